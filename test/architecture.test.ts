@@ -1,0 +1,289 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+/** The second lock behind the lint rules: the rings, checked on what the sources really import. */
+
+interface Source {
+  readonly path: string;
+  readonly text: string;
+}
+
+interface Import {
+  readonly from: string;
+  /** A path from the root for own files, a package's name, or `node:…`. */
+  readonly to: string;
+  readonly typeOnly: boolean;
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const sources = globSync('{src,adapters}/**/*.ts', { cwd: root })
+  .map((path) => path.replaceAll('\\', '/'))
+  .sort()
+  .map((path): Source => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+
+const statement = /^(import|export)\s(?:(type)\s)?[^;'"]*?from\s'([^']+)'|^import\s'([^']+)'/gm;
+const dynamic = /\bimport\(\s*'([^']+)'\s*\)/g;
+
+function importsOf({ path, text }: Source): readonly Import[] {
+  const fixed = [...text.matchAll(statement)].map((match) => ({
+    specifier: match[3] ?? match[4] ?? '',
+    typeOnly: match[2] === 'type',
+  }));
+  const late = [...text.matchAll(dynamic)].map((match) => ({ specifier: match[1] ?? '', typeOnly: false }));
+  return [...fixed, ...late].map(({ specifier, typeOnly }) => ({ from: path, to: resolve(path, specifier), typeOnly }));
+}
+
+function resolve(from: string, specifier: string): string {
+  if (specifier.startsWith('.')) return posix.join(dirname(from), specifier);
+  if (specifier.startsWith('node:')) return specifier;
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+const isOwn = (to: string): boolean => /^(src|adapters|test|bench)\//.test(to);
+const isPackage = (to: string): boolean => !isOwn(to) && !to.startsWith('node:');
+
+/** Third parties of the core, and the only places that may use them. */
+const corePackages: Readonly<Record<string, RegExp>> = {
+  zod: /^src\//,
+  'smol-toml': /^src\/config\//,
+  'toml-eslint-parser': /^src\/config\//,
+  handlebars: /^src\/prompt/,
+  commander: /^src\/cli\//,
+};
+
+/** `adapters/stores/sqlite/index.ts` → `adapters/stores/sqlite`. */
+const adapterOf = (path: string): string => path.split('/').slice(0, 3).join('/');
+const sharedLibraries = ['adapters/stores/sql'];
+
+function refusal({ from, to }: Import): string | null {
+  if (from.startsWith('adapters/')) return refusalOfAdapter(from, to);
+  if (isPackage(to)) return corePackages[to]?.test(from) ? null : 'the core does not use this package here';
+  if (to.startsWith('adapters/')) {
+    return from === 'src/main.ts' && to === 'adapters/registry.ts' ? null : 'the core knows no adapter';
+  }
+  if (to === 'src/main.ts' || (to === 'src/index.ts' && from !== 'src/main.ts')) return 'the arrow turns back';
+  if (from.startsWith('src/ports/')) return refusalOfPort(to);
+  if (from === 'src/message.ts') return 'message.ts stands on nothing';
+  return null;
+}
+
+function refusalOfAdapter(from: string, to: string): string | null {
+  if (isPackage(to)) return to === 'zod' || !(to in corePackages) ? null : 'this package belongs to the core';
+  if (to.startsWith('src/')) return to === 'src/index.ts' ? null : 'adapters enter the core by src/index.ts only';
+  if (!to.startsWith('adapters/')) return to.startsWith('node:') ? null : 'adapters do not use tests';
+  const reachable = from === 'adapters/registry.ts' || adapterOf(to) === adapterOf(from);
+  return reachable || sharedLibraries.includes(adapterOf(to)) ? null : 'no adapter imports another';
+}
+
+function refusalOfPort(to: string): string | null {
+  const allowed = to.startsWith('src/ports/') || ['src/message.ts', 'src/events.ts', 'src/errors.ts'].includes(to);
+  return allowed ? null : 'ports stand on message, events and errors only';
+}
+
+function violations(files: readonly Source[]): readonly string[] {
+  return files.flatMap((file) =>
+    importsOf(file).flatMap((found) => {
+      const reason = refusal(found);
+      return reason === null ? [] : [`${found.from} -> ${found.to}: ${reason}`];
+    }),
+  );
+}
+
+/** An SDK lives in one adapter. The stores count as one: they share their query builder. */
+function sharedSdks(files: readonly Source[]): readonly string[] {
+  const users = new Map<string, Set<string>>();
+  for (const { from, to } of files.flatMap(importsOf)) {
+    if (!from.startsWith('adapters/') || !isPackage(to) || to === 'zod') continue;
+    const user = from.startsWith('adapters/stores/') ? 'adapters/stores' : adapterOf(from);
+    users.set(to, (users.get(to) ?? new Set()).add(user));
+  }
+  return [...users].filter(([, found]) => found.size > 1).map(([name, found]) => `${name}: ${[...found].join(', ')}`);
+}
+
+/** The first ring of imports that are there at run time; types vanish before. */
+function cycle(files: readonly Source[]): readonly string[] | null {
+  const graph = new Map(
+    files.map((file) => [
+      file.path,
+      importsOf(file)
+        .filter(({ to, typeOnly }) => isOwn(to) && !typeOnly)
+        .map(({ to }) => to),
+    ]),
+  );
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): readonly string[] | null => {
+    if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path];
+    if (done.has(path)) return null;
+    for (const next of graph.get(path) ?? []) {
+      const found = visit(next, [...trail, path]);
+      if (found) return found;
+    }
+    done.add(path);
+    return null;
+  };
+  for (const path of graph.keys()) {
+    const found = visit(path, []);
+    if (found) return found;
+  }
+  return null;
+}
+
+interface Port {
+  readonly name: string;
+  readonly members: readonly string[];
+  readonly optional: readonly string[];
+}
+
+/** Interfaces with a method are what an adapter has to meet; the others are data. */
+function portsIn({ text }: Source): readonly Port[] {
+  return [...text.matchAll(/^export interface (\w+)[^{]*\{\n([\s\S]*?)^\}/gm)].flatMap(([, name = '', body = '']) => {
+    const members = [...body.matchAll(/^ {2}(?:readonly )?(\w+)(\??)(<[^>]*>)?[(:]/gm)];
+    const isPort = /^ {2}\w+\??(<[^>]*>)?\(/m.test(body);
+    const names = (marks: readonly string[]) =>
+      members.filter((member) => marks.includes(member[2] ?? '')).map((member) => member[1] ?? '');
+    return isPort ? [{ name, members: names(['', '?']), optional: names(['?']) }] : [];
+  });
+}
+
+function portProblems(files: readonly Source[]): readonly string[] {
+  return files
+    .filter(({ path }) => path.startsWith('src/ports/'))
+    .flatMap(portsIn)
+    .flatMap(({ name, members, optional }) => [
+      ...(members.length < 2 || members.length > 8 ? [`${name} has ${members.length} members`] : []),
+      ...optional.map((member) => `${name}.${member} is optional`),
+    ]);
+}
+
+function tooLong(files: readonly Source[]): readonly string[] {
+  return files
+    .map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }))
+    .filter(({ lines }) => lines > 300)
+    .map(({ path, lines }) => `${path} has ${lines} lines`);
+}
+
+/** Paths in backticks that look like files of this project; patterns with `*`, `<` or `{` are not judged. */
+function missingPaths(text: string): readonly string[] {
+  const paths = [...text.matchAll(/`((?:\.\/)?(?:src|adapters|prompts|test|bench|docs|\.ci)\/[^`\s]*)`/g)]
+    .map((match) => match[1] ?? '')
+    .filter((path) => !/[*<{…]/.test(path));
+  // The tables of tests name files as they lie under `test/`.
+  const isThere = (path: string) => [root, join(root, 'test')].some((base) => existsSync(join(base, path)));
+  return [...new Set(paths)].filter((path) => !isThere(path.replace(/:\d+$/, '')));
+}
+
+describe('the sources', () => {
+  test('are all seen, with their imports', () => {
+    expect(sources.length).toBeGreaterThan(40);
+    expect(sources.flatMap(importsOf).length).toBeGreaterThan(sources.length);
+    const counted = sources.flatMap(({ text }) => [...text.matchAll(/^(?:import|\} from|export .* from)\b/gm)]).length;
+    const multiline = sources.flatMap(({ text }) => [...text.matchAll(/^(?:import|export)[^;']*\{\n/gm)]).length;
+    const found = sources.flatMap(importsOf).length;
+    expect(found).toBeGreaterThanOrEqual(counted - multiline);
+  });
+
+  test('keep the rings: adapters -> src/index.ts -> core -> ports -> message', () => {
+    expect(violations(sources)).toEqual([]);
+  });
+
+  test('keep each SDK within one adapter', () => {
+    expect(sharedSdks(sources)).toEqual([]);
+  });
+
+  test('import nothing in a circle', () => {
+    expect(cycle(sources)).toBeNull();
+  });
+
+  test('have ports of two to eight members, all required', () => {
+    expect(sources.filter(({ path }) => path.startsWith('src/ports/')).flatMap(portsIn).length).toBeGreaterThan(10);
+    expect(portProblems(sources)).toEqual([]);
+  });
+
+  test('have at most 300 lines a file', () => {
+    expect(tooLong(sources)).toEqual([]);
+  });
+
+  test.each(['README.md', 'ARCHITECTURE.md', 'docs/features.md', 'test/README.md'])(
+    'are where %s says that they are',
+    (file) => {
+      const path = join(root, file);
+      expect(existsSync(path) ? missingPaths(readFileSync(path, 'utf8')) : []).toEqual([]);
+    },
+  );
+});
+
+describe('each check can fail', () => {
+  const seeded = (path: string, text: string) => violations([{ path, text }]);
+
+  test.each([
+    ['src/bot.ts', "import { x } from '../adapters/queues/local/index.ts';"],
+    ['src/bot.ts', "const x = await import('../adapters/registry.ts');"],
+    ['src/bot.ts', "import type { Pool } from 'better-sqlite3';"],
+    ['src/context/view.ts', "import {\n  a,\n  b,\n} from '@ai-sdk/openai';"],
+    ['src/bot.ts', "import Handlebars from 'handlebars';"],
+    ['src/bot.ts', "import { main } from './main.ts';"],
+    ['src/memory/recall.ts', "export { createBot } from '../index.ts';"],
+    ['src/main.ts', "import { x } from '../adapters/stores/sqlite/index.ts';"],
+    ['src/ports/queue.ts', "import type { Config } from '../config/schema.ts';"],
+    ['src/ports/queue.ts', "import { z } from '../tools/define.ts';"],
+    ['src/message.ts', "import type { Tier } from './ports/engine.ts';"],
+    ['adapters/queues/local/index.ts', "import type { Queue } from '../../../src/ports/queue.ts';"],
+    ['adapters/queues/local/index.ts', "import { x } from '../../stores/sqlite/index.ts';"],
+    ['adapters/queues/local/index.ts', "import { x } from '../../../test/contracts/queue.ts';"],
+    ['adapters/models/offline/index.ts', "import Handlebars from 'handlebars';"],
+  ])('%s must not hold %s', (path, text) => {
+    expect(seeded(path, text)).toHaveLength(1);
+  });
+
+  test('and passes what is allowed', () => {
+    expect(seeded('src/main.ts', "import { registry } from '../adapters/registry.ts';")).toEqual([]);
+    expect(seeded('src/main.ts', "import { createBot } from './index.ts';")).toEqual([]);
+    expect(seeded('src/config/load.ts', "import { parse } from 'smol-toml';\nimport { z } from 'zod';")).toEqual([]);
+    expect(seeded('src/ports/store.ts', "import type { Entry } from '../message.ts';")).toEqual([]);
+    expect(seeded('adapters/stores/sqlite/index.ts', "import { x } from '../sql/schema.ts';")).toEqual([]);
+    expect(seeded('adapters/stores/sqlite/index.ts', "import type { Store } from '../../../src/index.ts';")).toEqual(
+      [],
+    );
+    expect(seeded('adapters/registry.ts', "const x = () => import('./queues/local/index.ts');")).toEqual([]);
+  });
+
+  test('an SDK that two adapters use is found', () => {
+    const user = (path: string) => ({ path, text: "import { generateText } from 'ai';" });
+    const [one, two] = [user('adapters/models/ai-sdk/index.ts'), user('adapters/models/offline/index.ts')];
+    expect(sharedSdks([one, two])).toEqual(['ai: adapters/models/ai-sdk, adapters/models/offline']);
+    expect(sharedSdks([user('adapters/stores/sqlite/a.ts'), user('adapters/stores/sql/b.ts')])).toEqual([]);
+  });
+
+  test('a circle is found through any number of files, but not through types', () => {
+    const a = { path: 'src/a.ts', text: "import { b } from './b.ts';" };
+    const b = { path: 'src/b.ts', text: "import {\n  c,\n} from './c.ts';" };
+    const c = { path: 'src/c.ts', text: "export { a } from './a.ts';" };
+    expect(cycle([a, b, c])).toEqual(['src/a.ts', 'src/b.ts', 'src/c.ts', 'src/a.ts']);
+    expect(cycle([a, b, { ...c, text: "import type { a } from './a.ts';" }])).toBeNull();
+  });
+
+  test('a port that is too wide, too narrow or has optional members is found', () => {
+    const port = (name: string, members: readonly string[]) => ({
+      path: 'src/ports/x.ts',
+      text: `export interface ${name} {\n${members.map((member) => `  ${member}\n`).join('')}}\n`,
+    });
+    const methods = Array.from({ length: 9 }, (_, index) => `m${index}(): void;`);
+    expect(portProblems([port('Wide', methods)])).toEqual(['Wide has 9 members']);
+    expect(portProblems([port('Narrow', ['run(): void;'])])).toEqual(['Narrow has 1 members']);
+    expect(portProblems([port('Loose', ['a?(): void;', 'readonly b: string;'])])).toEqual(['Loose.a is optional']);
+    expect(portProblems([port('Data', ['readonly a: string;'])])).toEqual([]);
+  });
+
+  test('a long file and a path that does not exist are found', () => {
+    expect(tooLong([{ path: 'src/x.ts', text: 'x\n'.repeat(301) }])).toEqual(['src/x.ts has 301 lines']);
+    expect(tooLong([{ path: 'src/x.ts', text: 'x\n'.repeat(300) }])).toEqual([]);
+    expect(missingPaths('See `src/nowhere.ts`, `src/message.ts`, `adapters/*/x.ts` and `npm test`.')).toEqual([
+      'src/nowhere.ts',
+    ]);
+  });
+});

@@ -1,0 +1,124 @@
+/**
+ * Every error that Strata raises on purpose, in one table: the code and the sentence that says what was expected, what
+ * came and what to do. A message never holds a secret or the text of a conversation.
+ */
+const sentences = {
+  CONFIG_INVALID: (d: { file: string; problems: readonly string[] }) =>
+    `${d.file} has ${d.problems.length} ${d.problems.length === 1 ? 'error' : 'errors'}:\n${d.problems.map((p) => `  ${p}`).join('\n')}`,
+  CONFIG_UNREADABLE: (d: { file: string; reason: string }) =>
+    `Cannot read the configuration ${d.file}: ${d.reason}. Name another file with --config, or leave it out to use the defaults.`,
+  KEY_INVALID: (d: { key: string }) =>
+    `"${d.key}" is no conversation key. Expected platform:workspace:channel or platform:workspace:channel:thread, for example terminal:local:main.`,
+  CONVERSATION_UNKNOWN: (d: { key: string }) =>
+    `There is no conversation "${d.key}" in the store. \`strata context\` without --conversation lists those that exist.`,
+  MODEL_UNKNOWN: (d: { model: string; reason: string }) =>
+    `The model "${d.model}" cannot be used: ${d.reason}. Expected provider:model, for example openai:gpt-4.1-mini, anthropic:claude-haiku-4-5 or offline:demo.`,
+  MODEL_KEY_MISSING: (d: { model: string; variable: string }) =>
+    `The model "${d.model}" needs the environment variable ${d.variable}, which is not set. Set it, or choose another model.`,
+  MODEL_FAILED: (d: { model: string; reason: ModelFailure; detail: string }) =>
+    `The model ${d.model} failed (${d.reason}): ${d.detail}`,
+  MODEL_PAUSED: (d: { model: string; untilAt: number; cause: string }) =>
+    `The model ${d.model} is left alone until ${new Date(d.untilAt).toISOString()} after repeated failures: ${d.cause}`,
+  SPEND_CAPPED: (d: { calls: number; limit: number; untilAt: number }) =>
+    `This conversation has cost ${d.calls} model calls for summaries within an hour, and ${d.limit} are allowed; it is looked at again at ${new Date(d.untilAt).toISOString()}. Replies go on.`,
+  SUMMARY_REJECTED: (d: { model: string; fault: string }) =>
+    `The answer of ${d.model} cannot stand for the messages: ${d.fault}.`,
+  WINDOW_TOO_SMALL: (d: { usedTokens: number; windowTokens: number }) =>
+    `The newest message and the fixed part of the context need ${d.usedTokens} tokens, the window has ${d.windowTokens}. Choose a model with a larger window, or shorten the system prompt and the tools.`,
+  STORE_UNUSABLE: (d: { path: string; reason: string }) =>
+    `The data at ${d.path} cannot be used: ${d.reason}. Nothing was changed.`,
+  STORE_LOCKED: (d: { path: string }) =>
+    `Another Strata process is using the data at ${d.path}. Stop it first, or name another directory with --data.`,
+  STORE_UNREACHABLE: (d: { path: string; reason: string }) =>
+    `The data at ${d.path} cannot be reached: ${d.reason}. Strata connects again by itself; what was not acknowledged has to be sent again.`,
+  STORE_NEWER: (d: { path: string; found: string }) =>
+    `The data at ${d.path} was written by a newer Strata (migration ${d.found} is unknown here). Update Strata; nothing was changed.`,
+  STORE_NOT_EMPTY: (d: { path: string }) =>
+    `There is data at ${d.path} already. A backup is restored into an empty store only: name another directory with --data, or another database.`,
+  BACKUP_INVALID: (d: { file: string; line: number | null; problem: string }) =>
+    `${d.file}${d.line === null ? '' : `:${d.line}`} cannot be restored: ${d.problem}. Nothing was changed.`,
+  CLAIM_LOST: (d: { conversation: string; work: 'reply' | 'maintenance' }) =>
+    `The claim to the ${d.work} of ${d.conversation} was lost to another process; its result was discarded.`,
+  ACCESS_DENIED: (d: { what: string; reason: string }) => `${d.what} may not be read here: ${d.reason}.`,
+  NOT_FOUND: (d: { what: string; id: string }) => `There is no ${d.what} ${d.id} here.`,
+  BLOB_EXPIRED: (d: { id: string }) => `The stored tool result ${d.id} is no longer kept. Call the tool again.`,
+  COMMAND_UNKNOWN: (d: { command: string; nearest: string | null }) =>
+    `There is no command /${d.command}.${d.nearest === null ? '' : ` Did you mean /${d.nearest}?`} /help lists them.`,
+  COMMAND_USAGE: (d: { command: string; problem: string; usage: string }) =>
+    `/${d.command}: ${d.problem}. Usage: ${d.usage}`,
+  COMMAND_FORBIDDEN: (d: { command: string; needs: string }) => `/${d.command} is for ${d.needs}.`,
+  TOOL_INPUT_INVALID: (d: { tool: string; problem: string }) =>
+    `The input of tool ${d.tool} is not valid: ${d.problem}.`,
+  TOOL_DUPLICATE: (d: { tool: string }) => `Two tools are named "${d.tool}". Give each tool its own name.`,
+  PROMPT_INVALID: (d: { file: string; problem: string }) => `The prompt ${d.file} cannot be used: ${d.problem}.`,
+  IMPORT_INVALID: (d: { file: string; line: number; problem: string }) =>
+    `${d.file}:${d.line}: ${d.problem}. Expected one JSON object a line with id, author and text, and optionally at (ISO time) and role. The lines before it are kept; run the command again after mending it.`,
+  ADAPTER_MISSING: (d: { kind: string; name: string; known: readonly string[] }) =>
+    `There is no ${d.kind} named "${d.name}". Known: ${d.known.join(', ')}.`,
+  POST_FAILED: (d: { channel: string; reason: string }) => `${d.channel} did not take the message: ${d.reason}`,
+  PLATFORM_REFUSED: (d: { platform: string; reason: string; remedy: string }) =>
+    `${d.platform} refused the bot: ${d.reason}. ${d.remedy}.`,
+  ENGINE_CONTRACT: (d: { engine: string; problem: string }) =>
+    `The context engine ${d.engine} broke its contract: ${d.problem}.`,
+  LISTEN_FAILED: (d: { address: string; reason: string }) =>
+    `Cannot listen at ${d.address}: ${d.reason}. Set listen in [operations] to another host:port, or to "" for none.`,
+  USAGE: (d: { problem: string }) => d.problem,
+  NODE_TOO_OLD: (d: { found: string }) =>
+    `Strata needs Node.js 24 or newer; this is ${d.found}. npm scripts bring their own: use \`npm start\`.`,
+} as const;
+
+/** Why a model call failed, as the adapter classified it. */
+export type ModelFailure =
+  | 'overflow'
+  | 'rate-limit'
+  | 'timeout'
+  | 'aborted'
+  | 'auth'
+  | 'transient'
+  | 'unsupported'
+  | 'fatal';
+
+export type ErrorCode = keyof typeof sentences;
+type DataOf<Code extends ErrorCode> = Parameters<(typeof sentences)[Code]>[0];
+
+/** The one base of all deliberate errors. `code` is literal, `data` holds the facts the sentence was made from. */
+export class StrataError<Code extends ErrorCode = ErrorCode> extends Error {
+  readonly code: Code;
+  readonly data: DataOf<Code>;
+
+  constructor(code: Code, data: DataOf<Code>, options?: ErrorOptions) {
+    const sentence = sentences[code] as (data: DataOf<Code>) => string;
+    super(sentence(data), options);
+    this.name = 'StrataError';
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/** Narrows an unknown failure to one row of the table. */
+export function isStrataError<Code extends ErrorCode>(error: unknown, code: Code): error is StrataError<Code> {
+  return error instanceof StrataError && error.code === code;
+}
+
+/** What a model adapter throws: the failure's class, and what the provider said about when to retry and its window. */
+export class ModelError extends StrataError<'MODEL_FAILED'> {
+  readonly reason: ModelFailure;
+  readonly retryAfterMs: number | null;
+  /** The window that the provider named in its refusal, if it did. */
+  readonly windowTokens: number | null;
+
+  constructor(
+    data: DataOf<'MODEL_FAILED'>,
+    facts: { retryAfterMs?: number | null; windowTokens?: number | null; cause?: unknown } = {},
+  ) {
+    super('MODEL_FAILED', data, { cause: facts.cause });
+    this.reason = data.reason;
+    this.retryAfterMs = facts.retryAfterMs ?? null;
+    this.windowTokens = facts.windowTokens ?? null;
+  }
+}
+
+/** One line about any thrown value, for logs and status. Never a stack. */
+export function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,78 @@
+/** Escape sequences of terminals: control (CSI), string (OSC, DCS and their kin), and the short ones. */
+const CONTROL_SEQUENCE = '(?:\\u001b\\[|\\u009b)[0-?]*[ -/]*[@-~]';
+const STRING_SEQUENCE =
+  '(?:\\u001b[\\]PX^_]|[\\u0090\\u0098\\u009d-\\u009f])[^\\u0007\\u001b\\u009c]*(?:\\u0007|\\u001b\\\\|\\u009c)';
+const SHORT_SEQUENCE = '\\u001b[ -/]*[0-~]?';
+const ESCAPES = new RegExp(`${STRING_SEQUENCE}|${CONTROL_SEQUENCE}|${SHORT_SEQUENCE}`, 'g');
+/** Everything that prints nothing but line breaks and tabs, and the marks that turn the direction of writing. */
+const CONTROLS = /[[\p{Cc}\u202a-\u202e\u2066-\u2069]--[\n\t]]/gv;
+
+/** Text that can do nothing but be read: no escape sequence, no control character, whole surrogate pairs. */
+export function cleanText(text: string): string {
+  return text.toWellFormed().replace(/\r\n?/g, '\n').replace(ESCAPES, '').replace(CONTROLS, '');
+}
+
+/** One line of at most `length` characters, cut between characters as people see them. */
+export function excerpt(text: string, length: number): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  if (line.length <= length) return line;
+  return `${cutAt(line, length - 1).trimEnd()}…`;
+}
+
+/** The head of a text with at most `length` UTF-16 units, never ending within an emoji or an accent. */
+export function cutAt(text: string, length: number): string {
+  if (text.length <= length) return text;
+  let end = 0;
+  for (const { index, segment } of graphemesOf(text.slice(0, length + 64))) {
+    if (index + segment.length > length) break;
+    end = index + segment.length;
+  }
+  // A single cluster longer than the limit is cut all the same.
+  return end === 0 ? text.slice(0, length).toWellFormed() : text.slice(0, end);
+}
+
+/** Made when it is first used: it loads tables that most starts have no use for. */
+let graphemes: Intl.Segmenter | null = null;
+
+/** Characters as people see them. */
+export function graphemesOf(text: string): Intl.Segments {
+  graphemes ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+  return graphemes.segment(text);
+}
+
+/** Cuts a long text into pages of at most `length` characters, at a line or word break where there is one. */
+export function paginate(text: string, length: number): readonly string[] {
+  const pages: string[] = [];
+  let rest = text;
+  while (rest.length > length) {
+    const head = cutAt(rest, length);
+    const breakAt = Math.max(head.lastIndexOf('\n'), head.lastIndexOf(' '));
+    const page = breakAt > length / 2 ? head.slice(0, breakAt) : head;
+    pages.push(page);
+    rest = rest.slice(page.length).replace(/^[ \n]/, '');
+  }
+  return [...pages, rest];
+}
+
+export function formatNumber(value: number): string {
+  return Math.round(value).toLocaleString('en-US');
+}
+
+export function formatPercent(ratio: number): string {
+  return `${Math.round(ratio * 100)} %`;
+}
+
+/** `850 ms`, `3.2 s`, `4 min`, `2 h`, `3 days`. */
+export function formatDuration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms < 3_600_000) return `${Math.round(ms / 60_000)} min`;
+  if (ms < 172_800_000) return `${Math.round(ms / 3_600_000)} h`;
+  return `${Math.round(ms / 86_400_000)} days`;
+}
+
+/** `2026-11-20 14:05`, in UTC so that every reader of a conversation sees the same. */
+export function formatTime(at: number): string {
+  const time = new Date(at);
+  return Number.isNaN(time.getTime()) ? 'unknown' : `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}

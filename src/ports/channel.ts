@@ -1,0 +1,93 @@
+import type { Audience, Author, ConversationKey, InboundMessage, Part } from '../message.ts';
+import type { CommandReply } from './reply.ts';
+import type { PostBody } from './store.ts';
+
+/** A platform. Translates its events into calls of the sink, and posts into messages. */
+export interface Channel {
+  /** The first part of its conversation keys, for example `discord`. */
+  readonly platform: string;
+  readonly traits: ChannelTraits;
+  /** Resolves when connected. Every event is handed to the sink and acknowledged only after the sink's promise resolved. */
+  start(sink: ChannelSink): Promise<void>;
+  /** Cuts a reply into bodies within the platform's limits; joined they give the text. */
+  split(text: string): readonly PostBody[];
+  /** Posts one body. With an idempotency key the same nonce posts once; without, `attempt > 1` must look before it posts. */
+  post(post: Post, options: { readonly signal: AbortSignal }): Promise<{ readonly platformMessageId: string }>;
+  /** What the turn is doing, for typing signs and live text. Best effort: returns at once and never throws. */
+  show(conversation: ConversationKey, activity: Activity): void;
+  /** Stops intake first, then lets running calls of the sink end. */
+  stop(): Promise<void>;
+}
+
+export interface ChannelTraits {
+  /** A repeated post with the same nonce is recognised by the platform. */
+  readonly idempotentPosts: boolean;
+  /** Replies can be shown to one person only. */
+  readonly ephemeral: boolean;
+}
+
+export interface Post {
+  readonly conversation: ConversationKey;
+  /** At most 25 characters, the same on every attempt. */
+  readonly nonce: string;
+  readonly body: PostBody;
+  /** External id of the message that is answered; only on the first chunk. */
+  readonly replyTo: string | null;
+  readonly attempt: number;
+}
+
+export type Activity =
+  | { readonly kind: 'working' }
+  /** The text of the running step so far. The posts that follow replace it. */
+  | { readonly kind: 'draft'; readonly text: string }
+  /** All that was owed is answered and posted. */
+  | { readonly kind: 'idle' };
+
+/** What the bot offers a channel. Each promise resolves when the event is durable. */
+export interface ChannelSink {
+  message(message: InboundMessage): Promise<Receipt>;
+  edited(edit: MessageEdit): Promise<void>;
+  removed(removal: { readonly conversation: ConversationKey; readonly externalIds: readonly string[] }): Promise<void>;
+  /** Answers a command; failures come back as a reply, not as a rejection. */
+  command(invocation: CommandInvocation): Promise<CommandReply>;
+  /** Completions for an option that is being typed. */
+  suggest(
+    invocation: CommandInvocation,
+    option: string,
+  ): Promise<readonly { readonly label: string; readonly value: string }[]>;
+  audienceChanged(conversation: ConversationKey, audience: Audience): Promise<void>;
+  /** The bot was removed from the place: everything kept of it goes. */
+  left(conversation: ConversationKey): Promise<void>;
+  /** The newest message stored for each conversation of the platform: where catching up starts. */
+  cursors(platform: string): Promise<readonly Cursor[]>;
+}
+
+export interface Receipt {
+  readonly stored: boolean;
+  /** The message asks for a reply that will come. */
+  readonly willReply: boolean;
+}
+
+export interface MessageEdit {
+  readonly conversation: ConversationKey;
+  readonly externalId: string;
+  readonly parts: readonly Part[];
+  readonly at: number;
+}
+
+export interface Cursor {
+  readonly conversation: ConversationKey;
+  readonly externalId: string;
+  readonly at: number;
+}
+
+export interface CommandInvocation {
+  readonly conversation: ConversationKey;
+  readonly audience: Audience;
+  readonly author: Author;
+  /** As the platform knows them: `operator` owns the bot, `moderator` manages the place. */
+  readonly rights: 'member' | 'moderator' | 'operator';
+  /** Command and sub-command, for example `['memory', 'why']`. */
+  readonly path: readonly string[];
+  readonly options: Readonly<Record<string, string>>;
+}

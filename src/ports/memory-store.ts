@@ -1,0 +1,176 @@
+import type { Audience, ConversationKey, JsonValue, MemoryId } from '../message.ts';
+
+export const MEMORY_KINDS = [
+  'fact',
+  'preference',
+  'decision',
+  'observation',
+  'event',
+  'todo',
+  'identity',
+  'instruction',
+] as const;
+export type MemoryKind = (typeof MEMORY_KINDS)[number];
+
+/**
+ * `candidate`: kept, not recalled until promoted. `active`: recalled. `superseded`: contradicted by a newer one, kept
+ * for `why`, not recalled. `rejected`: a person said no; final.
+ */
+export const MEMORY_STATES = ['candidate', 'active', 'superseded', 'rejected'] as const;
+export type MemoryState = (typeof MEMORY_STATES)[number];
+
+/** Stamped by code from who said it about whom, never by a model. */
+export const TRUSTS = ['operator', 'self', 'other', 'inferred'] as const;
+export type Trust = (typeof TRUSTS)[number];
+
+export interface Memory {
+  readonly id: MemoryId;
+  readonly agentId: string;
+  readonly kind: MemoryKind;
+  readonly text: string;
+  /** 0..1, as extracted. Decay is computed at read, never stored. */
+  readonly importance: number;
+  readonly confidence: number;
+  /** `place`: where it was captured. `global`: added by the operator, readable everywhere. */
+  readonly scope: 'place' | 'global';
+  /** The key without its thread: threads share the memories of their channel. Empty for `global`. */
+  readonly place: string;
+  /** `platform:workspace`. Empty for `global`. */
+  readonly workspace: string;
+  /** At capture; tightened when the channel turns more private, never loosened. */
+  readonly audience: Audience;
+  /** Whom it is about, where known. */
+  readonly subjectId: string | null;
+  readonly subjectName: string | null;
+  readonly trust: Trust;
+  readonly state: MemoryState;
+  readonly pinned: boolean;
+  readonly validFrom: number;
+  readonly validUntil: number | null;
+  readonly supersededBy: MemoryId | null;
+  readonly recallCount: number;
+  readonly lastRecalledAt: number | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Of the normalised text: equal within a place means the same statement. */
+  readonly fingerprint: string;
+  readonly extractedBy: { readonly model: string; readonly promptHash: string } | null;
+  readonly sources: readonly MemorySource[];
+}
+
+export interface MemorySource {
+  readonly conversationId: number;
+  readonly conversation: ConversationKey;
+  readonly seq: number;
+  /** The platform's message id; null for what has none. */
+  readonly externalId: string | null;
+}
+
+/** Who asks: every read names the place and audience it answers to. */
+export interface MemoryReader {
+  readonly agentId: string;
+  readonly place: string;
+  readonly workspace: string;
+  readonly audience: Audience;
+  /** The agent lets public channels of one workspace read each other's public memories. */
+  readonly sharePublic: boolean;
+}
+
+export type NewMemory = Omit<
+  Memory,
+  'sources' | 'supersededBy' | 'recallCount' | 'lastRecalledAt' | 'createdAt' | 'updatedAt'
+>;
+
+/** What a saving decided. Applied in one transaction; `sources` are seqs of the conversation that is being worked on. */
+export type MemoryWrite =
+  | { readonly kind: 'insert'; readonly memory: NewMemory; readonly sources: readonly number[] }
+  /** Said again: adds sources and may promote. */
+  | {
+      readonly kind: 'corroborate';
+      readonly id: MemoryId;
+      readonly sources: readonly number[];
+      readonly promote: boolean;
+    }
+  /** Contradicted: the old one is kept and points to the new one. */
+  | {
+      readonly kind: 'supersede';
+      readonly id: MemoryId;
+      readonly memory: NewMemory;
+      readonly sources: readonly number[];
+    };
+
+export interface MemoryList {
+  readonly reader: MemoryReader;
+  readonly kinds?: readonly MemoryKind[];
+  readonly states?: readonly MemoryState[];
+  readonly subjectId?: string;
+  /** Only these, as far as they are readable. */
+  readonly ids?: readonly MemoryId[];
+  readonly fingerprints?: readonly string[];
+  /** What a recall considers, in one query: these, the pinned ones, and those of the kinds about the person. */
+  readonly recall?: {
+    readonly ids: readonly MemoryId[];
+    readonly subjectId: string | null;
+    readonly kinds: readonly MemoryKind[];
+  };
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export type MemoryChange = Partial<
+  Pick<Memory, 'text' | 'fingerprint' | 'kind' | 'importance' | 'pinned' | 'state' | 'trust' | 'validUntil'>
+>;
+
+export interface MemoryEvent {
+  readonly memoryId: MemoryId;
+  readonly kind:
+    | 'added'
+    | 'corroborated'
+    | 'promoted'
+    | 'superseded'
+    | 'edited'
+    | 'pinned'
+    | 'recalled'
+    | 'rejected'
+    | 'exported';
+  readonly at: number;
+  /** Author id or `model`. */
+  readonly actor: string;
+  readonly detail: JsonValue;
+}
+
+/** Everything that one forgetting removes, decided by `memory/forget.ts` and applied in one transaction. */
+export interface ForgetPlan {
+  readonly memoryIds: readonly MemoryId[];
+  /** Fingerprints that extraction may never save again in the place. */
+  readonly tombstones: readonly { readonly place: string; readonly fingerprint: string }[];
+  /** Entries whose text is deleted; summaries that cover them become gaps, to be written anew without them. */
+  readonly redactions: readonly { readonly conversationId: number; readonly seqs: readonly number[] }[];
+  readonly actor: string;
+  readonly now: number;
+}
+
+export interface MemoryStore {
+  /** Applies the writes and returns the ids in their order. A fingerprint that is forgotten or present is passed over (null). */
+  save(save: MemorySave): Promise<readonly (MemoryId | null)[]>;
+  /** Without a right check: callers ask `memory/policy.ts`. */
+  find(id: MemoryId): Promise<Memory | null>;
+  /** Readable ones, filtered in the query: pinned first, then by importance, then newest. */
+  list(query: MemoryList): Promise<readonly Memory[]>;
+  /** False when the memory is gone. Writes the event in the same transaction. */
+  change(id: MemoryId, change: MemoryChange, event: Omit<MemoryEvent, 'memoryId'>): Promise<boolean>;
+  forget(plan: ForgetPlan): Promise<void>;
+  events(id: MemoryId): Promise<readonly MemoryEvent[]>;
+  /** Counts what was really put before a model. */
+  recalled(ids: readonly MemoryId[], by: { readonly conversationId: number; readonly now: number }): Promise<void>;
+  /** Which of the fingerprints are forgotten in the place. */
+  forgotten(place: string, fingerprints: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+export interface MemorySave {
+  /** Where the sources lie; null for what the operator adds. */
+  readonly conversationId: number | null;
+  readonly writes: readonly MemoryWrite[];
+  readonly actor: string;
+  readonly now: number;
+}

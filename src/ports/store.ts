@@ -1,0 +1,276 @@
+import type { Audience, Author, BlobId, ConversationKey, Entry, Part, Role } from '../message.ts';
+import type { Journal, UsageRow } from './journal.ts';
+import type { MemoryStore } from './memory-store.ts';
+import type { Summary, SummaryStore } from './summary-store.ts';
+
+/** Everything durable. Times are epoch milliseconds; every method is one transaction, durable when it resolves. */
+export interface Store {
+  readonly conversations: ConversationStore;
+  readonly transcript: TranscriptStore;
+  readonly summaries: SummaryStore;
+  readonly memories: MemoryStore;
+  readonly outbox: OutboxStore;
+  readonly blobs: BlobStore;
+  readonly journal: Journal;
+  close(): Promise<void>;
+}
+
+/** The row of a conversation: its counters, watermarks and claims. */
+export interface Conversation {
+  readonly id: number;
+  readonly key: ConversationKey;
+  readonly audience: Audience;
+  /** The seq that the next entry will get. */
+  readonly nextSeq: number;
+  /** The stack ends here; the tail starts after it. */
+  readonly compactedUpto: number;
+  /** The view starts here: moved by a reset. */
+  readonly contextFrom: number;
+  /** Memories were extracted from the entries up to here. */
+  readonly extractedUpto: number;
+  /** The newest message that asks for a reply, and the newest that a turn has read. A reply is owed while due > answered. */
+  readonly replyDueSeq: number;
+  readonly answeredUpto: number;
+  /**
+   * No message before this one waits for an answer: set to the seq of an asking message when none was owed, kept while
+   * one is. Those that wait start at the later of this and `answeredUpto + 1`. Lets a channel with much talk be cut.
+   */
+  readonly replyDueFrom: number;
+  /** Grows with every change of the view that is not an append: what a cache of the view is checked against. */
+  readonly revision: number;
+  readonly replyEpoch: number;
+  readonly replyUntil: number | null;
+  readonly maintenanceEpoch: number;
+  readonly maintenanceUntil: number | null;
+  /** When a worker should look next; null when nothing is expected. */
+  readonly maintainAt: number | null;
+  readonly failures: number;
+  readonly nextAttemptAt: number | null;
+  readonly lastError: string | null;
+  readonly calibration: Calibration | null;
+  readonly createdAt: number;
+  readonly lastActivityAt: number;
+}
+
+/** The learned correction of token estimates, valid for one model. */
+export interface Calibration {
+  readonly model: string;
+  readonly ratio: number;
+  readonly samples: number;
+  /** Reported by the provider for the last step, with the revision it belongs to. */
+  readonly lastInputTokens: number;
+  readonly revision: number;
+}
+
+export interface Claim {
+  readonly conversationId: number;
+  readonly epoch: number;
+  readonly until: number;
+}
+
+export interface ConversationStore {
+  find(key: ConversationKey): Promise<Conversation | null>;
+  get(id: number): Promise<Conversation | null>;
+  /** The newest first; `place` keeps those whose key without thread it is. */
+  list(page: {
+    readonly limit: number;
+    readonly offset: number;
+    readonly place?: string;
+  }): Promise<readonly Conversation[]>;
+  /** Null while another claim of the same work lives. Maintenance also waits for `nextAttemptAt`. */
+  claim(claim: ClaimRequest): Promise<{ readonly claim: Claim; readonly conversation: Conversation } | null>;
+  /** Extends the lease, or returns null when the claim was lost. */
+  renew(work: 'reply' | 'maintenance', claim: Claim, until: number): Promise<Claim | null>;
+  /** Ends a claim and writes what came of it. A lost claim changes nothing. */
+  release(claim: Claim, outcome: ReleaseOutcome): Promise<void>;
+  /** Conversations whose `maintainAt` (or owed reply) is due and unclaimed, oldest first. */
+  due(
+    work: 'reply' | 'maintenance',
+    query: { readonly now: number; readonly limit: number },
+  ): Promise<readonly Conversation[]>;
+  change(id: number, change: ConversationChange): Promise<void>;
+}
+
+export interface ClaimRequest {
+  readonly work: 'reply' | 'maintenance';
+  readonly conversationId: number;
+  readonly now: number;
+  readonly leaseMs: number;
+}
+
+export type ReleaseOutcome =
+  /** Reply without a commit (nothing to say, aborted): the debt stays unless `answeredUpto` is given. */
+  | { readonly work: 'reply'; readonly answeredUpto: number | null }
+  /** `seenNextSeq` guards against losing a message that came meanwhile: `maintainAt` is only written if it still holds. */
+  | {
+      readonly work: 'maintenance';
+      readonly kind: 'done';
+      readonly seenNextSeq: number;
+      readonly maintainAt: number | null;
+    }
+  | { readonly work: 'maintenance'; readonly kind: 'failed'; readonly error: string; readonly nextAttemptAt: number };
+
+export type ConversationChange =
+  /** Keeps the archive; the view starts anew. Outdates every running job. */
+  | { readonly kind: 'reset'; readonly now: number }
+  /** Tightens the conversation and the memories captured in its place. */
+  | { readonly kind: 'audience'; readonly audience: Audience }
+  /** Deletes everything: entries, layers, memories captured here, outbox, blobs. */
+  | { readonly kind: 'purge' }
+  /** Redacts entries older than the time, with what was derived from them. */
+  | { readonly kind: 'expire'; readonly before: number; readonly now: number }
+  | { readonly kind: 'maintain'; readonly at: number };
+
+export interface Append {
+  readonly conversation: ConversationKey;
+  readonly audience: Audience;
+  readonly message: NewMessage;
+  /** The message asks for a reply: the debt is stored with it. */
+  readonly wantsReply: boolean;
+  /** Claim the reply in the same transaction when it is wanted and free. */
+  readonly claimLeaseMs: number | null;
+  /** How long the conversation must be idle before its tail is extracted. */
+  readonly idleExtractMs: number;
+  readonly now: number;
+}
+
+export interface NewMessage {
+  readonly externalId: string | null;
+  readonly role: Role;
+  readonly author: Author | null;
+  readonly parts: readonly Part[];
+  readonly replyTo: string | null;
+  readonly mentions: readonly Author[];
+  readonly tokens: number;
+  readonly at: number;
+}
+
+export type AppendResult =
+  | { readonly kind: 'stored'; readonly seq: number; readonly conversation: Conversation; readonly claim: Claim | null }
+  | { readonly kind: 'duplicate'; readonly seq: number; readonly conversation: Conversation };
+
+/** A finished turn: its entries, its posts and its cost, in one transaction, if the claim still holds. */
+export interface TurnCommit {
+  readonly claim: Claim;
+  /** The seq of the newest message that the turn has read: becomes the `turn` of its entries and `answeredUpto`. */
+  readonly readUpto: number;
+  readonly entries: readonly Pick<Entry, 'role' | 'parts' | 'tokens' | 'at'>[];
+  readonly posts: readonly NewPost[];
+  readonly usage: readonly UsageRow[];
+  readonly calibration: Calibration | null;
+  /** Set when the compactor found something due, so that a crash cannot lose the kick. */
+  readonly maintainAt: number | null;
+  readonly now: number;
+}
+
+export type TurnCommitResult =
+  | {
+      readonly kind: 'committed';
+      readonly entries: readonly Entry[];
+      readonly posts: readonly PostRow[];
+      readonly conversation: Conversation;
+    }
+  | { readonly kind: 'stale' };
+
+export interface TranscriptStore {
+  append(append: Append): Promise<AppendResult>;
+  commitTurn(commit: TurnCommit): Promise<TurnCommitResult>;
+  /** State, stack and the newest `maxEntries` of the tail, in one snapshot. */
+  context(conversationId: number, query: { readonly maxEntries: number }): Promise<ContextSnapshot | null>;
+  /** Entries by seq, ascending. */
+  read(
+    conversationId: number,
+    range: { readonly fromSeq: number; readonly toSeq: number; readonly limit: number },
+  ): Promise<readonly Entry[]>;
+  /** These entries, ascending; those that do not exist are left out. */
+  pick(conversationId: number, seqs: readonly number[]): Promise<readonly Entry[]>;
+  /** The entry of a platform message: a person's, or one that the bot posted (found through the outbox). */
+  byExternalId(conversationId: number, externalId: string): Promise<Entry | null>;
+  /** False when there is no such message. Marks covering summaries stale and drops memories that rest on it alone. */
+  edit(conversationId: number, edit: EntryEdit): Promise<boolean>;
+  /** Deletes the text; covering summaries become gaps, memories that rest on it alone go. Returns the seqs that were redacted. */
+  redact(
+    conversationId: number,
+    redaction: { readonly externalIds: readonly string[]; readonly now: number },
+  ): Promise<readonly number[]>;
+}
+
+export interface EntryEdit {
+  readonly externalId: string;
+  readonly parts: readonly Part[];
+  readonly tokens: number;
+  readonly now: number;
+}
+
+export interface ContextSnapshot {
+  readonly conversation: Conversation;
+  readonly stack: readonly Summary[];
+  /** Ascending by seq, ending with the newest entry. */
+  readonly tail: readonly Entry[];
+  /** Entries of the tail that `maxEntries` left out, at its head. */
+  readonly omitted: { readonly entries: number; readonly tokens: number };
+}
+
+export interface NewPost {
+  readonly nonce: string;
+  readonly chunk: number;
+  readonly body: PostBody;
+  readonly replyTo: string | null;
+}
+
+export type PostBody =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'file'; readonly name: string; readonly text: string };
+
+export interface PostRow extends NewPost {
+  readonly id: number;
+  readonly conversationId: number;
+  readonly turn: number;
+  readonly state: 'pending' | 'sent' | 'failed';
+  readonly attempts: number;
+  readonly platformMessageId: string | null;
+}
+
+/**
+ * A process posts what its turns commit. For this long after the commit, and after each `hold`, the posts are its own;
+ * then it is taken to be dead, and another process may `take` them.
+ */
+export const POST_HOLD_MS = 15_000;
+
+export interface OutboxStore {
+  /** Unsent posts of one conversation, or of all, in the order in which they must go out. */
+  pending(conversationId: number | null): Promise<readonly PostRow[]>;
+  /** Unsent posts of the platform that nobody holds, the oldest first: the caller holds them from now on. */
+  take(request: {
+    readonly platform: string;
+    readonly now: number;
+    readonly limit: number;
+  }): Promise<readonly PostRow[]>;
+  /** The unsent posts of these conversations are still being posted. */
+  hold(conversationIds: readonly number[], now: number): Promise<void>;
+  /** An attempt begins: counted before it is made, so that a crash in between is seen by the next one. */
+  attempt(id: number): Promise<void>;
+  sent(id: number, platformMessageId: string): Promise<void>;
+  /** Given up: reported, not retried. */
+  failed(id: number, reason: string): Promise<void>;
+}
+
+export interface BlobStore {
+  put(blob: {
+    readonly id: BlobId;
+    readonly conversationId: number;
+    readonly text: string;
+    readonly now: number;
+  }): Promise<void>;
+  /** A range of characters, or null when it is gone or belongs to another conversation. */
+  read(
+    id: BlobId,
+    range: { readonly conversationId: number; readonly from: number; readonly length: number },
+  ): Promise<BlobRange | null>;
+  expire(before: number): Promise<number>;
+}
+
+export interface BlobRange {
+  readonly text: string;
+  readonly totalLength: number;
+}

@@ -1,0 +1,89 @@
+import type { SummaryId } from '../message.ts';
+import type { MemoryWrite } from './memory-store.ts';
+
+/** A layer over the entries `[fromSeq, toSeq]`. A `gap` has no text: emergency or redaction took it, a job will fill it. */
+export interface Summary {
+  readonly id: SummaryId;
+  readonly conversationId: number;
+  /** 0 covers entries, n + 1 covers summaries of level n. */
+  readonly level: number;
+  readonly kind: 'summary' | 'gap';
+  readonly fromSeq: number;
+  readonly toSeq: number;
+  readonly text: string;
+  readonly tokens: number;
+  readonly model: string | null;
+  /** Of the template that asked for it. */
+  readonly promptHash: string | null;
+  /** An entry beneath was edited since: still shown, to be written anew. */
+  readonly stale: boolean;
+  readonly supersededBy: SummaryId | null;
+  readonly createdAt: number;
+}
+
+export type NewSummary = Omit<Summary, 'conversationId' | 'kind' | 'stale' | 'supersededBy'>;
+
+/** One level-0 summary with the memories of the same answer: all of it is stored, or nothing. */
+export interface CompactionCommit {
+  readonly conversationId: number;
+  /** Of the maintenance claim. */
+  readonly epoch: number;
+  readonly summary: NewSummary;
+  readonly memories: readonly MemoryWrite[];
+  /** The watermark read before the model call, and where it moves; null when extraction was not part of it. */
+  readonly extracted: { readonly from: number; readonly upto: number } | null;
+  /**
+   * The conversation's revision that the job has read: an entry of the range that was edited or deleted since makes the
+   * result stale. Without it, the revision at the claim counts.
+   */
+  readonly seenRevision?: number;
+  readonly now: number;
+}
+
+export interface CondensationCommit {
+  readonly conversationId: number;
+  readonly epoch: number;
+  readonly summary: NewSummary;
+  /** All must still be live, or nothing is stored. */
+  readonly childIds: readonly SummaryId[];
+  readonly now: number;
+}
+
+export interface ExtractionCommit {
+  readonly conversationId: number;
+  readonly epoch: number;
+  readonly memories: readonly MemoryWrite[];
+  readonly extracted: { readonly from: number; readonly upto: number };
+  /** As in `CompactionCommit`. */
+  readonly seenRevision?: number;
+  readonly now: number;
+}
+
+/** `stale`: the claim, the range or the watermark moved meanwhile. Nothing was changed. */
+export type CommitResult = 'committed' | 'stale';
+
+export interface SummaryStore {
+  /** The stack of the present context: live summaries and gaps by `fromSeq`. */
+  live(conversationId: number): Promise<readonly Summary[]>;
+  find(id: SummaryId): Promise<Summary | null>;
+  /** What a condensed summary was made from, by `fromSeq`. Empty for level 0. */
+  children(id: SummaryId): Promise<readonly Summary[]>;
+  /**
+   * Decided by `compaction/commit.ts` inside the transaction: extends the stack after `compactedUpto`, or replaces the
+   * head of a gap or a stale summary of the same start.
+   */
+  commitCompaction(commit: CompactionCommit): Promise<CommitResult>;
+  commitCondensation(commit: CondensationCommit): Promise<CommitResult>;
+  /** Memories of a range that is not being summarised: an idle tail, or the tail at shutdown. */
+  commitExtraction(commit: ExtractionCommit): Promise<CommitResult>;
+  /** Emergency: the entries `(expectedCompactedUpto, toSeq]` leave the view at once. Takes no claim. */
+  openGap(gap: GapOpening): Promise<CommitResult>;
+}
+
+export interface GapOpening {
+  readonly id: SummaryId;
+  readonly conversationId: number;
+  readonly expectedCompactedUpto: number;
+  readonly toSeq: number;
+  readonly now: number;
+}

@@ -1,0 +1,149 @@
+import { describe } from '../errors.ts';
+import type { ConversationKey, Entry } from '../message.ts';
+import type { AfterTurn } from '../ports/engine.ts';
+import type { Append, AppendResult, Claim, ContextSnapshot } from '../ports/store.ts';
+import { createViewCopy, type ViewCopy } from './copy.ts';
+import { createMailbox, type Mailbox } from './mailbox.ts';
+import type { Outbox } from './outbox.ts';
+import { REPLY_LEASE_MS, type ReplyParts, reply } from './reply.ts';
+import { owesReply, toEntry } from './snapshot.ts';
+
+/**
+ * One active conversation in this process: stores what comes at once, runs its turns one at a time, and keeps a copy of
+ * the view. It may be dropped whenever it is idle.
+ */
+export interface Actor {
+  /** Stores a message, durable when it resolves, and starts a turn when one is owed. */
+  receive(append: Omit<Append, 'claimLeaseMs'>): Promise<AppendResult>;
+  /** Looks for an owed reply: after a start, or when another process gave up. */
+  wake(): void;
+  /** Forgets the copy of the view: the conversation was changed from outside. */
+  refresh(): void;
+  readonly busy: boolean;
+  readonly lastUsedAt: number;
+  drained(): Promise<void>;
+}
+
+export interface ActorParts extends ReplyParts {
+  readonly outbox: Outbox;
+  readonly watch: Watch;
+  /** False once the bot is stopping: no new turn begins. */
+  readonly open: () => boolean;
+}
+
+/** Told of every stored message and finished turn. Returns at once. */
+export interface Watch {
+  stored(snapshot: ContextSnapshot, entry: Entry): void;
+  answered(snapshot: ContextSnapshot, verdict: AfterTurn): void;
+}
+
+interface Self {
+  readonly key: ConversationKey;
+  readonly copy: ViewCopy;
+  readonly turns: Mailbox;
+  readonly onError: (error: unknown) => void;
+  /** The engine was told that the conversation is active here. */
+  isBegun: boolean;
+}
+
+export function createActor(parts: ActorParts, key: ConversationKey): Actor {
+  const { store, clock, events } = parts.services;
+  const onError = (error: unknown) =>
+    events.emit({ kind: 'error.internal', conversation: key, message: describe(error) });
+  /** All that was owed is answered and posted. */
+  const rest = () => {
+    if (!self.turns.busy) parts.channelOf(key)?.show(key, { kind: 'idle' });
+  };
+  const onIdle = () => parts.outbox.settled(key).then(rest, onError);
+  const turns = createMailbox({ onError, onIdle });
+  const self: Self = { key, copy: createViewCopy(store, key), turns, onError, isBegun: false };
+  let lastUsedAt = clock.now();
+  let receiving = 0;
+  return {
+    async receive(append) {
+      lastUsedAt = clock.now();
+      receiving += 1;
+      try {
+        return await take(parts, self, append);
+      } finally {
+        receiving -= 1;
+      }
+    },
+    wake() {
+      // What is owed may have been stored by another process, which the copy knows nothing of.
+      self.copy.drop();
+      self.turns.put(() => work(parts, self, null));
+    },
+    refresh: () => self.copy.drop(),
+    get busy() {
+      return self.turns.busy || receiving > 0;
+    },
+    get lastUsedAt() {
+      return lastUsedAt;
+    },
+    drained: () => self.turns.drained(),
+  };
+}
+
+async function take(parts: ActorParts, self: Self, append: Omit<Append, 'claimLeaseMs'>): Promise<AppendResult> {
+  const { copy, turns, onError } = self;
+  // While a turn runs the store refuses the claim: the row knows, and one that has just ended is not waited for.
+  const claimLeaseMs = parts.open() ? REPLY_LEASE_MS : null;
+  const result = await parts.services.store.transcript.append({ ...append, claimLeaseMs });
+  if (result.kind === 'duplicate') return result;
+  const entry = toEntry(append.message, result.seq);
+  copy.extend(result.conversation, [entry]);
+  // Put even while a turn runs: it may have looked for what is owed just before this message was stored.
+  if (append.wantsReply) turns.put(() => work(parts, self, result.claim));
+  else watchStored(parts, self, entry).catch(onError);
+  return result;
+}
+
+async function watchStored(parts: ActorParts, self: Self, entry: Entry): Promise<void> {
+  const snapshot = await self.copy.current();
+  if (snapshot === null) return;
+  await begin(parts, self, snapshot);
+  parts.watch.stored(snapshot, entry);
+}
+
+async function begin(parts: ActorParts, self: Self, snapshot: ContextSnapshot): Promise<void> {
+  if (self.isBegun) return;
+  self.isBegun = true;
+  const profile = await parts.profiles.of(snapshot.conversation);
+  await parts.engineFor(profile).bootstrap(snapshot);
+}
+
+/** Turn after turn until nothing is owed. A message that comes meanwhile is stored at once and joins the next turn. */
+async function work(parts: ActorParts, self: Self, first: Claim | null): Promise<void> {
+  const { copy, key } = self;
+  let snapshot = await copy.current();
+  // A model that cannot be opened is answered for by the turn itself.
+  if (snapshot !== null) await begin(parts, self, snapshot).catch(() => undefined);
+  let claim = first ?? (await claimOwed(parts, copy, snapshot));
+  while (claim !== null && snapshot !== null) {
+    const opening = { claim, snapshot: (await copy.current()) ?? snapshot, latest: copy.current };
+    const end = await reply(parts, opening);
+    if (end.kind === 'nothing') copy.drop();
+    else copy.extend(end.result.conversation, end.result.entries);
+    if (end.kind === 'committed') parts.outbox.deliver(key, end.result.posts);
+    snapshot = await copy.current();
+    if (end.kind === 'committed' && snapshot !== null) parts.watch.answered(snapshot, end.verdict);
+    // A turn that was overtaken, by a deletion for example, leaves its debt: it is run again with what is there now.
+    claim = await claimOwed(parts, copy, snapshot);
+  }
+}
+
+async function claimOwed(parts: ActorParts, copy: ViewCopy, snapshot: ContextSnapshot | null): Promise<Claim | null> {
+  if (snapshot === null || !owesReply(snapshot.conversation) || !parts.open()) return null;
+  const { store, clock } = parts.services;
+  const request = {
+    work: 'reply',
+    conversationId: snapshot.conversation.id,
+    now: clock.now(),
+    leaseMs: REPLY_LEASE_MS,
+  } as const;
+  const won = await store.conversations.claim(request);
+  if (won === null) return null;
+  copy.extend(won.conversation, []);
+  return won.claim;
+}

@@ -1,0 +1,48 @@
+import type { ConversationKey } from '../message.ts';
+import { type Actor, type ActorParts, createActor } from './actor.ts';
+
+/** An idle conversation leaves memory after this time; the store brings it back. */
+const IDLE_MS = 60_000;
+/** However busy the bot is, no more idle conversations than this are kept. */
+const MOST_IDLE = 500;
+
+/** The active conversations of this process. */
+export interface Actors {
+  of(key: ConversationKey): Actor;
+  /** The one in memory, if it is there. */
+  peek(key: ConversationKey): Actor | null;
+  /** Drops what has been idle for a minute, and the longest idle beyond the limit. */
+  sweep(now: number): void;
+  drained(): Promise<void>;
+  readonly size: number;
+}
+
+export function createActors(parts: ActorParts): Actors {
+  // In order of last use: a map keeps the order of insertion.
+  const actors = new Map<ConversationKey, Actor>();
+  const trim = (now: number, most: number): void => {
+    for (const [key, actor] of actors) {
+      if (actor.busy) continue;
+      if (actors.size <= most && now - actor.lastUsedAt < IDLE_MS) return;
+      actors.delete(key);
+    }
+  };
+  return {
+    of(key) {
+      const actor = actors.get(key) ?? createActor(parts, key);
+      actors.delete(key);
+      // Before it is among them: one that is handed out is about to be used.
+      if (actors.size >= MOST_IDLE) trim(actor.lastUsedAt, MOST_IDLE - 1);
+      actors.set(key, actor);
+      return actor;
+    },
+    peek: (key) => actors.get(key) ?? null,
+    sweep: (now) => trim(now, MOST_IDLE),
+    async drained() {
+      await Promise.all([...actors.values()].map((actor) => actor.drained()));
+    },
+    get size() {
+      return actors.size;
+    },
+  };
+}

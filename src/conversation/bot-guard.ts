@@ -1,0 +1,33 @@
+const WINDOW_MS = 60_000;
+const LIMIT = 20;
+const COOLDOWN_MS = 60_000;
+/** So many pairs are known before those that fell silent are dropped. */
+const MOST_PAIRS = 1000;
+
+/** Stops two bots from feeding each other: at most 20 triggers a minute of one bot in one conversation, then a minute of silence. */
+export interface BotGuard {
+  /** Counts one trigger; false while the pair cools down. */
+  allows(pair: string, now: number): boolean;
+}
+
+export function createBotGuard(): BotGuard {
+  const pairs = new Map<string, { times: number[]; silentUntil: number }>();
+  const forget = (now: number): void => {
+    for (const [pair, { times, silentUntil }] of pairs) {
+      if (silentUntil <= now && (times.at(-1) ?? 0) <= now - WINDOW_MS) pairs.delete(pair);
+    }
+  };
+  return {
+    allows(pair, now) {
+      if (pairs.size >= MOST_PAIRS && !pairs.has(pair)) forget(now);
+      const known = pairs.get(pair) ?? { times: [], silentUntil: 0 };
+      pairs.set(pair, known);
+      if (now < known.silentUntil) return false;
+      known.times = [...known.times.filter((time) => time > now - WINDOW_MS), now];
+      if (known.times.length <= LIMIT) return true;
+      known.silentUntil = now + COOLDOWN_MS;
+      known.times = [];
+      return false;
+    },
+  };
+}

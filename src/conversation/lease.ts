@@ -1,0 +1,42 @@
+import type { Clock } from '../ports/clock.ts';
+import type { Claim, ConversationStore } from '../ports/store.ts';
+import { type Limit, limitWork } from './limit.ts';
+
+/** A claim that is kept alive while work runs. `signal` aborts when the claim is lost or the work's own end is asked for. */
+export type Lease = Pick<Limit, 'signal'> & Disposable;
+
+export interface LeaseParts {
+  readonly conversations: Pick<ConversationStore, 'renew'>;
+  readonly clock: Clock;
+  readonly work: 'reply' | 'maintenance';
+  readonly leaseMs: number;
+  /** Ends the work from outside. */
+  readonly signal: AbortSignal;
+}
+
+/** Renews the claim three times within each lease. A renewal that fails is tried again: only a refusal is a loss. */
+export function holdLease(parts: LeaseParts, claim: Claim): Lease {
+  const lost = limitWork(parts.signal);
+  const done = new AbortController();
+  const everyMs = parts.leaseMs / 3;
+  const renew = async (): Promise<void> => {
+    while (!done.signal.aborted) {
+      await parts.clock.sleep(everyMs, { signal: done.signal });
+      const until = parts.clock.now() + parts.leaseMs;
+      const kept = await parts.conversations.renew(parts.work, claim, until).catch(() => claim);
+      if (kept === null) return lost.abort(new Error(`The ${parts.work} claim was lost.`));
+    }
+  };
+  // Its only ends are the loss above and the abort of the sleep, which is how a lease is let go.
+  renew().catch(() => undefined);
+  return {
+    signal: lost.signal,
+    [Symbol.dispose]() {
+      done.abort(LET_GO);
+      lost[Symbol.dispose]();
+    },
+  };
+}
+
+/** Made once: an error takes the stack when it is made, and every turn lets a lease go. */
+const LET_GO = new Error('The lease was let go.');

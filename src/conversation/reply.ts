@@ -1,0 +1,170 @@
+import type { Profiles } from '../context/profile.ts';
+import { describe, StrataError } from '../errors.ts';
+import type { ConversationKey, Entry } from '../message.ts';
+import type { Services, TextLog } from '../parts.ts';
+import type { Activity, Channel } from '../ports/channel.ts';
+import type { AfterTurn, ContextEngine, ContextProfile, VolatileSection } from '../ports/engine.ts';
+import type { Claim, ContextSnapshot, TurnCommitResult } from '../ports/store.ts';
+import type { ToolRegistry } from '../tools/registry.ts';
+import { holdLease } from './lease.ts';
+import { entriesOf, postsOf } from './record.ts';
+import { createRun, type Run } from './run.ts';
+import { newestMessage } from './snapshot.ts';
+import { runTurn, type TurnOutcome } from './turn.ts';
+
+/** Another process gives the reply when this one was killed: after the lease. A turn renews it while it runs. */
+export const REPLY_LEASE_MS = 10_000;
+
+export interface ReplyParts {
+  readonly services: Services;
+  readonly profiles: Profiles;
+  readonly tools: Pick<ToolRegistry, 'run'>;
+  engineFor(profile: ContextProfile): ContextEngine;
+  channelOf(conversation: ConversationKey): Channel | null;
+  /** What stands beside the newest message only: recalled memories, the clock. */
+  volatileFor(reading: Omit<Reading, 'profile'>): Promise<readonly VolatileSection[]>;
+  readonly logText: TextLog;
+  /** Aborts turns that still run when the time to stop is over; their debt stays for the next start. */
+  readonly signal: AbortSignal;
+}
+
+/** A turn that may begin: its claim, the view as it is now, and the way to see what becomes of it meanwhile. */
+export interface Opening {
+  readonly claim: Claim;
+  readonly snapshot: ContextSnapshot;
+  latest(): Promise<ContextSnapshot | null>;
+}
+
+/** What one turn reads. */
+export interface Reading {
+  readonly profile: ContextProfile;
+  readonly snapshot: ContextSnapshot;
+  readonly newest: Entry;
+}
+
+export type ReplyEnd =
+  | { readonly kind: 'committed'; readonly result: Committed; readonly verdict: AfterTurn }
+  /** Nothing was stored: the claim was lost, the bot is stopping, or nothing asked for a reply. */
+  | { readonly kind: 'nothing' };
+type Committed = Extract<TurnCommitResult, { kind: 'committed' }>;
+
+/** Runs one turn under its claim, from the view to the commit. */
+export async function reply(parts: ReplyParts, opening: Opening): Promise<ReplyEnd> {
+  const { store, clock, events } = parts.services;
+  const { claim, snapshot } = opening;
+  const newest = newestMessage(snapshot);
+  if (newest === null) return await giveBack(parts, claim, snapshot.conversation.nextSeq - 1);
+  const { conversations } = store;
+  using lease = holdLease(
+    { conversations, clock, work: 'reply', leaseMs: REPLY_LEASE_MS, signal: parts.signal },
+    claim,
+  );
+  const conversation = snapshot.conversation.key;
+  const show = (activity: Activity) => parts.channelOf(conversation)?.show(conversation, activity);
+  const startedAt = clock.now();
+  events.emit({ kind: 'turn.started', conversation, readUpto: newest.seq });
+  show({ kind: 'working' });
+  const prepared = await prepare(parts, { ...opening, newest, signal: lease.signal, show });
+  const outcome = prepared.ready ? await runTurn(prepared.run, `t${newest.seq}`) : prepared.outcome;
+  if (lease.signal.aborted) return await giveBack(parts, claim, null);
+  return await commit(parts, {
+    claim,
+    newest,
+    outcome,
+    startedAt,
+    run: prepared.ready ? prepared.run : null,
+    snapshot,
+  });
+}
+
+interface Preparing extends Opening {
+  readonly newest: Entry;
+  readonly signal: AbortSignal;
+  readonly show: (activity: Activity) => void;
+}
+
+type Prepared = { readonly ready: true; readonly run: Run } | { readonly ready: false; readonly outcome: TurnOutcome };
+
+/** Opens the model and gathers what the turn reads. A model that cannot be opened is answered for, not thrown. */
+async function prepare(parts: ReplyParts, opening: Preparing): Promise<Prepared> {
+  try {
+    // Side by side: what both read of the store is one look at it.
+    const [profile, volatile] = await Promise.all([
+      parts.profiles.of(opening.snapshot.conversation),
+      parts.volatileFor(opening),
+    ]);
+    const model = await parts.profiles.modelFor(profile);
+    return { ready: true, run: createRun(parts, { ...opening, profile, model, volatile }) };
+  } catch (error) {
+    const reason = error instanceof StrataError && error.code.startsWith('MODEL_') ? 'auth' : 'internal';
+    return { ready: false, outcome: { kind: 'failed', reason, message: describe(error), steps: [] } };
+  }
+}
+
+/** Ends a claim without a turn. The debt stays unless `answeredUpto` settles it. */
+async function giveBack(parts: ReplyParts, claim: Claim, answeredUpto: number | null): Promise<ReplyEnd> {
+  await parts.services.store.conversations.release(claim, { work: 'reply', answeredUpto });
+  return { kind: 'nothing' };
+}
+
+interface Ending {
+  readonly claim: Claim;
+  readonly newest: Entry;
+  readonly outcome: TurnOutcome;
+  readonly startedAt: number;
+  readonly run: Run | null;
+  readonly snapshot: ContextSnapshot;
+}
+
+async function commit(parts: ReplyParts, ending: Ending): Promise<ReplyEnd> {
+  const { store, clock, events } = parts.services;
+  const { claim, newest, outcome, run, snapshot } = ending;
+  const now = clock.now();
+  const text = outcome.kind === 'answered' ? outcome.text : apology(parts, snapshot, outcome.reason);
+  const entries = entriesOf(outcome.steps, { role: outcome.kind === 'answered' ? 'assistant' : 'notice', text }, now);
+  const bodies = parts.channelOf(snapshot.conversation.key)?.split(text) ?? [];
+  const of = { conversationId: claim.conversationId, turn: newest.seq, replyTo: newest.externalId };
+  const verdict = run?.judge(entries.reduce((sum, entry) => sum + entry.tokens, 0)) ?? { tier: 'none', due: false };
+  const result = await store.transcript.commitTurn({
+    claim,
+    readUpto: newest.seq,
+    entries,
+    posts: postsOf(bodies, of),
+    usage: run?.usage() ?? [],
+    calibration: run?.calibration() ?? null,
+    maintainAt: verdict.due ? now : null,
+    now,
+  });
+  const base = { conversation: snapshot.conversation.key, readUpto: newest.seq };
+  if (result.kind === 'stale') {
+    events.emit({ kind: 'turn.superseded', ...base });
+    return { kind: 'nothing' };
+  }
+  parts.logText(base.conversation, 'bot', text);
+  report(parts, ending, base);
+  return { kind: 'committed', result, verdict };
+}
+
+function apology(parts: ReplyParts, snapshot: ContextSnapshot, reason: string): string {
+  const agent = parts.services.agents.agentFor(snapshot.conversation.key);
+  return parts.services.prompts.render('failure', { reason }, { language: agent.language, folder: agent.prompts }).text;
+}
+
+function report(
+  parts: ReplyParts,
+  { outcome, run, startedAt, claim }: Ending,
+  base: { readonly conversation: ConversationKey; readonly readUpto: number },
+): void {
+  const { events, clock, store } = parts.services;
+  const now = clock.now();
+  if (outcome.kind === 'failed') {
+    events.emit({ kind: 'turn.failed', ...base, reason: outcome.reason, message: outcome.message });
+  }
+  events.emit({ kind: 'turn.ended', ...base, steps: outcome.steps.length + 1, durationMs: now - startedAt });
+  const recalled = run?.recalled() ?? [];
+  if (recalled.length === 0) return;
+  // Only a counter: a reply does not wait for it, and its loss would lose no memory.
+  store.memories.recalled(recalled, { conversationId: claim.conversationId, now }).catch((error: unknown) => {
+    events.emit({ kind: 'error.internal', conversation: base.conversation, message: describe(error) });
+  });
+}

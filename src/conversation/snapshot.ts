@@ -1,0 +1,34 @@
+import type { Entry } from '../message.ts';
+import type { ContextSnapshot, Conversation, NewMessage } from '../ports/store.ts';
+
+/**
+ * Carries a cached snapshot over an append. Null when something else changed the view meanwhile: then it must be read
+ * anew, because the store is the truth and this is only a copy.
+ */
+export function extendSnapshot(
+  cached: ContextSnapshot | null,
+  conversation: Conversation,
+  added: readonly Entry[],
+): ContextSnapshot | null {
+  if (cached === null || cached.conversation.revision !== conversation.revision) return null;
+  const first = added[0];
+  if (first === undefined) {
+    // Without additions of ours the count must be the same: what is new was stored by another process.
+    return cached.conversation.nextSeq === conversation.nextSeq ? { ...cached, conversation } : null;
+  }
+  const contiguous = first.seq === cached.conversation.nextSeq && conversation.nextSeq === first.seq + added.length;
+  return contiguous ? { ...cached, conversation, tail: [...cached.tail, ...added] } : null;
+}
+
+export function toEntry(message: NewMessage, seq: number): Entry {
+  return { ...message, seq, turn: message.role === 'assistant' ? seq - 1 : null, editedAt: null, redactedAt: null };
+}
+
+/** The newest message of a person (or an allowed bot): what a turn starting now would read. */
+export function newestMessage(snapshot: ContextSnapshot): Entry | null {
+  return snapshot.tail.findLast((entry) => entry.role === 'user') ?? null;
+}
+
+export function owesReply(conversation: Pick<Conversation, 'replyDueSeq' | 'answeredUpto'>): boolean {
+  return conversation.replyDueSeq > conversation.answeredUpto;
+}

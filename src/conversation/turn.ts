@@ -1,0 +1,147 @@
+import { describe, isStrataError, ModelError, type ModelFailure } from '../errors.ts';
+import type { ToolResultPart } from '../message.ts';
+import type { Assembly } from '../ports/engine.ts';
+import type { ChatModel, ModelMessage, ToolCall, ToolResult } from '../ports/model.ts';
+import { type Limit, rejection } from './limit.ts';
+import { collectStep, type Step } from './step.ts';
+
+/** What a turn needs from outside. Everything with an effect is injected; the loop only decides. */
+export interface TurnParts {
+  readonly model: ChatModel;
+  readonly maxSteps: number;
+  readonly maxOutputTokens: number;
+  /** The gate: the next request, measured and within the window, with the turn's own steps at its end. */
+  assemble(steps: readonly ModelMessage[]): Promise<Assembly>;
+  /** The provider refused the size: frees room once. False when nothing could be freed. */
+  makeRoom(): Promise<boolean>;
+  callTool(call: ToolCall): Promise<ToolResultPart>;
+  /** A time limit for one call, and the turn's own end, in one signal; let go when the call has ended. */
+  limitCall(): Limit;
+  /** Waits before a retry; rejects when the turn is to end. */
+  pause(ms: number): Promise<void>;
+  /** Told of every call that ended, for cost and calibration. */
+  onStep(step: Step, assembly: Assembly): void;
+  onDraft(text: string): void;
+}
+
+export type TurnOutcome =
+  | {
+      readonly kind: 'answered';
+      readonly text: string;
+      readonly steps: readonly TurnStep[];
+      readonly assembly: Assembly;
+    }
+  | {
+      readonly kind: 'failed';
+      readonly reason: TurnFailure;
+      readonly message: string;
+      readonly steps: readonly TurnStep[];
+    };
+
+export type TurnFailure = ModelFailure | 'steps' | 'empty' | 'internal';
+
+/** A finished round of the tool loop: what the model said and called, and what came back. */
+export interface TurnStep {
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  readonly results: readonly ToolResultPart[];
+}
+
+/** One turn: model and tools in turns until there is an answer. Ends in a value, whatever happens. */
+export async function runTurn(parts: TurnParts, callIdPrefix: string): Promise<TurnOutcome> {
+  const steps: TurnStep[] = [];
+  try {
+    while (steps.length < parts.maxSteps) {
+      const { step, assembly } = await callModel(parts, steps);
+      const text = step.text.trim();
+      if (step.calls.length === 0) {
+        if (text !== '') return { kind: 'answered', text, steps, assembly };
+        return { kind: 'failed', reason: 'empty', message: `the model gave no answer (${step.finish})`, steps };
+      }
+      steps.push(await callTools(parts, { ...step, text }, `${callIdPrefix}.${steps.length + 1}`));
+    }
+    return { kind: 'failed', reason: 'steps', message: `no answer after ${parts.maxSteps} steps`, steps };
+  } catch (error) {
+    return { kind: 'failed', ...failureOf(error), steps };
+  }
+}
+
+/** Retries what is worth it: one emergency for an overflow, two pauses for a busy provider before anything was shown. */
+async function callModel(parts: TurnParts, done: readonly TurnStep[]): Promise<{ step: Step; assembly: Assembly }> {
+  let overflowed = false;
+  for (let attempt = 0; ; attempt += 1) {
+    const assembly = await parts.assemble(done.flatMap(toMessages));
+    let shown = false;
+    using limit = parts.limitCall();
+    try {
+      const request = {
+        purpose: 'reply',
+        ...requestOf(assembly),
+        maxOutputTokens: parts.maxOutputTokens,
+        json: false,
+        windowTokens: assembly.measurement.window,
+      } as const;
+      const onText = (text: string) => {
+        if (limit.signal.aborted) return;
+        shown = true;
+        parts.onDraft(text);
+      };
+      const step = await withinLimit(limit.signal, parts.model.id, (signal) =>
+        collectStep(parts.model, request, { signal, onText }),
+      );
+      parts.onStep(step, assembly);
+      return { step, assembly };
+    } catch (error) {
+      if (!(error instanceof ModelError)) throw error;
+      if (error.reason === 'overflow' && !overflowed) {
+        overflowed = true;
+        if (await parts.makeRoom()) continue;
+      }
+      if (shown || attempt >= 2 || !isPassing(error)) throw error;
+      await parts.pause(error.retryAfterMs ?? 1000 * 2 ** attempt);
+    }
+  }
+}
+
+/** A model that does not heed its signal freezes no conversation. */
+async function withinLimit(signal: AbortSignal, model: string, work: (signal: AbortSignal) => Promise<Step>) {
+  const ended = rejection(signal).catch((cause: unknown): never => {
+    const isLate = cause instanceof DOMException && cause.name === 'TimeoutError';
+    throw new ModelError({ model, reason: isLate ? 'timeout' : 'aborted', detail: describe(cause) });
+  });
+  const step = work(signal);
+  return await Promise.race([step, ended]);
+}
+
+function requestOf(assembly: Assembly): Pick<Assembly, 'system' | 'messages' | 'tools'> {
+  return { system: assembly.system, messages: assembly.messages, tools: assembly.tools };
+}
+
+/** A wait that a person would notice as a freeze is not waited. */
+function isPassing(error: ModelError): boolean {
+  return (error.reason === 'transient' || error.reason === 'rate-limit') && (error.retryAfterMs ?? 0) <= 10_000;
+}
+
+/** All calls of a step run side by side; their ids are ours, so that a provider that repeats its own does no harm. */
+async function callTools(parts: TurnParts, step: Step, prefix: string): Promise<TurnStep> {
+  const calls = step.calls.map((call, index) => ({ ...call, callId: `${prefix}.${index + 1}` }));
+  const results = await Promise.all(calls.map((call) => parts.callTool(call)));
+  return { text: step.text, calls, results };
+}
+
+function toMessages(step: TurnStep): readonly ModelMessage[] {
+  return [
+    { role: 'assistant', text: step.text, calls: step.calls },
+    { role: 'tool', results: step.results.map(toResult) },
+  ];
+}
+
+function toResult({ callId, tool, text, isError }: ToolResultPart): ToolResult {
+  return { callId, tool, text, isError };
+}
+
+function failureOf(error: unknown): { reason: TurnFailure; message: string } {
+  if (error instanceof ModelError) return { reason: error.reason, message: error.message };
+  if (isStrataError(error, 'WINDOW_TOO_SMALL')) return { reason: 'overflow', message: error.message };
+  return { reason: 'internal', message: describe(error) };
+}

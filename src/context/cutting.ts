@@ -1,0 +1,53 @@
+import { estimateText, unitTokens } from './tokens.ts';
+
+/** Shares of a shortened text: the rest is for the marker. */
+const HEAD_SHARE = 0.7;
+const TAIL_SHARE = 0.2;
+
+/** Text that stands for `omitted` characters. */
+export type Marker = (omitted: number) => string;
+
+export const leftOut: Marker = (omitted) => `\n[... ${omitted} characters left out ...]\n`;
+
+/** Head, marker and tail within `tokens`; only a head where the marker does not fit. Never cuts a surrogate pair. */
+export function shorten(text: string, tokens: number, marker: Marker = leftOut): string {
+  if (estimateText(text) <= tokens) return text;
+  const room = Math.min(tokens * (HEAD_SHARE + TAIL_SHARE), tokens - estimateText(marker(text.length)));
+  if (room <= 0) return headWithin(text, tokens);
+  const tailRoom = Math.floor((room * TAIL_SHARE) / (HEAD_SHARE + TAIL_SHARE));
+  const head = headWithin(text, Math.floor(room) - tailRoom);
+  const tail = tailWithin(text, tailRoom);
+  return `${head}${marker(text.length - head.length - tail.length)}${tail}`;
+}
+
+/** The longest head with at most so many tokens. */
+export function headWithin(text: string, tokens: number): string {
+  let sum = 0;
+  let end = 0;
+  for (; end < text.length; end += 1) {
+    sum += unitTokens(text.charCodeAt(end));
+    if (sum > tokens) break;
+  }
+  return headOf(text, end);
+}
+
+function tailWithin(text: string, tokens: number): string {
+  let sum = 0;
+  let start = text.length;
+  for (; start > 0; start -= 1) {
+    sum += unitTokens(text.charCodeAt(start - 1));
+    if (sum > tokens) break;
+  }
+  return text.slice(isLowSurrogate(text, start) ? start + 1 : start);
+}
+
+/** The first `length` UTF-16 units, one fewer where that would cut a surrogate pair. */
+export function headOf(text: string, length: number): string {
+  return text.slice(0, length < text.length && isLowSurrogate(text, length) ? length - 1 : length);
+}
+
+/** A slice between a high and a low half would cut a pair: true when the unit at `index` is a low half. */
+function isLowSurrogate(text: string, index: number): boolean {
+  const code = text.charCodeAt(index);
+  return code >= 0xdc00 && code <= 0xdfff;
+}

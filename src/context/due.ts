@@ -1,0 +1,23 @@
+import type { ContextProfile, Tier } from '../ports/engine.ts';
+import type { ContextSnapshot } from '../ports/store.ts';
+import { correctionOf } from './fit.ts';
+import { planCondense, planCut } from './plan.ts';
+import { CUT_FRACTIONS } from './tiers.ts';
+
+/** A cut that frees less of the window than this is not worth a model call: over the threshold, but nothing to gain. */
+export const LEAST_GAIN = 0.02;
+
+/** Whether maintenance has something to do at this tier: something to fill, to write anew, to cut or to condense. */
+export function isDue(profile: ContextProfile, snapshot: ContextSnapshot, tier: Tier): boolean {
+  const correction = correctionOf(snapshot, profile.modelId);
+  // In a full window summaries are condensed below their share too, where the tail can give nothing more.
+  const share = tier === 'none' ? profile.stackShare : 0;
+  const budget = { share, windowTokens: profile.windowTokens, correction };
+  if (snapshot.stack.some((item) => item.kind === 'gap' || item.stale)) return true;
+  if (planCondense(snapshot.stack, budget) !== null) return true;
+  if (tier === 'none') return false;
+  // The running turn is about to be answered: its messages wait no longer when the job looks.
+  const limits = { ...snapshot.conversation, answeredUpto: snapshot.conversation.nextSeq };
+  const cut = planCut(snapshot.tail, { ...limits, fraction: CUT_FRACTIONS[tier], omitted: snapshot.omitted });
+  return cut !== null && cut.tokens * correction >= LEAST_GAIN * profile.windowTokens;
+}

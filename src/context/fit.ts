@@ -1,0 +1,75 @@
+import { StrataError } from '../errors.ts';
+import type { Assembly } from '../ports/engine.ts';
+import type { ContextSnapshot } from '../ports/store.ts';
+import { correctionFor } from './calibration.ts';
+import type { FrameBuilder } from './frame.ts';
+import { measure, regionTotal } from './meter.ts';
+import { partsOf } from './parts.ts';
+import { ladder, NO_SQUEEZE, RELIEF, type Rung, type Squeeze } from './relief.ts';
+import { buildView, type Fitted, type ViewRequest } from './view.ts';
+
+/** What a label and the message around it take of the newest ask, whatever its text. */
+const ASK_OVERHEAD = 64;
+
+/** The view as it is, or with the first relief where the background tier is reached. Nothing is lost by it. */
+export function relieve(frames: FrameBuilder, request: ViewRequest): Fitted {
+  const plain = evaluate(frames, request, NO_SQUEEZE);
+  return plain.measurement.tier === 'none' ? plain : evaluate(frames, request, RELIEF);
+}
+
+/**
+ * Presses the view into `limitTokens` when nothing may leave the tail any more: step by step, the newest ask last.
+ * Throws `WINDOW_TOO_SMALL` when not even that is enough.
+ */
+export function press(frames: FrameBuilder, request: ViewRequest, limitTokens: number): Fitted {
+  const { windowTokens, thresholds } = request.profile;
+  const wanted = limitTokens * thresholds.emergency;
+  let fitted = evaluate(frames, request, RELIEF);
+  for (const rung of ladder(limitTokens)) {
+    fitted = evaluate(frames, request, rung.squeeze);
+    if (fitted.measurement.used >= wanted) fitted = withShorterAsk(frames, fitted, { rung, wanted }) ?? fitted;
+    if (fitted.measurement.used < wanted) return fitted;
+  }
+  const { used } = fitted.measurement;
+  if (used > limitTokens) throw new StrataError('WINDOW_TOO_SMALL', { usedTokens: used, windowTokens });
+  return fitted;
+}
+
+/** Shortens the newest ask by what is over, where enough of it would stay. */
+function withShorterAsk(
+  frames: FrameBuilder,
+  fitted: Fitted,
+  { rung, wanted }: { readonly rung: Rung; readonly wanted: number },
+): Fitted | null {
+  const over = Math.ceil((fitted.measurement.used - wanted) / fitted.correction) + 1;
+  const askTokens = fitted.view.askTokens - over - ASK_OVERHEAD;
+  if (askTokens < Math.max(1, rung.askShare * wanted)) return null;
+  return evaluate(frames, fitted.request, { ...rung.squeeze, askTokens });
+}
+
+function evaluate(frames: FrameBuilder, request: ViewRequest, squeeze: Squeeze): Fitted {
+  const view = buildView(frames, request, squeeze);
+  const correction = correctionOf(request.snapshot, request.profile.modelId);
+  return { request, view, correction, measurement: measure(view.regions, request.profile, correction) };
+}
+
+export function correctionOf(snapshot: ContextSnapshot, modelId: string): number {
+  return correctionFor(snapshot.conversation.calibration, modelId);
+}
+
+/** `parts` are made only when somebody looks: a turn does not wait for them. */
+export function toAssembly(fitted: Fitted, snapshot: ContextSnapshot = fitted.request.snapshot): Assembly {
+  const { view, measurement } = fitted;
+  return {
+    system: view.system,
+    messages: view.messages,
+    tools: view.tools,
+    measurement,
+    estimatedTokens: regionTotal(view.regions),
+    get parts() {
+      return partsOf(fitted);
+    },
+    snapshot,
+    recalled: view.recalled,
+  };
+}

@@ -1,0 +1,114 @@
+import type { Services } from '../parts.ts';
+import type { ContextPart, ContextProfile, Measurement, Thresholds, VolatileSection } from '../ports/engine.ts';
+import type { ContextSnapshot } from '../ports/store.ts';
+import { lastReported } from './calibration.ts';
+import { relieve } from './fit.ts';
+import { createFrameBuilder, type FrameBuilder } from './frame.ts';
+import { grownBy } from './meter.ts';
+import { partsOf } from './parts.ts';
+import { slide } from './sliding.ts';
+import type { Fitted, ViewRequest } from './view.ts';
+
+export interface InspectRequest {
+  readonly profile: ContextProfile;
+  readonly snapshot: ContextSnapshot;
+  /** What would stand beside the newest message; empty when nobody is asking. */
+  readonly volatile?: readonly VolatileSection[];
+}
+
+/** What a model would be shown now, part by part. */
+export interface ContextReport {
+  readonly agentId: string;
+  readonly modelId: string;
+  readonly thresholds: Thresholds;
+  readonly measurement: Measurement;
+  /** The provider's last count, when the view has not shrunk since; null when it is unknown. */
+  readonly lastInputTokens: number | null;
+  readonly parts: readonly ContextPart[];
+  readonly summary: ContextJson;
+}
+
+/** What `strata context --json` gives. */
+export interface ContextJson {
+  readonly conversation: string;
+  readonly entries: number;
+  readonly contextFrom: number;
+  readonly compactedUpto: number;
+  readonly stack: readonly {
+    readonly id: string;
+    readonly kind: 'summary' | 'gap';
+    readonly level: number;
+    readonly fromSeq: number;
+    readonly toSeq: number;
+    readonly tokens: number;
+  }[];
+  readonly tail: { readonly fromSeq: number; readonly toSeq: number; readonly tokens: number };
+  readonly used: number;
+  readonly window: number;
+  readonly tier: Measurement['tier'];
+  readonly estimated: boolean;
+}
+
+/** Looks, and changes nothing. */
+export function inspectContext(
+  services: Pick<Services, 'prompts' | 'agents'>,
+  { profile, snapshot, volatile = [] }: InspectRequest,
+): ContextReport {
+  const { conversation } = snapshot;
+  const request = { profile, snapshot, readUpto: conversation.nextSeq - 1, volatile, steps: [] };
+  const engine = services.agents.agent(profile.agentId)?.engine ?? 'stacked';
+  const fitted = look(createFrameBuilder(services), request, engine);
+  const { calibration, revision } = conversation;
+  return {
+    agentId: profile.agentId,
+    modelId: profile.modelId,
+    thresholds: profile.thresholds,
+    measurement: fitted.measurement,
+    lastInputTokens: lastReported(calibration, { model: profile.modelId, revision }),
+    parts: partsOf(fitted),
+    summary: summarise(snapshot, fitted, engine),
+  };
+}
+
+/**
+ * What stands in the store, before the gate makes room: over the window when much came at once, as by an import. A
+ * sliding window leaves out what does not fit, and nothing else ever happens to it.
+ */
+function look(frames: FrameBuilder, request: ViewRequest, engine: string): Fitted {
+  if (engine === 'sliding') return slide(frames, request, request.profile.windowTokens);
+  const relieved = relieve(frames, request);
+  const unseen = Math.ceil(request.snapshot.omitted.tokens * relieved.correction);
+  return { ...relieved, measurement: grownBy(relieved.measurement, unseen, request.profile) };
+}
+
+function summarise(
+  { conversation, omitted }: ContextSnapshot,
+  { request, view, measurement, correction }: Fitted,
+  engine: string,
+): ContextJson {
+  const first = request.snapshot.tail[0];
+  const unread = engine === 'sliding' ? 0 : omitted.entries;
+  return {
+    conversation: conversation.key,
+    entries: conversation.nextSeq - 1,
+    contextFrom: conversation.contextFrom,
+    compactedUpto: conversation.compactedUpto,
+    stack: view.layers.map(({ item, tokens }) => ({
+      id: item.id,
+      kind: item.kind,
+      level: item.level,
+      fromSeq: item.fromSeq,
+      toSeq: item.toSeq,
+      tokens: Math.ceil(tokens * correction),
+    })),
+    tail: {
+      fromSeq: first === undefined ? conversation.nextSeq : first.seq - unread,
+      toSeq: conversation.nextSeq - 1,
+      tokens: measurement.tail,
+    },
+    used: measurement.used,
+    window: measurement.window,
+    tier: measurement.tier,
+    estimated: measurement.estimated,
+  };
+}

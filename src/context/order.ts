@@ -1,0 +1,122 @@
+import type { Entry } from '../message.ts';
+import type { Conversation } from '../ports/store.ts';
+
+/**
+ * Where an entry stands in the view: a person's message at its seq, what the bot wrote right after the last message
+ * that its turn had read. So a message that came into a running turn stands after that turn's reply.
+ */
+export function viewKey(entry: Pick<Entry, 'role' | 'turn' | 'seq'>): number {
+  return entry.role === 'user' || entry.turn === null ? entry.seq : entry.turn + 0.5;
+}
+
+/** The entries that a turn which reads up to `readUpto` may see, in the order of the view. Notices are never shown. */
+export function viewOrder(tail: readonly Entry[], readUpto: number): readonly Entry[] {
+  const seen: Entry[] = [];
+  let last = Number.NEGATIVE_INFINITY;
+  let sorted = true;
+  for (const entry of tail) {
+    const key = viewKey(entry);
+    if (entry.role === 'notice' || key > readUpto) continue;
+    sorted &&= key >= last;
+    last = key;
+    seen.push(entry);
+  }
+  // The sort is stable: what has the same key keeps the order of its seqs.
+  return sorted ? seen : seen.sort((a, b) => viewKey(a) - viewKey(b));
+}
+
+/** What is known about who waits for an answer, and what a running turn has read. */
+export interface CutLimits extends Pick<Conversation, 'answeredUpto' | 'replyDueSeq' | 'replyDueFrom'> {
+  readonly readUpto?: number;
+}
+
+/** Entries of the tail's head that are not at hand, as in a snapshot. */
+export interface Omitted {
+  readonly entries: number;
+  readonly tokens: number;
+}
+
+/** A place where the tail may be cut: everything up to `toSeq` leaves. */
+export interface CutPoint {
+  readonly toSeq: number;
+  readonly entries: number;
+  readonly tokens: number;
+  /** At the end of a turn; otherwise between two messages. */
+  readonly clean: boolean;
+}
+
+/** The first message that waits for its answer, or infinity when none does. */
+export function firstWaiting(limits: CutLimits): number {
+  if (limits.replyDueSeq <= limits.answeredUpto) return Number.POSITIVE_INFINITY;
+  return Math.max(limits.answeredUpto + 1, limits.replyDueFrom);
+}
+
+/**
+ * All places where the tail may be cut, oldest first: never inside a tool group, never after the first message that
+ * waits for its answer, and never so that the newest message of a person or the reply to it would leave.
+ */
+export function cutPoints(
+  tail: readonly Entry[],
+  limits: CutLimits,
+  omitted: Omitted = { entries: 0, tokens: 0 },
+): readonly CutPoint[] {
+  const end = Math.min(firstWaiting(limits), newestAsk(tail, limits.readUpto));
+  const inGroup = toolGroups(tail);
+  const earliestTurn = earliestTurnAfter(tail);
+  const points: CutPoint[] = [];
+  let { entries, tokens } = omitted;
+  for (let index = -1; index < tail.length - 1; index += 1) {
+    const next = tail[index + 1];
+    if (next === undefined || next.seq > end) break;
+    entries += index < 0 ? 0 : 1;
+    tokens += tail[index]?.tokens ?? 0;
+    const clean = (earliestTurn[index + 1] ?? Number.POSITIVE_INFINITY) >= next.seq;
+    const legal = entries > 0 && (inGroup[index + 1] ?? 0) === 0 && (clean || isBetweenMessages(tail[index], next));
+    if (legal) points.push({ toSeq: next.seq - 1, entries, tokens, clean });
+  }
+  return points;
+}
+
+/** Before a message of a person, or between two of the bot's turns: a question is not parted from the answer behind it. */
+function isBetweenMessages(previous: Entry | undefined, next: Entry): boolean {
+  if (next.role === 'user') return true;
+  return previous?.role === 'assistant' && next.role === 'assistant' && previous.turn !== next.turn;
+}
+
+/** Seq of the newest message of a person; where nobody spoke, of the last thing that the bot wrote. */
+function newestAsk(tail: readonly Entry[], readUpto = Number.POSITIVE_INFINITY): number {
+  const person = tail.findLast((entry) => entry.role === 'user' && entry.seq <= readUpto);
+  if (person !== undefined) return person.seq;
+  const last = tail.at(-1);
+  return tail.find((entry) => entry.turn === last?.turn)?.seq ?? 0;
+}
+
+/** Per index, how many tool groups would be torn by a cut before it. A call without a result binds nothing. */
+function toolGroups(tail: readonly Entry[]): Int32Array {
+  const steps = new Int32Array(tail.length + 1);
+  const calledAt = new Map<string, number>();
+  tail.forEach((entry, index) => {
+    let from = index;
+    for (const part of entry.parts) {
+      if (part.kind === 'tool-call') calledAt.set(part.callId, index);
+      if (part.kind === 'tool-result') from = Math.min(from, calledAt.get(part.callId) ?? index);
+    }
+    if (entry.role === 'tool') from = Math.min(from, Math.max(0, index - 1));
+    if (from === index) return;
+    steps[from + 1] = (steps[from + 1] ?? 0) + 1;
+    steps[index + 1] = (steps[index + 1] ?? 0) - 1;
+  });
+  for (let index = 1; index < steps.length; index += 1) steps[index] = (steps[index] ?? 0) + (steps[index - 1] ?? 0);
+  return steps;
+}
+
+/** Per index, the lowest turn that anything from there on belongs to: a turn is over when no later entry is part of it. */
+function earliestTurnAfter(tail: readonly Entry[]): Float64Array {
+  const earliest = new Float64Array(tail.length + 1).fill(Number.POSITIVE_INFINITY);
+  for (let index = tail.length - 1; index >= 0; index -= 1) {
+    const entry = tail[index];
+    const turn = entry?.role === 'user' ? null : entry?.turn;
+    earliest[index] = Math.min(earliest[index + 1] ?? Number.POSITIVE_INFINITY, turn ?? Number.POSITIVE_INFINITY);
+  }
+  return earliest;
+}

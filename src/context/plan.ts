@@ -1,0 +1,108 @@
+import type { Entry } from '../message.ts';
+import type { Summary } from '../ports/summary-store.ts';
+import { type CutLimits, type CutPoint, cutPoints, type Omitted } from './order.ts';
+import { CUT_FRACTIONS } from './tiers.ts';
+
+/** The range that is to leave the tail, and what it held. */
+export interface Cut extends CutPoint {
+  readonly fromSeq: number;
+}
+
+export interface CutRequest extends CutLimits {
+  /** Share of the tail's tokens that should leave. */
+  readonly fraction: number;
+  readonly omitted?: Omitted;
+}
+
+/** A turn's end may miss the wanted tokens by half before a cut between two messages is looked at. */
+const TOLERANCE = 0.5;
+
+/**
+ * Where to cut the tail so that about `fraction` of its tokens leave: at least one message, never the current turn.
+ * Null when nothing may be cut.
+ */
+export function planCut(tail: readonly Entry[], request: CutRequest): Cut | null {
+  const first = tail[0];
+  if (first === undefined) return null;
+  const omitted = request.omitted ?? { entries: 0, tokens: 0 };
+  const total = tail.reduce((sum, entry) => sum + entry.tokens, omitted.tokens);
+  const target = total * request.fraction;
+  const points = cutPoints(tail, request, omitted);
+  const turnEnd = nearest(
+    points.filter((point) => point.clean),
+    target,
+  );
+  const any = nearest(points, target);
+  const chosen = turnEnd !== null && Math.abs(turnEnd.tokens - target) <= target * TOLERANCE ? turnEnd : any;
+  return chosen === null ? null : { ...chosen, fromSeq: first.seq - omitted.entries };
+}
+
+/** The point whose tokens come closest to the target; of two equal ones the cleaner, then the later one. */
+function nearest(points: readonly CutPoint[], target: number): CutPoint | null {
+  let best: CutPoint | null = null;
+  for (const point of points) {
+    const difference = best === null ? -1 : Math.abs(point.tokens - target) - Math.abs(best.tokens - target);
+    if (difference < 0 || (difference === 0 && (point.clean || best?.clean === false))) best = point;
+  }
+  return best;
+}
+
+/** The oldest half of the tail: what leaves at once when there is no time for a model. */
+export function planEmergency(tail: readonly Entry[], limits: CutLimits, omitted?: Omitted): Cut | null {
+  return planCut(tail, { ...limits, fraction: CUT_FRACTIONS.emergency, ...(omitted === undefined ? {} : { omitted }) });
+}
+
+/** Summaries that are to become one of the next level. */
+export interface Condensation {
+  readonly parts: readonly Summary[];
+  readonly level: number;
+  readonly fromSeq: number;
+  readonly toSeq: number;
+}
+
+export interface StackBudget {
+  /** Largest share of the window for the stack. */
+  readonly share: number;
+  readonly windowTokens: number;
+  /** What estimates are multiplied by. */
+  readonly correction: number;
+}
+
+/** Most summaries that one condensing takes, and the lengths of runs that are worth it, best first. */
+const MOST_PARTS = 4;
+const RUN_LENGTHS = [4, 3, 2] as const;
+
+/**
+ * The oldest run of summaries of one level, when the stack takes more than its share. Long runs come before short ones,
+ * so that detail fades evenly. Gaps and stale summaries are not condensed. Null when there is nothing to do or to take.
+ */
+export function planCondense(stack: readonly Summary[], budget: StackBudget): Condensation | null {
+  const tokens = stack.reduce((sum, item) => sum + item.tokens, 0) * budget.correction;
+  if (tokens <= budget.share * budget.windowTokens) return null;
+  const runs = runsOfOneLevel(stack);
+  for (const length of RUN_LENGTHS) {
+    const run = runs.find((candidate) => candidate.length >= length)?.slice(0, MOST_PARTS);
+    const [first, last] = [run?.[0], run?.at(-1)];
+    if (run !== undefined && first !== undefined && last !== undefined) {
+      return { parts: run, level: first.level + 1, fromSeq: first.fromSeq, toSeq: last.toSeq };
+    }
+  }
+  return null;
+}
+
+function runsOfOneLevel(stack: readonly Summary[]): readonly (readonly Summary[])[] {
+  const runs: Summary[][] = [];
+  let run: Summary[] = [];
+  for (const item of stack) {
+    const previous = run.at(-1);
+    const usable = item.kind === 'summary' && !item.stale;
+    const joins = usable && previous?.level === item.level && previous.toSeq + 1 === item.fromSeq;
+    if (joins) {
+      run.push(item);
+      continue;
+    }
+    run = usable ? [item] : [];
+    runs.push(run);
+  }
+  return runs;
+}

@@ -1,0 +1,174 @@
+import type { AgentSettings } from '../config/schema.ts';
+import { parseKey } from '../conversation/key.ts';
+import type { Services } from '../parts.ts';
+import type { ContextProfile, SystemSection } from '../ports/engine.ts';
+import type { ChatModel, ToolSpec } from '../ports/model.ts';
+import type { Conversation } from '../ports/store.ts';
+import type { PromptName, PromptVariables } from '../prompts.ts';
+import { estimateBlock, estimateTools } from './tokens.ts';
+
+/** Window of a model that does not tell its own, where the configuration does not either. */
+const DEFAULT_WINDOW_TOKENS = 128_000;
+/** The answer may take at most this share of the window, whatever the configuration asks for. */
+const MOST_RESERVE = 0.125;
+/** A fixed part above this share leaves too little for the conversation. */
+const LARGE_FIXED_SHARE = 0.5;
+
+type Place = Pick<Conversation, 'key' | 'audience'>;
+
+export interface ProfilesOptions {
+  readonly services: Services;
+  /** What the model is told of the named tools. */
+  readonly tools: { specs(names: readonly string[]): readonly ToolSpec[] };
+  /** The standing instructions in force at the place: a ledger that no summary replaces. Null when there are none. */
+  readonly instructions?: (place: Place, agent: AgentSettings) => Promise<SystemSection | null>;
+}
+
+/** What the agents' settings mean for the context of a conversation. */
+export interface Profiles {
+  /** The same object as long as nothing it rests on has changed. Throws what opening the model throws. */
+  of(place: Place): Promise<ContextProfile>;
+  modelFor(profile: ContextProfile): Promise<ChatModel>;
+  /** The model that summarises and extracts for the agent. */
+  compactionModelFor(profile: ContextProfile): Promise<ChatModel>;
+}
+
+export function createProfiles({ services, tools, instructions }: ProfilesOptions): Profiles {
+  const profiles = new WeakMap<AgentSettings, Map<string, Promise<Known>>>();
+  const openModel = createModelOpener(services);
+  const build = async (agent: AgentSettings, place: Place): Promise<Known> => {
+    const model = await openModel(agent.model);
+    const specs = [...tools.specs(agent.tools)].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const profile = profileOf(agent, model, { sections: sectionsOf(services, agent, place), tools: specs });
+    warnAboutSize(services, profile);
+    return { profile, withInstructions: null };
+  };
+  const knownFor = (agent: AgentSettings, place: Place): Promise<Known> => {
+    const ofAgent = profiles.get(agent) ?? new Map<string, Promise<Known>>();
+    profiles.set(agent, ofAgent);
+    const id = `${parseKey(place.key).platform} ${place.audience}`;
+    return kept(ofAgent, id, () => build(agent, place));
+  };
+  return {
+    async of(place) {
+      const agent = services.agents.agentFor(place.key);
+      const [known, section] = await Promise.all([knownFor(agent, place), instructions?.(place, agent) ?? null]);
+      return section === null ? known.profile : withSection(known, section);
+    },
+    modelFor: (profile) => openModel(profile.modelId),
+    async compactionModelFor(profile) {
+      const named = services.agents.agent(profile.agentId)?.compaction.model ?? 'auto';
+      return await openModel(named === 'auto' ? profile.modelId : named);
+    },
+  };
+}
+
+interface Known {
+  readonly profile: ContextProfile;
+  /** The last variant with instructions: they change rarely, and what was rendered of a profile is kept with it. */
+  withInstructions: { readonly text: string; readonly profile: ContextProfile } | null;
+}
+
+/** Before the guidance: what people asked for stands right after what the operator wrote. */
+function withSection(known: Known, section: SystemSection): ContextProfile {
+  if (known.withInstructions?.text === section.text) return known.withInstructions.profile;
+  const { sections } = known.profile;
+  const at = sections.findIndex(({ key }) => key === 'guidance');
+  const profile = { ...known.profile, sections: sections.toSpliced(at < 0 ? sections.length : at, 0, section) };
+  known.withInstructions = { text: section.text, profile };
+  return profile;
+}
+
+/** Opens each model once, and asks only once which one `auto` means. What failed is tried anew. */
+function createModelOpener(services: Services): (modelId: string) => Promise<ChatModel> {
+  const open = new Map<string, Promise<ChatModel>>();
+  return (modelId) => kept(open, modelId, () => openModel(services, modelId));
+}
+
+/** Makes a value once. A failure is not kept: the key may be set, the server up again, at the next turn. */
+function kept<Value>(cache: Map<string, Promise<Value>>, id: string, make: () => Promise<Value>): Promise<Value> {
+  const known = cache.get(id);
+  if (known !== undefined) return known;
+  const made = make();
+  cache.set(id, made);
+  made.catch(() => cache.delete(id));
+  return made;
+}
+
+async function openModel(services: Services, modelId: string): Promise<ChatModel> {
+  if (modelId !== 'auto') return await services.models.open(modelId);
+  const choice = await services.models.choose();
+  return await services.models.open(choice.modelId);
+}
+
+function profileOf(
+  agent: AgentSettings,
+  model: ChatModel,
+  parts: Pick<ContextProfile, 'sections' | 'tools'>,
+): ContextProfile {
+  const told = model.traits.windowTokens ?? DEFAULT_WINDOW_TOKENS;
+  const windowTokens = agent.context_window === 'auto' ? told : agent.context_window;
+  const { background_threshold: background, aggressive_threshold: aggressive } = agent.compaction;
+  return {
+    agentId: agent.id,
+    modelId: model.id,
+    traits: model.traits,
+    windowTokens,
+    reserveTokens: Math.min(agent.max_output_tokens, Math.floor(windowTokens * MOST_RESERVE)),
+    thresholds: { background, aggressive, emergency: agent.compaction.emergency_threshold },
+    stackShare: agent.compaction.stack_share,
+    ...parts,
+  };
+}
+
+function sectionsOf(services: Services, agent: AgentSettings, place: Place): readonly SystemSection[] {
+  const from = { language: agent.language, folder: agent.prompts };
+  const render = <Name extends PromptName>(name: Name, variables: PromptVariables<Name>) =>
+    services.prompts.render(name, variables, from).text;
+  const hasMemory = agent.memory.recall_limit > 0 || agent.tools.includes('memory_recall');
+  const sections: readonly SystemSection[] = [
+    {
+      key: 'persona',
+      text: agent.persona === '' ? render('persona', { agentId: agent.id }) : agent.persona,
+      priority: 100,
+      protected: true,
+      source: agent.persona === '' ? 'prompt persona' : 'configuration',
+      reason: 'who the bot is',
+    },
+    {
+      key: 'policy',
+      text: agent.policy,
+      priority: 90,
+      protected: true,
+      source: 'configuration',
+      reason: 'what the bot must and must not do',
+    },
+    {
+      key: 'guidance',
+      text: render('guidance', { tools: [...agent.tools], hasMemory }),
+      priority: 80,
+      protected: false,
+      source: 'prompt guidance',
+      reason: 'how to read the context',
+    },
+    {
+      key: 'place',
+      text: render('place', { platform: parseKey(place.key).platform, audience: place.audience }),
+      priority: 70,
+      protected: false,
+      source: 'prompt place',
+      reason: 'where the conversation takes place',
+    },
+  ];
+  return sections.filter(({ text }) => text.trim() !== '');
+}
+
+function warnAboutSize({ log }: Services, { agentId, sections, tools, windowTokens }: ContextProfile): void {
+  const fixedTokens = sections.reduce((sum, section) => sum + estimateBlock(section), estimateTools(tools));
+  if (fixedTokens <= windowTokens * LARGE_FIXED_SHARE) return;
+  log.warn('The fixed part of the context takes more than half of the window', {
+    agent: agentId,
+    fixedTokens,
+    windowTokens,
+  });
+}

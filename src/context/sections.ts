@@ -1,0 +1,58 @@
+import type { SystemSection } from '../ports/engine.ts';
+import { type Marker, shorten } from './cutting.ts';
+import { estimateBlock } from './tokens.ts';
+
+/** Fewer tokens than this say nothing: the section is left out instead. */
+const LEAST_TOKENS = 16;
+const BLOCK_TOKENS = estimateBlock({ text: '' });
+
+export interface FittedSection {
+  readonly section: SystemSection;
+  /** Empty when it was left out. */
+  readonly text: string;
+  readonly tokens: number;
+  readonly included: boolean;
+  readonly truncated: boolean;
+}
+
+const truncated: Marker = (omitted) => `\n[... ${omitted} characters of this section left out ...]\n`;
+
+/**
+ * Sections in their order, within the budget together. The lowest priority gives way first, of equal ones the last;
+ * protected sections only when nothing else is left to give. Blank sections are left out.
+ */
+export function fitSections(sections: readonly SystemSection[], budgetTokens: number): readonly FittedSection[] {
+  const fitted = sections.filter((section) => section.text.trim() !== '').map(whole);
+  let over = fitted.reduce((sum, { tokens }) => sum + tokens, 0) - budgetTokens;
+  for (const index of yieldingOrder(fitted)) {
+    const candidate = fitted[index];
+    if (over <= 0) break;
+    if (candidate === undefined) continue;
+    const cut = cutTo(candidate.section, candidate.tokens - over);
+    over -= candidate.tokens - cut.tokens;
+    fitted[index] = cut;
+  }
+  return fitted;
+}
+
+function whole(section: SystemSection): FittedSection {
+  return { section, text: section.text, tokens: estimateBlock(section), included: true, truncated: false };
+}
+
+/** Indices of the sections in the order in which they give way. */
+function yieldingOrder(fitted: readonly FittedSection[]): readonly number[] {
+  const rank = ({ section }: FittedSection) => section.priority + (section.protected ? 1000 : 0);
+  return fitted
+    .map((candidate, index) => ({ index, rank: rank(candidate) }))
+    .sort((a, b) => a.rank - b.rank || b.index - a.index)
+    .map(({ index }) => index);
+}
+
+function cutTo(section: SystemSection, tokens: number): FittedSection {
+  const room = tokens - BLOCK_TOKENS;
+  if (room < (section.protected ? 1 : LEAST_TOKENS)) {
+    return { section, text: '', tokens: 0, included: false, truncated: true };
+  }
+  const text = shorten(section.text, room, truncated);
+  return { section, text, tokens: estimateBlock({ text }), included: true, truncated: true };
+}

@@ -1,0 +1,91 @@
+import type { Services } from '../parts.ts';
+import type { ContextEngine } from '../ports/engine.ts';
+import { correctionOf, press, relieve, toAssembly } from './fit.ts';
+import { createFrameBuilder, type FrameBuilder } from './frame.ts';
+import { type CutPoint, cutPoints } from './order.ts';
+import { createShrinks } from './shrink.ts';
+import { tierOf } from './tiers.ts';
+import type { Fitted, ViewRequest } from './view.ts';
+
+/** The newest turns that fit, and nothing else: no summaries, no maintenance. What left the window stays searchable. */
+export function createSlidingEngine({ services }: { readonly services: Services }): ContextEngine {
+  const frames = createFrameBuilder(services);
+  const shrinks = createShrinks();
+  const seen = new Map<number, number>();
+  return {
+    info: { id: 'sliding', name: 'Sliding window', version: '1', ownsCompaction: false },
+    bootstrap: async () => ({ bootstrapped: false, reason: 'a sliding window keeps nothing' }),
+    async ingest({ snapshot, seq }) {
+      const { id } = snapshot.conversation;
+      const ingested = seq > (seen.get(id) ?? 0);
+      if (ingested) seen.set(id, seq);
+      return { ingested, due: false };
+    },
+    async assemble(request) {
+      const turn = { conversationId: request.snapshot.conversation.id, readUpto: request.readUpto };
+      const limitTokens = request.profile.windowTokens * shrinks.factor(turn);
+      return toAssembly(slide(frames, request, limitTokens), request.snapshot);
+    },
+    afterTurn({ profile, snapshot, measurement, addedTokens }) {
+      const used = measurement.used + addedTokens * correctionOf(snapshot, profile.modelId);
+      return { tier: tierOf(used / profile.windowTokens, profile.thresholds), due: false };
+    },
+    async compact(request) {
+      const { profile, snapshot, readUpto } = request;
+      const resting: ViewRequest = { profile, snapshot, readUpto, volatile: [], steps: [] };
+      const turn = { conversationId: snapshot.conversation.id, readUpto };
+      const first = shrinks.factor(turn) === 1;
+      const tokensBefore = slide(frames, resting, profile.windowTokens).measurement.used;
+      const limitTokens = profile.windowTokens * shrinks.shrink(turn);
+      const tokensAfter = first ? Math.min(tokensBefore, limitTokens) : tokensBefore;
+      const reason = first ? 'the window is narrower for this turn' : 'the window is as narrow as it can be';
+      return { ok: true, compacted: first, reason, tokensBefore, tokensAfter, snapshot };
+    },
+    maintain: async () => ({ changed: false, reason: 'a sliding window keeps no summaries' }),
+    async dispose() {
+      seen.clear();
+    },
+  };
+}
+
+/** The view from the earliest place of the tail from which it stays below the first threshold. */
+export function slide(frames: FrameBuilder, request: ViewRequest, limitTokens: number): Fitted {
+  const { snapshot, readUpto, profile } = request;
+  const wanted = limitTokens * profile.thresholds.background;
+  const bare: ViewRequest = { ...request, snapshot: { ...snapshot, stack: [] } };
+  const all = relieve(frames, bare);
+  if (all.measurement.used < wanted) return all;
+  const points = cutPoints(snapshot.tail, { ...snapshot.conversation, readUpto });
+  const fitted = firstFitting(points, (point) => relieve(frames, from(bare, point)), wanted);
+  return fitted ?? press(frames, points.length === 0 ? bare : from(bare, points.at(-1)), limitTokens);
+}
+
+/** Later places leave less, so the first one that fits is found by halving. */
+function firstFitting(
+  points: readonly CutPoint[],
+  evaluate: (point: CutPoint) => Fitted,
+  wanted: number,
+): Fitted | null {
+  let [low, high] = [0, points.length];
+  let best: Fitted | null = null;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const point = points[middle];
+    const fitted = point === undefined ? null : evaluate(point);
+    if (fitted !== null && fitted.measurement.used < wanted) {
+      best = fitted;
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return best;
+}
+
+function from(request: ViewRequest, point: CutPoint | undefined): ViewRequest {
+  const { snapshot } = request;
+  if (point === undefined) return request;
+  const tail = snapshot.tail.filter((entry) => entry.seq > point.toSeq);
+  const entries = snapshot.omitted.entries + snapshot.tail.length - tail.length;
+  return { ...request, snapshot: { ...snapshot, tail, omitted: { entries, tokens: 0 } } };
+}

@@ -1,0 +1,181 @@
+import type { SummaryId } from '../message.ts';
+import type { Services } from '../parts.ts';
+import type {
+  AssembleRequest,
+  CompactRequest,
+  CompactResult,
+  ContextEngine,
+  Ingest,
+  MaintainRequest,
+  MaintainResult,
+} from '../ports/engine.ts';
+import type { ContextSnapshot } from '../ports/store.ts';
+import { isDue } from './due.ts';
+import { correctionOf, press, relieve, toAssembly } from './fit.ts';
+import { createFrameBuilder, type FrameBuilder } from './frame.ts';
+import { planEmergency } from './plan.ts';
+import { createShrinks, type Shrinks } from './shrink.ts';
+import { tierOf } from './tiers.ts';
+import type { Fitted, ViewRequest } from './view.ts';
+
+export interface StackedEngineOptions {
+  readonly services: Services;
+  readonly maintenance: { run(request: MaintainRequest): Promise<MaintainResult> };
+}
+
+/** Gaps opened for one request: each takes half of the tail, so that this many take nearly all of it. */
+const MOST_GAPS = 8;
+/** As many entries as any window holds. */
+const TAIL_ENTRIES = 4000;
+
+/** Raw messages, summaries of them, summaries of summaries: the default engine. */
+export function createStackedEngine({ services, maintenance }: StackedEngineOptions): ContextEngine {
+  const gate: Gate = { services, frames: createFrameBuilder(services), shrinks: createShrinks() };
+  const seen = new Map<number, number>();
+  return {
+    info: { id: 'stacked', name: 'Stacked summaries', version: '1', ownsCompaction: true },
+    async bootstrap({ conversation }) {
+      if (seen.has(conversation.id)) return { bootstrapped: false, reason: 'the conversation is active already' };
+      seen.set(conversation.id, conversation.compactedUpto);
+      return { bootstrapped: true, reason: null };
+    },
+    async ingest(ingest) {
+      const { id } = ingest.snapshot.conversation;
+      const ingested = ingest.seq > (seen.get(id) ?? 0);
+      if (ingested) seen.set(id, ingest.seq);
+      return { ingested, due: ingested && judge(gate.frames, ingest) };
+    },
+    assemble: async (request) => toAssembly(await makeRoom(gate, request)),
+    afterTurn({ profile, snapshot, measurement, addedTokens }) {
+      const used = measurement.used + addedTokens * correctionOf(snapshot, profile.modelId);
+      const tier = tierOf(used / profile.windowTokens, profile.thresholds);
+      return { tier, due: isDue(profile, snapshot, tier) };
+    },
+    compact: (request) => compact(gate, request),
+    maintain: (work) => maintenance.run(work),
+    async dispose() {
+      seen.clear();
+    },
+  };
+}
+
+interface Gate {
+  readonly services: Services;
+  readonly frames: FrameBuilder;
+  readonly shrinks: Shrinks;
+}
+
+/** The whole view of a conversation between two turns. */
+function restingView(profile: ViewRequest['profile'], snapshot: ContextSnapshot): ViewRequest {
+  return { profile, snapshot, readUpto: snapshot.conversation.nextSeq - 1, volatile: [], steps: [] };
+}
+
+function judge(frames: FrameBuilder, { profile, snapshot }: Ingest): boolean {
+  const { measurement } = relieve(frames, restingView(profile, snapshot));
+  return isDue(profile, snapshot, measurement.tier);
+}
+
+/** Relief first; then the oldest half of the tail leaves, as often as it must; then what is left is pressed to fit. */
+async function makeRoom(gate: Gate, request: AssembleRequest): Promise<Fitted> {
+  const { windowTokens, thresholds } = request.profile;
+  const turn = { conversationId: request.snapshot.conversation.id, readUpto: request.readUpto };
+  const limitTokens = windowTokens * gate.shrinks.factor(turn);
+  let { work, gaps } = await dropHopeless(gate.services, request, thresholds.emergency * limitTokens);
+  let fitted = relieve(gate.frames, work);
+  const unseen = () => work.snapshot.omitted.tokens * fitted.correction;
+  const isTooMuch = () => fitted.measurement.used + unseen() >= thresholds.emergency * limitTokens;
+  for (; gaps < MOST_GAPS && isTooMuch(); gaps += 1) {
+    const snapshot = await openGap(gate.services, work, 'emergency');
+    if (snapshot === null) break;
+    work = { ...work, snapshot };
+    fitted = relieve(gate.frames, work);
+  }
+  if (work.snapshot.omitted.entries > 0 && !isTooMuch()) {
+    work = { ...work, snapshot: await readOmitted(gate.services, work.snapshot) };
+    fitted = relieve(gate.frames, work);
+  }
+  return fitted.measurement.used < thresholds.emergency * limitTokens ? fitted : press(gate.frames, work, limitTokens);
+}
+
+/**
+ * Opens the gaps that the stored counts alone show to be needed: a history of many megabytes is not made into a view,
+ * again and again, only to be cut.
+ */
+async function dropHopeless(services: Services, request: AssembleRequest, fullTokens: number) {
+  const correction = correctionOf(request.snapshot, request.profile.modelId);
+  let work = request;
+  let gaps = 0;
+  while (gaps < MOST_GAPS && spokenTokens(work.snapshot) * correction >= fullTokens) {
+    const snapshot = await openGap(services, work, 'emergency');
+    if (snapshot === null) break;
+    work = { ...work, snapshot };
+    gaps += 1;
+  }
+  return { work, gaps };
+}
+
+/** What no relief can make smaller: words. */
+function spokenTokens({ tail }: ContextSnapshot): number {
+  const spoken = tail.filter(({ role, parts }) => role !== 'notice' && parts.every(({ kind }) => kind === 'text'));
+  return spoken.reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+type GapRequest = Pick<AssembleRequest, 'snapshot' | 'readUpto' | 'now'>;
+
+/**
+ * The oldest half of the tail leaves the view without a model. Returns the view as it is then, whoever changed it; null
+ * when nothing may leave.
+ */
+async function openGap(
+  services: Services,
+  { snapshot, readUpto, now }: GapRequest,
+  reason: 'emergency' | 'overflow',
+): Promise<ContextSnapshot | null> {
+  const { conversation, tail, omitted } = snapshot;
+  const cut = planEmergency(tail, { ...conversation, readUpto }, omitted);
+  if (cut === null) return null;
+  const outcome = await services.store.summaries.openGap({
+    id: services.random.id() as SummaryId,
+    conversationId: conversation.id,
+    expectedCompactedUpto: conversation.compactedUpto,
+    toSeq: cut.toSeq,
+    now,
+  });
+  if (outcome === 'committed') {
+    const { fromSeq, toSeq } = cut;
+    services.events.emit({ kind: 'gap.opened', conversation: conversation.key, fromSeq, toSeq, reason });
+    services.queue.kick(conversation.id);
+  }
+  return await services.store.transcript.context(conversation.id, { maxEntries: TAIL_ENTRIES });
+}
+
+/** Puts the head of the tail in that the snapshot left out: short messages in a large window. */
+async function readOmitted({ store }: Services, snapshot: ContextSnapshot): Promise<ContextSnapshot> {
+  const first = snapshot.tail[0];
+  if (first === undefined) return snapshot;
+  const { entries: limit } = snapshot.omitted;
+  const range = { fromSeq: first.seq - limit, toSeq: first.seq - 1, limit };
+  const head = await store.transcript.read(snapshot.conversation.id, range);
+  return { ...snapshot, tail: [...head, ...snapshot.tail], omitted: { entries: 0, tokens: 0 } };
+}
+
+async function compact(gate: Gate, request: CompactRequest): Promise<CompactResult> {
+  const { profile, reason } = request;
+  const used = (snapshot: ContextSnapshot) => relieve(gate.frames, restingView(profile, snapshot)).measurement.used;
+  const tokensBefore = used(request.snapshot);
+  const snapshot = await openGap(gate.services, request, 'overflow');
+  const tokensAfter = snapshot === null ? tokensBefore : used(snapshot);
+  const result = { ok: true, tokensBefore, tokensAfter, snapshot: snapshot ?? request.snapshot };
+  if (tokensAfter < tokensBefore) return { ...result, compacted: true, reason: 'the oldest messages left the view' };
+  if (reason === 'manual') return { ...result, compacted: false, reason: 'there is nothing that may leave the view' };
+  return { ...result, ...shortenTurn(gate.shrinks, request, tokensBefore) };
+}
+
+/** Nothing may leave, and the provider refuses all the same: the turn goes on within half of the window, once. */
+function shortenTurn(shrinks: Shrinks, request: CompactRequest, tokensBefore: number) {
+  const turn = { conversationId: request.snapshot.conversation.id, readUpto: request.readUpto };
+  if (shrinks.factor(turn) < 1) return { compacted: false, reason: 'the running turn is as short as it can be' };
+  const factor = shrinks.shrink(turn);
+  const tokensAfter = Math.min(tokensBefore, request.profile.windowTokens * factor);
+  return { compacted: true, tokensAfter, reason: 'the running turn is shortened from within' };
+}

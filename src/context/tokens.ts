@@ -1,0 +1,135 @@
+import type { JsonValue, Part } from '../message.ts';
+import type { ModelMessage, SystemBlock, ToolCall, ToolResult, ToolSpec, UserContent } from '../ports/model.ts';
+
+/** What a provider adds around one message, one call or result, one tool, and one request. */
+const MESSAGE_TOKENS = 4;
+const CALL_TOKENS = 8;
+const TOOL_TOKENS = 10;
+const REQUEST_TOKENS = 3;
+/** An image that is sent costs about the same whatever its bytes are. */
+const IMAGE_TOKENS = 1000;
+/** A file, or an image that is not sent, stands in a message as a short reference: never as its bytes. */
+const REFERENCE_TOKENS = 40;
+
+/** Tokens per UTF-16 unit by class, fitted on chat, code and JSON: digits and signs cost more than letters. */
+const LETTER = 0.21;
+const CAPITAL = 0.3;
+const BLANK = 0.15;
+const DIGIT = 0.6;
+const SIGN = 0.55;
+/** Greek, Cyrillic, Hebrew, Arabic, the Indian scripts, Thai and their neighbours. */
+const ALPHABET = 0.45;
+const IDEOGRAPH = 0.8;
+/** Accented Latin letters, typographic signs, emoji (each half of a surrogate pair), and everything rarer. */
+const OTHER = 0.9;
+
+const ascii = Float64Array.from({ length: 128 }, (_, code) => asciiWeight(code));
+
+function asciiWeight(code: number): number {
+  if (code <= 32) return BLANK;
+  if (code >= 97 && code <= 122) return LETTER;
+  if (code >= 65 && code <= 90) return CAPITAL;
+  return code >= 48 && code <= 57 ? DIGIT : SIGN;
+}
+
+function wideWeight(code: number): number {
+  if (code < 0x370) return OTHER;
+  if (code < 0x1100) return ALPHABET;
+  if (code < 0x2e80) return code < 0x1200 ? IDEOGRAPH : OTHER;
+  if (code < 0xa000) return IDEOGRAPH;
+  if (code < 0xac00) return OTHER;
+  if (code < 0xd7b0) return IDEOGRAPH;
+  return (code >= 0xf900 && code < 0xfb00) || (code >= 0xff00 && code < 0xfff0) ? IDEOGRAPH : OTHER;
+}
+
+/** The estimated share of one UTF-16 unit in the tokens of a text. */
+export function unitTokens(code: number): number {
+  return code < 128 ? (ascii[code] ?? SIGN) : wideWeight(code);
+}
+
+/** Tokens of a text by the classes of its characters. Whole numbers; an empty text has none. */
+export function estimateText(text: string): number {
+  let sum = 0;
+  for (let index = 0; index < text.length; index += 1) sum += unitTokens(text.charCodeAt(index));
+  return Math.ceil(sum);
+}
+
+export function estimateJson(value: JsonValue): number {
+  return estimateText(JSON.stringify(value));
+}
+
+/** What an entry with these parts costs in the view, the label of its line excluded. Stored with the entry. */
+export function estimateParts(parts: readonly Part[]): number {
+  let sum = MESSAGE_TOKENS;
+  for (const part of parts) sum += partTokens(part);
+  return sum;
+}
+
+function partTokens(part: Part): number {
+  switch (part.kind) {
+    case 'text':
+      return estimateText(part.text);
+    case 'attachment':
+      return REFERENCE_TOKENS;
+    case 'tool-call':
+      return callTokens(part);
+    case 'tool-result':
+      return resultTokens(part);
+    default:
+      return part satisfies never;
+  }
+}
+
+function callTokens(call: Pick<ToolCall, 'tool' | 'input'>): number {
+  return CALL_TOKENS + estimateText(call.tool) + estimateJson(call.input);
+}
+
+function resultTokens(result: Pick<ToolResult, 'text'>): number {
+  return CALL_TOKENS + estimateText(result.text);
+}
+
+export function estimateMessages(messages: readonly ModelMessage[]): number {
+  let sum = 0;
+  for (const message of messages) sum += messageTokens(message);
+  return sum;
+}
+
+function messageTokens(message: ModelMessage): number {
+  switch (message.role) {
+    case 'user':
+      return message.content.reduce((sum, content) => sum + contentTokens(content), MESSAGE_TOKENS);
+    case 'assistant':
+      return message.calls.reduce((sum, call) => sum + callTokens(call), MESSAGE_TOKENS + estimateText(message.text));
+    case 'tool':
+      return message.results.reduce((sum, result) => sum + resultTokens(result), MESSAGE_TOKENS);
+    default:
+      return message satisfies never;
+  }
+}
+
+function contentTokens(content: UserContent): number {
+  return content.kind === 'image' ? IMAGE_TOKENS : estimateText(content.text);
+}
+
+/** Name, description and schema of every tool that is offered. */
+export function estimateTools(tools: readonly ToolSpec[]): number {
+  let sum = 0;
+  for (const tool of tools) {
+    sum += TOOL_TOKENS + estimateText(tool.name) + estimateText(tool.description) + estimateJson(tool.inputSchema);
+  }
+  return sum;
+}
+
+export function estimateBlock(block: Pick<SystemBlock, 'text'>): number {
+  return MESSAGE_TOKENS + estimateText(block.text);
+}
+
+/** A whole request, as a provider would count it. */
+export function estimateRequest(request: {
+  readonly system: readonly SystemBlock[];
+  readonly messages: readonly ModelMessage[];
+  readonly tools: readonly ToolSpec[];
+}): number {
+  const system = request.system.reduce((sum, block) => sum + estimateBlock(block), REQUEST_TOKENS);
+  return system + estimateMessages(request.messages) + estimateTools(request.tools);
+}

@@ -1,0 +1,217 @@
+import type { Entry, MemoryId } from '../message.ts';
+import type { AssembleRequest, ContextProfile, Measurement, VolatileSection } from '../ports/engine.ts';
+import type { ModelMessage, SystemBlock, ToolSpec, UserContent } from '../ports/model.ts';
+import type { Frame, FrameBuilder, Layer } from './frame.ts';
+import type { Regions } from './meter.ts';
+import { viewOrder } from './order.ts';
+import { type Piece, pieceOf } from './pieces.ts';
+import { droppedText, RECENT_TURNS, type Squeeze, shortenMessage } from './relief.ts';
+import { repair } from './repair.ts';
+import { estimateMessages, estimateText } from './tokens.ts';
+import { spellOutTools } from './without-tools.ts';
+
+/** What one model call is given, and what it is made of. */
+export interface View {
+  readonly system: readonly SystemBlock[];
+  readonly messages: readonly ModelMessage[];
+  readonly tools: readonly ToolSpec[];
+  readonly regions: Regions;
+  /** Of the newest message of a person alone. */
+  readonly askTokens: number;
+  readonly frame: Frame;
+  readonly layers: readonly Layer[];
+  /** Keys of the volatile sections that went in. */
+  readonly volatileKeys: readonly string[];
+  readonly recalled: readonly MemoryId[];
+}
+
+export type ViewRequest = Omit<AssembleRequest, 'now'>;
+
+/** A view with its measure. */
+export interface Fitted {
+  readonly request: ViewRequest;
+  readonly view: View;
+  readonly measurement: Measurement;
+  /** What estimates are multiplied by. */
+  readonly correction: number;
+}
+
+/**
+ * The view in the order in which a provider's cache keeps it: tools, sections, stack, tail, and what changes from turn to
+ * turn together with the newest message of a person. The same request gives the same bytes.
+ */
+export function buildView(frames: FrameBuilder, request: ViewRequest, squeeze: Squeeze): View {
+  const { profile, snapshot } = request;
+  const frame = frames.frame(profile, squeeze.fixedShare);
+  const folded = Math.ceil(snapshot.stack.length * squeeze.foldedShare);
+  const layers = frames.layers(profile, snapshot.stack, folded);
+  const volatile = squeeze.volatile ? request.volatile.filter((section) => section.text.trim() !== '') : [];
+  const tail = buildTail(request, squeeze);
+  const steps = request.steps.map((step) => shortenMessage(step, squeeze.textTokens));
+  const written = compose(tail, volatile);
+  const spoken = takesTools(profile) ? written : spellOutTools(written);
+  return {
+    system: [...frame.blocks, ...stackBlocks(layers)],
+    messages: repair([...spoken, ...steps]),
+    tools: profile.tools,
+    regions: {
+      fixed: frame.tokens,
+      stack: layers.reduce((sum, layer) => sum + layer.tokens, 0),
+      tail: tail.tokens + stepTokens(steps),
+      volatile: volatile.reduce((sum, section) => sum + estimateText(section.text), 0),
+    },
+    askTokens: tail.askTokens,
+    frame,
+    layers,
+    volatileKeys: volatile.map((section) => section.key),
+    recalled: volatile.flatMap((section) => section.memoryIds),
+  };
+}
+
+function takesTools({ traits, tools }: ContextProfile): boolean {
+  return traits.tools && tools.length > 0;
+}
+
+function stackBlocks(layers: readonly Layer[]): readonly SystemBlock[] {
+  const texts = layers.flatMap(({ text }) => (text === '' ? [] : [text]));
+  return texts.map((text, index) => ({ text, cacheBreak: index === texts.length - 1 }));
+}
+
+interface Tail {
+  /** Text before the first message: what is missing there. */
+  readonly opening: string | null;
+  readonly pieces: readonly Piece[];
+  /** Index of the newest message of a person; -1 for none. */
+  readonly askAt: number;
+  readonly images: readonly UserContent[];
+  readonly askTokens: number;
+  readonly tokens: number;
+}
+
+function buildTail({ snapshot, readUpto, profile }: ViewRequest, squeeze: Squeeze): Tail {
+  const ordered = viewOrder(snapshot.tail, readUpto);
+  const newest = ordered.findLastIndex((entry) => entry.role === 'user');
+  const dropped = wholeGroups(ordered, Math.floor(Math.max(0, newest) * squeeze.droppedShare));
+  const shown = dropped === 0 ? ordered : ordered.slice(dropped);
+  const askAt = newest < 0 ? -1 : newest - dropped;
+  const stubBefore = stubLimit(shown, squeeze);
+  const replySeq = nearbySeq(snapshot.tail);
+  const pieces = shown.map((entry, index) =>
+    pieceOf(entry, {
+      stub: index < stubBefore,
+      textTokens: index === askAt ? squeeze.askTokens : squeeze.textTokens,
+      replySeq,
+    }),
+  );
+  const images =
+    squeeze.images && profile.traits.images ? imagesOf(shown.slice(runStart(shown, askAt), askAt + 1)) : [];
+  const missing = dropped + snapshot.omitted.entries;
+  const opening = missing === 0 ? null : droppedText(missing);
+  const spoken = pieces.reduce((sum, piece) => sum + piece.tokens, estimateText(opening ?? ''));
+  const tokens = spoken + estimateMessages(images.length === 0 ? [] : [{ role: 'user', content: images }]);
+  return { opening, pieces, askAt, images, askTokens: pieces[askAt]?.tokens ?? 0, tokens };
+}
+
+/** So many entries, and the results of the calls among them: nobody can do anything with half of a round. */
+function wholeGroups(ordered: readonly Entry[], count: number): number {
+  let end = count;
+  while (end > 0 && ordered[end]?.role === 'tool') end += 1;
+  return end;
+}
+
+/** Index from which tool traffic is whole. The newest turns keep it under relief; under need none of the stored does. */
+function stubLimit(shown: readonly Entry[], { stubs }: Squeeze): number {
+  if (stubs === 'none') return 0;
+  if (stubs === 'all') return shown.length;
+  const turns = new Set<number | null>();
+  for (let index = shown.length - 1; index >= 0; index -= 1) {
+    const entry = shown[index];
+    if (entry !== undefined && entry.role !== 'user') turns.add(entry.turn);
+    if (turns.size > RECENT_TURNS) return index + 1;
+  }
+  return 0;
+}
+
+/** How far back a reply's target is looked for: beyond, the message says nothing of it. */
+const NEARBY = 200;
+
+function nearbySeq(tail: readonly Entry[]): (entry: Entry) => number | null {
+  return ({ replyTo, seq }) => {
+    if (replyTo === null) return null;
+    const near = tail.slice(-NEARBY);
+    return near.find((entry) => entry.externalId === replyTo && entry.seq < seq)?.seq ?? null;
+  };
+}
+
+/** Start of the run of people's messages that ends at `index`. */
+function runStart(shown: readonly Entry[], index: number): number {
+  let start = index;
+  while (start > 0 && shown[start - 1]?.role === 'user') start -= 1;
+  return Math.max(0, start);
+}
+
+/** Only of the messages that are being answered: older ones stay as references, and platforms let links expire. */
+function imagesOf(entries: readonly Entry[]): readonly UserContent[] {
+  return entries.flatMap((entry) =>
+    entry.parts.flatMap((part): readonly UserContent[] =>
+      part.kind === 'attachment' && part.mediaType.startsWith('image/') && /^https?:/.test(part.reference)
+        ? [{ kind: 'image', mediaType: part.mediaType, url: part.reference }]
+        : [],
+    ),
+  );
+}
+
+/** Joins the messages of people that stand side by side, and puts what is volatile right before the newest of them. */
+function compose(tail: Tail, volatile: readonly VolatileSection[]): readonly ModelMessage[] {
+  const messages: ModelMessage[] = [];
+  let run: Piece[] = [];
+  const extras = volatile.map((section): UserContent => ({ kind: 'text', text: section.text }));
+  const close = (): void => {
+    if (run.length > 0) messages.push(joined(run));
+    run = [];
+  };
+  if (tail.opening !== null) run.push(openingPiece(tail.opening));
+  tail.pieces.forEach((piece, index) => {
+    if (piece.line === null) close();
+    if (piece.line === null) messages.push(piece.message);
+    else run.push(piece);
+    if (index !== tail.askAt) return;
+    const before = run.slice(0, -1);
+    const content = [
+      ...(before.length > 0 ? textContent(before) : []),
+      ...extras,
+      ...textContent([piece]),
+      ...tail.images,
+    ];
+    messages.push({ role: 'user', content });
+    run = [];
+  });
+  close();
+  if (tail.askAt < 0 && extras.length > 0) messages.push({ role: 'user', content: extras });
+  return messages;
+}
+
+function openingPiece(text: string): Piece {
+  return { message: { role: 'user', content: [{ kind: 'text', text }] }, line: text, tokens: 0 };
+}
+
+function joined(run: readonly Piece[]): ModelMessage {
+  const [only] = run;
+  return run.length === 1 && only !== undefined ? only.message : { role: 'user', content: textContent(run) };
+}
+
+function textContent(run: readonly Piece[]): readonly UserContent[] {
+  return [{ kind: 'text', text: run.map((piece) => piece.line).join('\n') }];
+}
+
+const stepCosts = new WeakMap<ModelMessage, number>();
+
+function stepTokens(steps: readonly ModelMessage[]): number {
+  let sum = 0;
+  for (const step of steps) {
+    const tokens = stepCosts.get(step) ?? estimateMessages([step]);
+    stepCosts.set(step, tokens);
+    sum += tokens;
+  }
+  return sum;
+}

@@ -1,0 +1,210 @@
+import { z } from 'zod';
+import { candidateSchema, type MemoryCandidate } from '../memory/candidate.ts';
+import { MEMORY_KINDS } from '../ports/memory-store.ts';
+import type { ToolCall, ToolSpec } from '../ports/model.ts';
+
+/** What a model gave in one go of summarising or extracting, whatever shape it chose. Nothing of it is judged yet. */
+export interface Answer {
+  readonly summary: string | null;
+  readonly candidates: readonly MemoryCandidate[];
+  /** What was called or listed and could not be read. */
+  readonly problems: readonly string[];
+}
+
+export const NO_ANSWER: Answer = { summary: null, candidates: [], problems: [] };
+
+export const SUMMARY_TOOL: ToolSpec = {
+  name: 'summary_save',
+  description: 'Saves the summary that takes the place of the transcript. Call it exactly once.',
+  inputSchema: {
+    type: 'object',
+    properties: { summary: { type: 'string', description: 'The whole text of the summary' } },
+    required: ['summary'],
+  },
+};
+
+export const MEMORY_TOOL: ToolSpec = {
+  name: 'memory_save',
+  description: 'Saves one statement that should outlive the conversation. Call it once for each statement.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      kind: { type: 'string', enum: MEMORY_KINDS, description: 'What sort of statement this is' },
+      text: { type: 'string', description: 'One self-contained sentence that names whom or what it is about' },
+      about: { type: 'string', description: 'Name of the person whom it is about; leave out when about no person' },
+      importance: { type: 'number', description: 'From 0 (trivial) to 1 (must never be lost)' },
+      sources: {
+        type: 'array',
+        items: { type: 'integer' },
+        description: 'The numbers after # of the lines that say it',
+      },
+      supersedes: { type: 'string', description: 'Id of a known memory that is no longer true because of this one' },
+    },
+    required: ['kind', 'text', 'sources'],
+  },
+};
+
+export interface Collected {
+  /** The same object when the call brought nothing new. */
+  readonly answer: Answer;
+  /** What the model is told about its call. */
+  readonly receipt: string;
+  readonly isTaken: boolean;
+}
+
+/** Adds what a tool call brings. */
+export function collectCall(answer: Answer, call: ToolCall): Collected {
+  if (call.tool === SUMMARY_TOOL.name) return collectSummary(answer, call);
+  if (call.tool !== MEMORY_TOOL.name) return problem(answer, `there is no tool ${call.tool}`);
+  const candidate = parseCandidate(call.input);
+  if (candidate === null) return problem(answer, 'kind and text are needed, and kind must be one of the listed ones');
+  const taken = { receipt: 'Taken.', isTaken: true };
+  if (isKnown(answer, candidate)) return { answer, ...taken };
+  return { answer: { ...answer, candidates: [...answer.candidates, candidate] }, ...taken };
+}
+
+function collectSummary(answer: Answer, { input }: ToolCall): Collected {
+  const summary = summaryInput.safeParse(input).data;
+  if (summary === undefined) return problem(answer, 'the summary is missing: give its whole text as "summary"');
+  const taken = { receipt: 'Taken.', isTaken: true };
+  // Said twice, the fuller one stands: the other may be its beginning.
+  const isFuller = answer.summary === null || answer.summary.length < summary.length;
+  return { answer: isFuller ? { ...answer, summary } : answer, ...taken };
+}
+
+/** Reads the one JSON object of a model without tools, with fences and prose around it or not. Null when there is none. */
+export function parseJsonAnswer(text: string): Answer | null {
+  const parsed = answerSchema.safeParse(findJson(text));
+  if (!parsed.success) return null;
+  const { summary, memories } = parsed.data;
+  const candidates = memories.map(parseCandidate);
+  const unreadable = candidates.filter((candidate) => candidate === null).length;
+  return {
+    summary: summary ?? null,
+    candidates: candidates.filter((candidate) => candidate !== null),
+    problems: unreadable === 0 ? [] : [`${unreadable} of ${memories.length} memories could not be read`],
+  };
+}
+
+/** The text without the model's thinking aloud and without a fence around the whole. */
+export function plainAnswer(text: string): string {
+  const spoken = text.replace(/<(think|thinking|reasoning)>[\s\S]*?(?:<\/\1>|$)/giu, '').trim();
+  return /^```\w*\n([\s\S]*?)\n?```$/u.exec(spoken)?.[1]?.trim() ?? spoken;
+}
+
+/** Lenient about names and shapes, because models are; strict about what is left: a kind, a text, numbers. */
+export function parseCandidate(input: unknown): MemoryCandidate | null {
+  const raw = rawCandidate.safeParse(input);
+  if (!raw.success) return null;
+  const { sources, importance, kind, text, about, supersedes } = raw.data;
+  const candidate = candidateSchema.safeParse({
+    kind: KINDS[kind.trim().toLowerCase()] ?? kind.trim().toLowerCase(),
+    text: text.trim(),
+    sources: numbersOf(sources),
+    about: about?.trim() || null,
+    importance: importanceOf(importance),
+    supersedes: supersedes?.trim() || null,
+  });
+  return candidate.success ? candidate.data : null;
+}
+
+/** Other systems' names for our kinds. */
+const KINDS: Readonly<Record<string, string>> = { task: 'todo', goal: 'todo', person: 'identity', rule: 'instruction' };
+
+const SUMMARY_NAMES = ['summary', 'text', 'content', 'summary_text'];
+const LIST_NAMES = ['memories', 'memory', 'facts', 'items'];
+const CANDIDATE_NAMES: Readonly<Record<string, readonly string[]>> = {
+  text: ['text', 'content', 'memory', 'statement', 'fact'],
+  kind: ['kind', 'type', 'category'],
+  about: ['about', 'subject'],
+  sources: ['sources', 'source', 'source_ids', 'seqs', 'messages'],
+  importance: ['importance', 'priority', 'score'],
+  supersedes: ['supersedes', 'replaces'],
+};
+
+const objectSchema = z.record(z.string(), z.unknown());
+
+/** Takes the first name that has a value; a bare text stands for the first field. */
+function named(input: unknown, names: Readonly<Record<string, readonly string[]>>): unknown {
+  const parsed = objectSchema.safeParse(input);
+  if (!parsed.success) return typeof input === 'string' ? { [Object.keys(names)[0] ?? '']: input } : input;
+  const pick = (aliases: readonly string[]) =>
+    aliases.map((alias) => parsed.data[alias]).find((value) => value !== undefined && value !== null);
+  return Object.fromEntries(Object.entries(names).map(([name, aliases]) => [name, pick(aliases)]));
+}
+
+const nonBlank = z.string().refine((text) => text.trim() !== '');
+const summaryInput = z
+  .preprocess((input) => named(input, { summary: SUMMARY_NAMES }), z.object({ summary: nonBlank }))
+  .transform(({ summary }) => summary.trim());
+
+const rawCandidate = z.preprocess(
+  (input) => named(input, CANDIDATE_NAMES),
+  z.object({
+    text: nonBlank,
+    kind: z.string().default('fact'),
+    about: z.string().optional().catch(undefined),
+    sources: z.unknown(),
+    importance: z.unknown(),
+    supersedes: z.string().optional().catch(undefined),
+  }),
+);
+
+const answerSchema = z.preprocess(
+  (input) =>
+    Array.isArray(input) ? { memories: input } : named(input, { summary: SUMMARY_NAMES, memories: LIST_NAMES }),
+  z
+    .object({
+      summary: nonBlank.optional().catch(undefined),
+      memories: z.array(z.unknown()).optional().catch(undefined),
+    })
+    .refine(({ summary, memories }) => summary !== undefined || memories !== undefined)
+    .transform(({ summary, memories }) => ({ summary: summary?.trim(), memories: memories ?? [] })),
+);
+
+/** `12`, `"12"`, `"#12, #15"`, `[12, "#15"]` and `[{ "seq": 12 }]` all name lines. */
+function numbersOf(value: unknown): readonly number[] {
+  if (value === undefined || value === null) return [];
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return [...new Set((text.match(/\d+/gu) ?? []).map(Number))].filter((seq) => seq > 0);
+}
+
+const WORDS: Readonly<Record<string, number>> = { low: 0.3, medium: 0.5, high: 0.8, critical: 1 };
+
+/** Models that were not told the scale rate from 1 to 10, in per cent or in words. */
+function importanceOf(value: unknown): number | null {
+  if (typeof value === 'string' && WORDS[value.toLowerCase()] !== undefined) return WORDS[value.toLowerCase()] ?? null;
+  const number = typeof value === 'string' ? Number.parseFloat(value) : value;
+  if (typeof number !== 'number' || !Number.isFinite(number) || number < 0) return null;
+  if (number <= 1) return number;
+  return Math.min(1, number <= 10 ? number / 10 : number / 100);
+}
+
+/** The whole text, what stands in its fence, or what stands between its outermost braces: the first that parses. */
+function findJson(text: string): unknown {
+  const fenced = /```(?:json)?\s*\n?([\s\S]*?)```/iu.exec(text)?.[1];
+  const braced = text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1);
+  for (const candidate of [text, fenced, braced]) {
+    const value = candidate === undefined ? undefined : tryJson(candidate);
+    if (typeof value === 'object' && value !== null) return value;
+  }
+  return undefined;
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isKnown(answer: Answer, candidate: MemoryCandidate): boolean {
+  return answer.candidates.some(({ kind, text }) => kind === candidate.kind && text === candidate.text);
+}
+
+function problem(answer: Answer, text: string): Collected {
+  const receipt = `Not taken: ${text}.`;
+  if (answer.problems.includes(text)) return { answer, receipt, isTaken: false };
+  return { answer: { ...answer, problems: [...answer.problems, text] }, receipt, isTaken: false };
+}

@@ -1,0 +1,70 @@
+import type { FinishReason } from '../ports/model.ts';
+
+export interface Audited {
+  readonly text: string;
+  readonly finish: FinishReason;
+  /** What the summary would cost in the view, and the most that it may cost. */
+  readonly tokens: number;
+  readonly limitTokens: number;
+  /** The system prompt of the call, and the word that marks the transcript's ends. */
+  readonly prompt: string;
+  readonly nonce: string;
+}
+
+/** A summary that frees less than this of its source is not worth the change of the prefix. */
+const LEAST_PROGRESS = 0.05;
+
+export function limitFor(sourceTokens: number): number {
+  return Math.floor(sourceTokens * (1 - LEAST_PROGRESS));
+}
+
+const REFUSAL =
+  /^(?:i(?:'|’)?m sorry|i am sorry|sorry,|i (?:cannot|can(?:'|’)?t|am unable|won(?:'|’)?t|must decline)|as an ai\b|unfortunately,? i|es tut mir leid|ich kann (?:das|dir|ihnen|diese)|je suis désolé|je ne peux pas|lo siento|no puedo|mi dispiace|desculpe|抱歉|对不起|對不起|申し訳|죄송)/iu;
+const ERROR =
+  /^(?:\{\s*"?error\b|error\b|(?:internal )?server error|exception\b|traceback\b|\w*error:|http(?: error)? [45]\d\d|[45]\d\d[ :]|rate limit|too many requests|service unavailable|bad gateway|gateway time-?out|request timed out|upstream\b|insufficient[_ ]quota|invalid api key|unauthorized\b|<!doctype html|<html)/iu;
+/** Refusals and errors are short; a long text that opens with such words is a summary of a talk about them. */
+const LONGEST_EXCUSE = 600;
+
+/** Why the text may not stand for its source, in words that the model can act on. Null when it may. */
+export function faultOf(audited: Audited): string | null {
+  const text = audited.text.trim();
+  if (text === '') return 'it was empty';
+  if (audited.finish === 'filtered') return 'the answer was withheld by a filter';
+  if (audited.finish === 'length') return 'it was cut off at the length limit: write it shorter';
+  if (!/[\p{L}\p{N}]/u.test(text)) return 'it held no words';
+  if (text.length <= LONGEST_EXCUSE && REFUSAL.test(text)) return 'it was a refusal, not a summary';
+  if (text.length <= LONGEST_EXCUSE && ERROR.test(text)) return 'it was an error message, not a summary';
+  if (text.includes(audited.nonce) || isCopy(text, audited.prompt)) return 'it repeated the instructions';
+  if (audited.tokens > audited.limitTokens) {
+    return `it was too long for its source (${audited.tokens} tokens, at most ${audited.limitTokens}): write it much shorter`;
+  }
+  return null;
+}
+
+/** Half of the text's eight-word runs stand in the prompt. */
+function isCopy(text: string, prompt: string): boolean {
+  const runs = runsOf(text);
+  if (runs.length === 0) return false;
+  const known = new Set(runsOf(prompt));
+  return runs.filter((run) => known.has(run)).length * 2 >= runs.length;
+}
+
+function runsOf(text: string): readonly string[] {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return words.slice(7).map((_, index) => words.slice(index, index + 8).join(' '));
+}
+
+const LINK = /https?:\/\/[^\s<>()[\]"'|]+/giu;
+const IDENTIFIER = /https?:\/\/[^\s<>()[\]"'|]+|\b[\w.-]*\d[\w.-]*[\w]|\b[A-Z]{2,}-\d+\b|(?:\/[\w.-]+){2,}/gu;
+
+/** Takes out links that no line of the source holds: a summary must not lead where nobody in the talk pointed. */
+export function withoutForeignLinks(text: string, source: string): string {
+  return text.replace(LINK, (link) => (source.includes(link.replace(/[.,;:!?]+$/u, '')) ? link : '(link removed)'));
+}
+
+/** The share of the source's numbers, links and paths that the summary kept. Advice for the log, no ground to refuse. */
+export function identifiersKept(text: string, source: string): number {
+  const identifiers = new Set(source.match(IDENTIFIER) ?? []);
+  if (identifiers.size === 0) return 1;
+  return [...identifiers].filter((identifier) => text.includes(identifier)).length / identifiers.size;
+}

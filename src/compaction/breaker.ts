@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import type { Events } from '../events.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { StateStore } from '../ports/journal.ts';
+
+/** What is kept of a model that summarises: how often it failed in a row, and until when it is left alone. */
+const breakerSchema = z.object({
+  failures: z.int().min(0),
+  /** How often the pause was entered without a success since. */
+  pauses: z.int().min(0),
+  untilAt: z.number().nullable(),
+  message: z.string(),
+});
+export type BreakerState = z.infer<typeof breakerSchema>;
+
+const FAILURES_TO_OPEN = 5;
+const FIRST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 10 * 60_000;
+const NAMESPACE = 'breaker';
+const CLOSED: BreakerState = { failures: 0, pauses: 0, untilAt: null, message: '' };
+
+export interface ModelFailureSeen {
+  /** A refused key will be refused again: one such answer opens the breaker. */
+  readonly auth: boolean;
+  readonly message: string;
+}
+
+/** The state after one more failure. After a pause, the first failure opens it again, for twice as long. */
+export function afterFailure(state: BreakerState, failure: ModelFailureSeen, now: number): BreakerState {
+  const failures = state.failures + 1;
+  const opens = failure.auth || failures >= FAILURES_TO_OPEN || state.pauses > 0;
+  if (!opens) return { ...state, failures, message: failure.message };
+  const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** state.pauses);
+  return { failures, pauses: state.pauses + 1, untilAt: now + pauseMs, message: failure.message };
+}
+
+/**
+ * Pauses a model for all conversations after repeated failures, across restarts. When a pause is over, calls go through
+ * again; the first of them decides.
+ */
+export interface Breaker {
+  /** When the model may be called again; null for now. */
+  pausedUntil(modelId: string): Promise<{ readonly untilAt: number; readonly message: string } | null>;
+  failed(modelId: string, failure: ModelFailureSeen): Promise<void>;
+  succeeded(modelId: string): Promise<void>;
+}
+
+export interface BreakerParts {
+  readonly state: StateStore;
+  readonly events: Events;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+export function createBreaker(parts: BreakerParts): Breaker {
+  const { state, events, clock } = parts;
+  // Reading and writing back is two steps: they wait for each other, so that no failure is lost.
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = (change: () => Promise<void>): Promise<void> => {
+    const next = last.then(change, change);
+    last = next;
+    return next;
+  };
+  return {
+    async pausedUntil(modelId) {
+      const { untilAt, message } = await readBreaker(state, modelId);
+      return untilAt !== null && untilAt > clock.now() ? { untilAt, message } : null;
+    },
+    failed: (modelId, failure) =>
+      inTurn(async () => {
+        const before = await readBreaker(state, modelId);
+        const now = clock.now();
+        // Others that were under way when it opened say nothing new.
+        if (before.untilAt !== null && before.untilAt > now) return;
+        const after = afterFailure(before, failure, now);
+        await state.set(NAMESPACE, modelId, after);
+        if (after.untilAt === null) return;
+        const { message, untilAt } = after;
+        events.emit({ kind: 'breaker.opened', conversation: null, model: modelId, untilAt, message });
+      }),
+    succeeded: (modelId) =>
+      inTurn(async () => {
+        const before = await readBreaker(state, modelId);
+        if (before.failures === 0) return;
+        await state.delete(NAMESPACE, modelId);
+        if (before.pauses > 0) events.emit({ kind: 'breaker.closed', conversation: null, model: modelId });
+      }),
+  };
+}
+
+async function readBreaker(state: StateStore, modelId: string): Promise<BreakerState> {
+  const stored = breakerSchema.safeParse(await state.get(NAMESPACE, modelId));
+  return stored.success ? stored.data : CLOSED;
+}
+
+export interface PausedModel {
+  readonly model: string;
+  readonly untilAt: number;
+  readonly message: string;
+}
+
+/** The models that are left alone now, for `/status`. */
+export async function pausedModels(state: StateStore, now: number): Promise<readonly PausedModel[]> {
+  const rows = await state.list(NAMESPACE);
+  return rows.flatMap(({ key, value }) => {
+    const { data } = breakerSchema.safeParse(value);
+    if (data === undefined || data.untilAt === null || data.untilAt <= now) return [];
+    return [{ model: key, untilAt: data.untilAt, message: data.message }];
+  });
+}

@@ -1,0 +1,223 @@
+import { estimateRequest } from '../context/tokens.ts';
+import { collectStep, type Step } from '../conversation/step.ts';
+import { ModelError } from '../errors.ts';
+import type { Clock } from '../ports/clock.ts';
+import type {
+  ChatModel,
+  FinishReason,
+  ModelMessage,
+  ModelPurpose,
+  ModelRequest,
+  ToolCall,
+  ToolSpec,
+} from '../ports/model.ts';
+import type { RenderedPrompt } from '../prompts.ts';
+import { type Answer, collectCall, NO_ANSWER, parseJsonAnswer, plainAnswer, SUMMARY_TOOL } from './answer.ts';
+
+export interface CallParts {
+  readonly model: ChatModel;
+  readonly clock: Clock;
+  /** Of the model that is called. */
+  readonly windowTokens: number;
+  /** Of each single model call. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Models that were found to have no tools, whatever they were thought to have. Grows. */
+  readonly toolless: Set<string>;
+  /** Told of every call that ended, for its cost. */
+  onStep(step: Step, durationMs: number): void;
+}
+
+export interface Ask {
+  readonly purpose: Exclude<ModelPurpose, 'reply'>;
+  /** The instructions, for a model with tools or one that answers with JSON. */
+  prompt(tools: boolean): RenderedPrompt;
+  readonly transcript: string;
+  /** Empty: the answer is plain text. */
+  readonly tools: readonly ToolSpec[];
+  readonly maxOutputTokens: number;
+}
+
+export interface Told {
+  readonly answer: Answer;
+  /** Of the call that gave the summary. */
+  readonly finish: FinishReason;
+  readonly prompt: RenderedPrompt;
+}
+
+const MOST_STEPS = 10;
+/** A text beside memory calls that is shorter says that they were made; one that is longer is the summary itself. */
+const SHORTEST_TEXT_SUMMARY = 200;
+const NUDGE = 'The summary is still missing. Call summary_save now, with its whole text.';
+
+/** Asks in the shape that the model can answer: tools, else one JSON object, else plain text. */
+export async function ask(parts: CallParts, question: Ask): Promise<Told> {
+  if (question.tools.length === 0) return await askPlainly(parts, question);
+  const { model, toolless } = parts;
+  if (!model.traits.tools || toolless.has(model.id)) return await askForJson(parts, question);
+  try {
+    return await askWithTools(parts, question);
+  } catch (error) {
+    if (!(error instanceof ModelError) || error.reason !== 'unsupported') throw error;
+    toolless.add(model.id);
+    return await askForJson(parts, question);
+  }
+}
+
+async function askPlainly(parts: CallParts, question: Ask): Promise<Told> {
+  const prompt = question.prompt(false);
+  const step = await callModel(parts, requestOf(question, prompt, { messages: [userText(question.transcript)] }));
+  return { answer: readText(step.text), finish: step.finish, prompt };
+}
+
+async function askForJson(parts: CallParts, question: Ask): Promise<Told> {
+  const prompt = question.prompt(false);
+  const messages = [userText(question.transcript)];
+  const step = await callModel(parts, { ...requestOf(question, prompt, { messages }), tools: [], json: true });
+  return { answer: readText(step.text), finish: step.finish, prompt };
+}
+
+interface Talk {
+  readonly messages: ModelMessage[];
+  /** What was said beside and after the calls. */
+  readonly texts: { readonly text: string; readonly finish: FinishReason }[];
+  answer: Answer;
+  nudged: boolean;
+}
+
+/** Call after call until the model stops or brings nothing new. All that it called is kept, in whatever order. */
+async function askWithTools(parts: CallParts, question: Ask): Promise<Told> {
+  const prompt = question.prompt(true);
+  const talk: Talk = { messages: [userText(question.transcript)], texts: [], answer: NO_ANSWER, nudged: false };
+  for (let count = 1; count <= MOST_STEPS; count += 1) {
+    const request = requestOf(question, prompt, talk);
+    // The transcript was cut to the window; what the model answers to it comes on top.
+    if (count > 1 && !fits(parts, request)) break;
+    const step = await nextStep(parts, request, talk);
+    if (step === null) break;
+    talk.texts.push({ text: plainAnswer(step.text), finish: step.finish });
+    const goesOn = step.calls.length > 0 ? takeCalls(talk, step, count) : mayNudge(talk, question, step);
+    if (!goesOn) break;
+  }
+  return { ...conclude(talk), prompt };
+}
+
+function fits({ windowTokens }: CallParts, request: ModelRequest): boolean {
+  return estimateRequest(request) + request.maxOutputTokens <= windowTokens;
+}
+
+/** Null when the model failed after its summary was taken: what it had to say is there. */
+async function nextStep(parts: CallParts, request: ModelRequest, talk: Talk): Promise<Step | null> {
+  try {
+    return await callModel(parts, request);
+  } catch (error) {
+    if (talk.answer.summary === null || parts.signal.aborted) throw error;
+    return null;
+  }
+}
+
+/** False when the talk is over: summary and memories are there, or the step only repeated itself. */
+function takeCalls(talk: Talk, step: Step, count: number): boolean {
+  const before = talk.answer;
+  const calls = step.calls.map((call, index): ToolCall => ({ ...call, callId: `c${count}.${index + 1}` }));
+  const results = calls.map((call) => {
+    const { answer, receipt, isTaken } = collectCall(talk.answer, call);
+    talk.answer = answer;
+    return { callId: call.callId, tool: call.tool, text: receipt, isError: !isTaken };
+  });
+  talk.messages.push({ role: 'assistant', text: step.text, calls }, { role: 'tool', results });
+  const isComplete = talk.answer.summary !== null && talk.answer.candidates.length > 0;
+  const endsWithSummary = calls.some((call) => call.tool === SUMMARY_TOOL.name) && isComplete;
+  return !endsWithSummary && talk.answer !== before;
+}
+
+/** After memory calls alone, "saved four memories" is no summary: the model is asked for it once. */
+function mayNudge(talk: Talk, question: Ask, step: Step): boolean {
+  const wantsSummary = question.tools.includes(SUMMARY_TOOL) && talk.answer.summary === null;
+  const hasCalled = talk.messages.length > 1;
+  const hasText = talk.texts.some(({ text }) => text.length >= SHORTEST_TEXT_SUMMARY);
+  if (!wantsSummary || !hasCalled || hasText || talk.nudged || step.text.trim() === '') return false;
+  talk.nudged = true;
+  talk.messages.push({ role: 'assistant', text: step.text, calls: [] }, userText(NUDGE));
+  return true;
+}
+
+/** What was saved by a call counts; else the longest text is the summary. */
+function conclude({ answer, texts }: Talk): Pick<Told, 'answer' | 'finish'> {
+  if (answer.summary !== null) return { answer, finish: 'tool-calls' };
+  const longest = texts.toSorted((a, b) => b.text.length - a.text.length)[0];
+  if (longest === undefined) return { answer, finish: 'other' };
+  const read = readText(longest.text);
+  return {
+    answer: {
+      summary: read.summary,
+      candidates: [...answer.candidates, ...read.candidates],
+      problems: [...answer.problems, ...read.problems],
+    },
+    finish: longest.finish,
+  };
+}
+
+/** A text is the summary itself, or the JSON object that holds it. */
+function readText(text: string): Answer {
+  const plain = plainAnswer(text);
+  const json = /^[{[]|```/u.test(text.trim()) || plain.endsWith('}') ? parseJsonAnswer(plain) : null;
+  if (json !== null) return json;
+  if (/^[{[]\s*["{]/u.test(plain)) return { ...NO_ANSWER, problems: ['it was not the JSON object that was asked for'] };
+  return { ...NO_ANSWER, summary: plain };
+}
+
+function userText(text: string): ModelMessage {
+  return { role: 'user', content: [{ kind: 'text', text }] };
+}
+
+function requestOf(
+  question: Ask,
+  prompt: RenderedPrompt,
+  { messages }: { readonly messages: readonly ModelMessage[] },
+): ModelRequest {
+  return {
+    purpose: question.purpose,
+    system: [{ text: prompt.text, cacheBreak: false }],
+    messages: [...messages],
+    tools: question.tools,
+    maxOutputTokens: question.maxOutputTokens,
+    json: false,
+  };
+}
+
+/** One call within its time limit, which holds even for a model that heeds no signal. */
+async function callModel(parts: CallParts, request: ModelRequest): Promise<Step> {
+  const { model, clock, timeoutMs, signal, windowTokens } = parts;
+  signal.throwIfAborted();
+  const late = new AbortController();
+  const done = new AbortController();
+  const timeout = () =>
+    new ModelError({ model: model.id, reason: 'timeout', detail: `no answer within ${timeoutMs / 1000} s` });
+  const limit = clock.sleep(timeoutMs, { signal: done.signal }).then((): never => {
+    late.abort();
+    throw timeout();
+  });
+  const startedAt = clock.now();
+  try {
+    const options = { signal: AbortSignal.any([signal, late.signal]), onText: () => undefined };
+    const step = await Promise.race([
+      collectStep(model, { ...request, windowTokens }, options),
+      limit,
+      abortOf(signal, done.signal),
+    ]);
+    parts.onStep(step, clock.now() - startedAt);
+    return step;
+  } catch (error) {
+    throw late.signal.aborted ? timeout() : error;
+  } finally {
+    done.abort();
+  }
+}
+
+/** Rejects when the signal aborts; the other one takes the listener away. */
+function abortOf(signal: AbortSignal, until: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: until });
+  });
+}

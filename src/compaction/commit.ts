@@ -1,0 +1,61 @@
+import type { SummaryId } from '../message.ts';
+import type { Conversation } from '../ports/store.ts';
+import type { Summary } from '../ports/summary-store.ts';
+
+export interface SeqRange {
+  readonly fromSeq: number;
+  readonly toSeq: number;
+}
+
+export type CompactionPlan =
+  /** Goes on top of the stack: the pointer moves to `compactedUpto`. */
+  | { readonly kind: 'append'; readonly compactedUpto: number }
+  /**
+   * Takes the place of gaps or stale summaries, and may reach past the old end of the stack. What is left of the last
+   * one becomes a gap with the range `remainder`.
+   */
+  | {
+      readonly kind: 'fill';
+      readonly replaces: readonly SummaryId[];
+      readonly remainder: (SeqRange & { readonly id: SummaryId }) | null;
+      readonly compactedUpto: number;
+    }
+  /** The stack is no longer what the job has read. */
+  | { readonly kind: 'stale' };
+
+const STALE: CompactionPlan = { kind: 'stale' };
+
+/**
+ * Where a summary of `range` belongs in the stack as it is now, or that it belongs nowhere. Pure: stores call it inside
+ * the transaction that commits. `live` is the stack in order. A good summary is never replaced, so a result that comes
+ * twice or too late changes nothing.
+ */
+export function planCompactionCommit(
+  state: Pick<Conversation, 'compactedUpto' | 'contextFrom' | 'nextSeq'>,
+  live: readonly Summary[],
+  range: SeqRange,
+): CompactionPlan {
+  const { fromSeq, toSeq } = range;
+  const isPossible = fromSeq >= state.contextFrom && fromSeq <= toSeq && toSeq < state.nextSeq;
+  if (!isPossible || fromSeq > state.compactedUpto + 1) return STALE;
+  if (fromSeq === state.compactedUpto + 1) return { kind: 'append', compactedUpto: toSeq };
+  const covered = live.filter((item) => item.toSeq >= fromSeq && item.fromSeq <= toSeq);
+  if (covered[0]?.fromSeq !== fromSeq || !covered.every(isOpen)) return STALE;
+  return fill(state, covered, toSeq);
+}
+
+function fill(state: Pick<Conversation, 'compactedUpto'>, covered: readonly Summary[], toSeq: number): CompactionPlan {
+  const last = covered.at(-1);
+  const isCut = last !== undefined && last.toSeq > toSeq;
+  return {
+    kind: 'fill',
+    replaces: (isCut ? covered.slice(0, -1) : covered).map((item) => item.id),
+    remainder: isCut ? { id: last.id, fromSeq: toSeq + 1, toSeq: last.toSeq } : null,
+    compactedUpto: Math.max(state.compactedUpto, toSeq),
+  };
+}
+
+/** A gap, or a level-0 summary whose entries were edited. */
+function isOpen(item: Summary): boolean {
+  return item.level === 0 && (item.kind === 'gap' || item.stale);
+}

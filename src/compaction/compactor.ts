@@ -1,0 +1,81 @@
+import { describe } from '../errors.ts';
+import type { Services } from '../parts.ts';
+import type { Measurement, Tier } from '../ports/engine.ts';
+import type { Conversation } from '../ports/store.ts';
+
+/**
+ * Watches the view of one conversation and asks for maintenance when some is due. No model and no waiting: it remembers
+ * that a job was asked for, so that a threshold that is met again meanwhile is looked at when the job has ended.
+ */
+export interface Compactor {
+  /** Told of every judgement of the view. Returns at once and never throws. */
+  judged(judgement: Judgement): void;
+  /** The job that was asked for has ended, well or not. */
+  ended(): void;
+  /** Nothing to remember: may be dropped and made anew. */
+  readonly quiet: boolean;
+}
+
+export interface Judgement {
+  readonly tier: Tier;
+  readonly due: boolean;
+  /** Asked only when the tier has changed: measuring a view takes time. */
+  measure(): Pick<Measurement, 'used' | 'window'>;
+  /** The due time was stored with the turn already, so that a crash cannot lose it. */
+  readonly stored: boolean;
+}
+
+export interface CompactorParts {
+  readonly services: Pick<Services, 'store' | 'queue' | 'events' | 'clock'>;
+  readonly conversation: Pick<Conversation, 'id' | 'key'>;
+}
+
+/** A job whose end nobody told of ran in another process, or was lost: it is asked for again. */
+const FORGOTTEN_MS = 30_000;
+
+export function createCompactor({ services, conversation }: CompactorParts): Compactor {
+  const { events, clock, queue } = services;
+  const { id, key } = conversation;
+  let tier: Tier = 'none';
+  let askedAt: number | null = null;
+  let again = false;
+  const isAsked = (): boolean => askedAt !== null && clock.now() - askedAt < FORGOTTEN_MS;
+  const ask = (): void => {
+    askedAt = clock.now();
+    again = false;
+    events.emit({ kind: 'maintenance.requested', conversation: key, tier: tier === 'none' ? 'gap' : tier });
+    queue.kick(id);
+  };
+  return {
+    judged(judgement) {
+      if (judgement.tier !== tier) {
+        tier = judgement.tier;
+        const { used, window } = judgement.measure();
+        events.emit({ kind: 'context.tier', conversation: key, tier, used, window });
+      }
+      if (!judgement.due) return;
+      if (isAsked()) again = true;
+      else if (judgement.stored) ask();
+      else remember(services, conversation).then(ask, ask);
+    },
+    ended() {
+      askedAt = null;
+      if (again) ask();
+    },
+    get quiet() {
+      return tier === 'none' && !isAsked();
+    },
+  };
+}
+
+/** The kick is a hint that may be lost; the time in the store is what a sweep finds. */
+async function remember(
+  { store, clock, events }: CompactorParts['services'],
+  { id, key }: CompactorParts['conversation'],
+) {
+  try {
+    await store.conversations.change(id, { kind: 'maintain', at: clock.now() });
+  } catch (error) {
+    events.emit({ kind: 'error.internal', conversation: key, message: describe(error) });
+  }
+}

@@ -1,0 +1,77 @@
+import { describe } from '../errors.ts';
+import type { Entry } from '../message.ts';
+import type { Services } from '../parts.ts';
+import type { AfterTurn, ContextEngine, ContextProfile } from '../ports/engine.ts';
+import type { ContextSnapshot, Conversation } from '../ports/store.ts';
+import { type Compactor, createCompactor, type Judgement } from './compactor.ts';
+import { createGauge, type Gauge } from './gauge.ts';
+
+/** The compactors of the conversations that are active in this process: one each, dropped while it has nothing to remember. */
+export interface Compactors {
+  /** A message was stored that no turn of this process answers. Returns at once. */
+  stored(snapshot: ContextSnapshot, entry: Entry): void;
+  /** A turn was stored together with its verdict. Returns at once. */
+  answered(snapshot: ContextSnapshot, verdict: AfterTurn): void;
+  /** A maintenance job of the conversation has ended. */
+  ended(conversationId: number): void;
+}
+
+export interface CompactorsParts {
+  readonly services: Services;
+  readonly profiles: { of(conversation: Conversation): Promise<ContextProfile> };
+  engineFor(profile: ContextProfile): ContextEngine;
+}
+
+interface Self extends CompactorsParts {
+  readonly gauge: Gauge;
+  readonly active: Map<number, Compactor>;
+}
+
+export function createCompactors(parts: CompactorsParts): Compactors {
+  const self: Self = { ...parts, gauge: createGauge(parts.services), active: new Map() };
+  const orReport = (looked: Promise<void>, { conversation }: ContextSnapshot) => {
+    looked.catch((error: unknown) => {
+      parts.services.events.emit({ kind: 'error.internal', conversation: conversation.key, message: describe(error) });
+    });
+  };
+  return {
+    stored: (snapshot, entry) => orReport(ingest(self, snapshot, entry), snapshot),
+    answered(snapshot, verdict) {
+      if (isNews(self, snapshot, verdict)) orReport(answer(self, snapshot, verdict), snapshot);
+    },
+    ended(conversationId) {
+      const compactor = self.active.get(conversationId);
+      compactor?.ended();
+      if (compactor?.quiet === true) self.active.delete(conversationId);
+    },
+  };
+}
+
+/** Most turns end where nothing is due and nothing is remembered: they cost no look at the view. */
+function isNews({ active }: Self, { conversation }: ContextSnapshot, { tier, due }: AfterTurn): boolean {
+  return tier !== 'none' || due || active.has(conversation.id);
+}
+
+async function answer(self: Self, snapshot: ContextSnapshot, verdict: AfterTurn): Promise<void> {
+  const profile = await self.profiles.of(snapshot.conversation);
+  tell(self, snapshot, { ...verdict, measure: () => self.gauge(profile, snapshot).measurement });
+}
+
+/** A message that the engine knows already is no news. */
+async function ingest(self: Self, snapshot: ContextSnapshot, { seq }: Entry): Promise<void> {
+  const profile = await self.profiles.of(snapshot.conversation);
+  const { ingested, due } = await self.engineFor(profile).ingest({ profile, snapshot, seq });
+  if (!ingested) return;
+  const { measurement } = self.gauge(profile, snapshot);
+  const verdict = { tier: measurement.tier, due };
+  if (isNews(self, snapshot, verdict)) tell(self, snapshot, { ...verdict, measure: () => measurement });
+}
+
+function tell(self: Self, { conversation }: ContextSnapshot, judgement: Omit<Judgement, 'stored'>): void {
+  const compactor = self.active.get(conversation.id) ?? createCompactor({ services: self.services, conversation });
+  self.active.set(conversation.id, compactor);
+  // The commit of a turn carries the time; for other messages only the store's row can.
+  const isStored = conversation.maintainAt !== null && conversation.maintainAt <= self.services.clock.now();
+  compactor.judged({ ...judgement, stored: isStored });
+  if (compactor.quiet) self.active.delete(conversation.id);
+}

@@ -1,0 +1,61 @@
+import { shorten } from '../context/cutting.ts';
+import type { Condensation } from '../context/plan.ts';
+import { estimateText } from '../context/tokens.ts';
+import type { SummaryId } from '../message.ts';
+import type { CommitResult, Summary } from '../ports/summary-store.ts';
+import { limitFor } from './audit.ts';
+import { type Desk, promptSource, transcriptTokens } from './desk.ts';
+import { layerLine, layerTokens } from './layers.ts';
+import { summarise } from './summarise.ts';
+import { nonceFor } from './transcript.ts';
+
+/** One summary of the next level in the place of neighbours; they stay stored and can be opened. */
+export async function condense(desk: Desk, condensation: Condensation): Promise<CommitResult> {
+  const { services, claim, conversation, model } = desk;
+  const from = promptSource(desk);
+  const prompt = (strict: string) => services.prompts.render('condenser', { strict }, from);
+  const parts = partsWithin(condensation.parts, transcriptTokens(desk.windowTokens, prompt(''), []));
+  const [fromSeq, toSeq] = [parts[0]?.fromSeq ?? 0, parts.at(-1)?.toSeq ?? 0];
+  const place = { id: services.random.id() as SummaryId, level: condensation.level, fromSeq, toSeq };
+  const lines = parts.map(layerLine);
+  const nonce = nonceFor(lines, services.random);
+  const { text, tokens, promptHash } = await summarise(desk, {
+    purpose: 'condense',
+    prompt: (_tools, strict) => prompt(strict),
+    tools: [],
+    transcript: services.prompts.render('transcript', { nonce, before: [], known: [], lines }, from).text,
+    source: lines.join('\n'),
+    nonce,
+    tokensOf: (summary) => layerTokens(desk, { ...place, text: summary }),
+    limitTokens: limitFor(parts.reduce((sum, part) => sum + part.tokens, 0)),
+  });
+  const now = services.clock.now();
+  const result = await services.store.summaries.commitCondensation({
+    conversationId: claim.conversationId,
+    epoch: claim.epoch,
+    summary: { ...place, text, tokens, model: model.id, promptHash, createdAt: now },
+    childIds: parts.map((part) => part.id),
+    now,
+  });
+  if (result === 'committed') {
+    const { id: summaryId, level } = place;
+    services.events.emit({
+      kind: 'stack.condensed',
+      conversation: conversation.key,
+      summaryId,
+      level,
+      parts: parts.length,
+    });
+  }
+  return result;
+}
+
+/** As many as the model can read, but two: where not even those fit, each shows its head and its tail. */
+function partsWithin(parts: readonly Summary[], tokens: number): readonly Summary[] {
+  let most = parts.length;
+  const cost = (count: number) => parts.slice(0, count).reduce((sum, part) => sum + estimateText(layerLine(part)), 0);
+  while (most > 2 && cost(most) > tokens) most -= 1;
+  const taken = parts.slice(0, most);
+  if (cost(most) <= tokens) return taken;
+  return taken.map((part) => ({ ...part, text: shorten(part.text, Math.floor(tokens / most) - 16) }));
+}

@@ -1,0 +1,29 @@
+import { isStrataError, ModelError } from '../errors.ts';
+
+/** What a failed run means for the model that it used. */
+export interface Failure {
+  /** The model's doing: counts for its breaker. */
+  readonly isModels: boolean;
+  readonly isAuth: boolean;
+  readonly retryAfterMs: number | null;
+  /** Where the model could not even be opened. */
+  readonly modelId: string | null;
+}
+
+const OURS: Failure = { isModels: false, isAuth: false, retryAfterMs: null, modelId: null };
+
+export function failureOf(error: unknown): Failure {
+  if (error instanceof ModelError) {
+    const isModels = error.reason !== 'aborted' && error.reason !== 'overflow';
+    return { ...OURS, isModels, isAuth: error.reason === 'auth', retryAfterMs: error.retryAfterMs };
+  }
+  if (isStrataError(error, 'SUMMARY_REJECTED')) return { ...OURS, isModels: true };
+  if (isStrataError(error, 'MODEL_KEY_MISSING') || isStrataError(error, 'MODEL_UNKNOWN')) {
+    return { ...OURS, isModels: true, isAuth: true, modelId: error.data.model };
+  }
+  return OURS;
+}
+
+export function isOverflow(error: unknown): error is ModelError {
+  return error instanceof ModelError && error.reason === 'overflow';
+}

@@ -1,0 +1,205 @@
+import { holdLease } from '../conversation/lease.ts';
+import { describe, isStrataError } from '../errors.ts';
+import type { MaintainRequest, MaintainResult } from '../ports/engine.ts';
+import type { Conversation, ReleaseOutcome } from '../ports/store.ts';
+import { backoffMs } from './backoff.ts';
+import { createBreaker } from './breaker.ts';
+import type { Desk } from './desk.ts';
+import { failureOf, isOverflow } from './failure.ts';
+import { createGauge } from './gauge.ts';
+import type { Done } from './job.ts';
+import { openModel } from './model.ts';
+import { runWork } from './run.ts';
+import { refuseOverspending } from './spend.ts';
+import { type Look, nextLookAt, nextWork, type Work } from './work.ts';
+import type { MaintenanceParts, Run, Workshop } from './workshop.ts';
+
+/** Does what is due for one conversation, under a claim, until nothing is. */
+export interface Maintenance {
+  run(request: MaintainRequest): Promise<MaintainResult>;
+}
+
+/** A killed worker is known to be dead after this long; renewed three times within, so that a slow model keeps it. */
+const LEASE_MS = 6000;
+/** Then other conversations have their turn. */
+const MOST_ROUNDS = 40;
+const MOST_STALE = 3;
+const TAIL_ENTRIES = 4000;
+/** A model that cannot read even this much summarises nothing. */
+const SMALLEST_WINDOW = 500;
+
+export function createMaintenance(parts: MaintenanceParts): Maintenance {
+  const { services, profiles } = parts;
+  const workshop: Workshop = {
+    services,
+    profiles,
+    gauge: createGauge(services),
+    breaker: createBreaker(services),
+    windows: new Map(),
+    toolless: new Set(),
+  };
+  return { run: (request) => run(workshop, request) };
+}
+
+async function run(workshop: Workshop, request: MaintainRequest): Promise<MaintainResult> {
+  const { store, clock } = workshop.services;
+  const { conversationId } = request;
+  const now = clock.now();
+  const won = await store.conversations.claim({ work: 'maintenance', conversationId, now, leaseMs: LEASE_MS });
+  if (won === null) return { changed: false, reason: await whyNot(workshop, conversationId) };
+  const { conversations } = store;
+  const hold = { conversations, clock, work: 'maintenance', leaseMs: LEASE_MS, signal: request.signal } as const;
+  using lease = holdLease(hold, won.claim);
+  const self: Run = { workshop, request, claim: won.claim, signal: lease.signal, done: [], opened: null };
+  try {
+    const end = await workOff(self);
+    await conversations.release(won.claim, { work: 'maintenance', kind: 'done', ...end });
+    return { changed: self.done.length > 0, reason: self.done.join('; ') || nothingFor(request) };
+  } catch (error) {
+    return await giveUp(self, won.conversation, error);
+  }
+}
+
+function nothingFor({ trigger }: MaintainRequest): string {
+  return trigger === 'manual' ? 'there is too little to summarise yet' : 'nothing is due';
+}
+
+async function whyNot({ services }: Workshop, conversationId: number): Promise<string> {
+  const conversation = await services.store.conversations.get(conversationId);
+  if (conversation === null) return 'there is no such conversation';
+  const { nextAttemptAt, lastError } = conversation;
+  if (nextAttemptAt === null || nextAttemptAt <= services.clock.now()) return 'another run is at work on it';
+  return `the last try failed (${lastError}); the next one is at ${new Date(nextAttemptAt).toISOString()}`;
+}
+
+type End = Pick<Extract<ReleaseOutcome, { kind: 'done' }>, 'seenNextSeq' | 'maintainAt'>;
+
+/** Work after work, each time looking at the store anew. */
+async function workOff(self: Run): Promise<End> {
+  const { services } = self.workshop;
+  let trigger = self.request.trigger;
+  let open: Look['open'] = null;
+  let stale = 0;
+  let look = await lookAt(self, { trigger, open });
+  for (let round = 0; round < MOST_ROUNDS && stale < MOST_STALE && look !== null; round += 1) {
+    const work = nextWork(look);
+    if (work === null) return { seenNextSeq: look.snapshot.conversation.nextSeq, maintainAt: nextLookAt(look) };
+    const done = await tryWork(self, work, look);
+    const isCommitted = done?.result === 'committed';
+    if (done !== null) stale = isCommitted ? 0 : stale + 1;
+    if (isCommitted) self.done.push(wordsFor(work, done));
+    open = isCommitted && work.kind === 'compact' ? { toSeq: work.toSeq, trigger: work.trigger } : null;
+    if (isCommitted && work.trigger === 'manual') trigger = 'queue';
+    look = await lookAt(self, { trigger, open });
+  }
+  // Not at an end: looked at again soon, after others.
+  const { conversationId } = self.claim;
+  services.queue.kick(conversationId, { delayMs: stale > 0 ? 1000 : 0 });
+  return { seenNextSeq: look?.snapshot.conversation.nextSeq ?? 0, maintainAt: services.clock.now() };
+}
+
+async function lookAt(self: Run, of: Pick<Look, 'trigger' | 'open'>): Promise<Look | null> {
+  self.signal.throwIfAborted();
+  const { workshop, claim } = self;
+  const { store, clock, agents } = workshop.services;
+  const snapshot = await store.transcript.context(claim.conversationId, { maxEntries: TAIL_ENTRIES });
+  if (snapshot === null) return null;
+  const profile = await workshop.profiles.of(snapshot.conversation);
+  const idleMs = agents.agentFor(snapshot.conversation.key).compaction.idle_minutes * 60_000;
+  return { ...of, ...workshop.gauge(profile, snapshot), snapshot, profile, idleMs, now: clock.now() };
+}
+
+/** Null when the model said that it was too much: its window is smaller than thought, and the next try takes less. */
+async function tryWork(self: Run, work: Work, look: Look): Promise<Done | null> {
+  const desk = await deskFor(self, look);
+  try {
+    return await runWork(self, { desk, work, look });
+  } catch (error) {
+    if (!isOverflow(error)) throw error;
+    const smaller = smallerWindow(desk.windowTokens, error.windowTokens);
+    if (smaller < SMALLEST_WINDOW) throw error;
+    self.workshop.windows.set(desk.model.id, smaller);
+    return null;
+  }
+}
+
+/** What the provider names, unless that is what was thought already. */
+function smallerWindow(current: number, named: number | null): number {
+  return named !== null && named < current * 0.95 ? named : Math.floor(current * 0.6);
+}
+
+async function deskFor(self: Run, look: Look): Promise<Omit<Desk, 'onStep'>> {
+  const { workshop, request, claim, signal } = self;
+  const { services, toolless } = workshop;
+  const { conversation } = look.snapshot;
+  const agent = services.agents.agentFor(conversation.key);
+  await refuseOverspending(services, conversation);
+  self.opened ??= await openModel(workshop, agent, look.profile);
+  const { model, windowTokens } = self.opened;
+  return {
+    services,
+    claim,
+    conversation,
+    agent,
+    profile: look.profile,
+    model,
+    windowTokens: workshop.windows.get(model.id) ?? windowTokens,
+    instruction: request.instruction?.trim() ?? '',
+    clock: services.clock,
+    timeoutMs: agent.compaction.timeout_seconds * 1000,
+    signal,
+    toolless,
+  };
+}
+
+function wordsFor(work: Work, { toSeq, memories }: Done): string {
+  const range = `#${work.fromSeq} to #${toSeq}`;
+  const saved =
+    memories.length === 0 ? '' : `, ${memories.length} ${memories.length === 1 ? 'memory' : 'memories'} saved`;
+  return `${WORDS[work.kind]} ${range}${saved}`;
+}
+
+const WORDS: Readonly<Record<Work['kind'], string>> = {
+  compact: 'summarised',
+  fill: 'summarised the gap',
+  rewrite: 'summarised anew',
+  condense: 'condensed the summaries of',
+  extract: 'read for memories',
+};
+
+/** A failure changes nothing but the time of the next try. */
+async function giveUp(self: Run, conversation: Conversation, error: unknown): Promise<MaintainResult> {
+  const { workshop, claim, request, signal } = self;
+  const { store, clock, events, random, queue } = workshop.services;
+  const changed = self.done.length > 0;
+  const reason = describe(error);
+  if (signal.aborted) {
+    await store.conversations.release(claim, { work: 'maintenance', kind: 'done', seenNextSeq: -1, maintainAt: null });
+    return { changed, reason: 'stopped before it was done' };
+  }
+  const failure = failureOf(error);
+  const modelId = failure.modelId ?? self.opened?.model.id ?? null;
+  if (failure.isModels && modelId !== null) {
+    await workshop.breaker.failed(modelId, { auth: failure.isAuth, message: reason });
+  }
+  const failures = conversation.failures + 1;
+  const waitMs = backoffMs({ failures, chance: random.next(), retryAfterMs: failure.retryAfterMs });
+  const isNotYet = isStrataError(error, 'MODEL_PAUSED') || isStrataError(error, 'SPEND_CAPPED');
+  const nextAttemptAt = isNotYet ? error.data.untilAt : clock.now() + waitMs;
+  // A wish is done once: whoever asked is told, and nothing else is held back by it.
+  const outcome: ReleaseOutcome =
+    request.trigger === 'manual'
+      ? { work: 'maintenance', kind: 'done', seenNextSeq: -1, maintainAt: null }
+      : { work: 'maintenance', kind: 'failed', error: reason, nextAttemptAt };
+  await store.conversations.release(claim, outcome);
+  if (request.trigger === 'manual') return { changed, reason };
+  events.emit({
+    kind: 'maintenance.delayed',
+    conversation: conversation.key,
+    message: reason,
+    nextAttemptAt,
+    failures,
+  });
+  queue.kick(claim.conversationId, { delayMs: nextAttemptAt - clock.now() });
+  return { changed, reason };
+}

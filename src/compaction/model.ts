@@ -1,0 +1,22 @@
+import type { AgentSettings } from '../config/schema.ts';
+import { StrataError } from '../errors.ts';
+import type { ContextProfile } from '../ports/engine.ts';
+import type { Opened, Workshop } from './workshop.ts';
+
+/** Of a model that neither tells its window nor is the agent's own. */
+const USUAL_WINDOW = 128_000;
+
+/** Opens the agent's model for summaries. Throws `MODEL_PAUSED` while its breaker is open. */
+export async function openModel(workshop: Workshop, agent: AgentSettings, profile: ContextProfile): Promise<Opened> {
+  const { services, profiles, breaker } = workshop;
+  const configured = agent.compaction.model;
+  const modelId = configured === 'auto' ? profile.modelId : configured;
+  const paused = await breaker.pausedUntil(modelId);
+  if (paused !== null) {
+    throw new StrataError('MODEL_PAUSED', { model: modelId, untilAt: paused.untilAt, cause: paused.message });
+  }
+  const isOwn = modelId === profile.modelId;
+  const model = isOwn ? await profiles.modelFor(profile) : await services.models.open(modelId);
+  const told = model.traits.windowTokens;
+  return { model, windowTokens: isOwn ? Math.min(profile.windowTokens, told ?? Infinity) : (told ?? USUAL_WINDOW) };
+}

@@ -1,0 +1,40 @@
+import type { Entry } from '../message.ts';
+import type { TranscriptStore } from '../ports/store.ts';
+import { saysSomething } from './transcript.ts';
+
+const PAGE = 200;
+/** Read beyond what fits, so that a turn that ends a little later is seen to its end. */
+const MARGIN = 1.5;
+
+export interface HeadRequest {
+  readonly conversationId: number;
+  readonly fromSeq: number;
+  readonly toSeq: number;
+  /** About as many tokens are wanted. */
+  readonly tokens: number;
+}
+
+/** The first entries of the range, some more than asked for, or all of them. Never ends between a call and its results. */
+export async function readHead(
+  transcript: Pick<TranscriptStore, 'read'>,
+  request: HeadRequest,
+): Promise<readonly Entry[]> {
+  const { conversationId, toSeq, tokens } = request;
+  const entries: Entry[] = [];
+  let sum = 0;
+  let fromSeq = request.fromSeq;
+  while (fromSeq <= toSeq && sum <= tokens * MARGIN) {
+    const page = await transcript.read(conversationId, { fromSeq, toSeq, limit: PAGE });
+    if (page.length === 0) return entries;
+    entries.push(...page);
+    sum += page.reduce((total, entry) => total + (saysSomething(entry) ? entry.tokens : 0), 0);
+    fromSeq = (page.at(-1)?.seq ?? toSeq) + 1;
+  }
+  return fromSeq > toSeq ? entries : withoutOpenGroup(entries);
+}
+
+/** What follows is not known: the last entry may be a call whose results come next. */
+function withoutOpenGroup(entries: readonly Entry[]): readonly Entry[] {
+  const end = entries.findLastIndex((entry) => entry.role !== 'tool');
+  return end > 0 ? entries.slice(0, end) : entries;
+}

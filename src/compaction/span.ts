@@ -1,0 +1,90 @@
+import { type CutPoint, cutPoints, viewOrder } from '../context/order.ts';
+import type { Entry } from '../message.ts';
+import { type TranscriptLine, transcriptLine } from './transcript.ts';
+
+/** The head of a range that one call can read: it gets a summary of its own. */
+export interface Span {
+  readonly fromSeq: number;
+  readonly toSeq: number;
+  readonly entries: readonly Entry[];
+  /** In the order of the view: a reply stands after the messages that it read. */
+  readonly lines: readonly TranscriptLine[];
+}
+
+const WHOLE = Number.MAX_SAFE_INTEGER;
+/** Below this many tokens an entry says too little to be worth its line. */
+const SHORTEST_LINE = 100;
+/** Of fewer tokens than this no summary can be shorter: they are read together with what follows. */
+const LEAST_SPAN = 120;
+/** In a range that is cut off from the tail already, nobody waits. */
+const NOBODY_WAITS = { answeredUpto: 0, replyDueSeq: 0, replyDueFrom: 0 };
+
+/**
+ * The longest head of the entries whose lines fit. It ends between two turns, or between two messages of people; where
+ * not even the first turn fits, or too little stands before a huge one, its entries keep their heads and tails and say what is missing, and only a turn of very
+ * many entries is parted, never between a call and its results. Nothing is passed over.
+ */
+export function headSpan(entries: readonly Entry[], budgetTokens: number): Span {
+  const lines = linesOf(entries, WHOLE);
+  if (tokensOf(lines) <= budgetTokens) return spanOf(entries, lines);
+  const points = cutPoints(entries, NOBODY_WAITS).filter((point) => point.tokens >= LEAST_SPAN);
+  const fitting = points.filter((point) => tokensOf(upTo(lines, point.toSeq)) <= budgetTokens);
+  const cut = fitting.findLast((point) => point.clean) ?? fitting.at(-1);
+  if (cut !== undefined) return headOf(entries, lines, cut);
+  return shortened(entries.slice(0, points[0]?.entries ?? entries.length), budgetTokens);
+}
+
+function headOf(entries: readonly Entry[], lines: readonly TranscriptLine[], cut: CutPoint): Span {
+  return spanOf(entries.slice(0, cut.entries), upTo(lines, cut.toSeq));
+}
+
+function spanOf(entries: readonly Entry[], lines: readonly TranscriptLine[]): Span {
+  return { fromSeq: entries[0]?.seq ?? 0, toSeq: entries.at(-1)?.seq ?? 0, entries, lines };
+}
+
+function shortened(turn: readonly Entry[], budgetTokens: number): Span {
+  const lines = excerpts(turn, budgetTokens);
+  if (tokensOf(lines) <= budgetTokens) return spanOf(turn, lines);
+  const group = turn.slice(0, groupsWithin(turn, lines, budgetTokens));
+  return spanOf(group, excerpts(group, budgetTokens));
+}
+
+/** How many entries of whole groups fit; at least the first group, which an overflow of the model will then report. */
+function groupsWithin(turn: readonly Entry[], lines: readonly TranscriptLine[], budgetTokens: number): number {
+  let most = 0;
+  for (let count = 1; count <= turn.length; count += 1) {
+    if (turn[count]?.role === 'tool') continue;
+    const toSeq = turn[count - 1]?.seq ?? 0;
+    if (most > 0 && tokensOf(upTo(lines, toSeq)) > budgetTokens) break;
+    most = count;
+  }
+  return most;
+}
+
+/** Every entry keeps its head and its tail, shortened alike until all of them fit or say too little. */
+function excerpts(entries: readonly Entry[], budgetTokens: number): readonly TranscriptLine[] {
+  let lines = linesOf(entries, WHOLE);
+  let longest = Math.max(SHORTEST_LINE, ...lines.map((line) => line.tokens));
+  while (longest > SHORTEST_LINE && tokensOf(lines) > budgetTokens) {
+    longest = Math.max(SHORTEST_LINE, Math.floor(longest * 0.7));
+    lines = linesOf(entries, longest);
+  }
+  return lines;
+}
+
+function linesOf(entries: readonly Entry[], longest: number): readonly TranscriptLine[] {
+  const seqs = new Map(entries.flatMap((entry) => (entry.externalId === null ? [] : [[entry.externalId, entry.seq]])));
+  const seqOf = (externalId: string) => seqs.get(externalId) ?? null;
+  return viewOrder(entries, WHOLE)
+    .map((entry) => transcriptLine(entry, { seqOf, longest }))
+    .filter((line) => line !== null);
+}
+
+/** A cut leaves no line of an earlier place behind, so the seq decides. */
+function upTo(lines: readonly TranscriptLine[], toSeq: number): readonly TranscriptLine[] {
+  return lines.filter((line) => line.seq <= toSeq);
+}
+
+export function tokensOf(lines: readonly TranscriptLine[]): number {
+  return lines.reduce((sum, line) => sum + line.tokens, 0);
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { StrataError } from '../errors.ts';
+import type { Services } from '../parts.ts';
+import type { Conversation } from '../ports/store.ts';
+
+/** What a conversation has had summarised in the running hour. */
+const spendSchema = z.object({
+  since: z.number(),
+  calls: z.int().min(0),
+  /** The next seq when the hour began: what came since earns calls of its own. */
+  fromSeq: z.int().min(0),
+});
+type Spend = z.infer<typeof spendSchema>;
+
+const WINDOW_MS = 60 * 60_000;
+/** Model calls an hour that any conversation may cost, whatever happens in it. */
+const CALLS = 60;
+/** More for each new entry: talk is worth its summaries, however fast it comes. */
+const CALLS_PER_ENTRY = 2;
+const NAMESPACE = 'spend';
+
+export interface Spent {
+  readonly calls: number;
+  readonly limit: number;
+  /** When the hour ends. */
+  readonly untilAt: number;
+}
+
+type Kept = Pick<Services, 'state' | 'clock'>;
+type Whose = Pick<Conversation, 'id' | 'nextSeq'>;
+
+/** The calls of the running hour, for `/status`. */
+export async function spentOn(kept: Kept, whose: Whose): Promise<Spent> {
+  const { calls, since, fromSeq } = await read(kept, whose);
+  const limit = CALLS + CALLS_PER_ENTRY * Math.max(0, whose.nextSeq - fromSeq);
+  return { calls, limit, untilAt: since + WINDOW_MS };
+}
+
+/** Throws `SPEND_CAPPED` when the hour's calls are used up: whatever goes round in circles ends here, and is seen. */
+export async function refuseOverspending(kept: Kept, whose: Whose): Promise<void> {
+  const spent = await spentOn(kept, whose);
+  if (spent.calls >= spent.limit) throw new StrataError('SPEND_CAPPED', spent);
+}
+
+/** Books calls that were made. The holder of the maintenance claim is the only one who writes. */
+export async function bookCalls(kept: Kept, whose: Whose, calls: number): Promise<void> {
+  if (calls === 0) return;
+  const spend = await read(kept, whose);
+  await kept.state.set(NAMESPACE, String(whose.id), { ...spend, calls: spend.calls + calls });
+}
+
+async function read({ state, clock }: Kept, { id, nextSeq }: Whose): Promise<Spend> {
+  const { data } = spendSchema.safeParse(await state.get(NAMESPACE, String(id)));
+  const now = clock.now();
+  const isRunning = data !== undefined && now >= data.since && now < data.since + WINDOW_MS;
+  return isRunning ? data : { since: now, calls: 0, fromSeq: nextSeq };
+}

@@ -1,0 +1,78 @@
+import { StrataError } from '../errors.ts';
+import type { MemoryCandidate } from '../memory/candidate.ts';
+import type { ToolSpec } from '../ports/model.ts';
+import type { RenderedPrompt } from '../prompts.ts';
+import { faultOf, identifiersKept, withoutForeignLinks } from './audit.ts';
+import { type Ask, ask, type Told } from './call.ts';
+import { answerTokens, type Desk } from './desk.ts';
+
+export interface SummaryTask {
+  readonly purpose: Ask['purpose'];
+  /** `strict` names the fault of the first answer; empty for the first try. */
+  prompt(tools: boolean, strict: string): RenderedPrompt;
+  readonly tools: readonly ToolSpec[];
+  readonly transcript: string;
+  /** The source as text: links that it does not hold are taken out. */
+  readonly source: string;
+  readonly nonce: string;
+  /** What the summary costs, and the most that it may cost. */
+  tokensOf(text: string): number;
+  readonly limitTokens: number;
+}
+
+export interface Draft {
+  readonly text: string;
+  readonly tokens: number;
+  readonly candidates: readonly MemoryCandidate[];
+  readonly promptHash: string;
+}
+
+/**
+ * A summary that passed the audit. One stricter try follows a bad answer; after that it is a failure: an answer that
+ * cannot stand for the messages never takes their place. Throws `SUMMARY_REJECTED` and what the model throws.
+ */
+export async function summarise(desk: Desk, task: SummaryTask): Promise<Draft> {
+  const { model, services } = desk;
+  const first = await attempt(desk, task, '');
+  if (first.fault === null) return draftOf(desk, task, first);
+  services.log.info('summary.rejected', { model: model.id, fault: first.fault });
+  const second = await attempt(desk, task, first.fault);
+  if (second.fault !== null) throw new StrataError('SUMMARY_REJECTED', { model: model.id, fault: second.fault });
+  const draft = draftOf(desk, task, second);
+  // What was wrong with the first answer was its summary.
+  return draft.candidates.length > 0 ? draft : { ...draft, candidates: first.told.answer.candidates };
+}
+
+interface Attempt {
+  readonly told: Told;
+  readonly text: string;
+  readonly fault: string | null;
+}
+
+async function attempt(desk: Desk, task: SummaryTask, strict: string): Promise<Attempt> {
+  const told = await ask(desk, {
+    purpose: task.purpose,
+    prompt: (tools) => task.prompt(tools, strict),
+    transcript: task.transcript,
+    tools: task.tools,
+    maxOutputTokens: answerTokens(desk.windowTokens),
+  });
+  const { summary, problems } = told.answer;
+  const text = withoutForeignLinks(summary ?? '', task.source);
+  const { nonce, limitTokens } = task;
+  const facts = {
+    text,
+    finish: told.finish,
+    tokens: task.tokensOf(text),
+    limitTokens,
+    nonce,
+    prompt: told.prompt.text,
+  };
+  return { told, text, fault: summary === null && problems[0] !== undefined ? problems[0] : faultOf(facts) };
+}
+
+function draftOf(desk: Desk, task: SummaryTask, { text, told }: Attempt): Draft {
+  const kept = identifiersKept(text, task.source);
+  desk.services.log.debug('summary.accepted', { model: desk.model.id, identifiersKept: Math.round(kept * 100) / 100 });
+  return { text, tokens: task.tokensOf(text), candidates: told.answer.candidates, promptHash: told.prompt.hash };
+}

@@ -1,0 +1,130 @@
+import { describe } from '../errors.ts';
+import type { StrataEvent } from '../events.ts';
+import type { ConversationKey } from '../message.ts';
+import type { Services } from '../parts.ts';
+import type { MaintainRequest } from '../ports/engine.ts';
+
+/**
+ * Heals what hints cannot: finds conversations that are due and worked on by nobody, after a lost kick, a wiped queue or
+ * a killed worker. Does no work itself, so it costs nothing while nothing is due.
+ */
+export interface Sweeper {
+  /** Sweeps at once, then every few seconds. */
+  start(): void;
+  /** Ends the sweeping, then saves the memories of what was said in this process, as far as the deadline allows. */
+  stop(options: { readonly deadlineMs: number }): Promise<void>;
+  /** One sweep: kicks what is due. */
+  sweep(): Promise<void>;
+  /** Deletes what is older than it may be kept. */
+  expire(): Promise<void>;
+}
+
+export interface SweeperParts {
+  readonly services: Services;
+  maintain(request: MaintainRequest): Promise<unknown>;
+  /** How long messages are kept; 0 for ever. Asked anew each time. */
+  retentionDays(): number;
+  /** Default 2 s. */
+  readonly intervalMs?: number;
+}
+
+const INTERVAL_MS = 2000;
+const EXPIRY_INTERVAL_MS = 60 * 60_000;
+const DAY_MS = 24 * 60 * 60_000;
+/** Whole tool results are for the days after the call: their excerpts stay in the transcript. */
+const BLOB_DAYS = 30;
+const DUE_AT_ONCE = 100;
+const PAGE = 200;
+/** Conversations of this process whose last words are read at shutdown, the newest ones, so many at a time. */
+const MOST_RECENT = 200;
+const AT_SHUTDOWN = 4;
+
+export function createSweeper(parts: SweeperParts): Sweeper {
+  const { events } = parts.services;
+  const end = new AbortController();
+  const recent = new Set<ConversationKey>();
+  const leave = events.on((event) => noteRecent(recent, event));
+  let loop: Promise<void> = Promise.resolve();
+  return {
+    start() {
+      loop = sweepUntil(parts, end.signal);
+    },
+    async stop({ deadlineMs }) {
+      end.abort();
+      leave();
+      await loop;
+      await readLastWords(parts, [...recent], deadlineMs);
+    },
+    sweep: () => sweep(parts),
+    expire: () => expire(parts),
+  };
+}
+
+function noteRecent(recent: Set<ConversationKey>, event: StrataEvent): void {
+  if (event.kind !== 'message.accepted' || event.conversation === null) return;
+  recent.delete(event.conversation);
+  recent.add(event.conversation);
+  const [oldest] = recent;
+  if (recent.size > MOST_RECENT && oldest !== undefined) recent.delete(oldest);
+}
+
+async function sweepUntil(parts: SweeperParts, signal: AbortSignal): Promise<void> {
+  const { clock, random, events } = parts.services;
+  let expireAt = clock.now();
+  const report = (error: unknown) =>
+    events.emit({ kind: 'error.internal', conversation: null, message: describe(error) });
+  while (!signal.aborted) {
+    await sweep(parts).catch(report);
+    if (clock.now() >= expireAt) {
+      expireAt = clock.now() + EXPIRY_INTERVAL_MS;
+      await expire(parts).catch(report);
+    }
+    // Jitter keeps the workers of several processes apart.
+    const waitMs = (parts.intervalMs ?? INTERVAL_MS) * (0.75 + random.next() / 2);
+    await clock.sleep(waitMs, { signal }).catch(() => undefined);
+  }
+}
+
+async function sweep({ services }: SweeperParts): Promise<void> {
+  const { store, queue, clock } = services;
+  const due = await store.conversations.due('maintenance', { now: clock.now(), limit: DUE_AT_ONCE });
+  for (const { id } of due) queue.kick(id);
+}
+
+async function expire({ services, retentionDays }: SweeperParts): Promise<void> {
+  const { store, clock } = services;
+  const now = clock.now();
+  const days = retentionDays();
+  await store.blobs.expire(now - Math.min(BLOB_DAYS, days > 0 ? days : BLOB_DAYS) * DAY_MS);
+  if (days <= 0) return;
+  const before = now - days * DAY_MS;
+  for (let offset = 0; ; offset += PAGE) {
+    const page = await store.conversations.list({ limit: PAGE, offset });
+    for (const { id, createdAt } of page) {
+      if (createdAt < before) await store.conversations.change(id, { kind: 'expire', before, now });
+    }
+    if (page.length < PAGE) return;
+  }
+}
+
+/** Short talks never fill a window: what was said in them is read for memories before the process ends. */
+async function readLastWords(
+  { services, maintain }: SweeperParts,
+  recent: readonly ConversationKey[],
+  deadlineMs: number,
+): Promise<void> {
+  const { store, clock, log } = services;
+  const signal = AbortSignal.timeout(Math.max(1, deadlineMs));
+  const waiting = recent.toReversed();
+  const work = async (): Promise<void> => {
+    for (let key = waiting.shift(); key !== undefined && !signal.aborted; key = waiting.shift()) {
+      const conversation = await store.conversations.find(key);
+      if (conversation === null || conversation.extractedUpto >= conversation.nextSeq - 1) continue;
+      const now = clock.now();
+      if (conversation.nextAttemptAt !== null && conversation.nextAttemptAt > now) continue;
+      const request = { conversationId: conversation.id, trigger: 'shutdown', instruction: null, signal } as const;
+      await maintain(request).catch((error: unknown) => log.warn('shutdown.extraction', { error: describe(error) }));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_SHUTDOWN }, work));
+}

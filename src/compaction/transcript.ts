@@ -1,0 +1,87 @@
+import { shorten } from '../context/cutting.ts';
+import { labelOf, plainName, timeLabel } from '../context/label.ts';
+import { estimateText } from '../context/tokens.ts';
+import type { Entry, Part, ToolResultPart } from '../message.ts';
+import type { Random } from '../ports/clock.ts';
+
+/** What the memory tools give back is memory already: shown to a summariser, it would be saved a second time. */
+const LOOKUPS: ReadonlySet<string> = new Set(['memory_recall', 'memory_save', 'transcript_search', 'summary_open']);
+const INPUT_TOKENS = 60;
+const RESULT_TOKENS = 1200;
+const INDENT = '    ';
+
+/** An entry as it stands in a transcript: one line, with continuation lines that cannot be taken for an entry. */
+export interface TranscriptLine {
+  readonly seq: number;
+  readonly text: string;
+  /** Estimated. */
+  readonly tokens: number;
+}
+
+export interface LineOptions {
+  /** Seq of a platform's message, where the transcript holds it: for "reply to". */
+  readonly seqOf: (externalId: string) => number | null;
+  /** Most tokens of one entry's text; beyond, its middle is left out and the line says so. */
+  readonly longest: number;
+}
+
+/** `[#12 | 2026-11-20 10:00 | Ada] text`. Null for what no model is shown: notices, and text that was deleted. */
+export function transcriptLine(entry: Entry, options: LineOptions): TranscriptLine | null {
+  const text = textFor(entry);
+  if (text === '') return null;
+  const line = `${headFor(entry, options)}${indent(shorten(text, options.longest))}`;
+  return { seq: entry.seq, text: line, tokens: estimateText(line) };
+}
+
+/** Whether the entry says something that a summary or a memory could rest on. */
+export function saysSomething(entry: Entry): boolean {
+  return textFor(entry) !== '';
+}
+
+/** A random word that stands nowhere in the texts, so that none of them can close the transcript. */
+export function nonceFor(texts: readonly string[], random: Random): string {
+  for (;;) {
+    const nonce = random.id().slice(-12);
+    if (!texts.some((text) => text.includes(nonce))) return nonce;
+  }
+}
+
+function textFor(entry: Entry): string {
+  if (entry.role === 'notice' || entry.redactedAt !== null) return '';
+  return entry.parts.flatMap(partText).join('\n').trim();
+}
+
+/** No name can hold angle brackets, so nobody can pass for the bot or a tool. */
+function headFor(entry: Entry, { seqOf }: LineOptions): string {
+  if (entry.role === 'user') return labelOf(entry, entry.replyTo === null ? null : seqOf(entry.replyTo));
+  return `[#${entry.seq} | ${timeLabel(entry.at)} | ${entry.role === 'assistant' ? '<assistant>' : '<tools>'}] `;
+}
+
+function partText(part: Part): readonly string[] {
+  switch (part.kind) {
+    case 'text':
+      return [part.text];
+    case 'attachment':
+      return [`(attachment: ${plainName(part.name)}, ${part.mediaType}, ${part.sizeBytes} bytes)`];
+    case 'tool-call':
+      return [`(called ${part.tool} ${shorten(JSON.stringify(part.input), INPUT_TOKENS)})`];
+    case 'tool-result':
+      return [resultText(part)];
+    default:
+      return part satisfies never;
+  }
+}
+
+function resultText({ tool, text, isError }: ToolResultPart): string {
+  if (LOOKUPS.has(tool)) return `(${tool} looked up what was known already)`;
+  return `(${tool} ${isError ? 'failed' : 'gave'}: ${shorten(text, RESULT_TOKENS)})`;
+}
+
+/** Everything that some reader takes for a line break becomes an indented line; other control characters go. */
+function indent(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/\r\n|[\r\u0085\u2028\u2029\v\f]/gu, '\n')
+    .replace(/[^\P{Cc}\n\t]/gu, '')
+    .replaceAll('\n', `\n${INDENT}`);
+}

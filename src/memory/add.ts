@@ -1,0 +1,116 @@
+import { StrataError } from '../errors.ts';
+import type { MemoryId } from '../message.ts';
+import type { Services } from '../parts.ts';
+import type { Memory, MemoryKind, MemoryState, NewMemory, Trust } from '../ports/memory-store.ts';
+import { LONGEST_STATEMENT } from './candidate.ts';
+import { cleanStatement, isImperative } from './clean.ts';
+import { fingerprintOf } from './fingerprint.ts';
+import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
+import type { Requester } from './rights.ts';
+
+/** What a person asks to remember, in their own words. */
+export interface Addition {
+  readonly text: string;
+  readonly kind?: MemoryKind;
+  readonly importance?: number;
+  /** Whom it is about; null for nobody in particular. Default: the one who asks. */
+  readonly subject?: { readonly id: string | null; readonly name: string } | null;
+  /** `global` is for the operator: readable everywhere. */
+  readonly scope?: Memory['scope'];
+  readonly by: Requester;
+}
+
+export type AddResult =
+  | { readonly kind: 'added'; readonly memory: Memory }
+  /** Said before: the memory that stands, made active. */
+  | { readonly kind: 'known'; readonly memory: Memory }
+  /** Forgotten here before: it does not come back. */
+  | { readonly kind: 'forgotten' };
+
+type AddServices = Pick<Services, 'store' | 'random' | 'clock' | 'events'>;
+
+export async function addMemory(services: AddServices, addition: Addition): Promise<AddResult> {
+  const { store, clock } = services;
+  const { by } = addition;
+  const memory = newMemoryOf(services, addition);
+  const page = { reader: by.reader, fingerprints: [memory.fingerprint], limit: 10, offset: 0 };
+  const known = (await store.memories.list(page)).find((other) => isSamePlace(other, memory));
+  if (known) return { kind: 'known', memory: await confirm(services, known, addition) };
+  const now = clock.now();
+  const saving = {
+    conversationId: null,
+    writes: [{ kind: 'insert', memory, sources: [] }],
+    actor: by.author.id,
+    now,
+  } as const;
+  const [id] = await store.memories.save(saving);
+  const saved = id === undefined || id === null ? null : await store.memories.find(id);
+  if (saved === null) return { kind: 'forgotten' };
+  services.events.emit({ kind: 'memory.saved', conversation: null, ids: [saved.id] });
+  return { kind: 'added', memory: saved };
+}
+
+/** Throws `USAGE` for what is no statement, `COMMAND_FORBIDDEN` for what is not theirs to say. */
+function newMemoryOf({ random, clock }: Pick<Services, 'random' | 'clock'>, addition: Addition): NewMemory {
+  const { by, scope = 'place' } = addition;
+  const text = statementOf(addition.text);
+  const isOperator = by.rights === 'operator';
+  if (scope === 'global' && !isOperator)
+    throw new StrataError('COMMAND_FORBIDDEN', { command: 'memory add', needs: 'operators' });
+  const kind = addition.kind ?? (isImperative(text) ? 'instruction' : 'fact');
+  const subject = addition.subject === undefined ? (isOperator ? null : by.author) : addition.subject;
+  const trust = isOperator ? 'operator' : subject?.id === by.author.id ? 'self' : 'other';
+  const isGlobal = scope === 'global';
+  return {
+    id: random.id() as MemoryId,
+    agentId: by.reader.agentId,
+    kind,
+    text,
+    importance: addition.importance ?? DEFAULT_IMPORTANCE[kind],
+    confidence: trust === 'other' ? 0.6 : 1,
+    scope,
+    place: isGlobal ? '' : by.reader.place,
+    workspace: isGlobal ? '' : by.reader.workspace,
+    audience: isGlobal ? 'public' : by.reader.audience,
+    subjectId: subject?.id ?? null,
+    subjectName: subject?.name ?? null,
+    trust,
+    state: stateOf(kind, trust, by),
+    pinned: false,
+    validFrom: clock.now(),
+    validUntil: null,
+    fingerprint: fingerprintOf(text),
+    extractedBy: null,
+  };
+}
+
+/** One clean line. Throws `USAGE` for what is empty or too long. */
+export function statementOf(text: string): string {
+  const clean = cleanStatement(text, text);
+  if (clean !== '' && [...clean].length <= LONGEST_STATEMENT) return clean;
+  throw new StrataError('USAGE', { problem: `A memory is one statement of 1 to ${LONGEST_STATEMENT} characters.` });
+}
+
+/** Instructions bind everybody in a place: there they are for those who manage it. */
+function stateOf(kind: MemoryKind, trust: Trust, by: Requester): MemoryState {
+  if (by.rights !== 'member' || by.reader.audience === 'dm') return 'active';
+  return kind !== 'instruction' && trust === 'self' ? 'active' : 'candidate';
+}
+
+function isSamePlace(other: Memory, memory: NewMemory): boolean {
+  return (
+    other.scope === memory.scope &&
+    other.place === memory.place &&
+    other.agentId === memory.agentId &&
+    other.state !== 'superseded'
+  );
+}
+
+/** A candidate that the person may decide about becomes active. */
+async function confirm({ store, clock }: AddServices, known: Memory, { by }: Addition): Promise<Memory> {
+  const state = stateOf(known.kind, known.subjectId === by.author.id ? 'self' : 'other', by);
+  if (known.state !== 'candidate' || state !== 'active') return known;
+  const event = { kind: 'promoted', at: clock.now(), actor: by.author.id, detail: null } as const;
+  await store.memories.change(known.id, { state }, event);
+  return { ...known, state };
+}

@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { MEMORY_KINDS } from '../ports/memory-store.ts';
+
+/**
+ * Most statements that one extraction may bring: so many, or one for every second message of a long range. What goes
+ * beyond is refused, the least important first.
+ */
+export const FEWEST_CANDIDATES = 12;
+export const MESSAGES_PER_CANDIDATE = 2;
+export const LONGEST_STATEMENT = 500;
+
+/** One statement as a model proposes it: the input of the tool `memory_save`, and an item of a JSON answer. */
+export const candidateSchema = z.object({
+  kind: z.enum(MEMORY_KINDS).describe('Sort of statement'),
+  text: z.string().min(1).describe('One sentence that stands alone and names names'),
+  sources: z.array(z.int().positive()).default([]).describe('Numbers after # of the messages that say it'),
+  about: z.string().nullish().describe('Name of the person it is about'),
+  importance: z.number().min(0).max(1).nullish().describe('0 is trivial, 1 must never be lost'),
+  supersedes: z.string().nullish().describe('Id of a known memory that is no longer true because of this one'),
+});
+export type MemoryCandidate = z.infer<typeof candidateSchema>;

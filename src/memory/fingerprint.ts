@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import { cachedStem } from './stem.ts';
+import { STOP_WORDS } from './stop-words.ts';
+import { fold, tokensOf, wordsOf } from './words.ts';
+
+/** Two texts are the same statement with another wording from this share of common words on. */
+const NEAR = 0.8;
+const NEGATIONS = new Set(
+  'not no never none nobody nothing neither nor without cannot dont doesnt didnt isnt arent wasnt werent wont cant couldnt shouldnt wouldnt hasnt havent stopped quit nicht kein keine nie pas jamais non nunca ne nem'.split(
+    ' ',
+  ),
+);
+const NEGATING_CHARACTERS = /[不没沒未无無别別勿非]|ない|ません/gu;
+
+/** Equal for texts that differ only in case, spacing, punctuation and compatibility forms. */
+export function fingerprintOf(text: string): string {
+  const words = wordsOf(text);
+  const normal = words.length > 0 ? words.join(' ') : fold(text).trim();
+  return createHash('sha256').update(normal).digest('hex').slice(0, 32);
+}
+
+/** The words that carry the meaning, stemmed. Of a text of stop words only, those. */
+export function meaningOf(text: string): ReadonlySet<string> {
+  const tokens = tokensOf(text);
+  const meaning = tokens.filter((token) => !STOP_WORDS.has(token));
+  return new Set((meaning.length > 0 ? meaning : tokens).map(cachedStem));
+}
+
+/** Common words by all words, 0..1. Without words, two texts are only similar when they are equal. */
+export function similarity(a: string, b: string): number {
+  const [left, right] = [meaningOf(a), meaningOf(b)];
+  if (left.size === 0 || right.size === 0) return fold(a).trim() === fold(b).trim() ? 1 : 0;
+  return overlap(left, right);
+}
+
+function overlap(left: ReadonlySet<string>, right: ReadonlySet<string>): number {
+  const common = left.intersection(right).size;
+  return common / (left.size + right.size - common);
+}
+
+/** How much of the statement's meaning stands in the text, 0..1. */
+export function containment(statement: string, text: string): number {
+  const meaning = meaningOf(statement);
+  if (meaning.size === 0) return fold(text).includes(fold(statement).trim()) && statement.trim() !== '' ? 1 : 0;
+  return meaning.intersection(meaningOf(text)).size / meaning.size;
+}
+
+/**
+ * The same statement in other words. Careful, because a wrong yes loses a fact: numbers, negations and names that
+ * differ make two statements, however alike the rest is.
+ */
+export function isNearDuplicate(a: string, b: string): boolean {
+  if (fingerprintOf(a) === fingerprintOf(b)) return true;
+  if (similarity(a, b) < NEAR) return false;
+  return same(numbersOf(a), numbersOf(b)) && negationsOf(a) === negationsOf(b) && !differsInNames(a, b);
+}
+
+/** Keeps the first of each statement; the meanings are read once, however many are compared. */
+export function createDistinct(): (text: string) => boolean {
+  const kept: { readonly text: string; readonly meaning: ReadonlySet<string> }[] = [];
+  return (text) => {
+    const meaning = meaningOf(text);
+    const isAlike = (other: ReadonlySet<string>) => meaning.size === 0 || overlap(meaning, other) >= NEAR;
+    if (kept.some((other) => isAlike(other.meaning) && isNearDuplicate(text, other.text))) return false;
+    kept.push({ text, meaning });
+    return true;
+  };
+}
+
+function numbersOf(text: string): ReadonlySet<string> {
+  return new Set(wordsOf(text).filter((word) => /\p{N}/u.test(word)));
+}
+
+function negationsOf(text: string): number {
+  const words = wordsOf(text).filter((word) => NEGATIONS.has(word)).length;
+  return words + (fold(text).match(NEGATING_CHARACTERS)?.length ?? 0);
+}
+
+function differsInNames(a: string, b: string): boolean {
+  const [left, right] = [namesOf(a), namesOf(b)];
+  return left.difference(right).size > 0 && right.difference(left).size > 0;
+}
+
+/** Words with a capital inside the sentence. */
+export function namesOf(text: string): ReadonlySet<string> {
+  const words = text.normalize('NFKC').match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+  return new Set(
+    words
+      .slice(1)
+      .filter((word) => /^\p{Lu}\p{Ll}/u.test(word))
+      .map(fold),
+  );
+}
+
+function same(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && a.isSubsetOf(b);
+}

@@ -1,0 +1,98 @@
+import type { Memory, MemoryKind, MemoryState } from '../ports/memory-store.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Importance of what comes without one. */
+export const DEFAULT_IMPORTANCE: Readonly<Record<MemoryKind, number>> = {
+  identity: 1,
+  instruction: 0.9,
+  decision: 0.8,
+  todo: 0.8,
+  preference: 0.7,
+  fact: 0.6,
+  event: 0.4,
+  observation: 0.3,
+};
+
+/** After this many days half of the weight is left; null never fades. */
+export const HALF_LIFE_DAYS: Readonly<Record<MemoryKind, number | null>> = {
+  identity: null,
+  instruction: null,
+  decision: 365,
+  preference: 365,
+  fact: 365,
+  todo: 60,
+  observation: 60,
+  event: 30,
+};
+
+/** What was never promoted leaves the lists after this long without being said again or recalled. */
+const IDLE_DAYS = 90;
+/** What was taken out of use is not promoted by repetition before this long. */
+export const COOLDOWN_DAYS = 3;
+const GRACE_DAYS = 7;
+
+type Aging = Pick<Memory, 'kind' | 'importance' | 'pinned' | 'updatedAt' | 'createdAt' | 'lastRecalledAt'>;
+
+/**
+ * What a memory weighs now: its stored importance, faded by the time since it was last said or used. Computed at read
+ * and never written back, so time alone can only lower it.
+ */
+export function weightOf(memory: Aging, now: number): number {
+  const halfLife = HALF_LIFE_DAYS[memory.kind];
+  if (memory.pinned || halfLife === null) return memory.importance;
+  const idleDays = Math.max(0, idleDaysOf(memory, now) - GRACE_DAYS);
+  return memory.importance * 0.5 ** (idleDays / halfLife);
+}
+
+/** A candidate that nobody repeated, used or approved is no longer listed. It is not deleted. */
+export function isFaded(memory: Aging & Pick<Memory, 'state'>, now: number): boolean {
+  return memory.state === 'candidate' && !memory.pinned && idleDaysOf(memory, now) > IDLE_DAYS;
+}
+
+/** Only these are put before a model. */
+export function isRecallable(memory: Pick<Memory, 'state' | 'validUntil'>, now: number): boolean {
+  return memory.state === 'active' && (memory.validUntil === null || memory.validUntil > now);
+}
+
+function idleDaysOf(memory: Aging, now: number): number {
+  return (now - Math.max(memory.createdAt, memory.updatedAt, memory.lastRecalledAt ?? 0)) / DAY_MS;
+}
+
+export type Transition = 'promote' | 'demote' | 'supersede' | 'reject' | 'restore';
+
+/** From state and transition to the next state; what is missing is not possible. `rejected` is final. */
+const TRANSITIONS: Readonly<Record<MemoryState, Partial<Record<Transition, MemoryState>>>> = {
+  candidate: { promote: 'active', reject: 'rejected', supersede: 'superseded' },
+  active: { demote: 'candidate', reject: 'rejected', supersede: 'superseded' },
+  superseded: { restore: 'active', reject: 'rejected' },
+  rejected: {},
+};
+
+/** The state after the transition, or null when the table does not know it. */
+export function transition(state: MemoryState, step: Transition): MemoryState | null {
+  return TRANSITIONS[state][step] ?? null;
+}
+
+export interface Evidence {
+  /** Conversations and days (UTC) in which it was said, the new time included. */
+  readonly conversations: ReadonlySet<number>;
+  readonly days: ReadonlySet<number>;
+  /** The person it is about has said it. */
+  readonly saidBySubject: boolean;
+  /** At least one new source is a person's message: what only the bot repeats proves nothing. */
+  readonly saidByPerson: boolean;
+  readonly demotedAt: number | null;
+}
+
+/** Whether saying it again makes a candidate active. Each gate refuses alone. */
+export function mayPromote(memory: Pick<Memory, 'state' | 'kind'>, evidence: Evidence, now: number): boolean {
+  if (memory.state !== 'candidate' || memory.kind === 'instruction' || !evidence.saidByPerson) return false;
+  if (evidence.demotedAt !== null && now - evidence.demotedAt < COOLDOWN_DAYS * DAY_MS) return false;
+  return evidence.saidBySubject || evidence.conversations.size >= 2 || evidence.days.size >= 2;
+}
+
+/** The number of the day (UTC), for "said on two days". */
+export function dayOf(at: number): number {
+  return Math.floor(at / DAY_MS);
+}

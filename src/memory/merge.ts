@@ -1,0 +1,120 @@
+import type { Entry } from '../message.ts';
+import type { Memory, MemoryEvent, MemoryWrite, NewMemory, Trust } from '../ports/memory-store.ts';
+import { contradicts } from './attribute.ts';
+import { fingerprintOf, isNearDuplicate, meaningOf } from './fingerprint.ts';
+import { dayOf, mayPromote } from './lifecycle.ts';
+
+/** A candidate that passed: what would be stored, and what it rests on. */
+export interface Statement {
+  readonly memory: NewMemory;
+  readonly sources: readonly Entry[];
+  /** Id of the memory that the model called outdated. */
+  readonly supersedes: string | null;
+}
+
+/** The statements of one answer among themselves: equal ones are one, and of two that contradict the later stays. */
+export function settle(statements: readonly Statement[]): readonly Statement[] {
+  const merged: Statement[] = [];
+  for (const statement of statements) {
+    const at = merged.findIndex((other) => isSame(statement.memory, other.memory));
+    const twin = merged[at];
+    if (twin) merged[at] = joined(twin, statement);
+    else merged.push(statement);
+  }
+  return merged.filter((one) => !merged.some((other) => overrules(other, one)));
+}
+
+/** One statement, proposed twice. What only the bot said again is its echo, and no evidence beside a person's words. */
+function joined(one: Statement, other: Statement): Statement {
+  if (hasPerson(one.sources) && !hasPerson(other.sources)) return one;
+  if (hasPerson(other.sources) && !hasPerson(one.sources)) return other;
+  return { ...one, sources: [...new Set([...one.sources, ...other.sources])] };
+}
+
+function hasPerson(sources: readonly Entry[]): boolean {
+  return sources.some((entry) => entry.role === 'user');
+}
+
+/** The existing memory that says the same, whatever became of it. What was superseded may become true again. */
+export function twinOf(memory: NewMemory, known: readonly Memory[]): Memory | null {
+  const living = known.filter((other) => other.state !== 'superseded');
+  return (
+    living.find((other) => other.fingerprint === memory.fingerprint) ??
+    living.find((other) => isSame(memory, other)) ??
+    null
+  );
+}
+
+/** The existing memory that the statement makes outdated: named by the model, or found by its attribute. */
+export function outdatedBy(statement: Statement, known: readonly Memory[]): Memory | null {
+  const open = known.filter((old) => mayReplace(statement.memory, old));
+  const named = open.find((old) => old.id === statement.supersedes && isRelated(statement.memory, old));
+  return named ?? open.find((old) => contradictsMemory(statement.memory, old)) ?? null;
+}
+
+/**
+ * Saying a known memory again: the sources that are new, and whether that makes it active. Null when nothing is new: the
+ * bot says what it recalled, and a memory that rested on that would outlive the message that it came from.
+ */
+export function corroboration(
+  twin: Memory,
+  statement: Statement,
+  facts: { readonly conversationId: number; readonly events: readonly MemoryEvent[]; readonly now: number },
+): MemoryWrite | null {
+  const { conversationId } = facts;
+  const isKnown = (seq: number) => twin.sources.some((old) => old.conversationId === conversationId && old.seq === seq);
+  const fresh = statement.sources.filter((entry) => !isKnown(entry.seq));
+  if (!hasPerson(fresh)) return null;
+  const evidence = {
+    conversations: new Set([...twin.sources.map((old) => old.conversationId), conversationId]),
+    days: new Set([dayOf(twin.validFrom), ...fresh.map((entry) => dayOf(entry.at))]),
+    saidBySubject: statement.memory.state === 'active',
+    saidByPerson: statement.memory.trust !== 'inferred',
+    demotedAt: demotedAt(facts.events),
+  };
+  const promote = mayPromote(twin, evidence, facts.now);
+  return { kind: 'corroborate', id: twin.id, sources: fresh.map((entry) => entry.seq), promote };
+}
+
+/** The event of a demotion is an edit that says so: see `service.ts`. */
+function demotedAt(events: readonly MemoryEvent[]): number | null {
+  const times = events.flatMap(({ at, detail }) => {
+    const isDemotion = typeof detail === 'object' && detail !== null && 'transition' in detail;
+    return isDemotion && detail.transition === 'demote' ? [at] : [];
+  });
+  return times.length === 0 ? null : Math.max(...times);
+}
+
+type Said = Pick<Memory, 'text' | 'fingerprint' | 'subjectId' | 'subjectName' | 'kind'>;
+
+function isSame(a: Said, b: Said): boolean {
+  if (a.fingerprint === b.fingerprint) return true;
+  return sameSubject(a, b) && isNearDuplicate(a.text, b.text);
+}
+
+function sameSubject(a: Said, b: Said): boolean {
+  if (a.subjectId !== null && b.subjectId !== null) return a.subjectId === b.subjectId;
+  return fingerprintOf(a.subjectName ?? '') === fingerprintOf(b.subjectName ?? '');
+}
+
+function overrules(later: Statement, earlier: Statement): boolean {
+  if (later === earlier || later.memory.validFrom <= earlier.memory.validFrom) return false;
+  return sameSubject(later.memory, earlier.memory) && contradicts(later.memory.text, earlier.memory.text);
+}
+
+const RANK: Readonly<Record<Trust, number>> = { inferred: 0, other: 1, self: 2, operator: 2 };
+
+/** What is less trusted, older or not yet active itself replaces nothing; neither does anything what a person pinned. */
+function mayReplace(memory: NewMemory, old: Memory): boolean {
+  const isLive = old.state === 'active' || old.state === 'candidate';
+  const isStronger = RANK[memory.trust] >= RANK[old.trust] && (memory.state === 'active' || old.state === 'candidate');
+  return isLive && isStronger && !old.pinned && memory.validFrom >= old.validFrom && old.scope === memory.scope;
+}
+
+function isRelated(memory: NewMemory, old: Memory): boolean {
+  return sameSubject(memory, old) && meaningOf(memory.text).intersection(meaningOf(old.text)).size > 0;
+}
+
+function contradictsMemory(memory: NewMemory, old: Memory): boolean {
+  return sameSubject(memory, old) && contradicts(memory.text, old.text);
+}

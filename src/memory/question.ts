@@ -1,0 +1,104 @@
+import { stem } from './stem.ts';
+import { STOP_WORDS } from './stop-words.ts';
+import { fold, tokensOf } from './words.ts';
+
+/** What a question tells about where its answer stands. Read once, before anything is searched. */
+export interface Question {
+  /** The words to search for, stemmed, without stop words and names of speakers. */
+  readonly terms: readonly string[];
+  /** The same as written, for the full-text index. */
+  readonly words: readonly string[];
+  /** Neighbouring words with at least one term among them, stemmed and joined by a space. */
+  readonly pairs: ReadonlySet<string>;
+  readonly folded: string;
+  readonly asksWhen: boolean;
+  readonly asksNumber: boolean;
+  /** About what the bot said ("did you recommend"). */
+  readonly asksBot: boolean;
+  /** About the asker ("my", "I"). */
+  readonly asksSelf: boolean;
+  /** About the whole course of things: a summary, an order. */
+  readonly asksOverview: boolean;
+  /** Wants advice: wishes and preferences that were stated once bear on it. */
+  readonly asksAdvice: boolean;
+  readonly date: QuestionDate | null;
+}
+
+export interface QuestionDate {
+  /** 0 is January. */
+  readonly month: number;
+  readonly day: number | null;
+  readonly year: number | null;
+}
+
+const WHEN =
+  /\bwhen\b|\bwhat (?:date|day|month|year|time)\b|\bhow long\b|\bhow many (?:days|weeks|months|years)\b|\bdeadline/u;
+const NUMBER =
+  /\bhow (?:many|much|often)\b|\bwhat (?:is|was) the (?:average|total|number)\b|\bpercent|\bamount\b|\bcost\b|\bprice\b/u;
+const BOT =
+  /\b(?:did|do|have|had|would|could) you\b.*\b(?:recommend|suggest|advi[sc]e|tell|told|explain|mention|describe|propose|say)|\byou (?:recommended|suggested|advised|told|explained|gave|provided|said)\b|\byour (?:advice|recommendation|suggestion|answer)/u;
+const SELF = /\b(?:i|my|me|mine|im|ive)\b/u;
+const OVERVIEW =
+  /\bsummar|\bin order\b|\bthe order\b|\bwalk me through\b|\boverview\b|\bhow (?:has|have|did) my\b|\bprogress|\bdevelop|\bevol/u;
+const ADVICE =
+  /\bhow (?:should|can|could|do|would) (?:i|we|you)\b|\bcan you (?:help|show|suggest|explain|give)\b|\bcould you\b|\bwhat (?:\w+ )?(?:should|would|can|are some)\b|\bim (?:planning|looking|trying|working|applying|updating)\b|\brecommend|\bsuggest|\bwhich\b/u;
+const MONTHS = 'january february march april may june july august september october november december'.split(' ');
+/** Words about the asking itself. */
+const META = new Set(
+  'list order brought different aspect throughout conversation mention item summarize summary comprehensive walk discuss overview consider remember recall'
+    .split(' ')
+    .map(stem),
+);
+
+/** `names` are the folded names of those who speak in the conversation: they are matched as speakers, not as words. */
+export function readQuestion(text: string, names: readonly string[] = []): Question {
+  const folded = fold(text).replace(/['’ʼ]/gu, '');
+  const tokens = tokensOf(text);
+  const speakers = new Set(names.flatMap(tokensOf));
+  const content = tokens.filter((token) => !STOP_WORDS.has(token) && !META.has(stem(token)));
+  const besides = content.filter((token) => !speakers.has(token));
+  const kept = besides.length > 0 ? besides : content.length > 0 ? content : tokens;
+  const terms = [...new Set(kept.map(stem))];
+  const asksOverview = OVERVIEW.test(folded);
+  const asksBot = BOT.test(folded);
+  return {
+    terms,
+    words: [...new Set(kept)],
+    pairs: pairsOf(tokens.map(stem), new Set(terms)),
+    folded,
+    asksWhen: WHEN.test(folded),
+    asksNumber: NUMBER.test(folded),
+    asksBot,
+    asksSelf: SELF.test(folded),
+    asksOverview,
+    asksAdvice: ADVICE.test(folded) && !asksBot && !asksOverview,
+    date: dateOf(folded),
+  };
+}
+
+function pairsOf(stems: readonly string[], terms: ReadonlySet<string>): ReadonlySet<string> {
+  const pairs = new Set<string>();
+  stems.forEach((word, index) => {
+    const next = stems[index + 1];
+    if (next !== undefined && (terms.has(word) || terms.has(next))) pairs.add(`${word} ${next}`);
+  });
+  return pairs;
+}
+
+function dateOf(folded: string): QuestionDate | null {
+  const month = MONTHS.findIndex((name) => namesMonth(folded, name));
+  if (month < 0) return null;
+  const name = MONTHS[month];
+  const match = new RegExp(`${name} (\\d{1,2})\\b|\\b(\\d{1,2})(?:st|nd|rd|th)?,? (?:of )?${name}`, 'u').exec(folded);
+  const day = match ? Number(match[1] ?? match[2]) : null;
+  const year = /\b((?:19|20)\d\d)\b/u.exec(folded)?.[1];
+  return { month, day, year: year === undefined ? null : Number(year) };
+}
+
+/** "may" is mostly no month. */
+function namesMonth(folded: string, name: string): boolean {
+  if (name !== 'may') return new RegExp(`\\b${name}\\b`, 'u').test(folded);
+  return /\b(?:in|on|during|of|early|late|mid|since|until|last|next) may\b|\bmay,? \d|\d(?:st|nd|rd|th)?,? (?:of )?may\b/u.test(
+    folded,
+  );
+}

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { StrataError } from '../errors.ts';
+import type { BlobId } from '../message.ts';
+import type { Services } from '../parts.ts';
+import { defineTool, type Tool } from './define.ts';
+import { headOf, MOST_BYTES } from './offload.ts';
+
+const MOST_CHARACTERS = 6000;
+/** With its first line it stays below what is stored away again. */
+const MOST_TEXT_BYTES = MOST_BYTES - 200;
+
+export function createBlobTool({ store }: Pick<Services, 'store'>): Tool {
+  return defineTool({
+    name: 'blob_read',
+    description: 'Reads on in a tool result that was too long to show whole.',
+    input: z.object({
+      id: z.string().min(1),
+      from: z.int().min(0).default(0).describe('First character'),
+    }),
+    async run({ id, from }, { conversationId }) {
+      const found = await store.blobs.read(id as BlobId, { conversationId, from, length: MOST_CHARACTERS });
+      if (found === null) throw new StrataError('BLOB_EXPIRED', { id });
+      const text = headOf(found.text, MOST_TEXT_BYTES);
+      const next = from + text.length;
+      const more = next < found.totalLength && text !== '' ? `; go on from ${next}` : '; this is the end';
+      return `[characters ${from} to ${next} of ${found.totalLength}${more}]\n${text}`;
+    },
+  });
+}

@@ -1,0 +1,17 @@
+import type { Memories } from '../memory/service.ts';
+import type { Services } from '../parts.ts';
+import { createBlobTool } from './blob-tool.ts';
+import type { Tool } from './define.ts';
+import { createMemoryTools } from './memory-tools.ts';
+import { createSummaryTool } from './summary-tool.ts';
+import { createTranscriptTool } from './transcript-tool.ts';
+
+/** The tools that every bot has. Each one sees only what the place of the conversation may see. */
+export function createBuiltinTools(services: Services, memories: Memories): readonly Tool[] {
+  return [
+    ...createMemoryTools(services, memories),
+    createTranscriptTool(services),
+    createSummaryTool(services),
+    createBlobTool(services),
+  ];
+}

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { StrataError } from '../errors.ts';
+import { candidateSchema } from '../memory/candidate.ts';
+import { judgeCandidates } from '../memory/judge.ts';
+import { readerFor } from '../memory/policy.ts';
+import type { Memories } from '../memory/service.ts';
+import type { Services } from '../parts.ts';
+import type { Memory, MemoryWrite } from '../ports/memory-store.ts';
+import { defineTool, type Tool, type ToolContext } from './define.ts';
+
+/** Messages before the newest that a statement may rest on. */
+const SOURCES = 30;
+const MOST_RECALLED = 10;
+
+export function createMemoryTools(services: Services, memories: Memories): readonly Tool[] {
+  return [createSave(services), createRecall(services, memories)];
+}
+
+function createSave(services: Services): Tool {
+  return defineTool({
+    name: 'memory_save',
+    description:
+      'Remembers one statement of a person that will matter later. Not for small talk, guesses or what is known already.',
+    input: candidateSchema.pick({ kind: true, text: true, about: true, sources: true }),
+    async run(candidate, context) {
+      const judging = await judgingOf(services, context);
+      const sources = candidate.sources.length > 0 ? candidate.sources : [context.readUpto];
+      const { writes, refused } = await judgeCandidates(services, {
+        ...judging,
+        candidates: [{ ...candidate, sources, importance: null, supersedes: null }],
+      });
+      if (writes.length === 0) return { saved: false, reason: refused[0]?.reason ?? 'it is known already' };
+      const actor = `agent:${context.agentId}`;
+      const save = { conversationId: context.conversationId, writes, actor, now: services.clock.now() };
+      const ids = (await services.store.memories.save(save)).filter((id) => id !== null);
+      if (ids.length === 0) return { saved: false, reason: 'it was forgotten here, or is known already' };
+      services.events.emit({ kind: 'memory.saved', conversation: context.conversation, ids });
+      return { saved: true, id: ids[0] ?? null, state: stateAfter(writes[0]) };
+    },
+  });
+}
+
+async function judgingOf(services: Services, context: ToolContext) {
+  const { conversationId, readUpto } = context;
+  const conversation = await services.store.conversations.get(conversationId);
+  if (conversation === null) throw new StrataError('CONVERSATION_UNKNOWN', { key: context.conversation });
+  const agent = agentOf(services, context);
+  const fromSeq = Math.max(1, readUpto - SOURCES);
+  const entries = await services.store.transcript.read(conversationId, {
+    fromSeq,
+    toSeq: readUpto,
+    limit: SOURCES + 1,
+  });
+  return {
+    conversation: { ...conversation, audience: context.audience },
+    agent,
+    entries,
+    model: agent.model,
+    promptHash: '',
+    extractedUpto: fromSeq - 1,
+  };
+}
+
+function stateAfter(write: MemoryWrite | undefined): string {
+  if (write === undefined || write.kind === 'corroborate') return write?.promote ? 'active' : 'confirmed';
+  return write.memory.state;
+}
+
+function createRecall(services: Services, memories: Memories): Tool {
+  return defineTool({
+    name: 'memory_recall',
+    description: 'Looks up what is remembered here.',
+    input: z.object({
+      query: z.string().min(1).describe('Names and key words'),
+    }),
+    async run({ query }, context) {
+      const place = { key: context.conversation, audience: context.audience };
+      const reader = readerFor(place, agentOf(services, context));
+      const found = await memories.search({ reader, text: query, limit: MOST_RECALLED, states: ['active'] });
+      const ids = found.map((memory) => memory.id);
+      if (ids.length > 0) {
+        const by = { conversationId: context.conversationId, now: services.clock.now() };
+        await services.store.memories.recalled(ids, by);
+      }
+      return { found: found.length, memories: found.map(itemOf) };
+    },
+  });
+}
+
+function agentOf({ agents }: Services, { agentId, conversation }: ToolContext) {
+  return agents.agent(agentId) ?? agents.agentFor(conversation);
+}
+
+function itemOf({ id, kind, text, subjectName, validFrom, trust }: Memory) {
+  return { id, kind, text, about: subjectName, saidOn: new Date(validFrom).toISOString().slice(0, 10), trust };
+}

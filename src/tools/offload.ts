@@ -1,0 +1,63 @@
+import type { BlobId, ToolResultPart } from '../message.ts';
+
+/** A result longer than this leaves the transcript for the blob store. */
+export const MOST_BYTES = 8_000;
+const HEAD_BYTES = 4_000;
+const TAIL_BYTES = 2_000;
+
+/** A long result: what stays of it, where the rest is, and how to go on reading. */
+export interface Offloaded {
+  readonly blob: NonNullable<ToolResultPart['blob']>;
+  /** With the way to the whole, once it is stored. */
+  readonly stored: string;
+  /** Without: the store did not take it. */
+  readonly lost: string;
+}
+
+/** Null for what is short enough to stay whole. Only the length decides, whatever the text looks like. */
+export function offload(text: string, id: BlobId): Offloaded | null {
+  const sizeBytes = Buffer.byteLength(text);
+  if (sizeBytes <= MOST_BYTES) return null;
+  const head = headOf(text, HEAD_BYTES);
+  const tail = tailOf(text, TAIL_BYTES);
+  const left = text.length - head.length - tail.length;
+  const note = `${left} of ${text.length} characters are left out here`;
+  return {
+    blob: { id, sizeBytes },
+    stored: `${head}\n[${note}. blob_read reads them: id ${id}, from ${head.length}.]\n${tail}`,
+    lost: `${head}\n[${note} and could not be kept. Call the tool again for less.]\n${tail}`,
+  };
+}
+
+/** The head of a text within so many bytes of UTF-8, ending between characters. */
+export function headOf(text: string, bytes: number): string {
+  let end = 0;
+  let left = bytes;
+  while (end < text.length) {
+    const next = end + unitsAt(text, end);
+    left -= Buffer.byteLength(text.slice(end, next));
+    if (left < 0) break;
+    end = next;
+  }
+  return text.slice(0, end);
+}
+
+function tailOf(text: string, bytes: number): string {
+  // No character has fewer bytes than UTF-16 units: so much is enough to look at.
+  const near = text.slice(beginsAt(text, Math.max(0, text.length - bytes)));
+  const surplus = Buffer.byteLength(near) - bytes;
+  if (surplus <= 0) return near;
+  const cut = headOf(near, surplus);
+  const isExact = Buffer.byteLength(cut) === surplus;
+  return near.slice(isExact ? cut.length : cut.length + unitsAt(near, cut.length));
+}
+
+/** Two for a surrogate pair. */
+function unitsAt(text: string, index: number): number {
+  return (text.codePointAt(index) ?? 0) > 0xffff ? 2 : 1;
+}
+
+function beginsAt(text: string, index: number): number {
+  const code = text.charCodeAt(index);
+  return index > 0 && code >= 0xdc00 && code <= 0xdfff ? index + 1 : index;
+}

@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { limitWork, rejection } from '../conversation/limit.ts';
+import { describe, StrataError } from '../errors.ts';
+import type { BlobId, JsonValue, ToolResultPart } from '../message.ts';
+import type { Services } from '../parts.ts';
+import type { ToolCall, ToolSpec } from '../ports/model.ts';
+import type { Tool, ToolContext } from './define.ts';
+import { offload } from './offload.ts';
+import { leanSchema } from './schema.ts';
+
+const TIME_LIMIT_MS = 60_000;
+
+/** The tools by name. Whatever a call does, it ends in a result that the model can read. */
+export interface ToolRegistry {
+  /** What the model is told of the named tools, by name. Throws `NOT_FOUND` for a name that no tool has. */
+  specs(names: readonly string[]): readonly ToolSpec[];
+  run(call: ToolCall, context: ToolContext): Promise<ToolResultPart>;
+}
+
+export interface ToolRegistryOptions {
+  readonly services: Pick<Services, 'store' | 'events' | 'clock' | 'random'>;
+  readonly tools: readonly Tool[];
+  /** How long one call may take. Default: a minute. */
+  readonly timeLimitMs?: number;
+}
+
+interface Known {
+  readonly tool: Tool;
+  readonly spec: ToolSpec;
+}
+
+/** Throws `TOOL_DUPLICATE`. */
+export function createToolRegistry({
+  services,
+  tools,
+  timeLimitMs = TIME_LIMIT_MS,
+}: ToolRegistryOptions): ToolRegistry {
+  const known = new Map<string, Known>();
+  for (const tool of tools) {
+    if (known.has(tool.name)) throw new StrataError('TOOL_DUPLICATE', { tool: tool.name });
+    known.set(tool.name, { tool, spec: specOf(tool) });
+  }
+  return {
+    specs: (names) =>
+      names.map((name) => {
+        const found = known.get(name);
+        if (found === undefined) throw new StrataError('NOT_FOUND', { what: 'tool', id: name });
+        return found.spec;
+      }),
+    async run(call, context) {
+      const startedAt = services.clock.now();
+      const { text, isError } = await answer(known, call, { context, timeLimitMs });
+      const long = offload(text, services.random.id() as BlobId);
+      const isStored = long !== null && (await keep(services, { blobId: long.blob.id, text, context }));
+      const durationMs = services.clock.now() - startedAt;
+      services.events.emit({
+        kind: 'tool.called',
+        conversation: context.conversation,
+        tool: call.tool,
+        isError,
+        durationMs,
+      });
+      const base = { kind: 'tool-result', callId: call.callId, tool: call.tool, isError } as const;
+      if (long === null) return { ...base, text, blob: null };
+      return isStored ? { ...base, text: long.stored, blob: long.blob } : { ...base, text: long.lost, blob: null };
+    },
+  };
+}
+
+function specOf({ name, description, input }: Tool): ToolSpec {
+  return { name, description, inputSchema: leanSchema(input) };
+}
+
+interface Answer {
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+interface Calling {
+  readonly context: ToolContext;
+  readonly timeLimitMs: number;
+}
+
+async function answer(
+  known: ReadonlyMap<string, Known>,
+  call: ToolCall,
+  { context, timeLimitMs }: Calling,
+): Promise<Answer> {
+  // What belongs to a turn that is over has no effect any more.
+  context.signal.throwIfAborted();
+  using limit = limitWork(context.signal, { ms: timeLimitMs });
+  try {
+    const found = known.get(call.tool);
+    if (found === undefined) throw new StrataError('NOT_FOUND', { what: 'tool', id: call.tool });
+    const input = parseInput(found.tool, call.input);
+    const { signal } = limit;
+    // A tool that does not heed its signal holds up no turn.
+    const result = await Promise.race([found.tool.run(input, { ...context, signal }), rejection(signal)]);
+    return { text: asText(result), isError: false };
+  } catch (error) {
+    // A turn that is being ended does not go on with a made-up result.
+    if (context.signal.aborted) throw error;
+    if (limit.signal.aborted) return { text: tooSlow(call.tool, timeLimitMs), isError: true };
+    return { text: describe(error), isError: true };
+  }
+}
+
+function tooSlow(tool: string, timeLimitMs: number): string {
+  return `The tool ${tool} did not answer within ${timeLimitMs / 1000} seconds and was stopped.`;
+}
+
+function parseInput(tool: Tool, input: JsonValue): unknown {
+  const parsed = tool.input.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw new StrataError('TOOL_INPUT_INVALID', { tool: tool.name, problem: z.prettifyError(parsed.error) });
+}
+
+function asText(result: JsonValue): string {
+  return typeof result === 'string' ? result.toWellFormed() : JSON.stringify(result);
+}
+
+interface Keeping {
+  readonly blobId: BlobId;
+  readonly text: string;
+  readonly context: ToolContext;
+}
+
+/** False when the store did not take it: the excerpt then stands alone. */
+async function keep(services: ToolRegistryOptions['services'], { blobId, text, context }: Keeping): Promise<boolean> {
+  const { store, clock, events } = services;
+  try {
+    await store.blobs.put({ id: blobId, conversationId: context.conversationId, text, now: clock.now() });
+    return true;
+  } catch (error) {
+    events.emit({ kind: 'error.internal', conversation: context.conversation, message: describe(error) });
+    return false;
+  }
+}

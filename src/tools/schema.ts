@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import type { JsonValue } from '../message.ts';
+
+const jsonObject = z.record(z.string(), z.json());
+
+/** What a schema says beyond what a model needs: it is checked by us anyway, and every word stands in every request. */
+const NOISE: ReadonlySet<string> = new Set([
+  '$schema',
+  'minLength',
+  'exclusiveMinimum',
+  'default',
+  'additionalProperties',
+]);
+
+/** The JSON Schema of a tool's input in as few tokens as it takes to fill it in. */
+export function leanSchema(input: z.ZodType): { readonly [key: string]: JsonValue } {
+  const lean = strip(jsonObject.parse(z.toJSONSchema(input, { io: 'input' })));
+  return jsonObject.parse(lean);
+}
+
+function strip(value: JsonValue): JsonValue {
+  if (isList(value)) return value.map(strip);
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).filter(([name, field]) => !NOISE.has(name) && field !== Number.MAX_SAFE_INTEGER);
+  return withoutNull(
+    Object.fromEntries(kept.map(([name, field]) => [name, name === 'properties' ? each(field) : strip(field)])),
+  );
+}
+
+/** The names of properties are the tool's own words, whatever they are. */
+function each(properties: JsonValue): JsonValue {
+  if (typeof properties !== 'object' || properties === null || isList(properties)) return properties;
+  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, strip(schema)]));
+}
+
+/** A field that may be null may be left out: one way to say nothing is enough. */
+function withoutNull(schema: { readonly [key: string]: JsonValue }): JsonValue {
+  const { type, anyOf, ...rest } = schema;
+  if (type !== undefined && isList(type)) {
+    const types = type.filter((one) => one !== 'null');
+    return { ...rest, type: types.length === 1 ? (types[0] ?? 'null') : types };
+  }
+  if (anyOf === undefined || !isList(anyOf)) return schema;
+  const choices = anyOf.filter((one) => !(isObject(one) && one['type'] === 'null'));
+  const [only] = choices;
+  return choices.length === 1 && only !== undefined && isObject(only)
+    ? { ...only, ...rest }
+    : { ...rest, anyOf: choices };
+}
+
+function isObject(value: JsonValue): value is { readonly [key: string]: JsonValue } {
+  return typeof value === 'object' && value !== null && !isList(value);
+}
+
+function isList(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { searchTranscript } from '../memory/transcript-search.ts';
+import type { Services } from '../parts.ts';
+import { defineTool, type Tool } from './define.ts';
+import { lineOf } from './entry-line.ts';
+
+const TOKENS = 1500;
+const MOST = 12;
+const LONGEST_LINE = 1000;
+
+export function createTranscriptTool(services: Pick<Services, 'store' | 'search'>): Tool {
+  return defineTool({
+    name: 'transcript_search',
+    description: 'Searches everything ever said in this conversation, summarised or not, in its own words.',
+    input: z.object({
+      query: z.string().min(1).describe('A question, or words that were probably used'),
+    }),
+    async run({ query }, { conversationId, readUpto }) {
+      const search = { conversationId, question: query, limit: MOST + 1, tokenBudget: TOKENS };
+      const hits = await searchTranscript(services, search);
+      // The question itself is no answer.
+      const found = hits.filter((hit) => hit.seq < readUpto).slice(0, MOST);
+      return { found: found.length, messages: found.map(({ entry }) => lineOf(entry, LONGEST_LINE)) };
+    },
+  });
+}

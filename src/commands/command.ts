@@ -1,0 +1,95 @@
+import type { AgentSettings } from '../config/schema.ts';
+import { StrataError } from '../errors.ts';
+import { readerFor } from '../memory/policy.ts';
+import { tighter } from '../message.ts';
+import type { CommandInvocation } from '../ports/channel.ts';
+import type { MemoryReader } from '../ports/memory-store.ts';
+import type { CommandReply, ReplyCommand } from '../ports/reply.ts';
+import type { Conversation } from '../ports/store.ts';
+import type { CommandParts } from './parts.ts';
+import { makeReply } from './reply.ts';
+import type { Access, CommandSpec } from './spec.ts';
+
+/** A command: what it is, and what each of its actions does. */
+export interface Command {
+  readonly spec: CommandSpec;
+  /** By the action's name; empty for the command itself. */
+  readonly run: Readonly<Record<string, Handler>>;
+  /** Completions by option name. */
+  readonly suggest?: Readonly<Record<string, Suggester>>;
+}
+
+export type Handler = (call: Call) => Promise<CommandReply>;
+export type Suggester = (call: Call) => Promise<readonly Suggestion[]>;
+
+export interface Suggestion {
+  readonly label: string;
+  readonly value: string;
+}
+
+/** One invocation with what every handler needs of it. */
+export interface Call {
+  readonly parts: CommandParts;
+  readonly invocation: CommandInvocation;
+  readonly specs: readonly CommandSpec[];
+  /** Null before the first message of the place was stored. */
+  readonly conversation: Conversation | null;
+  readonly agent: AgentSettings;
+  /** Which memories the asking place may read. */
+  readonly reader: MemoryReader;
+}
+
+export async function openCall(
+  parts: CommandParts,
+  invocation: CommandInvocation,
+  specs: readonly CommandSpec[],
+): Promise<Call> {
+  const conversation = await parts.store.conversations.find(invocation.conversation);
+  const agent = parts.agents.agentFor(invocation.conversation);
+  const audience = conversation === null ? invocation.audience : tighter(conversation.audience, invocation.audience);
+  const reader = readerFor({ key: invocation.conversation, audience }, agent);
+  return { parts, invocation, specs, conversation, agent, reader };
+}
+
+export function optionOf(call: Call, name: string): string | null {
+  return call.invocation.options[name] ?? null;
+}
+
+/** A required option: the parser has seen to it that it is there. */
+export function requiredOption(call: Call, name: string): string {
+  return optionOf(call, name) ?? '';
+}
+
+export function pageOf(call: Call): number {
+  return Number(optionOf(call, 'page') ?? '1');
+}
+
+/** The command as it was called, to be called again for another page. */
+export function sameCommand({ invocation }: Call): ReplyCommand {
+  return { path: invocation.path, options: invocation.options };
+}
+
+export function commandTo(path: string, options: Readonly<Record<string, string>> = {}): ReplyCommand {
+  return { path: path.split(' '), options };
+}
+
+/** What every command answers in a place where nothing was said yet. */
+export function nothingYet(title: string): CommandReply {
+  return makeReply(title, { text: 'Nothing has been said here yet.' });
+}
+
+/** In a DM the person manages the place; elsewhere the platform says who does. */
+export function mayModerate({ rights, audience }: Pick<CommandInvocation, 'rights' | 'audience'>): boolean {
+  return rights !== 'member' || audience === 'dm';
+}
+
+/** Throws `COMMAND_FORBIDDEN`. `subject` is judged by the handler, which knows whom it is about. */
+export function assertAccess(access: Access, invocation: CommandInvocation): void {
+  const command = invocation.path.join(' ');
+  if (access === 'moderator' && !mayModerate(invocation)) {
+    throw new StrataError('COMMAND_FORBIDDEN', { command, needs: 'those who manage this place' });
+  }
+  if (access === 'operator' && invocation.rights !== 'operator') {
+    throw new StrataError('COMMAND_FORBIDDEN', { command, needs: 'those who run the bot' });
+  }
+}

@@ -1,0 +1,69 @@
+import type { MaintenanceRun } from '../ports/journal.ts';
+import type { CommandReply } from '../ports/reply.ts';
+import { formatDuration, formatNumber } from '../text.ts';
+import { type Call, type Command, commandTo, nothingYet, optionOf } from './command.ts';
+import { makeReply } from './reply.ts';
+import { textOption } from './spec.ts';
+import { withinTime } from './within-time.ts';
+
+/** How long a person waits for the result before being told to look at `/status`. */
+const WAIT_MS = 20_000;
+const LONGEST_INSTRUCTION = 500;
+/** More runs than one command can start. */
+const RUNS = 20;
+
+export const compact: Command = {
+  spec: {
+    name: 'compact',
+    description: 'Summarise the older part of the conversation now; replies go on meanwhile',
+    actions: [
+      {
+        name: '',
+        description: 'Summarise the older part of the conversation now; replies go on meanwhile',
+        options: [textOption('instruction', 'What the summary should keep in particular', { rest: true })],
+        access: 'moderator',
+        irreversible: false,
+      },
+    ],
+    otherwise: '',
+  },
+  run: { '': compactNow },
+};
+
+/** Never touches a running reply nor a waiting message: it only asks the maintenance job to look now. */
+async function compactNow(call: Call): Promise<CommandReply> {
+  const { parts, conversation } = call;
+  if (conversation === null) return nothingYet('Compact');
+  const instruction = optionOf(call, 'instruction')?.slice(0, LONGEST_INSTRUCTION) ?? null;
+  const startedAt = parts.clock.now();
+  const outcome = await withinTime(parts.compact(conversation, instruction), { clock: parts.clock, ms: WAIT_MS });
+  if (outcome === null) return shared({ text: 'The summary is being written. /status tells when it is done.' });
+  const runs = await parts.store.journal.runs(conversation.id, RUNS);
+  const done = runs.filter((run) => run.startedAt >= startedAt && run.outcome === 'committed');
+  if (done.length === 0) return shared({ text: `Nothing was compacted: ${outcome.reason}.` });
+  return shared({ ...report(done), tone: 'success' });
+}
+
+/** The journal lists the newest run first. */
+function report(done: readonly MaintenanceRun[]): Partial<CommandReply> {
+  const before = done.at(-1)?.tokensBefore ?? 0;
+  const after = done[0]?.tokensAfter ?? 0;
+  const sum = (of: (run: MaintenanceRun) => number) => done.reduce((total, run) => total + of(run), 0);
+  const from = Math.min(...done.map((run) => run.fromSeq));
+  const to = Math.max(...done.map((run) => run.toSeq));
+  return {
+    text: `~${formatNumber(before)} → ~${formatNumber(after)} tokens`,
+    fields: [
+      { name: 'Messages', value: `#${from}–#${to}` },
+      { name: 'Took', value: formatDuration(sum((run) => run.durationMs)) },
+      { name: 'Memories', value: formatNumber(sum((run) => run.memories)) },
+      { name: 'Cost', value: `${formatNumber(sum((run) => run.inputTokens + run.outputTokens))} tokens` },
+    ],
+    actions: [{ label: 'Read the summaries', command: commandTo('summaries list'), style: 'plain' }],
+  };
+}
+
+/** Everyone in the place may know that the past was summarised. */
+function shared(details: Partial<CommandReply>): CommandReply {
+  return makeReply('Compact', { ...details, ephemeral: false });
+}

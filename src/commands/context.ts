@@ -1,0 +1,118 @@
+import { StrataError } from '../errors.ts';
+import { nearest } from '../nearest.ts';
+import type { ContextPart, Measurement, Thresholds } from '../ports/engine.ts';
+import type { CommandReply } from '../ports/reply.ts';
+import { formatNumber, formatPercent, paginate } from '../text.ts';
+import { type Call, type Command, commandTo, nothingYet, pageOf, requiredOption, sameCommand } from './command.ts';
+import { makeReply, TEXT_PAGE, takePage } from './reply.ts';
+import { pageOption, textOption } from './spec.ts';
+
+export const context: Command = {
+  spec: {
+    name: 'context',
+    description: 'What the bot sees of this conversation right now, and what each part costs',
+    actions: [
+      {
+        name: 'list',
+        description: 'Every part with its source, reason and tokens',
+        options: [pageOption],
+        access: 'member',
+        irreversible: false,
+      },
+      {
+        name: 'detail',
+        description: 'The text of one part',
+        options: [
+          textOption('key', 'Of the part, as /context list shows it', { required: true, suggests: true }),
+          pageOption,
+        ],
+        access: 'member',
+        irreversible: false,
+      },
+    ],
+    otherwise: 'list',
+  },
+  run: { list, detail },
+  suggest: { key: suggestKeys },
+};
+
+async function list(call: Call): Promise<CommandReply> {
+  const inspection = await inspect(call);
+  if (inspection === null) return nothingYet('Context');
+  const { measurement, parts, thresholds, lastInputTokens } = inspection;
+  const { items, page } = takePage(parts, pageOf(call), { command: sameCommand(call) });
+  return makeReply('Context', {
+    text: gauge(measurement),
+    fields: [
+      { name: 'Compacts', value: thresholdLine(measurement.window, thresholds) },
+      ...(lastInputTokens === null
+        ? []
+        : [{ name: 'Provider counted', value: `${formatNumber(lastInputTokens)} tokens in the last request` }]),
+    ],
+    rows: { columns: ['PART', 'TOKENS', 'SOURCE', 'REASON'], cells: items.map((part) => rowOf(part, measurement)) },
+    page,
+    actions: [{ label: 'The text of a part', command: commandTo('context detail', { key: 'tail' }), style: 'plain' }],
+  });
+}
+
+async function detail(call: Call): Promise<CommandReply> {
+  const inspection = await inspect(call);
+  if (inspection === null) return nothingYet('Context');
+  const key = requiredOption(call, 'key');
+  const part = inspection.parts.find((candidate) => candidate.key === key);
+  if (part === undefined) throw unknownPart(key, inspection.parts);
+  const pages = paginate(part.text === '' ? '(no text)' : part.text, TEXT_PAGE);
+  const { items, page } = takePage(pages, pageOf(call), { command: sameCommand(call), size: 1 });
+  const [tokens, source, reason] = rowOf(part, inspection.measurement).slice(1);
+  return makeReply(`Context: ${part.key}`, {
+    text: items.join(''),
+    fields: [
+      { name: 'Tokens', value: tokens ?? '' },
+      { name: 'Source', value: source ?? '' },
+      { name: 'Reason', value: reason ?? '' },
+    ],
+    page,
+  });
+}
+
+function unknownPart(key: string, parts: readonly ContextPart[]): StrataError {
+  const keys = parts.map((part) => part.key);
+  const meant = nearest(key.slice(0, 40), keys);
+  const hint = meant === null ? `there are ${keys.join(', ')}` : `did you mean ${meant}?`;
+  return new StrataError('NOT_FOUND', { what: 'part of the context', id: `${key.slice(0, 40)} (${hint})` });
+}
+
+function rowOf(part: ContextPart, measurement: Measurement): readonly string[] {
+  const cut = part.truncated ? ', cut' : '';
+  const state = part.included ? cut : ', left out';
+  return [part.key, `${approximate(part.tokens, measurement)}${state}`, part.source, part.reason];
+}
+
+/** `[████████░░] ~1,650 of 2,000 tokens (82 %), tier background`. */
+export function gauge(measurement: Measurement): string {
+  const { used, window, ratio, tier } = measurement;
+  const filled = Math.max(0, Math.min(10, Math.round(ratio * 10)));
+  const bar = `[${'█'.repeat(filled)}${'░'.repeat(10 - filled)}]`;
+  return `${bar} ${approximate(used, measurement)} of ${formatNumber(window)} tokens (${formatPercent(ratio)}), tier ${tier}`;
+}
+
+/** A count that was only estimated carries a `~`. */
+export function approximate(tokens: number, { estimated }: Pick<Measurement, 'estimated'>): string {
+  return `${estimated ? '~' : ''}${formatNumber(tokens)}`;
+}
+
+/** Where each tier begins, in tokens and as a share. */
+export function thresholdLine(window: number, thresholds: Thresholds): string {
+  const at = (share: number) => `${formatNumber(window * share)} (${formatPercent(share)})`;
+  const { background, aggressive, emergency } = thresholds;
+  return `background at ${at(background)}, aggressive at ${at(aggressive)}, emergency at ${at(emergency)}`;
+}
+
+async function inspect({ parts, conversation }: Call) {
+  return conversation === null ? null : await parts.inspect(conversation);
+}
+
+async function suggestKeys(call: Call) {
+  const inspection = await inspect(call);
+  return (inspection?.parts ?? []).map((part) => ({ label: `${part.key}: ${part.reason}`, value: part.key }));
+}

@@ -1,0 +1,81 @@
+import { StrataError } from '../errors.ts';
+import { nearest } from '../nearest.ts';
+import type { CommandReply } from '../ports/reply.ts';
+import { type Call, type Command, optionOf } from './command.ts';
+import { makeReply } from './reply.ts';
+import { type Access, type CommandSpec, textOption, usageOf } from './spec.ts';
+
+export const help: Command = {
+  spec: {
+    name: 'help',
+    description: 'What the bot can be told to do',
+    actions: [
+      {
+        name: '',
+        description: 'What the bot can be told to do',
+        options: [textOption('command', 'The command to explain', { suggests: true })],
+        access: 'member',
+        irreversible: false,
+      },
+    ],
+    otherwise: '',
+  },
+  run: {
+    '': async (call) => {
+      const name = optionOf(call, 'command');
+      return name === null ? overview(call) : explain(call, name.replace(/^\//, '').toLowerCase());
+    },
+  },
+  suggest: {
+    command: async ({ specs }) =>
+      specs.map(({ name, description }) => ({ label: `${name}: ${description}`, value: name })),
+  },
+};
+
+function overview({ specs, agent }: Call): CommandReply {
+  const answering = {
+    mention: 'It answers when it is mentioned, and always in a direct message.',
+    active: 'It answers every message.',
+    observe: 'It listens here and answers nobody.',
+  }[agent.mode];
+  return makeReply('Help', {
+    text: `Everything said here is kept, summarised in layers and remembered. ${answering}\n/help <command> explains one.`,
+    fields: specs.map((spec) => ({ name: `/${spec.name}${namesOf(spec)}`, value: spec.description })),
+  });
+}
+
+function namesOf(spec: CommandSpec): string {
+  const names = spec.actions.flatMap((action) => (action.name === '' ? [] : [action.name]));
+  return names.length === 0 ? '' : ` ${names.join('|')}`;
+}
+
+function explain({ specs }: Call, name: string): CommandReply {
+  const spec = specs.find((candidate) => candidate.name === name);
+  if (spec === undefined) {
+    const known = specs.map((candidate) => candidate.name);
+    throw new StrataError('COMMAND_UNKNOWN', {
+      command: name.slice(0, 40),
+      nearest: nearest(name.slice(0, 40), known),
+    });
+  }
+  return makeReply(`/${spec.name}`, {
+    text: spec.description,
+    fields: spec.actions.map((action) => ({
+      name: usageOf(spec, action),
+      value: [
+        `${action.description}${WHO[action.access]}`,
+        ...action.options.map(
+          (option) =>
+            `${option.name}: ${option.description}${option.kind === 'choice' ? ` (${option.choices.join(', ')})` : ''}`,
+        ),
+      ].join('\n'),
+    })),
+  });
+}
+
+const WHO: Readonly<Record<Access, string>> = {
+  member: '',
+  subject: ' (whom it is about, and moderators)',
+  moderator: ' (moderators; anyone in a direct message)',
+  operator: ' (who runs the bot)',
+};

@@ -1,0 +1,95 @@
+import { StrataError } from '../errors.ts';
+import type { Transition } from '../memory/lifecycle.ts';
+import type { ForgetTarget } from '../memory/service.ts';
+import type { Memory } from '../ports/memory-store.ts';
+import type { CommandReply } from '../ports/reply.ts';
+import { type Call, commandTo, requiredOption } from './command.ts';
+import { findMemory, readTheRest, requesterOf } from './memory-read.ts';
+import { makeReply } from './reply.ts';
+
+export async function edit(call: Call): Promise<CommandReply> {
+  const { id } = await findMemory(call);
+  const memory = await call.parts.memories.edit(id, { text: requiredOption(call, 'text') }, requesterOf(call));
+  return changed('Corrected', memory);
+}
+
+export async function pin(call: Call): Promise<CommandReply> {
+  const { id } = await findMemory(call);
+  return changed('Pinned', await call.parts.memories.pin(id, true, requesterOf(call)));
+}
+
+export async function unpin(call: Call): Promise<CommandReply> {
+  const { id } = await findMemory(call);
+  return changed('Unpinned', await call.parts.memories.pin(id, false, requesterOf(call)));
+}
+
+export function approve(call: Call): Promise<CommandReply> {
+  return move(call, 'promote', 'Taken up');
+}
+
+export function reject(call: Call): Promise<CommandReply> {
+  return move(call, 'reject', 'Rejected');
+}
+
+async function move(call: Call, step: Transition, title: string): Promise<CommandReply> {
+  const { id } = await findMemory(call);
+  return changed(title, await call.parts.memories.move(id, step, requesterOf(call)));
+}
+
+export async function remember(call: Call): Promise<CommandReply> {
+  const result = await call.parts.memories.add({ text: requiredOption(call, 'text'), by: requesterOf(call) });
+  switch (result.kind) {
+    case 'added':
+      return changed('Remembered', result.memory);
+    case 'known':
+      return changed('Known already', result.memory);
+    case 'forgotten':
+      return makeReply('Not remembered', { text: 'This was forgotten here before, and does not come back.' });
+    default:
+      return result satisfies never;
+  }
+}
+
+/** One memory by its id, everything about the asking person, or what matches the words. */
+export async function forget(call: Call): Promise<CommandReply> {
+  const target = await targetOf(call);
+  // What was said a moment ago is to be forgotten too.
+  if (target.kind !== 'memory') await readTheRest(call);
+  const { memoryIds, messages } = await call.parts.memories.forget(target, requesterOf(call));
+  if (memoryIds.length === 0) return makeReply('Forget', { text: 'There is nothing to forget that fits.' });
+  const memories = `${memoryIds.length} ${memoryIds.length === 1 ? 'memory' : 'memories'}`;
+  const texts = `${messages} ${messages === 1 ? 'message' : 'messages'}`;
+  return makeReply('Forgotten', {
+    text: `${memories} deleted, with the text of ${texts}. Summaries of them are written anew.`,
+    tone: 'success',
+  });
+}
+
+async function targetOf(call: Call): Promise<ForgetTarget> {
+  const wanted = requiredOption(call, 'id');
+  if (wanted.toLowerCase() === 'me') return { kind: 'person', personId: call.invocation.author.id };
+  if (/\s/.test(wanted)) return { kind: 'text', text: wanted };
+  try {
+    return { kind: 'memory', id: (await findMemory(call)).id };
+  } catch (error) {
+    // Neither an id nor the head of one: a word to look for, as long as it cannot be meant as an id.
+    if (error instanceof StrataError && error.code === 'NOT_FOUND' && !LIKE_AN_ID.test(wanted)) {
+      return { kind: 'text', text: wanted };
+    }
+    throw error;
+  }
+}
+
+const LIKE_AN_ID = /^[0-9]/;
+
+function changed(title: string, memory: Memory): CommandReply {
+  return makeReply(title, {
+    text: memory.text,
+    fields: [
+      { name: 'Id', value: memory.id },
+      { name: 'State', value: `${memory.state}${memory.pinned ? ', pinned' : ''}` },
+    ],
+    actions: [{ label: 'Everything about it', command: commandTo('memory show', { id: memory.id }), style: 'plain' }],
+    tone: 'success',
+  });
+}

@@ -1,0 +1,202 @@
+import type { Requester } from '../memory/rights.ts';
+import type { OriginMessage } from '../memory/service.ts';
+import type { ConversationKey } from '../message.ts';
+import { MEMORY_KINDS, MEMORY_STATES, type Memory, type MemoryEvent, type MemoryKind } from '../ports/memory-store.ts';
+import type { CommandReply, ReplyField } from '../ports/reply.ts';
+import type { Conversation } from '../ports/store.ts';
+import { excerpt, formatTime } from '../text.ts';
+import { type Call, commandTo, mayModerate, optionOf, pageOf, requiredOption, sameCommand } from './command.ts';
+import { makeReply, takePage } from './reply.ts';
+import { withinTime } from './within-time.ts';
+
+/** As many as anybody pages through. */
+const MOST = 1000;
+const MOST_HITS = 40;
+
+export async function list(call: Call): Promise<CommandReply> {
+  const { parts, reader } = call;
+  const unread = await readTheRest(call);
+  const kind = MEMORY_KINDS.find((known) => known === optionOf(call, 'kind'));
+  const query = {
+    reader,
+    states: MEMORY_STATES,
+    limit: MOST,
+    offset: 0,
+    ...(kind === undefined ? {} : { kinds: [kind] }),
+  };
+  const all = (await parts.memories.list(query)).filter(isAbout(call));
+  const found = all.length === 0 ? nothing(kind) : `${all.length} may be read here. The first are the most important.`;
+  return listing(call, all, [found, unread].join(' ').trim());
+}
+
+/** How long a person waits for the newest messages to be read for memories. */
+const READ_LIMIT_MS = 5000;
+
+/**
+ * Memories are taken from the conversation in its pauses. Who manages the place gets them up to now; the others are told
+ * how many messages are still to be read, since each reading costs a model call.
+ */
+export async function readTheRest(call: Call): Promise<string> {
+  const { parts, conversation, invocation } = call;
+  if (conversation === null || unreadIn(conversation) === 0) return '';
+  if (!mayModerate(invocation)) return stillUnread(unreadIn(conversation));
+  const reading = parts.extract(conversation).catch(() => null);
+  await withinTime(reading, { clock: parts.clock, ms: READ_LIMIT_MS });
+  const now = await parts.store.conversations.get(conversation.id);
+  return now === null ? '' : stillUnread(unreadIn(now));
+}
+
+function unreadIn({ nextSeq, extractedUpto }: Conversation): number {
+  return nextSeq - 1 - extractedUpto;
+}
+
+function stillUnread(count: number): string {
+  if (count === 0) return '';
+  return `The newest ${count === 1 ? 'message is' : `${count} messages are`} read for memories when the conversation pauses.`;
+}
+
+export async function search(call: Call): Promise<CommandReply> {
+  const { parts, reader } = call;
+  const text = requiredOption(call, 'query');
+  const unread = await readTheRest(call);
+  const found = await parts.memories.search({ reader, text, limit: MOST_HITS });
+  const shown = `"${excerpt(text, 80)}"`;
+  const count = found.length === 0 ? `Nothing remembered matches ${shown}.` : `${found.length} match ${shown}.`;
+  return listing(call, found, [count, unread].join(' ').trim());
+}
+
+function listing(call: Call, memories: readonly Memory[], text: string): CommandReply {
+  const { items, page } = takePage(memories, pageOf(call), { command: sameCommand(call) });
+  const [first] = items;
+  const why = first && { label: 'Where a memory comes from', command: commandTo('memory why', { id: first.id }) };
+  return makeReply('Memory', {
+    text,
+    rows: items.length === 0 ? null : { columns: ['ID', 'KIND', 'WHAT', 'ABOUT', 'STATE'], cells: items.map(rowOf) },
+    page,
+    actions: why ? [{ ...why, style: 'plain' }] : [],
+  });
+}
+
+function rowOf(memory: Memory): readonly string[] {
+  const state = `${memory.state}${memory.pinned ? ', pinned' : ''}`;
+  return [memory.id, memory.kind, excerpt(memory.text, 120), memory.subjectName ?? '', state];
+}
+
+function nothing(kind: MemoryKind | undefined): string {
+  return kind === undefined ? 'Nothing is remembered here yet.' : `Nothing of kind ${kind} is remembered here.`;
+}
+
+function isAbout(call: Call): (memory: Memory) => boolean {
+  const about = optionOf(call, 'about')?.toLowerCase();
+  if (about === undefined) return () => true;
+  if (about === 'me') return (memory) => memory.subjectId === call.invocation.author.id;
+  return (memory) => memory.subjectName?.toLowerCase() === about;
+}
+
+export async function show(call: Call): Promise<CommandReply> {
+  const memory = await findMemory(call);
+  const { validFrom, validUntil, extractedBy, supersededBy } = memory;
+  return makeReply(`Memory ${memory.id}`, {
+    text: memory.text,
+    fields: [
+      { name: 'Kind', value: memory.kind },
+      { name: 'About', value: memory.subjectName ?? 'nobody in particular' },
+      { name: 'State', value: `${memory.state}${memory.pinned ? ', pinned' : ''}` },
+      { name: 'Trust', value: memory.trust },
+      { name: 'Importance', value: `${memory.importance.toFixed(2)}, confidence ${memory.confidence.toFixed(2)}` },
+      { name: 'Readable', value: memory.scope === 'global' ? 'everywhere' : `in ${memory.place} (${memory.audience})` },
+      {
+        name: 'Valid',
+        value: `from ${formatTime(validFrom)}${validUntil === null ? '' : ` until ${formatTime(validUntil)}`}`,
+      },
+      { name: 'Recalled', value: recalls(memory) },
+      {
+        name: 'Saved by',
+        value: extractedBy === null ? 'a person' : `${extractedBy.model}, prompt ${extractedBy.promptHash}`,
+      },
+      ...(supersededBy === null ? [] : [{ name: 'Replaced by', value: supersededBy }]),
+    ],
+    actions: [
+      { label: 'Where it comes from', command: commandTo('memory why', { id: memory.id }), style: 'plain' },
+      { label: 'Correct it', command: commandTo('memory edit', { id: memory.id }), style: 'plain' },
+      { label: 'Forget it', command: commandTo('memory forget', { id: memory.id }), style: 'danger' },
+    ],
+  });
+}
+
+function recalls({ recallCount, lastRecalledAt }: Memory): string {
+  if (recallCount === 0 || lastRecalledAt === null) return 'never';
+  return `${recallCount} ${recallCount === 1 ? 'time' : 'times'}, last ${formatTime(lastRecalledAt)}`;
+}
+
+export async function why(call: Call): Promise<CommandReply> {
+  const { id } = await findMemory(call);
+  const { memory, sources, events, replacedBy } = await call.parts.memories.why(id, call.reader);
+  const here = call.invocation.conversation;
+  return makeReply(`Memory ${memory.id}`, {
+    text: memory.text,
+    fields: [
+      ...(replacedBy === null ? [] : [{ name: 'Replaced by', value: `${replacedBy.id}: ${replacedBy.text}` }]),
+      ...events.slice(-HISTORY).map(historyOf),
+    ],
+    rows:
+      sources.length === 0
+        ? null
+        : { columns: ['#', 'WHEN', 'WHO', 'WHAT'], cells: sources.map((one) => sourceRow(one, here)) },
+  });
+}
+
+const HISTORY = 10;
+
+function historyOf({ kind, at, actor }: MemoryEvent): ReplyField {
+  return { name: formatTime(at), value: `${kind} by ${actor}` };
+}
+
+function sourceRow(
+  { conversation, seq, at, author, text, link }: OriginMessage,
+  here: ConversationKey,
+): readonly string[] {
+  const where = conversation === here ? `#${seq}` : link;
+  return [
+    where,
+    at === null ? '' : formatTime(at),
+    author?.name ?? 'bot',
+    text === null ? '(deleted)' : excerpt(text, 240),
+  ];
+}
+
+/** Members take what is about themselves; who manages the place may name somebody. */
+export async function exportAll(call: Call): Promise<CommandReply> {
+  const personId = optionOf(call, 'person') ?? call.invocation.author.id;
+  const copy = await call.parts.memories.exportFor(personId, requesterOf(call));
+  const day = copy.at.slice(0, 10);
+  return makeReply('Export', {
+    text: `${copy.memories.length} memories and ${copy.messages.length} messages of ${personId} in this place.`,
+    file: { name: `strata-export-${day}.json`, text: `${JSON.stringify(copy, null, 2)}\n` },
+  });
+}
+
+/** Who asks for a change, with the rights that the place gives them. */
+export function requesterOf({ reader, invocation }: Call): Requester {
+  const { author, rights } = invocation;
+  return { reader, author, rights };
+}
+
+/** A readable memory, by its id or the head of one that fits it alone. Throws `NOT_FOUND` or `ACCESS_DENIED`. */
+export async function findMemory(call: Call): Promise<Memory> {
+  const wanted = requiredOption(call, 'id').toLowerCase().slice(0, ID_LENGTH);
+  const { parts, reader } = call;
+  if (wanted.length < ID_LENGTH) {
+    const all = await parts.store.memories.list({ reader, states: MEMORY_STATES, limit: MOST, offset: 0 });
+    const [only, ...more] = all.filter((memory) => memory.id.startsWith(wanted));
+    if (only !== undefined && more.length === 0) return only;
+  }
+  return await parts.memories.find(wanted, reader);
+}
+
+const ID_LENGTH = 26;
+
+export async function suggestIds({ parts, reader }: Call) {
+  const all = await parts.store.memories.list({ reader, states: MEMORY_STATES, limit: 200, offset: 0 });
+  return all.map((memory) => ({ label: excerpt(`${memory.kind}: ${memory.text}`, 90), value: memory.id }));
+}

@@ -1,0 +1,62 @@
+import { MEMORY_KINDS } from '../ports/memory-store.ts';
+import type { Command } from './command.ts';
+import { approve, edit, forget, pin, reject, remember, unpin } from './memory-change.ts';
+import { exportAll, list, search, show, suggestIds, why } from './memory-read.ts';
+import { type ActionSpec, choiceOption, pageOption, textOption } from './spec.ts';
+
+const id = textOption('id', 'Of the memory, as /memory list shows it', { required: true, suggests: true });
+
+function reading(name: string, description: string, options: ActionSpec['options']): ActionSpec {
+  return { name, description, options, access: 'member', irreversible: false };
+}
+
+function changing(name: string, description: string, options: ActionSpec['options']): ActionSpec {
+  return { name, description, options, access: 'subject', irreversible: false };
+}
+
+export const memory: Command = {
+  spec: {
+    name: 'memory',
+    description: 'What the bot remembers: look at it, see why, correct it, forget it, take a copy',
+    actions: [
+      reading('list', 'What is remembered and may be read here', [
+        choiceOption('kind', 'Only this kind', MEMORY_KINDS),
+        pageOption,
+        textOption('about', 'Only about this person: me, or a name'),
+      ]),
+      reading('search', 'Memories that match, the best first', [
+        textOption('query', 'What to look for', { required: true, rest: true }),
+        pageOption,
+      ]),
+      reading('show', 'Everything kept of one memory', [id]),
+      reading('why', 'The messages that a memory came from, and what happened to it since', [id]),
+      changing('edit', 'Correct the wording of a memory', [
+        id,
+        textOption('text', 'What it should say', { required: true, rest: true }),
+      ]),
+      changing('pin', 'Keep a memory in front, never faded', [id]),
+      changing('unpin', 'Let a pinned memory fade like the others', [id]),
+      changing('approve', 'Take up a candidate, so that it is recalled', [id]),
+      changing('reject', 'Say that a memory is wrong: it is never recalled again', [id]),
+      {
+        ...changing('forget', 'Delete a memory, what it came from and every trace of it', [
+          textOption('id', 'Of the memory; words that it says; or "me" for everything about you', {
+            required: true,
+            rest: true,
+            suggests: true,
+          }),
+        ]),
+        irreversible: true,
+      },
+      reading('remember', 'Have something remembered as you say it', [
+        textOption('text', 'What to remember', { required: true, rest: true }),
+      ]),
+      reading('export', 'A copy of what is kept about you', [
+        textOption('person', 'Id of somebody else, for moderators'),
+      ]),
+    ],
+    otherwise: 'list',
+  },
+  run: { list, search, show, why, edit, pin, unpin, approve, reject, forget, remember, export: exportAll },
+  suggest: { id: suggestIds },
+};

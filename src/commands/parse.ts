@@ -1,0 +1,212 @@
+import { StrataError } from '../errors.ts';
+import { nearest } from '../nearest.ts';
+import type { ReplyCommand } from '../ports/reply.ts';
+import { type ActionSpec, type CommandSpec, type OptionSpec, usageOf } from './spec.ts';
+
+/** Opening quotes and what closes them; phones type the curly ones. */
+const QUOTES = new Map([
+  ['"', '"'],
+  ["'", "'"],
+  ['“', '”'],
+  ['‘', '’'],
+  ['«', '»'],
+]);
+
+/** Whether a line of chat is meant as a command: a slash and a letter, unlike a path or a smiley. */
+export function isCommandLine(line: string): boolean {
+  return /^\s*\/[a-z]+(?:\s|$)/i.test(line);
+}
+
+/**
+ * Reads `/command sub value name=value rest of the line`. Throws `COMMAND_UNKNOWN` or `COMMAND_USAGE`. Quotes hold a
+ * value with spaces together; the last text option takes the rest of the line as it stands.
+ */
+export function parseCommandLine(line: string, specs: readonly CommandSpec[]): ReplyCommand {
+  const [, name = '', rest = ''] = /^\s*\/(\S*)\s*([\s\S]*)$/.exec(line) ?? [];
+  const command = findCommand(name.toLowerCase(), specs);
+  const [, word = '', afterWord = ''] = /^(\S*)\s*([\s\S]*)$/.exec(rest) ?? [];
+  const named = command.actions.find((action) => action.name !== '' && action.name === word.toLowerCase());
+  const action = named ?? otherwiseOf(command, word);
+  const options = readOptions(command, action, named === undefined ? rest : afterWord);
+  return { path: pathOf(command, action), options };
+}
+
+/** The line that `parseCommandLine` reads back to the same command. */
+export function formatCommandLine({ path, options }: ReplyCommand, specs: readonly CommandSpec[]): string {
+  const { action } = resolveAction(path, specs);
+  const given = action.options.filter((option) => options[option.name] !== undefined);
+  // A rest swallows what follows it, so it stands last.
+  const ordered = [...given.filter((option) => !option.rest), ...given.filter((option) => option.rest)];
+  const words = ordered.map((option, index) => {
+    const value = options[option.name] ?? '';
+    const earlier = ordered.slice(0, index);
+    const open = action.options.filter((candidate) => !earlier.includes(candidate));
+    const isNext = optionFor(value, open) === option;
+    if (isNext && (option.rest ? isPlainRest(value) : isPlainWord(value))) return value;
+    return `${option.name}=${isBare(value) ? value : quote(value)}`;
+  });
+  return [`/${path.join(' ')}`, ...words].join(' ');
+}
+
+export function resolveAction(
+  path: readonly string[],
+  specs: readonly CommandSpec[],
+): { readonly command: CommandSpec; readonly action: ActionSpec } {
+  const [name = '', sub, ...more] = path;
+  const command = findCommand(name, specs);
+  const wanted = sub ?? command.otherwise;
+  const action = command.actions.find((candidate) => candidate.name === wanted);
+  if (action === undefined || more.length > 0) throw unknownAction(command, path.slice(1).join(' '));
+  return { command, action };
+}
+
+/** Checks values that a platform or a person gave. Throws `COMMAND_USAGE`. */
+export function checkOptions(
+  command: CommandSpec,
+  action: ActionSpec,
+  options: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  for (const option of action.options) {
+    const value = options[option.name];
+    if (value === undefined || value.trim() === '') {
+      if (option.required) throw usageError(command, action, `${option.name} is missing`);
+      continue;
+    }
+    checkValue(command, action, { option, value });
+  }
+  const known = action.options.map((option) => option.name);
+  const stranger = Object.keys(options).find((name) => !known.includes(name));
+  if (stranger !== undefined) throw usageError(command, action, `there is no option "${stranger}"`);
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value.trim() !== ''));
+}
+
+function checkValue(
+  command: CommandSpec,
+  action: ActionSpec,
+  { option, value }: { readonly option: OptionSpec; readonly value: string },
+): void {
+  if (option.kind === 'integer' && !canHold(option, value)) {
+    throw usageError(command, action, `${option.name} must be a whole number from 1, not "${value.slice(0, 40)}"`);
+  }
+  if (option.kind === 'choice' && !canHold(option, value)) {
+    const meant = nearest(value.slice(0, 40), option.choices);
+    const hint = meant === null ? '' : ` Did you mean ${meant}?`;
+    const problem = `${option.name} must be one of ${option.choices.join(', ')}, not "${value.slice(0, 40)}".${hint}`;
+    throw usageError(command, action, problem.replace(/\.$/, ''));
+  }
+}
+
+function findCommand(name: string, specs: readonly CommandSpec[]): CommandSpec {
+  const command = specs.find((spec) => spec.name === name);
+  if (command !== undefined) return command;
+  const known = specs.map((spec) => spec.name);
+  throw new StrataError('COMMAND_UNKNOWN', { command: name.slice(0, 40), nearest: nearest(name.slice(0, 40), known) });
+}
+
+/** What a line without a known sub-command means: the command itself, or its usual action when nothing follows. */
+function otherwiseOf(command: CommandSpec, word: string): ActionSpec {
+  const usual = command.actions.find((action) => action.name === command.otherwise);
+  if (usual === undefined || (usual.name !== '' && word !== '')) throw unknownAction(command, word);
+  return usual;
+}
+
+function unknownAction(command: CommandSpec, word: string): StrataError {
+  const names = command.actions.flatMap((action) => (action.name === '' ? [] : [action.name]));
+  const meant = nearest(word.slice(0, 40), names);
+  const hint = meant === null ? '' : `, did you mean "${meant}"?`;
+  const problem = word === '' ? 'what shall it do?' : `there is no "${word.slice(0, 40)}"${hint}`;
+  return new StrataError('COMMAND_USAGE', {
+    command: command.name,
+    problem: problem.replace(/\?$/, ''),
+    usage: `/${command.name} ${names.join('|')}`.trim(),
+  });
+}
+
+function usageError(command: CommandSpec, action: ActionSpec, problem: string): StrataError {
+  const name = [command.name, action.name].filter((word) => word !== '').join(' ');
+  return new StrataError('COMMAND_USAGE', { command: name, problem, usage: usageOf(command, action) });
+}
+
+function pathOf(command: CommandSpec, action: ActionSpec): readonly string[] {
+  return action.name === '' ? [command.name] : [command.name, action.name];
+}
+
+function readOptions(command: CommandSpec, action: ActionSpec, text: string): Readonly<Record<string, string>> {
+  const values: Record<string, string> = {};
+  let left = text.trim();
+  while (left !== '') {
+    const open = action.options.filter((option) => values[option.name] === undefined);
+    const named = /^([a-z]+)=/.exec(left);
+    const option = open.find((candidate) => candidate.name === named?.[1]);
+    if (option !== undefined && named !== null) {
+      const taken = takeWord(command, action, left.slice(named[0].length));
+      values[option.name] = taken.word;
+      left = taken.left;
+      continue;
+    }
+    const next = optionFor(/^\S+/.exec(left)?.[0] ?? '', open);
+    if (next === undefined) throw usageError(command, action, `"${left.slice(0, 40)}" is too much`);
+    const taken = next.rest ? { word: unquoteWhole(left), left: '' } : takeWord(command, action, left);
+    values[next.name] = taken.word;
+    left = taken.left;
+  }
+  return checkOptions(command, action, values);
+}
+
+/** The option that a word without a name is meant for: the first one that can hold it. */
+function optionFor(word: string, open: readonly OptionSpec[]): OptionSpec | undefined {
+  return open.find((option) => canHold(option, word)) ?? open[0];
+}
+
+function canHold({ kind, choices }: OptionSpec, value: string): boolean {
+  if (kind === 'integer') return WHOLE_NUMBER.test(value);
+  return kind === 'text' || choices.includes(value);
+}
+
+const WHOLE_NUMBER = /^[1-9]\d{0,8}$/;
+
+function takeWord(command: CommandSpec, action: ActionSpec, text: string): { word: string; left: string } {
+  const closing = QUOTES.get(text.charAt(0));
+  if (closing === undefined) {
+    const [, word = '', left = ''] = /^(\S*)\s*([\s\S]*)$/.exec(text) ?? [];
+    return { word, left };
+  }
+  const end = closingAt(text, closing);
+  if (end === -1) throw usageError(command, action, `the quote ${text.charAt(0)} is not closed`);
+  return { word: withoutEscapes(text.slice(1, end)), left: text.slice(end + 1).trimStart() };
+}
+
+function closingAt(text: string, closing: string): number {
+  for (let index = 1; index < text.length; index += 1) {
+    if (text.charAt(index) === '\\') index += 1;
+    else if (text.charAt(index) === closing) return index;
+  }
+  return -1;
+}
+
+/** A rest is taken as it stands, unless the whole of it is one quotation. */
+function unquoteWhole(text: string): string {
+  const closing = QUOTES.get(text.charAt(0));
+  if (closing === undefined || closingAt(text, closing) !== text.length - 1 || text.length < 2) return text;
+  return withoutEscapes(text.slice(1, -1));
+}
+
+function withoutEscapes(text: string): string {
+  return text.replace(/\\([\s\S])/g, '$1');
+}
+
+function quote(value: string): string {
+  return `"${value.replace(/[\\"]/g, '\\$&')}"`;
+}
+
+function isBare(value: string): boolean {
+  return /^\S+$/.test(value) && !QUOTES.has(value.charAt(0));
+}
+
+function isPlainWord(value: string): boolean {
+  return isBare(value) && !/^[a-z]+=/.test(value);
+}
+
+function isPlainRest(value: string): boolean {
+  return value !== '' && value === value.trim() && !QUOTES.has(value.charAt(0)) && !/^[a-z]+=/.test(value);
+}

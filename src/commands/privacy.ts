@@ -1,0 +1,106 @@
+import { createLearning } from '../memory/learning.ts';
+import type { Audience } from '../message.ts';
+import type { CommandReply } from '../ports/reply.ts';
+import { formatNumber } from '../text.ts';
+import { type Call, type Command, commandTo, nothingYet } from './command.ts';
+import { makeReply } from './reply.ts';
+import { choiceOption } from './spec.ts';
+
+export const privacy: Command = {
+  spec: {
+    name: 'privacy',
+    description: 'What is kept of you here, where, and who reads it; pause or resume learning about yourself',
+    actions: [
+      {
+        name: 'show',
+        description: 'What is kept, where, and who can read it',
+        options: [],
+        access: 'member',
+        irreversible: false,
+      },
+      {
+        name: 'pause',
+        description: 'No new memories of you; what you say still counts in the conversation',
+        options: [],
+        access: 'member',
+        irreversible: false,
+      },
+      { name: 'resume', description: 'Learn about you again', options: [], access: 'member', irreversible: false },
+      {
+        name: 'erase',
+        description: 'Delete everything kept of this conversation: messages, summaries, memories',
+        options: [{ ...choiceOption('confirm', 'Type yes to delete it all', ['yes']), required: true }],
+        access: 'moderator',
+        irreversible: true,
+      },
+    ],
+    otherwise: 'show',
+  },
+  run: { show, pause, resume, erase },
+};
+
+async function show(call: Call): Promise<CommandReply> {
+  const { parts, invocation, conversation, reader, agent } = call;
+  const { author } = invocation;
+  const paused = await createLearning(parts.state).isPaused(personOf(call));
+  const mine = await parts.store.memories.list({ reader, subjectId: author.id, limit: MOST, offset: 0 });
+  const count = mine.length === MOST ? `${MOST} or more` : formatNumber(mine.length);
+  return makeReply('Privacy', {
+    fields: [
+      {
+        name: 'Kept here',
+        value: `${formatNumber((conversation?.nextSeq ?? 1) - 1)} messages, in full, with their summaries`,
+      },
+      { name: 'Remembered of you', value: `${count} ${mine.length === 1 ? 'statement' : 'statements'}` },
+      { name: 'Learning about you', value: paused ? 'paused' : 'on' },
+      { name: 'Lies in', value: parts.dataLocation },
+      { name: 'Read by', value: READERS[reader.audience] },
+      {
+        name: 'Sent to',
+        value: `the model ${agent.model === 'auto' ? 'chosen at the start (see /status)' : agent.model}`,
+      },
+    ],
+    actions: [
+      { label: 'What is remembered of you', command: commandTo('memory list', { about: 'me' }), style: 'plain' },
+      paused
+        ? { label: 'Resume learning', command: commandTo('privacy resume'), style: 'plain' }
+        : { label: 'Pause learning', command: commandTo('privacy pause'), style: 'plain' },
+      { label: 'Get a copy', command: commandTo('memory export'), style: 'plain' },
+    ],
+  });
+}
+
+async function pause(call: Call): Promise<CommandReply> {
+  await createLearning(call.parts.state).pause(personOf(call), call.parts.clock.now());
+  return makeReply('Learning is paused', {
+    text: 'Nothing new will be remembered of you here. What is remembered already stays until you forget it (/memory list about=me).',
+    tone: 'success',
+  });
+}
+
+async function resume(call: Call): Promise<CommandReply> {
+  await createLearning(call.parts.state).resume(personOf(call));
+  return makeReply('Learning is on', { text: 'What you say from now on may be remembered again.', tone: 'success' });
+}
+
+async function erase({ parts, conversation }: Call): Promise<CommandReply> {
+  if (conversation === null) return nothingYet('Privacy');
+  await parts.store.conversations.change(conversation.id, { kind: 'purge' });
+  return makeReply('Everything is deleted', {
+    text: 'The messages of this conversation, their summaries and what was remembered from them are gone for good.',
+    tone: 'success',
+    ephemeral: false,
+  });
+}
+
+function personOf({ invocation }: Call) {
+  return { conversation: invocation.conversation, authorId: invocation.author.id };
+}
+
+const MOST = 1000;
+
+const READERS: Readonly<Record<Audience, string>> = {
+  dm: 'you alone, in this direct message',
+  private: 'the members of this private channel, in it',
+  public: 'everyone who can read this channel',
+};

@@ -1,0 +1,37 @@
+import { styleText } from 'node:util';
+import type { CommandReply, ReplyPage } from '../ports/reply.ts';
+import { formatFields, formatTable } from '../table.ts';
+import { formatCommand } from './specs.ts';
+
+export interface RenderOptions {
+  readonly color: boolean;
+}
+
+/** For `styleText`: the caller decides whether to colour, not the process's own output. */
+const STYLE = { validateStream: false } as const;
+
+/** A command's reply as plain lines. Actions and pages become the lines to type. */
+export function renderReply(reply: CommandReply, { color }: RenderOptions): string {
+  const title = color ? styleText(reply.tone === 'error' ? ['bold', 'red'] : 'bold', reply.title, STYLE) : reply.title;
+  const isShort = reply.text !== '' && !reply.text.includes('\n');
+  const blocks = [
+    isShort ? `${title}: ${reply.text}` : title,
+    isShort ? '' : reply.text,
+    reply.fields.length > 0 ? formatFields(reply.fields) : '',
+    reply.rows === null ? '' : formatTable(reply.rows.columns, reply.rows.cells),
+    reply.file === null ? '' : reply.file.text.trimEnd(),
+    ...pageLines(reply.page),
+    ...reply.actions.map((action) => `${action.label}: ${formatCommand(action.command)}`),
+  ];
+  return blocks.filter((block) => block !== '').join('\n');
+}
+
+function pageLines(page: ReplyPage | null): readonly string[] {
+  if (page === null) return [];
+  const words = [
+    `Page ${page.number} of ${page.of}`,
+    ...(page.next === null ? [] : [`next: ${formatCommand(page.next)}`]),
+    ...(page.previous === null ? [] : [`previous: ${formatCommand(page.previous)}`]),
+  ];
+  return [words.join('   ')];
+}

@@ -1,0 +1,76 @@
+import { describe, StrataError } from '../errors.ts';
+import type { CommandReply, ReplyCommand, ReplyPage } from '../ports/reply.ts';
+import { cleanText } from '../text.ts';
+
+/** Rows of a list on one page: what fits a phone, an embed and a block message. */
+export const PAGE_SIZE = 8;
+/** Characters of a long text on one page: below the smallest limit of the platforms. */
+export const TEXT_PAGE = 1800;
+
+/** A reply with the usual values: for the asking person only, neither good nor bad news. */
+export function makeReply(title: string, details: Partial<Omit<CommandReply, 'title'>> = {}): CommandReply {
+  return {
+    title,
+    text: '',
+    fields: [],
+    rows: null,
+    page: null,
+    actions: [],
+    file: null,
+    ephemeral: true,
+    tone: 'info',
+    ...details,
+  };
+}
+
+/** What a person reads of a failure: its sentence when it is one of ours, never a stack or a foreign message. */
+export function failureReply(error: unknown): CommandReply {
+  const text =
+    error instanceof StrataError
+      ? describe(error)
+      : 'The command failed inside Strata; the cause is in the log. Nothing was changed by it; try again.';
+  return makeReply('That did not work', { text, tone: 'error' });
+}
+
+export interface Paged<Item> {
+  readonly items: readonly Item[];
+  /** Null when everything fits on one page. */
+  readonly page: ReplyPage | null;
+}
+
+/** One page of a list. Throws `NOT_FOUND` for a page that does not exist. */
+export function takePage<Item>(
+  all: readonly Item[],
+  wanted: number,
+  options: { readonly command: ReplyCommand; readonly size?: number },
+): Paged<Item> {
+  const size = options.size ?? PAGE_SIZE;
+  const of = Math.max(1, Math.ceil(all.length / size));
+  if (wanted > of)
+    throw new StrataError('NOT_FOUND', { what: `page (there ${of === 1 ? 'is' : 'are'} ${of})`, id: String(wanted) });
+  const items = all.slice((wanted - 1) * size, wanted * size);
+  if (of === 1) return { items, page: null };
+  const previous = wanted > 1 ? withPage(options.command, wanted - 1) : null;
+  const next = wanted < of ? withPage(options.command, wanted + 1) : null;
+  return { items, page: { number: wanted, of, previous, next } };
+}
+
+function withPage(command: ReplyCommand, page: number): ReplyCommand {
+  return { path: command.path, options: { ...command.options, page: String(page) } };
+}
+
+/** The reply with every text made harmless for a terminal and for a reader. */
+export function cleanReply(reply: CommandReply): CommandReply {
+  return {
+    ...reply,
+    title: cleanText(reply.title),
+    text: cleanText(reply.text),
+    fields: reply.fields.map(({ name, value }) => ({ name: cleanText(name), value: cleanText(value) })),
+    rows: reply.rows && {
+      columns: reply.rows.columns.map(cleanText),
+      cells: reply.rows.cells.map((row) => row.map(cleanText)),
+    },
+    actions: reply.actions.map((action) => ({ ...action, label: cleanText(action.label) })),
+    file: reply.file && { name: cleanText(reply.file.name), text: cleanText(reply.file.text) },
+  };
+}

@@ -1,0 +1,30 @@
+import { type Command, nothingYet } from './command.ts';
+import { makeReply } from './reply.ts';
+
+export const reset: Command = {
+  spec: {
+    name: 'reset',
+    description: 'Begin anew: the bot no longer sees what was said so far; the archive and the memories stay',
+    actions: [
+      {
+        name: '',
+        description: 'Begin anew: the bot no longer sees what was said so far; the archive stays',
+        options: [],
+        access: 'moderator',
+        irreversible: true,
+      },
+    ],
+    otherwise: '',
+  },
+  run: {
+    '': async ({ parts, conversation }) => {
+      if (conversation === null) return nothingYet('Reset');
+      await parts.store.conversations.change(conversation.id, { kind: 'reset', now: parts.clock.now() });
+      return makeReply('Reset', {
+        text: 'The bot starts afresh from here. What was said before stays in the archive (/transcript search) and what it remembers stays (/memory list).',
+        tone: 'success',
+        ephemeral: false,
+      });
+    },
+  },
+};

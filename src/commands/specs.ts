@@ -1,0 +1,48 @@
+import type { CommandReply, ReplyCommand } from '../ports/reply.ts';
+import type { Command } from './command.ts';
+import { compact } from './compact.ts';
+import { context } from './context.ts';
+import { help } from './help.ts';
+import { memory } from './memory.ts';
+import { formatCommandLine, parseCommandLine } from './parse.ts';
+import { privacy } from './privacy.ts';
+import { failureReply } from './reply.ts';
+import { reset } from './reset.ts';
+import type { CommandSpec } from './spec.ts';
+import { status } from './status.ts';
+import { summaries } from './summaries.ts';
+import { transcript } from './transcript.ts';
+
+/** Every command, in the order of `/help`. */
+export const allCommands: readonly Command[] = [
+  help,
+  status,
+  context,
+  compact,
+  summaries,
+  memory,
+  transcript,
+  reset,
+  privacy,
+];
+
+export const commandSpecs: readonly CommandSpec[] = allCommands.map((command) => command.spec);
+
+export type ReadCommand =
+  | { readonly kind: 'command'; readonly command: ReplyCommand }
+  /** No such command, or not used as it is meant: what to answer. */
+  | { readonly kind: 'refused'; readonly reply: CommandReply };
+
+/** One typed line as a command of the bot. Never throws. */
+export function readCommandLine(line: string): ReadCommand {
+  try {
+    return { kind: 'command', command: parseCommandLine(line, commandSpecs) };
+  } catch (error) {
+    return { kind: 'refused', reply: failureReply(error) };
+  }
+}
+
+/** The line to type for a command, for platforms without buttons. */
+export function formatCommand(command: ReplyCommand): string {
+  return formatCommandLine(command, commandSpecs);
+}

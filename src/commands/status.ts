@@ -1,0 +1,155 @@
+import { pausedModels } from '../compaction/breaker.ts';
+import { spentOn } from '../compaction/spend.ts';
+import { StrataError } from '../errors.ts';
+import type { MaintenanceRun } from '../ports/journal.ts';
+import type { CommandReply, ReplyField } from '../ports/reply.ts';
+import type { Conversation } from '../ports/store.ts';
+import type { Summary } from '../ports/summary-store.ts';
+import { formatDuration, formatNumber, formatTime } from '../text.ts';
+import { type Call, type Command, commandTo } from './command.ts';
+import { approximate, gauge, thresholdLine } from './context.ts';
+import { makeReply } from './reply.ts';
+
+export const status: Command = {
+  spec: {
+    name: 'status',
+    description: 'How the conversation stands: model, context, summaries, memories, jobs and trouble',
+    actions: [
+      {
+        name: '',
+        description: 'How the conversation stands: model, context, summaries, memories, jobs and trouble',
+        options: [],
+        access: 'member',
+        irreversible: false,
+      },
+    ],
+    otherwise: '',
+  },
+  run: { '': show },
+};
+
+async function show(call: Call): Promise<CommandReply> {
+  const { conversation } = call;
+  const own = conversation === null ? [] : await conversationFields(call, conversation);
+  return makeReply('Status', {
+    text: conversation === null ? 'Nothing has been said here yet.' : '',
+    fields: [...own, ...(await troubleFields(call))],
+    actions: [
+      { label: 'What the model sees', command: commandTo('context list'), style: 'plain' },
+      { label: 'The summaries', command: commandTo('summaries list'), style: 'plain' },
+    ],
+  });
+}
+
+async function conversationFields(call: Call, conversation: Conversation): Promise<readonly ReplyField[]> {
+  const { agent, reader } = call;
+  const { store } = call.parts;
+  const memories = await store.memories.list({ reader, states: ['active'], limit: MOST_MEMORIES, offset: 0 });
+  const runs = await store.journal.runs(conversation.id, RUNS);
+  return [
+    { name: 'Agent', value: agent.id },
+    ...(await contextFields(call, conversation)),
+    { name: 'Messages', value: messagesLine(conversation) },
+    {
+      name: 'Memories',
+      value: `${formatNumber(memories.length)}${memories.length === MOST_MEMORIES ? ' or more' : ''}`,
+    },
+    { name: 'Last compaction', value: lastCompaction(runs) },
+    { name: 'Job', value: jobLine(call, conversation) },
+    ...(await costFields(call, conversation)),
+  ];
+}
+
+/** A model that cannot be used is the news, not a reason to show nothing else. */
+async function contextFields({ parts, agent }: Call, conversation: Conversation): Promise<readonly ReplyField[]> {
+  const stack = await parts.store.summaries.live(conversation.id);
+  try {
+    const { modelId, measurement, thresholds } = await parts.inspect(conversation);
+    return [
+      { name: 'Model', value: modelId },
+      { name: 'Window', value: `${formatNumber(measurement.window)} tokens` },
+      { name: 'Used', value: gauge(measurement) },
+      { name: 'Compacts', value: thresholdLine(measurement.window, thresholds) },
+      { name: 'Stack', value: `${stackLine(stack)}, ${approximate(measurement.stack, measurement)} tokens` },
+    ];
+  } catch (error) {
+    if (!(error instanceof StrataError)) throw error;
+    return [
+      { name: 'Model', value: `${agent.model}: ${error.message}` },
+      { name: 'Stack', value: stackLine(stack) },
+    ];
+  }
+}
+
+const MOST_MEMORIES = 1000;
+const RUNS = 20;
+
+function messagesLine({ nextSeq, compactedUpto, contextFrom }: Conversation): string {
+  const whole = nextSeq - 1 - Math.max(compactedUpto, contextFrom - 1);
+  return `${formatNumber(nextSeq - 1)} kept, the last ${formatNumber(Math.max(0, whole))} seen in full`;
+}
+
+/** `3 summaries (2 of level 0, 1 of level 1), 1 gap`. */
+function stackLine(stack: readonly Summary[]): string {
+  const summaries = stack.filter((layer) => layer.kind === 'summary');
+  const gaps = stack.length - summaries.length;
+  const levels = Map.groupBy(summaries, (layer) => layer.level);
+  const byLevel = [...levels].sort(([a], [b]) => a - b).map(([level, of]) => `${of.length} of level ${level}`);
+  const count = `${summaries.length} ${summaries.length === 1 ? 'summary' : 'summaries'}`;
+  const detail = summaries.length === 0 ? '' : ` (${byLevel.join(', ')})`;
+  return `${count}${detail}${gaps === 0 ? '' : `, ${gaps} ${gaps === 1 ? 'gap' : 'gaps'}`}`;
+}
+
+function lastCompaction(runs: readonly MaintenanceRun[]): string {
+  const last = runs.find((run) => run.outcome === 'committed' && run.work !== 'extract');
+  if (last === undefined) return 'none yet';
+  const { work, trigger, fromSeq, toSeq, tokensBefore, tokensAfter, durationMs, inputTokens, outputTokens } = last;
+  const tokens = `~${formatNumber(tokensBefore)} → ~${formatNumber(tokensAfter)} tokens`;
+  const cost = `cost ${formatNumber(inputTokens)} in + ${formatNumber(outputTokens)} out`;
+  const when = formatTime(last.startedAt);
+  return `${work} #${fromSeq}–#${toSeq} (${trigger}): ${tokens} in ${formatDuration(durationMs)}, ${cost}, ${when}`;
+}
+
+/** What maintenance does, or why it does not, and when it tries again. */
+function jobLine({ parts }: Call, conversation: Conversation): string {
+  const now = parts.clock.now();
+  const { maintenanceUntil, failures, nextAttemptAt, lastError, maintainAt } = conversation;
+  if (maintenanceUntil !== null && maintenanceUntil > now) return 'running';
+  if (failures > 0) {
+    const next = nextAttemptAt === null ? 'no attempt is planned' : `next attempt ${inTime(nextAttemptAt - now)}`;
+    return `failed ${failures} ${failures === 1 ? 'time' : 'times'}, ${next}: ${lastError ?? 'for an unknown reason'}`;
+  }
+  if (maintainAt === null) return 'nothing to do';
+  return `next look ${inTime(maintainAt - now)}`;
+}
+
+function inTime(ms: number): string {
+  return ms <= 0 ? 'now' : `in ${formatDuration(ms)}`;
+}
+
+async function costFields({ parts }: Call, conversation: Conversation): Promise<readonly ReplyField[]> {
+  const totals = await parts.store.journal.usage(conversation.id);
+  if (totals.length === 0) return [];
+  const { calls: spent, limit } = await spentOn(parts, conversation);
+  const lines = totals.map(
+    ({ purpose, model, calls, inputTokens, outputTokens }) =>
+      `${purpose}: ${formatNumber(calls)} ${calls === 1 ? 'call' : 'calls'} of ${model}, ${formatNumber(inputTokens)} in + ${formatNumber(outputTokens)} out`,
+  );
+  const cap = `${formatNumber(spent)} of at most ${formatNumber(limit)} calls for summaries in this hour`;
+  return [{ name: 'Cost', value: [...lines, cap].join('\n') }];
+}
+
+async function troubleFields({ parts }: Call): Promise<readonly ReplyField[]> {
+  const now = parts.clock.now();
+  const { driver, waiting, running, delayed, trouble } = parts.queue.stats();
+  const paused = await pausedModels(parts.state, now);
+  const config = parts.configTrouble();
+  return [
+    { name: 'Queue', value: trouble ?? `${driver}: ${running} running, ${waiting} waiting, ${delayed} later` },
+    ...paused.map(({ model, untilAt, message }) => ({
+      name: 'Paused',
+      value: `${model} is not asked for summaries until ${formatTime(untilAt)} (${inTime(untilAt - now)}): ${message}`,
+    })),
+    ...(config === null ? [] : [{ name: 'Configuration', value: config }]),
+  ];
+}

@@ -1,0 +1,177 @@
+import { StrataError } from '../errors.ts';
+import type { SummaryId } from '../message.ts';
+import type { CommandReply, ReplyAction } from '../ports/reply.ts';
+import type { Conversation } from '../ports/store.ts';
+import type { Summary } from '../ports/summary-store.ts';
+import { excerpt, formatNumber, formatTime, paginate } from '../text.ts';
+import { type Call, type Command, commandTo, nothingYet, pageOf, requiredOption, sameCommand } from './command.ts';
+import { makeReply, PAGE_SIZE, TEXT_PAGE, takePage } from './reply.ts';
+import { sayOf, whoSaid } from './said.ts';
+import { pageOption, textOption } from './spec.ts';
+
+const id = textOption('id', 'Of the summary, as /summaries list shows it', { required: true, suggests: true });
+
+export const summaries: Command = {
+  spec: {
+    name: 'summaries',
+    description: 'The layers of summaries that stand for what was said earlier',
+    actions: [
+      {
+        name: 'list',
+        description: 'The stack as the bot sees it, oldest first',
+        options: [pageOption],
+        access: 'member',
+        irreversible: false,
+      },
+      {
+        name: 'show',
+        description: 'The whole text of a summary',
+        options: [id, pageOption],
+        access: 'member',
+        irreversible: false,
+      },
+      {
+        name: 'open',
+        description: 'One layer down: what a summary was made from, to the raw messages',
+        options: [id, pageOption],
+        access: 'member',
+        irreversible: false,
+      },
+    ],
+    otherwise: 'list',
+  },
+  run: { list, show, open },
+  suggest: { id: suggestIds },
+};
+
+async function list(call: Call): Promise<CommandReply> {
+  const { parts, conversation } = call;
+  if (conversation === null) return nothingYet('Summaries');
+  const stack = await parts.store.summaries.live(conversation.id);
+  if (stack.length === 0) {
+    return makeReply('Summaries', { text: 'Nothing was summarised yet: the bot still sees every message.' });
+  }
+  const { items, page } = takePage(stack, pageOf(call), { command: sameCommand(call) });
+  return makeReply('Summaries', {
+    text: `${stack.length} in the stack, oldest first. The messages from #${conversation.compactedUpto + 1} on are seen in full.`,
+    rows: { columns: COLUMNS, cells: items.map(rowOf) },
+    page,
+    actions: items.slice(0, 1).flatMap(actionsOf),
+  });
+}
+
+async function show(call: Call): Promise<CommandReply> {
+  const summary = await findSummary(call);
+  const pages = paginate(summary.kind === 'gap' ? gapText(summary) : summary.text, TEXT_PAGE);
+  const { items, page } = takePage(pages, pageOf(call), { command: sameCommand(call), size: 1 });
+  return makeReply(`Summary ${summary.id}`, {
+    text: items.join(''),
+    fields: [
+      { name: 'Covers', value: rangeOf(summary) },
+      { name: 'Level', value: String(summary.level) },
+      { name: 'Tokens', value: `~${formatNumber(summary.tokens)}` },
+      {
+        name: 'Made',
+        value: `${formatTime(summary.createdAt)}${summary.model === null ? '' : ` by ${summary.model}`}`,
+      },
+      ...(summary.promptHash === null ? [] : [{ name: 'Prompt', value: summary.promptHash }]),
+      ...(summary.supersededBy === null ? [] : [{ name: 'Now part of', value: summary.supersededBy }]),
+    ],
+    page,
+    actions: [openAction(summary)],
+  });
+}
+
+async function open(call: Call): Promise<CommandReply> {
+  const summary = await findSummary(call);
+  const children = summary.level === 0 ? [] : await call.parts.store.summaries.children(summary.id);
+  if (children.length === 0) return await openEntries(call, summary);
+  const { items, page } = takePage(children, pageOf(call), { command: sameCommand(call) });
+  return makeReply(`Summary ${summary.id} was made from`, {
+    rows: { columns: COLUMNS, cells: items.map(rowOf) },
+    page,
+    actions: items.map(openAction),
+  });
+}
+
+/** The ground: the messages themselves, a page at a time, read by number instead of all at once. */
+async function openEntries(call: Call, summary: Summary): Promise<CommandReply> {
+  const seqs = Array.from({ length: summary.toSeq - summary.fromSeq + 1 }, (_, index) => summary.fromSeq + index);
+  const { items, page } = takePage(seqs, pageOf(call), { command: sameCommand(call) });
+  const range = { fromSeq: items[0] ?? summary.fromSeq, toSeq: items.at(-1) ?? summary.toSeq, limit: PAGE_SIZE };
+  const entries = await call.parts.store.transcript.read(summary.conversationId, range);
+  return makeReply(`Messages ${rangeOf(summary)}`, {
+    rows: {
+      columns: ['#', 'WHEN', 'WHO', 'WHAT'],
+      cells: entries.map((entry) => [
+        `#${entry.seq}`,
+        formatTime(entry.at),
+        whoSaid(entry),
+        excerpt(sayOf(entry), 200),
+      ]),
+    },
+    page,
+  });
+}
+
+const COLUMNS = ['ID', 'LEVEL', 'COVERS', 'TOKENS', 'TEXT'] as const;
+
+function rowOf(summary: Summary): readonly string[] {
+  const text = summary.kind === 'gap' ? gapText(summary) : `${summary.stale ? '(to be renewed) ' : ''}${summary.text}`;
+  return [summary.id, String(summary.level), rangeOf(summary), `~${formatNumber(summary.tokens)}`, excerpt(text, 80)];
+}
+
+function rangeOf({ fromSeq, toSeq }: Pick<Summary, 'fromSeq' | 'toSeq'>): string {
+  return `#${fromSeq}–#${toSeq}`;
+}
+
+function gapText(gap: Summary): string {
+  return `(gap: ${gap.toSeq - gap.fromSeq + 1} messages left the view; a summary follows)`;
+}
+
+function actionsOf(summary: Summary): readonly ReplyAction[] {
+  const show: ReplyAction = {
+    label: 'Whole text',
+    command: commandTo('summaries show', { id: summary.id }),
+    style: 'plain',
+  };
+  return [show, openAction(summary)];
+}
+
+function openAction(summary: Summary): ReplyAction {
+  return {
+    label: `What ${rangeOf(summary)} was made from`,
+    command: commandTo('summaries open', { id: summary.id }),
+    style: 'plain',
+  };
+}
+
+/** Only of this conversation: a summary never leaves it. */
+async function findSummary(call: Call): Promise<Summary> {
+  const wanted = requiredOption(call, 'id');
+  const { parts, conversation } = call;
+  const found = conversation && (await findByHead(parts.store.summaries, conversation, wanted));
+  if (!found) throw new StrataError('NOT_FOUND', { what: 'summary', id: wanted.slice(0, 40) });
+  return found;
+}
+
+/** By its id, or by the head of an id of the stack when it fits one alone. */
+async function findByHead(
+  store: Call['parts']['store']['summaries'],
+  conversation: Conversation,
+  wanted: string,
+): Promise<Summary | null> {
+  const exact = await store.find(wanted as SummaryId);
+  if (exact !== null) return exact.conversationId === conversation.id ? exact : null;
+  const fitting = (await store.live(conversation.id)).filter((summary) => summary.id.startsWith(wanted));
+  return fitting.length === 1 ? (fitting[0] ?? null) : null;
+}
+
+async function suggestIds({ parts, conversation }: Call) {
+  if (conversation === null) return [];
+  const stack = await parts.store.summaries.live(conversation.id);
+  return stack.map((summary) => ({
+    label: `${rangeOf(summary)} ${excerpt(summary.text || gapText(summary), 60)}`,
+    value: summary.id,
+  }));
+}

@@ -1,0 +1,46 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Config } from './schema.ts';
+
+export interface ConfigChange {
+  /** What runs from now on: the new values, and the old ones of everything that only a restart can change. */
+  readonly config: Config;
+  /** Whether anything that is taken up without a restart differs. */
+  readonly changed: boolean;
+  /** The parts of the file that differ and wait for a restart, as the file names them. */
+  readonly waiting: readonly string[];
+}
+
+const fixed = ['storage', 'queue', 'log', 'operations', 'providers', 'channels'] as const;
+
+/**
+ * What of a new configuration can be taken up by a running process. Connections, secrets and the list of agents stay as
+ * they were; models, thresholds, prompts, personas and everything else of an agent change at its next turn.
+ */
+export function planChange(running: Config, next: Config): ConfigChange {
+  const waiting: string[] = fixed.filter((name) => !isDeepStrictEqual(running[name], next[name]));
+  if (!isDeepStrictEqual(idsOf(running), idsOf(next))) waiting.push('agents (added or removed)');
+  const { storage, queue, log, operations, providers, channels } = running;
+  const agents = running.agents.map((agent) => next.agents.find(({ id }) => id === agent.id) ?? agent);
+  const main = defaultIn(next, agents) ?? defaultIn(running, agents);
+  const config: Config = {
+    ...next,
+    agents: agents.map((agent) => ({ ...agent, default: agent.id === main })),
+    storage,
+    queue,
+    log,
+    operations,
+    providers,
+    channels,
+  };
+  return { config, changed: !isDeepStrictEqual(config, running), waiting };
+}
+
+function idsOf(config: Config): readonly string[] {
+  return config.agents.map((agent) => agent.id).sort();
+}
+
+/** The default may have been given to an agent that only a restart brings. */
+function defaultIn(config: Config, agents: Config['agents']): string | null {
+  const id = config.agents.find((agent) => agent.default)?.id;
+  return agents.find((agent) => agent.id === id)?.id ?? null;
+}

@@ -1,0 +1,61 @@
+import type { z } from 'zod';
+import { StrataError } from '../errors.ts';
+import { nearest } from '../nearest.ts';
+import type { LoadedConfig } from './load.ts';
+import { problemsOf } from './problems.ts';
+import { createReport, type Report } from './report.ts';
+import { isSecretPath } from './tree.ts';
+
+/**
+ * One enabled channel's table by its adapter's own schema. Throws `CONFIG_INVALID` in the form of all other errors of
+ * the file.
+ */
+export function readChannel<Schema extends z.ZodType>(
+  loaded: LoadedConfig,
+  name: string,
+  schema: Schema,
+): z.infer<Schema> {
+  const report = createReport(loaded.source);
+  const value = loaded.config.channels[name] ?? {};
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  addProblems(report, { loaded, name, schema, error: result.error });
+  throw new StrataError('CONFIG_INVALID', { file: loaded.source.file, problems: report.lines() });
+}
+
+/** What is wrong in any enabled channel, for `config check` and the start: all at once, misspelt names included. */
+export function channelProblems(loaded: LoadedConfig, schemas: ReadonlyMap<string, z.ZodType>): readonly string[] {
+  const report = createReport(loaded.source);
+  for (const [name, value] of Object.entries(loaded.config.channels)) {
+    const schema = schemas.get(name);
+    if (!schema) report.add(['channels', name], unknownChannel(name, [...schemas.keys()]));
+    const error = schema?.safeParse(value).error;
+    if (schema && error) addProblems(report, { loaded, name, schema, error });
+  }
+  return report.lines();
+}
+
+interface BrokenChannel {
+  readonly loaded: LoadedConfig;
+  readonly name: string;
+  readonly schema: z.ZodType;
+  readonly error: z.ZodError;
+}
+
+function addProblems(report: Report, broken: BrokenChannel): void {
+  const { loaded, name, schema, error } = broken;
+  const base = ['channels', name];
+  const value = loaded.config.channels[name] ?? {};
+  const mayShow = (path: readonly (string | number)[]): boolean =>
+    !isSecretPath(path) && loaded.writtenAs([...base, ...path]) === null;
+  for (const problem of problemsOf(error, { schema, value, elsewhere: [], section: 'channels', mayShow })) {
+    report.add([...base, ...problem.path], problem.text);
+  }
+}
+
+function unknownChannel(name: string, known: readonly string[]): string {
+  const near = nearest(name, known);
+  return near === null
+    ? `unknown channel; known: ${known.join(', ') || 'none'}`
+    : `unknown channel; did you mean ${near}?`;
+}

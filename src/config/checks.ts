@@ -1,0 +1,107 @@
+import type { MergedAgent } from './agents.ts';
+import { describeOrigin, type Origin } from './layers.ts';
+import type { Report } from './report.ts';
+import type { AgentSettings } from './schema.ts';
+import type { ConfigSource } from './source.ts';
+import type { Path } from './tree.ts';
+
+/** What no single value shows: order of thresholds, sizes against each other, one default agent, unique ids. */
+export function checkAgents(agents: readonly MergedAgent[], source: ConfigSource, report: Report): void {
+  checkIds(agents, report);
+  for (const agent of agents) {
+    const view: View = { agent, source, report };
+    checkThresholds(view, agent.settings.compaction, []);
+    checkWindow(view);
+    for (const [route, { compaction }] of agent.settings.routes.entries()) {
+      if (!compaction) continue;
+      checkThresholds(view, withOverrides(agent.settings.compaction, compaction), ['routes', route]);
+    }
+  }
+}
+
+type Compaction = AgentSettings['compaction'];
+
+interface View {
+  readonly agent: MergedAgent;
+  readonly source: ConfigSource;
+  readonly report: Report;
+}
+
+/** The values of a route over those of its agent. */
+export function withOverrides(
+  compaction: Compaction,
+  overrides: NonNullable<AgentSettings['routes'][number]['compaction']>,
+): Compaction {
+  const given = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined));
+  return { ...compaction, ...given };
+}
+
+const tiers = ['background_threshold', 'aggressive_threshold', 'emergency_threshold'] as const;
+
+function checkThresholds(view: View, compaction: Compaction, base: Path): void {
+  const [background, aggressive, emergency] = tiers.map((name) => compaction[name]);
+  if (Number(background) >= Number(aggressive) || Number(aggressive) >= Number(emergency)) {
+    refuse(view, { base, names: tiers, compaction, text: 'thresholds must rise' });
+  }
+  if (compaction.stack_share >= compaction.background_threshold) {
+    const names = ['stack_share', 'background_threshold'] as const;
+    refuse(view, { base, names, compaction, text: 'the stack must leave room below the first threshold' });
+  }
+}
+
+interface Refusal {
+  readonly base: Path;
+  readonly names: readonly (keyof Compaction)[];
+  readonly compaction: Compaction;
+  readonly text: string;
+}
+
+/** Names every value with its origin, so that it is clear which layer to mend. */
+function refuse(view: View, refusal: Refusal): void {
+  const origins = refusal.names.map((name) => originOf(view, refusal.base, name));
+  const shown = refusal.names.map((name, index) => {
+    const origin = origins[index];
+    return `${name} ${refusal.compaction[name]} (${origin ? describeOrigin(origin, view.source.file) : 'default'})`;
+  });
+  const path = [...pathOf(view), ...refusal.base, 'compaction'];
+  view.report.addAt(nearestOrigin(origins), { path, text: `${refusal.text}: ${shown.join(' < ')}` });
+}
+
+function originOf(view: View, base: Path, name: keyof Compaction): Origin {
+  const within = [...base, 'compaction', name];
+  const route = view.agent.settings.routes[Number(base[1])];
+  if (base.length === 0 || route?.compaction?.[name] === undefined) return view.agent.originOf(['compaction', name]);
+  const path = [...pathOf(view), ...within];
+  return { kind: 'file', path, position: view.source.locate(path) };
+}
+
+/** The most particular layer is the one to point at. */
+function nearestOrigin(origins: readonly Origin[]): Origin {
+  const rank = (origin: Origin): number =>
+    origin.kind === 'file' ? origin.path.length + (origin.path[0] === 'agents' ? 10 : 0) : 0;
+  return [...origins].sort((a, b) => rank(b) - rank(a))[0] ?? { kind: 'default' };
+}
+
+function checkWindow(view: View): void {
+  const { context_window: window, max_output_tokens: output } = view.agent.settings;
+  if (window === 'auto' || output < window) return;
+  const outputOrigin = view.agent.originOf(['max_output_tokens']);
+  const windowOrigin = view.agent.originOf(['context_window']);
+  const [outputFrom, windowFrom] = [outputOrigin, windowOrigin].map((o) => describeOrigin(o, view.source.file));
+  view.report.addAt(nearestOrigin([outputOrigin, windowOrigin]), {
+    path: [...pathOf(view), 'max_output_tokens'],
+    text: `the answer must leave room in the window: max_output_tokens ${output} (${outputFrom}) < context_window ${window} (${windowFrom})`,
+  });
+}
+
+function checkIds(agents: readonly MergedAgent[], report: Report): void {
+  const seen = new Set<string>();
+  for (const { settings, index } of agents) {
+    if (seen.has(settings.id)) report.add(['agents', index ?? 0, 'id'], `two agents have the id "${settings.id}"`);
+    seen.add(settings.id);
+  }
+}
+
+function pathOf(view: View): Path {
+  return view.agent.index === null ? ['defaults'] : ['agents', view.agent.index];
+}

@@ -1,0 +1,58 @@
+import { type AgentSettings, agentSchema, type Config } from './schema.ts';
+
+/** What an agent is when nobody says otherwise: the lowest layer of the configuration. */
+export const agentDefaults: Omit<AgentSettings, 'id' | 'default' | 'routes'> = {
+  model: 'auto',
+  context_window: 'auto',
+  max_output_tokens: 4096,
+  max_steps: 8,
+  timeout_seconds: 120,
+  mode: 'mention',
+  allow_bots: false,
+  engine: 'stacked',
+  language: 'en',
+  prompts: '',
+  persona: '',
+  policy: '',
+  tools: ['memory_save', 'memory_recall', 'transcript_search', 'summary_open', 'blob_read'],
+  compaction: {
+    background_threshold: 0.8,
+    aggressive_threshold: 0.85,
+    emergency_threshold: 0.95,
+    stack_share: 0.15,
+    model: 'auto',
+    timeout_seconds: 120,
+    idle_minutes: 10,
+  },
+  memory: {
+    recall_limit: 8,
+    share_public: false,
+  },
+};
+
+/** The lowest layer of everything that is not an agent's. */
+export const generalDefaults: Pick<Config, 'storage' | 'queue' | 'log' | 'operations' | 'privacy'> = {
+  storage: { directory: './data', url: '' },
+  queue: { url: '' },
+  log: { level: 'info', text: false },
+  operations: { listen: '' },
+  privacy: { retention_days: 0 },
+};
+
+export type AgentOverrides = Partial<Omit<AgentSettings, 'compaction' | 'memory'>> & {
+  readonly compaction?: Partial<AgentSettings['compaction']>;
+  readonly memory?: Partial<AgentSettings['memory']>;
+};
+
+/** A whole agent from a few values: the defaults fill the rest. Throws when a value is out of range. */
+export function defaultAgent(overrides: AgentOverrides = {}): AgentSettings {
+  return agentSchema.parse({
+    id: 'main',
+    default: true,
+    routes: [],
+    ...agentDefaults,
+    ...overrides,
+    compaction: { ...agentDefaults.compaction, ...overrides.compaction },
+    memory: { ...agentDefaults.memory, ...overrides.memory },
+  });
+}

@@ -1,0 +1,69 @@
+import { channelOf } from '../conversation/key.ts';
+import type { ConversationKey } from '../message.ts';
+import type { AgentDirectory } from '../parts.ts';
+import { withOverrides } from './checks.ts';
+import type { AgentSettings, Config } from './schema.ts';
+
+type Route = AgentSettings['routes'][number];
+
+interface Rule {
+  readonly agent: AgentSettings;
+  readonly pattern: RegExp;
+  /** Characters of the pattern that are no `*`: the more, the more specific. */
+  readonly weight: number;
+}
+
+interface Book {
+  readonly config: Pick<Config, 'agents'>;
+  readonly rules: readonly Rule[];
+  readonly main: AgentSettings;
+}
+
+/**
+ * Who serves which conversation. A pattern names a whole key, `*` stands for anything, and a pattern for a channel
+ * serves its threads too. Of all patterns that match the most specific wins (most characters beside `*`), of equals
+ * the first in the file; without a match the default agent serves. `config` is asked anew each time.
+ */
+export function createAgentDirectory(config: () => Pick<Config, 'agents'>): AgentDirectory {
+  let book = bookOf(config());
+  const current = (): Book => {
+    const now = config();
+    if (now !== book.config) book = bookOf(now);
+    return book;
+  };
+  return {
+    agentFor(conversation) {
+      const { rules, main } = current();
+      return rules.find((rule) => serves(rule, conversation))?.agent ?? main;
+    },
+    agent: (id) => current().config.agents.find((agent) => agent.id === id) ?? null,
+    list: () => current().config.agents,
+  };
+}
+
+function bookOf(config: Pick<Config, 'agents'>): Book {
+  const rules = config.agents.flatMap((agent) => agent.routes.map((route) => ruleOf(agent, route)));
+  const main = config.agents.find((agent) => agent.default) ?? config.agents[0];
+  if (!main) throw new TypeError('a configuration has at least one agent');
+  return { config, main, rules: rules.sort((a, b) => b.weight - a.weight) };
+}
+
+function ruleOf(agent: AgentSettings, route: Route): Rule {
+  return {
+    agent: {
+      ...agent,
+      mode: route.mode ?? agent.mode,
+      compaction: withOverrides(agent.compaction, route.compaction ?? {}),
+    },
+    pattern: new RegExp(`^${route.match.split('*').map(escaped).join('.*')}$`, 'su'),
+    weight: route.match.replaceAll('*', '').length,
+  };
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+}
+
+function serves(rule: Rule, conversation: ConversationKey): boolean {
+  return rule.pattern.test(conversation) || rule.pattern.test(channelOf(conversation));
+}

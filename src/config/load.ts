@@ -1,0 +1,170 @@
+import { resolve } from 'node:path';
+import { StrataError } from '../errors.ts';
+import { type MergedAgent, mergeAgents } from './agents.ts';
+import { checkAgents } from './checks.ts';
+import { generalDefaults } from './defaults.ts';
+import { type Merged, mergeLayers, type Origin } from './layers.ts';
+import { type ConfigFlags, overrideLayers } from './overrides.ts';
+import type { Environment } from './references.ts';
+import { createReport, type Report, reportProblems } from './report.ts';
+import { type Config, type GeneralSettings, generalSchema } from './schema.ts';
+import { secretsOf } from './secrets.ts';
+import { isChannelEnabled, readSections, type Sections } from './sections.ts';
+import { type ConfigSource, readSource } from './source.ts';
+import { isTable, type Path, pathKey, type Tree, valueAt } from './tree.ts';
+
+export interface LoadOptions {
+  /** As the user named it; `config.toml` when nobody did. */
+  readonly file: string;
+  /** The user named the file: it has to exist. */
+  readonly explicit: boolean;
+  readonly environment: Environment;
+  readonly flags: ConfigFlags;
+}
+
+export interface LoadedConfig {
+  readonly config: Config;
+  readonly source: ConfigSource;
+  /** Where the value at a path of `config` came from. */
+  originOf(path: Path): Origin;
+  /** How the file writes a value that was filled in from the environment; null for all others. */
+  writtenAs(path: Path): string | null;
+  /** Resolved secrets, to be kept out of logs. */
+  readonly secrets: readonly string[];
+}
+
+/**
+ * Hard-coded values < `[defaults]` < `[[agents]]` < environment < flags. Throws `CONFIG_UNREADABLE`, or `CONFIG_INVALID`
+ * with everything that is wrong.
+ */
+export function loadConfig(options: LoadOptions): LoadedConfig {
+  const source = readSource(options.file, options);
+  const report = createReport(source);
+  const usesProvider = providersIn(source.tree, options);
+  const sections = readSections(source, { environment: options.environment, report, usesProvider });
+  const agents = mergeAgents(sections, { source, report, overrides: overrideLayers('agent', options) });
+  checkAgents(agents, source, report);
+  const general = mergeGeneral(sections, { source, report, options });
+  const problems = report.lines();
+  if (general === null || problems.length > 0) {
+    throw new StrataError('CONFIG_INVALID', { file: options.file, problems });
+  }
+  const parts = { source, sections, agents, ...general };
+  const config: Config = {
+    agents: agents.map((agent) => agent.settings),
+    ...general.settings,
+    providers: filledProviders(sections),
+    channels: enabledChannels(sections),
+  };
+  return {
+    config,
+    source,
+    originOf: (path) => originOf(path, parts),
+    writtenAs: (path) => writtenAs(path, parts),
+    secrets: secretsOf(config, sections.written),
+  };
+}
+
+interface General {
+  readonly settings: GeneralSettings;
+  readonly merged: Merged;
+}
+
+function mergeGeneral(
+  sections: Sections,
+  context: { readonly source: ConfigSource; readonly report: Report; readonly options: LoadOptions },
+): General | null {
+  const { source, report, options } = context;
+  const merged = mergeLayers([
+    { values: generalDefaults, originOf: () => ({ kind: 'default' }) },
+    {
+      values: sections.general,
+      originOf: (path) => ({ kind: 'file', path, position: source.locate(path) }),
+    },
+    ...overrideLayers('general', options),
+  ]);
+  const result = generalSchema.safeParse(merged.values);
+  if (result.success) return { settings: withFolder(result.data, merged, source), merged };
+  const value = merged.values;
+  reportProblems(result.error, { schema: generalSchema, value, merged, report });
+  return null;
+}
+
+/** In the file a folder starts at the file's own one; on the command line where the command was given. */
+function withFolder(settings: GeneralSettings, merged: Merged, source: ConfigSource): GeneralSettings {
+  const origin = merged.origins.get(pathKey(['storage', 'directory']));
+  const outside = origin?.kind === 'environment' || origin?.kind === 'flag';
+  const { directory } = settings.storage;
+  return {
+    ...settings,
+    storage: { ...settings.storage, directory: outside ? resolve(directory) : resolve(source.folder, directory) },
+  };
+}
+
+/**
+ * Whether a provider is named by any model. Judged on the text before anything is checked: where a model is itself
+ * filled in from the environment, every provider counts.
+ */
+function providersIn(tree: Tree, options: LoadOptions): (name: string) => boolean {
+  const agents = valueAt(tree, ['agents']);
+  const holders = [valueAt(tree, ['defaults']), ...(Array.isArray(agents) ? agents : [])];
+  const models: readonly unknown[] = [
+    options.environment['STRATA_MODEL'],
+    options.flags.model,
+    ...holders.flatMap((holder) => [valueAt(holder, ['model']), valueAt(holder, ['compaction', 'model'])]),
+  ];
+  const texts = models.filter((model) => typeof model === 'string');
+  if (texts.some((text) => text.startsWith('env:') || text.includes('${'))) return () => true;
+  const names = new Set(texts.map((text) => text.split(':')[0]));
+  return (name) => names.has(name);
+}
+
+function filledProviders(sections: Sections): Config['providers'] {
+  return Object.fromEntries(
+    Object.entries(sections.providers).map(([name, { base_url = '', api_key = '' }]) => [name, { base_url, api_key }]),
+  );
+}
+
+/** `enabled` is ours; the rest of the table belongs to the adapter. */
+function enabledChannels(sections: Sections): Config['channels'] {
+  return Object.fromEntries(
+    Object.entries(sections.channels)
+      .filter(([, table]) => isChannelEnabled(table))
+      .map(([name, { enabled: _enabled, ...table }]) => [name, table]),
+  );
+}
+
+interface Parts {
+  readonly source: ConfigSource;
+  readonly sections: Sections;
+  readonly agents: readonly MergedAgent[];
+  readonly merged: Merged;
+}
+
+function originOf(path: Path, parts: Parts): Origin {
+  const [section, name, ...rest] = path;
+  if (section !== 'agents') {
+    const general = parts.merged.origins.get(pathKey(path));
+    return general ?? fileOrigin(path, parts);
+  }
+  const agent = parts.agents[Number(name)];
+  if (!agent || agent.index === null) return agent?.originOf(rest) ?? { kind: 'default' };
+  const own = ['id', 'default', 'routes'].includes(String(rest[0]));
+  return own ? fileOrigin(['agents', agent.index, ...rest], parts) : agent.originOf(rest);
+}
+
+/** A path that is not in the file is a default. */
+function fileOrigin(path: Path, parts: Parts): Origin {
+  const present = isTable(parts.source.tree) && valueAt(parts.source.tree, path) !== undefined;
+  return present ? { kind: 'file', path, position: parts.source.locate(path) } : { kind: 'default' };
+}
+
+/** Within a list only the list itself has an origin. */
+function writtenAs(path: Path, parts: Parts): string | null {
+  for (let length = path.length; length > 0; length -= 1) {
+    const origin = originOf(path.slice(0, length), parts);
+    if (origin.kind !== 'file') continue;
+    return parts.sections.written.get(pathKey([...origin.path, ...path.slice(length)])) ?? null;
+  }
+  return null;
+}

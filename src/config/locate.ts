@@ -1,0 +1,69 @@
+import { type AST, parseTOML } from 'toml-eslint-parser';
+import { type Path, pathKey } from './tree.ts';
+
+/** Both from 1, as editors count. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+export type Locate = (path: Path) => Position | null;
+
+/**
+ * Where each value of a TOML text stands. A path that is not in the text (a missing key) is found at the nearest table
+ * around it. The text must already have been parsed without an error. Nobody asks of a file that is in order, so it is
+ * read when somebody does.
+ */
+export function locator(text: string): Locate {
+  let positions: ReadonlyMap<string, Position> | null = null;
+  return (path) => {
+    positions ??= positionsOf(text);
+    return find(positions, path);
+  };
+}
+
+function positionsOf(text: string): ReadonlyMap<string, Position> {
+  const positions = new Map<string, Position>();
+  const [top] = parseTOML(text, { tomlVersion: 'latest' }).body;
+  for (const node of top.body) {
+    if (node.type === 'TOMLKeyValue') addPair(positions, [], node);
+    else addTable(positions, node);
+  }
+  return positions;
+}
+
+function find(positions: ReadonlyMap<string, Position>, path: Path): Position | null {
+  for (let length = path.length; length > 0; length -= 1) {
+    const position = positions.get(pathKey(path.slice(0, length)));
+    if (position) return position;
+  }
+  return null;
+}
+
+function addTable(positions: Map<string, Position>, table: AST.TOMLTable): void {
+  add(positions, table.resolvedKey, table.key);
+  for (const pair of table.body) addPair(positions, table.resolvedKey, pair);
+}
+
+function addPair(positions: Map<string, Position>, base: Path, pair: AST.TOMLKeyValue): void {
+  const names = pair.key.keys.map((key) => (key.type === 'TOMLBare' ? key.name : key.value));
+  for (let length = 1; length < names.length; length += 1) {
+    add(positions, [...base, ...names.slice(0, length)], pair.key);
+  }
+  addValue(positions, [...base, ...names], pair.value);
+}
+
+function addValue(positions: Map<string, Position>, path: Path, value: AST.TOMLContentNode): void {
+  add(positions, path, value);
+  if (value.type === 'TOMLInlineTable') {
+    for (const pair of value.body) addPair(positions, path, pair);
+  } else if (value.type === 'TOMLArray') {
+    for (const [index, element] of value.elements.entries()) addValue(positions, [...path, index], element);
+  }
+}
+
+/** The first mention of a table is where it is found. */
+function add(positions: Map<string, Position>, path: Path, node: { readonly loc: AST.SourceLocation }): void {
+  const key = pathKey(path);
+  if (!positions.has(key)) positions.set(key, { line: node.loc.start.line, column: node.loc.start.column + 1 });
+}

@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import { nearest } from '../nearest.ts';
+import { isTable, type Path, valueAt } from './tree.ts';
+
+/** Something wrong at a path, in words. */
+export interface Problem {
+  readonly path: Path;
+  readonly text: string;
+}
+
+export interface ProblemContext {
+  readonly schema: z.ZodType;
+  readonly value: unknown;
+  /** False where the value came from the environment or is a secret: it is not repeated then. */
+  readonly mayShow: (path: Path) => boolean;
+  /** Dotted paths of all keys that exist somewhere, for keys that stand in the wrong table. */
+  readonly elsewhere: readonly string[];
+  /** The section of the file that is checked; empty for the file itself. */
+  readonly section: string;
+}
+
+/** What a schema found, in words that say what was expected, what came and what was probably meant. */
+export function problemsOf(error: z.ZodError, context: ProblemContext): readonly Problem[] {
+  return error.issues.flatMap((issue) => problemsOfIssue(issue, context));
+}
+
+function problemsOfIssue(issue: z.core.$ZodIssue, context: ProblemContext): readonly Problem[] {
+  const path = issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part));
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({ path: [...path, key], text: unknownKey(key, path, context) }));
+  }
+  const value = valueAt(context.value, path);
+  if (value === undefined) return [{ path, text: 'is missing' }];
+  const came = context.mayShow(path) ? `, got ${shownValue(value)}` : '';
+  return [{ path, text: `${expectation(issue)}${came}${suggestion(issue, value)}` }];
+}
+
+/** A key of that very name in another table is a likelier slip than a similar one in this table. */
+function unknownKey(key: string, path: Path, context: ProblemContext): string {
+  const places = context.elsewhere.filter((known) => known.endsWith(`.${key}`));
+  const section = places.filter((known) => known.startsWith(`${context.section}.`));
+  const near = nearest(key, keysAt(context.schema, path));
+  const meant = section[0] ?? near ?? places[0];
+  return meant === undefined ? 'unknown key' : `unknown key; did you mean ${meant}?`;
+}
+
+function expectation(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `expected ${typeNames[issue.expected] ?? issue.expected}`;
+    case 'too_big':
+      return `expected ${issue.inclusive ? 'at most' : 'less than'} ${issue.maximum}`;
+    case 'too_small':
+      return issue.origin === 'string'
+        ? 'must not be empty'
+        : `expected ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}`;
+    case 'invalid_value':
+      return `expected ${alternatives(issue.values)}`;
+    case 'invalid_key':
+      return issue.issues[0]?.message ?? issue.message;
+    default:
+      return issue.message;
+  }
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  int: 'a whole number',
+  number: 'a number',
+  string: 'a string',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a table',
+  record: 'a table',
+};
+
+function alternatives(values: readonly unknown[]): string {
+  const shown = values.map((value) => JSON.stringify(value));
+  return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} or ${shown.at(-1)}`;
+}
+
+function suggestion(issue: z.core.$ZodIssue, value: unknown): string {
+  if (issue.code !== 'invalid_value' || typeof value !== 'string') return '';
+  const near = nearest(
+    value,
+    issue.values.filter((known) => typeof known === 'string'),
+  );
+  return near === null ? '' : `; did you mean ${JSON.stringify(near)}?`;
+}
+
+function shownValue(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (value instanceof Date) return 'a date';
+  if (isTable(value)) return 'a table';
+  if (typeof value !== 'string') return String(value);
+  return value.length > 60 ? `a text of ${value.length} characters` : JSON.stringify(value);
+}
+
+/** The schema beneath optional wrappers, lists and tables, along a path. */
+function schemaAt(schema: z.ZodType, path: Path): z.ZodType | null {
+  let current: unknown = unwrapped(schema);
+  for (const part of path) {
+    if (current instanceof z.ZodObject) current = unwrapped(current.shape[part]);
+    else if (current instanceof z.ZodArray) current = unwrapped(current.element);
+    else if (current instanceof z.ZodRecord) current = unwrapped(current.valueType);
+    else return null;
+  }
+  return current instanceof z.ZodType ? current : null;
+}
+
+function keysAt(schema: z.ZodType, path: Path): readonly string[] {
+  const found = schemaAt(schema, path);
+  return found instanceof z.ZodObject ? Object.keys(found.shape) : [];
+}
+
+function unwrapped(schema: unknown): unknown {
+  return schema instanceof z.ZodOptional ? unwrapped(schema.unwrap()) : schema;
+}
+
+/** Dotted paths of all keys that a schema knows. */
+export function knownPaths(schema: z.ZodType, path = ''): readonly string[] {
+  const inner = unwrapped(schema);
+  if (inner instanceof z.ZodArray && inner.element instanceof z.ZodObject) return knownPaths(inner.element, path);
+  const own = path === '' ? [] : [path];
+  if (!(inner instanceof z.ZodObject)) return own;
+  const beneath = Object.entries(inner.shape).flatMap(([name, field]) =>
+    field instanceof z.ZodType ? knownPaths(field, path === '' ? name : `${path}.${name}`) : [],
+  );
+  return [...own, ...beneath];
+}

@@ -1,0 +1,60 @@
+import { isTable, type Path, pathKey, type Tree } from './tree.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A tree in which every `env:NAME` and `${NAME}` is replaced, and what was found on the way. */
+export interface Resolved {
+  readonly tree: Tree;
+  readonly problems: readonly { readonly path: Path; readonly text: string }[];
+  /** The text as written, by `pathKey`: what is shown instead of a secret. */
+  readonly written: ReadonlyMap<string, string>;
+}
+
+/**
+ * Fills in the environment: a whole value `env:NAME`, or `${NAME}` and `${NAME:-default}` within a text; `$${` stands
+ * for a plain `${`. Lower-case names are left alone. `enabled` says whether a missing variable at a path matters; where
+ * it does not, the value becomes empty.
+ */
+export function resolveReferences(
+  tree: Tree,
+  options: { readonly environment: Environment; readonly enabled: (path: Path) => boolean },
+): Resolved {
+  const problems: { path: Path; text: string }[] = [];
+  const written = new Map<string, string>();
+
+  const resolveText = (text: string, path: Path): string => {
+    const missing = (name: string): string => {
+      if (options.enabled(path)) problems.push({ path, text: `the environment variable ${name} is not set` });
+      return '';
+    };
+    const filled = fill(text, { environment: options.environment, missing });
+    if (filled !== text) written.set(pathKey(path), text);
+    return filled;
+  };
+
+  const resolve = (value: unknown, path: Path): unknown => {
+    if (typeof value === 'string') return resolveText(value, path);
+    if (Array.isArray(value)) return value.map((item, index) => resolve(item, [...path, index]));
+    return isTable(value) ? resolveTable(value, path) : value;
+  };
+
+  const resolveTable = (table: Tree, path: Path): Tree =>
+    Object.fromEntries(Object.entries(table).map(([name, value]) => [name, resolve(value, [...path, name])]));
+
+  return { tree: resolveTable(tree, []), problems, written };
+}
+
+function fill(
+  text: string,
+  options: { readonly environment: Environment; readonly missing: (name: string) => string },
+): string {
+  const whole = /^env:([A-Za-z_][A-Za-z0-9_]*)$/.exec(text)?.[1];
+  if (whole) return options.environment[whole] || options.missing(whole);
+  return text.replace(
+    /\$\$\{|\$\{([A-Z_][A-Z0-9_]*)(?::-([^}]*))?\}/g,
+    (found: string, name: string | undefined, otherwise: string | undefined) => {
+      if (name === undefined) return found.slice(1);
+      return options.environment[name] || (otherwise ?? options.missing(name));
+    },
+  );
+}

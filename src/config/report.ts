@@ -1,0 +1,58 @@
+import type { z } from 'zod';
+import { describeOrigin, type Merged, type Origin } from './layers.ts';
+import { problemsOf } from './problems.ts';
+import type { ConfigSource } from './source.ts';
+import { isSecretPath, type Path, pathKey, shownPath } from './tree.ts';
+
+/** Collects everything that is wrong, so that one start tells it all. */
+export interface Report {
+  /** A problem in the file. */
+  add(path: Path, text: string): void;
+  /** A problem of a value that may come from outside the file. `path` is how the value is named. */
+  addAt(origin: Origin, problem: { readonly path: Path; readonly text: string }): void;
+  /** `config.toml:6:23`, or the file alone where the place is unknown. */
+  place(path: Path): string;
+  /** In the order of the file; what comes from elsewhere stands last. */
+  lines(): readonly string[];
+}
+
+interface Line {
+  readonly text: string;
+  readonly order: number;
+}
+
+export function createReport(source: ConfigSource): Report {
+  const lines = new Map<string, Line>();
+  const fileOrigin = (path: Path): Origin => ({ kind: 'file', path, position: source.locate(path) });
+
+  const addAt: Report['addAt'] = (origin, problem) => {
+    const place = describeOrigin(origin, source.file);
+    const name = origin.kind === 'file' || origin.kind === 'default' ? `${shownPath(problem.path, source.tree)}: ` : '';
+    const shown = `${place}: ${name}${problem.text}`;
+    lines.set(shown, { text: shown, order: orderOf(origin) });
+  };
+
+  return {
+    add: (path, text) => addAt(fileOrigin(path), { path, text }),
+    addAt,
+    place: (path) => describeOrigin(fileOrigin(path), source.file),
+    lines: () => [...lines.values()].sort((a, b) => a.order - b.order).map((line) => line.text),
+  };
+}
+
+function orderOf(origin: Origin): number {
+  if (origin.kind !== 'file') return Number.MAX_SAFE_INTEGER;
+  return origin.position ? origin.position.line * 10_000 + origin.position.column : 0;
+}
+
+/** What is wrong in merged values: after the file's own check only environment and flags can be the cause. */
+export function reportProblems(
+  error: z.ZodError,
+  whole: { readonly schema: z.ZodType; readonly value: unknown; readonly merged: Merged; readonly report: Report },
+): void {
+  const mayShow = (path: Path): boolean => !isSecretPath(path);
+  const { schema, value } = whole;
+  for (const problem of problemsOf(error, { schema, value, elsewhere: [], section: '', mayShow })) {
+    whole.report.addAt(whole.merged.origins.get(pathKey(problem.path)) ?? { kind: 'default' }, problem);
+  }
+}

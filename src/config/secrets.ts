@@ -1,0 +1,29 @@
+import type { Config } from './schema.ts';
+import { isSecretPath, isTable, type Path, pathKey } from './tree.ts';
+
+/** Shorter values would blot out ordinary words when they are redacted. */
+const shortestSecret = 6;
+
+/**
+ * Every value that must not appear in a log: keys and tokens of providers and channels wherever they were written, all
+ * that a channel takes from the environment, and the URLs of the store and the queue when they hold a password.
+ */
+export function secretsOf(config: Config, written: ReadonlyMap<string, string>): readonly string[] {
+  const secrets = new Set<string>();
+  const visit = (value: unknown, path: Path): void => {
+    if (isTable(value)) for (const [name, inner] of Object.entries(value)) visit(inner, [...path, name]);
+    else if (Array.isArray(value)) for (const [index, inner] of value.entries()) visit(inner, [...path, index]);
+    else if (typeof value === 'string' && (isSecretPath(path) || written.has(pathKey(path)))) secrets.add(value);
+  };
+  visit(config.providers, ['providers']);
+  visit(config.channels, ['channels']);
+  for (const url of [config.storage.url, config.queue.url]) {
+    for (const secret of passwordOf(url)) secrets.add(secret);
+  }
+  return [...secrets].filter((secret) => secret.length >= shortestSecret);
+}
+
+function passwordOf(url: string): readonly string[] {
+  const password = URL.canParse(url) ? new URL(url).password : '';
+  return password === '' ? [] : [url, password, decodeURIComponent(password)];
+}

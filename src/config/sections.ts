@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import { knownPaths, type ProblemContext, problemsOf } from './problems.ts';
+import { type Environment, resolveReferences } from './references.ts';
+import type { Report } from './report.ts';
+import { type AgentEntry, fileSchema, fileSections } from './schema.ts';
+import type { ConfigSource } from './source.ts';
+import { isSecretPath, isTable, type Path, pathKey, type Tree, valueAt, without } from './tree.ts';
+
+/** The file's layers, each of the right shape; what was wrong is in the report and left out here. */
+export interface Sections {
+  readonly defaults: z.infer<typeof fileSections.defaults>;
+  readonly agents: readonly IndexedAgent[];
+  readonly general: Tree;
+  readonly providers: z.infer<typeof fileSections.providers>;
+  readonly channels: z.infer<typeof fileSections.channels>;
+  /** Values as written, before the environment was filled in, by `pathKey`. */
+  readonly written: ReadonlyMap<string, string>;
+}
+
+export interface IndexedAgent {
+  /** Place in the file's list; the error in one agent does not hide those of the others. */
+  readonly index: number;
+  readonly entry: AgentEntry;
+}
+
+const elsewhere = knownPaths(fileSchema);
+
+/** Checks each section by itself against its layer's schema. */
+export function readSections(
+  source: ConfigSource,
+  options: {
+    readonly environment: Environment;
+    readonly report: Report;
+    readonly usesProvider: (name: string) => boolean;
+  },
+): Sections {
+  const { report } = options;
+  const resolved = resolveReferences(source.tree, {
+    environment: options.environment,
+    enabled: (path) => isEnabled(source.tree, path, options.usesProvider),
+  });
+  for (const problem of resolved.problems) report.add(problem.path, problem.text);
+  const unresolved = new Set(resolved.problems.map((problem) => pathKey(problem.path)));
+  const reader: SectionReader = { tree: resolved.tree, written: resolved.written, unresolved, report };
+  refuseUnknownSections(reader);
+  const { defaults, storage, queue, log, operations, privacy, providers, channels } = fileSections;
+  return {
+    defaults: readSection(reader, defaults, ['defaults']) ?? {},
+    agents: readAgents(reader),
+    general: {
+      storage: readSection(reader, storage, ['storage']),
+      queue: readSection(reader, queue, ['queue']),
+      log: readSection(reader, log, ['log']),
+      operations: readSection(reader, operations, ['operations']),
+      privacy: readSection(reader, privacy, ['privacy']),
+    },
+    providers: readSection(reader, providers, ['providers']) ?? {},
+    channels: readSection(reader, channels, ['channels']) ?? {},
+    written: resolved.written,
+  };
+}
+
+/** A missing variable only matters where the section is in use. */
+function isEnabled(tree: Tree, path: Path, usesProvider: (name: string) => boolean): boolean {
+  const [section, name] = path;
+  if (section === 'providers') return usesProvider(String(name));
+  return section !== 'channels' || isChannelEnabled(valueAt(tree, path.slice(0, 2)));
+}
+
+export function isChannelEnabled(table: unknown): boolean {
+  return isTable(table) && table['enabled'] !== false;
+}
+
+interface SectionReader {
+  readonly tree: Tree;
+  readonly written: ReadonlyMap<string, string>;
+  /** Values that lack their variable: reported already. */
+  readonly unresolved: ReadonlySet<string>;
+  readonly report: Report;
+}
+
+function readAgents(reader: SectionReader): readonly IndexedAgent[] {
+  const agents = reader.tree['agents'];
+  if (agents === undefined) return [];
+  if (!Array.isArray(agents)) {
+    reader.report.add(['agents'], 'expected a list of tables; write each agent as [[agents]]');
+    return [];
+  }
+  return agents.flatMap((_, index) => {
+    const entry = readSection(reader, fileSections.agents.element, ['agents', index]);
+    return entry ? [{ index, entry }] : [];
+  });
+}
+
+function readSection<Schema extends z.ZodType>(
+  reader: SectionReader,
+  schema: Schema,
+  base: Path,
+): z.infer<Schema> | undefined {
+  const value = valueAt(reader.tree, base);
+  if (value === undefined) return undefined;
+  const first = schema.safeParse(value);
+  if (first.success) return first.data;
+  const context = contextOf(reader, { schema, value, base });
+  const problems = problemsOf(first.error, context);
+  for (const problem of problems) {
+    const path = [...base, ...problem.path];
+    if (!reader.unresolved.has(pathKey(path))) reader.report.add(path, problem.text);
+  }
+  if (!isTable(value)) return undefined;
+  const rest = problems.reduce((tree, problem) => without(tree, problem.path), value);
+  const second = schema.safeParse(rest);
+  return second.success ? second.data : undefined;
+}
+
+function contextOf(
+  reader: SectionReader,
+  section: { readonly schema: z.ZodType; readonly value: unknown; readonly base: Path },
+): ProblemContext {
+  return {
+    schema: section.schema,
+    value: section.value,
+    elsewhere,
+    section: String(section.base[0]),
+    mayShow: (path) => {
+      const whole = [...section.base, ...path];
+      return !reader.written.has(pathKey(whole)) && !isSecretPath(whole);
+    },
+  };
+}
+
+const sectionNames = z
+  .strictObject(Object.fromEntries(Object.keys(fileSections).map((name) => [name, z.unknown()])))
+  .partial();
+
+function refuseUnknownSections(reader: SectionReader): void {
+  const result = sectionNames.safeParse(reader.tree);
+  if (result.success) return;
+  const context = { schema: fileSchema, value: reader.tree, elsewhere, section: '', mayShow: () => true };
+  for (const problem of problemsOf(result.error, context)) reader.report.add(problem.path, problem.text);
+}

@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { parse, TomlError } from 'smol-toml';
+import { describe, StrataError } from '../errors.ts';
+import { readText } from '../text-file.ts';
+import { type Locate, locator } from './locate.ts';
+import type { Tree } from './tree.ts';
+
+/** A configuration file as it was found: parsed, but not judged. */
+export interface ConfigSource {
+  /** As the user named it. */
+  readonly file: string;
+  /** Relative paths within the file start here. */
+  readonly folder: string;
+  readonly found: boolean;
+  readonly tree: Tree;
+  readonly locate: Locate;
+}
+
+/**
+ * Reads and parses. A file that nobody named may be missing: everything is at its default then. Throws
+ * `CONFIG_UNREADABLE` or, for broken TOML, `CONFIG_INVALID`.
+ */
+export function readSource(file: string, options: { readonly explicit: boolean }): ConfigSource {
+  const folder = dirname(resolve(file));
+  if (!options.explicit && !existsSync(file)) {
+    return { file, folder, found: false, tree: {}, locate: () => null };
+  }
+  const text = read(file);
+  return { file, folder, found: true, tree: parseToml(file, text), locate: lazyLocator(text) };
+}
+
+function read(file: string): string {
+  try {
+    return readText(file);
+  } catch (error) {
+    throw new StrataError('CONFIG_UNREADABLE', { file, reason: describe(error) }, { cause: error });
+  }
+}
+
+function parseToml(file: string, text: string): Tree {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    const [first = ''] = error.message.split('\n');
+    const reason = first.replace(/^Invalid TOML document: /, '');
+    const problem = `${file}:${error.line}:${error.column}: ${reason}`;
+    throw new StrataError('CONFIG_INVALID', { file, problems: [problem] }, { cause: error });
+  }
+}
+
+/** Places are only asked for when something is wrong or shown; the second parser may refuse what the first one took. */
+function lazyLocator(text: string): Locate {
+  let locate: Locate | null = null;
+  return (path) => {
+    locate ??= safeLocator(text);
+    return locate(path);
+  };
+}
+
+function safeLocator(text: string): Locate {
+  try {
+    return locator(text);
+  } catch {
+    return () => null;
+  }
+}

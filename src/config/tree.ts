@@ -1,0 +1,45 @@
+/** A table of a parsed file, before any schema has seen it. */
+export type Tree = { readonly [key: string]: unknown };
+export type Path = readonly (string | number)[];
+
+export function isTable(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
+
+/** A path as one key of a map. Names may hold dots, so joining by dots would not do. */
+export function pathKey(path: Path): string {
+  return JSON.stringify(path);
+}
+
+export function valueAt(tree: unknown, path: Path): unknown {
+  let value = tree;
+  for (const part of path) {
+    if (Array.isArray(value) && typeof part === 'number') value = value[part];
+    else if (isTable(value)) value = value[part];
+    else return undefined;
+  }
+  return value;
+}
+
+/** The table without the value at the path; a path into a list takes the whole list away, so that no index shifts. */
+export function without(tree: Tree, path: Path): Tree {
+  const [head, ...rest] = path;
+  if (typeof head !== 'string') return tree;
+  const { [head]: inner, ...others } = tree;
+  return isTable(inner) && rest.length > 0 ? { ...others, [head]: without(inner, rest) } : others;
+}
+
+/** Agents are shown by their id, everything else as it stands in the file. */
+export function shownPath(path: Path, tree: Tree): string {
+  return path.reduce<string>((text, part, index) => {
+    if (typeof part === 'string') return text === '' ? part : `${text}.${part}`;
+    const id = index === 1 && path[0] === 'agents' ? valueAt(tree, ['agents', part, 'id']) : undefined;
+    return `${text}[${typeof id === 'string' ? id : part}]`;
+  }, '');
+}
+
+/** Values that are never shown, wherever they come from. A URL may hold a password. */
+export function isSecretPath(path: Path): boolean {
+  const name = String(path.at(-1));
+  return path[0] === 'queue' || (/key$|token|secret|password|credential/i.test(name) && !/tokens$/.test(name));
+}

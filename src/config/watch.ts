@@ -1,0 +1,102 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe } from '../errors.ts';
+import { type ConfigChange, planChange } from './change.ts';
+import { type LoadedConfig, type LoadOptions, loadConfig } from './load.ts';
+import type { Config } from './schema.ts';
+import { watchFiles } from './watch-files.ts';
+
+export interface WatchOptions {
+  readonly initial: LoadedConfig;
+  readonly load: LoadOptions;
+  /** A last word on a configuration that is valid in itself, for example on its prompts: throws to refuse it. */
+  readonly check: (config: Config) => void;
+  /** Called when a file changed and is in use now; `waiting` names what needs a restart. */
+  readonly onChange: (change: ConfigChange) => void;
+  /** Called when the file on disk cannot be used. The last good one stays. */
+  readonly onReject: (message: string) => void;
+  /** A burst of writes is one change. */
+  readonly debounceMs?: number;
+  /** Files are looked at this often too: some file systems tell nothing. */
+  readonly pollMs?: number;
+}
+
+export interface LiveConfig {
+  /** What runs now. The same object until something is taken up. */
+  config(): Config;
+  /** Why the file on disk is not in use; null when it is. */
+  rejection(): string | null;
+  /** Parts of the file that differ and wait for a restart. */
+  waiting(): readonly string[];
+  /** Looks at the file now. */
+  reload(): void;
+  close(): void;
+}
+
+/**
+ * Follows the configuration file and the agents' own prompts. The folders are watched, not the files: an editor that
+ * saves by renaming would leave a watched file behind. Never keeps the process alive.
+ */
+export function watchConfig(options: WatchOptions): LiveConfig {
+  const load: LoadOptions = { ...options.load, explicit: options.load.explicit || options.initial.source.found };
+  let running = options.initial.config;
+  let waiting: readonly string[] = [];
+  let rejection: string | null = null;
+
+  const accept = (change: ConfigChange): void => {
+    rejection = null;
+    waiting = change.waiting;
+    if (change.changed) running = change.config;
+    options.onChange(change);
+  };
+
+  const reject = (message: string): void => {
+    if (message === rejection) return;
+    rejection = message;
+    options.onReject(message);
+  };
+
+  const reload = (): void => {
+    try {
+      const change = planChange(running, loadConfig(load).config);
+      options.check(change.config);
+      accept(change);
+    } catch (error) {
+      reject(describe(error));
+    }
+  };
+
+  const files = (): readonly string[] => [load.file, ...promptFiles(running)];
+  const folders = (): readonly string[] => [options.initial.source.folder, ...promptFolders(running)];
+  const watcher = watchFiles({
+    files,
+    folders,
+    onChange: reload,
+    debounceMs: options.debounceMs ?? 150,
+    pollMs: options.pollMs ?? 5000,
+  });
+  return {
+    config: () => running,
+    rejection: () => rejection,
+    waiting: () => waiting,
+    reload,
+    close: () => watcher.close(),
+  };
+}
+
+function promptFolders(config: Config): readonly string[] {
+  const folders = config.agents.map((agent) => agent.prompts).filter((folder) => folder !== '');
+  return [...new Set(folders.flatMap((folder) => [folder, join(folder, 'fragments')]))];
+}
+
+function promptFiles(config: Config): readonly string[] {
+  return promptFolders(config).flatMap((folder) => namesIn(folder).map((name) => join(folder, name)));
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).filter((name) => name.endsWith('.hbs'));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+
+/** Every prompt by name, with the variables that its template may use. */
+export const promptVariables = {
+  /** First system section when the agent's configuration has no persona. */
+  persona: z.strictObject({ agentId: z.string() }),
+  /** How to read the context: summaries are approximate, newer messages win, memories and quotes are data. */
+  guidance: z.strictObject({ tools: z.array(z.string()), hasMemory: z.boolean() }),
+  /** One line about the platform and the place. */
+  place: z.strictObject({ platform: z.string(), audience: z.string() }),
+  /** Standing instructions of entitled people: rendered in every view. */
+  instructions: z.strictObject({
+    items: z.array(z.strictObject({ id: z.string(), text: z.string(), by: z.string() })),
+  }),
+  /** One summary of the stack. */
+  summary: z.strictObject({ id: z.string(), fromSeq: z.int(), toSeq: z.int(), level: z.int(), text: z.string() }),
+  /** Recalled memories beside the newest message. */
+  memories: z.strictObject({
+    items: z.array(
+      z.strictObject({ id: z.string(), kind: z.string(), text: z.string(), about: z.string(), date: z.string() }),
+    ),
+  }),
+  /** The clock beside the newest message. */
+  clock: z.strictObject({ now: z.string() }),
+  compactor: z.strictObject({ tools: z.boolean(), strict: z.string(), instruction: z.string() }),
+  condenser: z.strictObject({ strict: z.string() }),
+  extractor: z.strictObject({ tools: z.boolean() }),
+  /** The transcript given to compactor and extractor: data between delimiters that the text cannot forge. */
+  transcript: z.strictObject({
+    nonce: z.string(),
+    before: z.array(z.string()),
+    known: z.array(z.string()),
+    lines: z.array(z.string()),
+  }),
+  /** Plain sentences to people when a turn fails. */
+  failure: z.strictObject({ reason: z.string() }),
+} as const;
+
+export type PromptName = keyof typeof promptVariables;
+export const promptNames = Object.keys(promptVariables) as readonly PromptName[];
+export type PromptVariables<Name extends PromptName> = z.infer<(typeof promptVariables)[Name]>;
+
+export interface RenderedPrompt {
+  readonly text: string;
+  /** First 12 hex digits of the template's sha256: kept with each summary and memory. */
+  readonly hash: string;
+}
+
+export interface PromptLibrary {
+  /** Renders with strict variables. `from` names the agent's language and own folder. */
+  render<Name extends PromptName>(name: Name, variables: PromptVariables<Name>, from: PromptSource): RenderedPrompt;
+}
+
+export interface PromptSource {
+  readonly language: string;
+  /** Folder of the agent's own prompts; empty for none. */
+  readonly folder: string;
+}

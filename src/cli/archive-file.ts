@@ -1,0 +1,156 @@
+import { once } from 'node:events';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { open, rename, rm, stat } from 'node:fs/promises';
+import { finished } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { z } from 'zod';
+import { describe, StrataError } from '../errors.ts';
+import { readLines } from '../lines.ts';
+import type { Archive, ArchiveHeader, ArchiveRow, ArchiveSink } from '../ports/upkeep.ts';
+
+/** A backup is JSON Lines: what it is and how many rows it has, then every row with the name of its table. */
+
+const FORMAT = 'strata backup';
+const VERSION = 1;
+/** The largest line: a stored tool result with all its text. */
+const MAX_LINE_BYTES = 256_000_000;
+
+const count = z.int().nonnegative();
+const header = z.object({
+  format: z.literal(FORMAT),
+  version: z.int(),
+  migrations: z.array(z.string()),
+  counts: z.record(z.string(), count),
+});
+const record: z.ZodType<{ table: string; row: ArchiveRow }> = z.strictObject({
+  table: z.string(),
+  row: z.record(z.string(), z.union([z.string(), z.number(), z.null()])),
+});
+
+export interface WrittenFile {
+  readonly header: ArchiveHeader;
+  readonly bytes: number;
+}
+
+/** Writes what is dumped. The file is there whole or not at all, and readable by its owner only. */
+export async function writeArchive(file: string, dump: (sink: ArchiveSink) => Promise<void>): Promise<WrittenFile> {
+  const part = `${file}.part`;
+  const outputs: Output[] = [];
+  let written: ArchiveHeader = { migrations: [], counts: {} };
+  const sink: ArchiveSink = {
+    async begin(given) {
+      await outputs.at(-1)?.discard();
+      written = given;
+      outputs.push(openOutput(part, file.endsWith('.gz')));
+      await outputs.at(-1)?.write({ format: FORMAT, version: VERSION, ...given });
+    },
+    async rows(table, rows) {
+      for (const row of rows) await outputs.at(-1)?.write({ table, row });
+    },
+  };
+  try {
+    await dump(sink);
+    await outputs.at(-1)?.end();
+    await sync(part);
+    await rename(part, file);
+    return { header: written, bytes: (await stat(file)).size };
+  } catch (error) {
+    await outputs.at(-1)?.discard();
+    await rm(part, { force: true });
+    throw error;
+  }
+}
+
+interface Output {
+  write(value: unknown): Promise<void>;
+  end(): Promise<void>;
+  discard(): Promise<void>;
+}
+
+function openOutput(path: string, isPacked: boolean): Output {
+  const target = createWriteStream(path, { mode: 0o600 });
+  const entry = isPacked ? createGzip() : target;
+  if (entry !== target) entry.pipe(target);
+  const ended = finished(target);
+  ended.catch(() => undefined);
+  return {
+    async write(value) {
+      if (!entry.write(`${JSON.stringify(value)}\n`)) await Promise.race([once(entry, 'drain'), ended]);
+    },
+    async end() {
+      entry.end();
+      await ended;
+    },
+    async discard() {
+      entry.destroy();
+      target.destroy();
+      await ended.catch(() => undefined);
+    },
+  };
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r+');
+  await handle.sync();
+  await handle.close();
+}
+
+/** Reads the first line. Throws `BACKUP_INVALID` for what is no backup, or one of a newer format. */
+export async function readArchive(file: string): Promise<Archive> {
+  for await (const line of linesOf(file)) {
+    const parsed = header.safeParse(line.value);
+    if (!parsed.success) throw invalid(file, { line: 1, problem: 'it is no backup of Strata' });
+    const { version, migrations, counts } = parsed.data;
+    if (version > VERSION) {
+      throw invalid(file, { line: 1, problem: `its format ${version} is newer than ${VERSION}. Update Strata` });
+    }
+    return { name: file, header: { migrations, counts }, records: () => recordsOf(file) };
+  }
+  throw invalid(file, { line: null, problem: 'it is empty' });
+}
+
+async function* recordsOf(file: string): AsyncGenerator<{ readonly table: string; readonly row: ArchiveRow }> {
+  for await (const { number, value } of linesOf(file)) {
+    if (number === 1) continue;
+    const parsed = record.safeParse(value);
+    if (!parsed.success) throw invalid(file, { line: number, problem: 'the line is no row of a table' });
+    yield parsed.data;
+  }
+}
+
+async function* linesOf(file: string): AsyncGenerator<{ readonly number: number; readonly value: unknown }> {
+  for await (const line of readLines(bytesOf(file), { maxBytes: MAX_LINE_BYTES })) {
+    const { number } = line;
+    if (line.kind === 'refused') throw invalid(file, { line: number, problem: `the line ${line.problem}` });
+    yield { number, value: parse(file, number, line.text) };
+  }
+}
+
+function parse(file: string, line: number, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw invalid(file, { line, problem: 'the line is not JSON', cause: error });
+  }
+}
+
+async function* bytesOf(file: string): AsyncGenerator<unknown> {
+  const source = createReadStream(file);
+  try {
+    if (!file.endsWith('.gz')) return yield* source;
+    const unpacked = createGunzip();
+    source.on('error', (error) => unpacked.destroy(error));
+    yield* source.pipe(unpacked);
+  } catch (error) {
+    throw invalid(file, { line: null, problem: describe(error), cause: error });
+  } finally {
+    source.destroy();
+  }
+}
+
+function invalid(
+  file: string,
+  { line, problem, cause }: { readonly line: number | null; readonly problem: string; readonly cause?: unknown },
+): StrataError {
+  return new StrataError('BACKUP_INVALID', { file, line, problem }, { cause });
+}

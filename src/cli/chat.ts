@@ -1,0 +1,131 @@
+import type { Command } from 'commander';
+import type { Operations } from '../adapters.ts';
+import { parseKey } from '../conversation/key.ts';
+import { StrataError } from '../errors.ts';
+import type { ConversationKey } from '../message.ts';
+import { nearest } from '../nearest.ts';
+import type { Role } from '../wiring.ts';
+import { type App, type Cli, globalsOf, type OpenOptions } from './cli.ts';
+import { COMMANDS } from './names.ts';
+import { addConversation } from './options.ts';
+
+interface Options {
+  readonly conversation?: ConversationKey;
+  readonly user?: string;
+  readonly role?: string;
+}
+
+/** A person who leaves the terminal waits this long at most for the last memories; what is left is done at the next start. */
+const LEAVE_DEADLINE_MS = 4_000;
+const STOP_DEADLINE_MS = 15_000;
+
+export function addStart(program: Command, cli: Cli): void {
+  program
+    .command('start', { isDefault: true })
+    .description(
+      'Run the bot on the platforms that the configuration enables; without any, in this terminal (default).',
+    )
+    .allowExcessArguments()
+    .option('--user <name>', 'your name in the terminal')
+    .option('--role <role>', ROLE_HELP)
+    .addHelpText('after', START_HELP)
+    .action(async (options: Options, own: Command) => {
+      refuseWords(own.args);
+      const role = roleOf(cli, options);
+      await serve(cli, { ...globalsOf(own), platforms: 'configured', role, terminal: terminalOf(cli, options) });
+    });
+}
+
+export function addChat(program: Command, cli: Cli): void {
+  const command = program.command('chat').description('Talk to the bot in this terminal, whatever else is configured.');
+  addConversation(command, false)
+    .option('--user <name>', 'your name')
+    .addHelpText('after', CHAT_HELP)
+    .action(async (options: Options, own: Command) => {
+      const terminal = terminalOf(cli, options);
+      await serve(cli, { ...globalsOf(own), platforms: ['terminal'], role: 'all', terminal });
+    });
+}
+
+const ROLES: readonly Role[] = ['gateway', 'worker', 'all'];
+const ROLE_HELP =
+  'gateway (talks), worker (summarises) or all, the default; halves need a shared queue (environment: STRATA_ROLE)';
+
+function roleOf(cli: Cli, { role: flag }: Options): Role {
+  const [name, text] = flag === undefined ? ['STRATA_ROLE', cli.environment['STRATA_ROLE'] ?? ''] : ['--role', flag];
+  const role = text === '' ? 'all' : ROLES.find((known) => known === text);
+  if (role !== undefined) return role;
+  throw new StrataError('USAGE', { problem: `${name} is "${text}". Expected ${ROLES.join(', ')}.` });
+}
+
+const START_HELP = `
+Examples:
+  $ strata
+  $ strata start --config bot.toml --data /var/lib/strata
+  $ STRATA_QUEUE_URL=redis://127.0.0.1:6379 strata start --role worker`;
+
+const CHAT_HELP = `
+Piped input is served line by line, each reply printed before the next line is read:
+  $ printf 'My name is Ada.\\n/memory list\\n' | strata chat`;
+
+/** The default command takes every word that is no command: the nearest one was probably meant. */
+function refuseWords([word]: readonly string[]): void {
+  if (word === undefined) return;
+  const meant = nearest(word.slice(0, 40), COMMANDS);
+  const hint = meant === null ? '`strata --help` lists the commands.' : `Did you mean ${meant}?`;
+  throw new StrataError('USAGE', { problem: `There is no command "${word.slice(0, 40)}". ${hint}` });
+}
+
+function terminalOf(cli: Cli, { conversation, user }: Options): OpenOptions['terminal'] {
+  if (conversation !== undefined && parseKey(conversation).platform !== 'terminal') {
+    const problem = `${conversation} is no conversation of the terminal. Expected terminal:workspace:channel, for example terminal:local:work.`;
+    throw new StrataError('USAGE', { problem });
+  }
+  const { USER, USERNAME } = cli.environment;
+  return { conversation: conversation ?? null, user: user ?? USER ?? USERNAME ?? 'user' };
+}
+
+/** Runs until the terminal's input ends or the process is told to stop; then everything owed is finished. */
+async function serve(cli: Cli, options: Omit<OpenOptions, 'listenOnly'>): Promise<void> {
+  const app = await cli.open({ ...options, listenOnly: false });
+  // A worker whose queue is away has nothing else that would keep the process.
+  const alive = setInterval(() => undefined, ALIVE_MS);
+  let operations: Operations | null = null;
+  try {
+    await announce(cli, app, options.role);
+    operations = await app.operate();
+    if (operations !== null) cli.stderr.write(`State: ${operations.url}/metrics\n`);
+    // A platform that cannot be reached must not keep the process from ending.
+    await Promise.race([app.bot.start(), stopped(cli.signal)]);
+    const end = await Promise.race([stopped(cli.signal), app.terminalEnded]);
+    if (end !== null && end.failures > 0) cli.exit(1);
+  } finally {
+    clearInterval(alive);
+    await app.close({ deadlineMs: app.platforms.includes('terminal') ? LEAVE_DEADLINE_MS : STOP_DEADLINE_MS });
+    await operations?.close();
+  }
+}
+
+/** Which model and why, where the data lies, and how to see more. */
+async function announce(cli: Cli, { parts, platforms }: App, role: Role): Promise<void> {
+  for (const agent of parts.agents.list()) {
+    const choice =
+      agent.model === 'auto' ? await parts.models.choose() : { modelId: agent.model, reason: 'configured' };
+    await parts.models.open(choice.modelId);
+    cli.stderr.write(`Model: ${choice.modelId} – ${choice.reason}\n`);
+  }
+  cli.stderr.write(`Data:  ${parts.dataLocation}\n`);
+  if (role === 'worker') cli.stderr.write('Working on summaries and memories. Ctrl-C stops.\n');
+  else if (platforms.includes('terminal')) cli.stderr.write(TERMINAL_HINT);
+  else cli.stderr.write(`Serving ${platforms.join(', ')}. Ctrl-C stops.\n`);
+}
+
+const ALIVE_MS = 60_000;
+const TERMINAL_HINT = 'Help:  /help lists the commands, /demo plays a conversation, /quit ends.\n';
+
+function stopped(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(null);
+    signal.addEventListener('abort', () => resolve(null), { once: true });
+  });
+}

@@ -1,0 +1,85 @@
+import type { Command } from 'commander';
+import type { Adapters, ChannelContext, Operations, TerminalEnd } from '../adapters.ts';
+import type { Bot } from '../bot.ts';
+import type { CommandParts } from '../commands/parts.ts';
+import type { LoadOptions } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import type { ConversationKey } from '../message.ts';
+import type { Storage } from '../parts.ts';
+import type { Upkeep } from '../ports/upkeep.ts';
+import type { Role } from '../wiring.ts';
+import type { CliContext, ExitCode, GlobalOptions } from './context.ts';
+
+/** The CLI's world: its streams, and the way to a bot. */
+export interface Cli extends CliContext {
+  /** Loads the configuration and opens the store. Starts nothing. */
+  open(options: OpenOptions): Promise<App>;
+  /** Loads the configuration and opens the store alone. */
+  openStorage(options: GlobalOptions): Promise<Storage>;
+  /** The platforms by name. Each is loaded when it is called. */
+  channelAdapters(): Promise<Adapters['channels']>;
+  /** Is told what the process shall exit with. */
+  exit(code: ExitCode): void;
+}
+
+export interface OpenOptions extends GlobalOptions {
+  /** Which platforms to serve. `configured`: those that the configuration enables, else the terminal. */
+  readonly platforms: 'configured' | readonly string[];
+  /** Answer nobody, whatever the configuration says. */
+  readonly listenOnly: boolean;
+  /** What this process does of the bot's work. */
+  readonly role: Role;
+  readonly terminal: { readonly conversation: ConversationKey | null; readonly user: string } | null;
+}
+
+/** A bot that is put together. Its parts can be used before, and without, `start`. */
+export interface App {
+  readonly bot: Bot;
+  readonly parts: CommandParts;
+  readonly config: Config;
+  readonly upkeep: Upkeep;
+  /** What the channels were given. */
+  readonly channelContext: ChannelContext;
+  readonly platforms: readonly string[];
+  /** Resolves when the terminal's input has ended; never when there is none. */
+  readonly terminalEnded: Promise<TerminalEnd>;
+  /** Answers those who look after the process, where the configuration says so. */
+  operate(): Promise<Operations | null>;
+  /** Ends what runs, and closes the store. */
+  close(options?: { readonly deadlineMs: number }): Promise<void>;
+}
+
+/** The options given before and after the command's name. */
+export function globalsOf(command: Command): GlobalOptions {
+  const { config, data, model, logLevel } = command.optsWithGlobals<Partial<Record<keyof GlobalOptions, string>>>();
+  return { config: config ?? null, data: data ?? null, model: model ?? null, logLevel: logLevel ?? null };
+}
+
+/** How the configuration is to be read: a file that nobody named may be missing. */
+export function loadOptionsOf(cli: Pick<CliContext, 'environment'>, globals: GlobalOptions): LoadOptions {
+  const { config, data, model, logLevel } = globals;
+  return {
+    file: config ?? 'config.toml',
+    explicit: config !== null,
+    environment: cli.environment,
+    flags: { data, model, logLevel },
+  };
+}
+
+/** Opens a bot for one command and closes it whatever happens. */
+export async function withApp<Result>(
+  cli: Cli,
+  options: GlobalOptions & Partial<OpenOptions>,
+  work: (app: App) => Promise<Result>,
+): Promise<Result> {
+  const app = await cli.open({ platforms: [], listenOnly: false, role: 'all', terminal: null, ...options });
+  try {
+    return await work(app);
+  } finally {
+    await app.close();
+  }
+}
+
+export function writeJson(cli: Pick<Cli, 'stdout'>, value: unknown): void {
+  cli.stdout.write(`${JSON.stringify(value)}\n`);
+}

@@ -1,0 +1,129 @@
+import type { z } from 'zod';
+import { channelProblems } from '../config/channels.ts';
+import { describeOrigin } from '../config/layers.ts';
+import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
+import { isSecretPath, isTable, type Path, valueAt } from '../config/tree.ts';
+import { isStrataError, StrataError } from '../errors.ts';
+import { promptProblems } from '../prompt-library.ts';
+import { formatTable } from '../table.ts';
+import type { CliContext, ExitCode } from './context.ts';
+
+export interface ConfigCommand {
+  readonly load: LoadOptions;
+  /** The schemas of the channel adapters, by name. */
+  readonly channels: ReadonlyMap<string, z.ZodType>;
+  readonly json: boolean;
+}
+
+type Streams = Pick<CliContext, 'stdout' | 'stderr'>;
+
+/** `config check`: everything that is wrong, prompts and channels included. Wrong use when there is anything. */
+export function checkConfig(cli: Streams, command: ConfigCommand): ExitCode {
+  const { problems, found } = examine(command);
+  const { file } = command.load;
+  if (command.json) cli.stdout.write(`${JSON.stringify({ ok: problems.length === 0, file, problems })}\n`);
+  else if (problems.length === 0)
+    cli.stdout.write(found ? `${file} is valid.\n` : `There is no ${file}: all is at its default.\n`);
+  else cli.stderr.write(`${problems.join('\n')}\n`);
+  return problems.length === 0 ? 0 : 2;
+}
+
+interface Examined {
+  readonly problems: readonly string[];
+  readonly found: boolean;
+}
+
+function examine(command: ConfigCommand): Examined {
+  try {
+    const loaded = loadConfig(command.load);
+    const prompts = loaded.config.agents.flatMap((agent) =>
+      promptProblems({ language: agent.language, folder: agent.prompts }),
+    );
+    const problems = [...channelProblems(loaded, command.channels), ...new Set(prompts)];
+    return { problems, found: loaded.source.found };
+  } catch (error) {
+    if (!isStrataError(error, 'CONFIG_INVALID')) throw error;
+    return { problems: error.data.problems, found: true };
+  }
+}
+
+export interface ShowCommand extends Omit<ConfigCommand, 'channels'> {
+  /** Where each value came from. */
+  readonly origin: boolean;
+  /** Only this agent's values; null shows everything. */
+  readonly agent: string | null;
+}
+
+/** `config show`: what is in force. Secrets are shown as the file writes them, never resolved. */
+export function showConfig(cli: Streams, command: ShowCommand): ExitCode {
+  const loaded = loadConfig(command.load);
+  const index = agentIndex(loaded, command.agent);
+  const rows = rowsOf(loaded, index);
+  if (command.json) {
+    const path = index === null ? [] : ['agents', index];
+    const value = command.origin ? rows : safeValue(valueAt(loaded.config, path), path, loaded);
+    cli.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  } else if (command.origin) {
+    const cells = rows.map((row) => [row.path, shownValue(row.value), row.origin]);
+    cli.stdout.write(`${formatTable(['key', 'value', 'origin'], cells)}\n`);
+  } else {
+    for (const row of rows) cli.stdout.write(`${row.path} = ${JSON.stringify(row.value)}\n`);
+  }
+  return 0;
+}
+
+export interface ConfigRow {
+  readonly path: string;
+  readonly value: unknown;
+  readonly origin: string;
+}
+
+function agentIndex(loaded: LoadedConfig, id: string | null): number | null {
+  if (id === null) return null;
+  const ids = loaded.config.agents.map((agent) => agent.id);
+  if (ids.includes(id)) return ids.indexOf(id);
+  throw new StrataError('USAGE', { problem: `There is no agent "${id}". Known: ${ids.join(', ')}.` });
+}
+
+function rowsOf(loaded: LoadedConfig, agent: number | null): readonly ConfigRow[] {
+  const leaves =
+    agent === null ? leavesOf(loaded.config, []) : leavesOf(loaded.config.agents[agent], ['agents', agent]);
+  return leaves.map(({ path, value }) => ({
+    path: namedPath(path, loaded),
+    value: safeValue(value, path, loaded),
+    origin: describeOrigin(loaded.originOf(path), loaded.source.file),
+  }));
+}
+
+/** Values that are no table; lists are values, except the list of agents. */
+function leavesOf(value: unknown, path: Path): readonly { readonly path: Path; readonly value: unknown }[] {
+  if (isTable(value)) return Object.entries(value).flatMap(([name, inner]) => leavesOf(inner, [...path, name]));
+  if (path.length === 1 && path[0] === 'agents' && Array.isArray(value)) {
+    return value.flatMap((agent, index) => leavesOf(agent, [...path, index]));
+  }
+  return [{ path, value }];
+}
+
+function namedPath(path: Path, loaded: LoadedConfig): string {
+  const [section, index, ...rest] = path;
+  if (section !== 'agents') return path.join('.');
+  return [`agents[${loaded.config.agents[Number(index)]?.id ?? index}]`, ...rest].join('.');
+}
+
+/** The value with everything secret as the file writes it. */
+function safeValue(value: unknown, path: Path, loaded: LoadedConfig): unknown {
+  if (isTable(value)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [name, safeValue(inner, [...path, name], loaded)]),
+    );
+  }
+  if (Array.isArray(value)) return value.map((item, index) => safeValue(item, [...path, index], loaded));
+  const written = loaded.writtenAs(path);
+  if (written !== null) return written;
+  return isSecretPath(path) && value !== '' ? '[secret]' : value;
+}
+
+function shownValue(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}

@@ -1,0 +1,112 @@
+import type { Command } from 'commander';
+import { gauge, thresholdLine } from '../commands/context.ts';
+import type { ContextReport } from '../context/inspection.ts';
+import { StrataError } from '../errors.ts';
+import type { ConversationKey } from '../message.ts';
+import type { Conversation } from '../ports/store.ts';
+import { formatFields, formatTable } from '../table.ts';
+import { cleanText, formatNumber, formatTime } from '../text.ts';
+import { type App, type Cli, globalsOf, withApp, writeJson } from './cli.ts';
+import { addConversation, findConversation } from './options.ts';
+
+interface Options {
+  readonly conversation?: ConversationKey;
+  readonly detail?: string;
+  readonly json?: boolean;
+}
+
+const PAGE = 200;
+
+export function addContext(program: Command, cli: Cli): void {
+  const command = program
+    .command('context')
+    .description('Show what the model sees of a conversation, part by part; without --conversation list all of them.');
+  addConversation(command, false)
+    .option('--detail <key>', 'print the text of one part')
+    .option('--json', 'one JSON object; for the list one a line')
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: Options, own: Command) => {
+      await withApp(cli, globalsOf(own), async (app) => {
+        if (options.conversation === undefined) return await listAll(cli, app, options.json ?? false);
+        const report = await app.parts.inspect(await findConversation(app, options.conversation));
+        if (options.detail !== undefined) return printDetail(cli, report, options.detail);
+        if (options.json) writeJson(cli, toJson(report));
+        else printReport(cli, report);
+      });
+    });
+}
+
+const EXAMPLES = `
+Examples:
+  $ strata context
+  $ strata context --conversation terminal:local:main
+  $ strata context --conversation terminal:local:main --json
+  $ strata context --conversation terminal:local:main --detail tail`;
+
+async function listAll(cli: Cli, app: App, json: boolean): Promise<void> {
+  const all: Conversation[] = [];
+  for (let offset = 0; ; offset += PAGE) {
+    const page = await app.parts.store.conversations.list({ limit: PAGE, offset });
+    all.push(...page);
+    if (page.length < PAGE) break;
+  }
+  if (json) {
+    for (const { key, nextSeq, audience, lastActivityAt } of all) {
+      writeJson(cli, {
+        conversation: key,
+        entries: nextSeq - 1,
+        audience,
+        lastActivityAt: new Date(lastActivityAt).toISOString(),
+      });
+    }
+  } else if (all.length === 0) cli.stderr.write('There are no conversations yet.\n');
+  else {
+    const cells = all.map(({ key, nextSeq, audience, lastActivityAt }) => [
+      key,
+      formatNumber(nextSeq - 1),
+      audience,
+      formatTime(lastActivityAt),
+    ]);
+    cli.stdout.write(`${formatTable(['CONVERSATION', 'MESSAGES', 'AUDIENCE', 'LAST'], cells)}\n`);
+  }
+}
+
+function toJson(report: ContextReport) {
+  const { agentId, modelId, thresholds, lastInputTokens, parts } = report;
+  return {
+    ...report.summary,
+    agent: agentId,
+    model: modelId,
+    thresholds,
+    lastInputTokens,
+    parts: parts.map(({ text: _text, ...part }) => part),
+  };
+}
+
+function printReport(cli: Cli, report: ContextReport): void {
+  const { summary, measurement, thresholds, modelId, agentId, parts } = report;
+  const fields = [
+    { name: 'Conversation', value: summary.conversation },
+    { name: 'Model', value: `${modelId} (agent ${agentId})` },
+    { name: 'Used', value: gauge(measurement) },
+    { name: 'Compacts', value: thresholdLine(measurement.window, thresholds) },
+    { name: 'Messages', value: `${formatNumber(summary.entries)}, summarised up to #${summary.compactedUpto}` },
+  ];
+  const cells = parts.map((part) => [
+    part.key,
+    formatNumber(part.tokens),
+    part.included ? (part.truncated ? 'cut' : 'yes') : 'no',
+    part.source,
+    part.reason,
+  ]);
+  cli.stdout.write(`${formatFields(fields)}\n\n${formatTable(['PART', 'TOKENS', 'IN', 'SOURCE', 'REASON'], cells)}\n`);
+}
+
+function printDetail(cli: Cli, report: ContextReport, key: string): void {
+  const part = report.parts.find((candidate) => candidate.key === key);
+  if (part === undefined) {
+    const known = report.parts.map((candidate) => candidate.key).join(', ');
+    throw new StrataError('USAGE', { problem: `The context has no part "${key}". There are ${known}.` });
+  }
+  cli.stdout.write(`${cleanText(part.text)}\n`);
+}

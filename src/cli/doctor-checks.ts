@@ -1,0 +1,183 @@
+import { statfs } from 'node:fs/promises';
+import { channelProblems } from '../config/channels.ts';
+import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import type { AgentSettings } from '../config/schema.ts';
+import { describe, isStrataError } from '../errors.ts';
+import type { ChatModel, ModelRequest } from '../ports/model.ts';
+import type { Finding as AdapterFinding } from '../ports/upkeep.ts';
+import { promptProblems } from '../prompt-library.ts';
+import { formatNumber } from '../text.ts';
+import { type App, type Cli, loadOptionsOf } from './cli.ts';
+import type { GlobalOptions } from './context.ts';
+import { channelSchemas } from './platform.ts';
+
+export interface Finding extends AdapterFinding {
+  readonly checkId: CheckId;
+}
+
+export type CheckId = (typeof CHECKS)[number] | `channel.${string}` | `data.${string}`;
+
+const CHECKS = ['node', 'config', 'prompts', 'data', 'disk', 'model', 'privacy'] as const;
+
+export interface Checkup {
+  readonly checksRun: readonly CheckId[];
+  readonly checksSkipped: readonly CheckId[];
+  readonly findings: readonly Finding[];
+}
+
+/** Every check that can be made; what rests on a configuration that cannot be read is skipped. */
+export async function runChecks(
+  cli: Cli,
+  options: { readonly globals: GlobalOptions; readonly deep: boolean },
+): Promise<Checkup> {
+  const findings: Finding[] = [checkNode()];
+  const loaded = await readConfig(cli, options.globals, findings);
+  if (loaded !== null) {
+    findings.push(checkPrompts(loaded));
+    const app = await openData(cli, options.globals, findings);
+    if (app !== null) {
+      if (app.config.storage.url === '') findings.push(await checkDisk(app));
+      for (const agent of loaded.config.agents) findings.push(await checkModel(app, agent, options.deep));
+      findings.push(...(await checkChannels(cli, app)));
+      await app.close();
+    }
+    findings.push(checkPrivacy(loaded));
+  }
+  const checksRun = [...new Set(findings.map((finding) => finding.checkId))];
+  return { checksRun, checksSkipped: CHECKS.filter((id) => !checksRun.includes(id)), findings };
+}
+
+function ok(checkId: CheckId, message: string): Finding {
+  return { checkId, severity: 'ok', message, fixHint: null };
+}
+
+function checkNode(): Finding {
+  return ok('node', `Node.js ${process.versions.node}`);
+}
+
+async function readConfig(cli: Cli, globals: GlobalOptions, findings: Finding[]): Promise<LoadedConfig | null> {
+  try {
+    const loaded = loadConfig(loadOptionsOf(cli, globals));
+    const problems = channelProblems(loaded, await channelSchemas(cli));
+    const { file, found } = loaded.source;
+    if (problems.length === 0) findings.push(ok('config', found ? `${file} is valid` : `no ${file}: all defaults`));
+    else findings.push(configFailure(problems.join('; ')));
+    return loaded;
+  } catch (error) {
+    findings.push(configFailure(describe(error)));
+    return null;
+  }
+}
+
+function configFailure(message: string): Finding {
+  return {
+    checkId: 'config',
+    severity: 'fail',
+    message,
+    fixHint: '`strata config check` lists every error with its line.',
+  };
+}
+
+function checkPrompts({ config }: LoadedConfig): Finding {
+  const sources = config.agents.map(({ language, prompts }) => ({ language, folder: prompts }));
+  const problems = [...new Set(sources.flatMap((source) => promptProblems(source)))];
+  if (problems.length === 0) return ok('prompts', 'all prompts render');
+  const fixHint = '`strata prompts eject` writes fresh copies of the built-in ones.';
+  return { checkId: 'prompts', severity: 'fail', message: problems.join('; '), fixHint };
+}
+
+/** Opening migrates too, so that an open store is a usable one. */
+async function openData(cli: Cli, globals: GlobalOptions, findings: Finding[]): Promise<App | null> {
+  try {
+    const app = await cli.open({ ...globals, platforms: [], listenOnly: true, role: 'all', terminal: null });
+    findings.push(ok('data', `${app.upkeep.place} is open and up to date`));
+    for (const finding of await app.upkeep.check()) {
+      findings.push({ ...finding, checkId: `data.${finding.checkId}` });
+    }
+    return app;
+  } catch (error) {
+    const isBusy = isStrataError(error, 'STORE_LOCKED');
+    const fixHint = isBusy
+      ? 'Stop it to check its data too.'
+      : 'Name other data with --data or [storage] url, or restore a backup.';
+    findings.push({ checkId: 'data', severity: isBusy ? 'warn' : 'fail', message: describe(error), fixHint });
+    return null;
+  }
+}
+
+const LITTLE_BYTES = 1_000_000_000;
+const TOO_LITTLE_BYTES = 100_000_000;
+
+async function checkDisk({ config }: App): Promise<Finding> {
+  const { directory } = config.storage;
+  const { bavail, bsize } = await statfs(directory);
+  const free = bavail * bsize;
+  const message = `${formatNumber(free / 1_000_000)} MB are free at ${directory}`;
+  if (free > LITTLE_BYTES) return ok('disk', message);
+  const severity = free < TOO_LITTLE_BYTES ? 'fail' : 'warn';
+  return { checkId: 'disk', severity, message, fixHint: 'Free some space, or move the data with --data.' };
+}
+
+async function checkModel({ parts }: App, agent: AgentSettings, deep: boolean): Promise<Finding> {
+  try {
+    const choice =
+      agent.model === 'auto' ? await parts.models.choose() : { modelId: agent.model, reason: 'configured' };
+    const model = await parts.models.open(choice.modelId);
+    if (deep) await ask(model);
+    const window =
+      model.traits.windowTokens === null ? 'window unknown' : `window ${formatNumber(model.traits.windowTokens)}`;
+    const answered = deep ? ', it answered' : '';
+    return ok('model', `agent ${agent.id}: ${model.id} (${choice.reason}), ${window}${answered}`);
+  } catch (error) {
+    const fixHint = 'Set the key in the environment or in .env, or choose another model with --model.';
+    return { checkId: 'model', severity: 'fail', message: `agent ${agent.id}: ${describe(error)}`, fixHint };
+  }
+}
+
+const ASK_LIMIT_MS = 30_000;
+
+async function ask(model: ChatModel): Promise<void> {
+  const request: ModelRequest = {
+    purpose: 'reply',
+    system: [],
+    messages: [{ role: 'user', content: [{ kind: 'text', text: 'Say ok.' }] }],
+    tools: [],
+    maxOutputTokens: 16,
+    json: false,
+  };
+  for await (const part of model.stream(request, { signal: AbortSignal.timeout(ASK_LIMIT_MS) })) {
+    if (part.kind === 'finish') return;
+  }
+}
+
+/** Each enabled platform says itself what must hold. */
+async function checkChannels(cli: Cli, app: App): Promise<readonly Finding[]> {
+  const adapters = await cli.channelAdapters();
+  const findings: Finding[] = [];
+  for (const [name, settings] of Object.entries(app.config.channels)) {
+    const adapter = await adapters[name]?.();
+    const found = (await adapter?.check(settings, app.channelContext)) ?? [];
+    findings.push(...found.map((finding): Finding => ({ ...finding, checkId: `channel.${name}.${finding.checkId}` })));
+  }
+  return findings;
+}
+
+function checkPrivacy({ config }: LoadedConfig): Finding {
+  const notes = [
+    ...config.agents.flatMap((agent) =>
+      agent.memory.share_public
+        ? [`agent ${agent.id} shares public memories between channels (memory.share_public)`]
+        : [],
+    ),
+    ...(config.log.text ? ['the text of messages is written to the log (log.text)'] : []),
+  ];
+  const days = config.privacy.retention_days;
+  const kept = days === 0 ? 'messages are kept until they are forgotten' : `messages are kept for ${days} days`;
+  if (notes.length === 0) return ok('privacy', `memories stay where they were captured; ${kept}`);
+  return {
+    checkId: 'privacy',
+    severity: 'warn',
+    message: notes.join('; '),
+    fixHint: 'Switch it off if people do not expect it.',
+  };
+}

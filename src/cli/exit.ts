@@ -1,0 +1,21 @@
+import { type ErrorCode, StrataError } from '../errors.ts';
+import type { ExitCode } from './context.ts';
+
+/** Errors that are mended by typing or configuring something else: wrong use, not failure. */
+const WRONG_USE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'USAGE',
+  'CONFIG_INVALID',
+  'CONFIG_UNREADABLE',
+  'KEY_INVALID',
+  'MODEL_UNKNOWN',
+  'MODEL_KEY_MISSING',
+  'ADAPTER_MISSING',
+  'COMMAND_UNKNOWN',
+  'COMMAND_USAGE',
+  'PROMPT_INVALID',
+  'TOOL_DUPLICATE',
+]);
+
+export function exitCodeOf(error: unknown): ExitCode {
+  return error instanceof StrataError && WRONG_USE.has(error.code) ? 2 : 1;
+}

@@ -1,0 +1,94 @@
+import type { Command } from 'commander';
+import { estimateParts } from '../context/tokens.ts';
+import { parseKey } from '../conversation/key.ts';
+import type { Audience, Author, ConversationKey, TextPart } from '../message.ts';
+import type { Append } from '../ports/store.ts';
+import { formatNumber } from '../text.ts';
+import { type App, type Cli, globalsOf, withApp } from './cli.ts';
+import { type FileMessage, readMessages } from './jsonl.ts';
+import { addConversation } from './options.ts';
+
+interface Options {
+  readonly conversation: ConversationKey;
+}
+
+export function addImport(program: Command, cli: Cli): void {
+  const command = program
+    .command('import <file>')
+    .description(
+      'Append the messages of a JSON Lines file to a conversation. A message that is there already is passed over.',
+    );
+  addConversation(command, true)
+    .addHelpText('after', HELP)
+    .action(async (file: string, options: Options, own: Command) => {
+      await withApp(cli, globalsOf(own), async (app) => {
+        const counts = await importFile(cli, app, { file, conversation: options.conversation });
+        const known = counts.known === 0 ? '' : ` ${formatNumber(counts.known)} were there already.`;
+        cli.stderr.write(`Imported ${formatNumber(counts.stored)} messages into ${options.conversation}.${known}\n`);
+      });
+    });
+}
+
+const HELP = `
+Each line is a JSON object: id, author and text; optionally at (ISO time) and role (user or assistant).
+
+Example:
+  $ strata import chat.jsonl --conversation terminal:local:main`;
+
+async function importFile(
+  cli: Cli,
+  app: App,
+  source: { readonly file: string; readonly conversation: ConversationKey },
+): Promise<{ readonly stored: number; readonly known: number }> {
+  let [stored, known] = [0, 0];
+  try {
+    for await (const message of readMessages(source.file)) {
+      if (cli.signal.aborted) break;
+      const isNew = await storeMessage(app, source.conversation, message);
+      if (isNew) stored += 1;
+      else known += 1;
+    }
+  } finally {
+    app.bot.changed(source.conversation);
+  }
+  return { stored, known };
+}
+
+/** False when a message of this id is there already. */
+export async function storeMessage(app: App, conversation: ConversationKey, message: FileMessage): Promise<boolean> {
+  const { agents, clock, store } = app.parts;
+  const now = clock.now();
+  const append: Append = {
+    conversation,
+    audience: await audienceOf(app, conversation),
+    message: {
+      externalId: message.id,
+      role: message.role,
+      author: authorOf(message),
+      parts: partsOf(message),
+      replyTo: null,
+      mentions: [],
+      tokens: estimateParts(partsOf(message)),
+      at: message.at ?? now,
+    },
+    wantsReply: false,
+    claimLeaseMs: null,
+    idleExtractMs: agents.agentFor(conversation).compaction.idle_minutes * 60_000,
+    now,
+  };
+  return (await store.transcript.append(append)).kind === 'stored';
+}
+
+export function authorOf({ author, role }: FileMessage): Author {
+  return { id: author, name: author, kind: role === 'assistant' ? 'bot' : 'person' };
+}
+
+/** A terminal is one person's. Of another place the platform has told; one that is new is taken for a closed channel. */
+export async function audienceOf({ parts }: App, conversation: ConversationKey): Promise<Audience> {
+  if (parseKey(conversation).platform === 'terminal') return 'dm';
+  return (await parts.store.conversations.find(conversation))?.audience ?? 'private';
+}
+
+function partsOf({ text }: FileMessage): readonly TextPart[] {
+  return text === '' ? [] : [{ kind: 'text', text: text.toWellFormed() }];
+}

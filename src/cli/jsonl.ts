@@ -1,0 +1,84 @@
+import { createReadStream } from 'node:fs';
+import { basename } from 'node:path';
+import { z } from 'zod';
+import { describe, StrataError } from '../errors.ts';
+import { readLines } from '../lines.ts';
+
+/** One message of a file to import or replay. */
+export interface FileMessage {
+  readonly id: string;
+  readonly author: string;
+  readonly text: string;
+  /** Epoch milliseconds; null where the file does not say. */
+  readonly at: number | null;
+  readonly role: 'user' | 'assistant';
+}
+
+const MAX_LINE_BYTES = 1_000_000;
+
+const time = z.union([z.iso.datetime({ offset: true, local: true }), z.int().nonnegative()]);
+
+const schema = z.object({
+  id: z.union([z.string().min(1).max(200), z.int().transform(String)]),
+  author: z.string().min(1).max(200),
+  text: z.string(),
+  at: time.nullish(),
+  role: z.enum(['user', 'assistant']).default('user'),
+});
+
+/** Reads a file of any size, one line at a time. Throws `IMPORT_INVALID` at the first bad line. */
+export async function* readMessages(file: string): AsyncGenerator<FileMessage> {
+  for await (const line of readLines(openFile(file), { maxBytes: MAX_LINE_BYTES })) {
+    const fail = failAt(file, line.number);
+    if (line.kind === 'refused') fail(`the line ${line.problem}`);
+    else if (line.text.trim() !== '') yield parseMessage(line.text, fail);
+  }
+}
+
+/** The file's name without its ending, as a channel's name. */
+export function channelNameOf(file: string): string {
+  return basename(file).replace(/(?:\.messages)?\.jsonl?$/i, '') || 'replay';
+}
+
+type Fail = (problem: string, cause?: unknown) => never;
+
+function failAt(file: string, line: number): Fail {
+  return (problem, cause) => {
+    throw new StrataError('IMPORT_INVALID', { file, line, problem }, { cause });
+  };
+}
+
+function parseMessage(text: string, fail: Fail): FileMessage {
+  const parsed = schema.safeParse(parseJson(text, fail));
+  if (!parsed.success) return fail(problemOf(parsed.error));
+  const { at, ...message } = parsed.data;
+  return { ...message, at: at === null || at === undefined ? null : timeOf(at) };
+}
+
+function parseJson(text: string, fail: Fail): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    return fail('the line is not JSON', error);
+  }
+}
+
+/** A time without a zone is taken as UTC, so that the same file means the same everywhere. */
+function timeOf(at: string | number): number {
+  if (typeof at === 'number') return at;
+  return Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/i.test(at) ? at : `${at}Z`);
+}
+
+function problemOf(error: z.ZodError): string {
+  const [first] = error.issues;
+  if (first === undefined) return 'the line is no message';
+  return first.path.length === 0 ? first.message : `${first.path.join('.')}: ${first.message}`;
+}
+
+async function* openFile(file: string): AsyncGenerator<unknown> {
+  try {
+    yield* createReadStream(file);
+  } catch (error) {
+    throw new StrataError('USAGE', { problem: `Cannot read ${file}: ${describe(error)}` }, { cause: error });
+  }
+}

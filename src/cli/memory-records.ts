@@ -1,0 +1,78 @@
+import { StrataError } from '../errors.ts';
+import { readerFor } from '../memory/policy.ts';
+import type { ConversationKey, MemoryId } from '../message.ts';
+import { MEMORY_STATES, type Memory, type MemoryKind, type MemoryReader } from '../ports/memory-store.ts';
+import { formatTable } from '../table.ts';
+import { cleanText, excerpt } from '../text.ts';
+import type { App, Cli } from './cli.ts';
+import { OPERATOR } from './invoke.ts';
+import { findConversation } from './options.ts';
+
+const MOST = 10_000;
+const MOST_HITS = 50;
+
+export async function listOf(
+  app: App,
+  conversation: ConversationKey,
+  kind: MemoryKind | null,
+): Promise<readonly Memory[]> {
+  const reader = await readerOf(app, conversation);
+  const kinds = kind === null ? {} : { kinds: [kind] };
+  return await app.parts.memories.list({ reader, states: MEMORY_STATES, limit: MOST, offset: 0, ...kinds });
+}
+
+export async function searchOf(app: App, conversation: ConversationKey, text: string): Promise<readonly Memory[]> {
+  return await app.parts.memories.search({ reader: await readerOf(app, conversation), text, limit: MOST_HITS });
+}
+
+export interface OperatorsMemory {
+  readonly text: string;
+  readonly kind: MemoryKind;
+  readonly global: boolean;
+}
+
+/** Kept as the operator says it, at once. Gives its id. */
+export async function addMemoryOf(app: App, conversation: ConversationKey, said: OperatorsMemory): Promise<MemoryId> {
+  const by = { reader: await readerOf(app, conversation), author: OPERATOR, rights: 'operator' } as const;
+  const { text, kind, global } = said;
+  const result = await app.parts.memories.add({ text, kind, scope: global ? 'global' : 'place', by });
+  if (result.kind !== 'forgotten') return result.memory.id;
+  throw new StrataError('USAGE', { problem: 'This was forgotten here before, and does not come back.' });
+}
+
+async function readerOf(app: App, key: ConversationKey): Promise<MemoryReader> {
+  return readerFor(await findConversation(app, key), app.parts.agents.agentFor(key));
+}
+
+/** What `--json` prints of a memory. */
+export function recordOf(memory: Memory) {
+  const { sources, validFrom, validUntil, lastRecalledAt, createdAt, updatedAt, fingerprint: _, ...rest } = memory;
+  return {
+    ...rest,
+    validFrom: iso(validFrom),
+    validUntil: iso(validUntil),
+    lastRecalledAt: iso(lastRecalledAt),
+    createdAt: iso(createdAt),
+    updatedAt: iso(updatedAt),
+    sources: sources.map(({ conversation, seq, externalId }) => ({ conversation, seq, id: externalId })),
+  };
+}
+
+function iso(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}
+
+export function printMemories(cli: Cli, memories: readonly Memory[]): void {
+  if (memories.length === 0) {
+    cli.stderr.write('Nothing is remembered here that fits.\n');
+    return;
+  }
+  const cells = memories.map((memory) => [
+    memory.id,
+    memory.kind,
+    excerpt(cleanText(memory.text), 100),
+    cleanText(memory.subjectName ?? ''),
+    `${memory.state}${memory.pinned ? ', pinned' : ''}`,
+  ]);
+  cli.stdout.write(`${formatTable(['ID', 'KIND', 'WHAT', 'ABOUT', 'STATE'], cells)}\n`);
+}

@@ -1,0 +1,19 @@
+/** The commands of the CLI, in the order of its help. */
+export const COMMANDS = [
+  'start',
+  'chat',
+  'import',
+  'replay',
+  'recall',
+  'context',
+  'summaries',
+  'transcript',
+  'memory',
+  'config',
+  'prompts',
+  'backup',
+  'restore',
+  'doctor',
+] as const;
+
+export type CommandName = (typeof COMMANDS)[number];

@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { z } from 'zod';
+import { describe } from '../errors.ts';
+import type { Cli } from './cli.ts';
+import { exitCodeOf } from './exit.ts';
+import { COMMANDS, type CommandName } from './names.ts';
+
+type Adder = (program: Command, cli: Cli) => void;
+
+/** Every command in the order of the help. The one that is called is loaded alone: a start must not wait for the others. */
+const commands: Readonly<Record<CommandName, () => Promise<Adder>>> = {
+  start: async () => (await import('./chat.ts')).addStart,
+  chat: async () => (await import('./chat.ts')).addChat,
+  import: async () => (await import('./import.ts')).addImport,
+  replay: async () => (await import('./replay.ts')).addReplay,
+  recall: async () => (await import('./recall.ts')).addRecall,
+  context: async () => (await import('./context-command.ts')).addContext,
+  summaries: async () => (await import('./summaries.ts')).addSummaries,
+  transcript: async () => (await import('./transcript.ts')).addTranscript,
+  memory: async () => (await import('./memory.ts')).addMemory,
+  config: async () => (await import('./config-command.ts')).addConfig,
+  prompts: async () => (await import('./prompts-command.ts')).addPrompts,
+  backup: async () => (await import('./backup.ts')).addBackup,
+  restore: async () => (await import('./restore.ts')).addRestore,
+  doctor: async () => (await import('./doctor.ts')).addDoctor,
+};
+
+/** Runs one command line. Failures become one sentence on standard error and an exit code. */
+export async function runCli(argv: readonly string[], cli: Cli): Promise<void> {
+  try {
+    const program = await createProgram(argv, cli);
+    await program.parseAsync([...argv], { from: 'user' });
+  } catch (error) {
+    // Commander has already said what is wrong; help and version are no failures.
+    if (error instanceof CommanderError) return cli.exit(error.exitCode === 0 ? 0 : 2);
+    cli.stderr.write(`strata: ${describe(error)}\n`);
+    cli.exit(exitCodeOf(error));
+  }
+}
+
+async function createProgram(argv: readonly string[], cli: Cli): Promise<Command> {
+  const program = new Command('strata')
+    .description('A chat bot whose conversations never freeze and never forget.')
+    .version(ownVersion(), '--version', 'print the version and end')
+    .option('--config <file>', 'configuration to use (default: config.toml in this folder, if there is one)')
+    .option('--data <dir>', 'folder of the embedded store (default: data)')
+    .option('--model <provider:model>', 'model that answers, instead of the configured one')
+    .option('--log-level <level>', 'debug, info, warn, error or silent')
+    .configureHelp({ showGlobalOptions: true })
+    .addHelpText('after', EXAMPLES);
+  const wanted = wantedCommand(argv);
+  for (const name of COMMANDS) {
+    if (wanted === null || wanted === name) (await commands[name]())(program, cli);
+  }
+  if (wanted === null) await addPlatformOf(argv, program, cli);
+  settle(program, cli);
+  return program;
+}
+
+function ownVersion(): string {
+  const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return z.object({ version: z.string() }).parse(JSON.parse(file)).version;
+}
+
+/** The command that a line certainly calls; null when all must be known, to help or to find the nearest name. */
+function wantedCommand(argv: readonly string[]): string | null {
+  if (argv.length === 0) return 'start';
+  const [first = ''] = argv;
+  return COMMANDS.some((name) => name === first) ? first : null;
+}
+
+/** `strata discord register`: what a platform itself can be told to do. */
+async function addPlatformOf(argv: readonly string[], program: Command, cli: Cli): Promise<void> {
+  const { addPlatform } = await import('./platform.ts');
+  await addPlatform(
+    program,
+    cli,
+    argv.find((word) => !word.startsWith('-')),
+  );
+}
+
+/** No command ends the process or writes anywhere but to the given streams. */
+function settle(command: Command, cli: Cli): void {
+  command
+    .exitOverride()
+    .showHelpAfterError('(add --help for more)')
+    .configureOutput({
+      writeOut: (text) => cli.stdout.write(text),
+      writeErr: (text) => cli.stderr.write(text),
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    });
+  for (const child of command.commands) settle(child, cli);
+}
+
+const EXAMPLES = `
+Examples:
+  $ strata                                        talk to the bot in this terminal
+  $ printf 'Hi\\n/status\\n' | strata               the same from a pipe
+  $ strata import chat.jsonl --conversation terminal:local:main
+  $ strata context --conversation terminal:local:main --json
+  $ strata memory search tea --conversation terminal:local:main
+  $ strata doctor
+
+Exit codes: 0 done, 1 failed, 2 wrong use.`;

@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import type { AgentSettings } from '../config/schema.ts';
+import { type Cli, globalsOf, loadOptionsOf } from './cli.ts';
+
+interface ListOptions {
+  readonly json?: boolean;
+}
+
+interface EjectOptions {
+  readonly to: string;
+  readonly language: string;
+  readonly force?: boolean;
+}
+
+export function addPrompts(program: Command, cli: Cli): void {
+  const group = program
+    .command('prompts')
+    .description('List and check what the model is told, or copy it to be edited.')
+    .addHelpText('after', EXAMPLES);
+  group
+    .command('list')
+    .description('Which file serves each prompt of each agent.')
+    .option('--json', 'one JSON object a line')
+    .action(async ({ json = false }: ListOptions, own: Command) => {
+      const { listPrompts } = await import('./prompts.ts');
+      cli.exit(listPrompts(cli, { agents: await agentsOf(cli, own), json }));
+    });
+  group
+    .command('check')
+    .description('Render every prompt of every agent.')
+    .option('--json', 'one JSON object: ok, problems')
+    .action(async ({ json = false }: ListOptions, own: Command) => {
+      const { checkPrompts } = await import('./prompts.ts');
+      cli.exit(checkPrompts(cli, { agents: await agentsOf(cli, own), json }));
+    });
+  group
+    .command('eject [names...]')
+    .description('Copy built-in prompts (all, or those named) into a folder of your own.')
+    .option('--to <folder>', 'folder to write to', 'prompts-own')
+    .option('--language <name>', 'language of the prompts', 'en')
+    .option('--force', 'overwrite files that are there')
+    .action(async (names: readonly string[], { to, language, force = false }: EjectOptions) => {
+      const { ejectPrompts } = await import('./prompts.ts');
+      cli.exit(ejectPrompts(cli, { names, folder: to, language, force }));
+    });
+}
+
+async function agentsOf(cli: Cli, own: Command): Promise<readonly AgentSettings[]> {
+  const { loadConfig } = await import('../config/load.ts');
+  return loadConfig(loadOptionsOf(cli, globalsOf(own))).config.agents;
+}
+
+const EXAMPLES = `
+Examples:
+  $ strata prompts list
+  $ strata prompts eject persona guidance --to my-prompts`;

@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+import { sayOf, whoSaid } from '../commands/said.ts';
+import { StrataError } from '../errors.ts';
+import { readLines } from '../lines.ts';
+import { searchTranscript } from '../memory/transcript-search.ts';
+import type { ConversationKey } from '../message.ts';
+import { cleanText, excerpt } from '../text.ts';
+import { type App, type Cli, globalsOf, withApp, writeJson } from './cli.ts';
+import { addConversation, findConversation, readCount } from './options.ts';
+
+interface Options {
+  readonly conversation: ConversationKey;
+  readonly limit: number;
+  readonly tokens?: number;
+  readonly json?: boolean;
+}
+
+export function addRecall(program: Command, cli: Cli): void {
+  const command = program
+    .command('recall')
+    .description('Read questions from standard input, one a line, and print the messages that answer them best.');
+  addConversation(command, true)
+    .option('--limit <count>', 'most messages for one question', readCount, 10)
+    .option('--tokens <count>', 'most tokens of messages for one question', readCount)
+    .option('--json', 'one JSON object a line: question, results')
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: Options, own: Command) => {
+      await withApp(cli, globalsOf(own), async (app) => {
+        const conversation = await findConversation(app, options.conversation);
+        for await (const line of readLines(cli.stdin, { maxBytes: MAX_QUESTION_BYTES })) {
+          if (cli.signal.aborted) return;
+          if (line.kind === 'refused')
+            throw new StrataError('USAGE', { problem: `Line ${line.number} ${line.problem}.` });
+          const question = line.text.trim();
+          if (question !== '') await answer(cli, app, { ...options, conversationId: conversation.id, question });
+        }
+      });
+    });
+}
+
+const MAX_QUESTION_BYTES = 100_000;
+
+const EXAMPLES = `
+Example:
+  $ echo 'What does Ada drink?' | strata recall --conversation terminal:local:main --limit 5 --json`;
+
+async function answer(
+  cli: Cli,
+  app: App,
+  query: Options & { readonly conversationId: number; readonly question: string },
+): Promise<void> {
+  const { conversationId, question, limit, tokens } = query;
+  const budget = tokens === undefined ? {} : { tokenBudget: tokens };
+  const hits = await searchTranscript(app.parts, { conversationId, question, limit, ...budget });
+  if (query.json) {
+    const results = hits.map((hit) => ({ id: hit.id, seq: hit.seq, score: hit.score, tokens: hit.tokens }));
+    return writeJson(cli, { question, results });
+  }
+  cli.stdout.write(`${cleanText(question)}\n`);
+  for (const { seq, entry } of hits) {
+    cli.stdout.write(`  #${seq}  ${cleanText(whoSaid(entry))}: ${excerpt(cleanText(sayOf(entry)), 120)}\n`);
+  }
+}

@@ -1,0 +1,133 @@
+import { createReadStream } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { makeKey } from '../conversation/key.ts';
+import type { ConversationKey } from '../message.ts';
+import { formatNumber } from '../text.ts';
+import { type App, type Cli, globalsOf, withApp } from './cli.ts';
+import { audienceOf, authorOf, storeMessage } from './import.ts';
+import { channelNameOf, type FileMessage, readMessages } from './jsonl.ts';
+import { addConversation } from './options.ts';
+import { createProgress, type Progress } from './progress.ts';
+import { createTimeline, type Timeline } from './timeline.ts';
+
+interface Options {
+  readonly conversation?: ConversationKey;
+  readonly reply?: boolean;
+  readonly json?: boolean;
+}
+
+/** Maintenance may hold up the next message so long, whatever its model does. */
+const SETTLE_LIMIT_MS = 120_000;
+
+export function addReplay(program: Command, cli: Cli): void {
+  const command = program
+    .command('replay <file>')
+    .description(
+      'Run the messages of a JSON Lines file through the whole pipeline, with the configured model, as a bot that listens. What is there already is passed over, so that a broken run goes on.',
+    );
+  addConversation(command, false)
+    .option('--reply', 'answer the messages too')
+    .option('--json', 'the timeline as one JSON object a line')
+    .addHelpText('after', HELP)
+    .action(async (file: string, options: Options, own: Command) => {
+      const conversation =
+        options.conversation ?? makeKey({ platform: 'replay', workspace: 'local', channel: channelNameOf(file) });
+      const reply = options.reply ?? false;
+      await withApp(cli, { ...globalsOf(own), listenOnly: !reply }, async (app) => {
+        const progress = createProgress(cli.stderr, await countLines(file));
+        const { json = false } = options;
+        const timeline = createTimeline(cli, app, { conversation, json, onPrint: progress.clear });
+        try {
+          await app.bot.start();
+          const known = await play(cli, { app, timeline, progress, file, conversation, reply });
+          progress.clear();
+          if (known > 0) cli.stderr.write(`${formatNumber(known)} messages were there already.\n`);
+          await timeline.finish();
+        } finally {
+          progress.clear();
+          timeline.close();
+        }
+      });
+    });
+}
+
+const HELP = `
+The conversation is replay:local:<name of the file> unless --conversation names another.
+
+Examples:
+  $ strata replay chat.jsonl
+  $ strata replay chat.jsonl --reply --json > timeline.jsonl`;
+
+interface Play {
+  readonly app: App;
+  readonly timeline: Timeline;
+  readonly progress: Progress;
+  readonly file: string;
+  readonly conversation: ConversationKey;
+  readonly reply: boolean;
+}
+
+/** One message after the other, each when the work that the last one caused is done. Returns how many were known. */
+async function play(cli: Cli, run: Play): Promise<number> {
+  let known = 0;
+  for await (const message of readMessages(run.file)) {
+    if (cli.signal.aborted) break;
+    const isNew = await say(run, message);
+    if (isNew) await settle(cli, run.app);
+    else known += 1;
+    run.progress.step();
+    if (isNew) await run.timeline.after(message.id);
+  }
+  return known;
+}
+
+async function say({ app, conversation, reply }: Play, message: FileMessage): Promise<boolean> {
+  if (message.role === 'assistant') {
+    const isNew = await storeMessage(app, conversation, message);
+    app.bot.changed(conversation);
+    return isNew;
+  }
+  const receipt = await app.bot.sink.message({
+    conversation,
+    externalId: message.id,
+    author: authorOf(message),
+    text: message.text,
+    attachments: [],
+    replyTo: null,
+    mentions: [],
+    addressesBot: reply,
+    audience: await audienceOf(app, conversation),
+    at: message.at ?? app.parts.clock.now(),
+  });
+  return receipt.stored;
+}
+
+/** Waits for replies and for the jobs that are due. A job that fails is tried again later and holds nothing up. */
+async function settle(cli: Cli, app: App): Promise<void> {
+  await app.bot.settled();
+  // The judgement of a stored message is made in the turn of the loop after it.
+  await new Promise((resolve) => setImmediate(resolve));
+  const over = new AbortController();
+  const limit = delay(SETTLE_LIMIT_MS, undefined, { signal: AbortSignal.any([over.signal, cli.signal]) });
+  try {
+    await Promise.race([app.parts.queue.idle(), limit.catch(() => undefined)]);
+  } finally {
+    over.abort();
+  }
+}
+
+const LINE_FEED = 10;
+
+/** For the progress bar only: a file that cannot be read is reported when it is played. */
+async function countLines(file: string): Promise<number> {
+  let lines = 0;
+  try {
+    for await (const chunk of createReadStream(file)) {
+      for (let at = chunk.indexOf(LINE_FEED); at !== -1; at = chunk.indexOf(LINE_FEED, at + 1)) lines += 1;
+    }
+  } catch {
+    return 0;
+  }
+  return lines;
+}

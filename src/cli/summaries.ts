@@ -1,0 +1,89 @@
+import type { Command } from 'commander';
+import { StrataError } from '../errors.ts';
+import type { ConversationKey, SummaryId } from '../message.ts';
+import type { Summary } from '../ports/summary-store.ts';
+import { formatTable } from '../table.ts';
+import { cleanText, excerpt, formatNumber } from '../text.ts';
+import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
+import { runCommand } from './invoke.ts';
+import { addConversation, findConversation } from './options.ts';
+import { entryJson } from './transcript.ts';
+
+interface Options {
+  readonly conversation: ConversationKey;
+  readonly json?: boolean;
+}
+
+export function addSummaries(program: Command, cli: Cli): void {
+  const group = program
+    .command('summaries')
+    .description('Show the layers of summaries of a conversation.')
+    .addHelpText('after', EXAMPLES);
+  addConversation(group.command('list', { isDefault: true }).description('The stack, oldest first.'), true)
+    .option('--json', 'a JSON array with the whole texts')
+    .action((options: Options, own: Command) => list(cli, own, options));
+  addConversation(group.command('show <id>').description('The whole text of a summary.'), true)
+    .option('--json', 'a JSON object')
+    .action((id: string, options: Options, own: Command) => one(cli, own, { ...options, action: 'show', id }));
+  addConversation(group.command('open <id>').description('What a summary was made from.'), true)
+    .option('--json', 'a JSON object with the summaries in "parts", or with the "messages"')
+    .action((id: string, options: Options, own: Command) => one(cli, own, { ...options, action: 'open', id }));
+}
+
+async function list(cli: Cli, own: Command, options: Options): Promise<void> {
+  await withApp(cli, globalsOf(own), async (app) => {
+    const conversation = await findConversation(app, options.conversation);
+    const stack = await app.parts.store.summaries.live(conversation.id);
+    if (options.json) return writeJson(cli, stack.map(toJson));
+    if (stack.length === 0) cli.stderr.write('Nothing was summarised yet.\n');
+    else cli.stdout.write(`${formatTable(['ID', 'KIND', 'LEVEL', 'COVERS', 'TOKENS', 'TEXT'], stack.map(toRow))}\n`);
+  });
+}
+
+interface Asked extends Options {
+  readonly action: 'show' | 'open';
+  readonly id: string;
+}
+
+async function one(cli: Cli, own: Command, { conversation, action, id, json }: Asked): Promise<void> {
+  if (!json) return await runCommand(cli, own, { conversation, path: ['summaries', action], options: { id } });
+  await withApp(cli, globalsOf(own), async (app) => {
+    const { id: conversationId } = await findConversation(app, conversation);
+    const { summaries, transcript } = app.parts.store;
+    const summary = await summaries.find(id as SummaryId);
+    if (summary?.conversationId !== conversationId) throw new StrataError('NOT_FOUND', { what: 'summary', id });
+    if (action === 'show') return writeJson(cli, toJson(summary));
+    if (summary.level > 0)
+      return writeJson(cli, { ...toJson(summary), parts: (await summaries.children(summary.id)).map(toJson) });
+    const { fromSeq, toSeq } = summary;
+    const entries = await transcript.read(conversationId, { fromSeq, toSeq, limit: toSeq - fromSeq + 1 });
+    writeJson(cli, { ...toJson(summary), messages: entries.map(entryJson) });
+  });
+}
+
+const EXAMPLES = `
+Example:
+  $ strata summaries --conversation terminal:local:main`;
+
+function toJson(summary: Summary) {
+  const { id, kind, level, fromSeq, toSeq, tokens, text, model, promptHash, stale } = summary;
+  return {
+    id,
+    kind,
+    level,
+    fromSeq,
+    toSeq,
+    tokens,
+    text,
+    model,
+    promptHash,
+    stale,
+    createdAt: new Date(summary.createdAt).toISOString(),
+  };
+}
+
+function toRow(summary: Summary): readonly string[] {
+  const covers = `#${summary.fromSeq}–#${summary.toSeq}`;
+  const text = excerpt(cleanText(summary.text), 80);
+  return [summary.id, summary.kind, String(summary.level), covers, `~${formatNumber(summary.tokens)}`, text];
+}

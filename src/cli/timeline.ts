@@ -1,0 +1,123 @@
+import type { StrataEvent } from '../events.ts';
+import { readerFor } from '../memory/policy.ts';
+import type { ConversationKey } from '../message.ts';
+import { MEMORY_STATES } from '../ports/memory-store.ts';
+import { formatNumber, formatPercent } from '../text.ts';
+import { type App, type Cli, writeJson } from './cli.ts';
+
+/** What happens to a conversation while it is replayed, told as it happens. */
+export interface Timeline {
+  /** Tells what has happened since the last message, and how the conversation stands. */
+  after(messageId: string): Promise<void>;
+  /** The end: how everything stands. */
+  finish(): Promise<void>;
+  close(): void;
+}
+
+export function createTimeline(
+  cli: Cli,
+  app: App,
+  options: {
+    readonly conversation: ConversationKey;
+    readonly json: boolean;
+    /** Called before something is written. */
+    readonly onPrint: () => void;
+  },
+): Timeline {
+  let happened: Happening[] = [];
+  const leave = app.parts.events.on((event) => {
+    if (event.conversation !== options.conversation) return;
+    const happening = tell(event);
+    if (happening !== null) happened.push(happening);
+  });
+  const print = async (what: readonly Happening[], message: string | null): Promise<void> => {
+    const standing = await standingOf(app, options.conversation);
+    if (standing === null) return;
+    options.onPrint();
+    for (const happening of what) {
+      if (options.json) writeJson(cli, { message, ...happening.data, event: happening.event, ...standing });
+      else cli.stdout.write(`${lineOf(happening, standing)}\n`);
+    }
+  };
+  return {
+    async after(messageId) {
+      const what = happened;
+      happened = [];
+      if (what.length > 0) await print(what, messageId);
+    },
+    finish: () => print([...happened.splice(0), { event: 'end', text: 'end', data: {} }], null),
+    close: leave,
+  };
+}
+
+interface Happening {
+  readonly event: StrataEvent['kind'] | 'end';
+  readonly text: string;
+  readonly data: object;
+}
+
+/** What belongs to the timeline; messages, calls and the like do not. */
+function tell(event: StrataEvent): Happening | null {
+  const { kind, at: _at, conversation: _conversation, ...data } = event;
+  const as = (text: string): Happening => ({ event: kind, text, data });
+  switch (event.kind) {
+    case 'context.tier':
+      return as(`tier ${event.tier}`);
+    case 'gap.opened':
+      return as(`gap #${event.fromSeq}–#${event.toSeq} (${event.reason})`);
+    case 'stack.condensed':
+      return as(`condensed ${event.parts} into level ${event.level}`);
+    case 'memory.saved':
+      return as(`saved ${event.ids.length} memories`);
+    case 'maintenance.ended':
+      return as(
+        `${event.run.work} #${event.run.fromSeq}–#${event.run.toSeq} ${event.run.outcome} (${event.run.trigger})`,
+      );
+    case 'maintenance.delayed':
+      return as(`delayed after ${event.failures} failures: ${event.message}`);
+    case 'turn.failed':
+      return as(`turn failed (${event.reason}): ${event.message}`);
+    case 'breaker.opened':
+      return as(`${event.model} paused: ${event.message}`);
+    default:
+      return null;
+  }
+}
+
+interface Standing {
+  readonly entries: number;
+  readonly tier: string;
+  readonly used: number;
+  readonly window: number;
+  readonly stack: readonly {
+    readonly level: number;
+    readonly kind: string;
+    readonly fromSeq: number;
+    readonly toSeq: number;
+  }[];
+  readonly memories: number;
+}
+
+async function standingOf(app: App, key: ConversationKey): Promise<Standing | null> {
+  const { store, agents } = app.parts;
+  const conversation = await store.conversations.find(key);
+  if (conversation === null) return null;
+  const { summary } = await app.parts.inspect(conversation);
+  const reader = readerFor(conversation, agents.agentFor(key));
+  const memories = await store.memories.list({ reader, states: MEMORY_STATES, limit: 10_000, offset: 0 });
+  return {
+    entries: summary.entries,
+    tier: summary.tier,
+    used: summary.used,
+    window: summary.window,
+    stack: summary.stack.map(({ level, kind, fromSeq, toSeq }) => ({ level, kind, fromSeq, toSeq })),
+    memories: memories.length,
+  };
+}
+
+function lineOf(happening: Happening, standing: Standing): string {
+  const { entries, used, window, stack, memories } = standing;
+  const levels = stack.map((layer) => (layer.kind === 'gap' ? 'gap' : `L${layer.level}`)).join(' ');
+  const use = `~${formatNumber(used)}/${formatNumber(window)} (${formatPercent(used / window)})`;
+  return [`#${entries}`.padEnd(7), happening.text.padEnd(44), use, `[${levels}]`, `${memories} memories`].join('  ');
+}

@@ -1,0 +1,70 @@
+import type { Command } from 'commander';
+import { sayOf, whoSaid } from '../commands/said.ts';
+import type { ConversationKey, Entry } from '../message.ts';
+import { cleanText, formatTime } from '../text.ts';
+import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
+import { addConversation, findConversation, readCount } from './options.ts';
+
+interface Options {
+  readonly conversation: ConversationKey;
+  readonly from?: number;
+  readonly to?: number;
+  readonly json?: boolean;
+}
+
+const BATCH = 500;
+
+export function addTranscript(program: Command, cli: Cli): void {
+  const command = program
+    .command('transcript')
+    .description('Print everything that was said in a conversation, oldest first.');
+  addConversation(command, true)
+    .option('--from <seq>', 'first message to print', readCount)
+    .option('--to <seq>', 'last message to print', readCount)
+    .option('--json', 'one JSON object a line')
+    .addHelpText('after', '\nExample:\n  $ strata transcript --conversation terminal:local:main --from 10 --to 20')
+    .action(async (options: Options, own: Command) => {
+      await withApp(cli, globalsOf(own), async (app) => {
+        const conversation = await findConversation(app, options.conversation);
+        const last = Math.min(options.to ?? Number.POSITIVE_INFINITY, conversation.nextSeq - 1);
+        for (let from = options.from ?? 1; from <= last && !cli.signal.aborted; ) {
+          const range = { fromSeq: from, toSeq: last, limit: BATCH };
+          const entries = await app.parts.store.transcript.read(conversation.id, range);
+          for (const entry of entries) print(cli, entry, options.json ?? false);
+          const newest = entries.at(-1);
+          if (newest === undefined) return;
+          from = newest.seq + 1;
+        }
+      });
+    });
+}
+
+function print(cli: Cli, entry: Entry, json: boolean): void {
+  if (json) writeJson(cli, entryJson(entry));
+  else
+    cli.stdout.write(
+      `#${entry.seq}  ${formatTime(entry.at)}  ${cleanText(whoSaid(entry))}: ${cleanText(sayOf(entry))}\n`,
+    );
+}
+
+/** One entry as `--json` prints it. */
+export function entryJson(entry: Entry) {
+  return {
+    seq: entry.seq,
+    id: entry.externalId,
+    role: entry.role,
+    author: entry.author,
+    text: entry.redactedAt === null ? sayOf(entry) : '',
+    at: new Date(entry.at).toISOString(),
+    turn: entry.turn,
+    tokens: entry.tokens,
+    parts: entry.parts,
+    replyTo: entry.replyTo,
+    editedAt: isoOrNull(entry.editedAt),
+    redactedAt: isoOrNull(entry.redactedAt),
+  };
+}
+
+function isoOrNull(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}

@@ -1,0 +1,47 @@
+/** The one public door. Adapters and users import from here, and from nowhere else. */
+
+// To build a bot.
+export { type Bot, createBot } from './bot.ts';
+export { defineTool, type Tool, type ToolContext } from './tools/define.ts';
+export type { AgentSettings } from './config/schema.ts';
+export type { BotParts, Role as ProcessRole } from './wiring.ts';
+export { createPromptLibrary } from './prompt-library.ts';
+export { describe, type ErrorCode, isStrataError, ModelError, type ModelFailure, StrataError } from './errors.ts';
+export type * from './events.ts';
+
+// The words of the domain.
+export * from './message.ts';
+export { makeKey, parseKey, placeOf, workspaceOf } from './conversation/key.ts';
+
+// The ports that an implementation meets.
+export type * from './ports/channel.ts';
+export type * from './ports/queue.ts';
+export type * from './ports/store.ts';
+export { POST_HOLD_MS } from './ports/store.ts';
+export type * from './ports/summary-store.ts';
+export type * from './ports/upkeep.ts';
+export * from './ports/memory-store.ts';
+export type * from './ports/journal.ts';
+export type * from './ports/search.ts';
+export type * from './ports/model.ts';
+export type * from './ports/engine.ts';
+export type * from './ports/clock.ts';
+export type * from './ports/log.ts';
+export type { AgentDirectory, Services, Storage } from './parts.ts';
+export type * from './adapters.ts';
+
+// What adapters share with the core: commands and their replies, decisions made inside a transaction, words and lines.
+export { createSystemClock, createSystemRandom } from './clock.ts';
+export { isCommandLine } from './commands/parse.ts';
+export { renderReply } from './commands/render.ts';
+export type * from './commands/spec.ts';
+export { commandSpecs, formatCommand, type ReadCommand, readCommandLine } from './commands/specs.ts';
+export type * from './ports/reply.ts';
+export { type CompactionPlan, planCompactionCommit, type SeqRange } from './compaction/commit.ts';
+export { readLines } from './lines.ts';
+export { cachedStem } from './memory/stem.ts';
+export { STOP_WORDS } from './memory/stop-words.ts';
+export { tokensOf } from './memory/words.ts';
+export { nearest } from './nearest.ts';
+export { silentLog } from './silent-log.ts';
+export { cleanText } from './text.ts';

@@ -1,0 +1,110 @@
+import { type Kysely, sql } from 'kysely';
+import type { Finding } from '../../../src/index.ts';
+import type { Tables } from '../sql/index.ts';
+import { explain } from './failures.ts';
+
+/** The oldest release whose makers still mend it, with what is used here. */
+const OLDEST_MAJOR = 14;
+/** Leases are told apart by the clocks of several machines. */
+const MOST_SKEW_MS = 2_000;
+
+interface ServerFacts {
+  readonly version: number;
+  readonly release: string;
+  readonly now: number;
+  readonly may_create: boolean;
+  readonly is_owner: boolean;
+  readonly fsync: string;
+  readonly synchronous_commit: string;
+  readonly autovacuum: string;
+  readonly connections: number;
+  readonly migrations: number;
+}
+
+/** What must hold of the server, each with what to do where it does not. */
+export async function checkServer(upkeep: Kysely<Tables>, place: string): Promise<readonly Finding[]> {
+  const asked = Date.now();
+  try {
+    const { rows } = await FACTS.execute(upkeep);
+    const [facts] = rows;
+    if (facts === undefined) return [];
+    const skewMs = facts.now - (asked + Date.now()) / 2;
+    return [
+      checkVersion(facts),
+      checkRights(facts),
+      checkClock(skewMs),
+      checkDurability(facts),
+      checkConnections(facts),
+      finding('ok', { id: 'migrations', message: `all ${facts.migrations} migrations are applied` }),
+    ];
+  } catch (error) {
+    const message = String(explain(place, error));
+    return [
+      finding('fail', { id: 'server', message, fixHint: 'See that the server runs, and that the URL is right.' }),
+    ];
+  }
+}
+
+const FACTS = sql<ServerFacts>`
+  select current_setting('server_version_num')::int as version, current_setting('server_version') as release,
+    (extract(epoch from clock_timestamp()) * 1000)::bigint as now,
+    has_schema_privilege(current_schema(), 'create') as may_create,
+    (select pg_has_role(relowner, 'usage') from pg_class where oid = 'entry'::regclass) as is_owner,
+    current_setting('fsync') as fsync, current_setting('synchronous_commit') as synchronous_commit,
+    current_setting('autovacuum') as autovacuum,
+    current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as connections,
+    (select count(*) from kysely_migration) as migrations`;
+
+function finding(
+  severity: Finding['severity'],
+  { id, message, fixHint = null }: { readonly id: string; readonly message: string; readonly fixHint?: string | null },
+): Finding {
+  return { checkId: id, severity, message, fixHint };
+}
+
+function checkVersion({ version, release }: ServerFacts): Finding {
+  const message = `Postgres ${release}`;
+  if (version >= OLDEST_MAJOR * 10_000) return finding('ok', { id: 'version', message });
+  return finding('fail', { id: 'version', message, fixHint: `Use Postgres ${OLDEST_MAJOR} or newer.` });
+}
+
+function checkRights({ may_create: mayCreate, is_owner: isOwner }: ServerFacts): Finding {
+  if (!mayCreate) {
+    const message = 'the user may not make tables, which a newer Strata may need';
+    return finding('warn', { id: 'rights', message, fixHint: 'grant create on schema public to the user;' });
+  }
+  if (!isOwner) {
+    const message = 'the tables belong to another user: deleted text stays in the files until the server cleans up';
+    return finding('warn', { id: 'rights', message, fixHint: 'Connect as the user that made the tables.' });
+  }
+  return finding('ok', { id: 'rights', message: 'the user owns the tables' });
+}
+
+function checkClock(skewMs: number): Finding {
+  const message = `the clock of the server is ${Math.abs(Math.round(skewMs))} ms ${skewMs < 0 ? 'behind' : 'ahead'}`;
+  if (Math.abs(skewMs) <= MOST_SKEW_MS) return finding('ok', { id: 'clock', message });
+  const fixHint = 'Set the clocks by NTP: claims on conversations are given for some seconds.';
+  return finding('warn', { id: 'clock', message, fixHint });
+}
+
+function checkDurability(facts: ServerFacts): Finding {
+  const off = (['fsync', 'autovacuum'] as const).filter((name) => facts[name] === 'off');
+  if (off.length === 0) {
+    return finding('ok', {
+      id: 'durability',
+      message: `commits are on disk (synchronous_commit ${facts.synchronous_commit})`,
+    });
+  }
+  const message = `${off.join(' and ')} ${off.length === 1 ? 'is' : 'are'} off: a power failure or time will damage the data`;
+  return finding('warn', { id: 'durability', message, fixHint: `Set ${off.join(' and ')} to on in postgresql.conf.` });
+}
+
+/** What one process may open at most. */
+const OF_A_PROCESS = 9;
+
+function checkConnections({ connections }: ServerFacts): Finding {
+  const processes = Math.floor(connections / OF_A_PROCESS);
+  const message = `${connections} connections are enough for ${processes} processes`;
+  if (processes >= 4) return finding('ok', { id: 'connections', message });
+  return finding('warn', { id: 'connections', message, fixHint: 'Raise max_connections, or start fewer processes.' });
+}

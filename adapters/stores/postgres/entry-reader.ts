@@ -1,0 +1,139 @@
+import { type Expression, type Kysely, sql } from 'kysely';
+import type { EntryQuery } from '../../../src/index.ts';
+import { type Parameter, prepare, type Tables, type Transaction } from '../sql/index.ts';
+import type { Match } from './ranking.ts';
+import { entryShelf } from './search-index.ts';
+
+/** What is looked for on one shelf, as Postgres reads it. */
+export type Term = (shelf: number) => string;
+
+export interface WantedWord {
+  /** What the matches are marked with. */
+  readonly word: number;
+  readonly term: Term;
+}
+
+export interface WantedRows extends WantedWord {
+  /** Shelves, both of which are looked at. */
+  readonly oldest: number;
+  readonly newest: number;
+  readonly limit: number;
+}
+
+export interface FoundRow extends Match<number> {
+  /** By the author and of the time that the query asks for. */
+  readonly isWanted: boolean;
+}
+
+/** What the index tells about one conversation, within the bounds of a query. */
+export interface EntryReader {
+  /** Entries within the bounds. */
+  readonly entries: number;
+  /** The last seq within the bounds. */
+  readonly lastSeq: number;
+  /** Numbers of its first and last shelf. */
+  readonly oldest: number;
+  readonly newest: number;
+  /** The newest rows of each term, `limit` on each of its shelves. */
+  matching(wanted: readonly WantedRows[]): Promise<readonly FoundRow[]>;
+}
+
+export type OpenReader = (transaction: Transaction, query: EntryQuery) => Promise<EntryReader | null>;
+
+/** Null where there is nothing to be found. */
+export function createEntryReaders(query: Kysely<Tables>): OpenReader {
+  const statements = prepareStatements(query);
+  return async (transaction, { conversationId, authorId, sinceAt, ...bounds }) => {
+    const [row] = await transaction.rows(statements.entries({ conversationId }));
+    const fromSeq = bounds.fromSeq ?? 1;
+    const toSeq = Math.min(bounds.toSeq ?? Number.MAX_SAFE_INTEGER, (row?.next_seq ?? 1) - 1);
+    if (toSeq < fromSeq) return null;
+    const common = { conversationId, authorId: authorId ?? null, sinceAt: sinceAt ?? null, fromSeq, toSeq };
+    const isFiltered = authorId !== undefined || sinceAt !== undefined;
+    const matching = isFiltered ? statements.filtered : statements.matching;
+    return {
+      entries: toSeq - fromSeq + 1,
+      lastSeq: toSeq,
+      oldest: entryShelf(conversationId, fromSeq),
+      newest: entryShelf(conversationId, toSeq),
+      async matching(wanted) {
+        const looked = wanted.flatMap(shelfByShelf);
+        const terms = looked.map(({ term }) => term);
+        const limits = looked.map(({ limit }) => limit);
+        return mark(looked, await transaction.rows(matching({ ...common, terms, limits })));
+      },
+    };
+  };
+}
+
+function shelfByShelf({ word, term, oldest, newest, limit }: WantedRows) {
+  return Array.from({ length: newest - oldest + 1 }, (_, index) => ({ word, term: term(newest - index), limit }));
+}
+
+interface MatchRow {
+  /** Counted from 1. */
+  readonly place: number;
+  readonly seq: number;
+  readonly occurrences: number;
+  readonly length: number;
+  readonly is_wanted: boolean;
+}
+
+function mark(wanted: readonly Pick<WantedWord, 'word'>[], rows: readonly MatchRow[]): readonly FoundRow[] {
+  return rows.map(({ place, seq, occurrences, length, is_wanted: isWanted }) => ({
+    id: seq,
+    word: wanted[place - 1]?.word ?? 0,
+    occurrences,
+    length,
+    isWanted,
+  }));
+}
+
+interface Bounds {
+  readonly conversationId: number;
+  readonly terms: readonly string[];
+  readonly fromSeq: number;
+  readonly toSeq: number;
+  /** For each of the terms. */
+  readonly limits: readonly number[];
+  readonly authorId: string | null;
+  readonly sinceAt: number | null;
+}
+
+/** For a query of one word, the rank with all weights at 1 is how often the row has it. */
+const OCCURRENCES = sql`ts_rank_cd('{1,1,1,1}', found.words, wanted.term)`;
+
+/** Once, and not for every row that they are held against. */
+function parsed(terms: Expression<readonly string[]>, limits: Expression<unknown>) {
+  return sql`select place, term::tsquery as term, most from unnest(${terms}::text[], ${limits}::bigint[])
+    with ordinality as given(term, most, place)`;
+}
+
+function prepareStatements(query: Kysely<Tables>) {
+  const build = <Values>(text: (p: Parameter<Values>) => ReturnType<typeof sql<MatchRow>>) =>
+    prepare((p: Parameter<Values>) => ({ compile: () => text(p).compile(query) }));
+  // The shelves say which conversation it is: with a condition the server might read all of it instead of the index.
+  const newest = (p: Parameter<Bounds>, isWanted: Expression<boolean>) => sql<MatchRow>`
+    with wanted as materialized (${parsed(p('terms'), p('limits'))})
+    select wanted.place, found.seq, found.length, ${OCCURRENCES} as occurrences, ${isWanted} as is_wanted
+    from wanted cross join lateral (
+      select seq, length, words from entry_index
+      where words @@ wanted.term and seq between ${p('fromSeq')} and ${p('toSeq')}
+      order by seq desc limit wanted.most
+    ) as found`;
+  return {
+    entries: prepare((p: Parameter<{ conversationId: number }>) =>
+      query.selectFrom('conversation').select('next_seq').where('id', '=', p('conversationId')),
+    ),
+    matching: build<Bounds>((p) => newest(p, sql`true`)),
+    filtered: build<Bounds>((p) =>
+      newest(
+        p,
+        sql`exists (
+          select 1 from entry where entry.conversation_id = ${p('conversationId')} and entry.seq = found.seq
+            and (${p('authorId')}::text is null or entry.author_id = ${p('authorId')}::text)
+            and (${p('sinceAt')}::bigint is null or entry.at >= ${p('sinceAt')}::bigint))`,
+      ),
+    ),
+  };
+}

@@ -1,0 +1,128 @@
+import type { EntryHit, EntryQuery } from '../../../src/index.ts';
+import { onShelf, queryWords } from '../sql/index.ts';
+import type { EntryReader, FoundRow, OpenReader, Term } from './entry-reader.ts';
+import { inverseFrequency, type Match, score } from './ranking.ts';
+
+/** Rows of one word that are ranked. A word of more rows is common: its newest ones count. */
+const RANKED_ROWS = 500;
+/** Rows that have a common word beside another one: looked at, as far back as it goes. */
+const MOST_TOGETHER = 2_000;
+/** How many times more shelves the next step may take. */
+const GROWTH = 4;
+
+/**
+ * BM25 within one conversation, in bounded time however long it is. Words of few entries decide: all their entries are
+ * ranked. Words of many entries count where a rare one stands too, and among the newest entries.
+ */
+export async function rankEntries(open: () => ReturnType<OpenReader>, query: EntryQuery): Promise<readonly EntryHit[]> {
+  const words = queryWords(query.text);
+  if (words.length === 0 || query.limit <= 0) return [];
+  const reader = await open();
+  if (reader === null) return [];
+  const found = await gather(reader, words.map(plain), RANKED_ROWS);
+  const weights = found.map(({ rows }) => (rows === 0 ? 0 : inverseFrequency(rows, reader.entries)));
+  const matches = [...found.flatMap((word) => word.matches), ...(await beside(reader, { words, found }))];
+  return score(matches, weights)
+    .map(({ id, score: value }) => ({ seq: id, score: value }))
+    .sort((a, b) => b.score - a.score || b.seq - a.seq)
+    .slice(0, query.limit);
+}
+
+interface Found {
+  readonly matches: readonly Match<number>[];
+  /** In the whole range: counted, or estimated where there are many. */
+  readonly rows: number;
+  readonly isCommon: boolean;
+}
+
+function plain(word: string): Term {
+  return (shelf) => onShelf(shelf, word);
+}
+
+/** What is known of one word so far. */
+interface Hunt {
+  readonly word: number;
+  readonly term: Term;
+  readonly matches: Match<number>[];
+  /** All that have the word, those that the query filters out included, and the oldest of them. */
+  rows: number;
+  lowest: number;
+  /** Shelves that were looked at, the newest first. */
+  seen: number;
+}
+
+/**
+ * From the newest shelf backwards, for each word as many shelves at once as will probably do, until it has so many rows
+ * that it is common, or all shelves are seen.
+ */
+async function gather(reader: EntryReader, terms: readonly Term[], limit: number): Promise<readonly Found[]> {
+  const shelves = reader.newest - reader.oldest + 1;
+  const hunts = terms.map(
+    (term, word): Hunt => ({ word, term, matches: [], rows: 0, lowest: reader.lastSeq, seen: 0 }),
+  );
+  const isOpen = ({ rows, seen }: Hunt) => rows < limit && seen < shelves;
+  for (let open = hunts; open.length > 0; open = open.filter(isOpen)) {
+    const wanted = open.map((hunt) => {
+      const newest = reader.newest - hunt.seen;
+      hunt.seen = Math.min(shelves, hunt.seen + nextStep(hunt, limit));
+      return { ...hunt, newest, oldest: reader.newest - hunt.seen + 1, limit: limit - hunt.rows };
+    });
+    for (const row of await reader.matching(wanted)) take(hunts[row.word], row);
+  }
+  return hunts.map((hunt) => summed(reader, hunt, limit));
+}
+
+function take(hunt: Hunt | undefined, row: FoundRow): void {
+  if (hunt === undefined) return;
+  hunt.rows += 1;
+  hunt.lowest = Math.min(hunt.lowest, row.id);
+  if (row.isWanted) hunt.matches.push(row);
+}
+
+/** Pure: shelves that will probably hold what is missing, and not many more than were seen before. */
+function nextStep({ rows, seen }: Hunt, limit: number): number {
+  if (seen === 0) return 1;
+  const missing = ((limit - rows) * seen) / Math.max(rows, 1);
+  return Math.max(1, Math.min(seen * GROWTH, Math.ceil(missing)));
+}
+
+/** What the part that was seen says of all of it. */
+function summed({ lastSeq, entries }: EntryReader, { matches, rows, lowest }: Hunt, limit: number): Found {
+  if (rows < limit) return { matches, rows, isCommon: false };
+  return { matches, rows: Math.round((rows * entries) / (lastSeq - lowest + 1)), isCommon: true };
+}
+
+/** What common words add to entries that another word has found: beside rare ones, or else beside the least common. */
+async function beside(
+  reader: EntryReader,
+  { words, found }: { readonly words: readonly string[]; readonly found: readonly Found[] },
+): Promise<Match<number>[]> {
+  const common = words.flatMap((_, word) => (found[word]?.isCommon ? [word] : []));
+  const least = common.toSorted((a, b) => (found[a]?.rows ?? 0) - (found[b]?.rows ?? 0)).slice(0, 1);
+  const rare = words.flatMap((_, word) => (found[word]?.isCommon || found[word]?.rows === 0 ? [] : [word]));
+  const anchors = rare.length > 0 ? rare : least;
+  const others = common.filter((word) => !anchors.includes(word));
+  if (others.length === 0) return [];
+  const anchor: Term = (shelf) => anchors.map((word) => onShelf(shelf, words[word] ?? '')).join(' | ');
+  const terms = others.map(
+    (word): Term =>
+      (shelf) =>
+        `(${anchor(shelf)}) & ${onShelf(shelf, words[word] ?? '')}`,
+  );
+  const both = await gather(reader, terms, MOST_TOGETHER);
+  const added = both.flatMap(({ matches }, index) =>
+    matches.flatMap((match) =>
+      [others[index] ?? 0, ...(rare.length > 0 ? [] : anchors)].map((word) => ({ ...match, word, occurrences: 1 })),
+    ),
+  );
+  return unknownOf(added, found);
+}
+
+/** Each entry and word once, without those that were found already. */
+function unknownOf(added: readonly Match<number>[], found: readonly Found[]): Match<number>[] {
+  const known = new Set(found.flatMap(({ matches }) => matches.map(({ id, word }) => `${word} ${id}`)));
+  return added.filter(({ id, word }) => {
+    const key = `${word} ${id}`;
+    return known.has(key) ? false : known.add(key) !== undefined;
+  });
+}

@@ -1,0 +1,57 @@
+import { describe, StrataError } from '../../../src/index.ts';
+
+/** What went wrong with a statement or its connection. Pure. */
+
+/** Two transactions were in each other's way: run again, the later one sees what the earlier one did. */
+const CONFLICTS: ReadonlySet<string> = new Set([
+  '40001', // serialization failure
+  '40P01', // deadlock
+  '23505', // the row was inserted meanwhile
+  '23503', // the row that was referred to is gone meanwhile
+]);
+
+/** The server ends, begins, or cannot be reached. */
+const LOST_CODE =
+  /^(08...|57P0[1-4]|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOENT)$/;
+const LOST_MESSAGE =
+  /^(Connection terminated|Connection ended|Client has encountered|timeout exceeded|Query read timeout)/;
+
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [/^28/, 'the server refused the login'],
+  [/^3D000$/, 'the database does not exist'],
+  [/^3F000$/, 'there is no schema to create the tables in'],
+  [/^42501$/, 'the user lacks a right'],
+  [/^53300$/, 'the server has no connection left'],
+  [/^53/, 'the server has no room left'],
+  [/^25006$/, 'the server takes no writes'],
+  [/^(58|XX)/, 'the server failed'],
+];
+
+export function isConflict(error: unknown): boolean {
+  return CONFLICTS.has(codeOf(error));
+}
+
+export function isLost(error: unknown): boolean {
+  return LOST_CODE.test(codeOf(error)) || (error instanceof Error && LOST_MESSAGE.test(error.message));
+}
+
+/** One sentence for what a person can mend or wait for; anything else is our own fault and stays as it is. */
+export function explain(place: string, error: unknown): unknown {
+  if (isLost(error)) {
+    return new StrataError('STORE_UNREACHABLE', { path: place, reason: detailOf(error) }, { cause: error });
+  }
+  const known = REASONS.find(([code]) => code.test(codeOf(error)));
+  if (known === undefined) return error;
+  const reason = `${known[1]} (${detailOf(error)})`;
+  return new StrataError('STORE_UNUSABLE', { path: place, reason }, { cause: error });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+/** Where several addresses were tried, the failure itself says nothing. */
+function detailOf(error: unknown): string {
+  const [first] = error instanceof AggregateError ? error.errors : [error];
+  return describe(first) || codeOf(error);
+}

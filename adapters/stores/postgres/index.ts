@@ -1,0 +1,33 @@
+import { Kysely, PostgresDialect } from 'kysely';
+import type { Storage } from '../../../src/index.ts';
+import type { Tables } from '../sql/index.ts';
+import { createLinks } from './links.ts';
+import { createPool } from './pool.ts';
+import { createPostgresStorageOn } from './storage.ts';
+
+export interface PostgresOptions {
+  /** postgres://user:password@host:port/database. Parameters of libpq may follow, such as `?sslmode=verify-full`. */
+  readonly url: string;
+}
+
+/** Connections of one process: enough for its turns and jobs, few enough for many processes on one server. */
+const CONNECTIONS = 8;
+/** No statement of a turn or a job takes this long: the server, or the way to it, is gone. */
+const STATEMENT_LIMIT_MS = 60_000;
+
+/** Everything in one database, for any number of processes. Rejects when it cannot be used; later it reconnects by itself. */
+export async function createPostgresStorage({ url }: PostgresOptions): Promise<Storage> {
+  const pool = createPool({ url, connections: CONNECTIONS, limitMs: STATEMENT_LIMIT_MS, pipeline: true });
+  const upkeepPool = createPool({ url, connections: 1, limitMs: null, pipeline: false });
+  return createPostgresStorageOn({
+    links: createLinks(pool, CONNECTIONS),
+    upkeep: new Kysely<Tables>({ dialect: new PostgresDialect({ pool: upkeepPool }) }),
+    place: placeOf(url),
+  });
+}
+
+/** The address without its secrets, for messages. */
+function placeOf(url: string): string {
+  const { protocol, username, host, pathname } = new URL(url);
+  return `${protocol}//${username === '' ? '' : `${username}@`}${host}${pathname}`;
+}

@@ -1,0 +1,70 @@
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
+import { StrataError } from '../../../src/index.ts';
+import type { Tables } from '../sql/index.ts';
+
+export interface Migrating {
+  readonly migrations: Record<string, Migration>;
+  readonly place: string;
+}
+
+type Database = Kysely<Tables & { kysely_migration: { name: string; timestamp: string } }>;
+
+/** Any number that nobody else takes: it lets one process at a time change the tables. */
+const LOCK = 0x5374726174;
+
+/**
+ * Brings the tables up to date in one transaction, however many processes start at once. A migration that is unknown
+ * here was made by a newer program: nothing is touched.
+ */
+export async function migrate(query: Kysely<Tables>, { migrations, place }: Migrating): Promise<void> {
+  const database: Database = query.withTables<{ kysely_migration: { name: string; timestamp: string } }>();
+  if (isComplete(await doneMigrations(database), { migrations, place })) return;
+  await database.transaction().execute(async (transaction) => {
+    await sql`select pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(transaction);
+    const done = await doneMigrations(transaction);
+    if (isComplete(done, { migrations, place })) return;
+    await checkEncoding(transaction, place);
+    await apply(
+      transaction,
+      Object.entries(migrations).filter(([name]) => !done.includes(name)),
+    );
+  });
+}
+
+function isComplete(done: readonly string[], { migrations, place }: Migrating): boolean {
+  const unknown = done.find((name) => !Object.hasOwn(migrations, name));
+  if (unknown !== undefined) throw new StrataError('STORE_NEWER', { path: place, found: unknown });
+  return done.length === Object.keys(migrations).length;
+}
+
+async function doneMigrations(database: Database): Promise<readonly string[]> {
+  const table = await sql<{ found: string | null }>`select to_regclass('kysely_migration') as found`.execute(database);
+  if (table.rows[0]?.found === null) return [];
+  const rows = await database.selectFrom('kysely_migration').select('name').execute();
+  return rows.map((row) => row.name);
+}
+
+/** Text of any script has to fit. */
+async function checkEncoding(database: Database, place: string): Promise<void> {
+  const { rows } = await sql<{ encoding: string }>`select current_setting('server_encoding') as encoding`.execute(
+    database,
+  );
+  const encoding = rows[0]?.encoding;
+  if (encoding === 'UTF8') return;
+  const reason = `its encoding is ${encoding}; make one with \`create database ... encoding 'UTF8' template template0\``;
+  throw new StrataError('STORE_UNUSABLE', { path: place, reason });
+}
+
+async function apply(database: Database, pending: readonly (readonly [string, Migration])[]): Promise<void> {
+  const table = database.schema.createTable('kysely_migration').ifNotExists();
+  await table
+    .addColumn('name', 'varchar(255)', (column) => column.primaryKey())
+    .addColumn('timestamp', 'varchar(255)', (column) => column.notNull())
+    .execute();
+  for (const [name, { up }] of pending.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    await up(database);
+    const row = { name, timestamp: new Date().toISOString() };
+    await database.insertInto('kysely_migration').values(row).execute();
+  }
+}

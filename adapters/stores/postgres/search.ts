@@ -1,0 +1,139 @@
+import { type Expression, type Kysely, type SqlBool, sql } from 'kysely';
+import type { MemoryQuery, MemoryReader, MemoryState, Search } from '../../../src/index.ts';
+import {
+  onShelf,
+  type Parameter,
+  prepare,
+  queryWords,
+  readableBy,
+  type SqlEngine,
+  type Statement,
+  type Tables,
+} from '../sql/index.ts';
+import { createEntryReaders } from './entry-reader.ts';
+import { rankEntries } from './entry-search.ts';
+import { type Hit, inverseFrequency, type Match, score } from './ranking.ts';
+import { memoryShelf } from './search-index.ts';
+
+/** BM25 within what the asker may read: what lies elsewhere changes no score. */
+export function createSearch(engine: SqlEngine): Search {
+  const open = createEntryReaders(engine.query);
+  const memories = createMemoryStatements(engine.query);
+  const summaries = prepareSummaries(engine.query);
+  return {
+    entries: (wanted) => engine.read((transaction) => rankEntries(() => open(transaction, wanted), wanted)),
+    memories: ({ reader, text, states = DEFAULT_STATES, limit }) => {
+      const { place, workspace, agentId } = reader;
+      const shelves = [memoryShelf(workspace), memoryShelf('')];
+      const own = { place, workspace, agentId, states };
+      return rank(engine, {
+        terms: queryWords(text).map((word) => shelves.map((shelf) => onShelf(shelf, word)).join(' | ')),
+        limit,
+        statements: (terms) => memories(reader)({ ...own, terms }),
+      });
+    },
+    summaries: ({ conversationId, text, limit }) =>
+      rank(engine, {
+        terms: queryWords(text).map((word) => onShelf(conversationId, word)),
+        limit,
+        statements: (terms) => summaries({ conversationId, terms }),
+      }),
+  };
+}
+
+const DEFAULT_STATES: NonNullable<MemoryQuery['states']> = ['active'] satisfies MemoryState[];
+/** Of one word. The newest are ranked. */
+const RANKED_ROWS = 2_000;
+/** More than these are not counted: a word's weight hardly changes any more. */
+const COUNTED_ROWS = 2_000;
+
+interface RankedRow<Id> extends Omit<Match<Id>, 'word'> {
+  /** Counted from 1. */
+  readonly place: number;
+  /** How many there are, whatever they say. */
+  readonly total: number;
+}
+
+interface Ranking<Id> {
+  readonly terms: readonly string[];
+  readonly limit: number;
+  statements(terms: readonly string[]): Statement<RankedRow<Id>>;
+}
+
+async function rank<Id>(engine: SqlEngine, { terms, limit, statements }: Ranking<Id>): Promise<readonly Hit<Id>[]> {
+  if (terms.length === 0 || limit <= 0) return [];
+  const rows = await engine.read((transaction) => transaction.rows(statements(terms)));
+  const byWord = Map.groupBy(rows, (row) => row.place - 1);
+  const all = rows[0]?.total ?? 0;
+  const weights = terms.map((_, word) => inverseFrequency(byWord.get(word)?.length ?? 0, all));
+  const hits = score(
+    rows.map((row) => ({ ...row, word: row.place - 1 })),
+    weights,
+  );
+  return hits.sort((a, b) => b.score - a.score).slice(0, limit);
+}
+
+interface MemoryValues {
+  readonly place: string;
+  readonly workspace: string;
+  readonly agentId: string;
+  readonly states: readonly string[];
+  readonly terms: readonly string[];
+}
+
+type MemoryStatement = (values: MemoryValues) => Statement<RankedRow<MemoryRowId>>;
+type MemoryRowId = Tables['memory']['id'];
+
+/** The condition depends on who asks, in six shapes: each is built once. */
+function createMemoryStatements(query: Kysely<Tables>): (reader: MemoryReader) => MemoryStatement {
+  const made = new Map<string, MemoryStatement>();
+  return (reader) => {
+    const shape = `${reader.audience} ${reader.sharePublic}`;
+    const known = made.get(shape) ?? prepareMemories(query, reader);
+    made.set(shape, known);
+    return known;
+  };
+}
+
+function prepareMemories(query: Kysely<Tables>, { audience, sharePublic }: MemoryReader): MemoryStatement {
+  return prepare((p: Parameter<MemoryValues>) => {
+    const reader = { place: p('place'), workspace: p('workspace'), agentId: p('agentId'), audience, sharePublic };
+    const isOwn = sql<SqlBool>`${readableBy(reader)} and memory.state = any(${p('states')}::text[])`;
+    return { compile: () => ranked<MemoryRowId>({ table: 'memory', isOwn, terms: p('terms') }).compile(query) };
+  });
+}
+
+interface SummaryValues {
+  readonly conversationId: number;
+  readonly terms: readonly string[];
+}
+
+function prepareSummaries(query: Kysely<Tables>) {
+  return prepare((p: Parameter<SummaryValues>) => {
+    const isOwn = sql<SqlBool>`summary.conversation_id = ${p('conversationId')}`;
+    const terms = p('terms');
+    return { compile: () => ranked<Tables['summary']['id']>({ table: 'summary', isOwn, terms }).compile(query) };
+  });
+}
+
+/** The newest rows of each term that are one's own. The rank with all weights at 1 is how often a row has the word. */
+function ranked<Id>(of: {
+  readonly table: 'memory' | 'summary';
+  readonly isOwn: Expression<SqlBool>;
+  readonly terms: Expression<readonly string[]>;
+}) {
+  const table = sql.table(of.table);
+  const index = sql.table(`${of.table}_index`);
+  return sql<RankedRow<Id>>`
+    with wanted as materialized (
+      select place, term::tsquery as term from unnest(${of.terms}::text[]) with ordinality as given(term, place))
+    select wanted.place, found.id, found.length,
+      ts_rank_cd('{1,1,1,1}', found.words, wanted.term) as occurrences,
+      (select count(*) from (select 1 from ${table} where ${of.isOwn} limit ${sql.lit(COUNTED_ROWS)}) as own) as total
+    from wanted cross join lateral (
+      select ${table}.id, ${index}.length, ${index}.words
+      from ${index} join ${table} on ${table}.id = ${index}.id
+      where ${index}.words @@ wanted.term and ${of.isOwn}
+      order by ${table}.created_at desc limit ${sql.lit(RANKED_ROWS)}
+    ) as found`;
+}

@@ -1,0 +1,85 @@
+import { type Kysely, sql } from 'kysely';
+import { type Storage, StrataError } from '../../../src/index.ts';
+import { coreMigrations, createArchive, createSqlStore, type SqlEngine, type Tables } from '../sql/index.ts';
+import { checkServer } from './check.ts';
+import { explain } from './failures.ts';
+import type { Links } from './links.ts';
+import { migrate } from './migrate.ts';
+import { createScrub } from './scrub.ts';
+import { createSearch } from './search.ts';
+import { createTextIndex, postgresMigrations } from './search-index.ts';
+import { createUnits } from './units.ts';
+
+/** A Postgres, whatever speaks to it. */
+export interface PostgresDatabase {
+  readonly links: Links;
+  /** The same database, for work that takes long. */
+  readonly upkeep: Kysely<Tables>;
+  /** Its address, for messages. */
+  readonly place: string;
+}
+
+/** Any number that nobody else takes. */
+const MEMORY_LOCK = 0x5374726d65;
+
+/** Brings the tables up to date and makes the store over them. The database is closed with the store. */
+export async function createPostgresStorageOn(database: PostgresDatabase): Promise<Storage> {
+  try {
+    const migrations = { ...coreMigrations('identity'), ...postgresMigrations };
+    await migrate(database.upkeep, { migrations, place: database.place });
+  } catch (error) {
+    await destroy(database);
+    throw refusalOf(database.place, error);
+  }
+  const engine = createEngine(database);
+  const { place } = database;
+  const upkeep = { place, check: () => checkServer(database.upkeep, place), ...createArchive(engine, place) };
+  return { ...createSqlStore(engine), search: createSearch(engine), upkeep };
+}
+
+function createEngine(database: PostgresDatabase): SqlEngine {
+  const { links, upkeep: query, place } = database;
+  const units = createUnits(links, place);
+  const memoryLock = sql`select pg_advisory_xact_lock(${sql.lit(MEMORY_LOCK)})`.compile(query);
+  let closing: Promise<void> | null = null;
+  const close = async () => {
+    await units.close();
+    await destroy(database);
+  };
+  return {
+    name: 'Postgres',
+    query,
+    read: units.read,
+    write: units.write,
+    rowLocks: true,
+    async lockMemories(transaction) {
+      await transaction.rows(memoryLock);
+    },
+    async numberOn(transaction, table) {
+      await transaction.rows(numberOn(table).compile(query));
+    },
+    index: createTextIndex(query),
+    scrub: createScrub(query, place),
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+function numberOn(table: string) {
+  const sequence = sql`pg_get_serial_sequence(${sql.lit(table)}, 'id')`;
+  return sql`select setval(${sequence}, coalesce(max(id), 1), max(id) is not null) from ${sql.table(table)}`;
+}
+
+async function destroy({ links, upkeep }: PostgresDatabase): Promise<void> {
+  await links.end();
+  await upkeep.destroy();
+}
+
+/** At the start whatever goes wrong is one sentence for the person who started us. */
+function refusalOf(path: string, error: unknown): unknown {
+  const explained = explain(path, error);
+  if (explained instanceof StrataError || !(error instanceof Error)) return explained;
+  return new StrataError('STORE_UNUSABLE', { path, reason: error.message }, { cause: error });
+}

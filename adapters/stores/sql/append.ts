@@ -1,0 +1,178 @@
+import {
+  type Append,
+  type AppendResult,
+  type Audience,
+  type Claim,
+  type ConversationKey,
+  placeOf,
+  tighter,
+} from '../../../src/index.ts';
+import { earliest } from './conversation-rows.ts';
+import { first, type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
+import { writeJson } from './json.ts';
+import { createOrder } from './order.ts';
+import { tightenPlace } from './privacy.ts';
+import { toConversation } from './rows.ts';
+import type { Shared } from './shared.ts';
+import type { ConversationRow } from './tables.ts';
+
+/**
+ * The row of the conversation gives out the seq: a lower one cannot become visible after a higher one, so nothing slips
+ * behind a compaction. A message that is there already changes nothing.
+ */
+export function createAppend(shared: Shared): (append: Append) => Promise<AppendResult> {
+  const statements = prepareStatements(shared.engine);
+  const context = { shared, statements };
+  const write = (append: Append) => shared.engine.write((transaction) => run(context, transaction, append));
+  if (!shared.engine.rowLocks) return write;
+  const inOrder = createOrder();
+  return (append) => inOrder(append.conversation, () => write(append));
+}
+
+interface AppendContext {
+  readonly shared: Shared;
+  readonly statements: ReturnType<typeof prepareStatements>;
+}
+
+async function run(
+  { shared, statements }: AppendContext,
+  transaction: Transaction,
+  append: Append,
+): Promise<AppendResult> {
+  const place = { key: append.conversation, externalId: append.message.externalId };
+  const row =
+    (await first(transaction, statements.lock(place))) ?? (await create({ shared, statements }, transaction, append));
+  if (row.duplicate_seq !== null) {
+    return { kind: 'duplicate', seq: row.duplicate_seq, conversation: toConversation(row) };
+  }
+  const { changed, claim } = accept(row, append);
+  await together([
+    transaction.run(statements.accept(changed)),
+    shared.entries.insert(transaction, newEntry(row, append)),
+  ]);
+  if (changed.audience !== row.audience) await tightenPlace(shared.engine, transaction, changed);
+  return { kind: 'stored', seq: row.next_seq, conversation: toConversation(changed), claim };
+}
+
+type LockedRow = ConversationRow & { readonly duplicate_seq: number | null };
+
+/** Pure: the row after the message, and the claim to answer it when that is wanted and free. */
+function accept(row: LockedRow, append: Append): { changed: ConversationRow; claim: Claim | null } {
+  const { now, claimLeaseMs } = append;
+  const isFree = row.reply_until === null || row.reply_until <= now;
+  const claim =
+    append.wantsReply && claimLeaseMs !== null && isFree
+      ? { conversationId: row.id, epoch: row.reply_epoch + 1, until: now + claimLeaseMs }
+      : null;
+  const changed = {
+    ...row,
+    audience: tighter(row.audience, append.audience),
+    next_seq: row.next_seq + 1,
+    last_activity_at: now,
+    maintain_at: earliest(row.maintain_at, now + append.idleExtractMs),
+    ...(append.wantsReply ? owe(row) : {}),
+    reply_epoch: claim?.epoch ?? row.reply_epoch,
+    reply_until: claim?.until ?? row.reply_until,
+  };
+  return { changed, claim };
+}
+
+function owe(row: ConversationRow): Pick<ConversationRow, 'reply_due_seq' | 'reply_due_from'> {
+  const isOwed = row.reply_due_seq > row.answered_upto;
+  return { reply_due_seq: row.next_seq, reply_due_from: isOwed ? row.reply_due_from : row.next_seq };
+}
+
+function newEntry(row: ConversationRow, { message }: Append) {
+  return {
+    conversation_id: row.id,
+    seq: row.next_seq,
+    external_id: message.externalId,
+    role: message.role,
+    // What is imported of the bot's own words answers what stands before it.
+    turn: message.role === 'user' ? null : row.next_seq - 1,
+    author_id: message.author?.id ?? null,
+    author_name: message.author?.name ?? null,
+    author_kind: message.author?.kind ?? null,
+    parts: writeJson(message.parts),
+    reply_to: message.replyTo,
+    mentions: writeJson(message.mentions),
+    tokens: message.tokens,
+    at: message.at,
+  };
+}
+
+async function create(
+  { shared, statements }: AppendContext,
+  transaction: Transaction,
+  append: Append,
+): Promise<LockedRow> {
+  const values = {
+    key: append.conversation,
+    place: placeOf(append.conversation),
+    audience: append.audience,
+    now: append.now,
+  };
+  await transaction.run(statements.create(values));
+  const row = await first(
+    transaction,
+    statements.lock({ key: append.conversation, externalId: append.message.externalId }),
+  );
+  if (row === null) throw new Error(`The row of a new conversation is missing in ${shared.engine.name}`);
+  return row;
+}
+
+interface NewConversation {
+  readonly key: ConversationKey;
+  readonly place: string;
+  readonly audience: Audience;
+  readonly now: number;
+}
+
+function prepareStatements({ query, rowLocks }: SqlEngine) {
+  return {
+    lock: prepare((p: Parameter<{ key: ConversationKey; externalId: string | null }>) =>
+      query
+        .selectFrom('conversation')
+        .selectAll()
+        .select((select) =>
+          select
+            .selectFrom('entry')
+            .select('seq')
+            .whereRef('entry.conversation_id', '=', 'conversation.id')
+            .where('external_id', '=', p('externalId'))
+            .as('duplicate_seq'),
+        )
+        .where('key', '=', p('key'))
+        .$if(rowLocks, (select) => select.forUpdate()),
+    ),
+    create: prepare((p: Parameter<NewConversation>) =>
+      query
+        .insertInto('conversation')
+        .values({
+          key: p('key'),
+          place: p('place'),
+          audience: p('audience'),
+          next_seq: 1,
+          context_from: 1,
+          created_at: p('now'),
+          last_activity_at: p('now'),
+        })
+        .onConflict((conflict) => conflict.column('key').doNothing()),
+    ),
+    accept: prepare((p: Parameter<ConversationRow>) =>
+      query
+        .updateTable('conversation')
+        .set({
+          audience: p('audience'),
+          next_seq: p('next_seq'),
+          last_activity_at: p('last_activity_at'),
+          maintain_at: p('maintain_at'),
+          reply_due_seq: p('reply_due_seq'),
+          reply_due_from: p('reply_due_from'),
+          reply_epoch: p('reply_epoch'),
+          reply_until: p('reply_until'),
+        })
+        .where('id', '=', p('id')),
+    ),
+  };
+}

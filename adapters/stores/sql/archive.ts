@@ -1,0 +1,141 @@
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
+import {
+  type Archive,
+  type ArchiveHeader,
+  type ArchiveRow,
+  type ArchiveSink,
+  describe,
+  StrataError,
+} from '../../../src/index.ts';
+import { indexArchived } from './archive-index.ts';
+import { first, type SqlEngine, type Statement, type Transaction } from './engine.ts';
+import { coreMigrationNames } from './migrations.ts';
+import type { Tables } from './tables.ts';
+
+/** Every table with what its rows are sorted by, each after those that it refers to. */
+const TABLES: { readonly [Name in keyof Tables]: readonly (keyof Tables[Name] & string)[] } = {
+  conversation: ['id'],
+  entry: ['conversation_id', 'seq'],
+  summary: ['id'],
+  memory: ['id'],
+  memory_source: ['memory_id', 'conversation_id', 'seq'],
+  memory_event: ['id'],
+  tombstone: ['place', 'fingerprint'],
+  outbox: ['id'],
+  blob: ['id'],
+  usage: ['conversation_id', 'purpose', 'model'],
+  maintenance_run: ['id'],
+  state: ['namespace', 'key'],
+};
+const NAMES = Object.keys(TABLES);
+/** Rows of one statement. */
+const BATCH = 200;
+
+/** The whole store to and from plain rows, the same on every engine. Indexes are left out and built anew. */
+export function createArchive(engine: SqlEngine, place: string) {
+  return {
+    dump: (sink: ArchiveSink): Promise<void> => engine.read((transaction) => dump(engine, transaction, sink)),
+    load: (archive: Archive): Promise<void> =>
+      engine.write((transaction) => load(engine, transaction, { archive, place })),
+  };
+}
+
+async function dump(engine: SqlEngine, transaction: Transaction, sink: ArchiveSink): Promise<void> {
+  await sink.begin({ migrations: coreMigrationNames(), counts: await countAll(engine, transaction) });
+  for (const [table, key] of Object.entries(TABLES)) {
+    let last: ArchiveRow | null = null;
+    do {
+      const rows: readonly ArchiveRow[] = await transaction.rows(page(engine, { table, key, after: last }));
+      if (rows.length > 0) await sink.rows(table, rows);
+      last = rows.length < BATCH ? null : (rows.at(-1) ?? null);
+    } while (last !== null);
+  }
+}
+
+async function countAll(engine: SqlEngine, transaction: Transaction): Promise<ArchiveHeader['counts']> {
+  const counts: [string, number][] = [];
+  for (const table of NAMES) {
+    const count = compile<{ rows: number }>(engine, sql`select count(*) as rows from ${sql.table(table)}`);
+    counts.push([table, (await first(transaction, count))?.rows ?? 0]);
+  }
+  return Object.fromEntries(counts);
+}
+
+interface Page {
+  readonly table: string;
+  readonly key: readonly string[];
+  readonly after: ArchiveRow | null;
+}
+
+function page(engine: SqlEngine, { table, key, after }: Page): Statement<ArchiveRow> {
+  const columns = sql.join(key.map((column) => sql.ref(column)));
+  const rest: Expression<SqlBool> =
+    after === null ? sql`1 = 1` : sql`(${columns}) > (${sql.join(key.map((column) => after[column]))})`;
+  return compile(
+    engine,
+    sql`select * from ${sql.table(table)} where ${rest} order by ${columns} limit ${sql.lit(BATCH)}`,
+  );
+}
+
+function compile<Row>({ query }: SqlEngine, text: RawBuilder<unknown>): Statement<Row> {
+  return text.$castTo<Row>().compile(query);
+}
+
+interface Loading {
+  readonly archive: Archive;
+  readonly place: string;
+}
+
+async function load(engine: SqlEngine, transaction: Transaction, { archive, place }: Loading): Promise<void> {
+  const { migrations, counts } = archive.header;
+  const unknown = migrations.find((name) => !coreMigrationNames().includes(name));
+  if (unknown !== undefined)
+    throw invalid(archive, `it was written by a newer Strata (migration ${unknown} is unknown here)`);
+  const present = await countAll(engine, transaction);
+  if (Object.values(present).some((rows) => rows > 0)) throw new StrataError('STORE_NOT_EMPTY', { path: place });
+  await insertAll(engine, transaction, archive);
+  for (const table of ['conversation', 'memory_event', 'outbox'] as const) await engine.numberOn(transaction, table);
+  const found = await countAll(engine, transaction);
+  for (const [table, rows] of Object.entries(counts)) {
+    if (found[table] !== rows)
+      throw invalid(archive, `it should hold ${rows} rows of ${table}, but holds ${found[table] ?? 0}`);
+  }
+}
+
+async function insertAll(engine: SqlEngine, transaction: Transaction, archive: Archive): Promise<void> {
+  let batch: { readonly table: string; readonly rows: ArchiveRow[] } = { table: '', rows: [] };
+  const flush = async () => {
+    if (batch.rows.length > 0) await insert(engine, transaction, { archive, ...batch });
+  };
+  for await (const { table, row } of archive.records()) {
+    if (!NAMES.includes(table)) throw invalid(archive, `there is no table ${table}`);
+    if (batch.table !== table || batch.rows.length === BATCH) {
+      await flush();
+      batch = { table, rows: [] };
+    }
+    batch.rows.push(row);
+  }
+  await flush();
+}
+
+async function insert(
+  engine: SqlEngine,
+  transaction: Transaction,
+  { archive, table, rows }: { readonly archive: Archive; readonly table: string; readonly rows: readonly ArchiveRow[] },
+): Promise<void> {
+  const columns = Object.keys(rows[0] ?? {});
+  const values = rows.map((row) => sql`(${sql.join(columns.map((column) => row[column] ?? null))})`);
+  const names = sql.join(columns.map((column) => sql.ref(column)));
+  const statement = sql`insert into ${sql.table(table)} (${names}) values ${sql.join(values)}`;
+  try {
+    await transaction.run(compile(engine, statement));
+  } catch (error) {
+    if (error instanceof StrataError) throw error;
+    throw invalid(archive, `the rows of ${table} do not fit (${describe(error)})`, error);
+  }
+  await indexArchived(engine, transaction, { table, rows });
+}
+
+function invalid({ name }: Archive, problem: string, cause?: unknown): StrataError {
+  return new StrataError('BACKUP_INVALID', { file: name, line: null, problem }, { cause });
+}

@@ -1,0 +1,115 @@
+import type { ConversationChange } from '../../../src/index.ts';
+import { dueAt } from './conversation-rows.ts';
+import type { Transaction } from './engine.ts';
+import { indexed } from './entry-rows.ts';
+import { removeMemories } from './memory-rows.ts';
+import { tightenPlace } from './privacy.ts';
+import { redact } from './redaction.ts';
+import type { Shared } from './shared.ts';
+import type { ConversationRow } from './tables.ts';
+
+/** Entries that one transaction of an expiry redacts: others must not wait long for it. */
+const EXPIRY_BATCH = 200;
+
+export async function changeConversation(shared: Shared, id: number, change: ConversationChange): Promise<void> {
+  const { engine, conversations } = shared;
+  const withRow = (unit: (transaction: Transaction, row: ConversationRow) => Promise<void>) =>
+    engine.write(async (transaction) => {
+      const row = await conversations.lock(transaction, id);
+      if (row !== null) await unit(transaction, row);
+    });
+  switch (change.kind) {
+    case 'reset':
+      return withRow((tx, row) => conversations.change(tx, id, freshView(row)));
+    case 'audience':
+      return withRow((tx, row) => tightenPlace(engine, tx, { place: row.place, audience: change.audience }));
+    case 'maintain':
+      return withRow((tx, row) => conversations.change(tx, id, dueAt(row, change.at)));
+    case 'purge':
+      await withRow((tx, row) => purge(shared, tx, row));
+      return engine.scrub();
+    case 'expire':
+      return expire(shared, id, change);
+    default:
+      return change satisfies never;
+  }
+}
+
+/** The view starts after the newest entry. Nothing is owed to what stands before it, and running work is outdated. */
+function freshView(row: ConversationRow) {
+  return {
+    context_from: row.next_seq,
+    compacted_upto: row.next_seq - 1,
+    answered_upto: Math.max(row.answered_upto, row.next_seq - 1),
+    reply_epoch: row.reply_epoch + 1,
+    reply_until: null,
+    maintenance_epoch: row.maintenance_epoch + 1,
+    maintenance_until: null,
+    revision: row.revision + 1,
+  };
+}
+
+async function purge(
+  { engine, entries, summaries }: Shared,
+  transaction: Transaction,
+  row: ConversationRow,
+): Promise<void> {
+  const { query, index } = engine;
+  const everything = { conversationId: row.id, fromSeq: 1, toSeq: row.next_seq };
+  await engine.lockMemories(transaction);
+  await removeMemories(engine, transaction, await memoriesOfAlone(engine, transaction, row.id));
+  for (const entry of await entries.oldest(transaction, { ...everything, limit: row.next_seq })) {
+    await index.entry(transaction, { conversationId: row.id, seq: entry.seq, before: indexed(entry), after: '' });
+  }
+  for (const summary of await summaries.covering(transaction, everything)) {
+    await summaries.remove(transaction, summary);
+  }
+  await transaction.run(query.deleteFrom('conversation').where('id', '=', row.id).compile());
+  await removeMemories(engine, transaction, await memoriesLeftIn(engine, transaction, row.place));
+}
+
+/** With the last conversation of a place goes what people asked to remember there, which rests on no message. */
+async function memoriesLeftIn({ query }: Shared['engine'], transaction: Transaction, place: string) {
+  const others = query.selectFrom('conversation').select('id').where('place', '=', place).limit(1);
+  if ((await transaction.rows(others.compile())).length > 0) return [];
+  const sourced = query.selectFrom('memory_source').select('memory_id');
+  const left = query.selectFrom('memory').select('id').where('place', '=', place).where('scope', '=', 'place');
+  return (await transaction.rows(left.where('id', 'not in', sourced).compile())).map((memory) => memory.id);
+}
+
+/** Memories that were captured in this conversation and nowhere else. */
+async function memoriesOfAlone({ query }: Shared['engine'], transaction: Transaction, conversationId: number) {
+  const here = query.selectFrom('memory_source').select('memory_id').where('conversation_id', '=', conversationId);
+  const elsewhere = query
+    .selectFrom('memory_source')
+    .select('memory_id')
+    .where('conversation_id', '!=', conversationId);
+  const rows = await transaction.rows(here.distinct().where('memory_id', 'not in', elsewhere).compile());
+  return rows.map((row) => row.memory_id);
+}
+
+async function expire(
+  shared: Shared,
+  id: number,
+  { before, now }: Extract<ConversationChange, { kind: 'expire' }>,
+): Promise<void> {
+  const old = shared.engine.query
+    .selectFrom('entry')
+    .selectAll()
+    .where('conversation_id', '=', id)
+    .where('at', '<', before)
+    .where('redacted_at', 'is', null)
+    .orderBy('seq')
+    .limit(EXPIRY_BATCH)
+    .compile();
+  const redactBatch = () =>
+    shared.engine.write(async (transaction) => {
+      const row = await shared.conversations.lock(transaction, id);
+      if (row === null) return 0;
+      const entries = await transaction.rows(old);
+      return (await redact(shared, transaction, { row, entries, now, dropMemories: true })).length;
+    });
+  let total = 0;
+  for (let count = await redactBatch(); count > 0; count = await redactBatch()) total += count;
+  if (total > 0) await shared.engine.scrub();
+}

@@ -1,0 +1,56 @@
+import type { Updateable } from 'kysely';
+import type { ConversationKey } from '../../../src/index.ts';
+import { first, prepare, type SqlEngine, type Transaction } from './engine.ts';
+import type { ConversationRow, Tables } from './tables.ts';
+
+/** A conversation's row as the units of work read and change it. */
+export interface ConversationRows {
+  get(transaction: Transaction, id: number): Promise<ConversationRow | null>;
+  find(transaction: Transaction, key: ConversationKey): Promise<ConversationRow | null>;
+  /** The first step of every unit that decides from the row: until the unit ends, nobody else changes it. */
+  lock(transaction: Transaction, id: number): Promise<ConversationRow | null>;
+  change(transaction: Transaction, id: number, values: Updateable<Tables['conversation']>): Promise<void>;
+}
+
+export function createConversationRows(engine: SqlEngine): ConversationRows {
+  const { query, rowLocks } = engine;
+  const byId = prepare<{ id: number }, ConversationRow>((p) =>
+    query.selectFrom('conversation').selectAll().where('id', '=', p('id')),
+  );
+  const byKey = prepare<{ key: ConversationKey }, ConversationRow>((p) =>
+    query.selectFrom('conversation').selectAll().where('key', '=', p('key')),
+  );
+  const locked = prepare<{ id: number }, ConversationRow>((p) =>
+    query
+      .selectFrom('conversation')
+      .selectAll()
+      .where('id', '=', p('id'))
+      .$if(rowLocks, (select) => select.forUpdate()),
+  );
+  return {
+    get: (transaction, id) => first(transaction, byId({ id })),
+    find: (transaction, key) => first(transaction, byKey({ key })),
+    lock: (transaction, id) => first(transaction, locked({ id })),
+    async change(transaction, id, values) {
+      await transaction.run(query.updateTable('conversation').set(values).where('id', '=', id).compile());
+    },
+  };
+}
+
+/** The epoch that a claim holds is still the newest, and it was not given back. */
+export function holdsReply(row: ConversationRow, epoch: number): boolean {
+  return row.reply_epoch === epoch && row.reply_until !== null;
+}
+
+export function holdsMaintenance(row: ConversationRow, epoch: number): boolean {
+  return row.maintenance_epoch === epoch && row.maintenance_until !== null;
+}
+
+export function earliest(existing: number | null, at: number): number {
+  return existing === null ? at : Math.min(existing, at);
+}
+
+/** Work is due at `at`, whatever a running job makes of the time when it ends. */
+export function dueAt(row: Pick<ConversationRow, 'maintain_at'>, at: number) {
+  return { maintain_at: earliest(row.maintain_at, at), maintain_again: 1 };
+}

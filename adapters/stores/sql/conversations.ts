@@ -1,0 +1,135 @@
+import type { Claim, ClaimRequest, ConversationStore, ReleaseOutcome } from '../../../src/index.ts';
+import { changeConversation } from './conversation-changes.ts';
+import { type ConversationRows, earliest, holdsMaintenance, holdsReply } from './conversation-rows.ts';
+import type { SqlEngine, Transaction } from './engine.ts';
+import { toConversation } from './rows.ts';
+import type { Shared } from './shared.ts';
+import type { ConversationRow } from './tables.ts';
+
+export function createConversations(shared: Shared): ConversationStore {
+  const { engine, conversations } = shared;
+  return {
+    find: (key) => engine.read(async (tx) => orNull(await conversations.find(tx, key))),
+    get: (id) => engine.read(async (tx) => orNull(await conversations.get(tx, id))),
+    list: ({ limit, offset, place }) =>
+      engine.read(async (tx) => {
+        let newest = engine.query.selectFrom('conversation').selectAll().orderBy('last_activity_at', 'desc');
+        if (place !== undefined) newest = newest.where('place', '=', place);
+        const rows = await tx.rows(newest.orderBy('id').limit(limit).offset(offset).compile());
+        return rows.map(toConversation);
+      }),
+    claim: (request) => engine.write((tx) => claim(conversations, tx, request)),
+    renew: (work, held, until) => engine.write((tx) => renew(conversations, tx, { work, held, until })),
+    release: (held, outcome) => engine.write((tx) => release(conversations, tx, { held, outcome })),
+    due: (work, { now, limit }) =>
+      engine.read(async (tx) => {
+        const statement = work === 'reply' ? owing(engine, now, limit) : maintainable(engine, now, limit);
+        return (await tx.rows(statement)).map(toConversation);
+      }),
+    change: (id, change) => changeConversation(shared, id, change),
+  };
+}
+
+function orNull(row: ConversationRow | null) {
+  return row === null ? null : toConversation(row);
+}
+
+async function claim(rows: ConversationRows, transaction: Transaction, request: ClaimRequest) {
+  const row = await rows.lock(transaction, request.conversationId);
+  if (row === null || !isFree(row, request)) return null;
+  const until = request.now + request.leaseMs;
+  const values =
+    request.work === 'reply'
+      ? { reply_epoch: row.reply_epoch + 1, reply_until: until }
+      : {
+          maintenance_epoch: row.maintenance_epoch + 1,
+          maintenance_until: until,
+          maintenance_revision: row.revision,
+          maintain_again: 0,
+        };
+  await rows.change(transaction, row.id, values);
+  const epoch = request.work === 'reply' ? row.reply_epoch + 1 : row.maintenance_epoch + 1;
+  return {
+    claim: { conversationId: row.id, epoch, until },
+    conversation: toConversation({ ...row, ...values }),
+  };
+}
+
+function isFree(row: ConversationRow, { work, now }: ClaimRequest): boolean {
+  if (work === 'reply') return row.reply_until === null || row.reply_until <= now;
+  const isWaiting = row.next_attempt_at !== null && row.next_attempt_at > now;
+  return !isWaiting && (row.maintenance_until === null || row.maintenance_until <= now);
+}
+
+async function renew(
+  rows: ConversationRows,
+  transaction: Transaction,
+  { work, held, until }: { work: ClaimRequest['work']; held: Claim; until: number },
+): Promise<Claim | null> {
+  const row = await rows.lock(transaction, held.conversationId);
+  if (row === null) return null;
+  if (!(work === 'reply' ? holdsReply(row, held.epoch) : holdsMaintenance(row, held.epoch))) return null;
+  await rows.change(transaction, row.id, work === 'reply' ? { reply_until: until } : { maintenance_until: until });
+  return { ...held, until };
+}
+
+async function release(
+  rows: ConversationRows,
+  transaction: Transaction,
+  { held, outcome }: { held: Claim; outcome: ReleaseOutcome },
+): Promise<void> {
+  const row = await rows.lock(transaction, held.conversationId);
+  if (row === null) return;
+  if (outcome.work === 'reply') {
+    if (!holdsReply(row, held.epoch)) return;
+    const answered_upto = Math.max(row.answered_upto, outcome.answeredUpto ?? 0);
+    await rows.change(transaction, row.id, { reply_until: null, answered_upto });
+  } else if (holdsMaintenance(row, held.epoch)) {
+    await rows.change(transaction, row.id, afterMaintenance(row, outcome));
+  }
+}
+
+function afterMaintenance(row: ConversationRow, outcome: Extract<ReleaseOutcome, { work: 'maintenance' }>) {
+  if (outcome.kind === 'failed') {
+    return {
+      maintenance_until: null,
+      failures: row.failures + 1,
+      next_attempt_at: outcome.nextAttemptAt,
+      last_error: outcome.error,
+      maintain_at: earliest(row.maintain_at, outcome.nextAttemptAt),
+    };
+  }
+  const isQuiet = outcome.seenNextSeq === row.next_seq && row.maintain_again === 0;
+  return {
+    maintenance_until: null,
+    failures: 0,
+    next_attempt_at: null,
+    last_error: null,
+    maintain_at: isQuiet ? outcome.maintainAt : row.maintain_at,
+  };
+}
+
+function owing({ query }: SqlEngine, now: number, limit: number) {
+  return query
+    .selectFrom('conversation')
+    .selectAll()
+    .whereRef('reply_due_seq', '>', 'answered_upto')
+    .where((where) => where.or([where('reply_until', 'is', null), where('reply_until', '<=', now)]))
+    .orderBy('last_activity_at')
+    .orderBy('id')
+    .limit(limit)
+    .compile();
+}
+
+function maintainable({ query }: SqlEngine, now: number, limit: number) {
+  return query
+    .selectFrom('conversation')
+    .selectAll()
+    .where('maintain_at', '<=', now)
+    .where((where) => where.or([where('next_attempt_at', 'is', null), where('next_attempt_at', '<=', now)]))
+    .where((where) => where.or([where('maintenance_until', 'is', null), where('maintenance_until', '<=', now)]))
+    .orderBy('maintain_at')
+    .orderBy('id')
+    .limit(limit)
+    .compile();
+}

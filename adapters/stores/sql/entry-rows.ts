@@ -1,0 +1,125 @@
+import type { Updateable } from 'kysely';
+import { first, type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
+import { readParts } from './json.ts';
+import { searchableText } from './rows.ts';
+import type { EntryRow, Tables } from './tables.ts';
+
+/** Lines of transcripts as the units of work read and write them; the index of the search moves with them. */
+export interface EntryRows {
+  insert(transaction: Transaction, entry: NewEntryRow): Promise<void>;
+  /** Those that exist, ascending. */
+  pick(transaction: Transaction, conversationId: number, seqs: readonly number[]): Promise<readonly EntryRow[]>;
+  /** A person's message, or the entry that a post of the bot shows. */
+  byExternalId(transaction: Transaction, conversationId: number, externalId: string): Promise<EntryRow | null>;
+  /** The first of the range, ascending. */
+  oldest(transaction: Transaction, range: EntryRange): Promise<readonly EntryRow[]>;
+  /** The last of the range, ascending. */
+  newest(transaction: Transaction, range: EntryRange): Promise<readonly EntryRow[]>;
+  rewrite(transaction: Transaction, row: EntryRow, change: Rewrite): Promise<void>;
+}
+
+export type NewEntryRow = Omit<EntryRow, 'edited_at' | 'redacted_at' | 'changed_revision'>;
+
+export interface EntryRange {
+  readonly conversationId: number;
+  readonly fromSeq: number;
+  readonly toSeq: number;
+  readonly limit: number;
+}
+
+type Rewrite = Updateable<Tables['entry']> & { readonly parts: string };
+
+export function createEntryRows(engine: SqlEngine): EntryRows {
+  const { query } = engine;
+  const statements = prepareStatements(engine);
+  return {
+    async insert(transaction, entry) {
+      const after = indexed(entry);
+      const { conversation_id: conversationId, seq } = entry;
+      const index = { conversationId, seq, before: '', after };
+      await together([transaction.run(statements.insert(entry)), engine.index.entry(transaction, index)]);
+    },
+    async pick(transaction, conversationId, seqs) {
+      const rows = [];
+      for (const seq of new Set(seqs.toSorted((a, b) => a - b))) {
+        rows.push(await first(transaction, statements.at({ conversationId, seq })));
+      }
+      return rows.filter((row) => row !== null);
+    },
+    async byExternalId(transaction, conversationId, externalId) {
+      const own = await first(transaction, statements.byExternalId({ conversationId, externalId }));
+      return own ?? first(transaction, statements.posted({ conversationId, externalId }));
+    },
+    oldest: (transaction, range) => transaction.rows(statements.oldest(range)),
+    newest: async (transaction, range) => (await transaction.rows(statements.newest(range))).toReversed(),
+    async rewrite(transaction, row, change) {
+      const { conversation_id: conversationId, seq } = row;
+      const update = query.updateTable('entry').set(change).where('conversation_id', '=', conversationId);
+      await transaction.run(update.where('seq', '=', seq).compile());
+      const before = indexed(row);
+      const after = indexed({ role: row.role, parts: change.parts });
+      if (before !== after) await engine.index.entry(transaction, { conversationId, seq, before, after });
+    },
+  };
+}
+
+/** What the index holds of the row. */
+export function indexed(row: Pick<EntryRow, 'role' | 'parts'>): string {
+  return searchableText(row.role, readParts(row.parts));
+}
+
+function prepareStatements({ query }: SqlEngine) {
+  const all = query.selectFrom('entry').selectAll('entry');
+  const within = (p: Parameter<EntryRange>) =>
+    all
+      .where('conversation_id', '=', p('conversationId'))
+      .where('seq', '>=', p('fromSeq'))
+      .where('seq', '<=', p('toSeq'))
+      .limit(p('limit'));
+  return {
+    insert: prepareInsert(query),
+    at: prepare((p: Parameter<{ conversationId: number; seq: number }>) =>
+      all.where('conversation_id', '=', p('conversationId')).where('seq', '=', p('seq')),
+    ),
+    byExternalId: prepare((p: Parameter<ExternalId>) =>
+      all.where('conversation_id', '=', p('conversationId')).where('external_id', '=', p('externalId')),
+    ),
+    posted: prepare((p: Parameter<ExternalId>) =>
+      all
+        .innerJoin('outbox', (join) =>
+          join
+            .onRef('outbox.conversation_id', '=', 'entry.conversation_id')
+            .onRef('outbox.entry_seq', '=', 'entry.seq'),
+        )
+        .where('outbox.conversation_id', '=', p('conversationId'))
+        .where('outbox.platform_message_id', '=', p('externalId')),
+    ),
+    oldest: prepare((p: Parameter<EntryRange>) => within(p).orderBy('seq')),
+    newest: prepare((p: Parameter<EntryRange>) => within(p).orderBy('seq', 'desc')),
+  };
+}
+
+function prepareInsert(query: SqlEngine['query']) {
+  return prepare((p: Parameter<NewEntryRow>) =>
+    query.insertInto('entry').values({
+      conversation_id: p('conversation_id'),
+      seq: p('seq'),
+      external_id: p('external_id'),
+      role: p('role'),
+      turn: p('turn'),
+      author_id: p('author_id'),
+      author_name: p('author_name'),
+      author_kind: p('author_kind'),
+      parts: p('parts'),
+      reply_to: p('reply_to'),
+      mentions: p('mentions'),
+      tokens: p('tokens'),
+      at: p('at'),
+    }),
+  );
+}
+
+interface ExternalId {
+  readonly conversationId: number;
+  readonly externalId: string;
+}

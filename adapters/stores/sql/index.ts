@@ -1,0 +1,41 @@
+import type { StateStore, Store } from '../../../src/index.ts';
+import { createBlobs } from './blobs.ts';
+import { createConversationRows } from './conversation-rows.ts';
+import { createConversations } from './conversations.ts';
+import type { SqlEngine } from './engine.ts';
+import { createEntryRows } from './entry-rows.ts';
+import { createJournal, createState } from './journal.ts';
+import { createMemories } from './memories.ts';
+import { createOutbox } from './outbox.ts';
+import { createSummaries } from './summaries.ts';
+import { createSummaryRows } from './summary-rows.ts';
+import { createTranscript } from './transcript.ts';
+
+export { createArchive } from './archive.ts';
+export type { IndexedMemory, SqlEngine, Statement, TextIndex, Transaction, Unit } from './engine.ts';
+export { type Parameter, prepare } from './engine.ts';
+export { readableBy } from './memory-rows.ts';
+export { coreMigrations } from './migrations.ts';
+export type { Tables } from './tables.ts';
+export { onShelf, queryWords, wordsOnShelf } from './words.ts';
+
+/** The whole store over one SQL engine. A new engine brings its dialect, its transactions and its text index. */
+export function createSqlStore(engine: SqlEngine): { readonly store: Store; readonly state: StateStore } {
+  const shared = {
+    engine,
+    conversations: createConversationRows(engine),
+    entries: createEntryRows(engine),
+    summaries: createSummaryRows(engine),
+  };
+  const store = {
+    conversations: createConversations(shared),
+    transcript: createTranscript(shared),
+    summaries: createSummaries(shared),
+    memories: createMemories(shared),
+    outbox: createOutbox(engine),
+    blobs: createBlobs(engine),
+    journal: createJournal(engine),
+    close: () => engine.close(),
+  };
+  return { store, state: createState(engine) };
+}

@@ -1,0 +1,67 @@
+import type { Journal, StateStore } from '../../../src/index.ts';
+import { first, type SqlEngine } from './engine.ts';
+import { readJson, readRun, writeJson } from './json.ts';
+import { createUsage } from './usage.ts';
+
+const KEPT_RUNS = 100;
+
+export function createJournal(engine: SqlEngine): Journal {
+  const { query } = engine;
+  const usage = createUsage(engine);
+  const newest = (conversationId: number, limit: number) =>
+    query
+      .selectFrom('maintenance_run')
+      .where('conversation_id', '=', conversationId)
+      .orderBy('started_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(limit);
+  return {
+    addUsage: (conversationId, rows) => engine.write((tx) => usage.add(tx, conversationId, rows)),
+    usage: (conversationId) => engine.read((tx) => usage.totals(tx, conversationId)),
+    addRun: (run) =>
+      engine.write(async (tx) => {
+        const { id, conversationId, startedAt } = run;
+        const row = { id, conversation_id: conversationId, started_at: startedAt, run: writeJson(run) };
+        const insertion = query.insertInto('maintenance_run').values(row);
+        await tx.run(insertion.onConflict((conflict) => conflict.column('id').doUpdateSet({ run: row.run })).compile());
+        const kept = newest(conversationId, KEPT_RUNS).select('id');
+        const others = query.deleteFrom('maintenance_run').where('conversation_id', '=', conversationId);
+        await tx.run(others.where('id', 'not in', kept).compile());
+      }),
+    runs: (conversationId, limit) =>
+      engine.read(async (tx) => {
+        const rows = await tx.rows(newest(conversationId, limit).select('run').compile());
+        return rows.map((row) => readRun(row.run));
+      }),
+  };
+}
+
+export function createState(engine: SqlEngine): StateStore {
+  const { query } = engine;
+  return {
+    get: (namespace, key) =>
+      engine.read(async (tx) => {
+        const own = query.selectFrom('state').select('value').where('namespace', '=', namespace);
+        const row = await first(tx, own.where('key', '=', key).compile());
+        return row === null ? undefined : readJson(row.value);
+      }),
+    async set(namespace, key, value) {
+      const row = { namespace, key, value: writeJson(value) };
+      const insertion = query.insertInto('state').values(row);
+      const upsert = insertion.onConflict((conflict) =>
+        conflict.columns(['namespace', 'key']).doUpdateSet({ value: row.value }),
+      );
+      await engine.write((tx) => tx.run(upsert.compile()));
+    },
+    async delete(namespace, key) {
+      const own = query.deleteFrom('state').where('namespace', '=', namespace).where('key', '=', key);
+      await engine.write((tx) => tx.run(own.compile()));
+    },
+    list: (namespace) =>
+      engine.read(async (tx) => {
+        const own = query.selectFrom('state').select(['key', 'value']).where('namespace', '=', namespace);
+        const rows = await tx.rows(own.orderBy('key').compile());
+        return rows.map((row) => ({ key: row.key, value: readJson(row.value) }));
+      }),
+  };
+}

@@ -1,0 +1,120 @@
+import type { ForgetPlan, MemoryChange, MemoryEvent, MemoryId, MemoryStore } from '../../../src/index.ts';
+import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
+import { readMemoryEvent } from './json.ts';
+import { createMemoryList } from './memory-list.ts';
+import { addMemoryEvent, createReadableCheck, findMemory, removeMemories, withSources } from './memory-rows.ts';
+import { applyWrites } from './memory-writes.ts';
+import { redact } from './redaction.ts';
+import type { Shared } from './shared.ts';
+import type { MemoryRow } from './tables.ts';
+
+export function createMemories(shared: Shared): MemoryStore {
+  const { engine } = shared;
+  const countRecall = prepareCountRecall(engine);
+  const listed = createMemoryList(engine);
+  const hasReadable = createReadableCheck(engine);
+  return {
+    save: (save) => engine.write((tx) => applyWrites(shared, tx, save)),
+    find: (id) =>
+      engine.read(async (tx) => {
+        const row = await findMemory(engine, tx, id);
+        return row === null ? null : ((await withSources(engine, tx, [row]))[0] ?? null);
+      }),
+    list: (query) =>
+      engine.read(async (tx) =>
+        (await hasReadable(tx, query.reader)) ? withSources(engine, tx, await tx.rows(listed(query))) : [],
+      ),
+    change: (id, change, event) => engine.write((tx) => changeMemory(engine, tx, { id, change, event })),
+    async forget(plan) {
+      await engine.write((tx) => forget(shared, tx, plan));
+      await engine.scrub();
+    },
+    events: (id) =>
+      engine.read(async (tx) => {
+        const own = engine.query.selectFrom('memory_event').selectAll().where('memory_id', '=', id).orderBy('id');
+        return (await tx.rows(own.compile())).map((row) => readMemoryEvent(row));
+      }),
+    recalled: (ids, { now }) =>
+      engine.write(async (tx) => {
+        // In one order, so that two that count the same ones do not wait for each other.
+        for (const id of ids.toSorted()) await tx.run(countRecall({ id, now }));
+      }),
+    forgotten: (place, fingerprints) => engine.read((tx) => forgotten(engine, tx, { place, fingerprints })),
+  };
+}
+
+interface Change {
+  readonly id: MemoryId;
+  readonly change: MemoryChange;
+  readonly event: Omit<MemoryEvent, 'memoryId'>;
+}
+
+async function changeMemory(
+  engine: SqlEngine,
+  transaction: Transaction,
+  { id, change, event }: Change,
+): Promise<boolean> {
+  await engine.lockMemories(transaction);
+  const row = await findMemory(engine, transaction, id);
+  if (row === null) return false;
+  const changed = merge(row, change, event.at);
+  const { id: _id, ...values } = changed;
+  await transaction.run(engine.query.updateTable('memory').set(values).where('id', '=', id).compile());
+  if (changed.text !== row.text) await engine.index.memory(transaction, row, changed);
+  await addMemoryEvent(engine, transaction, { ...event, memoryId: id });
+  return true;
+}
+
+function merge(row: MemoryRow, change: MemoryChange, now: number): MemoryRow {
+  return {
+    ...row,
+    text: change.text ?? row.text,
+    fingerprint: change.fingerprint ?? row.fingerprint,
+    kind: change.kind ?? row.kind,
+    importance: change.importance ?? row.importance,
+    pinned: change.pinned === undefined ? row.pinned : Number(change.pinned),
+    state: change.state ?? row.state,
+    trust: change.trust ?? row.trust,
+    valid_until: change.validUntil === undefined ? row.valid_until : change.validUntil,
+    updated_at: now,
+  };
+}
+
+async function forget(shared: Shared, transaction: Transaction, plan: ForgetPlan): Promise<void> {
+  const { engine, conversations, entries } = shared;
+  // In the order in which a job takes the same locks.
+  for (const { conversationId } of plan.redactions) await conversations.lock(transaction, conversationId);
+  await engine.lockMemories(transaction);
+  await removeMemories(engine, transaction, plan.memoryIds);
+  for (const tombstone of plan.tombstones) {
+    const insertion = engine.query.insertInto('tombstone').values({ ...tombstone, at: plan.now });
+    await transaction.run(insertion.onConflict((conflict) => conflict.doNothing()).compile());
+  }
+  for (const { conversationId, seqs } of plan.redactions) {
+    const row = await conversations.lock(transaction, conversationId);
+    if (row === null) continue;
+    const found = await entries.pick(transaction, conversationId, seqs);
+    await redact(shared, transaction, { row, entries: found, now: plan.now, dropMemories: false });
+  }
+}
+
+/** A count, not an event: a memory may be recalled with every turn. */
+function prepareCountRecall({ query }: SqlEngine) {
+  return prepare((p: Parameter<{ id: MemoryId; now: number }>) =>
+    query
+      .updateTable('memory')
+      .set((set) => ({ recall_count: set('recall_count', '+', 1), last_recalled_at: p('now') }))
+      .where('id', '=', p('id')),
+  );
+}
+
+async function forgotten(
+  { query }: SqlEngine,
+  transaction: Transaction,
+  { place, fingerprints }: { place: string; fingerprints: readonly string[] },
+): Promise<ReadonlySet<string>> {
+  if (fingerprints.length === 0) return new Set();
+  const found = query.selectFrom('tombstone').select('fingerprint').where('place', '=', place);
+  const rows = await transaction.rows(found.where('fingerprint', 'in', fingerprints).compile());
+  return new Set(rows.map((row) => row.fingerprint));
+}

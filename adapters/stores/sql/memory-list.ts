@@ -1,0 +1,98 @@
+import { type Expression, expressionBuilder, type SqlBool } from 'kysely';
+import type { MemoryId, MemoryList } from '../../../src/index.ts';
+import { type Parameter, prepare, type SqlEngine, type Statement } from './engine.ts';
+import { readableBy } from './memory-rows.ts';
+import type { MemoryRow, Tables } from './tables.ts';
+
+/** Shapes differ by the lengths of lists: those of the reply path come again and again, the rest is built anew. */
+const KEPT_SHAPES = 200;
+
+/** Every turn lists memories, and building the query costs more than running it: each shape of it is built once. */
+export function createMemoryList(engine: SqlEngine): (list: MemoryList) => Statement<MemoryRow> {
+  const kept = new Map<string, (values: ListValues) => Statement<MemoryRow>>();
+  return (list) => {
+    const shape = shapeOf(list);
+    const statement = kept.get(shape) ?? prepare((p: Parameter<ListValues>) => listed(engine, list, p));
+    if (kept.size < KEPT_SHAPES) kept.set(shape, statement);
+    return statement(valuesOf(list));
+  };
+}
+
+interface ListValues {
+  readonly [id: `id.${number}`]: MemoryId;
+  readonly [recalled: `recalled.${number}`]: MemoryId;
+  readonly [fingerprint: `fingerprint.${number}`]: string;
+  readonly place: string;
+  readonly workspace: string;
+  readonly agentId: string;
+  readonly subjectId: string;
+  readonly recalledSubjectId: string;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** All that the text of the query depends on. */
+function shapeOf({ reader, kinds, states, subjectId, recall, ids, fingerprints }: MemoryList): string {
+  const recalled = recall && [recall.ids.length, recall.subjectId === null, recall.kinds];
+  const lengths = [ids?.length, fingerprints?.length];
+  const { audience, sharePublic } = reader;
+  return JSON.stringify([audience, sharePublic, kinds, states, subjectId === undefined, recalled, lengths]);
+}
+
+function valuesOf({ reader, subjectId, recall, ids, fingerprints, limit, offset }: MemoryList): ListValues {
+  const { place, workspace, agentId } = reader;
+  return {
+    ...Object.fromEntries((ids ?? []).map((id, index) => [`id.${index}`, id])),
+    ...Object.fromEntries((recall?.ids ?? []).map((id, index) => [`recalled.${index}`, id])),
+    ...Object.fromEntries((fingerprints ?? []).map((text, index) => [`fingerprint.${index}`, text])),
+    place,
+    workspace,
+    agentId,
+    limit,
+    offset,
+    // Where a shape has no use for them, nobody asks.
+    subjectId: subjectId ?? '',
+    recalledSubjectId: recall?.subjectId ?? '',
+  };
+}
+
+function listed({ query }: SqlEngine, list: MemoryList, p: Parameter<ListValues>) {
+  const { audience, sharePublic } = list.reader;
+  const reader = { place: p('place'), workspace: p('workspace'), agentId: p('agentId'), audience, sharePublic };
+  // Not every engine takes an empty list.
+  const { kinds, states, ids, fingerprints } = list;
+  if ([kinds, states, ids, fingerprints].some((wanted) => wanted?.length === 0)) {
+    return query.selectFrom('memory').selectAll().limit(0);
+  }
+  let select = query.selectFrom('memory').selectAll().where(readableBy(reader));
+  if (kinds) select = select.where('kind', 'in', kinds);
+  if (states) select = select.where('state', 'in', states);
+  if (list.subjectId !== undefined) select = select.where('subject_id', '=', p('subjectId'));
+  if (list.recall) select = select.where(considered(list.recall, p));
+  const idsOf = ids?.map((_, index) => p(`id.${index}`));
+  if (idsOf) select = select.where('id', 'in', idsOf);
+  const printsOf = fingerprints?.map((_, index) => p(`fingerprint.${index}`));
+  if (printsOf) select = select.where('fingerprint', 'in', printsOf);
+  return select
+    .orderBy('pinned', 'desc')
+    .orderBy('importance', 'desc')
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(p('limit'))
+    .offset(p('offset'));
+}
+
+function considered(
+  { ids, subjectId, kinds }: NonNullable<MemoryList['recall']>,
+  p: Parameter<ListValues>,
+): Expression<SqlBool> {
+  const where = expressionBuilder<Tables, 'memory'>();
+  const recalled = ids.map((_, index) => p(`recalled.${index}`));
+  return where.or([
+    where('pinned', '=', 1),
+    ...(recalled.length === 0 ? [] : [where('id', 'in', recalled)]),
+    ...(subjectId === null || kinds.length === 0
+      ? []
+      : [where.and([where('subject_id', '=', p('recalledSubjectId')), where('kind', 'in', kinds)])]),
+  ]);
+}

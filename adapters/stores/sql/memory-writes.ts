@@ -1,0 +1,162 @@
+import {
+  type Audience,
+  type MemoryId,
+  type MemorySave,
+  type MemoryWrite,
+  type NewMemory,
+  tighter,
+} from '../../../src/index.ts';
+import { first, type SqlEngine, type Transaction } from './engine.ts';
+import { writeJson } from './json.ts';
+import { addMemoryEvent, findMemory } from './memory-rows.ts';
+import type { Shared } from './shared.ts';
+import type { MemoryRow } from './tables.ts';
+
+interface Writing {
+  readonly engine: SqlEngine;
+  readonly transaction: Transaction;
+  readonly save: MemorySave;
+}
+
+/** Applies what a saving decided, in the caller's transaction: the ids in their order, null for what was passed over. */
+export async function applyWrites(
+  { engine }: Pick<Shared, 'engine'>,
+  transaction: Transaction,
+  save: MemorySave,
+): Promise<readonly (MemoryId | null)[]> {
+  if (save.writes.length === 0) return [];
+  await engine.lockMemories(transaction);
+  const ids: (MemoryId | null)[] = [];
+  for (const write of save.writes) ids.push(await apply({ engine, transaction, save }, write));
+  return ids;
+}
+
+function apply(writing: Writing, write: MemoryWrite): Promise<MemoryId | null> {
+  switch (write.kind) {
+    case 'insert':
+      return insert(writing, write);
+    case 'corroborate':
+      return corroborate(writing, write);
+    case 'supersede':
+      return supersede(writing, write);
+    default:
+      return write satisfies never;
+  }
+}
+
+async function insert(writing: Writing, write: Extract<MemoryWrite, { kind: 'insert' }>): Promise<MemoryId | null> {
+  const { engine, transaction, save } = writing;
+  if (await isTaken(writing, write.memory)) return null;
+  const row = newRow({ ...write.memory, audience: await audienceNow(writing, write.memory) }, save.now);
+  await transaction.run(engine.query.insertInto('memory').values(row).compile());
+  await engine.index.memory(transaction, null, row);
+  await addSources(writing, row.id, write.sources);
+  await note(writing, row.id, 'added');
+  return row.id;
+}
+
+/** Forgotten in the place, or said there already. What was superseded may become true again. */
+async function isTaken({ engine, transaction }: Writing, memory: NewMemory): Promise<boolean> {
+  const { place, fingerprint } = memory;
+  const tombstone = engine.query
+    .selectFrom('tombstone')
+    .select('at')
+    .where('place', '=', place)
+    .where('fingerprint', '=', fingerprint);
+  if ((await first(transaction, tombstone.compile())) !== null) return true;
+  const present = engine.query
+    .selectFrom('memory')
+    .select('id')
+    .where('place', '=', place)
+    .where('fingerprint', '=', fingerprint)
+    .where('agent_id', '=', memory.agentId)
+    .where('scope', '=', memory.scope)
+    .where('state', '!=', 'superseded')
+    .limit(1);
+  return (await first(transaction, present.compile())) !== null;
+}
+
+/** The place may have turned more private since it was read: what is saved now may be no looser than it is now. */
+async function audienceNow({ engine, transaction }: Writing, { scope, place, audience }: NewMemory): Promise<Audience> {
+  if (scope === 'global') return audience;
+  const now = engine.query.selectFrom('conversation').select('audience').distinct().where('place', '=', place);
+  return (await transaction.rows(now.compile())).map((row) => row.audience).reduce(tighter, audience);
+}
+
+function newRow(memory: NewMemory, now: number): MemoryRow {
+  return {
+    id: memory.id,
+    agent_id: memory.agentId,
+    kind: memory.kind,
+    text: memory.text,
+    importance: memory.importance,
+    confidence: memory.confidence,
+    scope: memory.scope,
+    place: memory.place,
+    workspace: memory.workspace,
+    audience: memory.audience,
+    subject_id: memory.subjectId,
+    subject_name: memory.subjectName,
+    trust: memory.trust,
+    state: memory.state,
+    pinned: memory.pinned ? 1 : 0,
+    valid_from: memory.validFrom,
+    valid_until: memory.validUntil,
+    superseded_by: null,
+    recall_count: 0,
+    last_recalled_at: null,
+    created_at: now,
+    updated_at: now,
+    fingerprint: memory.fingerprint,
+    extracted_by: memory.extractedBy === null ? null : writeJson(memory.extractedBy),
+  };
+}
+
+async function corroborate(
+  writing: Writing,
+  write: Extract<MemoryWrite, { kind: 'corroborate' }>,
+): Promise<MemoryId | null> {
+  const { engine, transaction, save } = writing;
+  const row = await findMemory(engine, transaction, write.id);
+  if (row === null) return null;
+  const isPromoted = write.promote && row.state === 'candidate';
+  const values = { updated_at: save.now, state: isPromoted ? ('active' as const) : row.state };
+  await transaction.run(engine.query.updateTable('memory').set(values).where('id', '=', row.id).compile());
+  await addSources(writing, row.id, write.sources);
+  await note(writing, row.id, 'corroborated');
+  if (isPromoted) await note(writing, row.id, 'promoted');
+  return row.id;
+}
+
+async function supersede(
+  writing: Writing,
+  write: Extract<MemoryWrite, { kind: 'supersede' }>,
+): Promise<MemoryId | null> {
+  const { engine, transaction, save } = writing;
+  const inserted = await insert(writing, { kind: 'insert', memory: write.memory, sources: write.sources });
+  if (inserted === null || inserted === write.id) return inserted;
+  const values = { state: 'superseded' as const, superseded_by: inserted, updated_at: save.now, valid_until: save.now };
+  const update = engine.query.updateTable('memory').set(values).where('id', '=', write.id);
+  if ((await transaction.run(update.compile())) > 0) await note(writing, write.id, 'superseded');
+  return inserted;
+}
+
+async function addSources(
+  { engine, transaction, save }: Writing,
+  id: MemoryId,
+  seqs: readonly number[],
+): Promise<void> {
+  const { conversationId } = save;
+  if (conversationId === null || seqs.length === 0) return;
+  const rows = seqs.map((seq) => ({ memory_id: id, conversation_id: conversationId, seq }));
+  const insertion = engine.query.insertInto('memory_source').values(rows);
+  await transaction.run(insertion.onConflict((conflict) => conflict.doNothing()).compile());
+}
+
+async function note(
+  { engine, transaction, save }: Writing,
+  memoryId: MemoryId,
+  kind: 'added' | 'corroborated' | 'promoted' | 'superseded',
+): Promise<void> {
+  await addMemoryEvent(engine, transaction, { memoryId, kind, at: save.now, actor: save.actor, detail: null });
+}

@@ -1,0 +1,95 @@
+import { sql } from 'kysely';
+import { type OutboxStore, POST_HOLD_MS } from '../../../src/index.ts';
+import { type Parameter, prepare, type SqlEngine } from './engine.ts';
+import { toPost } from './rows.ts';
+import type { OutboxRow } from './tables.ts';
+
+export function createOutbox(engine: SqlEngine): OutboxStore {
+  const statements = prepareStatements(engine);
+  return {
+    pending: (conversationId) =>
+      engine.read(async (tx) => {
+        const statement = conversationId === null ? statements.allPending({}) : statements.pending({ conversationId });
+        return (await tx.rows(statement)).map(toPost);
+      }),
+    take: ({ platform, now, limit }) =>
+      engine.write(async (tx) => {
+        const rows = await tx.rows(takeFree(engine, { platform, now, limit }));
+        return rows.map(toPost).sort((a, b) => a.id - b.id);
+      }),
+    async hold(conversationIds, now) {
+      const held = engine.query
+        .updateTable('outbox')
+        .set({ held_until: now + POST_HOLD_MS })
+        .where('conversation_id', 'in', conversationIds)
+        .where('state', '=', sql.lit('pending' as const));
+      await engine.write((tx) => tx.run(held.compile()));
+    },
+    async attempt(id) {
+      await engine.write((tx) => tx.run(statements.attempt({ id })));
+    },
+    async sent(id, messageId) {
+      await engine.write((tx) => tx.run(statements.sent({ id, messageId })));
+    },
+    async failed(id, reason) {
+      await engine.write((tx) => tx.run(statements.failed({ id, reason })));
+    },
+  };
+}
+
+interface TakeRequest {
+  readonly platform: string;
+  readonly now: number;
+  readonly limit: number;
+}
+
+/** The condition stands twice: of two that take at the same time, the second one finds that the first was there. */
+function takeFree({ query }: SqlEngine, { platform, now, limit }: TakeRequest) {
+  const pending = sql.lit('pending' as const);
+  const prefix = `${platform}:`;
+  const free = query
+    .selectFrom('outbox')
+    .innerJoin('conversation', 'conversation.id', 'outbox.conversation_id')
+    .select('outbox.id')
+    .where('outbox.state', '=', pending)
+    .where('outbox.held_until', '<=', now)
+    .where(sql<string>`substr(conversation.key, 1, ${sql.lit(prefix.length)})`, '=', prefix)
+    .orderBy('outbox.id')
+    .limit(limit);
+  return query
+    .updateTable('outbox')
+    .set({ held_until: now + POST_HOLD_MS })
+    .where('id', 'in', free)
+    .where('state', '=', pending)
+    .where('held_until', '<=', now)
+    .returningAll()
+    .compile();
+}
+
+function prepareStatements({ query }: SqlEngine) {
+  // A literal: with a parameter the index of the pending ones could not be used.
+  const pending = query
+    .selectFrom('outbox')
+    .selectAll()
+    .where('state', '=', sql.lit('pending' as const))
+    .orderBy('id');
+  const ended = query.updateTable('outbox').set({ body: null });
+  return {
+    allPending: prepare((_: Parameter<object>) => pending),
+    pending: prepare((p: Parameter<{ conversationId: number }>) =>
+      pending.where('conversation_id', '=', p('conversationId')),
+    ),
+    attempt: prepare((p: Parameter<Pick<OutboxRow, 'id'>>) =>
+      query
+        .updateTable('outbox')
+        .set((set) => ({ attempts: set('attempts', '+', 1) }))
+        .where('id', '=', p('id')),
+    ),
+    sent: prepare((p: Parameter<{ id: number; messageId: string }>) =>
+      ended.set({ state: 'sent', platform_message_id: p('messageId') }).where('id', '=', p('id')),
+    ),
+    failed: prepare((p: Parameter<{ id: number; reason: string }>) =>
+      ended.set({ state: 'failed', reason: p('reason') }).where('id', '=', p('id')),
+    ),
+  };
+}

@@ -1,0 +1,133 @@
+import type { Updateable } from 'kysely';
+import { dueAt } from './conversation-rows.ts';
+import type { Transaction } from './engine.ts';
+import { readParts } from './json.ts';
+import { removeMemories } from './memory-rows.ts';
+import type { Shared } from './shared.ts';
+import { asGap } from './summaries.ts';
+import type { ConversationRow, EntryRow, SummaryRow, Tables } from './tables.ts';
+
+/** What happens to the layers above an entry when its text is deleted or changed. */
+
+export interface Redaction {
+  readonly row: ConversationRow;
+  readonly entries: readonly EntryRow[];
+  readonly now: number;
+  /** Memories that rest on these entries alone go too. */
+  readonly dropMemories: boolean;
+}
+
+/** Deletes the text of entries and of everything that was made from it. Returns the seqs that still had text. */
+export async function redact(
+  shared: Shared,
+  transaction: Transaction,
+  redaction: Redaction,
+): Promise<readonly number[]> {
+  const { row, now } = redaction;
+  const entries = redaction.entries.filter((entry) => entry.redacted_at === null);
+  if (entries.length === 0) return [];
+  const revision = row.revision + 1;
+  for (const entry of entries) {
+    await removeCopies(shared, transaction, entry);
+    const erased = { parts: '[]', mentions: '[]', tokens: 0, redacted_at: now, changed_revision: revision };
+    await shared.entries.rewrite(transaction, entry, erased);
+  }
+  const seqs = entries.map((entry) => entry.seq);
+  await changeLayers(shared, transaction, { row, seqs, change: asGap, eraseSuperseded: true });
+  if (redaction.dropMemories) await dropMemories(shared, transaction, { row, seqs });
+  await shared.conversations.change(transaction, row.id, { revision, ...withoutReader(row), ...dueAt(row, now) });
+  return seqs;
+}
+
+/** A turn that runs has read the text and might say it again: it loses its claim, and its debt is answered anew. */
+function withoutReader(row: ConversationRow): Updateable<Tables['conversation']> {
+  return row.reply_until === null ? {} : { reply_epoch: row.reply_epoch + 1, reply_until: null };
+}
+
+/** What tools answered in full, and what has been or will be posted. */
+async function removeCopies({ engine }: Shared, transaction: Transaction, entry: EntryRow): Promise<void> {
+  const { query } = engine;
+  const blobs = readParts(entry.parts).flatMap((part) =>
+    part.kind === 'tool-result' && part.blob !== null ? [part.blob.id] : [],
+  );
+  if (blobs.length > 0) {
+    const own = query.deleteFrom('blob').where('conversation_id', '=', entry.conversation_id);
+    await transaction.run(own.where('id', 'in', blobs).compile());
+  }
+  if (entry.role === 'user') return;
+  const posts = query
+    .updateTable('outbox')
+    .where('conversation_id', '=', entry.conversation_id)
+    .where('entry_seq', '=', entry.seq);
+  await transaction.run(posts.set({ body: null }).compile());
+  const unsent = posts.set({ state: 'failed', reason: 'redacted' }).where('state', '=', 'pending');
+  await transaction.run(unsent.compile());
+}
+
+interface LayerChange {
+  readonly row: ConversationRow;
+  readonly seqs: readonly number[];
+  /** What becomes of a live level-0 summary over one of the entries. */
+  readonly change: Updateable<Tables['summary']>;
+  readonly eraseSuperseded: boolean;
+}
+
+/**
+ * Condensed summaries over one of the entries dissolve, so that their untouched parts stand again and only the part
+ * that covers the entry is written anew. Highest level first: each one frees its children before they are looked at.
+ */
+export async function changeLayers(shared: Shared, transaction: Transaction, layers: LayerChange): Promise<void> {
+  const { row, seqs } = layers;
+  const span = { conversationId: row.id, fromSeq: Math.min(...seqs), toSeq: Math.max(...seqs) };
+  const covering = await shared.summaries.covering(transaction, span);
+  const touched = covering.filter((item) => seqs.some((seq) => item.from_seq <= seq && seq <= item.to_seq));
+  const freed = new Set<string>();
+  for (const item of touched) {
+    const isLive = item.superseded_by === null || freed.has(item.superseded_by);
+    if (isLive && item.level > 0) {
+      await dissolve(shared, transaction, item);
+      freed.add(item.id);
+    } else if (isLive) {
+      if (item.kind === 'summary') await shared.summaries.change(transaction, item, layers.change);
+    } else if (layers.eraseSuperseded) {
+      await shared.summaries.change(transaction, item, { text: '', tokens: 0 });
+    }
+  }
+}
+
+async function dissolve(shared: Shared, transaction: Transaction, item: SummaryRow): Promise<void> {
+  for (const child of await shared.summaries.children(transaction, item.id)) {
+    await shared.summaries.change(transaction, child, { superseded_by: null });
+  }
+  await shared.summaries.remove(transaction, item);
+}
+
+/** Memories lose these sources; those that have no other are deleted. */
+export async function dropMemories(
+  { engine }: Shared,
+  transaction: Transaction,
+  { row, seqs }: { row: ConversationRow; seqs: readonly number[] },
+): Promise<void> {
+  const { query } = engine;
+  await engine.lockMemories(transaction);
+  const touched = await transaction.rows(
+    query
+      .selectFrom('memory_source')
+      .select('memory_id')
+      .distinct()
+      .where('conversation_id', '=', row.id)
+      .where('seq', 'in', seqs)
+      .compile(),
+  );
+  if (touched.length === 0) return;
+  const ids = touched.map((source) => source.memory_id);
+  const gone = query.deleteFrom('memory_source').where('conversation_id', '=', row.id).where('seq', 'in', seqs);
+  await transaction.run(gone.compile());
+  const supported = query.selectFrom('memory_source').select('memory_id').distinct().where('memory_id', 'in', ids);
+  const kept = new Set((await transaction.rows(supported.compile())).map((source) => source.memory_id));
+  await removeMemories(
+    engine,
+    transaction,
+    ids.filter((id) => !kept.has(id)),
+  );
+}

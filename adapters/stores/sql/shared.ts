@@ -1,0 +1,12 @@
+import type { ConversationRows } from './conversation-rows.ts';
+import type { SqlEngine } from './engine.ts';
+import type { EntryRows } from './entry-rows.ts';
+import type { SummaryRows } from './summary-rows.ts';
+
+/** What the sub-stores build on. */
+export interface Shared {
+  readonly engine: SqlEngine;
+  readonly conversations: ConversationRows;
+  readonly entries: EntryRows;
+  readonly summaries: SummaryRows;
+}

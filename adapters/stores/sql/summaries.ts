@@ -1,0 +1,196 @@
+import {
+  type CommitResult,
+  type CompactionCommit,
+  type CompactionPlan,
+  type CondensationCommit,
+  type ExtractionCommit,
+  type GapOpening,
+  type NewSummary,
+  planCompactionCommit,
+  type SummaryStore,
+} from '../../../src/index.ts';
+import { dueAt, holdsMaintenance } from './conversation-rows.ts';
+import { first, type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
+import { applyWrites } from './memory-writes.ts';
+import { toConversation, toSummary } from './rows.ts';
+import type { Shared } from './shared.ts';
+import type { ConversationRow, SummaryRow } from './tables.ts';
+
+export function createSummaries(shared: Shared): SummaryStore {
+  const { engine, conversations, summaries } = shared;
+  const changedSince = prepareChangedSince(engine);
+  return {
+    live: (conversationId) =>
+      engine.read(async (tx) => {
+        const row = await conversations.get(tx, conversationId);
+        return row === null ? [] : (await summaries.live(tx, row)).map(toSummary);
+      }),
+    find: (id) =>
+      engine.read(async (tx) => {
+        const row = await summaries.find(tx, id);
+        return row === null ? null : toSummary(row);
+      }),
+    children: (id) =>
+      engine.read(async (tx) => {
+        const parent = await summaries.find(tx, id);
+        return parent === null || parent.level === 0 ? [] : (await summaries.children(tx, id)).map(toSummary);
+      }),
+    commitCompaction: (commit) => engine.write((tx) => commitCompaction({ shared, changedSince, tx }, commit)),
+    commitCondensation: (commit) => engine.write((tx) => commitCondensation({ shared, changedSince, tx }, commit)),
+    commitExtraction: (commit) => engine.write((tx) => commitExtraction({ shared, changedSince, tx }, commit)),
+    openGap: (gap) => engine.write((tx) => openGap({ shared, changedSince, tx }, gap)),
+  };
+}
+
+interface Work {
+  readonly shared: Shared;
+  readonly changedSince: ReturnType<typeof prepareChangedSince>;
+  readonly tx: Transaction;
+}
+
+async function commitCompaction(work: Work, commit: CompactionCommit): Promise<CommitResult> {
+  const { shared, tx } = work;
+  const row = await lockForJob(work, commit);
+  if (row === null || !extractionHolds(row, commit.extracted)) return 'stale';
+  const live = await shared.summaries.live(tx, row);
+  const plan = planCompactionCommit(toConversation(row), live.map(toSummary), commit.summary);
+  if (plan.kind === 'stale' || (await wasChanged(work, row, { ...commit.summary, seen: commit.seenRevision })))
+    return 'stale';
+  if (plan.kind === 'fill') await clearPlace(work, { plan, live, id: commit.summary.id });
+  await shared.summaries.insert(tx, newRow(row.id, 'summary', commit.summary));
+  await applyWrites(shared, tx, { conversationId: row.id, writes: commit.memories, actor: 'model', now: commit.now });
+  await shared.conversations.change(tx, row.id, {
+    compacted_upto: plan.compactedUpto,
+    revision: row.revision + 1,
+    extracted_upto: Math.max(row.extracted_upto, commit.extracted?.upto ?? 0),
+  });
+  return 'committed';
+}
+
+/** The claim still holds. */
+async function lockForJob(
+  { shared, tx }: Work,
+  commit: { readonly conversationId: number; readonly epoch: number },
+): Promise<ConversationRow | null> {
+  const row = await shared.conversations.lock(tx, commit.conversationId);
+  return row !== null && holdsMaintenance(row, commit.epoch) ? row : null;
+}
+
+/** The watermark is where the job found it: otherwise its facts were extracted already. */
+function extractionHolds(row: ConversationRow, extracted: CompactionCommit['extracted']): boolean {
+  return extracted === null || row.extracted_upto === extracted.from;
+}
+
+/** An entry was edited or deleted after the job had read it: what it wrote may say what no longer stands. */
+async function wasChanged(
+  { changedSince, tx }: Work,
+  row: ConversationRow,
+  read: { readonly fromSeq: number; readonly toSeq: number; readonly seen: number | undefined },
+): Promise<boolean> {
+  const { fromSeq, toSeq, seen = row.maintenance_revision } = read;
+  return (await first(tx, changedSince({ id: row.id, fromSeq, toSeq, seen }))) !== null;
+}
+
+function prepareChangedSince({ query }: SqlEngine) {
+  return prepare((p: Parameter<{ id: number; fromSeq: number; toSeq: number; seen: number }>) =>
+    query
+      .selectFrom('entry')
+      .select('seq')
+      .where('conversation_id', '=', p('id'))
+      .where('seq', '>=', p('fromSeq'))
+      .where('seq', '<=', p('toSeq'))
+      .where('changed_revision', '>', p('seen'))
+      .limit(1),
+  );
+}
+
+/** What the new summary replaces leaves the stack; what it does not reach stays open. */
+async function clearPlace(
+  { shared, tx }: Work,
+  {
+    plan,
+    live,
+    id,
+  }: { plan: Extract<CompactionPlan, { kind: 'fill' }>; live: readonly SummaryRow[]; id: NewSummary['id'] },
+): Promise<void> {
+  for (const row of live) {
+    if (plan.replaces.includes(row.id)) {
+      await shared.summaries.change(tx, row, { superseded_by: id });
+    } else if (plan.remainder?.id === row.id) {
+      await shared.summaries.change(tx, row, { ...asGap, from_seq: plan.remainder.fromSeq });
+    }
+  }
+}
+
+/** What turns a summary's row into a gap. */
+export const asGap = { kind: 'gap', text: '', tokens: 0, stale: 0, model: null, prompt_hash: null } as const;
+
+function newRow(conversationId: number, kind: SummaryRow['kind'], summary: NewSummary): SummaryRow {
+  return {
+    id: summary.id,
+    conversation_id: conversationId,
+    level: summary.level,
+    kind,
+    from_seq: summary.fromSeq,
+    to_seq: summary.toSeq,
+    text: summary.text,
+    tokens: summary.tokens,
+    model: summary.model,
+    prompt_hash: summary.promptHash,
+    stale: 0,
+    superseded_by: null,
+    created_at: summary.createdAt,
+  };
+}
+
+async function commitCondensation(work: Work, commit: CondensationCommit): Promise<CommitResult> {
+  const { shared, tx } = work;
+  const row = await lockForJob(work, commit);
+  if (row === null) return 'stale';
+  const live = await shared.summaries.live(tx, row);
+  const children = live.filter((item) => commit.childIds.includes(item.id));
+  if (children.length !== commit.childIds.length || !canCondense(children, commit.summary)) return 'stale';
+  for (const child of children) await shared.summaries.change(tx, child, { superseded_by: commit.summary.id });
+  await shared.summaries.insert(tx, newRow(row.id, 'summary', commit.summary));
+  await shared.conversations.change(tx, row.id, { revision: row.revision + 1 });
+  return 'committed';
+}
+
+/** Neighbours with text that nothing has outdated, exactly as wide as the summary of them. */
+function canCondense(children: readonly SummaryRow[], summary: NewSummary): boolean {
+  const isWhole = children.every(
+    (child, index) =>
+      child.kind === 'summary' &&
+      child.stale === 0 &&
+      child.level < summary.level &&
+      child.from_seq === (index === 0 ? summary.fromSeq : (children[index - 1]?.to_seq ?? 0) + 1),
+  );
+  return isWhole && children.at(-1)?.to_seq === summary.toSeq;
+}
+
+async function commitExtraction(work: Work, commit: ExtractionCommit): Promise<CommitResult> {
+  const { shared, tx } = work;
+  const { from, upto } = commit.extracted;
+  const row = await lockForJob(work, commit);
+  if (row === null || !extractionHolds(row, commit.extracted) || upto >= row.next_seq) return 'stale';
+  if (await wasChanged(work, row, { fromSeq: from + 1, toSeq: upto, seen: commit.seenRevision })) return 'stale';
+  await applyWrites(shared, tx, { conversationId: row.id, writes: commit.memories, actor: 'model', now: commit.now });
+  await shared.conversations.change(tx, row.id, { extracted_upto: Math.max(from, upto) });
+  return 'committed';
+}
+
+async function openGap({ shared, tx }: Work, gap: GapOpening): Promise<CommitResult> {
+  const row = await shared.conversations.lock(tx, gap.conversationId);
+  const holds = row?.compacted_upto === gap.expectedCompactedUpto;
+  if (row === null || !holds || gap.toSeq <= row.compacted_upto || gap.toSeq >= row.next_seq) return 'stale';
+  const fromSeq = row.compacted_upto + 1;
+  const empty = { level: 0, text: '', tokens: 0, model: null, promptHash: null };
+  const opened = { ...empty, id: gap.id, fromSeq, toSeq: gap.toSeq, createdAt: gap.now };
+  await shared.summaries.insert(tx, newRow(row.id, 'gap', opened));
+  await shared.conversations.change(tx, row.id, {
+    compacted_upto: gap.toSeq,
+    revision: row.revision + 1,
+    ...dueAt(row, gap.now),
+  });
+  return 'committed';
+}

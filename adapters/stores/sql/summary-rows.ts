@@ -1,0 +1,78 @@
+import type { Updateable } from 'kysely';
+import type { SummaryId } from '../../../src/index.ts';
+import { first, type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
+import type { ConversationRow, SummaryRow, Tables } from './tables.ts';
+
+/** Summaries and gaps as the units of work read and write them; the index of the search moves with their text. */
+export interface SummaryRows {
+  find(transaction: Transaction, id: SummaryId): Promise<SummaryRow | null>;
+  /** The stack of the present context. */
+  live(transaction: Transaction, conversation: LiveStack): Promise<readonly SummaryRow[]>;
+  children(transaction: Transaction, id: SummaryId): Promise<readonly SummaryRow[]>;
+  /** All that cover one of the entries from `fromSeq` to `toSeq`, superseded ones too, the highest level first. */
+  covering(transaction: Transaction, range: SummaryRange): Promise<readonly SummaryRow[]>;
+  insert(transaction: Transaction, row: SummaryRow): Promise<void>;
+  change(transaction: Transaction, row: SummaryRow, values: Updateable<Tables['summary']>): Promise<void>;
+  remove(transaction: Transaction, row: SummaryRow): Promise<void>;
+}
+
+type LiveStack = Pick<ConversationRow, 'id' | 'context_from'>;
+
+export interface SummaryRange {
+  readonly conversationId: number;
+  readonly fromSeq: number;
+  readonly toSeq: number;
+}
+
+export function createSummaryRows(engine: SqlEngine): SummaryRows {
+  const { query } = engine;
+  const statements = prepareStatements(engine);
+  const reindex = async (transaction: Transaction, row: SummaryRow, after: string) => {
+    if (row.text === after) return;
+    const change = { conversationId: row.conversation_id, id: row.id, before: row.text, after };
+    await engine.index.summary(transaction, change);
+  };
+  return {
+    find: (transaction, id) => first(transaction, statements.find({ id })),
+    live: (transaction, { id, context_from }) => transaction.rows(statements.live({ id, context_from })),
+    children: (transaction, id) => transaction.rows(statements.children({ id })),
+    covering: (transaction, range) => transaction.rows(statements.covering(range)),
+    async insert(transaction, row) {
+      await transaction.run(query.insertInto('summary').values(row).compile());
+      await reindex(transaction, { ...row, text: '' }, row.text);
+    },
+    async change(transaction, row, values) {
+      await transaction.run(query.updateTable('summary').set(values).where('id', '=', row.id).compile());
+      await reindex(transaction, row, values.text ?? row.text);
+    },
+    async remove(transaction, row) {
+      await reindex(transaction, row, '');
+      await transaction.run(query.deleteFrom('summary').where('id', '=', row.id).compile());
+    },
+  };
+}
+
+function prepareStatements({ query }: SqlEngine) {
+  const all = query.selectFrom('summary').selectAll();
+  return {
+    find: prepare((p: Parameter<{ id: SummaryId }>) => all.where('id', '=', p('id'))),
+    live: prepare((p: Parameter<LiveStack>) =>
+      all
+        .where('conversation_id', '=', p('id'))
+        .where('superseded_by', 'is', null)
+        .where('from_seq', '>=', p('context_from'))
+        .orderBy('from_seq'),
+    ),
+    children: prepare((p: Parameter<{ id: SummaryId }>) =>
+      all.where('superseded_by', '=', p('id')).orderBy('from_seq'),
+    ),
+    covering: prepare((p: Parameter<SummaryRange>) =>
+      all
+        .where('conversation_id', '=', p('conversationId'))
+        .where('from_seq', '<=', p('toSeq'))
+        .where('to_seq', '>=', p('fromSeq'))
+        .orderBy('level', 'desc')
+        .orderBy('from_seq'),
+    ),
+  };
+}

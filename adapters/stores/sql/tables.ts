@@ -1,0 +1,203 @@
+import type { Generated, Selectable } from 'kysely';
+import type {
+  Audience,
+  BlobId,
+  ConversationKey,
+  MemoryId,
+  MemoryKind,
+  MemoryState,
+  ModelPurpose,
+  Role,
+  SummaryId,
+  Trust,
+} from '../../../src/index.ts';
+
+/** Times are epoch milliseconds, booleans 0 or 1, and what has a structure is JSON text: the same on every engine. */
+export interface Tables {
+  conversation: ConversationTable;
+  entry: EntryTable;
+  summary: SummaryTable;
+  memory: MemoryTable;
+  memory_source: MemorySourceTable;
+  memory_event: MemoryEventTable;
+  tombstone: TombstoneTable;
+  outbox: OutboxTable;
+  blob: BlobTable;
+  usage: UsageTable;
+  maintenance_run: MaintenanceRunTable;
+  state: StateTable;
+}
+
+interface ConversationTable {
+  id: Generated<number>;
+  key: ConversationKey;
+  /** The key without its thread: finds the conversations that share memories. */
+  place: string;
+  audience: Audience;
+  next_seq: number;
+  compacted_upto: Generated<number>;
+  context_from: number;
+  extracted_upto: Generated<number>;
+  reply_due_seq: Generated<number>;
+  /** Seq of the asking message that began the present debt: set at append when nothing was owed, kept while something is. */
+  reply_due_from: Generated<number>;
+  answered_upto: Generated<number>;
+  revision: Generated<number>;
+  reply_epoch: Generated<number>;
+  reply_until: number | null;
+  maintenance_epoch: Generated<number>;
+  maintenance_until: number | null;
+  /** `revision` when the maintenance claim began: what was changed later is not in what the job has read. */
+  maintenance_revision: Generated<number>;
+  maintain_at: number | null;
+  /** Work became due while a job ran: its end must not clear `maintain_at`. */
+  maintain_again: Generated<number>;
+  failures: Generated<number>;
+  next_attempt_at: number | null;
+  last_error: string | null;
+  calibration: string | null;
+  created_at: number;
+  last_activity_at: number;
+}
+export type ConversationRow = Selectable<ConversationTable>;
+
+interface EntryTable {
+  conversation_id: number;
+  seq: number;
+  external_id: string | null;
+  role: Role;
+  turn: number | null;
+  author_id: string | null;
+  author_name: string | null;
+  author_kind: 'person' | 'bot' | null;
+  parts: string;
+  reply_to: string | null;
+  mentions: string;
+  tokens: number;
+  at: number;
+  edited_at: number | null;
+  redacted_at: number | null;
+  /** The conversation's revision made by the last edit or redaction. */
+  changed_revision: number | null;
+}
+export type EntryRow = Selectable<EntryTable>;
+
+interface SummaryTable {
+  id: SummaryId;
+  conversation_id: number;
+  level: number;
+  kind: 'summary' | 'gap';
+  from_seq: number;
+  to_seq: number;
+  text: string;
+  tokens: number;
+  model: string | null;
+  prompt_hash: string | null;
+  stale: number;
+  superseded_by: SummaryId | null;
+  created_at: number;
+}
+export type SummaryRow = Selectable<SummaryTable>;
+
+interface MemoryTable {
+  id: MemoryId;
+  agent_id: string;
+  kind: MemoryKind;
+  text: string;
+  importance: number;
+  confidence: number;
+  scope: 'place' | 'global';
+  place: string;
+  workspace: string;
+  audience: Audience;
+  subject_id: string | null;
+  subject_name: string | null;
+  trust: Trust;
+  state: MemoryState;
+  pinned: number;
+  valid_from: number;
+  valid_until: number | null;
+  superseded_by: MemoryId | null;
+  recall_count: number;
+  last_recalled_at: number | null;
+  created_at: number;
+  updated_at: number;
+  fingerprint: string;
+  extracted_by: string | null;
+}
+export type MemoryRow = Selectable<MemoryTable>;
+
+interface MemorySourceTable {
+  memory_id: MemoryId;
+  conversation_id: number;
+  seq: number;
+}
+
+interface MemoryEventTable {
+  id: Generated<number>;
+  memory_id: MemoryId;
+  kind: string;
+  at: number;
+  actor: string;
+  detail: string;
+}
+export type MemoryEventRow = Selectable<MemoryEventTable>;
+
+/** A forgotten statement: only its fingerprint stays, so that extraction cannot bring it back. */
+interface TombstoneTable {
+  place: string;
+  fingerprint: string;
+  at: number;
+}
+
+interface OutboxTable {
+  id: Generated<number>;
+  conversation_id: number;
+  turn: number;
+  /** The entry that the post shows; null when the turn stored none. */
+  entry_seq: number | null;
+  chunk: number;
+  nonce: string;
+  /** Emptied once the post is out: the entry holds the text. */
+  body: string | null;
+  reply_to: string | null;
+  state: 'pending' | 'sent' | 'failed';
+  attempts: number;
+  platform_message_id: string | null;
+  reason: string | null;
+  /** Until then the process that posts it is taken to be alive. */
+  held_until: Generated<number>;
+}
+export type OutboxRow = Selectable<OutboxTable>;
+
+interface BlobTable {
+  id: BlobId;
+  conversation_id: number;
+  text: string;
+  created_at: number;
+}
+
+interface UsageTable {
+  conversation_id: number;
+  purpose: ModelPurpose;
+  model: string;
+  calls: number;
+  input_tokens: number;
+  output_tokens: number;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
+  last_at: number;
+}
+
+interface MaintenanceRunTable {
+  id: string;
+  conversation_id: number;
+  started_at: number;
+  run: string;
+}
+
+interface StateTable {
+  namespace: string;
+  key: string;
+  value: string;
+}

@@ -1,0 +1,108 @@
+import type { ContextSnapshot, EntryEdit, TranscriptStore } from '../../../src/index.ts';
+import { createAppend } from './append.ts';
+import { dueAt } from './conversation-rows.ts';
+import { type Transaction, together } from './engine.ts';
+import { writeJson } from './json.ts';
+import { changeLayers, dropMemories, redact } from './redaction.ts';
+import { toConversation, toEntry, toSummary } from './rows.ts';
+import type { Shared } from './shared.ts';
+import type { ConversationRow, EntryRow } from './tables.ts';
+import { createTurnCommit } from './turn.ts';
+
+export function createTranscript(shared: Shared): TranscriptStore {
+  const { engine, entries } = shared;
+  return {
+    append: createAppend(shared),
+    commitTurn: createTurnCommit(shared),
+    context: (conversationId, { maxEntries }) =>
+      engine.read((tx) => readContext(shared, tx, { conversationId, maxEntries })),
+    read: (conversationId, range) =>
+      engine.read(async (tx) => (await entries.oldest(tx, { conversationId, ...range })).map(toEntry)),
+    pick: (conversationId, seqs) =>
+      engine.read(async (tx) => (await entries.pick(tx, conversationId, seqs)).map(toEntry)),
+    byExternalId: (conversationId, externalId) =>
+      engine.read(async (tx) => {
+        const row = await entries.byExternalId(tx, conversationId, externalId);
+        return row === null ? null : toEntry(row);
+      }),
+    edit: (conversationId, edit) => engine.write((tx) => editEntry(shared, tx, { conversationId, edit })),
+    async redact(conversationId, { externalIds, now }) {
+      const seqs = await engine.write(async (tx) => {
+        const row = await shared.conversations.lock(tx, conversationId);
+        if (row === null) return [];
+        const found = await findAll(shared, tx, { conversationId, externalIds });
+        return redact(shared, tx, { row, entries: found, now, dropMemories: true });
+      });
+      if (seqs.length > 0) await engine.scrub();
+      return seqs;
+    },
+  };
+}
+
+async function readContext(
+  { engine, conversations, summaries, entries }: Shared,
+  transaction: Transaction,
+  { conversationId, maxEntries }: { conversationId: number; maxEntries: number },
+): Promise<ContextSnapshot | null> {
+  const row = await conversations.get(transaction, conversationId);
+  if (row === null) return null;
+  const range = { conversationId, fromSeq: row.compacted_upto + 1, toSeq: row.next_seq - 1, limit: maxEntries };
+  const [stack, tail] = await together([summaries.live(transaction, row), entries.newest(transaction, range)]);
+  const firstSeq = tail[0]?.seq ?? row.next_seq;
+  return {
+    conversation: toConversation(row),
+    stack: stack.map(toSummary),
+    tail: tail.map(toEntry),
+    omitted: { entries: firstSeq - range.fromSeq, tokens: await tokensBefore(engine, transaction, { row, firstSeq }) },
+  };
+}
+
+async function tokensBefore(
+  { query }: Shared['engine'],
+  transaction: Transaction,
+  { row, firstSeq }: { row: ConversationRow; firstSeq: number },
+): Promise<number> {
+  if (firstSeq === row.compacted_upto + 1) return 0;
+  const sum = query
+    .selectFrom('entry')
+    .select((select) => select.fn.sum<number | null>('tokens').as('tokens'))
+    .where('conversation_id', '=', row.id)
+    .where('seq', '>', row.compacted_upto)
+    .where('seq', '<', firstSeq);
+  const [total] = await transaction.rows(sum.compile());
+  return total?.tokens ?? 0;
+}
+
+async function findAll(
+  { entries }: Shared,
+  transaction: Transaction,
+  { conversationId, externalIds }: { conversationId: number; externalIds: readonly string[] },
+): Promise<readonly EntryRow[]> {
+  const bySeq = new Map<number, EntryRow>();
+  for (const externalId of externalIds) {
+    const row = await entries.byExternalId(transaction, conversationId, externalId);
+    if (row !== null) bySeq.set(row.seq, row);
+  }
+  return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
+}
+
+async function editEntry(
+  shared: Shared,
+  transaction: Transaction,
+  { conversationId, edit }: { conversationId: number; edit: EntryEdit },
+): Promise<boolean> {
+  const row = await shared.conversations.lock(transaction, conversationId);
+  const entry = await shared.entries.byExternalId(transaction, conversationId, edit.externalId);
+  if (row === null || entry === null || entry.redacted_at !== null) return false;
+  const parts = writeJson(edit.parts);
+  if (parts === entry.parts) return true;
+  const revision = row.revision + 1;
+  const change = { parts, tokens: edit.tokens, edited_at: edit.now, changed_revision: revision };
+  await shared.entries.rewrite(transaction, entry, change);
+  const seqs = [entry.seq];
+  await changeLayers(shared, transaction, { row, seqs, change: { stale: 1 }, eraseSuperseded: false });
+  await dropMemories(shared, transaction, { row, seqs });
+  const isSummarised = entry.seq <= row.compacted_upto;
+  await shared.conversations.change(transaction, row.id, { revision, ...(isSummarised ? dueAt(row, edit.now) : {}) });
+  return true;
+}

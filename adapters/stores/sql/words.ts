@@ -1,0 +1,83 @@
+import { cachedStem, STOP_WORDS, tokensOf } from '../../../src/index.ts';
+
+/**
+ * Words for an index, each as 56 mixed bits that are made from its stem and its shelf (a conversation, for example). So a
+ * shelf has its own word lists: a search costs what lies on its shelf, however full the index is, and cannot see another
+ * one. And the index holds nothing that could be read when the text itself has been deleted.
+ *
+ * What is made of a text must stay the same, because an index may be told what to take out: a change needs a migration
+ * that builds the indexes anew.
+ */
+
+/** Pairs of characters are indexed of these scripts, and each character too, as it can be a word. */
+const IDEOGRAM = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]/gu;
+const DECORATION = /[\u0300-\u036f]/g;
+const ASCII = /^[ -~]*$/;
+/** Of one text; what stands after them is kept but not found. */
+const INDEXED_CHARACTERS = 200_000;
+const QUERY_WORDS = 32;
+
+/** The words of a text as an index takes them, in their order. */
+export function wordsOnShelf(shelf: number, text: string): readonly string[] {
+  const part = text.slice(0, INDEXED_CHARACTERS);
+  const words = tokensOf(part);
+  const single = ASCII.test(part) ? [] : (part.normalize('NFKC').match(IDEOGRAM) ?? []);
+  return [...words, ...single].map((word) => onShelf(shelf, word));
+}
+
+/** The words that are worth looking for; all of them when every one is a stop word. */
+export function queryWords(text: string): readonly string[] {
+  const words = tokensOf(text.slice(0, INDEXED_CHARACTERS));
+  const telling = words.filter((word) => !STOP_WORDS.has(word));
+  const stems = (telling.length > 0 ? telling : words).map((word) => cachedStem(plain(word)));
+  return [...new Set(stems)].slice(0, QUERY_WORDS);
+}
+
+/** What an index calls the word on this shelf. */
+export function onShelf(shelf: number, word: string): string {
+  const { high, low } = seedOf(word);
+  const a = mix(high ^ mix(shelf | 0));
+  const b = mix(low ^ mix((shelf / 2 ** 32) ^ a));
+  return `${(a >>> 4).toString(36)}x${(b >>> 4).toString(36)}`;
+}
+
+interface Seed {
+  readonly high: number;
+  readonly low: number;
+}
+
+/** The same words come again and again. */
+const seeds = new Map<string, Seed>();
+const KEPT_SEEDS = 20_000;
+
+function seedOf(word: string): Seed {
+  const known = seeds.get(word);
+  if (known !== undefined) return known;
+  if (seeds.size >= KEPT_SEEDS) seeds.clear();
+  const seed = digest(cachedStem(plain(word)));
+  seeds.set(word, seed);
+  return seed;
+}
+
+/** Without the marks that decorate letters. */
+function plain(word: string): string {
+  return ASCII.test(word) ? word : word.normalize('NFD').replace(DECORATION, '').normalize('NFC');
+}
+
+function digest(text: string): Seed {
+  let high = 0xdeadbeef;
+  let low = 0x41c6ce57;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    high = Math.imul(high ^ unit, 0x9e3779b1);
+    low = Math.imul(low ^ unit, 0x5f356495);
+  }
+  return { high: mix(high), low: mix(low ^ high) };
+}
+
+/** Spreads every bit over all 32, and loses none. */
+function mix(bits: number): number {
+  const once = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
+  const twice = Math.imul(once ^ (once >>> 13), 0xc2b2ae35);
+  return twice ^ (twice >>> 16);
+}

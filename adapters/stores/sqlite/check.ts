@@ -1,0 +1,27 @@
+import { sql } from 'kysely';
+import type { Finding } from '../../../src/index.ts';
+import type { SqlEngine } from '../sql/index.ts';
+
+/** Reads the whole file: that its pages are in order, and that nothing refers to what is not there. */
+export function checkFile(engine: SqlEngine): Promise<readonly Finding[]> {
+  const version = sql<{ version: string }>`select sqlite_version() as version`.compile(engine.query);
+  const pages = sql<{ quick_check: string }>`pragma quick_check(1)`.compile(engine.query);
+  const references = sql<{ table: string }>`pragma foreign_key_check`.compile(engine.query);
+  return engine.read(async (transaction) => {
+    const [about] = await transaction.rows(version);
+    const [damage] = await transaction.rows(pages);
+    const lost = await transaction.rows(references);
+    const problem =
+      damage?.quick_check !== 'ok'
+        ? `the file is damaged (${damage?.quick_check})`
+        : lost.length > 0
+          ? `${lost.length} rows refer to what is not there`
+          : null;
+    if (problem === null) return [finding('ok', `SQLite ${about?.version}, every page is in order`, null)];
+    return [finding('fail', problem, 'Stop Strata, and restore a backup into another directory.')];
+  });
+}
+
+function finding(severity: Finding['severity'], message: string, fixHint: string | null): Finding {
+  return { checkId: 'file', severity, message, fixHint };
+}

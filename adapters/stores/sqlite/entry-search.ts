@@ -1,0 +1,113 @@
+import type { EntryHit, EntryQuery } from '../../../src/index.ts';
+import { queryWords } from '../sql/index.ts';
+import type { Connection } from './connection.ts';
+import { createEntryReader, type EntryReader } from './entry-reader.ts';
+import { add, best, inverseFrequency, lengthFactor, type Scores } from './ranking.ts';
+import { indexTerm } from './words.ts';
+
+/** Up to so many entries that have one of the words, all are weighed exactly. */
+const EXACT_ROWS = 1_500;
+/** Of a word that more entries have, only the newest are looked at by themselves. */
+const NEWEST_ROWS = 500;
+/** How far back the least common word of a query without a rare one is followed. */
+const PAIRED_ROWS = 2_500;
+
+/** Of so many of the best, the length counts too: it costs a look at each. */
+const LENGTHS = 64;
+
+interface Word {
+  readonly match: string;
+  /** Seqs, descending: all that have the word, or the newest. */
+  readonly newest: readonly number[];
+  readonly isComplete: boolean;
+  /** In the whole range, estimated for a word of which only the newest are known. */
+  readonly rows: number;
+  readonly weight: number;
+}
+
+/**
+ * BM25 within one conversation, in bounded time however long it is. In a conversation of usual length it is exact. In a
+ * very long one the words of few entries decide; those of many count beside them, and among the newest entries.
+ */
+export function rankEntries(connection: Connection, query: EntryQuery): readonly EntryHit[] {
+  if (query.limit <= 0) return [];
+  const reader = createEntryReader(connection, query);
+  const words = lookUp(reader, query);
+  const rows = words.reduce((sum, word) => sum + word.rows, 0);
+  const isExact = rows <= EXACT_ROWS && words.every((word) => word.isComplete);
+  if (isExact) return best(weighExactly(reader, words), query.limit);
+  const rough = best(weighRoughly(reader, words), Math.max(query.limit, LENGTHS));
+  return best(weighLengths(reader, rough), query.limit);
+}
+
+/** What is known of each word, the rarest first. */
+function lookUp(reader: EntryReader, { conversationId, text }: EntryQuery): readonly Word[] {
+  const words = queryWords(text).map((word) => {
+    const match = indexTerm(conversationId, word);
+    const newest = reader.newest(match, NEWEST_ROWS);
+    const isComplete = newest.length < NEWEST_ROWS;
+    const depth = reader.range.toSeq - (newest.at(-1) ?? 0) + 1;
+    const rows = isComplete ? newest.length : Math.round((newest.length * reader.entries) / depth);
+    return { match, newest, isComplete, rows, weight: inverseFrequency(rows, reader.entries) };
+  });
+  return words.filter((word) => word.rows > 0).sort((a, b) => a.rows - b.rows);
+}
+
+/** How often and in how long a text: the index's own score, freed of what it thinks of the word. */
+function weighExactly(reader: EntryReader, words: readonly Word[]): Scores {
+  const scores: Scores = new Map();
+  for (const { match, weight } of words) {
+    const usual = reader.usualScore(match);
+    for (const [seq = 0, score = 0] of reader.ranked(match)) add(scores, seq, (weight * score) / usual);
+  }
+  return scores;
+}
+
+/** Which of the words an entry has. */
+function weighRoughly(reader: EntryReader, words: readonly Word[]): Scores {
+  const scores: Scores = new Map();
+  for (const { newest, weight } of words) for (const seq of newest) add(scores, seq, weight);
+  const rare = words.filter((word) => word.isComplete);
+  const common = words.filter((word) => !word.isComplete);
+  if (rare.length > 0) addBesideRare(reader, scores, { rare, common });
+  else addPairs(reader, scores, common);
+  return scores;
+}
+
+function weighLengths(reader: EntryReader, hits: readonly EntryHit[]): Scores {
+  const long = new Map(
+    reader.tokens(hits.slice(0, LENGTHS).map((hit) => hit.seq)).map(([seq = 0, tokens = 0]) => [seq, tokens]),
+  );
+  const average = [...long.values()].reduce((sum, tokens) => sum + tokens, 0) / Math.max(long.size, 1);
+  return new Map(hits.map(({ seq, score }) => [seq, score * lengthFactor(long.get(seq) ?? average, average)]));
+}
+
+/** Older entries that have a common word and a rare one. */
+function addBesideRare(
+  reader: EntryReader,
+  scores: Scores,
+  { rare, common }: { rare: readonly Word[]; common: readonly Word[] },
+): void {
+  const anchor = rare.map((word) => word.match).join(' OR ');
+  for (const { match, newest, weight } of common) {
+    const older = { ...reader.range, toSeq: (newest.at(-1) ?? 1) - 1 };
+    for (const seq of reader.matching(`(${anchor}) AND ${match}`, older)) add(scores, seq, weight);
+  }
+}
+
+/** No word is rare: older entries that have the least common one and another, as far back as its rows allow. */
+function addPairs(reader: EntryReader, scores: Scores, [least, ...others]: readonly Word[]): void {
+  if (least === undefined) return;
+  const depth = Math.ceil((reader.entries * PAIRED_ROWS) / least.rows);
+  const fromSeq = Math.max(reader.range.fromSeq, reader.range.toSeq - depth + 1);
+  const known = new Set(least.newest);
+  for (const { match, newest, weight } of others) {
+    const older = { fromSeq, toSeq: (newest.at(-1) ?? 1) - 1 };
+    for (const seq of reader.matching(`${least.match} AND ${match}`, older)) {
+      add(scores, seq, weight);
+      if (known.has(seq)) continue;
+      known.add(seq);
+      add(scores, seq, least.weight);
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import type Database from 'better-sqlite3';
+import type { Kysely } from 'kysely';
+import type { Migration } from 'kysely/migration';
+import { StrataError } from '../../../src/index.ts';
+import type { Tables } from '../sql/index.ts';
+
+export interface Migrating {
+  readonly database: Database.Database;
+  readonly query: Kysely<Tables>;
+  readonly migrations: Record<string, Migration>;
+  readonly path: string;
+  /** No other process uses the tables: they may be changed. */
+  readonly isAlone: boolean;
+}
+
+const OLDER_IN_USE = 'processes of an older Strata use it; stop them all, so that the tables can be brought up to date';
+
+/** Brings the tables up to date. A migration that is unknown here was made by a newer program: nothing is touched. */
+export async function migrate({ database, query, migrations, path, isAlone }: Migrating): Promise<void> {
+  const done = doneMigrations(database);
+  const unknown = done.find((name) => !Object.hasOwn(migrations, name));
+  if (unknown !== undefined) throw new StrataError('STORE_NEWER', { path, found: unknown });
+  if (done.length === Object.keys(migrations).length) return;
+  if (!isAlone) throw new StrataError('STORE_UNUSABLE', { path, reason: OLDER_IN_USE });
+  const { Migrator } = await import('kysely/migration');
+  const migrator = new Migrator({ db: query, provider: { getMigrations: async () => migrations } });
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) throw error;
+}
+
+function doneMigrations(database: Database.Database): readonly string[] {
+  const tables = database.prepare("select 1 from sqlite_schema where name = 'kysely_migration'").all();
+  if (tables.length === 0) return [];
+  return database
+    .prepare<[], { name: string }>('select name from kysely_migration')
+    .all()
+    .map((row) => row.name);
+}

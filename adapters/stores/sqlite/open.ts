@@ -1,0 +1,94 @@
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, StrataError } from '../../../src/index.ts';
+import { explain } from './connection.ts';
+import { type DirectoryLock, lockDirectory } from './lock.ts';
+
+/** Marks the file as ours: "Stra" in ASCII. */
+const APPLICATION_ID = 0x53747261;
+/** A file up to this size is checked page by page at the start; a larger one only where it is used. */
+const CHECKED_BYTES = 16 * 1024 * 1024;
+const BUSY_TIMEOUT_MS = 5_000;
+/** Between processes that share: a longer wait for another's write is made without blocking, see `group-commit.ts`. */
+const SHARED_BUSY_TIMEOUT_MS = 20;
+
+export interface OpenedFile {
+  readonly database: Database.Database;
+  readonly lock: DirectoryLock;
+}
+
+export interface FilePlace {
+  readonly directory: string;
+  /** Other processes of this machine use the file at the same time. */
+  readonly shared: boolean;
+}
+
+/** Opens or makes the file of a directory. On failure nothing was changed. */
+export function openFile({ directory, shared }: FilePlace): OpenedFile {
+  const path = join(directory, 'strata.db');
+  return guarded(directory, () => {
+    makeDirectory(resolve(directory));
+    const lock = lockDirectory({ directory, file: join(directory, 'strata.lock'), shared });
+    try {
+      return { database: openDatabase(path, shared ? SHARED_BUSY_TIMEOUT_MS : BUSY_TIMEOUT_MS), lock };
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  });
+}
+
+/** Level by level: Node's own recursion never ends where the system answers "not found" to a new folder, as in /proc. */
+function makeDirectory(directory: string): void {
+  if (existsSync(directory)) return;
+  const parent = dirname(directory);
+  if (parent !== directory) makeDirectory(parent);
+  try {
+    mkdirSync(directory);
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!existsSync(directory)) throw error;
+  }
+}
+
+function openDatabase(path: string, timeout: number): Database.Database {
+  const isNew = !existsSync(path) || statSync(path).size === 0;
+  const database = new Database(path, { timeout });
+  try {
+    if (!isNew) check(database, path);
+    // Deleted text is overwritten: it has to be set before the first page is written.
+    database.pragma('secure_delete = on');
+    database.pragma('journal_mode = wal');
+    database.pragma('synchronous = full');
+    database.pragma('foreign_keys = on');
+    database.pragma('temp_store = memory');
+    database.pragma('cache_size = -32000');
+    if (isNew) database.pragma(`application_id = ${APPLICATION_ID}`);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function check(database: Database.Database, path: string): void {
+  if (database.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
+    throw new StrataError('STORE_UNUSABLE', { path, reason: 'the file was not made by Strata' });
+  }
+  if (statSync(path).size > CHECKED_BYTES) return;
+  const finding = String(database.pragma('quick_check(1)', { simple: true }));
+  if (finding === 'ok') return;
+  throw new StrataError('STORE_UNUSABLE', { path, reason: `the file is damaged (${finding.split('\n').at(-1)})` });
+}
+
+/** Whatever goes wrong with the directory or the file is one sentence for the person who started us. */
+function guarded<Result>(path: string, open: () => Result): Result {
+  try {
+    return open();
+  } catch (error) {
+    const explained = explain(path, error);
+    if (explained instanceof StrataError) throw explained;
+    throw new StrataError('STORE_UNUSABLE', { path, reason: describe(error) }, { cause: error });
+  }
+}

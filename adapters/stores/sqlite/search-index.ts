@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
+import { type Parameter, prepare, type Tables, type TextIndex, type Transaction } from '../sql/index.ts';
+import { indexText } from './words.ts';
+
+/** The full-text tables of SQLite. They hold numbers for words: the text itself stays in its own row. */
+export type SearchTables = {
+  entry_index: IndexTable;
+  summary_index: IndexTable;
+  memory_index: IndexTable;
+  /** Numbers for what has an id of letters: an index row has a number. */
+  search_key: { number: number; id: string };
+};
+
+type IndexTable = {
+  rowid: number;
+  words: string;
+};
+
+export type IndexName = 'entry_index' | 'summary_index' | 'memory_index';
+
+/** Entries of one conversation have consecutive numbers: a range of seqs is a range of the index. */
+const SEQS_OF_A_CONVERSATION = 2 ** 30;
+
+export function entryNumber(conversationId: number, seq: number): number {
+  return conversationId * SEQS_OF_A_CONVERSATION + seq;
+}
+
+/** The shelf of a workspace's memories: a number of its name. A rare clash costs time only, the readers are checked. */
+export function shelfOf(workspace: string): number {
+  return createHash('sha256').update(workspace).digest().readUIntBE(0, 6);
+}
+
+export const searchMigrations: Record<string, Migration> = {
+  '0001_search_sqlite': {
+    async up(database: Kysely<unknown>): Promise<void> {
+      for (const name of ['entry_index', 'summary_index', 'memory_index']) {
+        const table = sql.table(name);
+        await sql`create virtual table ${table} using fts5(words, content='', tokenize='ascii')`.execute(database);
+        // What is taken out is overwritten, not only marked.
+        await sql`insert into ${table} (${sql.ref(name)}, rank) values ('secure-delete', 1)`.execute(database);
+      }
+      await sql`create table search_key (number integer primary key, id text not null unique)`.execute(database);
+    },
+  },
+};
+
+export function createTextIndex(query: Kysely<Tables>): TextIndex {
+  const entries = prepareIndex(query, 'entry_index');
+  const summaries = createKeyedIndex(query, 'summary_index');
+  const memories = createKeyedIndex(query, 'memory_index');
+  return {
+    entry: (transaction, { conversationId, seq, before, after }) =>
+      replace(transaction, entries, {
+        number: entryNumber(conversationId, seq),
+        before: indexText(conversationId, before),
+        after: indexText(conversationId, after),
+      }),
+    summary: (transaction, { conversationId, id, before, after }) =>
+      summaries(transaction, id, {
+        before: indexText(conversationId, before),
+        after: indexText(conversationId, after),
+      }),
+    async memory(transaction, before, after) {
+      const id = (after ?? before)?.id;
+      if (id === undefined) return;
+      const words = (row: typeof before) => (row === null ? '' : indexText(shelfOf(row.workspace), row.text));
+      await memories(transaction, id, { before: words(before), after: words(after) });
+    },
+  };
+}
+
+interface Replacement {
+  readonly number: number;
+  readonly before: string;
+  readonly after: string;
+}
+
+async function replace(
+  transaction: Transaction,
+  index: ReturnType<typeof prepareIndex>,
+  { number, before, after }: Replacement,
+): Promise<void> {
+  if (before === after) return;
+  if (before !== '') await transaction.run(index.remove({ number, words: before }));
+  if (after !== '') await transaction.run(index.insert({ number, words: after }));
+}
+
+function createKeyedIndex(query: Kysely<Tables>, name: IndexName) {
+  const index = prepareIndex(query, name);
+  const keys = prepareKeys(query);
+  return async (transaction: Transaction, id: string, { before, after }: Omit<Replacement, 'number'>) => {
+    if (before === after) return;
+    const [key] = await transaction.rows(after === '' ? keys.drop({ id }) : keys.make({ id }));
+    if (key !== undefined) await replace(transaction, index, { number: key.number, before, after });
+  };
+}
+
+type IndexedWords = Pick<IndexTable, 'words'> & { readonly number: number };
+
+function prepareIndex(query: Kysely<Tables>, name: IndexName) {
+  const table = sql.table(name);
+  return {
+    insert: prepare((p: Parameter<IndexedWords>) => ({
+      compile: () => sql`insert into ${table} (rowid, words) values (${p('number')}, ${p('words')})`.compile(query),
+    })),
+    // Contentless: the index is told what it holds.
+    remove: prepare((p: Parameter<IndexedWords>) => ({
+      compile: () =>
+        sql`insert into ${table} (${sql.ref(name)}, rowid, words) values ('delete', ${p('number')}, ${p('words')})`.compile(
+          query,
+        ),
+    })),
+  };
+}
+
+function prepareKeys(query: Kysely<Tables>) {
+  const keys = query.withTables<SearchTables>();
+  return {
+    make: prepare((p: Parameter<{ id: string }>) =>
+      keys
+        .insertInto('search_key')
+        .values({ id: p('id'), number: sql<number>`null` })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet({ id: p('id') }))
+        .returning('number'),
+    ),
+    drop: prepare((p: Parameter<{ id: string }>) =>
+      keys.deleteFrom('search_key').where('id', '=', p('id')).returning('number'),
+    ),
+  };
+}

@@ -1,0 +1,179 @@
+import { type Kysely, type SqlBool, sql } from 'kysely';
+import type {
+  MemoryHit,
+  MemoryQuery,
+  MemoryReader,
+  MemoryState,
+  Search,
+  SummaryHit,
+  SummaryQuery,
+} from '../../../src/index.ts';
+import {
+  type Parameter,
+  prepare,
+  queryWords,
+  readableBy,
+  type SqlEngine,
+  type Statement,
+  type Tables,
+} from '../sql/index.ts';
+import type { Connection } from './connection.ts';
+import { rankEntries } from './entry-search.ts';
+import { inverseFrequency, SATURATION } from './ranking.ts';
+import { type IndexName, type SearchTables, shelfOf } from './search-index.ts';
+import { indexTerm } from './words.ts';
+
+/** BM25 within what the asker may read: what lies elsewhere changes no score. */
+export function createSearch(engine: SqlEngine, connection: Connection): Search {
+  const query = engine.query.withTables<SearchTables>();
+  const memories = createMemoryStatements(query);
+  const summaries = prepareSummaries(query);
+  return {
+    entries: (wanted) => engine.read(async () => rankEntries(connection, wanted)),
+    memories: (wanted) => searchMemories(engine, memories(wanted.reader), wanted),
+    summaries: (wanted) => searchSummaries(engine, summaries, wanted),
+  };
+}
+
+type SearchQuery = Kysely<Tables & SearchTables>;
+
+/** More than these are not counted: a word's weight hardly changes any more. */
+const COUNTED_ROWS = 2_000;
+
+interface ScoredRow<Id> {
+  readonly id: Id;
+  readonly score: number;
+  /** What the row would score if it had the word without end: divides out the index's own word weight. */
+  readonly perfect: number;
+}
+
+interface Ranking<Id> {
+  readonly words: readonly string[];
+  readonly limit: number;
+  readonly count: Statement<{ readonly rows: number }>;
+  matching(word: string): Statement<ScoredRow<Id>>;
+}
+
+async function rank<Id>(engine: SqlEngine, ranking: Ranking<Id>): Promise<readonly { id: Id; score: number }[]> {
+  const { words, limit, count, matching } = ranking;
+  if (words.length === 0 || limit <= 0) return [];
+  return engine.read(async (transaction) => {
+    const [all] = await transaction.rows(count);
+    if (all === undefined || all.rows === 0) return [];
+    const scores = new Map<Id, number>();
+    for (const word of words) {
+      const rows = await transaction.rows(matching(word));
+      const weight = inverseFrequency(rows.length, all.rows) * (1 + SATURATION);
+      for (const { id, score, perfect } of rows) scores.set(id, (scores.get(id) ?? 0) + (weight * score) / perfect);
+    }
+    const hits = [...scores].map(([id, score]) => ({ id, score }));
+    return hits.sort((a, b) => b.score - a.score).slice(0, limit);
+  });
+}
+
+type MemoryStatements = ReturnType<typeof prepareMemories>;
+
+function searchMemories(
+  engine: SqlEngine,
+  statements: MemoryStatements,
+  wanted: MemoryQuery,
+): Promise<readonly MemoryHit[]> {
+  const { place, workspace, agentId } = wanted.reader;
+  const states = JSON.stringify(wanted.states ?? (['active'] satisfies MemoryState[]));
+  const shelves = [shelfOf(workspace), shelfOf('')];
+  return rank(engine, {
+    words: queryWords(wanted.text),
+    limit: wanted.limit,
+    count: statements.count({ place, workspace, agentId, states }),
+    matching: (word) => {
+      const match = shelves.map((shelf) => indexTerm(shelf, word)).join(' OR ');
+      return statements.matching({ place, workspace, agentId, states, match });
+    },
+  });
+}
+
+/** The condition depends on who asks, in six shapes: each is built once. */
+function createMemoryStatements(query: SearchQuery): (reader: MemoryReader) => MemoryStatements {
+  const made = new Map<string, MemoryStatements>();
+  return (reader) => {
+    const shape = `${reader.audience} ${reader.sharePublic}`;
+    const known = made.get(shape) ?? prepareMemories(query, reader);
+    made.set(shape, known);
+    return known;
+  };
+}
+
+interface MemoryValues {
+  readonly place: string;
+  readonly workspace: string;
+  readonly agentId: string;
+  /** JSON list. */
+  readonly states: string;
+}
+
+function prepareMemories(query: SearchQuery, { audience, sharePublic }: MemoryReader) {
+  const readable = (p: Parameter<MemoryValues>) =>
+    query
+      .selectFrom('memory')
+      .where(readableBy({ place: p('place'), workspace: p('workspace'), agentId: p('agentId'), audience, sharePublic }))
+      .where(sql<SqlBool>`memory.state in (select value from json_each(${p('states')}))`);
+  return {
+    count: prepare((p: Parameter<MemoryValues>) =>
+      query
+        .selectFrom(readable(p).select('memory.id').limit(COUNTED_ROWS).as('readable'))
+        .select((select) => select.fn.countAll<number>().as('rows')),
+    ),
+    matching: prepare((p: Parameter<MemoryValues & { readonly match: string }>) =>
+      readable(p)
+        .innerJoin('search_key', 'search_key.id', 'memory.id')
+        .innerJoin('memory_index', 'memory_index.rowid', 'search_key.number')
+        .select(['memory.id', ...scoresOf('memory_index')])
+        .where(sql<SqlBool>`memory_index match ${p('match')}`),
+    ),
+  };
+}
+
+function searchSummaries(
+  engine: SqlEngine,
+  statements: ReturnType<typeof prepareSummaries>,
+  { conversationId, text, limit }: SummaryQuery,
+): Promise<readonly SummaryHit[]> {
+  return rank(engine, {
+    words: queryWords(text),
+    limit,
+    count: statements.count({ conversationId }),
+    matching: (word) => statements.matching({ conversationId, match: indexTerm(conversationId, word) }),
+  });
+}
+
+interface SummaryValues {
+  readonly conversationId: number;
+}
+
+function prepareSummaries(query: SearchQuery) {
+  const own = (p: Parameter<SummaryValues>) =>
+    query.selectFrom('summary').where('summary.conversation_id', '=', p('conversationId'));
+  return {
+    count: prepare((p: Parameter<SummaryValues>) =>
+      query
+        .selectFrom(own(p).select('summary.id').limit(COUNTED_ROWS).as('own'))
+        .select((select) => select.fn.countAll<number>().as('rows')),
+    ),
+    matching: prepare((p: Parameter<SummaryValues & { readonly match: string }>) =>
+      own(p)
+        .innerJoin('search_key', 'search_key.id', 'summary.id')
+        .innerJoin('summary_index', 'summary_index.rowid', 'search_key.number')
+        .select(['summary.id', ...scoresOf('summary_index')])
+        .where(sql<SqlBool>`summary_index match ${p('match')}`),
+    ),
+  };
+}
+
+function scoresOf(index: IndexName) {
+  const table = sql.table(index);
+  return [
+    sql<number>`-bm25(${table})`.as('score'),
+    // With a weight without bound the index tells the word's own factor alone.
+    sql<number>`-bm25(${table}, 1e15)`.as('perfect'),
+  ] as const;
+}

@@ -1,0 +1,71 @@
+import { fstatSync, fsyncSync, readSync, writeSync } from 'node:fs';
+
+/**
+ * What is deleted is overwritten where it lay (`secure_delete`). But when pages are split and merged, copies of cells
+ * stay behind in the unused middle of a page. No statement reaches that space, so it is blanked in the file itself. Only
+ * bytes that mean nothing to SQLite are written: whenever this is cut off, the database is whole.
+ */
+
+const FILE_HEADER_BYTES = 100;
+/** Bytes of one step: some milliseconds. */
+const STEP_BYTES = 16 * 1024 * 1024;
+/** From here on the first byte of a page in a chain, a page number, could be taken for the kind of a page in a tree. */
+const AMBIGUOUS_PAGES = 2 ** 25;
+/** By kind of page: the inner and outer ones of indexes and tables. */
+const HEADER_BYTES = new Map([
+  [0x02, 12],
+  [0x05, 12],
+  [0x0a, 8],
+  [0x0d, 8],
+]);
+
+/**
+ * Blanks the unused space of the pages from `offset` on. The log must be empty and no page may be cached. Returns where
+ * the next step begins, or null at the end.
+ */
+export function wipeUnused(descriptor: number, offset: number): number | null {
+  const header = read(descriptor, 0, FILE_HEADER_BYTES);
+  const pageBytes = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
+  const reservedBytes = header[20] ?? 0;
+  const { size } = fstatSync(descriptor);
+  if (size / pageBytes >= AMBIGUOUS_PAGES) return null;
+  const bytes = read(descriptor, offset, STEP_BYTES);
+  for (let start = 0; start + pageBytes <= bytes.length; start += pageBytes) {
+    const page = bytes.subarray(start, start + pageBytes);
+    const isFirst = offset + start === 0;
+    const unused = unusedOf(page, {
+      headerAt: isFirst ? FILE_HEADER_BYTES : 0,
+      usableBytes: pageBytes - reservedBytes,
+    });
+    if (unused === null || page.subarray(unused.from, unused.to).every((byte) => byte === 0)) continue;
+    writeSync(
+      descriptor,
+      Buffer.alloc(unused.to - unused.from),
+      0,
+      unused.to - unused.from,
+      offset + start + unused.from,
+    );
+  }
+  const next = offset + STEP_BYTES;
+  if (next < size) return next;
+  fsyncSync(descriptor);
+  return null;
+}
+
+/** Between the list of cells and the first of them. Null for what is no page of a tree, or does not look like one. */
+function unusedOf(
+  page: Buffer,
+  { headerAt, usableBytes }: { headerAt: number; usableBytes: number },
+): { readonly from: number; readonly to: number } | null {
+  const headerBytes = HEADER_BYTES.get(page[headerAt] ?? 0);
+  if (headerBytes === undefined) return null;
+  const cells = page.readUInt16BE(headerAt + 3);
+  const from = headerAt + headerBytes + cells * 2;
+  const to = page.readUInt16BE(headerAt + 5) || 65_536;
+  return from < to && to <= usableBytes ? { from, to } : null;
+}
+
+function read(descriptor: number, offset: number, length: number): Buffer {
+  const buffer = Buffer.allocUnsafe(length);
+  return buffer.subarray(0, readSync(descriptor, buffer, 0, length, offset));
+}

@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log, Queue } from '../../../src/index.ts';
+import type { Driver } from './driver.ts';
+import { createKicks, type Kicks } from './kicks.ts';
+import { createPostgresDriver } from './postgres.ts';
+import { createRedisDriver } from './redis.ts';
+import { createTrouble, type Trouble } from './trouble.ts';
+import { createWork, type Work } from './work.ts';
+
+export interface BullMqOptions {
+  /** `redis://`, `rediss://`, `postgres://` or `postgresql://`. Bots with a store of their own need a database of their own. */
+  readonly url: string;
+  readonly log: Log;
+  /** Told when something is wrong with the server or a handler, and once a minute while it stays so. */
+  readonly onTrouble: (message: string) => void;
+  /** What the names on the server begin with. Default "strata". */
+  readonly prefix?: string;
+  /** First pause after a rejected handler; doubles with each. Default 2000. */
+  readonly retryDelayMs?: number;
+}
+
+const RETRY_DELAY_MS = 2000;
+const IDLE_LOOK_MS = 15;
+
+/**
+ * The queue of many processes. It connects when it is first used, and a server that is away is nobody's concern but the
+ * summaries': kicks are remembered, one a conversation, and handed over when it is back.
+ */
+export function createBullMqQueue(options: BullMqOptions): Queue {
+  const state = createState(options);
+  const { kicks, delayed, trouble, rejections } = state;
+  return {
+    kick: (id, kick) => ask(state, id, kick?.delayMs ?? 0),
+    process: (handler, { concurrency, signal }) => {
+      kicks.open();
+      const { driver, onError } = state;
+      const kick = (id: number) => kicks.put(id);
+      const isReachable = () => trouble.current() === null;
+      state.work ??= createWork({ driver, handler, concurrency, signal, onError, rejections, kick, isReachable });
+    },
+    idle: () => idle(state),
+    stats() {
+      kicks.open();
+      kicks.refresh();
+      return {
+        driver: `bullmq on ${state.driver.where}`,
+        waiting: kicks.counts.waiting + kicks.unsent,
+        running: state.work?.running ?? 0,
+        delayed: delayed.size + kicks.counts.delayed,
+        trouble: trouble.current() ?? rejections.current(),
+      };
+    },
+    close: ({ deadlineMs }) => close(state, deadlineMs),
+  };
+}
+
+interface State {
+  readonly driver: Driver;
+  readonly kicks: Kicks;
+  /** Kept here, not on the server: an immediate kick overtakes one, and the sweeper finds those of a process that died. */
+  readonly delayed: Map<number, { readonly dueAt: number; readonly timer: NodeJS.Timeout }>;
+  readonly trouble: Trouble;
+  readonly rejections: Trouble;
+  readonly onError: (error: unknown) => void;
+  work: Work | null;
+  isClosed: boolean;
+}
+
+function createState(options: BullMqOptions): State {
+  const { log, onTrouble } = options;
+  const driver = createDriver(options);
+  const trouble = createTrouble({ name: 'connection', log, onTrouble, now: Date.now });
+  const rejections = createTrouble({ name: 'rejected', log, onTrouble, now: Date.now });
+  const kicks = createKicks({ driver, trouble, now: Date.now });
+  // A worker's errors are told by the look that follows them: it fails while the server is away, and only then.
+  const onError = () => kicks.look().catch(() => undefined);
+  return { driver, kicks, delayed: new Map(), trouble, rejections, onError, work: null, isClosed: false };
+}
+
+function createDriver({ url, prefix = 'strata', retryDelayMs = RETRY_DELAY_MS }: BullMqOptions): Driver {
+  const create = url.startsWith('redis') ? createRedisDriver : createPostgresDriver;
+  return create({ url, prefix, retryDelayMs });
+}
+
+function ask({ kicks, delayed, isClosed }: State, id: number, delayMs: number): void {
+  if (isClosed) return;
+  const earlier = delayed.get(id);
+  const dueAt = Date.now() + delayMs;
+  if (delayMs > 0 && earlier !== undefined && earlier.dueAt <= dueAt) return;
+  clearTimeout(earlier?.timer);
+  const fire = () => {
+    delayed.delete(id);
+    kicks.put(id);
+  };
+  if (delayMs <= 0) fire();
+  else delayed.set(id, { dueAt, timer: setTimeout(fire, Math.min(delayMs, LONGEST_TIMER_MS)).unref() });
+}
+
+/** Beyond it a timer fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Of a queue that several processes work on, everything that waits or runs counts: it may be this process's. */
+async function idle(state: State): Promise<void> {
+  while (!state.isClosed) {
+    const isQuiet = state.kicks.unsent === 0 && (state.work?.running ?? 0) === 0;
+    if (isQuiet && (state.work === null || (await isDone(state)))) return;
+    await sleep(IDLE_LOOK_MS);
+  }
+}
+
+async function isDone({ kicks }: State): Promise<boolean> {
+  const counts = await kicks.look().catch(() => null);
+  return counts !== null && counts.waiting + counts.active === 0 && kicks.unsent === 0;
+}
+
+async function close(state: State, deadlineMs: number): Promise<void> {
+  state.isClosed = true;
+  for (const { timer } of state.delayed.values()) clearTimeout(timer);
+  state.delayed.clear();
+  await state.work?.close({ deadlineMs });
+  await state.kicks.close().catch(() => undefined);
+}

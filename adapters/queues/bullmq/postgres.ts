@@ -1,0 +1,50 @@
+import { createPostgresBackend, Queue, Worker } from 'bullmq';
+import type { Driver } from './driver.ts';
+import { consumerOf, processorOf, producerOf, queueOptions, workerOptions } from './settings.ts';
+
+export interface PostgresDriverOptions {
+  readonly url: string;
+  readonly prefix: string;
+  readonly retryDelayMs: number;
+}
+
+const CONNECT_LIMIT_MS = 5000;
+const QUERY_LIMIT_MS = 15_000;
+const PRODUCER_CONNECTIONS = 2;
+const WORKER_CONNECTIONS = 4;
+
+/** BullMQ's own tables, in a schema of their own. They are made by whoever connects first. */
+export function createPostgresDriver({ url, prefix, retryDelayMs }: PostgresDriverOptions): Driver {
+  const { hostname, port } = new URL(url);
+  const name = `${prefix}-maintenance`;
+  const connection = (max: number) => ({
+    connectionString: url,
+    max,
+    migrate: true,
+    connectionTimeoutMillis: CONNECT_LIMIT_MS,
+    query_timeout: QUERY_LIMIT_MS,
+    keepAlive: true,
+  });
+  return {
+    where: `Postgres at ${hostname}:${port === '' ? '5432' : port}`,
+    produce({ onError, onReady }) {
+      const settings = { connection: connection(PRODUCER_CONNECTIONS), ...queueOptions };
+      const queue = new Queue(name, settings, createPostgresBackend);
+      queue.on('error', onError);
+      const producer = producerOf(queue, retryDelayMs, () => queue.close());
+      return {
+        ...producer,
+        async ready() {
+          await producer.ready();
+          onReady();
+        },
+      };
+    },
+    consume(look, options) {
+      const settings = { connection: connection(WORKER_CONNECTIONS), ...workerOptions(options) };
+      const worker = new Worker(name, processorOf(look), settings, createPostgresBackend);
+      worker.on('error', options.onError);
+      return consumerOf(worker, () => undefined);
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import type { JobsOptions, Processor, QueueOptions, WorkerOptions } from 'bullmq';
+import { WaitingError } from 'bullmq';
+import { z } from 'zod';
+import type { Consumer, ConsumerOptions, Look, Producer } from './driver.ts';
+
+const JOB_NAME = 'maintain';
+const jobData = z.object({ conversationId: z.int() });
+
+/** BullMQ's classes, as far as they are used here: the same on every backend. */
+export interface JobQueue {
+  waitUntilReady(): Promise<unknown>;
+  add(name: string, data: z.infer<typeof jobData>, options: JobsOptions): Promise<unknown>;
+  getJobCounts(...types: ('waiting' | 'active' | 'delayed')[]): Promise<Readonly<Record<string, number>>>;
+}
+export interface JobWorker {
+  waitUntilReady(): Promise<unknown>;
+  pause(doNotWaitActive: boolean): Promise<void>;
+  close(force?: boolean): Promise<void>;
+  getBackend(): { close(force: boolean): Promise<void> };
+}
+
+/** A killed worker's job is free again after the lock, and found by the second check that follows: within ten seconds. */
+const LOCK_MS = 5000;
+const STALLED_CHECK_MS = 2000;
+/** A worker that dies in a job again and again is no fault of the job: the store counts failures, not the queue. */
+const MOST_STALLS = 1000;
+const ATTEMPTS = 5;
+const KEEP_FAILED = { age: 7 * 24 * 60 * 60, count: 1000 };
+/** After a failed fetch. BullMQ's own pause is 15 s. */
+const FETCH_RETRY_MS = 1000;
+const EVENTS_KEPT = 1000;
+
+/**
+ * One job waits or runs for a conversation; what is added while it runs is one more after it. A job id would break that:
+ * then the addition is dropped in silence.
+ */
+function jobOptions(conversationId: number, retryDelayMs: number): JobsOptions {
+  return {
+    deduplication: { id: String(conversationId), keepLastIfActive: true },
+    attempts: ATTEMPTS,
+    backoff: { type: 'exponential', delay: retryDelayMs, jitter: 0.5 },
+    removeOnComplete: true,
+    removeOnFail: KEEP_FAILED,
+  };
+}
+
+export const queueOptions = { streams: { events: { maxLen: EVENTS_KEPT } } } satisfies Omit<QueueOptions, 'connection'>;
+
+export function workerOptions({ concurrency }: ConsumerOptions): Omit<WorkerOptions, 'connection'> {
+  return {
+    concurrency,
+    lockDuration: LOCK_MS,
+    stalledInterval: STALLED_CHECK_MS,
+    maxStalledCount: MOST_STALLS,
+    runRetryDelay: FETCH_RETRY_MS,
+  };
+}
+
+/** What BullMQ calls for a job. */
+export function processorOf(look: Look): Processor {
+  return async (job, token) => {
+    const { conversationId } = jobData.parse(job.data);
+    await look(conversationId, {
+      async giveBack() {
+        await job.moveToWait(token);
+        throw new WaitingError();
+      },
+    });
+  };
+}
+
+export function producerOf(queue: JobQueue, retryDelayMs: number, close: () => Promise<void>): Producer {
+  return {
+    ready: async () => void (await queue.waitUntilReady()),
+    async add(conversationId) {
+      await queue.add(JOB_NAME, { conversationId }, jobOptions(conversationId, retryDelayMs));
+    },
+    async counts() {
+      const { waiting = 0, active = 0, delayed = 0 } = await queue.getJobCounts('waiting', 'active', 'delayed');
+      return { waiting, active, delayed };
+    },
+    close,
+  };
+}
+
+export function consumerOf(worker: JobWorker, release: () => void): Consumer {
+  return {
+    ready: async () => void (await worker.waitUntilReady()),
+    pause: () => worker.pause(true),
+    async close() {
+      await worker.close();
+      release();
+    },
+    async drop() {
+      worker.close(true).catch(() => undefined);
+      release();
+      await worker.getBackend().close(true);
+    },
+  };
+}

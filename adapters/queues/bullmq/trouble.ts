@@ -1,0 +1,45 @@
+import { describe, type Log } from '../../../src/index.ts';
+
+/** What is wrong, as one sentence, told when it begins and once a minute while it lasts: a broken connection fails often. */
+export interface Trouble {
+  current(): string | null;
+  met(sentence: string): void;
+  over(): void;
+}
+
+export interface TroubleOptions {
+  readonly name: string;
+  readonly log: Log;
+  readonly onTrouble: (message: string) => void;
+  readonly now: () => number;
+}
+
+const EVERY_MS = 60_000;
+/** Trouble that was over and comes again within this time is the same one. */
+const FLAPPING_MS = 10_000;
+
+export function createTrouble({ name, log, onTrouble, now }: TroubleOptions): Trouble {
+  let current: string | null = null;
+  let toldAt = -Infinity;
+  return {
+    current: () => current,
+    met(sentence) {
+      current = sentence;
+      if (now() - toldAt < EVERY_MS) return;
+      toldAt = now();
+      onTrouble(sentence);
+    },
+    over() {
+      if (current === null) return;
+      log.info(`queue.${name}.over`, { trouble: current });
+      current = null;
+      toldAt = Math.min(toldAt, now() - EVERY_MS + FLAPPING_MS);
+    },
+  };
+}
+
+/** A failed connection to several addresses has its reasons inside, and nothing in its own message. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(describe).join(', ');
+  return describe(error);
+}

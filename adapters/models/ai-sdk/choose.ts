@@ -1,0 +1,44 @@
+import { type Environment, firstSet } from './environment.ts';
+import { type Asker, askOllama, listOllama } from './probe.ts';
+import { providers } from './providers.ts';
+
+export interface Choice {
+  readonly modelId: string;
+  readonly reason: string;
+}
+
+/** Which provider's key is looked for first. */
+const order = ['anthropic', 'openai', 'google', 'openrouter'] as const;
+
+/** How many of Ollama's models are looked at to find one that can chat. */
+const ollamaModelsAsked = 5;
+
+/** The model for `auto`: a key in the environment, else a local Ollama, else the one that is built in. */
+export async function chooseModel(environment: Environment, ollamaHost: string, asker: Asker): Promise<Choice> {
+  for (const name of order) {
+    const provider = providers[name];
+    const variable = provider?.keys.find((key) => firstSet(environment, [key]) !== undefined);
+    if (provider !== undefined && variable !== undefined) {
+      return { modelId: `${name}:${provider.defaultModel}`, reason: `${variable} is set` };
+    }
+  }
+  return (await chooseOllama(ollamaHost, asker)) ?? { modelId: 'offline:demo', reason: nothingFound(ollamaHost) };
+}
+
+async function chooseOllama(host: string, asker: Asker): Promise<Choice | null> {
+  const names = await listOllama(host, asker);
+  if (names === null) return null;
+  const asked = names.slice(0, ollamaModelsAsked);
+  const probes = await Promise.all(asked.map(async (name) => ({ name, ...(await askOllama(host, name, asker)) })));
+  const chatting = probes.filter(({ chats }) => chats);
+  const best = chatting.find(({ tools }) => tools === true) ?? chatting[0];
+  if (best === undefined) return null;
+  const window = best.windowTokens === null ? '' : `, with a window of ${best.windowTokens} tokens`;
+  return { modelId: `ollama:${best.name}`, reason: `Ollama at ${host} has it${window}` };
+}
+
+function nothingFound(host: string): string {
+  const keys = order.flatMap((name) => providers[name]?.keys.slice(0, 1) ?? []);
+  const found = `no key is set and no Ollama with a chat model answers at ${host}`;
+  return `${found}; it cannot think, but memory is real. For another, set ${keys.join(', ')}`;
+}

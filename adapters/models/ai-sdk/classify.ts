@@ -1,0 +1,137 @@
+import type { ModelFailure } from '../../../src/index.ts';
+import {
+  cutOff,
+  moderated,
+  overflowing,
+  rateLimited,
+  says,
+  timedOut,
+  toolless,
+  unavailable,
+  waits,
+  windows,
+} from './phrases.ts';
+
+/** What went wrong with a model call, and what the provider said about it. */
+export interface Classified {
+  readonly reason: ModelFailure;
+  readonly detail: string;
+  readonly retryAfterMs: number | null;
+  readonly windowTokens: number | null;
+}
+
+/**
+ * Sorts whatever a provider threw or streamed as an error. The order matters: a rate limit speaks of tokens too, and a
+ * proxy may wrap an overflow in a 503. `now` dates a `retry-after` that is a date.
+ */
+export function classify(error: unknown, now: number): Classified {
+  const evidence = gather(error);
+  const reason = reasonOf(evidence);
+  return {
+    reason,
+    detail: detailOf(evidence),
+    retryAfterMs: reason === 'rate-limit' || reason === 'transient' ? retryAfter(evidence, now) : null,
+    windowTokens: reason === 'overflow' ? windowIn(evidence.text) : null,
+  };
+}
+
+interface Evidence {
+  text: string;
+  message: string;
+  readonly names: Set<string>;
+  status: number | null;
+  retryable: boolean;
+  headers: Readonly<Record<string, unknown>>;
+}
+
+const fields = ['message', 'code', 'type', 'responseBody', 'error', 'data', 'lastError', 'cause', 'response'] as const;
+const maxDepth = 4;
+const maxFieldLength = 8000;
+
+function reasonOf({ text, names, status, retryable }: Evidence): ModelFailure {
+  if (names.has('TimeoutError') || says(text, timedOut)) return 'timeout';
+  if (names.has('AbortError')) return 'aborted';
+  if (status === 429 || says(text, rateLimited)) return 'rate-limit';
+  // Before "service unavailable": proxies wrap a refusal for size in a 503.
+  if (status === 413 || says(text, overflowing)) return 'overflow';
+  if (names.has('AI_UnsupportedFunctionalityError') || says(text, toolless)) return 'unsupported';
+  if (names.has('AI_LoadAPIKeyError')) return 'auth';
+  if (status === 401 || status === 402 || status === 403) return says(text, moderated) ? 'fatal' : 'auth';
+  if (status === 408) return 'timeout';
+  if (retryable || (status ?? 0) >= 500 || says(text, unavailable)) return 'transient';
+  return (status === null || status === 200) && says(text, cutOff) ? 'transient' : 'fatal';
+}
+
+/** Reads only fields that hold the provider's answer: the request, which quotes people, is never among them. */
+function gather(error: unknown): Evidence {
+  const evidence: Evidence = { text: '', message: '', names: new Set(), status: null, retryable: false, headers: {} };
+  visit(error, evidence, 0);
+  return evidence;
+}
+
+function visit(value: unknown, evidence: Evidence, depth: number): void {
+  if (typeof value === 'string' || typeof value === 'number') {
+    const text = String(value).slice(0, maxFieldLength);
+    if (!evidence.text.includes(text)) evidence.text += `${text}\n`;
+    if (evidence.message === '') evidence.message = text;
+    return;
+  }
+  if (depth > maxDepth || !isRecord(value)) return;
+  note(value, evidence);
+  for (const field of fields) visit(value[field], evidence, depth + 1);
+}
+
+function note(value: Readonly<Record<string, unknown>>, evidence: Evidence): void {
+  const { name, statusCode, isRetryable, responseHeaders, lastError } = value;
+  if (typeof name === 'string') evidence.names.add(name);
+  if (typeof statusCode === 'number') evidence.status ??= statusCode;
+  if (isRetryable === true) evidence.retryable = true;
+  if (isRecord(responseHeaders)) evidence.headers = responseHeaders;
+  // The wrapper of several attempts only says that they failed.
+  if (lastError !== undefined) evidence.message = '';
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+function detailOf({ message, status }: Evidence): string {
+  const line = message.replace(/\s+/g, ' ').trim().slice(0, 300) || 'no reason given';
+  const safe = line.replace(/\b(?:sk|pk|gsk|xai)-[\w-]{6,}|\bAIza[\w-]{10,}|Bearer \S+/g, '***');
+  return status === null || status === 200 ? safe : `${safe} (HTTP ${status})`;
+}
+
+function retryAfter({ headers, text }: Evidence, now: number): number | null {
+  const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
+  if (Number.isFinite(milliseconds)) return Math.max(0, milliseconds);
+  const header = headers['retry-after'];
+  if (typeof header === 'string' && header !== '') return fromHeader(header, now);
+  for (const wait of waits) {
+    const [, amount, unit] = wait.exec(text) ?? [];
+    if (amount !== undefined && unit !== undefined) return Math.ceil(Number(amount) * millisecondsPer(unit));
+  }
+  return null;
+}
+
+function fromHeader(header: string, now: number): number | null {
+  const seconds = Number(header);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? null : Math.max(0, date - now);
+}
+
+function millisecondsPer(unit: string): number {
+  if (/^(?:ms|milli)/i.test(unit)) return 1;
+  return unit.toLowerCase().startsWith('m') ? 60_000 : 1000;
+}
+
+/** The smallest window that makes sense: anything below is some other number. */
+const leastWindow = 256;
+
+function windowIn(text: string): number | null {
+  for (const phrase of windows) {
+    const tokens = Number(phrase.exec(text)?.[1]?.replaceAll(',', '') ?? Number.NaN);
+    if (Number.isInteger(tokens) && tokens >= leastWindow) return tokens;
+  }
+  return null;
+}

@@ -1,0 +1,39 @@
+import type { ModelMessage, UserContent } from '../../../src/index.ts';
+
+/** The bytes as base64, or null when they cannot be had. */
+export type ImageLoader = (
+  url: URL,
+  signal: AbortSignal,
+) => Promise<{ readonly base64: string; readonly mediaType: string | null } | null>;
+
+/**
+ * Puts the bytes of images into the messages. Platforms' links expire: handed on as links, one old image would make
+ * the provider refuse every later request of the conversation.
+ */
+export async function withImages(
+  messages: readonly ModelMessage[],
+  load: ImageLoader,
+  options: { readonly signal: AbortSignal },
+): Promise<readonly ModelMessage[]> {
+  const inline = async (part: UserContent): Promise<UserContent> => {
+    if (part.kind === 'text' || part.url.startsWith('data:') || !URL.canParse(part.url)) return part;
+    const image = await load(new URL(part.url), options.signal);
+    if (image === null) return part;
+    const mediaType = image.mediaType ?? part.mediaType;
+    return { kind: 'image', mediaType, url: `data:${mediaType};base64,${image.base64}` };
+  };
+  return Promise.all(
+    messages.map(async (message) =>
+      message.role === 'user' ? { role: 'user', content: await Promise.all(message.content.map(inline)) } : message,
+    ),
+  );
+}
+
+/** For models that see nothing: an image becomes a word. */
+export function withoutImages(messages: readonly ModelMessage[]): readonly ModelMessage[] {
+  const toWord = (part: UserContent): UserContent =>
+    part.kind === 'text' ? part : { kind: 'text', text: `[image, ${part.mediaType}]` };
+  return messages.map((message) =>
+    message.role === 'user' ? { role: 'user', content: message.content.map(toWord) } : message,
+  );
+}

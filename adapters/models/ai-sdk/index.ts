@@ -1,0 +1,125 @@
+import { type ChatModel, type Log, type ModelProvider, nearest, StrataError, silentLog } from '../../../src/index.ts';
+import { chooseModel } from './choose.ts';
+import { type Environment, firstSet, ollamaUrl, withoutSlash } from './environment.ts';
+import { fetchIfOpen } from './nearby.ts';
+import type { Asker } from './probe.ts';
+import { type Connection, createCompatible, type Provider, providers } from './providers.ts';
+import { createSdkModel } from './stream.ts';
+import type { StallLimits } from './watchdog.ts';
+
+export interface AiSdkModelsOptions {
+  readonly environment: Environment;
+  /** Servers of the operator's own, by the name that model ids begin with. A known name takes another address or key. */
+  readonly providers?: Readonly<Record<string, ProviderSettings>>;
+  /** Models that need no provider, by the name that model ids begin with. */
+  readonly builtIn?: Readonly<Record<string, () => Promise<ChatModel>>>;
+  readonly fetch?: typeof fetch;
+  readonly limits?: Partial<StallLimits>;
+  /** Default: none. */
+  readonly log?: Log;
+}
+
+type Settings = AiSdkModelsOptions & Required<Pick<AiSdkModelsOptions, 'providers' | 'builtIn' | 'log'>>;
+
+export interface ProviderSettings {
+  /** Empty for the provider's own address. */
+  readonly baseUrl: string;
+  readonly apiKey?: string;
+  /** Windows in tokens by model, for servers that do not tell. */
+  readonly windows?: Readonly<Record<string, number>>;
+}
+
+const defaultLimits: StallLimits = { firstPartMs: 300_000, nextPartMs: 90_000 };
+const probeTimeoutMs = 1500;
+/** A start must not wait longer to learn that there is no Ollama. */
+const chooseTimeoutMs = 300;
+
+/** Opens models of all providers that the AI SDK speaks to. Nothing is loaded before a model is opened. */
+export function createAiSdkModels(given: AiSdkModelsOptions): ModelProvider {
+  const options: Settings = { providers: {}, builtIn: {}, log: silentLog, ...given };
+  const opened = new Map<string, Promise<ChatModel>>();
+  const send = options.fetch ?? fetch;
+  const sendNearby = options.fetch ?? fetchIfOpen;
+  return {
+    open(modelId) {
+      const known = opened.get(modelId);
+      if (known !== undefined) return known;
+      const opening = openModel(modelId, options, { fetch: send, timeoutMs: probeTimeoutMs });
+      const model = opening.then((result) => result.model);
+      opened.set(modelId, model);
+      // What failed, or was opened blindly because its server was away, is opened anew next time.
+      const forget = () => opened.delete(modelId);
+      opening.then(({ settled }) => settled || forget(), forget);
+      return model;
+    },
+    choose() {
+      const host = connect('ollama', providers['ollama'], options)?.baseUrl ?? '';
+      return chooseModel(options.environment, host, { fetch: sendNearby, timeoutMs: chooseTimeoutMs });
+    },
+  };
+}
+
+async function openModel(
+  modelId: string,
+  options: Settings,
+  asker: Asker,
+): Promise<{ readonly model: ChatModel; readonly settled: boolean }> {
+  const { name, model } = parseModelId(modelId, options);
+  const builtIn = options.builtIn[name];
+  if (builtIn !== undefined) return { model: await openBuiltIn(modelId, builtIn), settled: true };
+  const provider = providers[name] ?? createCompatible(name);
+  const connection = connect(name, provider, options);
+  if (connection.baseUrl === '') {
+    const reason = `[providers.${name}] in the configuration names no base_url`;
+    throw new StrataError('MODEL_UNKNOWN', { model: modelId, reason });
+  }
+  if (connection.apiKey === undefined && provider.keys.length > 0) {
+    throw new StrataError('MODEL_KEY_MISSING', { model: modelId, variable: provider.keys.join(' or ') });
+  }
+  const opened = await provider.open(model, connection, asker);
+  if (opened.probe?.known === false) {
+    const reason = `${connection.baseUrl} does not have it; \`${name} pull ${model}\` fetches it`;
+    throw new StrataError('MODEL_UNKNOWN', { model: modelId, reason });
+  }
+  const windowTokens = options.providers[name]?.windows?.[model] ?? opened.traits.windowTokens;
+  const traits = { ...opened.traits, windowTokens };
+  const limits = { ...defaultLimits, ...options.limits };
+  return {
+    model: createSdkModel({ id: modelId, ...opened, traits, limits, log: options.log }),
+    settled: opened.probe?.answered ?? true,
+  };
+}
+
+async function openBuiltIn(modelId: string, load: () => Promise<ChatModel>): Promise<ChatModel> {
+  const model = await load();
+  if (model.id === modelId) return model;
+  throw new StrataError('MODEL_UNKNOWN', { model: modelId, reason: `the built-in model is ${model.id}` });
+}
+
+function parseModelId(modelId: string, options: Settings): { readonly name: string; readonly model: string } {
+  const names = [...Object.keys(providers), ...Object.keys(options.providers), ...Object.keys(options.builtIn)];
+  const fail = (reason: string) => new StrataError('MODEL_UNKNOWN', { model: modelId, reason });
+  const [, name, model] = /^([^:]+):(.+)$/.exec(modelId) ?? [];
+  if (name === undefined || model === undefined) {
+    const slashed = /^([^/]+)\/(.+)$/.exec(modelId);
+    const meant = slashed !== null && names.includes(slashed[1] ?? '') ? `${slashed[1]}:${slashed[2]}` : null;
+    throw fail(`it names no provider${meant === null ? '' : `; did you mean "${meant}"?`}`);
+  }
+  if (names.includes(name)) return { name, model };
+  const guess = nearest(name, names);
+  const meant = guess === null ? '' : `; did you mean "${guess}:${model}"?`;
+  throw fail(`there is no provider "${name}" among ${[...new Set(names)].join(', ')}${meant}`);
+}
+
+/** The operator's configuration first, then the environment, then where the provider is by itself. */
+function connect(name: string, provider: Provider | undefined, options: Settings): Connection {
+  const settings = options.providers[name];
+  const { environment } = options;
+  const address =
+    (settings?.baseUrl || firstSet(environment, provider?.baseUrls ?? [])) ?? provider?.defaultBaseUrl ?? '';
+  return {
+    baseUrl: name === 'ollama' ? ollamaUrl(address) : withoutSlash(address),
+    apiKey: settings?.apiKey || firstSet(environment, provider?.keys ?? []),
+    fetch: options.fetch ?? fetch,
+  };
+}

@@ -1,0 +1,168 @@
+import type { FinishReason as SdkFinishReason, ModelMessage as SdkMessage, SystemModelMessage } from 'ai';
+import type {
+  FinishReason,
+  JsonValue,
+  ModelMessage,
+  ModelUsage,
+  SystemBlock,
+  UserContent,
+} from '../../../src/index.ts';
+import type { Dialect } from './dialect.ts';
+
+type CacheOptions = Record<string, Record<string, { type: 'ephemeral' }>>;
+
+/** Anthropic takes four breakpoints: three for the system blocks, one for the messages. */
+const systemBreakpoints = 3;
+
+/** The system blocks, stable first, each with its cache breakpoint where the provider has such. */
+export function toInstructions(blocks: readonly SystemBlock[], dialect: Dialect): SystemModelMessage[] {
+  const filled = blocks.filter((block) => block.text.trim() !== '');
+  if (filled.length === 0) return [];
+  if (dialect.mergesRoles && dialect.cache === null) {
+    return [{ role: 'system', content: filled.map((block) => block.text).join('\n\n') }];
+  }
+  const breaks = new Set(filled.filter((block) => block.cacheBreak).slice(-systemBreakpoints));
+  return filled.map((block) => ({
+    role: 'system',
+    content: block.text,
+    ...(breaks.has(block) ? cacheOption(dialect) : {}),
+  }));
+}
+
+/** The messages, with a breakpoint on the last but one: everything before the newest is the same next time. */
+export function toMessages(messages: readonly ModelMessage[], dialect: Dialect): SdkMessage[] {
+  const merged = dialect.mergesRoles ? mergeUsers(messages) : messages;
+  const written = merged.flatMap((message) => toMessage(message, dialect));
+  const lastButOne = written.at(-2);
+  if (dialect.cache === null || lastButOne === undefined) return written;
+  return written.with(-2, { ...lastButOne, ...cacheOption(dialect) });
+}
+
+function cacheOption({ cache }: Dialect): { providerOptions: CacheOptions } | Record<never, never> {
+  if (cache === null) return {};
+  const field = cache === 'anthropic' ? 'cacheControl' : 'cache_control';
+  return { providerOptions: { [cache]: { [field]: { type: 'ephemeral' } } } };
+}
+
+function toMessage(message: ModelMessage, dialect: Dialect): SdkMessage[] {
+  switch (message.role) {
+    case 'user':
+      return toUser(message.content, dialect);
+    case 'assistant':
+      return toAssistant(message);
+    case 'tool':
+      return [{ role: 'tool', content: message.results.map(toToolResult) }];
+    default:
+      return message satisfies never;
+  }
+}
+
+/** An image whose bytes were not loaded stands as a word: a provider would refuse the whole request for its link. */
+function toUser(content: readonly UserContent[], dialect: Dialect): SdkMessage[] {
+  const parts = content.map((part) => {
+    if (part.kind === 'text') return { type: 'text', text: part.text } as const;
+    if (!part.url.startsWith('data:')) return { type: 'text', text: `[image, ${part.mediaType}]` } as const;
+    return { type: 'file', mediaType: part.mediaType, data: new URL(part.url) } as const;
+  });
+  const filled = parts.filter((part) => part.type === 'file' || part.text.trim() !== '');
+  if (filled.length === 0) return [{ role: 'user', content: [{ type: 'text', text: '(an empty message)' }] }];
+  const texts = filled.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  if (dialect.mergesRoles && texts.length === filled.length) {
+    return [{ role: 'user', content: [{ type: 'text', text: texts.join('\n\n') }] }];
+  }
+  return [{ role: 'user', content: filled }];
+}
+
+function toAssistant({ text, calls }: Extract<ModelMessage, { role: 'assistant' }>): SdkMessage[] {
+  const content = [
+    ...(text.trim() === '' ? [] : [{ type: 'text', text } as const]),
+    ...calls.map(
+      ({ callId, tool, input }) =>
+        ({ type: 'tool-call', toolCallId: toCallId(callId), toolName: tool, input: toInput(input) }) as const,
+    ),
+  ];
+  return content.length === 0 ? [] : [{ role: 'assistant', content }];
+}
+
+function toToolResult(result: Extract<ModelMessage, { role: 'tool' }>['results'][number]) {
+  return {
+    type: 'tool-result',
+    toolCallId: toCallId(result.callId),
+    toolName: result.tool,
+    output: { type: result.isError ? 'error-text' : 'text', value: result.text || '(no output)' },
+  } as const;
+}
+
+/** Providers take letters, digits, `_` and `-`, and not more than 64 of them. */
+function toCallId(callId: string): string {
+  return callId.replaceAll(/[^\w-]/g, '_').slice(-64);
+}
+
+/** A call that could not be read was kept as it came; providers only take objects back. */
+function toInput(input: JsonValue): JsonValue {
+  return typeof input === 'object' && input !== null && !Array.isArray(input) ? input : { input };
+}
+
+function mergeUsers(messages: readonly ModelMessage[]): readonly ModelMessage[] {
+  const merged: ModelMessage[] = [];
+  for (const message of messages) {
+    const last = merged.at(-1);
+    if (message.role === 'user' && last?.role === 'user') {
+      merged[merged.length - 1] = { role: 'user', content: [...last.content, ...message.content] };
+    } else {
+      merged.push(message);
+    }
+  }
+  return merged;
+}
+
+/** The part of the SDK's usage that we keep. */
+interface SdkUsage {
+  readonly inputTokens: number | undefined;
+  readonly outputTokens: number | undefined;
+  readonly inputTokenDetails: {
+    readonly cacheReadTokens: number | undefined;
+    readonly cacheWriteTokens: number | undefined;
+  };
+}
+
+/** What was not reported is zero, and zero input means that it was not reported. */
+export function fromUsage({ inputTokens, outputTokens, inputTokenDetails }: SdkUsage): ModelUsage {
+  return {
+    inputTokens: inputTokens ?? 0,
+    outputTokens: outputTokens ?? 0,
+    cacheReadTokens: inputTokenDetails.cacheReadTokens ?? 0,
+    cacheWriteTokens: inputTokenDetails.cacheWriteTokens ?? 0,
+  };
+}
+
+/** How a step ended: a domain reason, or why it is no whole answer. */
+export type StepEnd =
+  | { readonly kind: 'finished'; readonly reason: FinishReason }
+  | { readonly kind: 'cut' | 'overflow' };
+
+export interface StepFacts {
+  readonly finishReason: SdkFinishReason;
+  readonly rawFinishReason: string | undefined;
+  readonly usage: ModelUsage;
+  readonly calls: number;
+  readonly windowTokens: number | null;
+}
+
+export function endOf(facts: StepFacts): StepEnd {
+  const { finishReason, rawFinishReason } = facts;
+  if (rawFinishReason === 'model_context_window_exceeded' || fillsWindow(facts)) return { kind: 'overflow' };
+  // Without a provider's own word for the end there was no end: the connection broke off.
+  if (finishReason === 'interrupted' || finishReason === 'error') return { kind: 'cut' };
+  if (finishReason === 'other' && rawFinishReason === undefined) return { kind: 'cut' };
+  if (finishReason === 'length') return { kind: 'finished', reason: 'length' };
+  if (facts.calls > 0) return { kind: 'finished', reason: 'tool-calls' };
+  if (finishReason === 'content-filter') return { kind: 'finished', reason: 'filtered' };
+  return { kind: 'finished', reason: finishReason === 'stop' ? 'stop' : 'other' };
+}
+
+/** Some servers say `length` with nothing written when the prompt alone fills the window. */
+function fillsWindow({ finishReason, usage, windowTokens }: StepFacts): boolean {
+  if (finishReason !== 'length' || windowTokens === null) return false;
+  return usage.outputTokens <= 1 && usage.inputTokens >= windowTokens * 0.99;
+}

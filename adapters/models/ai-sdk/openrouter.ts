@@ -1,0 +1,17 @@
+import { z } from 'zod';
+
+const marked = z.looseObject({ role: z.string(), content: z.string(), cache_control: z.unknown() });
+
+/** A cache mark must sit on a part of the content; the SDK can only write it beside the content. */
+export function withCacheMarks(body: Record<string, unknown>): Record<string, unknown> {
+  const { messages } = body;
+  if (!Array.isArray(messages)) return body;
+  return { ...body, messages: messages.map(moveMark) };
+}
+
+function moveMark(message: unknown): unknown {
+  const parsed = marked.safeParse(message);
+  if (!parsed.success || parsed.data.cache_control === undefined) return message;
+  const { content, cache_control, ...rest } = parsed.data;
+  return { ...rest, content: [{ type: 'text', text: content, cache_control }] };
+}

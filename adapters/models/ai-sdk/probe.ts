@@ -1,0 +1,131 @@
+import { z } from 'zod';
+
+/** What a server says about one of its models. Null where it says nothing. */
+export interface Probe {
+  /** False when the server could not be reached: worth asking again. */
+  readonly answered: boolean;
+  /** False when it says that it does not have the model. */
+  readonly known: boolean;
+  readonly windowTokens: number | null;
+  readonly tools: boolean | null;
+  readonly images: boolean | null;
+}
+
+export interface Asker {
+  readonly fetch: typeof fetch;
+  readonly timeoutMs: number;
+}
+
+const unanswered: Probe = { answered: false, known: true, windowTokens: null, tools: null, images: null };
+const silent: Probe = { ...unanswered, answered: true };
+
+const tokens = z.int().positive().nullish().catch(null);
+
+/** The list of models as the compatible servers write it; each names the window in its own way. */
+const modelList = z.object({
+  data: z.array(
+    z.object({
+      id: z.string(),
+      max_model_len: tokens,
+      context_length: tokens,
+      context_window: tokens,
+      max_context_length: tokens,
+      meta: z.object({ n_ctx: tokens }).nullish().catch(null),
+      supported_parameters: z.array(z.string()).nullish().catch(null),
+      architecture: z
+        .object({ input_modalities: z.array(z.string()) })
+        .nullish()
+        .catch(null),
+    }),
+  ),
+});
+
+/** Asks an OpenAI-compatible server (OpenRouter, vLLM, llama.cpp, Groq …) for the window and abilities of a model. */
+export async function askCompatible(
+  connection: { readonly baseUrl: string; readonly apiKey: string | undefined },
+  model: string,
+  asker: Asker,
+): Promise<Probe> {
+  const headers = connection.apiKey === undefined ? {} : { authorization: `Bearer ${connection.apiKey}` };
+  const answer = await ask(asker, `${connection.baseUrl}/models`, { headers });
+  if (answer === null) return unanswered;
+  const found = modelList.safeParse(answer.body).data?.data.find(({ id }) => id === model);
+  if (found === undefined) return silent;
+  const { max_model_len, context_length, context_window, max_context_length, meta } = found;
+  return {
+    answered: true,
+    known: true,
+    windowTokens: max_model_len ?? meta?.n_ctx ?? context_length ?? context_window ?? max_context_length ?? null,
+    tools: found.supported_parameters?.includes('tools') ?? null,
+    images: found.architecture?.input_modalities.includes('image') ?? null,
+  };
+}
+
+const ollamaModel = z.object({
+  model_info: z.record(z.string(), z.unknown()).catch({}),
+  parameters: z.string().catch(''),
+  capabilities: z.array(z.string()).nullish().catch(null),
+});
+
+/** Larger windows take memory that a desk machine may not have; an operator who has it says so. */
+const ollamaWindowTokens = 16_384;
+
+/** Asks Ollama for one model. The window is what will be asked for with `num_ctx`, not what the model could do at most. */
+export async function askOllama(
+  host: string,
+  model: string,
+  asker: Asker,
+): Promise<Probe & { readonly chats: boolean }> {
+  const answer = await ask(asker, `${host}/api/show`, { method: 'POST', body: JSON.stringify({ model }) });
+  const shown = ollamaModel.safeParse(answer?.body);
+  if (answer === null) return { ...unanswered, chats: false };
+  if (answer.status !== 200 || !shown.success) return { ...silent, known: !isMissing(answer), chats: false };
+  const { model_info, parameters, capabilities } = shown.data;
+  const largest = Object.entries(model_info).find(([key]) => key.endsWith('.context_length'))?.[1];
+  const set = /^num_ctx\s+(\d+)/m.exec(parameters)?.[1];
+  return {
+    answered: true,
+    known: true,
+    windowTokens: set === undefined ? Math.min(Number(largest) || ollamaWindowTokens, ollamaWindowTokens) : Number(set),
+    tools: capabilities?.includes('tools') ?? null,
+    images: capabilities?.includes('vision') ?? null,
+    chats: capabilities?.includes('completion') ?? true,
+  };
+}
+
+const refusal = z.object({ error: z.string().regex(/not found/i) });
+
+function isMissing({ status, body }: { readonly status: number; readonly body: unknown }): boolean {
+  return status === 404 && refusal.safeParse(body).success;
+}
+
+const ollamaTags = z.object({ models: z.array(z.object({ name: z.string() })) });
+
+/** The models that Ollama has, newest first; null when there is no Ollama. */
+export async function listOllama(host: string, asker: Asker): Promise<readonly string[] | null> {
+  const answer = await ask(asker, `${host}/api/tags`, {});
+  return ollamaTags.safeParse(answer?.body).data?.models.map(({ name }) => name) ?? null;
+}
+
+/** Null when the server cannot be reached in time. */
+async function ask(
+  { fetch, timeoutMs }: Asker,
+  url: string,
+  init: RequestInit,
+): Promise<{ readonly status: number; readonly body: unknown } | null> {
+  try {
+    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
+    const text = await response.text();
+    return { status: response.status, body: parse(text) };
+  } catch {
+    return null;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,171 @@
+import type { LanguageModel } from 'ai';
+import type { JsonValue, ModelRequest, ModelTraits } from '../../../src/index.ts';
+import { compatible, type Dialect, plain } from './dialect.ts';
+import { withErrorLines } from './ollama.ts';
+import { withCacheMarks } from './openrouter.ts';
+import { type Asker, askCompatible, askOllama, type Probe } from './probe.ts';
+
+/** Where a provider is reached. */
+export interface Connection {
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  readonly fetch: typeof fetch;
+}
+
+/** One provider: how it is set up from the environment, and how one of its models is opened. */
+export interface Provider {
+  /** Names of the variables that may hold its key, the first one named in messages; empty when it needs none. */
+  readonly keys: readonly string[];
+  readonly baseUrls: readonly string[];
+  readonly defaultBaseUrl: string;
+  /** What `auto` takes when only the key is known. */
+  readonly defaultModel: string;
+  open(model: string, connection: Connection, asker: Asker): Promise<OpenedModel>;
+}
+
+export interface OpenedModel {
+  readonly model: LanguageModel;
+  readonly dialect: Dialect;
+  readonly traits: ModelTraits;
+  readonly providerOptions: (request: ModelRequest) => Record<string, Record<string, JsonValue>>;
+  /** Null when the provider was not asked. */
+  readonly probe: Probe | null;
+}
+
+const capable: ModelTraits = { windowTokens: null, tools: true, images: true };
+const noOptions = () => ({});
+
+const openai: Provider = {
+  keys: ['OPENAI_API_KEY'],
+  baseUrls: ['OPENAI_BASE_URL'],
+  defaultBaseUrl: 'https://api.openai.com/v1',
+  defaultModel: 'gpt-5.6-luna',
+  async open(model, { baseUrl, apiKey, fetch }) {
+    const { createOpenAI } = await import('@ai-sdk/openai');
+    const provider = createOpenAI({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch });
+    const dialect = { ...plain, laxTools: true };
+    // Proxies and look-alikes know the older interface; only OpenAI itself is sure to know the newer one.
+    if (new URL(baseUrl).hostname !== 'api.openai.com') {
+      return { model: provider.chat(model), dialect, traits: capable, providerOptions: noOptions, probe: null };
+    }
+    // Without `store: false` every conversation is kept at the provider for a month.
+    const providerOptions = () => ({ openai: { store: false, reasoningSummary: null } });
+    return { model: provider.responses(model), dialect, traits: capable, providerOptions, probe: null };
+  },
+};
+
+const anthropic: Provider = {
+  keys: ['ANTHROPIC_API_KEY'],
+  baseUrls: ['ANTHROPIC_BASE_URL'],
+  defaultBaseUrl: 'https://api.anthropic.com/v1',
+  defaultModel: 'claude-haiku-5-5',
+  async open(model, { baseUrl, apiKey, fetch }) {
+    const { createAnthropic } = await import('@ai-sdk/anthropic');
+    // Its own tools take the variable without the version.
+    const versioned = new URL(baseUrl).pathname === '/' ? `${baseUrl}/v1` : baseUrl;
+    const provider = createAnthropic({ baseURL: versioned, apiKey: apiKey ?? '', fetch });
+    const dialect: Dialect = { ...plain, cache: 'anthropic' };
+    return { model: provider(model), dialect, traits: capable, providerOptions: noOptions, probe: null };
+  },
+};
+
+const google: Provider = {
+  keys: ['GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY'],
+  baseUrls: ['GOOGLE_GENERATIVE_AI_BASE_URL', 'GOOGLE_GEMINI_BASE_URL'],
+  defaultBaseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+  defaultModel: 'gemini-flash-latest',
+  async open(model, { baseUrl, apiKey, fetch }) {
+    const { createGoogle } = await import('@ai-sdk/google');
+    const provider = createGoogle({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch });
+    return { model: provider(model), dialect: plain, traits: capable, providerOptions: noOptions, probe: null };
+  },
+};
+
+const openrouter: Provider = {
+  keys: ['OPENROUTER_API_KEY'],
+  baseUrls: ['OPENROUTER_BASE_URL'],
+  defaultBaseUrl: 'https://openrouter.ai/api/v1',
+  defaultModel: 'openai/gpt-5.6-luna',
+  async open(model, connection, asker) {
+    const opened = await openCompatible('openrouter', model, { connection, asker });
+    // Models of Anthropic cache only what is marked; the others find prefixes by themselves.
+    const marked = model.startsWith('anthropic/');
+    return { ...opened, dialect: marked ? { ...compatible, cache: 'openaiCompatible' } : compatible };
+  },
+};
+
+const ollama: Provider = {
+  keys: [],
+  baseUrls: ['OLLAMA_HOST'],
+  defaultBaseUrl: 'http://127.0.0.1:11434',
+  defaultModel: 'llama3.2',
+  async open(model, { baseUrl, fetch }, asker) {
+    const [{ createOllama }, probe] = await Promise.all([
+      import('ollama-ai-provider-v2'),
+      askOllama(baseUrl, model, asker),
+    ]);
+    const windowTokens = probe.windowTokens ?? (probe.answered ? null : 4096);
+    return {
+      model: await withoutThoughts(createOllama({ baseURL: `${baseUrl}/api`, fetch: withErrorLines(fetch) })(model)),
+      dialect: compatible,
+      traits: { windowTokens, tools: probe.tools ?? true, images: probe.images ?? false },
+      // Unset, Ollama cuts long prompts to its own small window without a word.
+      providerOptions: ({ windowTokens: counted, maxOutputTokens }) => ({
+        ollama: { options: { num_predict: maxOutputTokens, ...numCtx(counted ?? windowTokens) } },
+      }),
+      probe,
+    };
+  },
+};
+
+function numCtx(windowTokens: number | null): { num_ctx: number } | Record<never, never> {
+  return windowTokens === null ? {} : { num_ctx: windowTokens };
+}
+
+/** Any server that speaks OpenAI's chat interface. */
+export function createCompatible(name: string): Provider {
+  return {
+    keys: [],
+    baseUrls: [],
+    defaultBaseUrl: '',
+    defaultModel: '',
+    open: (model, connection, asker) => openCompatible(name, model, { connection, asker }),
+  };
+}
+
+async function openCompatible(
+  name: string,
+  model: string,
+  { connection, asker }: { readonly connection: Connection; readonly asker: Asker },
+): Promise<OpenedModel> {
+  const { baseUrl, apiKey, fetch } = connection;
+  const [{ createOpenAICompatible }, probe] = await Promise.all([
+    import('@ai-sdk/openai-compatible'),
+    askCompatible(connection, model, asker),
+  ]);
+  const provider = createOpenAICompatible({
+    name,
+    baseURL: baseUrl,
+    ...(apiKey === undefined ? {} : { apiKey }),
+    fetch,
+    includeUsage: true,
+    transformRequestBody: withCacheMarks,
+  });
+  return {
+    model: await withoutThoughts(provider.chatModel(model)),
+    dialect: compatible,
+    traits: { windowTokens: probe.windowTokens, tools: probe.tools ?? true, images: probe.images ?? false },
+    providerOptions: noOptions,
+    probe,
+  };
+}
+
+type WrappedModel = Exclude<LanguageModel, string> & { readonly specificationVersion: 'v4' };
+
+/** Open models write their thoughts into the answer; nobody in a chat wants to read them. */
+async function withoutThoughts(model: WrappedModel): Promise<LanguageModel> {
+  const { extractReasoningMiddleware, wrapLanguageModel } = await import('ai');
+  return wrapLanguageModel({ model, middleware: extractReasoningMiddleware({ tagName: 'think' }) });
+}
+
+export const providers: Readonly<Record<string, Provider>> = { anthropic, openai, google, openrouter, ollama };

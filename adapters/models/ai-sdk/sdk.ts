@@ -1,0 +1,40 @@
+import type { Log } from '../../../src/index.ts';
+import type { ImageLoader } from './images.ts';
+
+export type Sdk = Awaited<ReturnType<typeof load>>;
+
+let loading: Promise<Sdk> | undefined;
+
+/** The SDK costs a tenth of a second and tens of megabytes: it is loaded when a model is first called. */
+export function loadSdk(log: Log): Promise<Sdk> {
+  loading ??= load(log);
+  return loading;
+}
+
+async function load(log: Log) {
+  const { streamText, tool, jsonSchema, Output, createDownload } = await import('ai');
+  // Else it writes its remarks on providers to the console.
+  globalThis.AI_SDK_LOG_WARNINGS = ({ warnings, model }) => {
+    for (const warning of warnings)
+      log.debug('the provider package remarks', { model, remark: JSON.stringify(warning) });
+  };
+  return { streamText, tool, jsonSchema, Output, loadImage: createImageLoader(createDownload) };
+}
+
+const maxImageBytes = 5 * 1024 * 1024;
+const imageTimeoutMs = 10_000;
+
+/** The SDK's download refuses private addresses and large files. */
+function createImageLoader(createDownload: typeof import('ai').createDownload): ImageLoader {
+  const download = createDownload({ maxBytes: maxImageBytes });
+  return async (url, signal) => {
+    try {
+      const limited = AbortSignal.any([signal, AbortSignal.timeout(imageTimeoutMs)]);
+      const { data, mediaType } = await download({ url, abortSignal: limited });
+      return { base64: Buffer.from(data).toString('base64'), mediaType: mediaType ?? null };
+    } catch {
+      // A picture that cannot be had is no reason to leave the message unanswered.
+      return null;
+    }
+  };
+}

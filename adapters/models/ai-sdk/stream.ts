@@ -1,0 +1,155 @@
+import type { JSONSchema7, LanguageModel, ToolSet } from 'ai';
+import { z } from 'zod';
+import {
+  type ChatModel,
+  type JsonValue,
+  type Log,
+  ModelError,
+  type ModelPart,
+  type ModelRequest,
+  type ModelTraits,
+  type ToolSpec,
+} from '../../../src/index.ts';
+import { classify } from './classify.ts';
+import type { Dialect } from './dialect.ts';
+import { withImages, withoutImages } from './images.ts';
+import { endOf, fromUsage, toInstructions, toMessages } from './map.ts';
+import { loadSdk, type Sdk } from './sdk.ts';
+import { createWatchdog, type StallLimits } from './watchdog.ts';
+
+export interface SdkModelOptions {
+  readonly id: string;
+  readonly model: LanguageModel;
+  readonly dialect: Dialect;
+  readonly traits: ModelTraits;
+  readonly providerOptions: (request: ModelRequest) => Record<string, Record<string, JsonValue>>;
+  readonly limits: StallLimits;
+  readonly log: Log;
+}
+
+/** A model of the SDK behind our port. What its provider's refusals teach about it shows in its traits. */
+export function createSdkModel(options: SdkModelOptions): ChatModel {
+  let { traits } = options;
+  const learn = (error: ModelError, request: ModelRequest) => {
+    if (error.windowTokens !== null) traits = { ...traits, windowTokens: error.windowTokens };
+    if (error.reason === 'unsupported' && request.tools.length > 0) traits = { ...traits, tools: false };
+  };
+  return {
+    id: options.id,
+    get traits() {
+      return traits;
+    },
+    async *stream(request, { signal }) {
+      const watchdog = createWatchdog(options.limits, signal);
+      try {
+        const sdk = await loadSdk(options.log);
+        yield* streamStep(sdk, { ...options, traits }, { request, watchdog });
+      } catch (error) {
+        const failure = toModelError(options.id, watchdog.reason() ?? error);
+        learn(failure, request);
+        throw failure;
+      } finally {
+        watchdog.end();
+      }
+    },
+  };
+}
+
+interface Call {
+  readonly request: ModelRequest;
+  readonly watchdog: ReturnType<typeof createWatchdog>;
+}
+
+async function* streamStep(sdk: Sdk, options: SdkModelOptions, call: Call): AsyncGenerator<ModelPart> {
+  const { watchdog } = call;
+  let calls = 0;
+  let ended = false;
+  for await (const part of watchdog.guard(await start(sdk, options, call), isBracket)) {
+    switch (part.type) {
+      case 'text-delta':
+        yield { kind: 'text', text: part.text };
+        break;
+      case 'tool-call':
+        calls += 1;
+        yield { kind: 'call', call: { callId: part.toolCallId, tool: part.toolName, input: toJson(part.input) } };
+        break;
+      case 'error':
+        throw part.error;
+      case 'abort':
+        throw new DOMException(part.reason ?? 'aborted', 'AbortError');
+      case 'finish-step': {
+        const usage = fromUsage(part.usage);
+        const end = endOf({ ...part, usage, calls, windowTokens: options.traits.windowTokens });
+        if (end.kind !== 'finished') throw unfinished(options.id, end.kind);
+        ended = true;
+        yield { kind: 'finish', reason: end.reason, usage };
+        break;
+      }
+      // The rest brackets, repeats or explains these: reasoning is not part of the answer.
+    }
+  }
+  if (!ended) throw unfinished(options.id, 'cut');
+}
+
+function isBracket({ type }: { readonly type: string }): boolean {
+  return type === 'start' || type === 'start-step';
+}
+
+async function start(sdk: Sdk, options: SdkModelOptions, { request, watchdog }: Call) {
+  const { signal } = watchdog;
+  const messages = options.traits.images
+    ? await withImages(request.messages, sdk.loadImage, { signal })
+    : withoutImages(request.messages);
+  signal.throwIfAborted();
+  const { stream } = sdk.streamText({
+    model: options.model,
+    instructions: toInstructions(request.system, options.dialect),
+    messages: toMessages(messages, options.dialect),
+    tools: toTools(sdk, request.tools, options.dialect),
+    maxOutputTokens: request.maxOutputTokens,
+    maxRetries: 0,
+    abortSignal: signal,
+    providerOptions: options.providerOptions(request),
+    telemetry: { isEnabled: false },
+    // It comes as a part of the stream, too: without a listener the SDK prints it.
+    onError: () => {},
+    ...(request.json ? { output: sdk.Output.json() } : {}),
+  });
+  return stream;
+}
+
+/** Without `execute`: the SDK hands the calls over and stops after the step. */
+function toTools(sdk: Sdk, specs: readonly ToolSpec[], dialect: Dialect): ToolSet {
+  return Object.fromEntries(
+    specs.map(({ name, description, inputSchema }) => [
+      name,
+      sdk.tool({
+        description,
+        inputSchema: sdk.jsonSchema<JsonValue>(toSchema(inputSchema)),
+        ...(dialect.laxTools ? { strict: false } : {}),
+      }),
+    ]),
+  );
+}
+
+/** Our schemas are made by zod; the SDK passes them on as they are. */
+function toSchema(schema: ToolSpec['inputSchema']): JSONSchema7 {
+  return structuredClone(schema);
+}
+
+/** Input that is no JSON is kept as text, so that the tool's own check can say what is wrong with it. */
+function toJson(input: unknown): JsonValue {
+  return input === undefined ? {} : z.json().parse(input);
+}
+
+function unfinished(model: string, kind: 'cut' | 'overflow'): ModelError {
+  return kind === 'overflow'
+    ? new ModelError({ model, reason: 'overflow', detail: 'the context window is full' })
+    : new ModelError({ model, reason: 'transient', detail: 'the answer broke off before its end' });
+}
+
+function toModelError(model: string, error: unknown): ModelError {
+  if (error instanceof ModelError) return error;
+  const { reason, detail, retryAfterMs, windowTokens } = classify(error, Date.now());
+  return new ModelError({ model, reason, detail }, { retryAfterMs, windowTokens, cause: error });
+}

@@ -1,0 +1,45 @@
+/** How long a stream may be silent. A caller's own limit for the whole call comes with its signal. */
+export interface StallLimits {
+  /** Until the first part: a local model may be loading. */
+  readonly firstPartMs: number;
+  readonly nextPartMs: number;
+}
+
+/** Ends a call that its caller gave up on, or whose stream has fallen silent. Time in the caller's hands does not count. */
+export function createWatchdog(limits: StallLimits, caller: AbortSignal) {
+  const own = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const arm = (limitMs: number) => {
+    timer = setTimeout(() => {
+      own.abort(new DOMException(`nothing came for ${limitMs / 1000} s`, 'TimeoutError'));
+    }, limitMs);
+  };
+  arm(limits.firstPartMs);
+  return {
+    signal: AbortSignal.any([caller, own.signal]),
+    /** Why the call was ended from this side, or null when it was not. */
+    reason(): unknown {
+      if (caller.aborted) return isTimeout(caller.reason) ? caller.reason : new DOMException('stopped', 'AbortError');
+      return own.signal.aborted ? own.signal.reason : null;
+    },
+    /** The same parts, with the limit running only while one is waited for. What the SDK adds itself is no sign of life. */
+    async *guard<Part>(parts: AsyncIterable<Part>, isAdded: (part: Part) => boolean): AsyncGenerator<Part> {
+      let limitMs = limits.firstPartMs;
+      for await (const part of parts) {
+        clearTimeout(timer);
+        yield part;
+        if (!isAdded(part)) limitMs = limits.nextPartMs;
+        arm(limitMs);
+      }
+    },
+    /** Stops the clock and, when the caller left early, the request. */
+    end() {
+      clearTimeout(timer);
+      own.abort(new DOMException('the stream was left', 'AbortError'));
+    },
+  };
+}
+
+function isTimeout(reason: unknown): boolean {
+  return reason instanceof Error && reason.name === 'TimeoutError';
+}

@@ -1,0 +1,50 @@
+import { type Finding, findingsIn, introducedName } from './findings.ts';
+import { toSecondPerson } from './person.ts';
+import { shorten } from './sentences.ts';
+import { withStop } from './telling.ts';
+import type { View } from './view.ts';
+import type { Voice } from './voice.ts';
+import { english } from './voice-english.ts';
+import { pick } from './words.ts';
+
+const mostFindings = 2;
+const longestEcho = 160;
+
+/** Says back what was understood of a statement; null when no pattern understood any of it. */
+export function acknowledge(text: string, { asker, name, clock }: View, voice: Voice): string | null {
+  const introduced = introducedName(text);
+  const findings = findingsIn(text, { label: asker, name: introduced ?? name }, clock);
+  const welcome = introduced === null ? [] : [voice.welcome(introduced)];
+  const rest = findings.filter(({ kind }) => kind !== 'identity').slice(0, mostFindings);
+  const [first, ...others] = rest;
+  if (first === undefined) return welcome[0] ?? null;
+  const echoes = others.map((finding) => withStop(capital(echo(finding, voice))));
+  return [...welcome, withStop(pick(templates(first, voice), text)(echo(first, voice))), ...echoes].join(' ');
+}
+
+function templates({ kind }: Finding, voice: Voice): Voice['noted'] {
+  if (kind === 'decision') return voice.decided;
+  if (kind === 'todo') return voice.reminded;
+  return kind === 'instruction' ? voice.promised : voice.noted;
+}
+
+/** The words that were said, turned to the person. Other languages than English keep the sentence that was made of them. */
+function echo({ clause, text, kind }: Finding, voice: Voice): string {
+  if (voice !== english || /\p{Script=Han}/u.test(clause)) return text.replace(/[.。]$/u, '');
+  const bare = clause.replace(/^(?:and|so|also|well|oh|but),? /i, '').replace(/^.*\bremind me (?:to )?/i, '');
+  const said = kind === 'instruction' ? bare.replace(/^from now on,? /i, '') : toSecondPerson(bare);
+  return shorten(lower(said.replace(/[.!?]+$/, '')), longestEcho);
+}
+
+/** A capital that only stood at the start of a sentence goes; that of a name stays. */
+function lower(text: string): string {
+  return /^(?:You|Your|The|Our|We|It|A|An|My|This|That|There|Always|Never|Please|Answer|Ask|From|In|On|At|Don)\b/.test(
+    text,
+  )
+    ? `${text.charAt(0).toLowerCase()}${text.slice(1)}`
+    : text;
+}
+
+function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}

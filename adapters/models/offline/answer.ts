@@ -1,0 +1,11 @@
+import type { JsonValue } from '../../../src/index.ts';
+
+/** What the model says in one step. */
+export interface Answer {
+  readonly text: string;
+  readonly calls: readonly { readonly tool: string; readonly input: JsonValue }[];
+}
+
+export function say(text: string): Answer {
+  return { text, calls: [] };
+}

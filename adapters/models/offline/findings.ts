@@ -1,0 +1,118 @@
+import type { MemoryKind } from '../../../src/index.ts';
+import { withDates } from './dates.ts';
+import { possessive } from './person.ts';
+import type { Rule } from './rules.ts';
+import { rulesChinese } from './rules-chinese.ts';
+import { rulesEnglish } from './rules-english.ts';
+import { rulesGerman } from './rules-german.ts';
+import { clausesOf, isPleasantry, isQuestion, sentencesOf } from './sentences.ts';
+import { topicWords } from './words.ts';
+
+/** One statement worth keeping, found by a pattern. */
+export interface Finding {
+  readonly kind: MemoryKind;
+  /** A sentence of its own, with the name in place of "I". */
+  readonly text: string;
+  /** Name of the person it is about; empty for none. */
+  readonly about: string;
+  readonly importance: number;
+  /** The words it was found in. */
+  readonly clause: string;
+}
+
+export interface Speaker {
+  /** As the transcript writes it. */
+  readonly label: string;
+  /** As they want to be called. */
+  readonly name: string;
+}
+
+const rules: readonly Rule[] = [...rulesEnglish, ...rulesGerman, ...rulesChinese];
+const longestStatement = 240;
+
+/** What one message says that will matter later. `saidOn` is its date, to which "tomorrow" refers. */
+export function findingsIn(text: string, speaker: Speaker, saidOn: string | null): readonly Finding[] {
+  const prose = text.replace(/```[\s\S]*?(?:```|(?![\s\S]))|^>.*$/gmu, ' ');
+  const sentences = sentencesOf(prose).filter((sentence) => !isPleasantry(sentence));
+  const findings = sentences.flatMap((sentence) =>
+    isQuestion(sentence) ? [] : clausesOf(sentence).flatMap((clause) => findInClause(clause, speaker, saidOn)),
+  );
+  return findings.filter(({ text: found }, index) => findings.findIndex((other) => other.text === found) === index);
+}
+
+function findInClause(clause: string, speaker: Speaker, saidOn: string | null): readonly Finding[] {
+  const name = displayName(speaker.name);
+  for (const rule of rules) {
+    const match = rule.pattern.exec(clause);
+    if (match === null) continue;
+    const said = rule.say(match, { name, own: possessive(name), calling: possessive(displayName(speaker.label)) });
+    if (said === null || isVague(said.replaceAll(name, ' '), rule.kind)) continue;
+    const sentence = tidy(withDates(said, saidOn), rule.stop);
+    // A login is written as it is.
+    const text = sentence.startsWith(speaker.label) ? sentence : capital(sentence);
+    if (text.length > longestStatement) continue;
+    const about = rule.about === 'speaker' ? speaker.label : (match[1] ?? '').trim();
+    return [
+      { kind: rule.kind, text, about: rule.about === 'nobody' ? '' : about, importance: rule.importance, clause },
+    ];
+  }
+  return [];
+}
+
+function tidy(text: string, stop: string): string {
+  const bare = text
+    .replace(/\s+/gu, ' ')
+    .replace(/[\s,;:]*(?:please|bitte|right|okay|ok|you know|btw|thanks|though|haha|lol)?[\s.!,;:。！，；]*$/iu, '')
+    .trim();
+  return `${bare}${stop}`;
+}
+
+function capital(text: string): string {
+  const [first = '', ...rest] = text;
+  return `${first.toUpperCase()}${rest.join('')}`;
+}
+
+/** "Ada loves it" tells nothing once the talk is over. */
+function isVague(said: string, kind: MemoryKind): boolean {
+  if (kind === 'identity' || kind === 'instruction') return false;
+  const least = kind === 'preference' || kind === 'todo' ? 2 : 1;
+  return topicWords(said).length < least || (kind === 'preference' && /\byou(?:r|['’]re)?\b/i.test(said));
+}
+
+/** A label that names nobody in particular reads badly in a sentence. */
+export function displayName(label: string): string {
+  return isNobody(label) ? 'The user' : label;
+}
+
+export function isNobody(label: string): boolean {
+  return /^(?:you|user|me|unnamed|somebody|local|)$/i.test(label);
+}
+
+/** The name that a note or a summary tells of the person with this label; the last one counts. */
+export function notedName(label: string, texts: readonly string[]): string | null {
+  const who = `(?:${[label, displayName(label)].map(literally).join('|')})`;
+  const pattern = new RegExp(`(?:^|[\\s\\]])${who}(?:(?:'s|') name is| heißt|的名字是) ?(\\p{L}[\\p{L}'’-]*)`, 'u');
+  return texts.map((text) => pattern.exec(text)?.[1]).findLast((name) => name !== undefined) ?? null;
+}
+
+function literally(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+/** The name that a person gives themself in a message, or null. */
+export function introducedName(text: string): string | null {
+  for (const pattern of introductions) {
+    const name = pattern.exec(text)?.[1];
+    if (name !== undefined) return name;
+  }
+  return null;
+}
+
+const introductions: readonly RegExp[] = [
+  /\b[Mm]y name(?:['’]s| is) (\p{Lu}[\p{L}'’-]+)/u,
+  /\b(?:[Pp]lease )?[Cc]all me (\p{Lu}[\p{L}'’-]+)/u,
+  /^(?:(?:[Hh]i|[Hh]ello|[Hh]ey)[,!.]? )?I(?:['’]m| am) (\p{Lu}[\p{L}'’-]+)(?=[.,!]|$| and\b)/u,
+  /\b[Ii]ch hei(?:ß|ss)e (\p{Lu}[\p{L}'’-]+)/u,
+  /\b[Mm]ein Name ist (\p{Lu}[\p{L}'’-]+)/u,
+  /我(?:叫|的名字(?:是|叫))([\p{L}]{1,12})/u,
+];

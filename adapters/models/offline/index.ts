@@ -1,0 +1,62 @@
+import { type ChatModel, type JsonValue, ModelError, type ModelPart, type ModelRequest } from '../../../src/index.ts';
+import type { Answer } from './answer.ts';
+import { countRequest, countText } from './count.ts';
+import { answerMaintenance } from './maintenance.ts';
+import { answerReply } from './reply.ts';
+
+const id = 'offline:demo';
+/** Small on purpose: a few minutes of talk fill it, so that every tier can be watched. */
+const windowTokens = 2000;
+
+/**
+ * The model that is built in: no network, no key, no chance. It answers from the view that it is given, summarises by
+ * choosing sentences and finds memories by patterns. The same request always gives the same parts.
+ */
+export function createOfflineModel(): ChatModel {
+  return {
+    id,
+    traits: { windowTokens, tools: true, images: false },
+    async *stream(request, { signal }) {
+      const inputTokens = countRequest(request);
+      if (inputTokens > windowTokens) throw tooLong(inputTokens);
+      const answer = request.purpose === 'reply' ? answerReply(request) : answerMaintenance(request);
+      for (const part of partsOf(answer, request, inputTokens)) {
+        if (signal.aborted) throw stopped(signal.reason);
+        yield part;
+      }
+    },
+  };
+}
+
+function partsOf({ text, calls }: Answer, request: ModelRequest, inputTokens: number): readonly ModelPart[] {
+  const deltas = deltasOf(text);
+  const kept = deltas.filter((_, index) => countText(deltas.slice(0, index + 1).join('')) <= request.maxOutputTokens);
+  const isCut = kept.length < deltas.length;
+  const made = isCut ? [] : calls.map((call, index) => ({ ...call, callId: `call-${index + 1}` }));
+  const written = [...kept, ...made.map(({ tool, input }) => `${tool} ${JSON.stringify(input satisfies JsonValue)}`)];
+  const outputTokens = Math.max(1, countText(written.join('')));
+  const reason = isCut ? 'length' : made.length > 0 ? 'tool-calls' : 'stop';
+  return [
+    ...kept.map((delta): ModelPart => ({ kind: 'text', text: delta })),
+    ...made.map((call): ModelPart => ({ kind: 'call', call })),
+    { kind: 'finish', reason, usage: { inputTokens, outputTokens, cacheReadTokens: 0, cacheWriteTokens: 0 } },
+  ];
+}
+
+/** Pieces of a few words, as a model streams them. */
+function deltasOf(text: string): readonly string[] {
+  return text.match(/\P{Script=Han}{1,24}(?:\s|$)|\p{Script=Han}{1,8}|\S{1,24}\s*|\s+/gu) ?? [];
+}
+
+function tooLong(inputTokens: number): ModelError {
+  const detail = `the request has ${inputTokens} tokens, the window of this model ${windowTokens}`;
+  return new ModelError({ model: id, reason: 'overflow', detail }, { windowTokens });
+}
+
+function stopped(cause: unknown): ModelError {
+  const isTimeout = cause instanceof Error && cause.name === 'TimeoutError';
+  return new ModelError(
+    { model: id, reason: isTimeout ? 'timeout' : 'aborted', detail: 'the call was ended' },
+    { cause },
+  );
+}

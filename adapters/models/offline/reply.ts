@@ -1,0 +1,59 @@
+import type { ModelRequest } from '../../../src/index.ts';
+import { acknowledge } from './acknowledge.ts';
+import { type Answer, say } from './answer.ts';
+import { voiceFor } from './language.ts';
+import { findAnswers } from './recall.ts';
+import { isPleasantry, isQuestion, sentencesOf } from './sentences.ts';
+import { smallTalk } from './small-talk.ts';
+import { tellMatches } from './telling.ts';
+import { answerFromTools } from './tool-results.ts';
+import { callAbout, plannedCall } from './tools.ts';
+import { readView, type View } from './view.ts';
+import type { Voice } from './voice.ts';
+import { pick, relatedTo, topicWords } from './words.ts';
+
+const mostRelated = 5;
+
+/** Answers the newest message of a conversation from what the request shows, and from nothing else. */
+export function answerReply(request: ModelRequest): Answer {
+  const view = readView(request);
+  const voice = voiceFor(view.newest);
+  if (view.calls.length > 0) return say(answerFromTools(view, voice));
+  const planned = plannedCall(view, request.tools);
+  if (planned !== null) return { text: '', calls: [planned] };
+  return answerMessage(request, view, voice);
+}
+
+function answerMessage(request: ModelRequest, view: View, voice: Voice): Answer {
+  const light = smallTalk(view, voice);
+  if (light !== null) return say(light);
+  const sentences = sentencesOf(view.newest);
+  const questions = sentences.filter(isQuestion);
+  const statements = sentences.filter((sentence) => !isQuestion(sentence) && !isPleasantry(sentence));
+  const acknowledged = acknowledge(statements.join('\n'), view, voice);
+  if (questions.length === 0) return say(acknowledged ?? pick(voice.heard, view.newest));
+  const answers = questions.map((question) => answerQuestion(question, view, voice));
+  const found = answers.filter((answer) => answer !== null);
+  const search = request.tools.find(({ name }) => name === 'transcript_search');
+  const open = questions.find((question, index) => answers[index] === null && topicWords(question).length > 0);
+  if (found.length === 0 && search !== undefined && open !== undefined) {
+    return { text: '', calls: [callAbout(search, withRelated(open), '')] };
+  }
+  const told = found.length === 0 ? [unanswered(view.newest, voice)] : found;
+  return say([...(acknowledged === null ? [] : [acknowledged]), ...told].join(' '));
+}
+
+/** A search finds words, not senses: some of the words that an answer may use go along. */
+function withRelated(question: string): string {
+  const related = [...relatedTo(question)].filter(([, worth]) => worth === 1).map(([word]) => word);
+  return [question.replace(/[?!.\s]+$/, ''), ...related.slice(0, mostRelated)].join(' ');
+}
+
+function answerQuestion(question: string, view: View, voice: Voice): string | null {
+  const matches = findAnswers(question, view);
+  return matches.length === 0 ? null : tellMatches(matches, view, voice);
+}
+
+function unanswered(question: string, voice: Voice): string {
+  return topicWords(question).length === 0 ? pick(voice.unknown, question) : voice.nothingFound('view');
+}

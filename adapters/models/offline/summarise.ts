@@ -1,0 +1,139 @@
+import { countText } from './count.ts';
+import { withDates } from './dates.ts';
+import { type Finding, findingsIn } from './findings.ts';
+import { speaksOfSelf, toThirdPerson } from './person.ts';
+import { clausesOf, isPleasantry, isQuestion, sentencesOf, shorten } from './sentences.ts';
+import type { Line } from './transcript.ts';
+import { overlap, topicWords } from './words.ts';
+
+/** A sentence that could stand in the summary, and how much it is worth. */
+interface Candidate {
+  readonly text: string;
+  readonly score: number;
+  readonly order: number;
+}
+
+/** How people of the transcript want to be called, by how it writes them. */
+export type Names = ReadonlyMap<string, string>;
+
+export interface SummaryOptions {
+  readonly names: Names;
+  /** What stands before the transcript already and need not be said again. */
+  readonly known: string;
+  /** Of the tokens of the source. */
+  readonly share: number;
+}
+
+const kindScores: Readonly<Record<Finding['kind'], number>> = {
+  identity: 6,
+  instruction: 6,
+  decision: 6,
+  todo: 5,
+  fact: 5,
+  preference: 5,
+  event: 5,
+  observation: 3,
+};
+const longestSentence = 200;
+const leastTokens = 12;
+
+/** The sentences that matter, in their order and in the third person. Always clearly shorter than what it stands for. */
+export function summarise(lines: readonly Line[], options: SummaryOptions): string {
+  const source = lines.map((line) => line.text).join('\n');
+  const budget = Math.max(leastTokens, Math.floor(countText(source) * options.share));
+  const candidates = lines.flatMap((line, index) => candidatesOf(line, index, options));
+  const chosen = choose(candidates, budget, options.known);
+  return chosen.length === 0 ? smallTalk(lines, options.names) : chosen.join(' ');
+}
+
+/** The best ones that fit, without those that say what another one said. */
+function choose(candidates: readonly Candidate[], budget: number, known: string): readonly string[] {
+  const kept: Candidate[] = [];
+  let left = budget;
+  for (const candidate of candidates.toSorted((a, b) => b.score - a.score || b.order - a.order)) {
+    const tokens = countText(candidate.text);
+    const isSaid =
+      kept.some((other) => overlap(candidate.text, other.text) >= 0.8) || overlap(candidate.text, known) >= 0.9;
+    if (candidate.score <= 0 || isSaid || tokens > left) continue;
+    kept.push(candidate);
+    left -= tokens;
+  }
+  return kept.toSorted((a, b) => a.order - b.order).map(({ text }) => text);
+}
+
+function candidatesOf(line: Line, index: number, { names }: SummaryOptions): readonly Candidate[] {
+  const name = names.get(line.author) ?? line.author;
+  const findings = line.byPerson ? findingsIn(line.text, { label: line.author, name }, line.saidOn) : [];
+  const sentences = sentencesOf(line.text).filter((sentence) => !isPleasantry(sentence));
+  const others = sentences
+    .flatMap((sentence) => (isQuestion(sentence) ? [sentence] : clausesOf(sentence)))
+    .filter((clause) => !findings.some((finding) => finding.clause === clause));
+  return [
+    ...findings.map((finding, place) => ({
+      text: sayFinding(finding, name),
+      score: kindScores[finding.kind] + finding.importance,
+      order: index + place / 100,
+    })),
+    ...others.map((clause, place) => ({
+      text: retell(clause, { ...line, author: name }),
+      score: worthOf(clause, line),
+      order: index + (50 + place) / 100,
+    })),
+  ];
+}
+
+function sayFinding({ kind, text }: Finding, name: string): string {
+  return kind === 'instruction' ? `${name} asked the bot: ${text}` : text;
+}
+
+/** A clause in somebody else's mouth. */
+function retell(clause: string, { author, saidOn, byPerson }: Line): string {
+  const text = shorten(withDates(clause, saidOn), longestSentence).replace(/\s+/g, ' ');
+  const closed = /[.!?。！？…]["”')]?$/u.test(text) ? text : `${text}.`;
+  if (!byPerson) return `${/^tool/.test(author) ? 'A tool' : 'The bot'} said: ${closed}`;
+  if (isQuestion(clause)) return `${author} asked: ${closed}`;
+  return speaksOfSelf(clause) && /^[\p{ASCII}’]+$/u.test(clause)
+    ? capital(toThirdPerson(closed, author))
+    : `${author}: ${closed}`;
+}
+
+function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
+/** What a sentence is worth that fits no pattern: names and numbers make it worth keeping, the bot's own words hardly. */
+function worthOf(clause: string, { byPerson, author }: Line): number {
+  const words = topicWords(clause).length;
+  if (words === 0) return 0;
+  const solid = (clause.match(/\d[\d.,:]*|https?:\S+|(?<=\S\s)\p{Lu}\p{L}+/gu) ?? []).length;
+  const worth = Math.min(2, words / 4) + Math.min(2, solid);
+  if (byPerson) return isQuestion(clause) ? worth * 0.6 : worth;
+  return /^tool/.test(author) ? worth * 0.5 : worth * 0.25;
+}
+
+function smallTalk(lines: readonly Line[], names: Names): string {
+  const people = [...new Set(lines.filter((line) => line.byPerson).map(({ author }) => names.get(author) ?? author))];
+  return people.length === 0 ? 'Nothing of note was said.' : `Small talk with ${people.join(', ')}.`;
+}
+
+/** Several summaries in one: the same choice of sentences, without turning anybody's words around again. */
+export function condense(texts: readonly string[], share: number): string {
+  const source = texts.join('\n');
+  const budget = Math.max(leastTokens, Math.floor(countText(source) * share));
+  const candidates = texts.flatMap(sentencesOf).map((text, order) => ({ text, order, score: worthInSummary(text) }));
+  const chosen = choose(candidates, budget, '');
+  return chosen.length === 0 ? shorten(source.replace(/\s+/g, ' '), budget * 3) : chosen.join(' ');
+}
+
+function worthInSummary(sentence: string): number {
+  if (/^(?:Small talk|Nothing of note)/.test(sentence)) return 0;
+  const found = findingsIn(sentence, { label: '', name: '' }, null)[0];
+  if (found !== undefined) return kindScores[found.kind];
+  const solid = (sentence.match(/\d[\d.,:]*|(?<=\S\s)\p{Lu}\p{L}+/gu) ?? []).length;
+  const isKept =
+    /\b(?:name is|prefers?|likes?|loves?|hates?|does not|cannot stand|allergic|lives in|moved to|works|birthday|decided|agreed|chosen|settled|needs to|wants to|will|reminded|asked the bot|favourite|called|deadline)\b|喜欢|名字|住在|决定|提醒|讨厌/u.test(
+      sentence,
+    );
+  const isAside = /^(?:The bot|A tool) said|\basked: /.test(sentence);
+  return (isKept ? 4 : 1) + Math.min(1.5, solid * 0.5) - (isAside ? 1 : 0);
+}

@@ -1,0 +1,45 @@
+import { isNobody } from './findings.ts';
+import type { Match } from './recall.ts';
+import { shorten } from './sentences.ts';
+import type { Statement, View } from './view.ts';
+import type { Voice } from './voice.ts';
+
+const longestQuote = 280;
+
+/** The best match with where it was found, and what else fits in a second sentence. */
+export function tellMatches(matches: readonly Match[], view: Pick<View, 'asker' | 'name'>, voice: Voice): string {
+  const [best, ...others] = matches.map(({ statement }) => statement);
+  if (best === undefined) return voice.nothingFound('view');
+  const told = tell(best, view, voice);
+  const more = others.map((other) => voice.also(withStop(shorten(other.text, longestQuote))));
+  return [told, ...more].join(' ');
+}
+
+function tell(statement: Statement, { asker, name }: Pick<View, 'asker' | 'name'>, voice: Voice): string {
+  const { source, author, when } = statement;
+  const text = withStop(shorten(statement.text.replace(/\s+/g, ' '), longestQuote));
+  switch (source) {
+    case 'memory':
+      return voice.fromMemory(text, when);
+    case 'summary':
+      return voice.fromSummary(text, when);
+    case 'instruction':
+      return voice.fromInstruction(text, author);
+    case 'message':
+      return author === asker
+        ? voice.fromMessage(text, { author: isNobody(name) ? '' : name, when, byAsker: true })
+        : voice.fromMessage(text, { author, when, byAsker: false });
+    case 'own':
+      return voice.fromSelf(text);
+    case 'tool':
+      return voice.fromTool(text);
+    default:
+      return source satisfies never;
+  }
+}
+
+export function withStop(text: string): string {
+  const closed = /[.!?。！？…]["”’')\]]?$/u.test(text);
+  if (closed) return text;
+  return /\p{Script=Han}$/u.test(text) ? `${text}。` : `${text}.`;
+}

@@ -1,0 +1,90 @@
+import type { JsonValue, ToolSpec } from '../../../src/index.ts';
+import { findingsIn } from './findings.ts';
+import { toThirdPerson } from './person.ts';
+import { isQuestion } from './sentences.ts';
+import { withStop } from './telling.ts';
+import { fieldsFor } from './tool-fields.ts';
+import { inputFrom } from './tool-input.ts';
+import type { View } from './view.ts';
+import { stem } from './words.ts';
+
+export interface PlannedCall {
+  readonly tool: string;
+  readonly input: JsonValue;
+}
+
+/** How the built-in tools are asked for in plain words. What the first group finds is what the tool is asked about. */
+const builtIn: Readonly<Record<string, readonly RegExp[]>> = {
+  transcript_search: [
+    /\b(?:search|look|check)(?: through| in)? (?:the |our |my )?(?:transcript|history|chat|conversation|messages|log)s?(?: for| about)? (.+)/i,
+    /\bsearch (?:for )?(.+?) in (?:the |our )?(?:transcript|history|chat|conversation|messages)/i,
+  ],
+  memory_recall: [
+    /\b(?:search|check|look (?:in|through)) (?:your |the )?memor(?:y|ies)(?: for| about)? (.+)/i,
+    /\brecall (?:everything |what you know |anything )?(?:about |of )?(.+)/i,
+  ],
+  memory_save: [
+    /^(?:please )?(?:remember|note|save|keep in mind|don['’]t forget|merk dir|merke dir|记住)(?:[:,] ?| that | this:? | down that | down:? |, dass | dass |[:：，]?)(?!me\b|to\b|when\b|what\b|how\b)(.+)/iu,
+  ],
+  summary_open: [/\b(?:open|show|expand) (?:the )?summary (\S+)/i],
+  blob_read: [/\b(?:read|open|show) (?:the )?(?:blob|stored result) (\S+)/i],
+};
+
+/** The tool that the newest message asks for, with its input; null when it asks for none. */
+export function plannedCall(view: View, tools: readonly ToolSpec[]): PlannedCall | null {
+  const message = view.newest;
+  for (const tool of tools) {
+    for (const pattern of builtIn[tool.name] ?? []) {
+      const about = pattern.exec(message)?.[1];
+      if (about === undefined) continue;
+      return tool.name === 'memory_save' ? callToSave(tool, about, view) : callAbout(tool, about, message);
+    }
+  }
+  const custom = tools.filter(({ name }) => builtIn[name] === undefined).find((tool) => asksFor(message, tool));
+  const named = custom ?? tools.find(({ name }) => message.toLowerCase().includes(name.toLowerCase()));
+  return named === undefined ? null : { tool: named.name, input: inputFrom(named, message) };
+}
+
+/** "Remember that my locker is 42" is saved as a statement about who said it. */
+function callToSave(tool: ToolSpec, about: string, { asker, name, clock }: View): PlannedCall {
+  const text = about.replace(/[\s.!]+$/, '');
+  const [found] = findingsIn(text, { label: asker, name }, clock);
+  const statement = toThirdPerson(text, name || 'The user');
+  const fallback = { kind: 'fact', text: withStop(`${statement.charAt(0).toUpperCase()}${statement.slice(1)}`) };
+  const { kind, text: said } = found ?? fallback;
+  const fields = { kind, text: said, about: asker, subject: asker, importance: 0.8, confidence: 0.9 };
+  return { tool: tool.name, input: fieldsFor(tool, fields) };
+}
+
+/** A call whose one text is known; its other fields come from the message. */
+export function callAbout(tool: ToolSpec, about: string, message: string): PlannedCall {
+  const subject = about.replace(/[?!.\s]+$/, '').replace(/^["“'‘]|["”'’]$/g, '');
+  return { tool: tool.name, input: inputFrom(tool, `${numbersOnly(message, subject)} "${subject}"`) };
+}
+
+/** Numbers outside of the subject may be limits; those inside belong to it. */
+function numbersOnly(message: string, subject: string): string {
+  return message.replace(subject, ' ').match(/\d+/g)?.join(' ') ?? '';
+}
+
+/** Words that many tools share: they point to none of them. */
+const common = new Set('get set list find read make do fetch tool run call show use create add new'.split(' '));
+
+/** It tells something, and asks for nothing. */
+const telling = /^(?:the|an?|this|that|these|those|it|he|she|they|there|you|no|yes|some)\b|\b(?:is|are|was|were)\b/i;
+
+/** A request or question that names what the tool is named after: "roll a d6" asks for `roll_dice`. */
+function asksFor(message: string, { name }: ToolSpec): boolean {
+  const text = message.toLowerCase();
+  if (text.includes(name.toLowerCase())) return true;
+  if (!isQuestion(message) && (telling.test(message) || !/^[a-z]/i.test(message))) return false;
+  if (/\b(?:I|my|we|our)\b(?! (?:want|need|would like))/i.test(message)) return false;
+  const said = new Set((text.match(/[\p{L}\d]+/gu) ?? []).map(stem));
+  if (/\b\d*d\d+\b/.test(text)) said.add(stem('dice')).add(stem('die'));
+  const words = name
+    .toLowerCase()
+    .split(/[_-]+|(?<=[a-z])(?=[A-Z])/)
+    .filter((word) => !common.has(word));
+  const found = words.filter((word) => said.has(stem(word))).length;
+  return found > 0 && found * 2 >= words.length;
+}

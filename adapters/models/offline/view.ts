@@ -1,0 +1,159 @@
+import type { ModelMessage, ModelRequest, ToolCall, ToolResult } from '../../../src/index.ts';
+import { introducedName, notedName } from './findings.ts';
+import { sentencesOf } from './sentences.ts';
+
+/** Something that the model can read in its view, and where it reads it. */
+export interface Statement {
+  readonly text: string;
+  readonly source: 'memory' | 'summary' | 'instruction' | 'message' | 'own' | 'tool';
+  /** Who said it; empty where the source does not tell. */
+  readonly author: string;
+  /** `2026-11-20 10:00`, or what else the source tells of the time; empty where it tells nothing. */
+  readonly when: string;
+  /** Place in the view: later wins. */
+  readonly order: number;
+}
+
+/** What a request shows, as far as this model can make sense of it. */
+export interface View {
+  /** Who wrote the newest message, as it is labelled. */
+  readonly asker: string;
+  /** How they want to be called, where the view tells. */
+  readonly name: string;
+  readonly newest: string;
+  readonly statements: readonly Statement[];
+  /** Tool calls since the newest message, with their results. */
+  readonly calls: readonly { readonly call: ToolCall; readonly result: ToolResult | null }[];
+  readonly clock: string | null;
+  /** Where a marker says that older messages are not shown. */
+  readonly isTruncated: boolean;
+}
+
+const label = /^\[#\d+((?: \| [^|\]]*)*)\] ?/;
+const memoryLine = /^- \[([^\]]+)\] ([^:]{0,80}?): (.+)$/;
+const summaryHead = /^\[Summary (\S+) of messages #(\d+) to #(\d+)[^\]]*\]/;
+const clockLine = /^\[Current time: ([^\]]+)\]/;
+const markerLine = /^\[System: .*truncated/i;
+const time = /^\d{4}-\d{2}-\d{2}/;
+
+/** Reads a request as this project renders it, and tolerates other renderings: a line it does not know is plain text. */
+export function readView(request: ModelRequest): View {
+  const newestAt = request.messages.findLastIndex((message) => message.role === 'user');
+  const spoken = request.messages.flatMap((message, index) => linesOf(message, index));
+  const newestLines = spoken.filter(({ at }) => at === newestAt);
+  const people = newestLines.filter(({ kind }) => kind === 'message');
+  const newest = people.at(-1);
+  const earlier = spoken.filter((line) => line !== newest);
+  const statements = [...systemStatements(request), ...earlier.flatMap(toStatements)];
+  const asker = newest?.author ?? '';
+  return {
+    asker,
+    name: nameOf(asker, statements, newest?.text ?? ''),
+    newest: newest?.text ?? '',
+    statements: statements.map((statement, order) => ({ ...statement, order })),
+    calls: callsAfter(request.messages, newestAt),
+    clock: newestLines.find(({ kind }) => kind === 'clock')?.text ?? null,
+    isTruncated: [...request.system.map(({ text }) => text), ...spoken.map(({ text }) => text)].some((text) =>
+      markerLine.test(text),
+    ),
+  };
+}
+
+interface SpokenLine {
+  readonly at: number;
+  readonly kind: 'message' | 'own' | 'memory' | 'clock' | 'tool' | 'other';
+  readonly author: string;
+  readonly when: string;
+  readonly text: string;
+}
+
+type Unplaced = Omit<Statement, 'order'>;
+
+function linesOf(message: ModelMessage, at: number): readonly SpokenLine[] {
+  switch (message.role) {
+    case 'user':
+      return message.content.flatMap((part) => (part.kind === 'text' ? readUserText(part.text, at) : []));
+    case 'assistant':
+      return [{ at, kind: 'own', author: '', when: '', text: message.text }];
+    case 'tool':
+      return message.results.map(({ text }) => ({ at, kind: 'tool', author: '', when: '', text }));
+    default:
+      return message satisfies never;
+  }
+}
+
+/** Messages of people begin with a label; a text without any is one message of somebody unnamed. */
+function readUserText(text: string, at: number): readonly SpokenLine[] {
+  const lines: SpokenLine[] = [];
+  for (const raw of text.split('\n')) {
+    const line = readLine(raw, at);
+    const last = lines.at(-1);
+    const continues = line.kind === 'other' && last !== undefined && (last.kind === 'message' || last.kind === 'other');
+    if (continues) lines[lines.length - 1] = { ...last, text: `${last.text}\n${raw}` };
+    else if (raw.trim() !== '') lines.push(line);
+  }
+  return lines.map((line) =>
+    line.kind === 'other' && !line.text.startsWith('[') ? { ...line, kind: 'message' } : line,
+  );
+}
+
+function readLine(raw: string, at: number): SpokenLine {
+  const clock = clockLine.exec(raw);
+  if (clock !== null) return { at, kind: 'clock', author: '', when: '', text: clock[1] ?? '' };
+  const memory = memoryLine.exec(raw);
+  if (memory !== null) return { at, kind: 'memory', author: '', when: dateIn(memory[2] ?? ''), text: memory[3] ?? '' };
+  const labelled = label.exec(raw);
+  if (labelled === null) return { at, kind: 'other', author: '', when: '', text: raw };
+  const fields = (labelled[1] ?? '').split(' | ').slice(1);
+  const author = fields.find((field) => !time.test(field) && !/^(?:reply to #|edited$)/.test(field)) ?? '';
+  const when = fields.find((field) => time.test(field)) ?? '';
+  return { at, kind: 'message', author, when, text: raw.slice(labelled[0].length) };
+}
+
+function dateIn(text: string): string {
+  return /\d{4}-\d{2}-\d{2}/.exec(text)?.[0] ?? '';
+}
+
+function toStatements({ kind, author, when, text }: SpokenLine): readonly Unplaced[] {
+  if (kind === 'clock' || kind === 'other') return [];
+  if (kind === 'memory') return [{ text, source: 'memory', author, when }];
+  return sentencesOf(text).map((sentence) => ({ text: sentence, source: kind, author, when }));
+}
+
+/** Of the system text only summaries and standing instructions are about this conversation. */
+function systemStatements({ system }: ModelRequest): readonly Unplaced[] {
+  return system.flatMap(({ text }) => {
+    const head = summaryHead.exec(text);
+    if (head !== null) {
+      const when = `#${head[2]} to #${head[3]}`;
+      const body = text.slice(head[0].length).trim();
+      return sentencesOf(body).map((sentence): Unplaced => ({ text: sentence, source: 'summary', author: '', when }));
+    }
+    if (!/^Standing instructions/i.test(text)) return [];
+    return [...text.matchAll(/^- \[[^\]]+\] (.+?)(?: \(given by ([^)]*)\))?$/gm)].map(
+      ([, said = '', author = '']): Unplaced => ({ text: said, source: 'instruction', author, when: '' }),
+    );
+  });
+}
+
+/** The last thing that the asker, or a note about them, says of their name. */
+function nameOf(asker: string, statements: readonly Unplaced[], newest: string): string {
+  const own = statements.filter(({ source, author }) => source === 'message' && author === asker);
+  const names = [newest, ...own.map(({ text }) => text).toReversed()].map(introducedName);
+  const introduced = names.find((name) => name !== null);
+  if (introduced !== undefined && introduced !== null) return introduced;
+  return (
+    notedName(
+      asker,
+      statements.map(({ text }) => text),
+    ) ?? asker
+  );
+}
+
+function callsAfter(messages: readonly ModelMessage[], newestAt: number): View['calls'] {
+  const since = messages.slice(newestAt + 1);
+  const results = since.flatMap((message) => (message.role === 'tool' ? message.results : []));
+  return since
+    .flatMap((message) => (message.role === 'assistant' ? message.calls : []))
+    .map((call) => ({ call, result: results.find(({ callId }) => callId === call.callId) ?? null }));
+}

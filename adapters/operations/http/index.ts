@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, type Operations, type OperationsOptions, StrataError } from '../../../src/index.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+
+/** A store that takes longer is as good as none for whoever asks whether we are ready. */
+const STORE_LIMIT_MS = 2000;
+
+/**
+ * `/livez`: the process turns. `/readyz`: what its role needs answers; a gateway needs the store only, because replies
+ * do not wait for the queue. `/metrics`: for Prometheus. No text and no name of a conversation is told.
+ */
+export async function startOperations(options: OperationsOptions): Promise<Operations> {
+  const metrics = createMetrics(options.services);
+  const server = createServer((request, response) => {
+    answer({ ...options, metrics }, request, response).catch((error: unknown) => {
+      options.log.warn('operations.failed', { error: describe(error) });
+      end(response, { status: 500, text: 'failed\n' });
+    });
+  });
+  const url = await listen(server, options.listen);
+  return {
+    url,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      metrics.close();
+    },
+  };
+}
+
+async function listen(server: Server, address: string): Promise<string> {
+  const { hostname, port } = new URL(`http://${address}`);
+  try {
+    server.listen({ host: hostname.replace(/^\[|\]$/gu, ''), port: port === '' ? 80 : Number(port) });
+    await once(server, 'listening');
+  } catch (error) {
+    throw new StrataError('LISTEN_FAILED', { address, reason: describe(error) }, { cause: error });
+  }
+  server.unref();
+  const bound = server.address();
+  return `http://${hostname}:${typeof bound === 'object' && bound !== null ? bound.port : port}`;
+}
+
+interface Page {
+  readonly status: number;
+  readonly text: string;
+  readonly type?: string;
+}
+
+interface Site extends OperationsOptions {
+  readonly metrics: Metrics;
+}
+
+async function answer(site: Site, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+  end(response, isRead ? await pageOf(site, pathname) : { status: 405, text: 'GET only\n' });
+}
+
+async function pageOf(site: Site, path: string): Promise<Page> {
+  switch (path) {
+    case '/livez':
+      return { status: 200, text: 'ok\n' };
+    case '/readyz':
+      return await readiness(site);
+    case '/metrics':
+      return { status: 200, text: await site.metrics.text(), type: site.metrics.contentType };
+    default:
+      return { status: 404, text: 'Known: /livez /readyz /metrics\n' };
+  }
+}
+
+async function readiness({ services, role }: Site): Promise<Page> {
+  const store = await within(services.store.conversations.list({ limit: 1, offset: 0 }));
+  const { trouble } = services.queue.stats();
+  const isReady = store === 'ok' && (role !== 'worker' || trouble === null);
+  const body = { ready: isReady, role, store, queue: trouble ?? 'ok' };
+  return { status: isReady ? 200 : 503, text: `${JSON.stringify(body)}\n`, type: 'application/json' };
+}
+
+async function within(work: Promise<unknown>): Promise<string> {
+  const late = sleep(STORE_LIMIT_MS, `no answer within ${STORE_LIMIT_MS} ms`, { ref: false });
+  return await Promise.race([
+    work.then(
+      () => 'ok',
+      (error: unknown) => describe(error),
+    ),
+    late,
+  ]);
+}
+
+function end(response: ServerResponse, { status, text, type = 'text/plain; charset=utf-8' }: Page): void {
+  if (response.headersSent) return;
+  response.writeHead(status, {
+    'content-type': type,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
+  response.end(text);
+}

@@ -1,0 +1,207 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { EventOf, Services, StrataEvent } from '../../../src/index.ts';
+
+/** Replies and summaries: from a tenth of a second to some minutes. */
+const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 40, 80, 160, 320];
+
+/** Everything that is counted from the events of this process. Names of conversations and people are no labels. */
+function createCounts(registry: Registry) {
+  const registers = [registry];
+  const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
+    new Counter({ name: `strata_${name}`, help, labelNames, registers });
+  const seconds = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
+    new Histogram({ name: `strata_${name}_seconds`, help, labelNames, buckets: SECONDS, registers });
+  return {
+    messages: counter('messages_total', 'Messages that came in; a duplicate is a redelivery', ['kind']),
+    turns: counter('turns_total', 'Turns by how they ended', ['outcome', 'reason']),
+    turnSeconds: seconds('turn', 'Duration of a turn, the model included'),
+    replySeconds: seconds('reply', 'From the message that asks to the first post of its reply'),
+    posts: counter('posts_total', 'Posts by what the platform made of them', ['outcome']),
+    calls: counter('model_calls_total', 'Calls of a model', ['purpose', 'model']),
+    tokens: counter('model_tokens_total', 'Tokens that were paid for', ['purpose', 'model', 'direction']),
+    callSeconds: seconds('model_call', 'Duration of a call of a model', ['purpose']),
+    runs: counter('maintenance_runs_total', 'Runs of maintenance; a stale one changed nothing', [
+      'work',
+      'trigger',
+      'outcome',
+    ]),
+    runSeconds: seconds('maintenance', 'Duration of a run of maintenance', ['work']),
+    delays: counter('maintenance_failures_total', 'Failures after which maintenance waits'),
+    gaps: counter('gaps_total', 'Ranges that left the view without a summary', ['reason']),
+    memories: counter('memories_total', 'Memories by what became of them', ['outcome']),
+    tools: counter('tool_calls_total', 'Calls of tools', ['tool', 'outcome']),
+    troubles: counter('troubles_total', 'Troubles that were reported', ['kind']),
+  };
+}
+type Counts = ReturnType<typeof createCounts>;
+
+function count(counts: Counts, event: StrataEvent): void {
+  switch (event.kind) {
+    case 'message.accepted':
+    case 'message.duplicate':
+      counts.messages.inc({ kind: event.kind.slice('message.'.length) });
+      break;
+    case 'turn.ended':
+      counts.turnSeconds.observe(event.durationMs / 1000);
+      counts.turns.inc({ outcome: 'ended', reason: '' });
+      break;
+    case 'turn.failed':
+      counts.turns.inc({ outcome: 'failed', reason: event.reason });
+      break;
+    case 'turn.superseded':
+      counts.turns.inc({ outcome: 'superseded', reason: '' });
+      break;
+    case 'reply.posted':
+      counts.posts.inc({ outcome: 'posted' });
+      break;
+    case 'reply.failed':
+      counts.posts.inc({ outcome: 'failed' });
+      break;
+    case 'tool.called':
+      counts.tools.inc({ tool: event.tool, outcome: event.isError ? 'error' : 'done' });
+      break;
+    case 'queue.trouble':
+    case 'error.internal':
+    case 'config.rejected':
+    case 'breaker.opened':
+      counts.troubles.inc({ kind: event.kind });
+      break;
+    case 'model.called':
+      countCall(counts, event);
+      break;
+    default:
+      countUpkeep(counts, event);
+  }
+}
+
+function countCall({ calls, callSeconds, tokens }: Counts, event: EventOf<'model.called'>): void {
+  const { purpose, model, usage } = event;
+  calls.inc({ purpose, model });
+  callSeconds.observe({ purpose }, event.durationMs / 1000);
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
+  const byDirection = {
+    input: inputTokens,
+    output: outputTokens,
+    cache_read: cacheReadTokens,
+    cache_write: cacheWriteTokens,
+  };
+  for (const [direction, amount] of Object.entries(byDirection)) tokens.inc({ purpose, model, direction }, amount);
+}
+
+function countUpkeep(counts: Counts, event: StrataEvent): void {
+  switch (event.kind) {
+    case 'maintenance.ended': {
+      const { work, trigger, outcome, durationMs } = event.run;
+      counts.runs.inc({ work, trigger, outcome });
+      counts.runSeconds.observe({ work }, durationMs / 1000);
+      break;
+    }
+    case 'maintenance.delayed':
+      counts.delays.inc();
+      break;
+    case 'gap.opened':
+      counts.gaps.inc({ reason: event.reason });
+      break;
+    case 'memory.saved':
+      counts.memories.inc({ outcome: 'saved' }, event.ids.length);
+      break;
+    case 'memory.refused':
+      counts.memories.inc({ outcome: 'refused' });
+      break;
+    case 'memory.forgotten':
+      counts.memories.inc({ outcome: 'forgotten' }, event.ids.length);
+      break;
+    default:
+  }
+}
+
+/** Conversations whose first post is awaited: more are not timed. */
+const MOST_AWAITED = 10_000;
+
+/** From the oldest message that waits to the first thing that is posted. */
+function createWaits(counts: Pick<Counts, 'replySeconds'>): (event: StrataEvent) => void {
+  const since = new Map<string, number>();
+  return (event) => {
+    const { conversation, at } = event;
+    if (conversation === null) return;
+    if (event.kind === 'message.accepted' && event.wantsReply) {
+      if (since.size < MOST_AWAITED && !since.has(conversation)) since.set(conversation, at);
+    } else if (event.kind === 'reply.posted') {
+      const asked = since.get(conversation);
+      if (asked !== undefined) counts.replySeconds.observe((at - asked) / 1000);
+      since.delete(conversation);
+    }
+  };
+}
+
+export type MeasuredServices = Pick<Services, 'store' | 'queue' | 'clock' | 'events'>;
+
+const DUE_LOOKED_AT = 500;
+const RECENT_LOOKED_AT = 500;
+
+/** What stands in the store and the queue at the moment of the question. */
+function createGauges(registry: Registry): (services: MeasuredServices) => Promise<void> {
+  const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
+    new Gauge({ name: `strata_${name}`, help, labelNames, registers: [registry] });
+  const jobs = gauge('queue_jobs', 'Jobs of the queue, as this process knows them', ['state']);
+  const reachable = gauge('queue_reachable', '1 while the queue can be used');
+  const due = gauge(
+    'maintenance_due',
+    `Conversations with work that is due and unclaimed, counted up to ${DUE_LOOKED_AT}`,
+  );
+  const dueAge = gauge('maintenance_due_oldest_seconds', 'How long the oldest of them has waited');
+  const owed = gauge('replies_owed', `Conversations that wait for a reply nobody is giving, up to ${DUE_LOOKED_AT}`);
+  const unsent = gauge('posts_pending', 'Posts that no platform has taken yet');
+  const tail = gauge('tail_entries', `Entries after the summaries, of the ${RECENT_LOOKED_AT} newest conversations`, [
+    'of',
+  ]);
+  return async ({ store, queue, clock }) => {
+    const now = clock.now();
+    const { waiting, running, delayed, trouble } = queue.stats();
+    for (const [state, amount] of Object.entries({ waiting, running, delayed })) jobs.set({ state }, amount);
+    reachable.set(trouble === null ? 1 : 0);
+    const limit = DUE_LOOKED_AT;
+    const [maintenance, reply, posts, recent] = await Promise.all([
+      store.conversations.due('maintenance', { now, limit }),
+      store.conversations.due('reply', { now, limit }),
+      store.outbox.pending(null),
+      store.conversations.list({ limit: RECENT_LOOKED_AT, offset: 0 }),
+    ]);
+    due.set(maintenance.length);
+    dueAge.set(Math.max(0, ...maintenance.map(({ maintainAt }) => (now - (maintainAt ?? now)) / 1000)));
+    owed.set(reply.length);
+    unsent.set(posts.length);
+    const lengths = recent.map(({ nextSeq, compactedUpto }) => nextSeq - 1 - compactedUpto).sort((a, b) => a - b);
+    tail.set({ of: 'max' }, lengths.at(-1) ?? 0);
+    tail.set({ of: 'p95' }, lengths[Math.floor(lengths.length * 0.95)] ?? 0);
+  };
+}
+
+export interface Metrics {
+  readonly contentType: string;
+  text(): Promise<string>;
+  close(): void;
+}
+
+export function createMetrics(services: MeasuredServices): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const counts = createCounts(registry);
+  const wait = createWaits(counts);
+  const measure = createGauges(registry);
+  const leave = services.events.on((event) => {
+    count(counts, event);
+    wait(event);
+  });
+  return {
+    contentType: registry.contentType,
+    async text() {
+      await measure(services);
+      return await registry.metrics();
+    },
+    close() {
+      leave();
+      registry.clear();
+    },
+  };
+}

@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto';
+import type { Readable, Writable } from 'node:stream';
+import { z } from 'zod';
+import {
+  type Channel,
+  type ChannelAdapter,
+  type ChannelSink,
+  type ConversationKey,
+  commandSpecs,
+  makeKey,
+  readLines,
+  type TerminalEnd,
+} from '../../../src/index.ts';
+import { createPrompt } from './prompt.ts';
+import { createLiveScreen, createPlainScreen, type Screen } from './screen.ts';
+import { createSession, type Session, type SessionOptions } from './session.ts';
+import { createReplyWaits, type ReplyWaits } from './waits.ts';
+
+export interface TerminalOptions {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** For notices about the session when output is piped. */
+  readonly errors: Writable;
+  /** At a terminal lines are edited and replies stream; otherwise each line is answered before the next is read. */
+  readonly isTTY: boolean;
+  readonly color: boolean;
+  /** The name that the user's messages carry. Default `user`. */
+  readonly user?: string;
+  /** Default `terminal:local:main`. */
+  readonly conversation?: ConversationKey;
+  readonly now?: () => number;
+  readonly newId?: () => string;
+}
+
+export interface TerminalChannel extends Channel {
+  /** Resolves when the user left or the input ended and everything it asked for is answered. */
+  readonly ended: Promise<TerminalEnd>;
+}
+
+const settings = z.strictObject({
+  user: z.string().min(1).optional().describe('Your name in the terminal; by default the name you are logged in with'),
+});
+
+export const terminalAdapter: ChannelAdapter = {
+  settings,
+  async create(table, { terminal }) {
+    const { user = terminal.user } = settings.parse(table);
+    const { conversation, onEnd, ...streams } = terminal;
+    const channel = createTerminalChannel({ ...streams, user, ...(conversation === null ? {} : { conversation }) });
+    channel.ended.then(onEnd).catch(() => undefined);
+    return channel;
+  },
+  check: async () => [],
+  tasks: [],
+};
+
+const MAX_LINE_BYTES = 1_000_000;
+const PLATFORM = 'terminal';
+
+function processStreams() {
+  const isTTY = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  return { input: process.stdin, output: process.stdout, errors: process.stderr, isTTY, color: isTTY };
+}
+
+/** A conversation with the person at the keyboard, or with a pipe: with this process's own streams unless others are given. */
+export function createTerminalChannel(given: Partial<TerminalOptions> = {}): TerminalChannel {
+  const options: TerminalOptions = { ...processStreams(), ...given };
+  const ended = Promise.withResolvers<TerminalEnd>();
+  const waits = createReplyWaits();
+  let running: Running | null = null;
+
+  return {
+    platform: PLATFORM,
+    traits: { idempotentPosts: false, ephemeral: true },
+    ended: ended.promise,
+    async start(sink) {
+      const parts: Parts = { options, sink, waits, end: (failures) => ended.resolve({ failures }) };
+      running = options.isTTY ? startLive(parts) : startPiped(parts);
+    },
+    split: (text) => [{ kind: 'text', text }],
+    async post({ conversation, body, nonce, replyTo }) {
+      running?.screen.reply(body.kind === 'text' ? body.text : `${body.name}\n${body.text}`);
+      waits.answered({ conversation, replyTo });
+      return { platformMessageId: `bot-${nonce}` };
+    },
+    show(conversation, activity) {
+      if (activity.kind === 'draft') running?.screen.draft(activity.text);
+      else if (activity.kind === 'working') {
+        waits.working(conversation);
+        running?.screen.working();
+      } else {
+        waits.idle(conversation);
+        running?.screen.idle();
+      }
+    },
+    async stop() {
+      waits.release();
+      running?.close();
+    },
+  };
+}
+
+interface Parts {
+  readonly options: TerminalOptions;
+  readonly sink: ChannelSink;
+  readonly waits: ReplyWaits;
+  readonly end: (failures: number) => void;
+}
+
+interface Running {
+  readonly screen: Screen;
+  close(): void;
+}
+
+const PIPED_PAUSE_MS = 20;
+const LIVE_PAUSE_MS = 250;
+
+function startPiped({ options, sink, waits, end }: Parts): Running {
+  const { input, output, errors } = options;
+  const over = new AbortController();
+  let refused = 0;
+  const quit = () => {
+    over.abort();
+    input.destroy();
+  };
+  const screen = createPlainScreen({ output, errors, named: () => session.isCrowded });
+  const own = { sink, screen, waits, quit, signal: over.signal, demoPauseMs: PIPED_PAUSE_MS };
+  const session: Session = createSession({ ...sessionOptions(options), ...own });
+
+  const read = async (): Promise<void> => {
+    for await (const line of readLines(input, { maxBytes: MAX_LINE_BYTES })) {
+      if (line.kind === 'line') await session.handle(line.text);
+      else {
+        refused += 1;
+        screen.notice(`Line ${line.number} was not sent: it ${line.problem}. The other lines are served.`);
+      }
+      if (over.signal.aborted) return;
+    }
+  };
+  const finish = () => end(refused + session.failures);
+  // Destroying the input ends the reading with an error that means nothing more than the end.
+  read().then(finish, finish);
+  return { screen, close: quit };
+}
+
+function startLive({ options, sink, waits, end }: Parts): Running {
+  const { input, output, color } = options;
+  const over = new AbortController();
+  const prompt = createPrompt({
+    input,
+    output,
+    complete: completions,
+    onLine(line) {
+      if (Buffer.byteLength(line) > MAX_LINE_BYTES) screen.notice('Not sent: the line is longer than 1 MB.');
+      else session.handle(line).catch(() => undefined);
+    },
+    onClose() {
+      over.abort();
+      output.write('\n');
+      end(session.failures);
+    },
+  });
+  const screen = createLiveScreen({ output, prompt, color });
+  const own = { sink, screen, waits, quit: prompt.close, signal: over.signal, demoPauseMs: LIVE_PAUSE_MS };
+  const session = createSession({ ...sessionOptions(options), ...own });
+  return { screen, close: prompt.close };
+}
+
+type OwnOptions = 'sink' | 'screen' | 'waits' | 'quit' | 'signal' | 'demoPauseMs';
+
+function sessionOptions(options: TerminalOptions): Omit<SessionOptions, OwnOptions> {
+  return {
+    author: { id: 'local', name: options.user ?? 'user', kind: 'person' },
+    conversation: options.conversation ?? makeKey({ platform: PLATFORM, workspace: 'local', channel: 'main' }),
+    color: options.color,
+    now: options.now ?? Date.now,
+    newId: options.newId ?? randomUUID,
+  };
+}
+
+const LOCAL_COMMANDS = ['/demo', '/main', '/quit'];
+
+/** Commands, then the names of what they can do. */
+function completions(line: string): readonly string[] {
+  if (!line.startsWith('/')) return [];
+  const lines = commandSpecs.flatMap((spec) =>
+    spec.actions.map((action) => (action.name === '' ? `/${spec.name}` : `/${spec.name} ${action.name}`)),
+  );
+  return [...lines, ...LOCAL_COMMANDS].filter((candidate) => candidate.startsWith(line));
+}

@@ -1,0 +1,150 @@
+import { cleanText } from '../../../src/index.ts';
+import { speaker } from './style.ts';
+
+/** Where a terminal's texts go. Each method writes whole blocks in the order of the calls. */
+export interface Screen {
+  /** A finished text: a command's answer, a line of the demo. */
+  block(text: string): void;
+  /** Something about the session itself; kept apart from the conversation where output is piped. */
+  notice(text: string): void;
+  working(): void;
+  /** The text of the running step so far. */
+  draft(text: string): void;
+  /** What the bot finally said; whatever a draft has shown of it is not shown again. */
+  reply(text: string): void;
+  /** The turn ended, with or without a reply. */
+  idle(): void;
+}
+
+interface Output {
+  write(text: string): unknown;
+}
+
+export interface PlainOptions {
+  readonly output: Output;
+  readonly errors: Output;
+  /** Who says what is worth showing: several people talk. */
+  readonly named: () => boolean;
+}
+
+const BOT_NAME = 'Strata';
+
+/** For pipes and files: finished blocks with a blank line between them, no drafts, no colour. */
+export function createPlainScreen({ output, errors, named }: PlainOptions): Screen {
+  let isFirst = true;
+  const block = (text: string) => {
+    output.write(`${isFirst ? '' : '\n'}${text}\n`);
+    isFirst = false;
+  };
+  return {
+    block,
+    notice: (text) => errors.write(`${text}\n`),
+    working: () => undefined,
+    draft: () => undefined,
+    idle: () => undefined,
+    reply: (text) => block(named() ? `${speaker(BOT_NAME, { color: false })} ${cleanText(text)}` : cleanText(text)),
+  };
+}
+
+/** What a live screen needs of the line editor below the conversation. */
+export interface Prompt {
+  /** Takes the line being typed off the screen, and stops showing keys. */
+  hide(): void;
+  /** Brings it back below what was written. */
+  show(): void;
+  setBusy(busy: boolean): void;
+}
+
+/** For a terminal: text appears above the prompt, and drafts grow as the model writes. */
+export function createLiveScreen(options: {
+  readonly output: Output;
+  readonly prompt: Prompt;
+  readonly color: boolean;
+}): Screen {
+  const { output, prompt, color } = options;
+  let stream: DraftStream | null = null;
+  const label = `${speaker(BOT_NAME, { color })} `;
+
+  const endStream = () => {
+    if (stream === null) return;
+    stream = null;
+    output.write('\n');
+    prompt.show();
+  };
+  const above = (text: string) => {
+    endStream();
+    prompt.hide();
+    output.write(`${text}\n`);
+    prompt.show();
+  };
+
+  return {
+    block: above,
+    notice: above,
+    working: () => prompt.setBusy(true),
+    idle: () => prompt.setBusy(false),
+    draft(text) {
+      const shown = presentable(text);
+      if (shown === '') return;
+      if (stream === null) {
+        prompt.hide();
+        output.write(label);
+        stream = createDraftStream();
+      }
+      output.write(stream.grow(shown));
+    },
+    reply(text) {
+      const final = cleanText(text);
+      if (stream === null) return above(label + final);
+      output.write(stream.finish(final));
+      endStream();
+    },
+  };
+}
+
+interface DraftStream {
+  /** What to write so that the draft stands on the screen. */
+  grow(text: string): string;
+  /** What is still missing of the final text. */
+  finish(text: string): string;
+}
+
+function createDraftStream(): DraftStream {
+  const earlier: string[] = [];
+  let current = '';
+  return {
+    grow(text) {
+      if (text.startsWith(current)) {
+        const added = text.slice(current.length);
+        current = text;
+        return added;
+      }
+      // Another step of the same turn has begun.
+      earlier.push(current);
+      current = text;
+      return `\n${text}`;
+    },
+    finish(text) {
+      if (text.startsWith(current)) return text.slice(current.length);
+      const rest = afterAll([...earlier, current], text);
+      return rest ?? `\n${text}`;
+    },
+  };
+}
+
+/** What follows when all the pieces stand at the head of the text in order; null when they do not. */
+function afterAll(pieces: readonly string[], text: string): string | null {
+  let rest = text;
+  for (const piece of pieces) {
+    if (!rest.trimStart().startsWith(piece)) return null;
+    rest = rest.trimStart().slice(piece.length);
+  }
+  return rest;
+}
+
+/** Without what may still change: white space at the ends, and the beginning of an escape sequence. */
+function presentable(text: string): string {
+  const start = text.lastIndexOf('\u001b');
+  const settled = start !== -1 && start > text.length - 32 ? text.slice(0, start) : text;
+  return cleanText(settled).trim();
+}

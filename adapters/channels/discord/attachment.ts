@@ -1,0 +1,46 @@
+import type { AttachmentPart } from '../../../src/index.ts';
+import type { WireAttachment } from './wire.ts';
+
+const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+const TEXT_ENDINGS =
+  /\.(?:txt|md|csv|tsv|log|json|ya?ml|toml|xml|html?|css|[cm]?[jt]sx?|py|rb|rs|go|java|kt|c|h|cpp|cs|sh|sql|ini|diff|patch)$/i;
+
+const BY_ENDING: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  pdf: 'application/pdf',
+  mp3: 'audio/mpeg',
+  ogg: 'audio/ogg',
+  mp4: 'video/mp4',
+};
+
+/** The declared type, else what the ending of the name says. */
+export function mediaTypeOf({ content_type: declared, filename }: WireAttachment): string {
+  const type = declared?.split(';')[0]?.trim().toLowerCase();
+  if (type) return type;
+  const ending = filename.split('.').at(-1)?.toLowerCase() ?? '';
+  if (BY_ENDING[ending] !== undefined) return BY_ENDING[ending];
+  return TEXT_ENDINGS.test(filename) ? 'text/plain' : 'application/octet-stream';
+}
+
+/** Images that are too large, or of a kind that no model reads, are named only. Other files are names anyway. */
+export function isShown(attachment: WireAttachment, imageBytes: number): boolean {
+  const type = mediaTypeOf(attachment);
+  if (!type.startsWith('image/')) return true;
+  return IMAGES.includes(type) && attachment.size <= imageBytes;
+}
+
+/** The link works for about a day; an image is fetched when the model is asked, and named once the link has expired. */
+export function toAttachment({ filename, size, url }: WireAttachment, mediaType: string): AttachmentPart {
+  return { kind: 'attachment', name: filename, mediaType, sizeBytes: size, reference: url };
+}
+
+/** Discord itself turns long pasted text into a file: small text files are read like messages. */
+export function isReadable(attachment: WireAttachment, textBytes: number): boolean {
+  const { filename, size } = attachment;
+  const isText = mediaTypeOf(attachment).startsWith('text/') || TEXT_ENDINGS.test(filename);
+  return isText && size > 0 && size <= textBytes;
+}

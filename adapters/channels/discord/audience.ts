@@ -1,0 +1,83 @@
+import { type Client, Events, type Role } from 'discord.js';
+import {
+  type Audience,
+  type ChannelSink,
+  type ConversationKey,
+  type Cursor,
+  describe,
+  type Log,
+} from '../../../src/index.ts';
+import { type KeyPlace, placeOfKey } from './place.ts';
+import type { Places } from './places.ts';
+
+export interface AudienceParts {
+  readonly bot: string;
+  readonly sink: ChannelSink;
+  readonly places: Places;
+  readonly log: Log;
+  readonly purgeOnLeave: boolean;
+}
+
+/** Keeps the bot told of who can read a conversation, and of places that it was removed from. */
+export interface AudienceWatch {
+  /** The bot knows the conversation with this audience. */
+  told(conversation: ConversationKey, audience: Audience): void;
+  /** Looks at conversations that may have changed while nobody was connected. */
+  review(cursors: readonly Cursor[]): Promise<void>;
+  listen(client: Client): void;
+  drained(): Promise<void>;
+}
+
+export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
+  const known = new Map<ConversationKey, Audience>();
+  let running: Promise<void> = Promise.resolve();
+  /** One change after the other; a failure is logged and stops no other. */
+  const queue = (work: () => Promise<void>): void => {
+    running = running.then(work).catch((error: unknown) => {
+      parts.log.error('A change of a place was not taken up', { cause: describe(error) });
+    });
+  };
+  const review = async (conversation: ConversationKey): Promise<void> => {
+    const { channelId, threadId, guildId } = placeOfKey(conversation);
+    if (guildId === null) return;
+    const place = parts.places.peek(threadId ?? channelId) ?? parts.places.peek(channelId);
+    const before = known.get(conversation) ?? 'public';
+    if (place === null || place.audience === before) return;
+    known.set(conversation, place.audience);
+    await parts.sink.audienceChanged(conversation, place.audience);
+  };
+  const reviewAll = (isMeant: (place: KeyPlace) => boolean) =>
+    queue(async () => {
+      for (const conversation of known.keys()) if (isMeant(placeOfKey(conversation))) await review(conversation);
+    });
+  const leave = (isMeant: (place: KeyPlace) => boolean) =>
+    queue(async () => {
+      if (!parts.purgeOnLeave) return;
+      for (const { conversation } of await parts.sink.cursors('discord')) {
+        const place = placeOfKey(conversation);
+        if (place.bot !== parts.bot || !isMeant(place)) continue;
+        known.delete(conversation);
+        await parts.sink.left(conversation);
+      }
+    });
+  return {
+    told: (conversation, audience) => known.set(conversation, audience),
+    async review(cursors) {
+      for (const { conversation } of cursors) {
+        if (!known.has(conversation)) known.set(conversation, 'public');
+        await review(conversation);
+      }
+    },
+    listen(client) {
+      const channelIs = (id: string) => (place: KeyPlace) => place.channelId === id;
+      client.on(Events.ChannelUpdate, (_, channel) => reviewAll(channelIs(channel.id)));
+      client.on(Events.GuildRoleUpdate, (_, role: Role) => {
+        if (role.id === role.guild.id) reviewAll((place) => place.guildId === role.guild.id);
+      });
+      client.on(Events.ChannelDelete, (channel) => leave(channelIs(channel.id)));
+      client.on(Events.ThreadDelete, (thread) => leave((place) => place.threadId === thread.id));
+      client.on(Events.GuildDelete, (guild) => leave((place) => place.guildId === guild.id));
+    },
+    drained: () => running,
+  };
+}

@@ -1,0 +1,209 @@
+import { createHash } from 'node:crypto';
+import { type AnyThreadChannel, Events, Routes } from 'discord.js';
+import {
+  type Activity,
+  type ChannelSink,
+  type Clock,
+  type ConversationKey,
+  commandSpecs,
+  describe,
+  type Log,
+  type Post,
+  type Random,
+  type StateStore,
+} from '../../../src/index.ts';
+import { servesPlace } from './access.ts';
+import { createAudienceWatch } from './audience.ts';
+import { createBeginnings } from './beginnings.ts';
+import { createButtons } from './buttons.ts';
+import { createCatchUp } from './catch-up.ts';
+import { commandsJson } from './command-json.ts';
+import { createCommandDesk } from './commands.ts';
+import { createConnection, type Listener, refusalError } from './connection.ts';
+import { createDrafts, type Drafts } from './drafts.ts';
+import type { Fetch } from './files.ts';
+import { createPlaces, placeFrom } from './places.ts';
+import { createPoster, type Poster } from './post.ts';
+import { createReceiver } from './receive.ts';
+import { registerCommands, scopesOf } from './register.ts';
+import { API_URL, createRest, type Rest, readApplication } from './rest.ts';
+import type { NamedBot } from './settings.ts';
+import { createTyping, type Typing } from './typing.ts';
+
+/** One bot account: its connection and everything that goes through it. */
+export interface DiscordBot {
+  start(): Promise<void>;
+  post(post: Post, options: { readonly signal: AbortSignal }): Promise<{ readonly platformMessageId: string }>;
+  show(conversation: ConversationKey, activity: Activity): void;
+  stop(): Promise<void>;
+}
+
+export interface BotContext {
+  readonly log: Log;
+  readonly state: StateStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly fetch: Fetch;
+}
+
+export interface DiscordBotParts extends BotContext {
+  readonly bot: NamedBot;
+  readonly sink: ChannelSink;
+}
+
+export function createDiscordBot(parts: DiscordBotParts): DiscordBot {
+  const { log, bot } = parts;
+  const rest = createRest(bot.settings, log);
+  const over = new AbortController();
+  const drafts = createDrafts({ ...parts, ...bot, bot: bot.name, rest });
+  const intake = createIntake(parts, { rest, drafts, signal: over.signal });
+  const typing = createTyping(rest);
+  const poster = createPoster({ rest, settings: bot.settings, userId: () => intake.userId() });
+  const sender: Sender = { poster, drafts, typing };
+  return {
+    async start() {
+      await intake.connect();
+      if (over.signal.aborted) return;
+      await introduce(parts, { rest, own: (ids) => intake.setOwners(ids) });
+      await drafts.sweep();
+      await intake.sweep();
+    },
+    post: (post, options) => send(sender, post, options),
+    show(conversation, activity) {
+      if (activity.kind === 'working') typing.start(conversation);
+      else if (activity.kind === 'draft') drafts.show(conversation, activity.text);
+      else {
+        typing.stop(conversation);
+        drafts.drop(conversation);
+      }
+    },
+    async stop() {
+      over.abort();
+      await intake.close();
+    },
+  };
+}
+
+interface Sender {
+  readonly poster: Poster;
+  readonly drafts: Drafts;
+  readonly typing: Typing;
+}
+
+async function send(
+  { poster, drafts, typing }: Sender,
+  post: Post,
+  options: { readonly signal: AbortSignal },
+): Promise<{ readonly platformMessageId: string }> {
+  typing.stop(post.conversation);
+  const draft = await drafts.take(post.conversation, post.replyTo);
+  if (draft !== null) {
+    try {
+      return { platformMessageId: await poster.replace(draft, post, options) };
+    } catch {
+      // The draft is gone or cannot be changed: the reply is posted as if there had been none.
+    }
+  }
+  return { platformMessageId: await poster.send(post, options) };
+}
+
+/** Who owns the bot, and its commands. Neither keeps it from talking. */
+async function introduce(
+  { bot: { settings }, state, log }: DiscordBotParts,
+  { rest, own }: { readonly rest: Rest; readonly own: (ids: readonly string[]) => void },
+): Promise<void> {
+  try {
+    const application = await readApplication(rest);
+    own(application.ownerIds);
+    const commands = commandsJson(commandSpecs, settings.localizations);
+    await registerCommands({ rest, state, log, applicationId: application.id, commands, scopes: scopesOf(settings) });
+  } catch (error) {
+    log.warn('The commands could not be registered with Discord', { cause: describe(error) });
+  }
+}
+
+interface Intake {
+  connect(): Promise<void>;
+  userId(): string;
+  setOwners(ids: readonly string[]): void;
+  sweep(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface IntakeParts {
+  readonly rest: Rest;
+  readonly drafts: Drafts;
+  readonly signal: AbortSignal;
+}
+
+/** Everything that comes in. */
+function createIntake(parts: DiscordBotParts, { rest, drafts, signal }: IntakeParts): Intake {
+  const { settings, name } = parts.bot;
+  const { log, clock, random, state, sink } = parts;
+  const places = createPlaces(() => connection.client);
+  const base = { bot: name, settings, sink, rest, places, clock, log, signal };
+  const audiences = createAudienceWatch({ ...base, purgeOnLeave: settings.purge_on_leave });
+  const catchUp = createCatchUp({ ...base, audiences, take: (message, how) => receiver.message(message, how) });
+  const receiver = createReceiver({
+    ...base,
+    audiences,
+    beginnings: createBeginnings(state),
+    files: { fetch: parts.fetch, textBytes: settings.attachments.text_kb * 1000, extraHost: hostOf(settings.rest_url) },
+    caughtUp: catchUp.passed,
+    onStored: drafts.answers,
+  });
+  const buttons = createButtons({ secret: secretOf(settings.token), state, clock, random });
+  let owners: readonly string[] = [];
+  const desk = createCommandDesk({ ...base, buttons, ownerIds: () => owners });
+  const listener: Listener = {
+    opened(client) {
+      audiences.listen(client);
+      client.on(Events.ThreadCreate, (thread, isNew) => {
+        if (isNew) join(parts, rest, thread);
+      });
+    },
+    packet(type, data, shardId) {
+      if (signal.aborted) return;
+      receiver.packet(type, data, shardId);
+      desk.packet(type, data);
+    },
+    sessionBegan: catchUp.sessionBegan,
+    guildsKnown: catchUp.guildsKnown,
+    refused: (refusal) => log.error(refusalError(refusal).message),
+  };
+  const connection = createConnection({ ...base, random, listener });
+  if (!settings.message_content) log.info(BLIND);
+  return {
+    connect: connection.start,
+    userId: () => places.self(null).userId,
+    setOwners: (ids) => {
+      owners = ids;
+    },
+    sweep: buttons.sweep,
+    async close() {
+      await connection.stop();
+      await catchUp.drained();
+      await Promise.all([receiver.drained(), desk.drained(), audiences.drained()]);
+    },
+  };
+}
+
+const BLIND =
+  'message_content is off: in servers the bot reads messages that mention it, and nothing else; the modes "active" and "observe" see no more than that.';
+
+/** Public threads send nothing to a bot that has not joined them where it may not see all. */
+function join({ bot: { settings }, log }: DiscordBotParts, rest: Rest, thread: AnyThreadChannel): void {
+  const place = placeFrom(thread);
+  if (!settings.join_threads || place === null || !servesPlace(settings, place)) return;
+  rest.put(Routes.threadMembers(thread.id, '@me')).catch((error: unknown) => {
+    log.debug('A thread was not joined', { thread: thread.id, cause: describe(error) });
+  });
+}
+
+function secretOf(token: string): string {
+  return createHash('sha256').update(`buttons ${token}`).digest('hex');
+}
+
+function hostOf(url: string): string {
+  return url === '' || url === API_URL ? '' : new URL(url).host;
+}

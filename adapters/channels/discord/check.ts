@@ -1,0 +1,111 @@
+import { ApplicationFlagsBitField, Routes } from 'discord.js';
+import { z } from 'zod';
+import { commandSpecs, describe, type Finding, type Log } from '../../../src/index.ts';
+import { commandsJson } from './command-json.ts';
+import { idOfToken, inviteUrl, missingOf } from './permissions.ts';
+import { BAD_TOKEN, refusalOf } from './refusal.ts';
+import { commandsRoute, scopesOf } from './register.ts';
+import { type Application, createRest, type Rest, readApplication, statusOf } from './rest.ts';
+import type { NamedBot } from './settings.ts';
+
+/** Token, intents, permissions and commands of one bot, for `strata doctor`. Changes nothing. */
+export async function checkBot({ name, settings }: NamedBot, log: Log): Promise<readonly Finding[]> {
+  const found = reporter(name);
+  const rest = createRest(settings, log);
+  try {
+    const application = await readApplication(rest);
+    return [
+      found.ok('token', `the token of application ${application.id} is valid`),
+      checkIntents(found, application, settings.message_content),
+      ...(await checkPermissions(found, rest, application)),
+      ...(await checkCommands(found, { rest, application, settings })),
+    ];
+  } catch (error) {
+    if (statusOf(error) === 401) return [found.fail('token', BAD_TOKEN.reason, BAD_TOKEN.remedy)];
+    return [
+      found.fail(
+        'token',
+        `Discord cannot be asked: ${describe(error)}`,
+        'Check the network, and rest_url if it is set.',
+      ),
+    ];
+  }
+}
+
+interface Reporter {
+  ok(id: string, message: string): Finding;
+  warn(id: string, message: string, fixHint: string): Finding;
+  fail(id: string, message: string, fixHint: string): Finding;
+}
+
+function reporter(name: string): Reporter {
+  const prefix = name === '' ? '' : `${name}.`;
+  const finding =
+    (severity: Finding['severity']) =>
+    (id: string, message: string, fixHint: string | null = null) => ({
+      checkId: `${prefix}${id}`,
+      severity,
+      message,
+      fixHint,
+    });
+  return { ok: finding('ok'), warn: finding('warn'), fail: finding('fail') };
+}
+
+const { Flags } = ApplicationFlagsBitField;
+const MAY_READ = Flags.GatewayMessageContent | Flags.GatewayMessageContentLimited;
+
+function checkIntents(found: Reporter, { flags }: Application, wantsContent: boolean): Finding {
+  const isOn = (flags & MAY_READ) !== 0;
+  if (!wantsContent) {
+    return found.ok('intents', 'message_content is off: only direct messages, mentions and commands are read');
+  }
+  if (isOn) return found.ok('intents', 'the content of messages may be read');
+  const refusal = refusalOf(4014);
+  return found.fail('intents', refusal?.reason ?? '', refusal?.remedy ?? '');
+}
+
+const guildsSchema = z.array(z.object({ id: z.string(), name: z.string(), permissions: z.string() }));
+
+async function checkPermissions(found: Reporter, rest: Rest, { id }: Application): Promise<readonly Finding[]> {
+  const guilds = guildsSchema.parse(await rest.get(Routes.userGuilds()));
+  if (guilds.length === 0) return [found.warn('servers', 'the bot is in no server', `Add it with ${inviteUrl(id)}`)];
+  const lacking = guilds.flatMap(({ name, permissions }) => {
+    const missing = missingOf(permissions);
+    return missing.length === 0 ? [] : [`${name} lacks ${missing.join(', ')}`];
+  });
+  if (lacking.length === 0) return [found.ok('permissions', `${guilds.length} servers give all that is needed`)];
+  return [
+    found.warn(
+      'permissions',
+      lacking.join('; '),
+      `Grant it to the role of the bot, or add it anew with ${inviteUrl(id)}`,
+    ),
+  ];
+}
+
+const registeredSchema = z.array(z.object({ name: z.string() }));
+
+async function checkCommands(
+  found: Reporter,
+  of: { readonly rest: Rest; readonly application: Application; readonly settings: NamedBot['settings'] },
+): Promise<readonly Finding[]> {
+  const scopes = scopesOf(of.settings);
+  if (scopes.length === 0) return [found.ok('commands', 'commands are switched off')];
+  const wanted = commandsJson(commandSpecs, of.settings.localizations).map(({ name }) => name);
+  const missing = await Promise.all(
+    scopes.map(async (scope) => {
+      const registered = registeredSchema.parse(await of.rest.get(commandsRoute(of.application.id, scope)));
+      const names = registered.map(({ name }) => name);
+      return wanted.filter((name) => !names.includes(name));
+    }),
+  );
+  const lacking = [...new Set(missing.flat())];
+  if (lacking.length === 0) return [found.ok('commands', `${wanted.length} commands are registered`)];
+  return [found.warn('commands', `not registered: ${lacking.join(', ')}`, 'They are registered when the bot starts.')];
+}
+
+/** The address that adds each bot to a server. */
+export async function inviteTo({ name, settings }: NamedBot, log: Log): Promise<string> {
+  const id = idOfToken(settings.token) ?? (await readApplication(createRest(settings, log))).id;
+  return name === '' ? inviteUrl(id) : `${name}: ${inviteUrl(id)}`;
+}

@@ -1,0 +1,120 @@
+import { type Block, findBlocks, ownMarker } from './blocks.ts';
+
+export interface Cut {
+  readonly from: number;
+  /** What stands before the piece in its message. */
+  readonly opening: string;
+}
+
+/** Kinds of places to cut, the best first, with the least share of a message that each must fill. */
+const BREAKS: readonly { readonly pattern: RegExp; readonly fill: number }[] = [
+  { pattern: /\n{2,}/g, fill: 0.5 },
+  { pattern: /\n/g, fill: 0.5 },
+  { pattern: /[.!?…]["')\]*_]*\s+|[。！？]["'」』）]*\s*/g, fill: 0.4 },
+  { pattern: /\s+/g, fill: 0.25 },
+];
+
+/** What is not cut while a message can hold it: links with their text, addresses, code within a line. */
+const UNITS =
+  /!?\[[^\]\n]*\]\([^)\s]*\)|<?https?:\/\/[^\s>)\]]+[>)]?|(?<!`)(`{1,2})(?!`)[^`\n]+\1(?!`)|<(?:[@#]|a?:\w+:|t:)[^>\s]+>/g;
+const RUNS = /`{3,}|~{3,}/g;
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Cutter {
+  readonly blocks: readonly Block[];
+  /** Where the piece that begins at `from` ends. */
+  next(cut: Cut): number;
+}
+
+export function createCutter(text: string, limit: number): Cutter {
+  const blocks = findBlocks(text);
+  const breaksMarkers = createMarkers(text, blocks);
+  const isWhole = createUnits(text, { blocks, limit });
+  const may = ({ from, opening }: Cut, at: number): boolean => {
+    const length = opening.length + (at - from) + ownMarker(blocks, { text, at }).length;
+    return length <= limit && at < text.length && !breaksMarkers(at) && text.slice(from, at).trim() !== '';
+  };
+  return {
+    blocks,
+    next(cut) {
+      const { from, opening } = cut;
+      const closing = ownMarker(blocks, { text, at: text.length });
+      if (opening.length + text.length - from + closing.length <= limit) return text.length;
+      const window = text.slice(from, from + limit - opening.length);
+      const isGood = (at: number) => may(cut, at) && isWhole(at);
+      const places = BREAKS.map(({ pattern }) => rangesOf(window, pattern).map(({ end }) => from + end));
+      for (const [index, { fill }] of BREAKS.entries()) {
+        const best = places[index]?.findLast((at) => at - from >= fill * limit && isGood(at));
+        if (best !== undefined) return best;
+      }
+      const any = places.flat().sort((one, other) => one - other);
+      return any.findLast(isGood) ?? hardCut({ window, from, may: (at) => may(cut, at) });
+    },
+  };
+}
+
+/** Whether a cut would break a code block's own lines, or make a marker where none was. */
+function createMarkers(text: string, blocks: readonly Block[]): (at: number) => boolean {
+  const fences = blocks.filter(({ kind }) => kind === 'fence');
+  const runs = rangesOf(text, RUNS);
+  const isInMarker = (at: number) =>
+    fences.some(
+      ({ start, bodyStart, closeStart, end }) => (at > start && at <= bodyStart) || (at >= closeStart && at < end),
+    );
+  const isAtRun = (at: number) =>
+    runs.some(
+      ({ start, end }) =>
+        (at > start && at <= end) || (at === start && !fences.some((fence) => isHead(text, fence, at))),
+    );
+  /** The head of the line alone would be a marker. */
+  const leavesMarker = (at: number) =>
+    /^\s*(?:`{3,}|~{3,})[^`\n]{0,100}$/.test(text.slice(text.lastIndexOf('\n', at - 1) + 1, at));
+  return (at) => isInMarker(at) || isAtRun(at) || leavesMarker(at);
+}
+
+/** Whether a place lies in nothing that a message could hold whole. */
+function createUnits(
+  text: string,
+  { blocks, limit }: { readonly blocks: readonly Block[]; readonly limit: number },
+): (at: number) => boolean {
+  const inFence = (at: number) => blocks.some(({ kind, start, end }) => kind === 'fence' && at > start && at < end);
+  const inline = rangesOf(text, UNITS).filter(({ start }) => !inFence(start));
+  const units = [...inline, ...blocks.filter(({ kind }) => kind === 'table')].filter(
+    ({ start, end }) => end - start <= limit,
+  );
+  return (at) => !units.some(({ start, end }) => at > start && at < end);
+}
+
+function isHead(text: string, { start }: Block, at: number): boolean {
+  return at >= start && text.slice(start, at).trim() === '';
+}
+
+function rangesOf(text: string, pattern: RegExp): readonly Range[] {
+  return Array.from(text.matchAll(pattern), ({ index, 0: found }) => ({ start: index, end: index + found.length }));
+}
+
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+/** Nothing better: between two characters as people see them. */
+function hardCut(options: {
+  readonly window: string;
+  readonly from: number;
+  readonly may: (at: number) => boolean;
+}): number {
+  const { window, from, may } = options;
+  const ends = Array.from(graphemes.segment(window), ({ index, segment }) => from + index + segment.length);
+  // The last one may be cut by the window itself.
+  const best = ends.slice(0, -1).findLast(may);
+  if (best !== undefined) return best;
+  const end = from + window.length;
+  return isHighSurrogate(window) ? end - 1 : end;
+}
+
+function isHighSurrogate(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last <= 0xdbff;
+}

@@ -1,0 +1,92 @@
+import {
+  type Channel,
+  type ChannelAdapter,
+  type Clock,
+  createSystemClock,
+  createSystemRandom,
+  type Log,
+  type Random,
+  type StateStore,
+} from '../../../src/index.ts';
+import type { BotContext, DiscordBot } from './bot.ts';
+import type { Fetch } from './files.ts';
+import { PLATFORM, placeOfKey } from './place.ts';
+import { botsOf, type DiscordSettings, type NamedBot, settingsSchema } from './settings.ts';
+import { MESSAGE_LENGTH, split } from './split.ts';
+
+export interface DiscordOptions {
+  /** What `[channels.discord]` may hold: a token, and whatever shall differ from the defaults. */
+  readonly settings: DiscordSettings;
+  /** Keeps what was registered, drafts and the commands of long buttons; that of the bot's storage. */
+  readonly state: StateStore;
+  /** Default: says nothing. */
+  readonly log?: Log;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  /** Fetches text files that people attach. */
+  readonly fetch?: Fetch;
+}
+
+export const discordAdapter: ChannelAdapter = {
+  settings: settingsSchema,
+  create: async (table, { log, state, clock, random }) =>
+    openChannel(botsOf(table), { log, state, clock, random, fetch: globalThis.fetch }),
+  async check(table, { log }) {
+    const { checkBot } = await import('./check.ts');
+    return (await Promise.all(botsOf(table).map((bot) => checkBot(bot, log)))).flat();
+  },
+  tasks: [
+    {
+      name: 'invite',
+      description: 'Print the address that adds the bot to a server, with exactly the permissions that it needs.',
+      async run(table, { log }) {
+        const { inviteTo } = await import('./check.ts');
+        return (await Promise.all(botsOf(table).map((bot) => inviteTo(bot, log)))).join('\n');
+      },
+    },
+  ],
+};
+
+/** Discord. The library is loaded at the start. */
+export function createDiscordChannel(options: DiscordOptions): Channel {
+  const { settings, state, log = SILENT, clock = createSystemClock(), fetch = globalThis.fetch } = options;
+  const random = options.random ?? createSystemRandom(clock);
+  return openChannel(botsOf(settings), { log, state, clock, random, fetch });
+}
+
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+function openChannel(bots: readonly NamedBot[], context: BotContext): Channel {
+  const running = new Map<string, DiscordBot>();
+  const botOf = (name: string): DiscordBot => {
+    const bot = running.get(name);
+    if (bot === undefined) throw new Error(`There is no Discord bot named "${name}" in [channels.discord].`);
+    return bot;
+  };
+  const fileAbove = Math.min(...bots.map(({ settings }) => settings.file_above_parts));
+  return {
+    platform: PLATFORM,
+    traits: { idempotentPosts: true, ephemeral: true },
+    async start(sink) {
+      try {
+        const { createDiscordBot } = await import('./bot.ts');
+        for (const bot of bots) running.set(bot.name, createDiscordBot({ ...context, bot, sink }));
+        await Promise.all([...running.values()].map((bot) => bot.start()));
+      } catch (error) {
+        await stopAll(running);
+        throw error;
+      }
+    },
+    split: (text) => split(text, { limit: MESSAGE_LENGTH, fileAbove }),
+    post: async (post, signal) => await botOf(placeOfKey(post.conversation).bot).post(post, signal),
+    show(conversation, activity) {
+      running.get(placeOfKey(conversation).bot)?.show(conversation, activity);
+    },
+    stop: () => stopAll(running),
+  };
+}
+
+/** The bots stay for what is still to be posted. */
+async function stopAll(running: ReadonlyMap<string, DiscordBot>): Promise<void> {
+  await Promise.all([...running.values()].map((bot) => bot.stop()));
+}

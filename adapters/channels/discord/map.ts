@@ -1,0 +1,169 @@
+import type { AttachmentPart, Author, ConversationKey, InboundMessage, Part } from '../../../src/index.ts';
+import { isShown, mediaTypeOf, toAttachment } from './attachment.ts';
+import type { Place } from './place.ts';
+import type { WireMember, WireMessage, WireQuoted, WireUser } from './wire.ts';
+
+/** Types of messages that people write; joins, pins, boosts and the like are the platform's own. */
+const SAID = { default: 0, reply: 19, threadStarter: 21 } as const;
+const FORWARD = 1;
+const QUOTE_LENGTH = 300;
+
+export interface MapContext {
+  readonly conversation: ConversationKey;
+  readonly place: Place;
+  readonly self: Self;
+  readonly names: Names;
+  readonly imageBytes: number;
+  /** The replied-to message is not in the transcript: its text is quoted. */
+  readonly quotes: boolean;
+  /** Said too long ago to be answered. */
+  readonly isPast: boolean;
+}
+
+/** The bot itself, as others address it. */
+export interface Self {
+  readonly userId: string;
+  /** Roles that mean the bot, such as the one that Discord made for it. */
+  readonly roleIds: readonly string[];
+}
+
+/** What the ids in a text are called. Null when that is not known. */
+export interface Names {
+  readonly channel: (id: string) => string | null;
+  readonly role: (id: string) => string | null;
+}
+
+/** Null for what nobody said: the platform's own notes, and messages whose content Discord withholds. */
+export function toInbound(message: WireMessage, context: MapContext): InboundMessage | null {
+  if (!isSaid(message) || message.author.id === context.self.userId) return null;
+  const text = textOf(message, context);
+  const attachments = attachmentsOf(message, context.imageBytes);
+  if (text === '' && attachments.length === 0) return null;
+  return {
+    conversation: context.conversation,
+    externalId: message.id,
+    author: authorOf(message.author, message.member, message.webhook_id),
+    text,
+    attachments,
+    replyTo: isForward(message) ? null : (message.message_reference?.message_id ?? null),
+    mentions: mentionsOf(message, context.self),
+    addressesBot: addresses(message, context.self),
+    audience: context.place.audience,
+    at: Date.parse(message.timestamp),
+    ...(context.isPast ? { isPast: true } : {}),
+  };
+}
+
+/** The content of an edited message. */
+export function toParts(message: WireMessage, context: Omit<MapContext, 'isPast'>): readonly Part[] {
+  const text = textOf(message, { ...context, isPast: false });
+  return [...(text === '' ? [] : [{ kind: 'text', text } as const]), ...attachmentsOf(message, context.imageBytes)];
+}
+
+function isSaid({ type }: Pick<WireMessage, 'type'>): boolean {
+  return type === SAID.default || type === SAID.reply || type === SAID.threadStarter;
+}
+
+/** Whether Discord withheld the content, for want of the privileged intent. */
+export function isWithheld(message: WireMessage): boolean {
+  const { content, attachments, sticker_items: stickers, poll, message_snapshots: snapshots } = message;
+  const isEmpty = content === '' && attachments.length === 0 && !stickers?.length && !poll && !snapshots?.length;
+  return isEmpty && (message.type === SAID.default || message.type === SAID.reply);
+}
+
+export function authorOf(
+  user: WireUser,
+  member?: Pick<Partial<WireMember>, 'nick'> | null,
+  webhookId?: string | null,
+): Author {
+  const isBot = user.bot === true || Boolean(webhookId);
+  const name = member?.nick ?? user.global_name ?? user.username;
+  return { id: user.id, name, kind: isBot ? 'bot' : 'person' };
+}
+
+function mentionsOf({ mentions }: WireMessage, self: Self): readonly Author[] {
+  return mentions.filter(({ id }) => id !== self.userId).map((user) => authorOf(user, user.member));
+}
+
+/** Named, answered or meant by its role. `@everyone` means nobody. */
+function addresses(message: WireMessage, self: Self): boolean {
+  if (message.mentions.some(({ id }) => id === self.userId)) return true;
+  if (message.mention_roles.some((id) => self.roleIds.includes(id))) return true;
+  return message.type === SAID.reply && message.referenced_message?.author.id === self.userId;
+}
+
+function isForward({ message_reference: reference }: WireMessage): boolean {
+  return reference?.type === FORWARD;
+}
+
+type Content = Pick<WireMessage, 'content' | 'attachments' | 'sticker_items' | 'poll' | 'mentions'>;
+
+function textOf(message: WireMessage, context: MapContext): string {
+  const { referenced_message: referenced, message_snapshots: snapshots, type } = message;
+  const starter = type === SAID.threadStarter && referenced ? startNote(referenced, context) : '';
+  const quoted = context.quotes && type === SAID.reply && referenced ? quoteNote(referenced, context) : '';
+  const forwarded = (snapshots ?? []).map(({ message: copy }) => forwardNote(contentOf(copy, context)));
+  return [starter, quoted, contentOf(message, context), ...forwarded].filter((part) => part !== '').join('\n');
+}
+
+function contentOf(content: Content, context: Pick<MapContext, 'names' | 'imageBytes'>): string {
+  const { sticker_items: stickers, poll } = content;
+  const notes = [
+    ...(stickers ?? []).map(({ name }) => `[sticker: ${name}]`),
+    ...(poll ? [pollNote(poll)] : []),
+    ...content.attachments
+      .filter((attachment) => !isShown(attachment, context.imageBytes))
+      .map(({ filename, size }) => `[image not shown, ${megabytes(size)} MB: ${filename}]`),
+  ];
+  return [readable(content.content, content.mentions, context.names), ...notes]
+    .filter((part) => part !== '')
+    .join('\n');
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1_000_000).toFixed(1);
+}
+
+function pollNote(poll: NonNullable<Content['poll']>): string {
+  const answers = poll.answers.flatMap((answer) => answer.poll_media.text ?? []);
+  return `[poll: ${poll.question.text ?? ''}${answers.length === 0 ? '' : ` (${answers.join(' / ')})`}]`;
+}
+
+function forwardNote(text: string): string {
+  const lines = text.split('\n').map((line) => `> ${line}`);
+  return ['[forwarded message, not written by the sender]', ...lines].join('\n');
+}
+
+function quoteNote(quoted: WireQuoted, context: MapContext): string {
+  const text = contentOf(quoted, context).replace(/\s+/g, ' ').slice(0, QUOTE_LENGTH).toWellFormed();
+  return text === '' ? '' : `[in reply to ${authorOf(quoted.author).name}: ${text}]`;
+}
+
+function startNote(starter: WireQuoted, context: MapContext): string {
+  const text = contentOf(starter, context);
+  return text === '' ? '' : `[the thread is about this message of ${authorOf(starter.author).name}]\n${text}`;
+}
+
+function attachmentsOf(message: WireMessage, imageBytes: number): readonly AttachmentPart[] {
+  const forwarded = (message.message_snapshots ?? []).flatMap((snapshot) => snapshot.message.attachments);
+  return [...message.attachments, ...forwarded]
+    .filter((attachment) => isShown(attachment, imageBytes))
+    .map((attachment) => toAttachment(attachment, mediaTypeOf(attachment)));
+}
+
+/** Ids become names, as people see them. */
+function readable(text: string, mentions: WireMessage['mentions'], names: Names): string {
+  return text
+    .replace(/<@!?(\d+)>/g, (whole, id: string) => {
+      const user = mentions.find((mentioned) => mentioned.id === id);
+      return user === undefined ? whole : `@${authorOf(user, user.member).name}`;
+    })
+    .replace(/<@&(\d+)>/g, (whole, id: string) => prefixed('@', names.role(id)) ?? whole)
+    .replace(/<#(\d+)>/g, (whole, id: string) => prefixed('#', names.channel(id)) ?? whole)
+    .replace(/<\/([^:>]+):\d+>/g, '/$1')
+    .replace(/<a?(:\w+:)\d+>/g, '$1');
+}
+
+function prefixed(sign: string, name: string | null): string | null {
+  return name === null ? null : `${sign}${name}`;
+}

@@ -1,0 +1,55 @@
+import { PermissionFlagsBits } from 'discord.js';
+
+/** What the bot needs in a server, and what each is for. */
+const NEEDED = {
+  ViewChannel: 'see channels',
+  SendMessages: 'answer',
+  SendMessagesInThreads: 'answer in threads',
+  ReadMessageHistory: 'read what it missed, and reply to messages',
+  EmbedLinks: 'show the answers of commands',
+  AttachFiles: 'send long replies and exports as files',
+} as const satisfies Partial<Record<keyof typeof PermissionFlagsBits, string>>;
+
+const SCOPES = ['bot', 'applications.commands'];
+
+/** The address that adds the bot to a server, with exactly what it needs. */
+export function inviteUrl(applicationId: string): string {
+  const query = new URLSearchParams({
+    client_id: applicationId,
+    permissions: String(neededBits()),
+    integration_type: '0',
+    scope: SCOPES.join(' '),
+  });
+  return `https://discord.com/oauth2/authorize?${query}`;
+}
+
+function neededBits(): bigint {
+  return names().reduce((bits, name) => bits | PermissionFlagsBits[name], 0n);
+}
+
+/** What is missing of it. */
+export function missingOf(permissions: string): readonly string[] {
+  const given = BigInt(permissions);
+  if ((given & PermissionFlagsBits.Administrator) !== 0n) return [];
+  return names()
+    .filter((name) => (given & PermissionFlagsBits[name]) === 0n)
+    .map((name) => `${name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ')} (to ${NEEDED[name]})`);
+}
+
+function names(): readonly (keyof typeof NEEDED)[] {
+  const all: readonly (keyof typeof NEEDED)[] = [
+    'ViewChannel',
+    'SendMessages',
+    'SendMessagesInThreads',
+    'ReadMessageHistory',
+    'EmbedLinks',
+    'AttachFiles',
+  ];
+  return all;
+}
+
+/** A token begins with the id of its bot. Null where it does not look like one. */
+export function idOfToken(token: string): string | null {
+  const id = Buffer.from(token.split('.')[0] ?? '', 'base64').toString('latin1');
+  return /^\d{15,22}$/.test(id) ? id : null;
+}

@@ -1,0 +1,46 @@
+import { type Audience, type ConversationKey, makeKey, parseKey } from '../../../src/index.ts';
+
+export const PLATFORM = 'discord';
+const DIRECT = 'dm';
+
+/** Where something was said, in Discord's terms. */
+export interface Place {
+  /** Null in direct messages. */
+  readonly guildId: string | null;
+  /** The channel, or the one that the thread hangs in. */
+  readonly channelId: string;
+  readonly threadId: string | null;
+  /** A private thread: of those who read the channel only some read it. */
+  readonly isClosed?: boolean;
+  readonly audience: Audience;
+}
+
+/** `discord:GUILD:CHANNEL[:THREAD]`, `discord:dm:CHANNEL`; a named bot stands before the guild (`helper@GUILD`), `~` before a private thread. */
+export function keyOf(bot: string, place: Omit<Place, 'audience'>): ConversationKey {
+  const { guildId, channelId, threadId, isClosed = false } = place;
+  const home = guildId ?? DIRECT;
+  const workspace = bot === '' ? home : `${bot}@${home}`;
+  return makeKey({ platform: PLATFORM, workspace, channel: channelId, thread: threadId, isClosed });
+}
+
+export interface KeyPlace extends Omit<Place, 'audience'> {
+  readonly bot: string;
+}
+
+export function placeOfKey(key: ConversationKey): KeyPlace {
+  const { workspace, channel, thread, isClosed } = parseKey(key);
+  const at = workspace.indexOf('@');
+  const home = workspace.slice(at + 1);
+  return {
+    bot: at === -1 ? '' : workspace.slice(0, at),
+    guildId: home === DIRECT ? null : home,
+    channelId: channel,
+    threadId: thread,
+    ...(isClosed ? { isClosed } : {}),
+  };
+}
+
+/** The id under which Discord takes messages for the conversation: threads are channels of their own. */
+export function targetOf(place: Pick<Place, 'channelId' | 'threadId'>): string {
+  return place.threadId ?? place.channelId;
+}

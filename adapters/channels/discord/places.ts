@@ -1,0 +1,83 @@
+import { type Channel, ChannelType, type Client, type GuildBasedChannel, PermissionFlagsBits } from 'discord.js';
+import type { Audience } from '../../../src/index.ts';
+import type { Names, Self } from './map.ts';
+import type { Place } from './place.ts';
+
+/** What the gateway knows of servers and channels. */
+export interface Places {
+  /** Null when the bot cannot see the channel. Asks Discord for what it does not know yet. */
+  find(channelId: string): Promise<Place | null>;
+  /** The same of what is known already. */
+  peek(channelId: string): Place | null;
+  /** The newest message of the channel as Discord tells it; null when it does not. */
+  newestMessage(channelId: string): string | null;
+  shardOf(guildId: string | null): number;
+  self(guildId: string | null): Self;
+  readonly names: Names;
+}
+
+export function createPlaces(clientNow: () => Client | null): Places {
+  const cached = (id: string): Channel | null => clientNow()?.channels.cache.get(id) ?? null;
+  return {
+    async find(channelId) {
+      const channel = cached(channelId) ?? (await fetchChannel(clientNow(), channelId));
+      return channel === null ? null : placeFrom(channel);
+    },
+    peek(channelId) {
+      const channel = cached(channelId);
+      return channel === null ? null : placeFrom(channel);
+    },
+    newestMessage(channelId) {
+      const channel = cached(channelId);
+      return channel !== null && 'lastMessageId' in channel ? (channel.lastMessageId ?? null) : null;
+    },
+    shardOf(guildId) {
+      const count = clientNow()?.options.shardCount ?? 1;
+      return guildId === null ? 0 : Number((BigInt(guildId) >> 22n) % BigInt(count));
+    },
+    self(guildId) {
+      const client = clientNow();
+      const userId = client?.user?.id ?? '';
+      const guild = guildId === null ? undefined : client?.guilds.cache.get(guildId);
+      const own = guild?.roles.cache.filter((role) => role.tags?.botId === userId);
+      return { userId, roleIds: own === undefined ? [] : [...own.keys()] };
+    },
+    names: {
+      channel: (id) => {
+        const channel = cached(id);
+        return channel !== null && 'name' in channel ? channel.name : null;
+      },
+      role: (id) =>
+        clientNow()
+          ?.guilds.cache.find((guild) => guild.roles.cache.has(id))
+          ?.roles.cache.get(id)?.name ?? null,
+    },
+  };
+}
+
+async function fetchChannel(client: Client | null, id: string): Promise<Channel | null> {
+  try {
+    return (await client?.channels.fetch(id)) ?? null;
+  } catch {
+    // Not there any more, or not to be seen: either way not a place of this bot.
+    return null;
+  }
+}
+
+export function placeFrom(channel: Channel): Place | null {
+  if (channel.isDMBased()) return { guildId: null, channelId: channel.id, threadId: null, audience: 'dm' };
+  if (!channel.isThread()) {
+    return { guildId: channel.guildId, channelId: channel.id, threadId: null, audience: audienceOf(channel) };
+  }
+  const { parent, parentId, guildId, id, type } = channel;
+  if (parentId === null) return null;
+  const thread = { guildId, channelId: parentId, threadId: id };
+  if (type === ChannelType.PrivateThread) return { ...thread, isClosed: true, audience: 'private' };
+  return { ...thread, audience: parent === null ? 'private' : audienceOf(parent) };
+}
+
+/** Public is what everyone in the server can read. */
+function audienceOf(channel: GuildBasedChannel): Audience {
+  const everyone = channel.permissionsFor(channel.guild.roles.everyone, false);
+  return everyone?.has(PermissionFlagsBits.ViewChannel) ? 'public' : 'private';
+}

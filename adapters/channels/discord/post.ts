@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { MessageFlags, MessageReferenceType, type RawFile, Routes } from 'discord.js';
+import type { Post } from '../../../src/index.ts';
+import { placeOfKey, targetOf } from './place.ts';
+import { abortable, type Rest, refusedBy } from './rest.ts';
+import type { BotSettings } from './settings.ts';
+import { messagesSchema, sentSchema } from './wire.ts';
+
+export interface PosterParts {
+  readonly rest: Rest;
+  readonly settings: Pick<BotSettings, 'reply_reference' | 'link_previews'>;
+  /** The id of the bot's account. */
+  readonly userId: () => string;
+}
+
+export interface Poster {
+  /** Posts one body; the same nonce posts once. */
+  send(post: Post, options: { readonly signal: AbortSignal }): Promise<string>;
+  /** Turns a message of the bot into this body. */
+  replace(messageId: string, post: Post, options: { readonly signal: AbortSignal }): Promise<string>;
+}
+
+export function createPoster(parts: PosterParts): Poster {
+  return {
+    async send(post, { signal }) {
+      const channelId = targetOf(placeOfKey(post.conversation));
+      try {
+        const posted = post.attempt > 1 ? await findPosted(parts, channelId, post) : null;
+        if (posted !== null) return posted;
+        const { files, ...body } = messageOf(post, parts.settings);
+        const sending = parts.rest.post(Routes.channelMessages(channelId), { body, files, signal });
+        const answer = await abortable(sending, signal);
+        return sentSchema.parse(answer).id;
+      } catch (error) {
+        throw signal.aborted ? error : refusedBy(error);
+      }
+    },
+    async replace(messageId, post, { signal }) {
+      const channelId = targetOf(placeOfKey(post.conversation));
+      const { files, content, flags, allowed_mentions } = messageOf(post, parts.settings);
+      const body = { content, flags, allowed_mentions };
+      const sending = parts.rest.patch(Routes.channelMessage(channelId, messageId), { body, files, signal });
+      await abortable(sending, signal);
+      return messageId;
+    },
+  };
+}
+
+/** Whoever is named in a model's text is not rung for. */
+export const NO_PINGS = { parse: [], replied_user: false } as const;
+
+function messageOf(post: Post, settings: PosterParts['settings']) {
+  const { body, replyTo } = post;
+  return {
+    content: body.kind === 'text' ? body.text : leadOf(body.text),
+    files: body.kind === 'file' ? [fileOf(body)] : [],
+    nonce: nonceOf(post),
+    enforce_nonce: true,
+    allowed_mentions: NO_PINGS,
+    flags: settings.link_previews ? 0 : MessageFlags.SuppressEmbeds,
+    ...(replyTo !== null && settings.reply_reference ? { message_reference: referenceTo(replyTo) } : {}),
+  };
+}
+
+/** A message that was deleted meanwhile is answered all the same, without the reference. */
+export function referenceTo(messageId: string) {
+  return { type: MessageReferenceType.Default, message_id: messageId, fail_if_not_exists: false };
+}
+
+export function fileOf({ name, text }: { readonly name: string; readonly text: string }): RawFile {
+  return { name, data: Buffer.from(text), contentType: 'text/plain; charset=utf-8' };
+}
+
+const LEAD_LENGTH = 280;
+
+/** The beginning of a text that comes as a file. */
+function leadOf(text: string): string {
+  const [first = ''] = text.split(/\n\s*\n/, 1);
+  const line = first.replace(/\s+/g, ' ').trim();
+  const isPlain = !/^[`~|]/.test(line) && line !== '';
+  if (!isPlain) return '';
+  return line.length <= LEAD_LENGTH ? line : `${line.slice(0, LEAD_LENGTH).toWellFormed()}…`;
+}
+
+/** The text belongs to it: after the data was wiped, another reply may get the same nonce of the store. */
+export function nonceOf({ nonce, conversation, body }: Pick<Post, 'nonce' | 'conversation' | 'body'>): string {
+  const whole = [nonce, conversation, body.kind, body.text].join('\n');
+  return createHash('sha256').update(whole).digest('base64url').slice(0, 25);
+}
+
+const LOOK_BACK = 50;
+
+/** Discord recognises a nonce for some minutes only: after a longer outage the first part is looked for by what it answers. */
+async function findPosted(parts: PosterParts, channelId: string, post: Post): Promise<string | null> {
+  const { body, replyTo } = post;
+  if (replyTo === null || body.kind !== 'text' || !parts.settings.reply_reference) return null;
+  const query = new URLSearchParams({ limit: String(LOOK_BACK), after: replyTo });
+  const messages = messagesSchema.parse(await parts.rest.get(Routes.channelMessages(channelId), { query }));
+  const found = messages.find(
+    (message) =>
+      message.author.id === parts.userId() &&
+      message.message_reference?.message_id === replyTo &&
+      message.content.trim() === body.text.trim(),
+  );
+  return found?.id ?? null;
+}

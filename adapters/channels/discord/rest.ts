@@ -1,0 +1,87 @@
+import { DiscordAPIError, REST, RESTEvents, Routes } from 'discord.js';
+import { z } from 'zod';
+import { describe, type Log, StrataError } from '../../../src/index.ts';
+import type { BotSettings } from './settings.ts';
+
+/** What is used of Discord's REST interface. Rate limits are kept per bucket beneath it. */
+export type Rest = Pick<REST, 'get' | 'post' | 'put' | 'patch' | 'delete'>;
+
+export const API_URL = 'https://discord.com/api';
+const TIME_LIMIT_MS = 15_000;
+const RETRIES = 3;
+
+export function restOptionsOf({ rest_url: url }: Pick<BotSettings, 'rest_url'>) {
+  return {
+    api: url === '' ? API_URL : url.replace(/\/$/, ''),
+    version: '10',
+    timeout: TIME_LIMIT_MS,
+    retries: RETRIES,
+  };
+}
+
+/** Its own client beside the gateway's: posting goes on while and after the gateway is closed. */
+export function createRest(settings: BotSettings, log: Log): Rest {
+  const rest = new REST(restOptionsOf(settings)).setToken(settings.token);
+  rest.on(RESTEvents.RateLimited, ({ route, timeToReset, global }) => {
+    log.debug('Discord asks to slow down', { route, waitMs: timeToReset, global });
+  });
+  return rest;
+}
+
+/** The library waits for the end of a rate limit whatever the signal says. */
+export async function abortable<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const aborted = Promise.withResolvers<never>();
+  const stop = () => aborted.reject(signal.reason);
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    work.catch(() => undefined);
+    aborted.promise.catch(() => undefined);
+  }
+}
+
+const REASONS: ReadonlyMap<number, string> = new Map([
+  [10003, 'the channel no longer exists'],
+  [50001, 'the bot cannot see the channel; give it the permission View Channel'],
+  [50007, 'the person takes no direct messages from the bot'],
+  [50013, 'the bot lacks a permission there; it needs Send Messages, in threads Send Messages in Threads'],
+  [50083, 'the thread is locked'],
+]);
+
+/** What Discord said, as one sentence for people. */
+export function refusedBy(error: unknown): StrataError {
+  const code = codeOf(error);
+  const known = code === null ? undefined : REASONS.get(code);
+  return new StrataError('POST_FAILED', { channel: 'Discord', reason: known ?? describe(error) }, { cause: error });
+}
+
+function codeOf(error: unknown): number | null {
+  return error instanceof DiscordAPIError && typeof error.code === 'number' ? error.code : null;
+}
+
+export function statusOf(error: unknown): number | null {
+  return error instanceof DiscordAPIError ? error.status : null;
+}
+
+const applicationSchema = z.object({
+  id: z.string(),
+  flags: z.number().default(0),
+  owner: z.object({ id: z.string() }).nullish(),
+  team: z.object({ members: z.array(z.object({ user: z.object({ id: z.string() }) })) }).nullish(),
+});
+
+export interface Application {
+  readonly id: string;
+  readonly flags: number;
+  /** The owner, or everyone of the team that owns it. */
+  readonly ownerIds: readonly string[];
+}
+
+export async function readApplication(rest: Rest): Promise<Application> {
+  const { id, flags, owner, team } = applicationSchema.parse(await rest.get(Routes.currentApplication()));
+  const members = team?.members.map(({ user }) => user.id) ?? [];
+  return { id, flags, ownerIds: members.length > 0 ? members : owner ? [owner.id] : [] };
+}

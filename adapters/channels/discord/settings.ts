@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { StrataError } from '../../../src/index.ts';
+
+const snowflake = z.string().regex(/^\d{15,22}$/, 'expected an id: 17 to 20 digits in quotes');
+const ids = z.array(snowflake);
+
+const list = z.strictObject({
+  allow: ids.default([]).describe('Only these; empty for all'),
+  deny: ids.default([]).describe('Never these, even when they are allowed'),
+});
+const lists = () => list.prefault({});
+export type AccessList = z.infer<typeof list>;
+
+const url = z.string().regex(/^$|^(https?|wss?):\/\/\S+$/, 'expected a URL, or nothing');
+
+const catchUp = z.strictObject({
+  messages: z.int().min(0).max(5000).default(200).describe('Most missed messages read per conversation; 0 for none'),
+  hours: z.number().positive().default(72).describe('How far back missed messages are read'),
+  answer_minutes: z.number().min(0).default(30).describe('Missed messages older than this are kept, not answered'),
+});
+
+const attachments = z.strictObject({
+  image_mb: z.number().min(0).max(100).default(8).describe('Larger images are named to the model, not shown'),
+  text_kb: z.number().min(0).max(1000).default(64).describe('Text files up to this size are read along; 0 for none'),
+});
+
+/** What one bot is told; every bot of `bots` may differ in all of it. */
+const bot = {
+  token: z.string().min(1).describe('Token of the bot, from the developer portal'),
+  message_content: z
+    .boolean()
+    .default(true)
+    .describe('Reads all messages (a privileged intent); false leaves direct messages, mentions and commands'),
+  operators: ids.default([]).describe('Ids of the people who run the bot, beside the owner of the application'),
+  direct_messages: z.boolean().default(true).describe('Whether people may write to the bot directly'),
+  hear_bots: z
+    .boolean()
+    .default(true)
+    .describe('Messages of other bots are read along; they are answered only where an agent has allow_bots'),
+  guilds: lists().describe('Servers that are served'),
+  channels: lists().describe('Channels that are served; a thread belongs to its channel'),
+  roles: lists().describe('Roles whose members are served'),
+  users: lists().describe('People who are served'),
+  reply_reference: z
+    .boolean()
+    .default(true)
+    .describe('The first part of a reply points to the message that it answers'),
+  link_previews: z.boolean().default(false).describe('Links of replies unfold into previews'),
+  streaming: z.boolean().default(false).describe('Shows a reply while it is written, by edits'),
+  streaming_seconds: z.number().min(1).max(60).default(1.5).describe('Least time between two edits'),
+  file_above_parts: z.int().min(1).max(20).default(4).describe('A reply of more messages than this is sent as a file'),
+  join_threads: z.boolean().default(true).describe('Joins new public threads of the channels that are served'),
+  purge_on_leave: z
+    .boolean()
+    .default(false)
+    .describe('Deletes everything kept of a channel or server when the bot is removed from it or it is deleted'),
+  commands: z.boolean().default(true).describe('Registers the slash commands and message menus'),
+  command_guilds: ids.default([]).describe('Registers them in these servers only, where they change at once'),
+  catch_up: catchUp.prefault({}),
+  attachments: attachments.prefault({}),
+  localizations: z
+    .record(z.string(), z.record(z.string(), z.string().min(1).max(100)))
+    .default({})
+    .describe('Descriptions of commands by language, such as de."memory list" = "Zeigt, woran sich der Bot erinnert"'),
+  shards: z
+    .union([z.literal('auto'), z.int().min(1)])
+    .default('auto')
+    .describe('Number of shards in all'),
+  shard_ids: z.array(z.int().min(0)).default([]).describe('Shards of this process; empty for all'),
+  rest_url: url.default('').describe('Base address of the REST interface, for servers that speak the protocol'),
+  gateway_url: url.default('').describe('Address of the gateway, when the REST interface does not tell it'),
+};
+
+const botSchema = z.strictObject(bot);
+/** The settings of one bot, every value filled in. */
+export type BotSettings = z.infer<typeof botSchema>;
+
+const name = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,20}$/, 'expected lower-case letters, digits, - and _');
+
+/** Schema of `[channels.discord]`. */
+export const settingsSchema = z
+  .strictObject({
+    enabled: z.boolean().default(true).describe('false passes the table over'),
+    ...bot,
+    token: bot.token.optional().describe('Token of the bot, from the developer portal'),
+    bots: z
+      .record(name, botSchema)
+      .default({})
+      .describe('More bots in this process, each with a token; their conversations are discord:NAME@server:channel'),
+  })
+  .refine(({ token, bots }) => token !== undefined || Object.keys(bots).length > 0, { path: ['token'] });
+
+export type DiscordSettings = z.input<typeof settingsSchema>;
+
+export interface NamedBot {
+  /** Empty for the one of the table itself. */
+  readonly name: string;
+  readonly settings: BotSettings;
+}
+
+/** Every bot that a table describes. */
+export function botsOf(table: unknown): readonly NamedBot[] {
+  const parsed = settingsSchema.safeParse(table);
+  if (!parsed.success) throw new StrataError('USAGE', { problem: UNCONFIGURED });
+  const { enabled: _enabled, bots: named, token, ...own } = parsed.data;
+  const main = token === undefined ? [] : [{ name: '', settings: { ...own, token } }];
+  return [...main, ...Object.entries(named).map(([key, settings]) => ({ name: key, settings }))];
+}
+
+const UNCONFIGURED =
+  'There is no usable table [channels.discord] in the configuration. It needs at least token = "env:DISCORD_BOT_TOKEN"; `strata config check` lists what is wrong.';

@@ -1,0 +1,26 @@
+import { isDirect } from './place.ts';
+import type { AccessList, SlackSettings } from './settings.ts';
+
+type Rules = Pick<SlackSettings, 'direct_messages' | 'channels' | 'users' | 'outsiders'>;
+
+/** Whether a place is served at all. */
+export function servesPlace(rules: Pick<Rules, 'direct_messages' | 'channels'>, channelId: string): boolean {
+  return isDirect(channelId, null) ? rules.direct_messages : passes(rules.channels, channelId);
+}
+
+export interface Visitor {
+  readonly channelId: string;
+  readonly userId: string;
+  /** Of another workspace, met in a shared channel. */
+  readonly isOutsider: boolean;
+}
+
+/** The one gate for messages, commands, buttons and forms. */
+export function isServed(rules: Rules, { channelId, userId, isOutsider }: Visitor): boolean {
+  if (!servesPlace(rules, channelId) || !passes(rules.users, userId)) return false;
+  return rules.outsiders || !isOutsider;
+}
+
+function passes({ allow, deny }: AccessList, id: string): boolean {
+  return !deny.includes(id) && (allow.length === 0 || allow.includes(id));
+}

@@ -1,0 +1,76 @@
+import {
+  type Audience,
+  type ChannelSink,
+  type ConversationKey,
+  type Cursor,
+  describe,
+  type Log,
+} from '../../../src/index.ts';
+import { PLATFORM, placeOfKey } from './place.ts';
+import { audienceOf, type Places } from './places.ts';
+
+export interface AudienceParts {
+  readonly teamId: string;
+  readonly sink: ChannelSink;
+  readonly places: Places;
+  readonly log: Log;
+  readonly purgeOnLeave: boolean;
+}
+
+/** Keeps the bot told of who can read a conversation, and of places that it was removed from. */
+export interface AudienceWatch {
+  /** Resolves when the bot knows the audience of a conversation that it may have known otherwise. */
+  told(conversation: ConversationKey, audience: Audience): Promise<void>;
+  /** A channel may have changed hands: who reads it is looked at anew. */
+  changed(channelId: string): Promise<void>;
+  left(channelId: string): Promise<void>;
+  /** The app was removed from the workspace: nothing of it is kept. */
+  uninstalled(): Promise<void>;
+}
+
+export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
+  const known = new Map<ConversationKey, Audience>();
+  const ours = async (isMeant: (cursor: Cursor) => boolean): Promise<readonly Cursor[]> =>
+    (await parts.sink.cursors(PLATFORM)).filter(
+      (cursor) => placeOfKey(cursor.conversation).teamId === parts.teamId && isMeant(cursor),
+    );
+  const inChannel =
+    (channelId: string) =>
+    ({ conversation }: Cursor) =>
+      placeOfKey(conversation).channelId === channelId;
+  const purge = async (isMeant: (cursor: Cursor) => boolean): Promise<void> => {
+    for (const { conversation } of await ours(isMeant)) {
+      known.delete(conversation);
+      await parts.sink.left(conversation);
+    }
+  };
+  return {
+    async told(conversation, audience) {
+      if (known.get(conversation) === audience) return;
+      known.set(conversation, audience);
+      await parts.sink.audienceChanged(conversation, audience);
+    },
+    async changed(channelId) {
+      parts.places.forget(channelId);
+      const channel = await parts.places.channel(channelId);
+      if (channel === null) {
+        parts.log.warn('A channel that changed cannot be looked at', { channel: channelId });
+        return;
+      }
+      for (const { conversation } of await ours(inChannel(channelId))) {
+        known.set(conversation, audienceOf(channel));
+        await parts.sink.audienceChanged(conversation, audienceOf(channel));
+      }
+    },
+    async left(channelId) {
+      if (parts.purgeOnLeave) await purge(inChannel(channelId));
+    },
+    async uninstalled() {
+      parts.log.warn('The app was removed from the workspace; what was kept of it is deleted', { team: parts.teamId });
+      await purge(() => true).catch((error: unknown) => {
+        parts.log.error('What was kept of a workspace could not be deleted', { cause: describe(error) });
+        throw error;
+      });
+    },
+  };
+}

@@ -1,0 +1,207 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { type Activity, type ChannelSink, type ConversationKey, describe, type Post } from '../../../src/index.ts';
+import { type AudienceWatch, createAudienceWatch } from './audience.ts';
+import { createBeginnings } from './beginnings.ts';
+import { createButtons } from './buttons.ts';
+import { createCatchUp } from './catch-up.ts';
+import { createCommandDesk } from './commands.ts';
+import { type Connection, createConnection, type Listener } from './connection.ts';
+import { createDrafts, type Drafts } from './drafts.ts';
+import { createHome } from './home.ts';
+import type { SlackOptions } from './index.ts';
+import { createPlaces } from './places.ts';
+import { createPoster, type Poster } from './post.ts';
+import { createReceiver, type Receiver } from './receive.ts';
+import { createResponder } from './respond.ts';
+import { createSurface, type Surface } from './surface.ts';
+import { createThreads } from './threads.ts';
+import { createTyping, type Typing } from './typing.ts';
+import { createWeb } from './web.ts';
+import { bodySchema, type WireBody } from './wire.ts';
+import { openWorkspace, type Workspace } from './workspace.ts';
+
+/** The bot in its workspace: its connection and everything that goes through it. */
+export interface SlackBot {
+  start(): Promise<void>;
+  post(post: Post, options: { readonly signal: AbortSignal }): Promise<{ readonly platformMessageId: string }>;
+  show(conversation: ConversationKey, activity: Activity): void;
+  stop(): Promise<void>;
+}
+
+export interface SlackBotParts extends SlackOptions {
+  readonly sink: ChannelSink;
+}
+
+/** Asks Slack who the bot is. Throws `PLATFORM_REFUSED` for a token that is not valid. */
+export async function openSlackBot(parts: SlackBotParts): Promise<SlackBot> {
+  const { settings, log } = parts;
+  const token = settings.bot_token;
+  const workspace = await openWorkspace(createWeb(token, settings, log), token);
+  return createSlackBot(parts, workspace);
+}
+
+function createSlackBot(parts: SlackBotParts, workspace: Workspace): SlackBot {
+  const { settings, log, clock } = parts;
+  const over = new AbortController();
+  const threads = createThreads(parts.state);
+  const drafts = createDrafts({ ...parts, workspace, threads });
+  const typing = createTyping({ workspace, threads, status: settings.thinking });
+  const poster = createPoster({ workspace, settings, threads, clock, log });
+  const intake = createIntake(parts, { workspace, threads, signal: over.signal });
+  return {
+    async start() {
+      await drafts.sweep().catch((error: unknown) => {
+        log.warn('Drafts of an earlier run were left behind', { cause: describe(error) });
+      });
+      await intake.connection.start();
+    },
+    post: (post, options) => send({ poster, drafts, typing }, post, options),
+    show(conversation, activity) {
+      if (activity.kind === 'working') typing.start(conversation);
+      else if (activity.kind === 'draft') drafts.show(conversation, activity.text);
+      else {
+        typing.stop(conversation);
+        drafts.drop(conversation);
+      }
+    },
+    async stop() {
+      over.abort();
+      await intake.connection.stop();
+      typing.stopAll();
+      await intake.drained();
+    },
+  };
+}
+
+interface Sender {
+  readonly poster: Poster;
+  readonly drafts: Drafts;
+  readonly typing: Typing;
+}
+
+async function send(
+  { poster, drafts, typing }: Sender,
+  post: Post,
+  options: { readonly signal: AbortSignal },
+): Promise<{ readonly platformMessageId: string }> {
+  typing.stop(post.conversation);
+  const draft = post.body.kind === 'text' ? await drafts.take(post.conversation) : null;
+  if (draft === null) return { platformMessageId: await poster.send(post, options) };
+  try {
+    const platformMessageId = await poster.replace(draft, post, options);
+    await drafts.settled(post.conversation);
+    return { platformMessageId };
+  } catch (error) {
+    if (options.signal.aborted) throw error;
+    // The draft is gone or cannot be changed: the reply is posted as if there had been none.
+    return { platformMessageId: await poster.send({ ...post, attempt: Math.max(2, post.attempt) }, options) };
+  }
+}
+
+interface Intake {
+  readonly connection: Connection;
+  drained(): Promise<void>;
+}
+
+interface IntakeParts {
+  readonly workspace: Workspace;
+  readonly threads: ReturnType<typeof createThreads>;
+  readonly signal: AbortSignal;
+}
+
+/** Everything that comes in. */
+function createIntake(parts: SlackBotParts, { workspace, threads, signal }: IntakeParts): Intake {
+  const { settings, state, sink, clock, log } = parts;
+  const places = createPlaces(workspace, clock);
+  const base = { workspace, settings, sink, places, state, clock, log, signal, threads };
+  const audiences = createAudienceWatch({ ...base, teamId: workspace.teamId, purgeOnLeave: settings.purge_on_leave });
+  const buttons = createButtons(secretOf(workspace.token));
+  const home = createHome({ ...base, buttons });
+  const surface = createSurface({ ...base, home });
+  const catchUp = createCatchUp({ ...base, take: (message, how) => receiver.message(message, how) });
+  const receiver = createReceiver({
+    ...base,
+    audiences,
+    beginnings: createBeginnings(state),
+    files: filesOf(parts),
+    onBegan: surface.began,
+    caughtUp: catchUp.passed,
+  });
+  const desk = createCommandDesk({
+    ...base,
+    buttons,
+    responder: createResponder(workspace, parts.fetch),
+    refreshHome: home.publish,
+  });
+  const listener: Listener = {
+    ...desk,
+    event: (event, body) => takeEvent({ receiver, surface, audiences, workspace, signal }, event, body),
+    connected: catchUp.connected,
+  };
+  return {
+    connection: createConnection({ settings, workspace, listener, clock, log }),
+    async drained() {
+      await Promise.all([catchUp.drained(), desk.drained(), surface.drained()]);
+    },
+  };
+}
+
+function filesOf({ settings, fetch }: SlackBotParts) {
+  return {
+    fetch,
+    token: settings.bot_token,
+    imageBytes: settings.files.image_mb * 1_000_000,
+    textBytes: settings.files.text_kb * 1000,
+    extraHost: settings.api_url === '' ? '' : new URL(settings.api_url).host,
+  };
+}
+
+interface Takers {
+  readonly receiver: Receiver;
+  readonly surface: Surface;
+  readonly audiences: AudienceWatch;
+  readonly workspace: Workspace;
+  readonly signal: AbortSignal;
+}
+
+async function takeEvent(takers: Takers, event: unknown, rawBody: unknown): Promise<void> {
+  const { receiver, surface, audiences, workspace, signal } = takers;
+  // Not acknowledged: Slack sends it again, to another process or after the start.
+  if (signal.aborted) throw new Error('the bot is stopping');
+  const body = bodySchema.parse(rawBody);
+  if (teamOf(body) !== workspace.teamId) return;
+  const { type } = body.event;
+  if (type === 'message' || type === 'app_mention') return await receiver.event(event, body);
+  if (surface.event(type, event)) return;
+  const channelId = channelOf(event);
+  if (SHARING.has(type) && channelId !== '') return await audiences.changed(channelId);
+  if (LEAVING.has(type) && channelId !== '') return await audiences.left(channelId);
+  if (type === 'app_uninstalled' || revokes(event, workspace)) return await audiences.uninstalled();
+}
+
+const revokedSchema = z.object({ type: z.literal('tokens_revoked'), tokens: z.object({ bot: z.array(z.string()) }) });
+
+/** The bot's own token; those of people are none of ours. */
+function revokes(event: unknown, { userId }: Workspace): boolean {
+  return revokedSchema.safeParse(event).data?.tokens.bot.includes(userId) ?? false;
+}
+
+/** In a shared channel an event may name the workspace of the other side; its context is the one of the app. */
+function teamOf({ context_team_id: context, team_id: team }: WireBody): string {
+  return context ?? team ?? '';
+}
+
+const SHARING = new Set(['channel_shared', 'channel_unshared', 'channel_rename', 'channel_unarchive']);
+const LEAVING = new Set(['channel_left', 'group_left', 'channel_deleted', 'group_deleted']);
+
+function channelOf(event: unknown): string {
+  if (typeof event !== 'object' || event === null || !('channel' in event)) return '';
+  const { channel } = event;
+  if (typeof channel === 'string') return channel;
+  return typeof channel === 'object' && channel !== null && 'id' in channel ? String(channel.id) : '';
+}
+
+function secretOf(token: string): string {
+  return createHash('sha256').update(`buttons ${token}`).digest('hex');
+}

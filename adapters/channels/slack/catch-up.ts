@@ -1,0 +1,190 @@
+import { z } from 'zod';
+import { type ChannelSink, type Clock, type Cursor, describe, type Log } from '../../../src/index.ts';
+import { servesPlace } from './access.ts';
+import { isNewer, PLATFORM, placeOfKey, timeOf } from './place.ts';
+import type { SlackSettings } from './settings.ts';
+import { patiently } from './web.ts';
+import { historySchema, messageSchema, type WireEventMessage } from './wire.ts';
+import type { Workspace } from './workspace.ts';
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+/** What comes live waits for its channel, but no longer than acknowledging allows. */
+const PATIENCE_MS = 1_500;
+/** Read again before the newest message: the order of delivery is not that of time. Doubles are known. */
+const OVERLAP_S = 30;
+
+export interface CatchUpParts {
+  readonly workspace: Workspace;
+  readonly settings: SlackSettings;
+  readonly sink: ChannelSink;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  take(message: WireEventMessage, options: { readonly isPast: boolean }): Promise<void>;
+}
+
+/** After a time without a connection, reads from history what was said meanwhile, within the rate that is granted. */
+export interface CatchUp {
+  connected(): void;
+  passed(channelId: string): Promise<void>;
+  drained(): Promise<void>;
+}
+
+export function createCatchUp(parts: CatchUpParts): CatchUp {
+  const pace = createPace(parts);
+  let readings: ReadonlyMap<string, Promise<void>> = new Map();
+  let looking: Promise<void> = Promise.resolve();
+  const read = async (): Promise<void> => {
+    const channels = await missedFrom(parts);
+    let last: Promise<void> = Promise.resolve();
+    const started = channels.map((channel) => {
+      // One after the other, the newest first: the rate is the workspace's, not the channel's.
+      last = last
+        .then(() => readChannel(parts, channel, pace))
+        .catch((error: unknown) => {
+          if (parts.signal.aborted) return;
+          parts.log.warn('Missed messages could not be read', { channel: channel.id, cause: describe(error) });
+        });
+      return [channel.id, last] as const;
+    });
+    readings = new Map(started);
+  };
+  return {
+    connected() {
+      looking = looking.then(read).catch((error: unknown) => {
+        parts.log.error('Missed messages could not be looked for', { cause: describe(error) });
+      });
+    },
+    async passed(channelId) {
+      const done = looking.then(() => readings.get(channelId));
+      const over = new AbortController();
+      const late = parts.clock.sleep(PATIENCE_MS, { signal: over.signal }).catch(() => undefined);
+      await Promise.race([done, late]);
+      over.abort();
+    },
+    async drained() {
+      await looking;
+      await Promise.all(readings.values());
+    },
+  };
+}
+
+interface MissedChannel {
+  readonly id: string;
+  readonly newest: string;
+  readonly threads: readonly { readonly ts: string; readonly newest: string }[];
+}
+
+async function missedFrom({ sink, workspace, settings, clock }: CatchUpParts): Promise<readonly MissedChannel[]> {
+  const { hours, messages } = settings.catch_up;
+  if (messages === 0) return [];
+  const all = await sink.cursors(PLATFORM);
+  const ours = all
+    .filter(({ conversation }) => {
+      const { teamId, channelId } = placeOfKey(conversation);
+      return teamId === workspace.teamId && servesPlace(settings, channelId);
+    })
+    .toSorted((one, other) => other.at - one.at);
+  const channels = Map.groupBy(ours, ({ conversation }) => placeOfKey(conversation).channelId);
+  const isRecent = ({ at }: Cursor) => clock.now() - at <= hours * HOUR_MS;
+  return [...channels].map(([id, cursors]) => ({
+    id,
+    newest: cursors[0]?.externalId ?? '0',
+    threads: cursors.filter(isRecent).flatMap(({ conversation, externalId }) => {
+      const { threadTs } = placeOfKey(conversation);
+      return threadTs === null ? [] : [{ ts: threadTs, newest: externalId }];
+    }),
+  }));
+}
+
+type Pace = () => Promise<void>;
+
+async function readChannel(parts: CatchUpParts, channel: MissedChannel, pace: Pace): Promise<void> {
+  const missed = await readAll(parts, { channel: channel.id, threadTs: null, after: channel.newest }, pace);
+  const known = new Map(channel.threads.map(({ ts, newest }) => [ts, newest]));
+  for (const { ts, latest } of missed) {
+    if (latest !== null && !known.has(ts)) known.set(ts, ts);
+  }
+  const found = [...missed];
+  for (const [threadTs, after] of known) {
+    found.push(...(await readAll(parts, { channel: channel.id, threadTs, after }, pace)));
+  }
+  const ordered = found.toSorted((one, other) => (isNewer(one.ts, other.ts) ? 1 : -1));
+  for (const { message } of ordered) await takeMissed(parts, message);
+  if (ordered.length > 0)
+    parts.log.debug('Read what may have been missed', { channel: channel.id, messages: ordered.length });
+}
+
+interface Stretch {
+  readonly channel: string;
+  readonly threadTs: string | null;
+  readonly after: string;
+}
+
+interface Missed {
+  readonly ts: string;
+  /** The newest reply in its thread. */
+  readonly latest: string | null;
+  readonly message: WireEventMessage;
+}
+
+const rootSchema = historySchema.extend({
+  messages: z.array(messageSchema.extend({ latest_reply: z.string().nullish() })).default([]),
+});
+
+/** Of more than the bound, the newest in a channel, the oldest in a thread: the order in which Slack gives them. */
+async function readAll(
+  parts: CatchUpParts,
+  { channel, threadTs, after }: Stretch,
+  pace: Pace,
+): Promise<readonly Missed[]> {
+  const { web } = parts.workspace;
+  const { messages: bound, page, hours } = parts.settings.catch_up;
+  const earliest = Math.max(Number(after) - OVERLAP_S, parts.clock.now() / 1000 - hours * 3600);
+  const oldest = earliest.toFixed(6);
+  const found: Missed[] = [];
+  for (let cursor = ''; found.length < bound; ) {
+    await pace();
+    const range = { channel, limit: page, oldest, ...(cursor === '' ? {} : { cursor }) };
+    const answer = await patiently(
+      () =>
+        threadTs === null ? web.conversations.history(range) : web.conversations.replies({ ...range, ts: threadTs }),
+      parts,
+    );
+    const { messages, has_more: hasMore, response_metadata: next } = rootSchema.parse(answer);
+    found.push(
+      ...messages
+        .filter(({ ts }) => isNewer(ts, oldest))
+        .map(({ latest_reply: latest, ...message }) => ({
+          ts: message.ts,
+          latest: latest ?? null,
+          message: { ...message, channel },
+        })),
+    );
+    cursor = next?.next_cursor ?? '';
+    if (!hasMore || cursor === '') return found;
+  }
+  parts.log.warn('More was missed than is read', { channel, read: found.length });
+  return found;
+}
+
+async function takeMissed(parts: CatchUpParts, message: WireEventMessage): Promise<void> {
+  if (parts.signal.aborted) return;
+  const ageMs = parts.clock.now() - timeOf(message.ts);
+  await parts.take(message, { isPast: ageMs > parts.settings.catch_up.answer_minutes * MINUTE_MS });
+}
+
+/** Lets as many requests through at once as a minute grants, then one after the other at that rate. */
+function createPace({ settings, clock, signal }: CatchUpParts): Pace {
+  const perMinute = settings.catch_up.requests_per_minute;
+  let tokens = Math.max(1, perMinute);
+  let at = clock.now();
+  return async () => {
+    const now = clock.now();
+    tokens = Math.min(Math.max(1, perMinute), tokens + ((now - at) * perMinute) / MINUTE_MS);
+    at = now;
+    tokens -= 1;
+    if (tokens < 0) await clock.sleep((-tokens * MINUTE_MS) / perMinute, { signal });
+  };
+}

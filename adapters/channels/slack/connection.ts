@@ -1,0 +1,221 @@
+import { App, HTTPReceiver, type Receiver, SocketModeReceiver } from '@slack/bolt';
+import { type Clock, describe, type Log, StrataError } from '../../../src/index.ts';
+import type { SlackSettings } from './settings.ts';
+import { clientOptions, codeOf, slackLogger } from './web.ts';
+import type { Workspace } from './workspace.ts';
+
+/** What comes in, as Slack sent it: everything is parsed by who takes it. */
+export interface Listener {
+  /** Resolves when the event is durable; a rejection lets Slack send it again. */
+  event(event: unknown, body: unknown): Promise<void>;
+  command(body: unknown, acknowledge: Acknowledge): Promise<void>;
+  action(body: unknown, acknowledge: Acknowledge): Promise<void>;
+  shortcut(body: unknown, acknowledge: Acknowledge): Promise<void>;
+  view(body: unknown, acknowledge: Acknowledge): Promise<void>;
+  /** Connected, after a time without any connection: something may have been missed. */
+  connected(): void;
+}
+
+export type Acknowledge = () => Promise<void>;
+
+export interface ConnectionParts {
+  readonly settings: SlackSettings;
+  readonly workspace: Workspace;
+  readonly listener: Listener;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface Connection {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export function createConnection(parts: ConnectionParts): Connection {
+  const transport = parts.settings.transport === 'socket' ? createSockets(parts) : createHttp(parts);
+  const { workspace, settings, log } = parts;
+  const app = new App({
+    receiver: durable(transport, log),
+    clientOptions: clientOptions(settings, log),
+    logger: slackLogger(log),
+    // The bot's own words are told apart where events are read.
+    ignoreSelf: false,
+    authorize: async () => ({
+      botToken: workspace.token,
+      botId: workspace.botId,
+      botUserId: workspace.userId,
+      teamId: workspace.teamId,
+    }),
+  });
+  listen(app, parts.listener);
+  return {
+    async start() {
+      try {
+        await app.start();
+      } catch (error) {
+        throw refusal(error);
+      }
+    },
+    async stop() {
+      await app.stop();
+    },
+  };
+}
+
+function listen(app: App, listener: Listener): void {
+  app.event(/.*/, ({ event, body }) => listener.event(event, body));
+  app.command(/.*/, ({ body, ack }) => listener.command(body, () => ack()));
+  app.action(/.*/, ({ body, ack }) => listener.action(body, () => ack()));
+  app.shortcut({ type: 'message_action' }, ({ body, ack }) => listener.shortcut(body, () => ack()));
+  app.view(/.*/, ({ body, ack }) => listener.view(body, () => ack()));
+}
+
+/** Acknowledges an event when all of its listeners are done: what is not stored is sent again. */
+function durable(inner: Receiver, log: Log): Receiver {
+  return {
+    init(app) {
+      const gated: App = Object.create(app, {
+        processEvent: {
+          value: async (event: Parameters<App['processEvent']>[0]) => {
+            if (event.body['type'] !== 'event_callback') return await app.processEvent(event);
+            try {
+              await app.processEvent({ ...event, ack: async () => undefined });
+            } catch (error) {
+              log.error('An event of Slack was not stored; Slack sends it again', { cause: describe(error) });
+              throw error;
+            }
+            await event.ack();
+          },
+        },
+      });
+      inner.init(gated);
+    },
+    start: (...parts: unknown[]) => inner.start(...parts),
+    stop: (...parts: unknown[]) => inner.stop(...parts),
+  };
+}
+
+/** Without an answer to a ping within this time a socket is given up. */
+const PING_TIMEOUT_MS = 3_000;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 30_000;
+
+/** Several sockets side by side: Slack hands each event to one of them, and while one is renewed another hears. */
+function createSockets(parts: ConnectionParts): Receiver {
+  const open = new Set<object>();
+  const over = new AbortController();
+  const sockets = Array.from({ length: parts.settings.sockets }, () =>
+    createSocket(parts, { open, signal: over.signal }),
+  );
+  return {
+    init: (app) => {
+      for (const socket of sockets) socket.receiver.init(app);
+    },
+    start: async () => {
+      const [first, ...others] = sockets;
+      await first?.receiver.start();
+      for (const socket of others) socket.reopen();
+    },
+    stop: async () => {
+      over.abort();
+      await Promise.all(sockets.map((socket) => socket.receiver.stop()));
+    },
+  };
+}
+
+interface Socket {
+  readonly receiver: SocketModeReceiver;
+  /** Opens it, and tries until it is open. */
+  reopen(): void;
+}
+
+/**
+ * The library's own way of opening a lost socket anew waits for seconds first, and gives up for good when Slack cannot
+ * be reached then: it is switched off.
+ */
+function createSocket(
+  { settings, listener, log, clock }: ConnectionParts,
+  { open, signal }: { readonly open: Set<object>; readonly signal: AbortSignal },
+): Socket {
+  const receiver = new SocketModeReceiver({
+    appToken: settings.app_token ?? '',
+    clientPingTimeout: PING_TIMEOUT_MS,
+    autoReconnectEnabled: false,
+    logger: slackLogger(log),
+    installerOptions: { clientOptions: clientOptions(settings, log) },
+  });
+  let isOpening = false;
+  const tryToOpen = async (): Promise<void> => {
+    for (let attempt = 0; !signal.aborted; attempt += 1) {
+      try {
+        await receiver.start();
+        return;
+      } catch (error) {
+        log.warn('A socket of Slack could not be opened; trying again', { attempt, cause: describe(error) });
+        const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
+        await clock.sleep(pauseMs, { signal }).catch(() => undefined);
+      }
+    }
+  };
+  const reopen = (): void => {
+    if (isOpening || signal.aborted) return;
+    isOpening = true;
+    tryToOpen()
+      .catch((error: unknown) => log.error('A socket of Slack was given up', { cause: describe(error) }))
+      .finally(() => {
+        isOpening = false;
+        // Lost again before it was noticed as open.
+        if (!open.has(receiver)) reopen();
+      });
+  };
+  receiver.client.on('connected', () => {
+    const wasAlone = open.size === 0;
+    open.add(receiver);
+    if (wasAlone) listener.connected();
+  });
+  receiver.client.on('disconnected', () => {
+    const wasOpen = open.delete(receiver);
+    if (wasOpen) reopen();
+  });
+  return { receiver, reopen };
+}
+
+/** Slack counts three seconds; later answers are late, not lost. */
+const ANSWER_WITHIN_MS = 10_000;
+
+function createHttp({ settings, listener, log }: ConnectionParts): Receiver {
+  const receiver = new HTTPReceiver({
+    signingSecret: settings.signing_secret ?? '',
+    logger: slackLogger(log),
+    unhandledRequestTimeoutMillis: ANSWER_WITHIN_MS,
+  });
+  return {
+    init: (app) => receiver.init(app),
+    start: async () => {
+      const { host, port } = settings.http;
+      const server = await receiver.start({ host, port });
+      const address = server.address();
+      const heard =
+        typeof address === 'object' && address !== null ? `${address.address}:${address.port}` : String(address);
+      log.info('Listening for Slack', { address: heard, path: '/slack/events' });
+      listener.connected();
+    },
+    stop: () => receiver.stop(),
+  };
+}
+
+const REFUSED = new Set(['invalid_auth', 'not_authed', 'not_allowed_token_type', 'account_inactive', 'token_revoked']);
+
+function refusal(error: unknown): unknown {
+  const code = codeOf(error);
+  if (code === null || !REFUSED.has(code)) return error;
+  return new StrataError(
+    'PLATFORM_REFUSED',
+    {
+      platform: 'Slack',
+      reason: `the app token is not valid (${code})`,
+      remedy: 'Make an app-level token (xapp-) with the scope connections:write and set app_token',
+    },
+    { cause: error },
+  );
+}

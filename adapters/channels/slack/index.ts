@@ -1,0 +1,63 @@
+import type { Channel, ChannelAdapter, Clock, Log, StateStore } from '../../../src/index.ts';
+import type { SlackBot } from './bot.ts';
+import { PLATFORM } from './place.ts';
+import { type SlackSettings, settingsSchema } from './settings.ts';
+import { split } from './split.ts';
+
+export interface SlackOptions {
+  readonly settings: SlackSettings;
+  readonly log: Log;
+  /** Keeps drafts, greetings, and where threads began. */
+  readonly state: StateStore;
+  readonly clock: Clock;
+  /** Fetches files, and answers commands. */
+  readonly fetch: typeof globalThis.fetch;
+}
+
+export const slackAdapter: ChannelAdapter = {
+  settings: settingsSchema,
+  create: async (table, { log, state, clock }) =>
+    createSlackChannel({ settings: settingsSchema.parse(table), log, state, clock, fetch: globalThis.fetch }),
+  async check(table, { log }) {
+    const { checkSlack } = await import('./check.ts');
+    return await checkSlack(settingsSchema.parse(table), log);
+  },
+  tasks: [
+    {
+      name: 'manifest',
+      description: 'Print the manifest that makes the app in Slack, with exactly the rights that it needs.',
+      async run(table) {
+        const { manifestText } = await import('./manifest.ts');
+        return manifestText(settingsSchema.parse(table));
+      },
+    },
+  ],
+};
+
+/** Slack. The library is loaded at the start. */
+export function createSlackChannel(options: SlackOptions): Channel {
+  let bot: SlackBot | null = null;
+  return {
+    platform: PLATFORM,
+    // Slack itself knows no such key: a repeated post is recognised by the nonce in its metadata.
+    traits: { idempotentPosts: true, ephemeral: true },
+    async start(sink) {
+      const { openSlackBot } = await import('./bot.ts');
+      const opened = await openSlackBot({ ...options, sink });
+      bot = opened;
+      try {
+        await opened.start();
+      } catch (error) {
+        await opened.stop().catch(() => undefined);
+        throw error;
+      }
+    },
+    split: (text) => split(text),
+    async post(post, signal) {
+      if (bot === null) throw new Error('Slack is not connected.');
+      return await bot.post(post, signal);
+    },
+    show: (conversation, activity) => bot?.show(conversation, activity),
+    stop: async () => await bot?.stop(),
+  };
+}

@@ -1,0 +1,133 @@
+import type { webApi } from '@slack/bolt';
+import { commandSpecs } from '../../../src/index.ts';
+import { FORGET_MENU, REMEMBER_MENU } from './menus.ts';
+import type { SlackSettings } from './settings.ts';
+
+/** As Slack's own types have it; their list of rights does not know `assistant:write` yet. */
+type Manifest = Pick<
+  Parameters<webApi.WebClient['apps']['manifest']['validate']>[0]['manifest'],
+  'display_information' | 'features' | 'settings'
+>;
+type Named = Pick<SlackSettings, 'transport' | 'surface' | 'commands' | 'command_prefix' | 'prompts' | 'http'>;
+
+/** What each right is for: no right without a use, no use without its right. */
+export const SCOPES = [
+  ['app_mentions:read', 'mentions'],
+  ['assistant:write', 'status, titles and suggestions'],
+  ['channels:history', 'messages of public channels, and what was missed'],
+  ['channels:read', 'names of channels, and who can read them'],
+  ['chat:write', 'replies'],
+  ['commands', 'slash commands and shortcuts'],
+  ['files:read', 'images and texts that people attach'],
+  ['files:write', 'long replies, and copies of memories'],
+  ['groups:history', 'messages of private channels'],
+  ['groups:read', 'names of private channels'],
+  ['im:history', 'direct messages'],
+  ['im:read', 'direct messages'],
+  ['im:write', 'the direct message of a person, for the App Home and files'],
+  ['metadata.message:read', 'finding a reply that was posted before a crash'],
+  ['mpim:history', 'messages of groups'],
+  ['mpim:read', 'who is in a group'],
+  ['users:read', 'names of people'],
+] as const;
+
+const EVENTS = [
+  'app_home_opened',
+  'app_mention',
+  'app_uninstalled',
+  'channel_deleted',
+  'channel_left',
+  'channel_shared',
+  'channel_unshared',
+  'group_deleted',
+  'group_left',
+  'message.channels',
+  'message.groups',
+  'message.im',
+  'message.mpim',
+  'tokens_revoked',
+] as const;
+
+const SURFACE_EVENTS = {
+  agent: ['app_context_changed'],
+  classic: ['assistant_thread_context_changed', 'assistant_thread_started'],
+} as const;
+
+function wantedEvents({ surface }: Named) {
+  return [...EVENTS, ...SURFACE_EVENTS[surface]].toSorted((one, other) => one.localeCompare(other));
+}
+
+/** The app as Slack makes it from a manifest, for the transport and surface that are configured. */
+export function manifestOf(settings: Named) {
+  const isSocket = settings.transport === 'socket';
+  const address = isSocket ? {} : { request_url: eventsUrl(settings) };
+  return {
+    display_information: {
+      name: 'Strata',
+      description: 'A chat bot that remembers, and shows what it remembers',
+      background_color: '#2c2d30',
+    },
+    features: {
+      ...surfaceOf(settings),
+      app_home: { home_tab_enabled: true, messages_tab_enabled: true, messages_tab_read_only_enabled: false },
+      bot_user: { display_name: 'strata', always_online: true },
+      slash_commands: slashCommands(settings, isSocket ? {} : { url: eventsUrl(settings) }),
+      shortcuts: [
+        shortcut('Remember this', REMEMBER_MENU, 'Have the bot remember this message'),
+        shortcut('Forget this', FORGET_MENU, 'Have the bot forget this message'),
+      ],
+    },
+    oauth_config: { scopes: { bot: SCOPES.map(([scope]) => scope) } },
+    settings: {
+      event_subscriptions: { ...address, bot_events: [...wantedEvents(settings)] },
+      interactivity: { is_enabled: true, ...address },
+      org_deploy_enabled: false,
+      socket_mode_enabled: isSocket,
+      token_rotation_enabled: false,
+    },
+  };
+}
+
+function eventsUrl({ http }: Named): string {
+  return `${http.public_url === '' ? 'https://YOUR.SERVER' : http.public_url}/slack/events`;
+}
+
+function surfaceOf({ surface, prompts }: Named) {
+  const about = 'Remembers what matters in a conversation; you can look at it, correct it and have it forgotten.';
+  const suggested = prompts.map(({ title, message }) => ({ title, message }));
+  return surface === 'agent'
+    ? { agent_view: { agent_description: about, suggested_prompts: suggested } }
+    : { assistant_view: { assistant_description: about, suggested_prompts: suggested } };
+}
+
+function slashCommands({ commands, command_prefix: prefix }: Named, address: { readonly url?: string }) {
+  const umbrella = {
+    command: `/${prefix}`,
+    description: 'What the bot remembers, its state and its rules',
+    usage_hint: 'help | memory list | status | privacy …',
+    should_escape: false,
+    ...address,
+  };
+  const each = commandSpecs.map(({ name, description, actions }) => ({
+    command: `/${prefix}-${name}`,
+    description,
+    usage_hint:
+      actions
+        .map((action) => action.name)
+        .filter((word) => word !== '')
+        .join(' | ') || ' ',
+    should_escape: false,
+    ...address,
+  }));
+  return commands === 'all' ? [umbrella, ...each] : [umbrella];
+}
+
+function shortcut(name: string, callbackId: string, description: string) {
+  return { type: 'message' as const, name, callback_id: callbackId, description };
+}
+
+/** JSON, which Slack takes like YAML. */
+export function manifestText(settings: Named): string {
+  const manifest: Manifest = manifestOf(settings);
+  return JSON.stringify(manifest, null, 2);
+}

@@ -1,0 +1,110 @@
+import type { AttachmentPart, Author, ConversationKey, InboundMessage, Part } from '../../../src/index.ts';
+import { type Place, timeOf } from './place.ts';
+import { mentionedIds, type Names, readable, textOfBlocks } from './text.ts';
+import type { WireMessage } from './wire.ts';
+
+/** Subtypes of messages that somebody wrote; joins, pins, names and the like are Slack's own. */
+const SAID = new Set(['file_share', 'thread_broadcast', 'me_message', 'bot_message']);
+
+export interface MapContext {
+  readonly conversation: ConversationKey;
+  readonly place: Place;
+  readonly self: Self;
+  readonly names: Names;
+  readonly author: Author;
+  /** Images with their bytes; other files stay names. */
+  readonly attachments: readonly AttachmentPart[];
+  /** What stands before the text: the message that the thread hangs under, what the person looks at. */
+  readonly notes: readonly string[];
+  /** Texts of files, and files that are not shown. */
+  readonly fileTexts: readonly string[];
+  /** Said too long ago to be answered. */
+  readonly isPast: boolean;
+}
+
+/** The bot itself, as others address it. */
+export interface Self {
+  readonly userId: string;
+  readonly botId: string;
+}
+
+export function isSaid({ subtype }: Pick<WireMessage, 'subtype'>): boolean {
+  return !subtype || SAID.has(subtype);
+}
+
+export function isOwn({ user, bot_id: botId }: Pick<WireMessage, 'user' | 'bot_id'>, self: Self): boolean {
+  return user === self.userId || (Boolean(botId) && botId === self.botId);
+}
+
+/** Null for what nobody said. */
+export function toInbound(message: WireMessage, context: MapContext): InboundMessage | null {
+  if (!isSaid(message) || isOwn(message, context.self)) return null;
+  const text = textOf(message, context);
+  if (text === '' && context.attachments.length === 0) return null;
+  const { thread_ts: threadTs } = message;
+  return {
+    conversation: context.conversation,
+    externalId: message.ts,
+    author: context.author,
+    text: [...context.notes, text].filter((part) => part !== '').join('\n'),
+    attachments: context.attachments,
+    replyTo: threadTs && threadTs !== message.ts ? threadTs : null,
+    mentions: mentionsOf(message, context),
+    addressesBot: mentionsBot(message, context.self),
+    audience: context.place.audience,
+    at: timeOf(message.ts),
+    ...(context.isPast ? { isPast: true } : {}),
+  };
+}
+
+/** The content of an edited message. */
+export function toParts(message: WireMessage, context: Omit<MapContext, 'isPast'>): readonly Part[] {
+  const text = [...context.notes, textOf(message, context)].filter((part) => part !== '').join('\n');
+  return [...(text === '' ? [] : [{ kind: 'text', text } as const]), ...context.attachments];
+}
+
+/** Named in the text. `@channel` and groups mean nobody; the event of a mention counts as one. */
+export function mentionsBot({ type, text }: Pick<WireMessage, 'type' | 'text'>, { userId }: Self): boolean {
+  return type === 'app_mention' || mentionedIds(text ?? '').includes(userId);
+}
+
+function mentionsOf({ text }: WireMessage, { self, names }: MapContext): readonly Author[] {
+  return mentionedIds(text ?? '')
+    .filter((id) => id !== self.userId)
+    .map((id) => ({ id, name: names.user(id) ?? id, kind: 'person' }));
+}
+
+type Worded = Pick<MapContext, 'names' | 'fileTexts'>;
+
+function textOf(message: WireMessage, { names, fileTexts }: Worded): string {
+  const shared = (message.attachments ?? []).map((attachment) => sharedText(attachment, names));
+  return [wordsOf(message, names), ...shared, ...fileTexts].filter((part) => part !== '').join('\n');
+}
+
+/** Rich text holds more than the text beside it; other blocks speak where the text is silent. */
+export function wordsOf({ text, blocks, subtype }: WireMessage, names: Names): string {
+  const own = readable(text ?? '', names).trim();
+  const rich = (blocks ?? []).filter(isRichText);
+  const words = rich.length > 0 ? textOfBlocks(rich, names) : own || textOfBlocks(blocks ?? [], names);
+  return subtype === 'me_message' && words !== '' ? `_${words}_` : words;
+}
+
+function isRichText(block: unknown): boolean {
+  return typeof block === 'object' && block !== null && 'type' in block && block.type === 'rich_text';
+}
+
+/** Previews of links are Slack's words; shared messages and what apps attach are read as quotes. */
+function sharedText(attachment: NonNullable<WireMessage['attachments']>[number], names: Names): string {
+  const isPreview = Boolean(attachment.from_url) && !attachment.is_share && !attachment.is_msg_unfurl;
+  if (isPreview) return '';
+  const { pretext, title, text, fallback, author_name: author } = attachment;
+  const words = [pretext, title, text].filter((part) => Boolean(part)).join('\n') || (fallback ?? '');
+  if (words === '') return '';
+  const head = author
+    ? `[shared message of ${author}, not written by the sender]`
+    : '[attached, not written by the sender]';
+  const lines = readable(words, names)
+    .split('\n')
+    .map((line) => `> ${line}`);
+  return [head, ...lines].join('\n');
+}

@@ -1,0 +1,186 @@
+import { lexer, type Token, type Tokens } from 'marked';
+
+/** Text of one style. */
+export interface Run {
+  readonly text: string;
+  readonly bold: boolean;
+  readonly italic: boolean;
+  readonly strike: boolean;
+  readonly code: boolean;
+  /** Where it leads; null for plain text. */
+  readonly url: string | null;
+}
+
+export interface Item {
+  /** How deep it stands; 0 for the outermost list. */
+  readonly indent: number;
+  readonly ordered: boolean;
+  readonly number: number;
+  readonly runs: readonly Run[];
+}
+
+/** What a text in Markdown is made of, as far as Slack can show it. */
+export type Block =
+  | { readonly kind: 'text'; readonly runs: readonly Run[] }
+  | { readonly kind: 'heading'; readonly runs: readonly Run[] }
+  | { readonly kind: 'quote'; readonly runs: readonly Run[] }
+  | { readonly kind: 'list'; readonly items: readonly Item[] }
+  | { readonly kind: 'code'; readonly text: string }
+  | { readonly kind: 'rule' };
+
+const PLAIN: Run = { text: '', bold: false, italic: false, strike: false, code: false, url: null };
+
+export function parseMarkdown(text: string): readonly Block[] {
+  return lexer(text).flatMap(blockOf);
+}
+
+function blockOf(token: Token): readonly Block[] {
+  switch (token.type) {
+    case 'space':
+    case 'def':
+      return [];
+    case 'heading':
+      return [{ kind: 'heading', runs: runsOf(token.tokens ?? []) }];
+    case 'code':
+      return [{ kind: 'code', text: token.text }];
+    case 'blockquote':
+      return [{ kind: 'quote', runs: joined(token.tokens ?? []) }];
+    case 'list':
+      return [{ kind: 'list', items: itemsOf(token, 0) }];
+    case 'table':
+      return [{ kind: 'code', text: tableText(token) }];
+    case 'hr':
+      return [{ kind: 'rule' }];
+    default:
+      return [{ kind: 'text', runs: runsOf([token]) }];
+  }
+}
+
+type Style = Omit<Run, 'text'>;
+
+function runsOf(tokens: readonly Token[], style: Style = PLAIN): readonly Run[] {
+  return tokens.flatMap((token) => inline(token, style)).filter(({ text }) => text !== '');
+}
+
+function inline(token: Token, style: Style): readonly Run[] {
+  const inner = (more: Partial<Style>) => runsOf(innerOf(token), { ...style, ...more });
+  switch (token.type) {
+    case 'strong':
+      return inner({ bold: true });
+    case 'em':
+      return inner({ italic: true });
+    case 'del':
+      return inner({ strike: true });
+    case 'codespan':
+      return [{ ...style, code: true, text: token.text }];
+    case 'br':
+      return [{ ...style, text: '\n' }];
+    case 'checkbox':
+      return [{ ...style, text: token.checked ? '☑ ' : '☐ ' }];
+    case 'escape':
+      return [{ ...style, text: token.text }];
+    case 'link':
+      return linkRuns(token.href, inner({}), style);
+    case 'image':
+      return linkRuns(token.href, [{ ...style, text: token.text || token.href }], style);
+    case 'paragraph':
+    case 'text':
+      return 'tokens' in token && token.tokens ? inner({}) : [{ ...style, text: characters(token.text) }];
+    default:
+      return [{ ...style, text: token.raw }];
+  }
+}
+
+function innerOf(token: Token): readonly Token[] {
+  return 'tokens' in token ? (token.tokens ?? []) : [];
+}
+
+/** Only addresses that lead to the web or to a mail; others stay words. */
+function linkRuns(href: string, runs: readonly Run[], style: Style): readonly Run[] {
+  const shown = runs.map(({ text }) => text).join('') || href;
+  if (!/^(?:https?:\/\/|mailto:)\S+$/i.test(href) || href.length > 3000) return [{ ...style, text: shown }];
+  return [{ ...style, text: shown, url: href }];
+}
+
+/** The runs of several blocks, a line each. */
+function joined(tokens: readonly Token[]): readonly Run[] {
+  const lines = tokens.filter(({ type }) => type !== 'space').map(flat);
+  return lines.flatMap((runs, index) => (index === 0 ? runs : [{ ...PLAIN, text: '\n' }, ...runs]));
+}
+
+/** A block within a quote or an item, where Slack holds no blocks. */
+function flat(token: Token): readonly Run[] {
+  return blockOf(token).flatMap((block): readonly Run[] => {
+    switch (block.kind) {
+      case 'code':
+        return [{ ...PLAIN, code: true, text: block.text }];
+      case 'rule':
+        return [{ ...PLAIN, text: '———' }];
+      case 'list':
+        return block.items.flatMap(({ runs, ordered, number, indent }, index) => [
+          { ...PLAIN, text: `${index === 0 ? '' : '\n'}${'  '.repeat(indent)}${ordered ? `${number}.` : '•'} ` },
+          ...runs,
+        ]);
+      default:
+        return block.runs;
+    }
+  });
+}
+
+function isList(token: Token): token is Tokens.List {
+  return token.type === 'list';
+}
+
+const INLINE = new Set(['checkbox', 'escape', 'strong', 'em', 'del', 'codespan', 'link']);
+
+function itemsOf(list: Token, indent: number): readonly Item[] {
+  if (!isList(list)) return [];
+  const first = typeof list.start === 'number' ? list.start : 1;
+  return list.items.flatMap((item, index) => {
+    const own = item.tokens.filter((token) => !isList(token) && token.type !== 'space');
+    const runs = own.flatMap((token, at) => {
+      const parts = INLINE.has(token.type) ? runsOf([token]) : flat(token);
+      const followsBlock = at > 0 && !INLINE.has(own[at - 1]?.type ?? '');
+      return followsBlock ? [{ ...PLAIN, text: '\n' }, ...parts] : parts;
+    });
+    const nested = item.tokens.filter(isList).flatMap((inner) => itemsOf(inner, indent + 1));
+    return [{ indent, ordered: list.ordered, number: first + index, runs }, ...nested];
+  });
+}
+
+/** Slack's own tables are one a message and narrow; letters of one width show them everywhere. */
+function tableText(table: Token): string {
+  if (!isTable(table)) return table.raw;
+  const cells = [table.header, ...table.rows].map((row) => row.map(({ tokens }) => words(tokens)));
+  const widths = table.header.map((_, column) => Math.max(1, ...cells.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]) =>
+    widths
+      .map((width, column) => (row[column] ?? '').padEnd(width))
+      .join(' | ')
+      .trimEnd();
+  const [head = [], ...rows] = cells;
+  return [line(head), widths.map((width) => '-'.repeat(width)).join('-+-'), ...rows.map(line)].join('\n');
+}
+
+function isTable(token: Token): token is Tokens.Table {
+  return token.type === 'table';
+}
+
+function words(tokens: readonly Token[]): string {
+  return runsOf(tokens)
+    .map(({ text }) => text.replace(/\s+/g, ' '))
+    .join('');
+}
+
+const CHARACTERS: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+  '&nbsp;': ' ',
+};
+
+function characters(text: string): string {
+  return text.replace(/&(?:amp|lt|gt|quot|#39|nbsp);/g, (name) => CHARACTERS[name] ?? name);
+}

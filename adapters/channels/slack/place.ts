@@ -1,0 +1,71 @@
+import { type Audience, type ConversationKey, makeKey, parseKey } from '../../../src/index.ts';
+
+export const PLATFORM = 'slack';
+
+/** Where something was said, in Slack's terms. */
+export interface Place {
+  readonly teamId: string;
+  readonly channelId: string;
+  /** Timestamp of the message that the thread hangs under. */
+  readonly threadTs: string | null;
+  readonly audience: Audience;
+}
+
+export type KeyPlace = Omit<Place, 'audience'>;
+
+/** `slack:TEAM:CHANNEL[:THREAD]`. */
+export function keyOf({ teamId, channelId, threadTs }: KeyPlace): ConversationKey {
+  return makeKey({ platform: PLATFORM, workspace: teamId, channel: channelId, thread: threadTs });
+}
+
+export function placeOfKey(key: ConversationKey): KeyPlace {
+  const { workspace, channel, thread } = parseKey(key);
+  return { teamId: workspace, channelId: channel, threadTs: thread };
+}
+
+/** Slack leaves the type out at times; ids of direct messages tell theirs. */
+export function isDirect(channelId: string, type: string | null | undefined): boolean {
+  return type === 'im' || (!type && channelId.startsWith('D'));
+}
+
+export interface Said {
+  readonly channelId: string;
+  readonly isDirect: boolean;
+  readonly ts: string;
+  readonly threadTs: string | null;
+  readonly mentionsBot: boolean;
+}
+
+interface Rules {
+  readonly direct_conversation: 'thread' | 'person';
+  readonly channel_replies: 'thread' | 'channel';
+}
+
+/**
+ * The thread that a message's conversation is kept under, fixed by the message alone: the first reply goes where the
+ * key says.
+ */
+export function threadOf({ isDirect: direct, ts, threadTs, mentionsBot }: Said, rules: Rules): string | null {
+  const inThread = threadTs !== null && threadTs !== ts ? threadTs : null;
+  if (direct) return rules.direct_conversation === 'person' ? null : (inThread ?? ts);
+  if (inThread !== null) return inThread;
+  return mentionsBot && rules.channel_replies === 'thread' ? ts : null;
+}
+
+/** Every conversation that may hold the message: an edit may have added or removed the mention that decided. */
+export function conversationsOf(
+  teamId: string,
+  { channelId, ts, threadTs }: Pick<Said, 'channelId' | 'ts' | 'threadTs'>,
+): readonly ConversationKey[] {
+  const threads = new Set([threadTs ?? ts, ts, null]);
+  return [...threads].map((thread) => keyOf({ teamId, channelId, threadTs: thread }));
+}
+
+/** Slack's timestamps are seconds with six digits after the point, unique in their channel. */
+export function timeOf(ts: string): number {
+  return Math.round(Number(ts) * 1000);
+}
+
+export function isNewer(one: string, other: string): boolean {
+  return Number(one) > Number(other);
+}

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Clock, Log, Post } from '../../../src/index.ts';
+import { format } from './format.ts';
+import { placeOfKey } from './place.ts';
+import type { SlackSettings } from './settings.ts';
+import type { Threads } from './threads.ts';
+import { codeOf, patiently, refusedBy } from './web.ts';
+import { historySchema, type WireMessage } from './wire.ts';
+import type { Workspace } from './workspace.ts';
+
+export const EVENT_TYPE = 'strata_post';
+
+export interface PosterParts {
+  readonly workspace: Workspace;
+  readonly settings: Pick<SlackSettings, 'link_previews'>;
+  readonly threads: Threads;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface Poster {
+  /** Posts one body. Slack knows no key that posts once: a repeated attempt looks for the message first. */
+  send(post: Post, options: { readonly signal: AbortSignal }): Promise<string>;
+  /** Turns a message of the bot into this body. */
+  replace(ts: string, post: Post, options: { readonly signal: AbortSignal }): Promise<string>;
+}
+
+const sentSchema = z.object({ ts: z.string() });
+
+export function createPoster(parts: PosterParts): Poster {
+  return {
+    async send(post, { signal }) {
+      try {
+        const threadTs = await parts.threads.of(post.conversation);
+        const posted = post.attempt > 1 ? await findPosted(parts, { post, threadTs, signal }) : null;
+        return posted ?? (await place(parts, { post, threadTs, signal }));
+      } catch (error) {
+        throw signal.aborted ? error : refusedBy(error);
+      }
+    },
+    async replace(ts, post, { signal }) {
+      const { channelId: channel } = placeOfKey(post.conversation);
+      const { text, blocks, metadata } = messageOf(post);
+      const body = { channel, ts, text, metadata, parse: 'none', link_names: false };
+      await patiently(() => call(parts, 'chat.update', { ...body, blocks }), { clock: parts.clock, signal });
+      return ts;
+    },
+  };
+}
+
+interface Placing {
+  readonly post: Post;
+  readonly threadTs: string | null;
+  readonly signal: AbortSignal;
+}
+
+async function place(parts: PosterParts, { post, threadTs, signal }: Placing): Promise<string> {
+  const { channelId: channel } = placeOfKey(post.conversation);
+  const target = { channel, ...(threadTs === null ? {} : { thread_ts: threadTs }) };
+  const previews = parts.settings.link_previews;
+  const rules = { parse: 'none', link_names: false, unfurl_links: previews, unfurl_media: previews };
+  if (post.body.kind === 'file') await upload(parts, { post, threadTs, signal });
+  const { blocks, ...message } = messageOf(post);
+  const send = (body: object) =>
+    patiently(() => call(parts, 'chat.postMessage', { ...target, ...rules, ...message, ...body }), {
+      clock: parts.clock,
+      signal,
+    });
+  try {
+    return sentSchema.parse(await send(blocks.length === 0 ? {} : { blocks })).ts;
+  } catch (error) {
+    // The words matter more than their looks.
+    if (!BLOCK_ERRORS.has(codeOf(error) ?? '')) throw error;
+    parts.log.warn('Slack refused the blocks of a reply; it is posted as text', { code: codeOf(error) });
+    return sentSchema.parse(await send({})).ts;
+  }
+}
+
+const BLOCK_ERRORS = new Set(['invalid_blocks', 'invalid_blocks_format', 'msg_blocks_too_long']);
+
+function call({ workspace }: PosterParts, method: string, body: object): Promise<unknown> {
+  return workspace.web.apiCall(method, { ...body });
+}
+
+function messageOf(post: Post) {
+  const { body } = post;
+  const { text, blocks } = format(body.kind === 'text' ? body.text : leadOf(body.name, body.text));
+  const metadata = { event_type: EVENT_TYPE, event_payload: { nonce: nonceOf(post) } };
+  return { text, blocks, metadata };
+}
+
+/** The text belongs to it: after the data was wiped, another reply may get the same nonce of the store. */
+function nonceOf({ nonce, conversation, body }: Pick<Post, 'nonce' | 'conversation' | 'body'>): string {
+  const whole = [nonce, conversation, body.kind, body.text].join('\n');
+  return createHash('sha256').update(whole).digest('base64url').slice(0, 25);
+}
+
+const LEAD_LENGTH = 280;
+
+/** The beginning of a text that comes as a file, and the file's name. */
+function leadOf(name: string, text: string): string {
+  const [first = ''] = text.split(/\n\s*\n/, 1);
+  const line = first.replace(/\s+/g, ' ').trim();
+  const isPlain = !/^[`~|]/.test(line) && line !== '';
+  const lead = line.length <= LEAD_LENGTH ? line : `${line.slice(0, LEAD_LENGTH).toWellFormed()}…`;
+  return isPlain ? `${lead}\n\n(${name})` : name;
+}
+
+/** The file first, the message that carries the nonce last: what is repeated after a crash is at most the file. */
+async function upload(parts: PosterParts, { post, threadTs, signal }: Placing): Promise<void> {
+  if (post.body.kind !== 'file') return;
+  const { name, text } = post.body;
+  const { channelId } = placeOfKey(post.conversation);
+  const thread = threadTs === null ? {} : { thread_ts: threadTs };
+  const file = { filename: name, content: text, ...thread };
+  await patiently(() => parts.workspace.web.files.uploadV2({ channel_id: channelId, ...file }), {
+    clock: parts.clock,
+    signal,
+  });
+}
+
+const LOOK_BACK = 100;
+const PAGES = 5;
+
+/** Looks for the nonce among what the bot posted since. Throws when Slack does not tell: then nothing is repeated. */
+async function findPosted(parts: PosterParts, { post, threadTs, signal }: Placing): Promise<string | null> {
+  const { channelId: channel } = placeOfKey(post.conversation);
+  const wanted = nonceOf(post);
+  const base = { channel, limit: LOOK_BACK, include_all_metadata: true };
+  const oldest = post.replyTo === null ? {} : { oldest: post.replyTo };
+  let cursor = '';
+  for (let page = 0; page < PAGES; page += 1) {
+    const range = { ...base, ...oldest, ...(cursor === '' ? {} : { cursor }) };
+    const method = threadTs === null ? 'conversations.history' : 'conversations.replies';
+    const query = threadTs === null ? range : { ...range, ts: threadTs };
+    const answer = historySchema.parse(
+      await patiently(() => call(parts, method, query), { clock: parts.clock, signal }),
+    );
+    const found = answer.messages.find((message) => nonceIn(message) === wanted);
+    if (found !== undefined) return found.ts;
+    cursor = answer.response_metadata?.next_cursor ?? '';
+    if (!answer.has_more || cursor === '') return null;
+  }
+  return null;
+}
+
+function nonceIn({ metadata }: WireMessage): unknown {
+  return metadata?.event_type === EVENT_TYPE ? metadata.event_payload?.['nonce'] : null;
+}

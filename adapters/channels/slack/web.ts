@@ -1,0 +1,85 @@
+import { webApi } from '@slack/bolt';
+import { type Clock, describe, type Log, StrataError } from '../../../src/index.ts';
+import type { SlackSettings } from './settings.ts';
+
+/** The library's own loop would repeat a failed call for half an hour; a post has the outbox's patience instead. */
+const RETRIES = { retries: 1, minTimeout: 300, maxTimeout: 1_000 };
+const TIME_LIMIT_MS = 15_000;
+
+export type Web = webApi.WebClient;
+
+export function createWeb(token: string | undefined, settings: Pick<SlackSettings, 'api_url'>, log: Log): Web {
+  return new webApi.WebClient(token, clientOptions(settings, log));
+}
+
+export function clientOptions({ api_url: url }: Pick<SlackSettings, 'api_url'>, log: Log) {
+  return {
+    ...(url === '' ? {} : { slackApiUrl: url }),
+    retryConfig: RETRIES,
+    rejectRateLimitedCalls: true,
+    timeout: TIME_LIMIT_MS,
+    logger: slackLogger(log),
+  };
+}
+
+/** The library's lines in Strata's log, a level lower: what matters is logged where it is handled. */
+export function slackLogger(log: Log) {
+  const write = (...words: unknown[]) => log.debug(`Slack: ${words.map(String).join(' ').slice(0, 500)}`);
+  return {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: write,
+    error: write,
+    setLevel: () => undefined,
+    getLevel: () => levels.WARN,
+    setName: () => undefined,
+  };
+}
+
+const levels = webApi.LogLevel;
+
+export function codeOf(error: unknown): string | null {
+  return error instanceof webApi.WebAPIPlatformError ? String(error.data.error) : null;
+}
+
+function retryAfterOf(error: unknown): number | null {
+  return error instanceof webApi.WebAPIRateLimitedError ? error.retryAfter : null;
+}
+
+export interface Patience {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+const LONGEST_WAIT_S = 60;
+const WAITS = 3;
+
+/** Waits as long as Slack asks for, up to a minute each time. */
+export async function patiently<Result>(call: () => Promise<Result>, { clock, signal }: Patience): Promise<Result> {
+  for (let wait = 0; ; wait += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      const seconds = retryAfterOf(error);
+      if (seconds === null || seconds > LONGEST_WAIT_S || wait === WAITS) throw error;
+      await clock.sleep(seconds * 1000, { signal });
+    }
+  }
+}
+
+const REASONS = new Map([
+  ['not_in_channel', 'the bot is not in that channel: /invite it there'],
+  ['channel_not_found', 'the channel is gone, or the bot cannot see it'],
+  ['is_archived', 'the channel is archived'],
+  ['restricted_action', 'the workspace does not let the bot write there'],
+  ['thread_locked', 'the thread is locked'],
+  ['missing_scope', 'a right is missing: `strata slack manifest` prints those that are needed'],
+  ['invalid_auth', 'the bot token is not valid'],
+  ['token_revoked', 'the bot was removed from the workspace'],
+  ['account_inactive', 'the bot was removed from the workspace'],
+]);
+
+export function refusedBy(error: unknown): StrataError {
+  const reason = REASONS.get(codeOf(error) ?? '') ?? describe(error);
+  return new StrataError('POST_FAILED', { channel: 'Slack', reason }, { cause: error });
+}

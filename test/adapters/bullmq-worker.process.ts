@@ -1,0 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
+
+/** A worker that tells what it does, one line each, and takes its time. It is there to be killed. */
+const [url = '', prefix = '', milliseconds = '0'] = process.argv.slice(2);
+const tell = (line: string) => process.stdout.write(`${line}\n`);
+const log = { debug() {}, info() {}, warn() {}, error() {} };
+const queue = createBullMqQueue({ url, prefix, log, onTrouble: tell });
+
+queue.process(
+  async (id) => {
+    tell(`began ${id}`);
+    await sleep(Number(milliseconds));
+    tell(`ended ${id}`);
+  },
+  { concurrency: 2, signal: new AbortController().signal },
+);
+tell('ready');
+setInterval(() => undefined, 1000);

@@ -1,0 +1,58 @@
+import { createRedisMock, type RedisMock } from 'js-redis-server';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
+import { queueContract } from '../contracts/queue.ts';
+import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { findRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+let made = 0;
+
+function contractOn(name: string, url: () => string): void {
+  queueContract(name, {
+    async create() {
+      made += 1;
+      const prefix = `test${process.pid}-${made}`;
+      const quiet = { log: silent, onTrouble: () => undefined };
+      return {
+        queue: createBullMqQueue({ url: url(), ...quiet, prefix, retryDelayMs: 50 }),
+        dispose: async () => undefined,
+      };
+    },
+  });
+}
+
+describe('on js-redis-server', () => {
+  let mock: RedisMock;
+  beforeAll(async () => {
+    mock = await createRedisMock();
+  });
+  afterAll(() => mock.close());
+  contractOn('bullmq', () => mock.url);
+});
+
+const REDIS_URL = process.env['REDIS_URL'];
+const redis = REDIS_URL === undefined ? await findRedis() : null;
+
+describe('on Redis', () => {
+  if (redis?.kind === 'missing') return it.skip(`skipped: ${redis.reason}`);
+  let server: RedisServer | null = null;
+  beforeAll(async () => {
+    if (redis !== null) server = await startRedis(redis);
+  });
+  afterAll(() => server?.[Symbol.asyncDispose]());
+  contractOn('bullmq', () => REDIS_URL ?? server?.url ?? '');
+});
+
+const DATABASE_URL = process.env['DATABASE_URL'];
+const postgres = DATABASE_URL === undefined ? await findPostgres() : null;
+
+describe('on Postgres', () => {
+  if (postgres?.kind === 'missing') return it.skip(`skipped: ${postgres.reason}`);
+  let server: PostgresServer | null = null;
+  beforeAll(async () => {
+    if (postgres !== null) server = await startPostgres(postgres);
+  }, 60_000);
+  afterAll(() => server?.[Symbol.asyncDispose]());
+  contractOn('bullmq', () => DATABASE_URL ?? server?.url ?? '');
+});

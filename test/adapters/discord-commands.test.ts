@@ -1,0 +1,500 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createButtons } from '../../adapters/channels/discord/buttons.ts';
+import { commandsJson, FORGET_MENU, REMEMBER_MENU } from '../../adapters/channels/discord/command-json.ts';
+import { bodyOf, toMessage } from '../../adapters/channels/discord/render.ts';
+import { createSystemClock, createSystemRandom } from '../../src/clock.ts';
+import { type CommandReply, commandSpecs } from '../../src/index.ts';
+import {
+  ADA,
+  APPLICATION,
+  BOB,
+  DIRECT,
+  type DiscordDouble,
+  GENERAL,
+  GUILD,
+  OWNER,
+  startDiscord,
+} from '../fixtures/discord/double.ts';
+import { createState, type Opened, type OpenOptions, openChannel, plain, until } from '../fixtures/discord/kit.ts';
+import { message } from '../fixtures/discord/payloads.ts';
+
+type Json = Record<string, unknown>;
+const memoryId = '01k0aaaaaaaaaaaaaaaaaaaaaa';
+
+describe('the commands as Discord is told of them', () => {
+  const json = commandsJson(commandSpecs, {
+    de: { memory: 'Erinnerungen', 'memory list': 'Zeigt sie', 'memory list page': 'Seite' },
+  });
+  const named = (name: string) =>
+    json.find((command) => command.name === name) as unknown as Json & { options: Json[] };
+  const sub = (name: string, action: string) =>
+    named(name).options.find((option) => option['name'] === action) as Json & { options: Json[] };
+
+  test('are all there, within the limits, with the two message menus', () => {
+    expect(json.map(({ name }) => name)).toEqual([...commandSpecs.map(({ name }) => name), REMEMBER_MENU, FORGET_MENU]);
+    expect(JSON.stringify(json).length).toBeLessThan(30_000);
+    for (const { name, actions } of commandSpecs) {
+      expect(name).toMatch(/^[a-z]{1,32}$/);
+      expect(actions.length).toBeLessThanOrEqual(25);
+      for (const action of actions) expect(action.options.length).toBeLessThanOrEqual(25);
+    }
+    const long = [...JSON.stringify(json).matchAll(/"description":"([^"]*)"/g)].filter(
+      ([, text = '']) => text.length > 100 || text === '',
+    );
+    expect(long).toEqual([]);
+  });
+
+  test('have sub-commands, kinds of options, choices and completion', () => {
+    expect(sub('memory', 'list')).toMatchObject({ type: 1 });
+    expect(sub('memory', 'list').options.find(({ name }) => name === 'page')).toMatchObject({
+      type: 4,
+      min_value: 1,
+      required: false,
+    });
+    expect(sub('memory', 'list').options.find(({ name }) => name === 'kind')).toHaveProperty('choices');
+    expect(sub('memory', 'why').options[0]).toMatchObject({ type: 3, required: true, autocomplete: true });
+    expect(named('compact').options[0]).toMatchObject({ type: 3, name: 'instruction' });
+    expect(named('reset').options).toEqual([]);
+    expect(named('memory')).toMatchObject({ contexts: [0, 1], integration_types: [0] });
+  });
+
+  test('leave the new wording of a memory to a form', () => {
+    expect(sub('memory', 'edit').options.map(({ name, required }) => [name, required])).toEqual([
+      ['id', true],
+      ['text', false],
+    ]);
+    expect(sub('memory', 'search').options[0]).toMatchObject({ name: 'query', required: true });
+  });
+
+  test('can be described in other languages', () => {
+    expect(named('memory')['description_localizations']).toEqual({ de: 'Erinnerungen' });
+    expect(sub('memory', 'list')['description_localizations']).toEqual({ de: 'Zeigt sie' });
+    expect(sub('memory', 'list').options.find(({ name }) => name === 'page')).toMatchObject({
+      description_localizations: { de: 'Seite' },
+    });
+    expect(named('status')).not.toHaveProperty('description_localizations');
+  });
+});
+
+describe('a reply as a message', () => {
+  const reply = (details: Partial<CommandReply>): CommandReply => ({ ...plain, ...details });
+
+  test('fits Discord whatever it holds; what is cut comes along whole as a file', () => {
+    const text = fc.string({ unit: 'grapheme', maxLength: 6000 });
+    const field = fc.record({ name: text, value: text });
+    const any = fc.record({
+      title: text,
+      text,
+      fields: fc.array(field, { maxLength: 30 }),
+      cells: fc.array(fc.array(text, { minLength: 1, maxLength: 3 }), { maxLength: 12 }),
+    });
+    fc.assert(
+      fc.property(any, ({ cells, ...details }) => {
+        const { embed, files } = toMessage(reply({ ...details, rows: { columns: ['A', 'B'], cells } }));
+        const fields = embed.fields.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
+        expect(embed.title.length).toBeLessThanOrEqual(256);
+        expect(embed.description.length).toBeLessThanOrEqual(4096);
+        expect(embed.fields.length).toBeLessThanOrEqual(25);
+        expect(
+          embed.fields.every(
+            ({ name, value }) => name.length <= 256 && name !== '' && value.length <= 1024 && value !== '',
+          ),
+        ).toBe(true);
+        expect(embed.title.length + embed.description.length + fields).toBeLessThanOrEqual(6000);
+        if (embed.fields.length < details.fields.length) expect(files.map(({ name }) => name)).toContain('whole.txt');
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('shows plain text as it is: nothing in it is markup', () => {
+    const { embed } = toMessage(reply({ text: '**not bold** [link](https://evil.example) `x`\n# no heading' }));
+    expect(embed.description).toBe('\\*\\*not bold\\*\\* \\[link](https://evil.example) \\`x\\`\n\\# no heading');
+  });
+
+  test('rings for nobody, and has a line a row', () => {
+    const { embed, buttons } = toMessage(
+      reply({
+        rows: {
+          columns: ['ID', 'WHAT'],
+          cells: [
+            ['m1', 'tea'],
+            ['m2', 'jam'],
+          ],
+        },
+      }),
+    );
+    expect(embed.description).toBe('It is done.\n\n-# ID · WHAT\n`m1` · tea\n`m2` · jam');
+    expect(bodyOf({ embed }, []).allowed_mentions).toEqual({ parse: [], replied_user: false });
+    expect(buttons).toEqual([]);
+  });
+
+  test('puts buttons in rows of five', () => {
+    const actions = Array.from({ length: 7 }, (_, index) => ({
+      label: `Do ${index}`,
+      style: 'plain' as const,
+      command: { path: ['x'], options: {} },
+    }));
+    const { embed, buttons } = toMessage(reply({ actions }));
+    const body = bodyOf(
+      { embed },
+      buttons.map((button, index) => ({ button, customId: String(index) })),
+    );
+    expect(body.components.map(({ components }) => components.length)).toEqual([5, 2]);
+  });
+});
+
+describe('a button', () => {
+  const clock = createSystemClock();
+  const open = (secret = 'secret', state = createState()) =>
+    createButtons({ secret, state, clock, random: createSystemRandom(clock) });
+
+  test('carries any command, its owner and what it does, within 100 characters, also over a restart', async () => {
+    const state = createState();
+    const options = fc.dictionary(
+      fc.constantFrom('id', 'query', 'page'),
+      fc.string({ unit: 'grapheme', minLength: 1, maxLength: 90 }),
+    );
+    await fc.assert(
+      fc.asyncProperty(options, async (values) => {
+        const button = {
+          deed: 'page',
+          ownerId: ADA.id,
+          command: { path: ['memory', 'search'], options: { ...values } },
+        } as const;
+        const customId = await open('secret', state).write(button);
+        expect(customId.length).toBeLessThanOrEqual(100);
+        expect(await open('secret', state).read(customId)).toEqual({ kind: 'button', button });
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('of another bot, or one that was changed, does nothing', async () => {
+    const id = await open().write({
+      deed: 'run',
+      ownerId: ADA.id,
+      command: { path: ['memory', 'forget'], options: { id: 'a' } },
+    });
+    expect(await open('other').read(id)).toEqual({ kind: 'foreign' });
+    expect(await open().read(id.replace('forget', 'export'))).toEqual({ kind: 'foreign' });
+    expect(await open().read(id.replace(BigInt(ADA.id).toString(36), BigInt(BOB.id).toString(36)))).toEqual({
+      kind: 'foreign',
+    });
+    for (const junk of ['', '.', 'x.y.z', 'r..']) expect(await open().read(junk)).toEqual({ kind: 'foreign' });
+  });
+
+  test('says so when its command is no longer kept', async () => {
+    const long = {
+      deed: 'run',
+      ownerId: ADA.id,
+      command: { path: ['memory', 'search'], options: { query: 'x'.repeat(200) } },
+    } as const;
+    expect(await open().read(await open().write(long))).toEqual({ kind: 'expired' });
+  });
+});
+
+/** The double, a started channel, and what people do. */
+async function withChannel(
+  options: OpenOptions,
+  work: (world: { double: DiscordDouble } & Opened) => Promise<void>,
+): Promise<void> {
+  const double = await startDiscord();
+  const opened = openChannel(double, options);
+  try {
+    await opened.channel.start(opened.sink);
+    await work({ double, ...opened });
+  } finally {
+    await opened.channel.stop();
+    await double.close();
+  }
+}
+
+type Answered = {
+  type: number;
+  data: Json & { embeds: Json[]; components: { components: (Json & { custom_id: string; label: string })[] }[] };
+};
+const answerTo = (double: DiscordDouble, id: string): Promise<Answered> =>
+  until(
+    `an answer to ${id}`,
+    () => double.callbacks.find((callback) => callback.id === id)?.body as unknown as Answered | undefined,
+  );
+const buttonsOf = ({ data }: Answered) => data.components.flatMap(({ components }) => components);
+const labelled = (answer: Answered, label: string): string => {
+  const button = buttonsOf(answer).find((candidate) => candidate.label === label);
+  if (button === undefined) throw new Error(`no button ${label}`);
+  return button.custom_id;
+};
+const slash = (name: string, action: string | null, options: Record<string, string | number> = {}) => {
+  const values = Object.entries(options).map(([key, value]) => ({
+    name: key,
+    type: typeof value === 'number' ? 4 : 3,
+    value,
+  }));
+  return {
+    type: 2,
+    data: { id: '1', type: 1, name, options: action === null ? values : [{ type: 1, name: action, options: values }] },
+  };
+};
+const press = (customId: string) => ({ type: 3, data: { custom_id: customId, component_type: 2 } });
+
+describe('the commands in Discord', () => {
+  test('reach the bot with who asks, where, and what they may', async () => {
+    await withChannel({ table: { operators: [BOB.id] } }, async ({ double, sink }) => {
+      const member = await answerTo(double, double.interact(slash('memory', 'list', { page: 2, about: 'me' })));
+      expect(member).toMatchObject({
+        type: 4,
+        data: { flags: 64, embeds: [{ title: 'Done', description: 'It is done.' }] },
+      });
+      expect(sink.commands[0]).toEqual({
+        conversation: `discord:${GUILD}:${GENERAL}`,
+        audience: 'public',
+        author: { id: ADA.id, name: 'Ada', kind: 'person' },
+        rights: 'member',
+        path: ['memory', 'list'],
+        options: { page: '2', about: 'me' },
+      });
+      await answerTo(double, double.interact({ ...slash('status', null), permissions: String(1n << 13n) }));
+      await answerTo(double, double.interact({ ...slash('status', null), author: BOB }));
+      await answerTo(double, double.interact({ ...slash('status', null), author: OWNER }));
+      await answerTo(double, double.interact({ ...slash('status', null), channelId: DIRECT }));
+      expect(sink.commands.slice(1).map(({ rights, audience, path }) => [rights, audience, path])).toEqual([
+        ['moderator', 'public', ['status']],
+        ['operator', 'public', ['status']],
+        ['operator', 'public', ['status']],
+        ['member', 'dm', ['status']],
+      ]);
+    });
+  });
+
+  test('are answered for all where the reply is for all, and late where it takes long', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      sink.answer = () => ({ ...plain, ephemeral: false, file: { name: 'export.md', text: 'all of it' } });
+      const id = double.interact(slash('memory', 'export'));
+      expect(await answerTo(double, id)).toMatchObject({ type: 4, data: { flags: 0 } });
+      expect(double.callbacks.find((callback) => callback.id === id)?.files).toEqual([
+        { name: 'export.md', text: 'all of it' },
+      ]);
+      const release = Promise.withResolvers<CommandReply>();
+      sink.answer = () => release.promise;
+      const late = double.interact(slash('compact', null));
+      expect(await answerTo(double, late)).toEqual({ type: 5, data: { flags: 0 } });
+      release.resolve(plain);
+      await until('the late answer', () => double.edits.find(({ token }) => token === `token-${late}`));
+      expect(double.edits[0]?.body).toMatchObject({ embeds: [{ title: 'Done' }] });
+    });
+  });
+
+  test('complete an option while it is typed', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      const options = [{ type: 1, name: 'why', options: [{ name: 'id', type: 3, value: 'te', focused: true }] }];
+      const id = double.interact({ type: 4, data: { id: '1', type: 1, name: 'memory', options } });
+      expect(await answerTo(double, id)).toEqual({
+        type: 8,
+        data: { choices: [{ name: 'fact: Ada drinks tea', value: memoryId }] },
+      });
+      expect(sink.suggestions[0]).toMatchObject({
+        option: 'id',
+        invocation: { path: ['memory', 'why'], options: { id: 'te' } },
+      });
+    });
+  });
+
+  test('turn the pages of a list, for the person who asked alone', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      const pageOf = (number: number) => ({ path: ['memory', 'list'], options: { page: String(number) } });
+      sink.answer = ({ options: { page = '1' } }) => {
+        const number = Number(page);
+        return {
+          ...plain,
+          text: `page ${page}`,
+          page: {
+            number,
+            of: 3,
+            previous: number > 1 ? pageOf(number - 1) : null,
+            next: number < 3 ? pageOf(number + 1) : null,
+          },
+        };
+      };
+      const first = await answerTo(double, double.interact(slash('memory', 'list')));
+      expect(buttonsOf(first).map(({ label }) => label)).toEqual(['Next']);
+      const second = await answerTo(double, double.interact(press(labelled(first, 'Next'))));
+      expect(second).toMatchObject({
+        type: 7,
+        data: { embeds: [{ description: 'page 2', footer: { text: 'Page 2 of 3' } }] },
+      });
+      expect(buttonsOf(second).map(({ label }) => label)).toEqual(['Previous', 'Next']);
+      const stranger = await answerTo(double, double.interact({ ...press(labelled(second, 'Next')), author: BOB }));
+      expect(stranger).toMatchObject({ type: 4, data: { flags: 64 } });
+      expect(JSON.stringify(stranger)).toContain('Only the person who asked');
+      expect(sink.commands).toHaveLength(2);
+      const forged = await answerTo(double, double.interact(press('p.abc.memory list?page=1.AAAAAAAA')));
+      expect(JSON.stringify(forged)).toContain('older version');
+    });
+  });
+
+  test('ask before what cannot be undone', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      const asked = await answerTo(double, double.interact(slash('memory', 'forget', { id: memoryId })));
+      expect(asked).toMatchObject({ type: 4, data: { flags: 64, embeds: [{ title: 'This cannot be undone' }] } });
+      expect(sink.commands).toEqual([]);
+      expect(await answerTo(double, double.interact(press(labelled(asked, 'Cancel'))))).toMatchObject({ type: 7 });
+      expect(sink.commands).toEqual([]);
+      expect(await answerTo(double, double.interact(press(labelled(asked, 'Do it'))))).toMatchObject({ type: 7 });
+      expect(sink.commands).toMatchObject([{ path: ['memory', 'forget'], options: { id: memoryId } }]);
+    });
+  });
+
+  test('ask for the new wording of a memory in a form that holds the old one', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      sink.answer = () => ({ ...plain, text: 'Ada drinks *green* tea' });
+      const form = await answerTo(double, double.interact(slash('memory', 'edit', { id: memoryId })));
+      expect(form.type).toBe(9);
+      const custom = String(form.data['custom_id']);
+      expect(JSON.stringify(form)).toContain('"value":"Ada drinks *green* tea"');
+      const components = [{ type: 18, component: { type: 4, custom_id: 'text', value: 'Ada drinks black tea' } }];
+      const done = await answerTo(double, double.interact({ type: 5, data: { custom_id: custom, components } }));
+      expect(done).toMatchObject({ type: 4 });
+      expect(sink.commands.at(-1)).toMatchObject({
+        path: ['memory', 'edit'],
+        options: { id: memoryId, text: 'Ada drinks black tea' },
+      });
+      const direct = await answerTo(
+        double,
+        double.interact(slash('memory', 'edit', { id: memoryId, text: 'at once' })),
+      );
+      expect(direct.type).toBe(4);
+    });
+  });
+
+  test('a button that lacks a text opens the form with what the message shows', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      const command = { path: ['memory', 'edit'], options: { id: memoryId } };
+      sink.answer = () => ({ ...plain, text: 'a_b', actions: [{ label: 'Correct it', style: 'plain', command }] });
+      const shown = await answerTo(double, double.interact(slash('memory', 'show', { id: memoryId })));
+      const form = await answerTo(
+        double,
+        double.interact({
+          ...press(labelled(shown, 'Correct it')),
+          message: { ...message({ channel_id: GENERAL, author: ADA }), embeds: [{ description: 'a\\_b' }] },
+        }),
+      );
+      expect(form.type).toBe(9);
+      expect(JSON.stringify(form)).toContain('"value":"a_b"');
+    });
+  });
+
+  test('serve nobody whom the lists keep out, buttons and completions included', async () => {
+    const state = createState();
+    const sealed = await createButtons({
+      secret: 'x',
+      state,
+      clock: createSystemClock(),
+      random: createSystemRandom(createSystemClock()),
+    }).write({ deed: 'page', ownerId: ADA.id, command: { path: ['status'], options: {} } });
+    await withChannel({ table: { users: { deny: [ADA.id] } }, state }, async ({ double, sink }) => {
+      for (const use of [slash('memory', 'list'), press(sealed)]) {
+        const refused = await answerTo(double, double.interact(use));
+        expect(refused).toMatchObject({ type: 4, data: { flags: 64 } });
+        expect(JSON.stringify(refused)).toContain('does not serve you');
+      }
+      const options = [{ type: 1, name: 'why', options: [{ name: 'id', type: 3, value: 'te', focused: true }] }];
+      const typed = await answerTo(
+        double,
+        double.interact({ type: 4, data: { id: '1', type: 1, name: 'memory', options } }),
+      );
+      expect(typed).toEqual({ type: 8, data: { choices: [] } });
+      expect([...sink.commands, ...sink.suggestions]).toEqual([]);
+    });
+  });
+});
+
+describe('the menus of a message', () => {
+  const menu = (name: string, target: { id: string }) => ({
+    type: 2,
+    data: { id: '1', type: 3, name, target_id: target.id, resolved: { messages: { [target.id]: target } } },
+  });
+
+  test('"Remember this" has the bot remember it as its author said it', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      await answerTo(
+        double,
+        double.interact(menu(REMEMBER_MENU, message({ channel_id: GENERAL, author: ADA, content: 'I drink tea' }))),
+      );
+      await answerTo(
+        double,
+        double.interact(menu(REMEMBER_MENU, message({ channel_id: GENERAL, author: BOB, content: 'I drink coffee' }))),
+      );
+      expect(sink.commands.map(({ path, options }) => [path, options])).toEqual([
+        [['memory', 'remember'], { text: 'I drink tea' }],
+        [['memory', 'remember'], { text: 'Bob said: I drink coffee' }],
+      ]);
+    });
+  });
+
+  test('"Forget this" asks, and is for its author and those who manage the place', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      const own = message({ channel_id: GENERAL, author: ADA, content: 'my secret' });
+      const foreign = message({ channel_id: GENERAL, author: BOB, content: 'not mine' });
+      const forget = async (target: { id: string }, permissions = '0') => {
+        const asked = await answerTo(double, double.interact({ ...menu(FORGET_MENU, target), permissions }));
+        return await answerTo(double, double.interact({ ...press(labelled(asked, 'Forget it')), permissions }));
+      };
+      expect(await forget(own)).toMatchObject({ type: 7, data: { embeds: [{ title: 'Forgotten' }] } });
+      expect(await forget(foreign)).toMatchObject({ type: 7, data: { embeds: [{ title: 'That did not work' }] } });
+      expect(await forget(foreign, String(1n << 5n))).toMatchObject({ data: { embeds: [{ title: 'Forgotten' }] } });
+      expect(sink.removals.map(({ externalIds }) => externalIds)).toEqual([[own.id], [foreign.id]]);
+    });
+  });
+});
+
+describe('the registration of the commands', () => {
+  const writes = (double: DiscordDouble) => double.rest.sent('PUT', /commands$/).map(({ path }) => path);
+  const run = async (double: DiscordDouble, options: OpenOptions) => {
+    const { channel, sink } = openChannel(double, options);
+    await channel.start(sink);
+    await channel.stop();
+  };
+
+  test('is written when something changed, and only then', async () => {
+    const double = await startDiscord();
+    const state = createState();
+    await run(double, { state });
+    expect(writes(double)).toEqual([`/applications/${APPLICATION}/commands`]);
+    await run(double, { state });
+    expect(writes(double)).toHaveLength(1);
+    await run(double, { state, table: { localizations: { de: { memory: 'Erinnerungen' } } } });
+    expect(writes(double)).toHaveLength(2);
+    await double.close();
+  });
+
+  test('moves into a server and back, and is taken back when commands are switched off', async () => {
+    const double = await startDiscord();
+    const state = createState();
+    const inGuild = `/applications/${APPLICATION}/guilds/${GUILD}/commands`;
+    const everywhere = `/applications/${APPLICATION}/commands`;
+    await run(double, { state });
+    await run(double, { state, table: { command_guilds: [GUILD] } });
+    await run(double, { state, table: { commands: false } });
+    await run(double, { state, table: { commands: false } });
+    expect(writes(double)).toEqual([everywhere, everywhere, inGuild, inGuild]);
+    expect(double.registered.get('commands')).toEqual([]);
+    expect(double.registered.get(`guilds/${GUILD}/commands`)).toEqual([]);
+    await double.close();
+  });
+
+  test('failing keeps the bot from nothing else', async () => {
+    const double = await startDiscord();
+    double.rest.fail('PUT', /commands$/, { status: 403, times: 9 });
+    const { channel, sink, log } = openChannel(double);
+    await channel.start(sink);
+    expect(log.lines).toContainEqual(
+      expect.objectContaining({ level: 'warn', message: 'The commands could not be registered with Discord' }),
+    );
+    double.say(GENERAL, ADA, 'still here?');
+    await until('the message', () => sink.messages.length === 1);
+    await channel.stop();
+    await double.close();
+  });
+});

@@ -1,0 +1,380 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createReconnects, pauseAfter } from '../../adapters/channels/discord/reconnects.ts';
+import { botsOf, settingsSchema } from '../../adapters/channels/discord/settings.ts';
+import type { Clock } from '../../src/index.ts';
+import {
+  ADA,
+  DIRECT,
+  type DiscordDouble,
+  type DoubleOptions,
+  ELSEWHERE,
+  GENERAL,
+  startDiscord,
+  TOKEN,
+} from '../fixtures/discord/double.ts';
+import { createState, type Opened, type OpenOptions, openChannel, recordSink, until } from '../fixtures/discord/kit.ts';
+
+async function withDouble(options: DoubleOptions, work: (double: DiscordDouble) => Promise<void>): Promise<void> {
+  const double = await startDiscord(options);
+  try {
+    await work(double);
+  } finally {
+    await double.close();
+  }
+}
+
+async function withChannel(
+  options: OpenOptions & DoubleOptions,
+  work: (world: { double: DiscordDouble } & Opened) => Promise<void>,
+): Promise<void> {
+  await withDouble(options, async (double) => {
+    const opened = openChannel(double, options);
+    try {
+      await opened.channel.start(opened.sink);
+      await work({ double, ...opened });
+    } finally {
+      await opened.channel.stop();
+    }
+  });
+}
+
+describe('a handshake that Discord refuses', () => {
+  test.each([
+    [4004, /the token is not valid\. Copy a fresh one/],
+    [4013, /the intents are not valid\. Update Strata/],
+    [4014, /may not read the content of messages\. Switch on "Message Content Intent".*or set message_content = false/],
+    [4011, /too many servers for so few shards\. Set shards = "auto"/],
+  ])('stops the start with one sentence that names the remedy (%i)', async (code, sentence) => {
+    await withDouble({}, async (double) => {
+      double.gateway.state.closeWith = code;
+      const { channel, sink } = openChannel(double);
+      const error = await channel.start(sink).then(
+        () => null,
+        (failure: unknown) => failure,
+      );
+      expect(error).toMatchObject({ code: 'PLATFORM_REFUSED', message: expect.stringMatching(sentence) });
+      await delay(1_200);
+      expect(double.gateway.identifies).toHaveLength(1);
+      expect(double.gateway.open).toBe(0);
+    });
+  });
+
+  test('is known before the gateway is asked when the token is wrong', async () => {
+    await withDouble({}, async (double) => {
+      double.world.token = 'another';
+      const { channel, sink } = openChannel(double);
+      await expect(channel.start(sink)).rejects.toMatchObject({
+        code: 'PLATFORM_REFUSED',
+        message: expect.stringContaining('token'),
+      });
+    });
+  });
+
+  test('after the start is reported, and the connection is not tried again', async () => {
+    await withChannel({}, async ({ double, log }) => {
+      double.gateway.closeAll(4004);
+      await until('the report', () =>
+        log.lines.find(({ level, message }) => level === 'error' && message.includes('the token is not valid')),
+      );
+      await delay(1_200);
+      expect(double.gateway.identifies).toHaveLength(1);
+    });
+  });
+});
+
+describe('a connection', () => {
+  test('beats, and is resumed after the line broke: nothing is lost and nothing read twice', async () => {
+    await withChannel({ heartbeatMs: 100 }, async ({ double, sink }) => {
+      await until('a heartbeat', () => double.gateway.state.heartbeats > 1);
+      double.say(GENERAL, ADA, 'before');
+      await until('the message', () => sink.messages.length === 1);
+      double.gateway.drop();
+      double.say(GENERAL, ADA, 'meanwhile');
+      await until('the message', () => sink.messages.length === 2);
+      expect(double.gateway.resumes).toHaveLength(1);
+      expect(double.gateway.identifies).toHaveLength(1);
+      expect(sink.duplicates).toEqual([]);
+    });
+  });
+
+  test('is made anew when Discord asks for it (op 7)', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      double.gateway.askToReconnect();
+      await until('the resumed session', () => double.gateway.resumes.length === 1);
+      double.say(GENERAL, ADA, 'hello again');
+      await until('the message', () => sink.messages.length === 1);
+    });
+  });
+
+  test('identifies anew when its session is unknown, and reads what it missed', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      double.say(GENERAL, ADA, 'before');
+      await until('the message', () => sink.messages.length === 1);
+      double.gateway.drop({ forget: true });
+      double.say(GENERAL, ADA, 'lost', { silent: true });
+      await until('the lost message', () => sink.messages.length === 2, 15_000);
+      expect(double.gateway.identifies).toHaveLength(2);
+    });
+  });
+
+  test('that is refused again and again is tried ever more slowly, and still stops at once', async () => {
+    await withChannel({}, async ({ double, channel, log }) => {
+      double.gateway.state.closeWith = 4002;
+      const before = double.gateway.state.connections;
+      double.gateway.drop();
+      await until(
+        'a pause',
+        () => log.lines.find(({ message }) => message === 'The connection to Discord keeps failing'),
+        15_000,
+      );
+      const tried = double.gateway.state.connections;
+      await delay(1_300);
+      expect(double.gateway.state.connections).toBe(tried);
+      expect(tried - before).toBeLessThan(7);
+      const stopping = Date.now();
+      await channel.stop();
+      expect(Date.now() - stopping).toBeLessThan(1_000);
+      double.gateway.state.closeWith = 0;
+      await delay(2_500);
+      expect(double.gateway.open).toBe(0);
+    });
+  }, 30_000);
+
+  test('heals by itself after such a pause', async () => {
+    await withChannel({}, async ({ double, sink, log }) => {
+      double.gateway.state.closeWith = 4002;
+      double.gateway.drop();
+      await until(
+        'a pause',
+        () => log.lines.find(({ message }) => message === 'The connection to Discord keeps failing'),
+        15_000,
+      );
+      double.gateway.state.closeWith = 0;
+      double.say(GENERAL, ADA, 'are you back?');
+      await until('the message', () => sink.messages.length === 1, 15_000);
+    });
+  }, 30_000);
+
+  test('waits at the start until Discord can be reached, and can be stopped meanwhile', async () => {
+    await withDouble({}, async (double) => {
+      double.rest.fail('GET', /gateway/, { status: 503, times: 5 });
+      const { channel, sink, log } = openChannel(double);
+      const started = channel.start(sink);
+      await until(
+        'a warning',
+        () => log.lines.find(({ message }) => message === 'Discord cannot be reached; trying again'),
+        15_000,
+      );
+      await started;
+      await channel.stop();
+
+      double.rest.fail('GET', /gateway/, { status: 503, times: 1000 });
+      const other = openChannel(double);
+      const starting = other.channel.start(other.sink);
+      await until(
+        'a warning',
+        () => other.log.lines.find(({ message }) => message === 'Discord cannot be reached; trying again'),
+        15_000,
+      );
+      await other.channel.stop();
+      await starting;
+    });
+  }, 30_000);
+
+  test('closes cleanly: no socket and no timer is left', async () => {
+    await withDouble({ heartbeatMs: 50 }, async (double) => {
+      const { channel, sink } = openChannel(double);
+      await channel.start(sink);
+      await delay(120);
+      await channel.stop();
+      const beats = double.gateway.state.heartbeats;
+      await delay(200);
+      expect([double.gateway.open, double.gateway.state.heartbeats]).toEqual([0, beats]);
+    });
+  });
+});
+
+describe('shards', () => {
+  test('as many as Discord recommends serve their servers, direct messages come by the first', async () => {
+    await withChannel({ shards: 2 }, async ({ double, sink }) => {
+      expect(double.gateway.identifies.map(({ shard }) => shard)).toEqual([
+        [0, 2],
+        [1, 2],
+      ]);
+      for (const place of [GENERAL, ELSEWHERE, DIRECT]) double.say(place, ADA, `in ${place}`);
+      await until('three messages', () => sink.messages.length === 3);
+    });
+  });
+
+  test('may be shared among processes', async () => {
+    await withDouble({}, async (double) => {
+      const sink = recordSink();
+      const one = openChannel(double, { sink, table: { shards: 2, shard_ids: [0] } });
+      const two = openChannel(double, { sink, table: { shards: 2, shard_ids: [1] } });
+      await Promise.all([one.channel.start(sink), two.channel.start(sink)]);
+      expect(double.gateway.identifies.map(({ shard }) => shard).toSorted()).toEqual([
+        [0, 2],
+        [1, 2],
+      ]);
+      for (const place of [GENERAL, ELSEWHERE]) double.say(place, ADA, 'hello');
+      await until('two messages', () => sink.messages.length === 2);
+      await Promise.all([one.channel.stop(), two.channel.stop()]);
+    });
+  });
+
+  test('read what was missed in their own servers only, once', async () => {
+    await withDouble({ shards: 2 }, async (double) => {
+      const sink = recordSink();
+      const first = openChannel(double, { sink });
+      await first.channel.start(sink);
+      for (const place of [GENERAL, ELSEWHERE]) double.say(place, ADA, 'heard');
+      await until('two messages', () => sink.messages.length === 2);
+      await first.channel.stop();
+      for (const place of [GENERAL, ELSEWHERE]) double.say(place, ADA, 'missed', { silent: true });
+      const second = openChannel(double, { sink });
+      await second.channel.start(sink);
+      await until('four messages', () => sink.messages.length === 4);
+      await delay(100);
+      expect(sink.duplicates).toEqual([]);
+      await second.channel.stop();
+    });
+  });
+});
+
+describe('several bots in one process', () => {
+  test('have their own conversations and post with their own token', async () => {
+    await withDouble({}, async (double) => {
+      const table = { bots: { helper: { token: TOKEN, rest_url: double.restUrl } } };
+      const { channel, sink } = openChannel(double, { table, state: createState() });
+      await channel.start(sink);
+      double.say(GENERAL, ADA, 'hello both');
+      await until('two messages', () => sink.messages.length === 2);
+      const keys = sink.messages.map(({ conversation }) => conversation).toSorted();
+      expect(keys.map((conversation) => conversation.split(':')[1]?.split('@')[0])).toEqual([
+        expect.stringMatching(/^\d+$/),
+        'helper',
+      ]);
+      for (const conversation of keys) {
+        const post = {
+          conversation,
+          nonce: '1-1-0',
+          body: { kind: 'text', text: `to ${conversation}` },
+          replyTo: null,
+          attempt: 1,
+        } as const;
+        await channel.post(post, { signal: AbortSignal.timeout(5_000) });
+      }
+      expect(double.posted(GENERAL)).toHaveLength(2);
+      await channel.stop();
+    });
+  });
+
+  test('stop together when one of them is refused', async () => {
+    await withDouble({}, async (double) => {
+      const table = { bots: { helper: { token: 'wrong', rest_url: double.restUrl } } };
+      const { channel, sink } = openChannel(double, { table });
+      await expect(channel.start(sink)).rejects.toMatchObject({ code: 'PLATFORM_REFUSED' });
+      await delay(100);
+      expect(double.gateway.open).toBe(0);
+    });
+  });
+});
+
+describe('addresses of another server', () => {
+  test('are used for REST and, when it is given, for the gateway', async () => {
+    await withDouble({}, async (double) => {
+      const other = await startDiscord();
+      const { channel, sink } = openChannel(double, {
+        table: { gateway_url: `${other.base.replace('http', 'ws')}/gateway` },
+      });
+      await channel.start(sink);
+      expect([double.gateway.identifies.length, other.gateway.identifies.length]).toEqual([0, 1]);
+      other.gateway.drop();
+      await until('a resumed session', () => other.gateway.resumes.length === 1);
+      await channel.stop();
+      await other.close();
+    });
+  });
+});
+
+describe('the pauses between failing connections', () => {
+  const at = { now: 0 };
+  const clock: Clock = { now: () => at.now, sleep: async () => undefined };
+
+  test('grow to five minutes, with jitter', () => {
+    expect([1, 2, 3].map((losses) => pauseAfter(losses, 0.5))).toEqual([0, 0, 0]);
+    expect([4, 5, 6, 12, 100].map((losses) => pauseAfter(losses, 0.5))).toEqual([
+      2_000, 4_000, 8_000, 300_000, 300_000,
+    ]);
+    expect([pauseAfter(4, 0), pauseAfter(4, 1)]).toEqual([1_500, 2_500]);
+  });
+
+  test('forget failures only after a connection that held: one that comes and goes is slowed too', () => {
+    const reconnects = createReconnects({ clock, random: { id: () => '', next: () => 0.5 } });
+    const flap = () => {
+      reconnects.connected(0);
+      at.now += 5_000;
+      return reconnects.lost(0);
+    };
+    expect([flap(), flap(), flap(), flap(), flap()]).toEqual([0, 0, 0, 2_000, 4_000]);
+    reconnects.connected(0);
+    at.now += 61_000;
+    expect(reconnects.lost(0)).toBe(0);
+    expect(reconnects.lost(1)).toBe(0);
+  });
+});
+
+describe('the settings', () => {
+  test('need a token, and nothing else', () => {
+    expect(botsOf({ token: 'x' })).toMatchObject([
+      { name: '', settings: { message_content: true, streaming: false, link_previews: false, shards: 'auto' } },
+    ]);
+    expect(settingsSchema.safeParse({ token: '' }).success).toBe(false);
+    expect(settingsSchema.safeParse({ token: 'x', chanels: {} }).success).toBe(false);
+    expect(settingsSchema.safeParse({ token: 'x', guilds: { allow: ['my server'] } }).success).toBe(false);
+    expect(settingsSchema.safeParse({}).success).toBe(false);
+    expect(botsOf({ bots: { helper: { token: 'y' } } })).toMatchObject([{ name: 'helper', settings: { token: 'y' } }]);
+  });
+
+  test('stand in the shipped config.toml, each with its default and what it does', () => {
+    const text = readFileSync(new URL('../../config.toml', import.meta.url), 'utf8');
+    const from = text.indexOf('#[channels.discord]');
+    const lines = text.slice(from, text.indexOf('#[channels.slack]', from)).trim().split('\n');
+    const [bot] = botsOf({ token: 'env:DISCORD_BOT_TOKEN' });
+    expect(lines).toEqual(exampleOf('channels.discord', settingsSchema, { ...bot?.settings }));
+  });
+});
+
+/** A table as the file shows it: keys with their defaults, the tables within it after them. */
+function exampleOf(table: string, schema: z.ZodObject, values: Readonly<Record<string, unknown>>): readonly string[] {
+  const fields = Object.entries(schema.shape).filter(([key]) => values[key] !== undefined && key !== 'localizations');
+  const isTable = ([key]: readonly [string, unknown]) => key === 'catch_up' || key === 'attachments';
+  const own = fields
+    .filter((field) => !isTable(field))
+    .flatMap(([key, field]) => [
+      `# ${field instanceof z.ZodType ? field.description : ''}`,
+      `#${key} = ${tomlOf(values[key])}`,
+    ]);
+  const inner = fields
+    .filter(isTable)
+    .flatMap(([key, field]) =>
+      exampleOf(`${table}.${key}`, objectIn(field), z.record(z.string(), z.unknown()).parse(values[key])),
+    );
+  return [`#[${table}]`, ...own, ...inner];
+}
+
+function objectIn(field: unknown): z.ZodObject {
+  if (field instanceof z.ZodObject) return field;
+  if (field instanceof z.ZodPrefault) return objectIn(field.unwrap());
+  throw new Error('no table');
+}
+
+function tomlOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return JSON.stringify(value);
+  return `{ ${Object.entries(value)
+    .map(([key, inner]) => `${key} = ${tomlOf(inner)}`)
+    .join(', ')} }`;
+}

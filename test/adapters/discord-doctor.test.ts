@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+import { discordAdapter } from '../../adapters/channels/discord/index.ts';
+import { missingOf } from '../../adapters/channels/discord/permissions.ts';
+import { createSystemClock, createSystemRandom } from '../../src/clock.ts';
+import type { ChannelContext } from '../../src/index.ts';
+import {
+  APPLICATION,
+  type DiscordDouble,
+  type DoubleOptions,
+  startDiscord,
+  TOKEN,
+} from '../fixtures/discord/double.ts';
+import { createState, openChannel, recordLog } from '../fixtures/discord/kit.ts';
+
+function context(): ChannelContext {
+  const clock = createSystemClock();
+  const streams = { input: process.stdin, output: process.stdout, errors: process.stderr, isTTY: false, color: false };
+  const terminal = { ...streams, user: 'x', conversation: null, onEnd: () => undefined };
+  return { log: recordLog(), state: createState(), clock, random: createSystemRandom(clock), terminal };
+}
+
+async function check(
+  options: DoubleOptions & {
+    readonly table?: object;
+    readonly before?: (double: DiscordDouble) => void | Promise<void>;
+  },
+) {
+  const double = await startDiscord(options);
+  await options.before?.(double);
+  const findings = await discordAdapter.check({ token: TOKEN, rest_url: double.restUrl, ...options.table }, context());
+  const writes = double.rest.requests.filter(({ method }) => method !== 'GET' && method !== 'PUT');
+  expect(writes).toEqual([]);
+  await double.close();
+  return Object.fromEntries(findings.map((finding) => [finding.checkId, finding]));
+}
+
+const registered = async (double: DiscordDouble) => {
+  const { channel, sink } = openChannel(double);
+  await channel.start(sink);
+  await channel.stop();
+};
+
+describe('the doctor', () => {
+  test('finds nothing wrong with a bot that is set up', async () => {
+    const found = await check({ before: registered });
+    expect(Object.values(found).map(({ checkId, severity }) => [checkId, severity])).toEqual([
+      ['token', 'ok'],
+      ['intents', 'ok'],
+      ['permissions', 'ok'],
+      ['commands', 'ok'],
+    ]);
+  });
+
+  test('names the remedy for a wrong token, an intent that is off, a missing permission, commands that are not there', async () => {
+    const wrong = await check({ table: { token: 'wrong' } });
+    expect(wrong['token']).toMatchObject({ severity: 'fail', fixHint: expect.stringContaining('Reset Token') });
+    const blind = await check({ flags: 0 });
+    expect(blind['intents']).toMatchObject({
+      severity: 'fail',
+      fixHint: expect.stringContaining('Message Content Intent'),
+    });
+    const blindButFine = await check({ flags: 0, table: { message_content: false } });
+    expect(blindButFine['intents']).toMatchObject({ severity: 'ok' });
+    const poor = await check({
+      before: (double) => {
+        double.world.permissions = String((1n << 10n) | (1n << 11n));
+      },
+    });
+    expect(poor['permissions']).toMatchObject({
+      severity: 'warn',
+      message: expect.stringContaining(
+        'A server lacks Send Messages In Threads (to answer in threads), Read Message History',
+      ),
+    });
+    expect(poor['commands']).toMatchObject({ severity: 'warn', message: expect.stringContaining('memory') });
+  });
+
+  test('says how to add a bot that is in no server, and tells several bots apart', async () => {
+    const alone = await check({
+      before: (double) => {
+        double.world.isInGuild = false;
+      },
+    });
+    expect(alone['servers']).toMatchObject({
+      severity: 'warn',
+      fixHint: expect.stringContaining('https://discord.com/oauth2/authorize?client_id='),
+    });
+    const double = await startDiscord();
+    const bots = { helper: { token: 'wrong', rest_url: double.restUrl } };
+    const found = await discordAdapter.check({ token: TOKEN, rest_url: double.restUrl, bots }, context());
+    expect(found.map(({ checkId }) => checkId)).toContain('helper.token');
+    await double.close();
+  });
+
+  test('says when Discord cannot be asked', async () => {
+    const findings = await discordAdapter.check({ token: TOKEN, rest_url: 'http://127.0.0.1:9' }, context());
+    expect(findings).toMatchObject([
+      { checkId: 'token', severity: 'fail', message: expect.stringContaining('cannot be asked') },
+    ]);
+  });
+});
+
+describe('the invitation', () => {
+  const [task] = discordAdapter.tasks;
+
+  test('asks for exactly the permissions and scopes that are needed, without asking Discord', async () => {
+    expect(task?.name).toBe('invite');
+    const url = new URL((await task?.run({ token: TOKEN, rest_url: 'http://127.0.0.1:9' }, context())) ?? '');
+    expect(url.origin + url.pathname).toBe('https://discord.com/oauth2/authorize');
+    expect(url.searchParams.get('client_id')).toBe(APPLICATION);
+    expect(url.searchParams.get('scope')).toBe('bot applications.commands');
+    const bits = BigInt(url.searchParams.get('permissions') ?? '0');
+    expect([...bits.toString(2)].filter((bit) => bit === '1')).toHaveLength(6);
+    expect(missingOf(bits.toString())).toEqual([]);
+    expect(missingOf('8')).toEqual([]);
+    expect(missingOf('0')).toHaveLength(6);
+  });
+
+  test('is printed for each bot', async () => {
+    const text = await task?.run({ token: TOKEN, bots: { helper: { token: TOKEN } } }, context());
+    expect(text?.split('\n')).toEqual([expect.stringMatching(/^https:/), expect.stringMatching(/^helper: https:/)]);
+  });
+});

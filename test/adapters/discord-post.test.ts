@@ -1,0 +1,292 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { nonceOf } from '../../adapters/channels/discord/post.ts';
+import { createTyping } from '../../adapters/channels/discord/typing.ts';
+import type { ConversationKey, Post } from '../../src/index.ts';
+import { ADA, BOT, type DiscordDouble, GENERAL, GUILD, startDiscord } from '../fixtures/discord/double.ts';
+import { createState, type Opened, type OpenOptions, openChannel, until } from '../fixtures/discord/kit.ts';
+import { message } from '../fixtures/discord/payloads.ts';
+
+const conversation = `discord:${GUILD}:${GENERAL}` as ConversationKey;
+const post = (details: Partial<Post> = {}): Post => ({
+  conversation,
+  nonce: '1-1-0',
+  body: { kind: 'text', text: 'an answer' },
+  replyTo: null,
+  attempt: 1,
+  ...details,
+});
+const signal = new AbortController().signal;
+
+async function withChannel(
+  options: OpenOptions,
+  work: (world: { double: DiscordDouble } & Opened) => Promise<void>,
+): Promise<void> {
+  const double = await startDiscord();
+  const opened = openChannel(double, options);
+  try {
+    await opened.channel.start(opened.sink);
+    await work({ double, ...opened });
+  } finally {
+    await opened.channel.stop();
+    await double.close();
+  }
+}
+
+const sent = (double: DiscordDouble) => double.rest.sent('POST', /messages$/);
+
+describe('a post', () => {
+  test('rings for nobody, unfolds no link, carries an enforced nonce, and refers to what it answers', async () => {
+    await withChannel({}, async ({ double, channel }) => {
+      const question = double.say(GENERAL, ADA, 'a question');
+      await channel.post(
+        post({ replyTo: question.id, body: { kind: 'text', text: '@everyone see https://example.org' } }),
+        { signal },
+      );
+      await channel.post(post({ nonce: '1-1-1' }), { signal });
+      const [first, second] = sent(double).map(({ body }) => body);
+      expect(first).toMatchObject({
+        allowed_mentions: { parse: [], replied_user: false },
+        flags: 4,
+        enforce_nonce: true,
+        nonce: expect.stringMatching(/^[\w-]{25}$/),
+        message_reference: { message_id: question.id, fail_if_not_exists: false },
+      });
+      expect(second).not.toHaveProperty('message_reference');
+      expect(second?.['nonce']).not.toBe(first?.['nonce']);
+    });
+  });
+
+  test('can show previews and go without references where that is wanted', async () => {
+    await withChannel({ table: { link_previews: true, reply_reference: false } }, async ({ double, channel }) => {
+      await channel.post(post({ replyTo: '1300000000000000000' }), { signal });
+      expect(sent(double)[0]?.body).toMatchObject({ flags: 0 });
+      expect(sent(double)[0]?.body).not.toHaveProperty('message_reference');
+    });
+  });
+
+  test('that a crash made uncertain is not doubled, by its nonce', async () => {
+    await withChannel({}, async ({ double, channel }) => {
+      const one = await channel.post(post(), { signal });
+      const again = await channel.post(post({ attempt: 2 }), { signal });
+      expect(again).toEqual(one);
+      expect(double.posted(GENERAL)).toHaveLength(1);
+    });
+  });
+
+  test('nor after Discord has forgotten the nonce, by what it answers', async () => {
+    await withChannel({}, async ({ double, channel }) => {
+      const question = double.say(GENERAL, ADA, 'a question');
+      double.say(GENERAL, BOT, 'an answer', { message_reference: { type: 0, message_id: question.id } });
+      const before = double.posted(GENERAL);
+      const again = await channel.post(post({ attempt: 2, replyTo: question.id }), { signal });
+      expect(again.platformMessageId).toBe(before[0]?.id);
+      await channel.post(
+        post({ attempt: 2, nonce: '1-2-0', body: { kind: 'text', text: 'another' }, replyTo: question.id }),
+        { signal },
+      );
+      expect(double.posted(GENERAL).map(({ content }) => content)).toEqual(['an answer', 'another']);
+    });
+  });
+
+  test('of other data with the same nonce of the store is another post', () => {
+    expect(nonceOf(post())).toBe(nonceOf(post({ attempt: 3 })));
+    expect(nonceOf(post())).not.toBe(nonceOf(post({ body: { kind: 'text', text: 'fresh data' } })));
+    expect(nonceOf(post()).length).toBe(25);
+  });
+
+  test('comes as a file with its first lines, when it is one', async () => {
+    await withChannel({}, async ({ double, channel }) => {
+      const text = `First of all.\n\n${'more '.repeat(3000)}`;
+      const [body] = channel.split(text);
+      if (body === undefined) throw new Error('no body');
+      await channel.post(post({ body }), { signal });
+      expect(double.posted(GENERAL)).toMatchObject([
+        { content: 'First of all.', files: [{ name: 'reply.md', text: text.trim() }] },
+      ]);
+      await channel.post(post({ nonce: '1-3-0', body: { kind: 'file', name: 'table.md', text: '| a | b |' } }), {
+        signal,
+      });
+      expect(double.posted(GENERAL)[1]).toMatchObject({ content: '', files: [{ name: 'table.md' }] });
+    });
+  });
+
+  test('waits for the end of a rate limit, and is tried again when Discord fails', async () => {
+    await withChannel({}, async ({ double, channel }) => {
+      double.rest.limit('POST', /messages$/, { forMs: 700 });
+      const begun = Date.now();
+      await channel.post(post(), { signal });
+      expect(Date.now() - begun).toBeGreaterThanOrEqual(650);
+      double.rest.fail('POST', /messages$/, { status: 502, times: 2 });
+      await channel.post(post({ nonce: '1-4-0', body: { kind: 'text', text: 'later' } }), { signal });
+      expect(double.posted(GENERAL)).toHaveLength(2);
+    });
+  });
+
+  test('that is refused fails with a sentence that says why', async () => {
+    await withChannel({}, async ({ double, channel }) => {
+      double.rest.fail('POST', /messages$/, { status: 403, code: 50013 });
+      await expect(channel.post(post(), { signal })).rejects.toMatchObject({
+        code: 'POST_FAILED',
+        message: expect.stringContaining('lacks a permission'),
+      });
+      double.rest.fail('POST', /messages$/, { status: 400, code: 50035 });
+      await expect(channel.post(post(), { signal })).rejects.toMatchObject({ code: 'POST_FAILED' });
+    });
+  });
+
+  test('can be given up', async () => {
+    await withChannel({}, async ({ double, channel }) => {
+      double.rest.limit('POST', /messages$/, { forMs: 60_000 });
+      const stop = new AbortController();
+      const posting = channel.post(post(), { signal: stop.signal });
+      await until('the limit', () => sent(double).length > 0);
+      stop.abort(new Error('over'));
+      await expect(posting).rejects.toThrow();
+    });
+  });
+});
+
+describe('the typing sign', () => {
+  test('is kept alive while a turn works, and ends with the first post', async () => {
+    await withChannel({}, async ({ double, channel }) => {
+      const signs = () => double.rest.sent('POST', /typing$/).length;
+      channel.show(conversation, { kind: 'working' });
+      channel.show(conversation, { kind: 'working' });
+      await until('the sign', () => signs() === 1);
+      await channel.post(post(), { signal });
+      channel.show(conversation, { kind: 'idle' });
+      await delay(50);
+      expect(signs()).toBe(1);
+    });
+  });
+
+  test('is refreshed, one request at a time, and not for ever', async () => {
+    const waiting: (() => void)[] = [];
+    let running = 0;
+    let most = 0;
+    const post = () =>
+      new Promise((resolve) => {
+        running += 1;
+        most = Math.max(most, running);
+        waiting.push(() => {
+          running -= 1;
+          resolve(undefined);
+        });
+      });
+    const unused = async () => undefined;
+    const typing = createTyping({ post, get: unused, put: unused, patch: unused, delete: unused }, { refreshMs: 10 });
+    typing.start(conversation);
+    await delay(60);
+    expect([waiting.length, most]).toEqual([1, 1]);
+    waiting.shift()?.();
+    await until('a refresh', () => waiting.length === 1);
+    typing.stop(conversation);
+    waiting.shift()?.();
+    await delay(40);
+    expect(waiting).toHaveLength(0);
+  });
+});
+
+describe('a reply while it is written', () => {
+  const streaming = { streaming: true, streaming_seconds: 1 };
+  const edits = (double: DiscordDouble) => double.rest.sent('PATCH', /messages\/\d+$/);
+
+  test('is one message, edited at a pace; the latest text wins and the reply itself comes last', async () => {
+    await withChannel({ table: streaming }, async ({ double, channel, sink }) => {
+      const question = double.say(GENERAL, ADA, 'a question');
+      await until('the message', () => sink.messages.length === 1);
+      channel.show(conversation, { kind: 'working' });
+      for (let step = 1; step <= 25; step += 1) {
+        channel.show(conversation, { kind: 'draft', text: `so far ${'x'.repeat(step)}` });
+        await delay(100);
+      }
+      expect(sent(double)).toHaveLength(1);
+      expect(edits(double).length).toBeLessThanOrEqual(2);
+      const { platformMessageId } = await channel.post(
+        post({ replyTo: question.id, body: { kind: 'text', text: 'the reply' } }),
+        { signal },
+      );
+      expect(double.posted(GENERAL).map(({ id, content }) => [id, content])).toEqual([
+        [platformMessageId, 'the reply'],
+      ]);
+      channel.show(conversation, { kind: 'idle' });
+      await delay(50);
+      expect(double.posted(GENERAL)).toHaveLength(1);
+    });
+  });
+
+  test('stops short of the limit and closes its code block', async () => {
+    await withChannel({ table: streaming }, async ({ double, channel }) => {
+      channel.show(conversation, { kind: 'draft', text: `\`\`\`ts\n${'const a = 1;\n'.repeat(400)}` });
+      const [draft] = await until('the draft', () =>
+        double.posted(GENERAL).length > 0 ? double.posted(GENERAL) : false,
+      );
+      expect(draft?.content.length).toBeLessThanOrEqual(2000);
+      expect(draft?.content).toMatch(/```\n…$/);
+    });
+  });
+
+  test('leaves nothing behind when there is no reply, or when it answers something else', async () => {
+    await withChannel({ table: streaming }, async ({ double, channel }) => {
+      channel.show(conversation, { kind: 'draft', text: 'thinking' });
+      await until('the draft', () => double.posted(GENERAL).length === 1);
+      channel.show(conversation, { kind: 'idle' });
+      await until('its end', () => double.posted(GENERAL).length === 0);
+      channel.show(conversation, { kind: 'draft', text: 'thinking' });
+      await until('the draft', () => double.posted(GENERAL).length === 1);
+      await channel.post(post({ replyTo: '1300000000000000000' }), { signal });
+      expect(double.posted(GENERAL)).toMatchObject([
+        { content: 'an answer', message_reference: { message_id: '1300000000000000000' } },
+      ]);
+    });
+  });
+
+  test('that a crash left behind is removed at the next start', async () => {
+    const double = await startDiscord();
+    const state = createState();
+    const crashed = openChannel(double, { state, table: streaming });
+    await crashed.channel.start(crashed.sink);
+    crashed.channel.show(conversation, { kind: 'draft', text: 'half a thought' });
+    await until('the draft', () => double.posted(GENERAL).length === 1);
+    const next = openChannel(double, { state, table: streaming });
+    await next.channel.start(next.sink);
+    await until('its end', () => double.posted(GENERAL).length === 0);
+    await crashed.channel.stop();
+    await next.channel.stop();
+    await double.close();
+  });
+
+  test('is posted whole when the draft is gone', async () => {
+    await withChannel({ table: streaming }, async ({ double, channel }) => {
+      channel.show(conversation, { kind: 'draft', text: 'thinking' });
+      const [draft] = await until('the draft', () =>
+        double.posted(GENERAL).length > 0 ? double.posted(GENERAL) : false,
+      );
+      if (draft !== undefined) double.remove(draft);
+      await channel.post(post(), { signal });
+      expect(double.posted(GENERAL).map(({ content }) => content)).toEqual(['an answer']);
+    });
+  });
+
+  test('is not shown by default', async () => {
+    await withChannel({}, async ({ double, channel }) => {
+      channel.show(conversation, { kind: 'draft', text: 'thinking' });
+      await delay(200);
+      expect(sent(double)).toEqual([]);
+    });
+  });
+});
+
+test('what the bot posts itself comes back by the gateway and is not taken for a message', async () => {
+  await withChannel({}, async ({ double, channel, sink }) => {
+    await channel.post(post(), { signal });
+    double.gateway.dispatch(GUILD, 'MESSAGE_CREATE', {
+      ...message({ channel_id: GENERAL, author: BOT, content: 'x' }),
+      guild_id: GUILD,
+    });
+    double.say(GENERAL, ADA, 'last');
+    await until('the message', () => sink.messages.length === 1);
+    expect(sink.messages[0]?.text).toBe('last');
+  });
+});

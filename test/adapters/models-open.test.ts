@@ -1,0 +1,240 @@
+import { describe, expect, test } from 'vitest';
+import { type AiSdkModelsOptions, createAiSdkModels } from '../../adapters/models/ai-sdk/index.ts';
+import { createOfflineModel } from '../../adapters/models/offline/index.ts';
+import { silentLog } from '../fixtures/models-requests.ts';
+import { type Answer, serve } from '../fixtures/models-server.ts';
+
+const nowhere = 'http://127.0.0.1:1';
+
+function models(options: Partial<AiSdkModelsOptions> = {}) {
+  return createAiSdkModels({
+    environment: { OLLAMA_HOST: nowhere },
+    providers: {},
+    builtIn: { offline: async () => createOfflineModel() },
+    log: silentLog,
+    ...options,
+  });
+}
+
+describe('open', () => {
+  test.each([
+    ['openai:gpt-4.1', 'OPENAI_API_KEY'],
+    ['anthropic:claude-haiku-4-5', 'ANTHROPIC_API_KEY'],
+    ['google:gemini-2.5-flash', 'GOOGLE_GENERATIVE_AI_API_KEY or GEMINI_API_KEY'],
+    ['openrouter:openai/gpt-4.1', 'OPENROUTER_API_KEY'],
+  ])('%s without a key names %s', async (id, variable) => {
+    await expect(models().open(id)).rejects.toMatchObject({ code: 'MODEL_KEY_MISSING', data: { model: id, variable } });
+    const blank = Object.fromEntries(variable.split(' or ').map((name) => [name, '  ']));
+    await expect(models({ environment: blank }).open(id)).rejects.toMatchObject({ code: 'MODEL_KEY_MISSING' });
+  });
+
+  test('a key of the process is not used behind our back', async () => {
+    const before = process.env['OPENAI_API_KEY'];
+    process.env['OPENAI_API_KEY'] = 'from the process';
+    try {
+      await expect(models().open('openai:gpt-4.1')).rejects.toMatchObject({ code: 'MODEL_KEY_MISSING' });
+    } finally {
+      if (before === undefined) delete process.env['OPENAI_API_KEY'];
+      else process.env['OPENAI_API_KEY'] = before;
+    }
+  });
+
+  test.each([
+    ['opnai:gpt-4.1', /no provider "opnai".*did you mean "openai:gpt-4\.1"/],
+    ['anthropc:claude', /did you mean "anthropic:claude"/],
+    ['zzz:model', /no provider "zzz" among anthropic, openai, google, openrouter, ollama, mine, offline/],
+    ['openai/gpt-4.1', /names no provider; did you mean "openai:gpt-4\.1"/],
+    ['gpt-4.1', /names no provider/],
+    ['openai:', /names no provider/],
+    ['', /names no provider/],
+    ['constructor:x', /no provider "constructor"/],
+    ['offline:other', /the built-in model is offline:demo/],
+  ])('"%s" cannot be used, and the reason says why', async (id, reason) => {
+    const opened = models({ providers: { mine: { baseUrl: nowhere } } }).open(id);
+    await expect(opened).rejects.toMatchObject({
+      code: 'MODEL_UNKNOWN',
+      data: { reason: expect.stringMatching(reason) },
+    });
+  });
+
+  test('the built-in model needs nothing', async () => {
+    const model = await models().open('offline:demo');
+    expect(model).toMatchObject({ id: 'offline:demo', traits: { windowTokens: 2000, tools: true, images: false } });
+  });
+
+  test('a model is opened once', async () => {
+    const provider = models({ environment: { OPENAI_API_KEY: 'k' } });
+    expect(await provider.open('openai:gpt-4.1')).toBe(await provider.open('openai:gpt-4.1'));
+  });
+
+  test('what failed is tried anew', async () => {
+    let loads = 0;
+    const builtIn = {
+      offline: async () => {
+        loads += 1;
+        if (loads === 1) throw new Error('disk trouble');
+        return createOfflineModel();
+      },
+    };
+    const provider = models({ builtIn });
+    await expect(provider.open('offline:demo')).rejects.toThrow('disk trouble');
+    expect((await provider.open('offline:demo')).id).toBe('offline:demo');
+  });
+
+  test('a compatible server is asked for window and abilities, with its key', async () => {
+    const listed = [
+      { id: 'vllm', max_model_len: 8192 },
+      { id: 'groq', context_window: 131_072 },
+      { id: 'llama', meta: { n_ctx: 4096 } },
+      {
+        id: 'router',
+        context_length: 32_768,
+        supported_parameters: ['temperature'],
+        architecture: { input_modalities: ['text', 'image'] },
+      },
+      { id: 'odd', context_length: 'large' },
+    ];
+    await using server = await serve((_, response) => void response.end(JSON.stringify({ data: listed })));
+    const provider = models({
+      providers: { mine: { baseUrl: `${server.url}/v1/`, apiKey: 'secret', windows: { odd: 1234 } } },
+    });
+    const traitsOf = async (name: string) => (await provider.open(`mine:${name}`)).traits;
+    expect(await traitsOf('vllm')).toEqual({ windowTokens: 8192, tools: true, images: false });
+    expect(await traitsOf('groq')).toMatchObject({ windowTokens: 131_072 });
+    expect(await traitsOf('llama')).toMatchObject({ windowTokens: 4096 });
+    expect(await traitsOf('router')).toEqual({ windowTokens: 32_768, tools: false, images: true });
+    expect(await traitsOf('odd')).toMatchObject({ windowTokens: 1234 });
+    expect(await traitsOf('unlisted')).toMatchObject({ windowTokens: null, tools: true });
+    expect(server.received[0]).toMatchObject({ url: '/v1/models', headers: { authorization: 'Bearer secret' } });
+  });
+
+  test("an empty address is the provider's own, and a name of the operator's needs one", async () => {
+    const urls: string[] = [];
+    const record: typeof fetch = async (input) => {
+      urls.push(String(input));
+      return new Response('{}');
+    };
+    const providers = { openrouter: { baseUrl: '', apiKey: '' }, mine: { baseUrl: '' } };
+    const provider = models({ environment: { OPENROUTER_API_KEY: 'k' }, providers, fetch: record });
+    await provider.open('openrouter:openai/gpt-4.1');
+    expect(urls).toEqual(['https://openrouter.ai/api/v1/models']);
+    await expect(provider.open('mine:m')).rejects.toMatchObject({
+      code: 'MODEL_UNKNOWN',
+      data: { reason: '[providers.mine] in the configuration names no base_url' },
+    });
+  });
+
+  test('a server that was away is asked again when it is opened again', async () => {
+    let isAway = true;
+    const answer: typeof fetch = async () => {
+      if (isAway) throw new TypeError('fetch failed');
+      return new Response(JSON.stringify({ data: [{ id: 'm', max_model_len: 8192 }] }));
+    };
+    const provider = models({ providers: { mine: { baseUrl: nowhere } }, fetch: answer });
+    expect((await provider.open('mine:m')).traits.windowTokens).toBeNull();
+    isAway = false;
+    expect((await provider.open('mine:m')).traits.windowTokens).toBe(8192);
+  });
+
+  const ollama: Answer = (request, response) => {
+    const shown: Record<string, unknown> = {
+      'llama3.2': {
+        model_info: { 'llama.context_length': 131_072 },
+        capabilities: ['completion', 'tools'],
+        parameters: 'stop "x"',
+      },
+      small: { model_info: { 'gemma.context_length': 8192 }, capabilities: ['completion', 'vision'] },
+      set: {
+        model_info: { 'llama.context_length': 131_072 },
+        parameters: 'num_ctx                        65536\nstop "x"',
+      },
+      embedder: { model_info: {}, capabilities: ['embedding'] },
+    };
+    const name = String(request.body?.['model'] ?? '');
+    if (request.url === '/api/tags')
+      response.end(JSON.stringify({ models: ['embedder', 'small', 'llama3.2'].map((model) => ({ name: model })) }));
+    else if (shown[name] === undefined)
+      response.writeHead(404).end(JSON.stringify({ error: `model '${name}' not found` }));
+    else response.end(JSON.stringify(shown[name]));
+  };
+
+  test('Ollama tells window, tools and sight; the window is one that a desk machine can hold', async () => {
+    await using server = await serve(ollama);
+    const provider = models({ environment: { OLLAMA_HOST: server.url.replace('http://', '') } });
+    expect((await provider.open('ollama:llama3.2')).traits).toEqual({
+      windowTokens: 16_384,
+      tools: true,
+      images: false,
+    });
+    expect((await provider.open('ollama:small')).traits).toEqual({ windowTokens: 8192, tools: false, images: true });
+    expect((await provider.open('ollama:set')).traits).toMatchObject({ windowTokens: 65_536 });
+    await expect(provider.open('ollama:absent')).rejects.toMatchObject({
+      code: 'MODEL_UNKNOWN',
+      data: { reason: expect.stringContaining('ollama pull absent') },
+    });
+  });
+
+  test('auto takes a model of Ollama that can chat and call tools', async () => {
+    await using server = await serve(ollama);
+    const choice = await models({ environment: { OLLAMA_HOST: server.url } }).choose();
+    expect(choice).toEqual({
+      modelId: 'ollama:llama3.2',
+      reason: expect.stringMatching(/^Ollama at http:.*16384 tokens$/),
+    });
+  });
+
+  test('auto passes over an Ollama that has nothing to chat with, or answers nonsense', async () => {
+    for (const body of ['{"models":[{"name":"embedder"}]}', '{"models":[]}', 'nonsense', '[]']) {
+      await using server = await serve((request, response) =>
+        request.url === '/api/tags' ? void response.end(body) : ollama(request, response),
+      );
+      expect((await models({ environment: { OLLAMA_HOST: server.url } }).choose()).modelId).toBe('offline:demo');
+    }
+  });
+});
+
+describe('choose', () => {
+  const all = {
+    ANTHROPIC_API_KEY: 'a',
+    OPENAI_API_KEY: 'b',
+    GEMINI_API_KEY: 'c',
+    OPENROUTER_API_KEY: 'd',
+    OLLAMA_HOST: nowhere,
+  };
+
+  test('keys are taken in their order, and the reason is one line', async () => {
+    const found: string[] = [];
+    const environment: Record<string, string | undefined> = { ...all };
+    for (const [variable, prefix] of [
+      ['ANTHROPIC_API_KEY', 'anthropic:'],
+      ['OPENAI_API_KEY', 'openai:'],
+      ['GEMINI_API_KEY', 'google:'],
+      ['OPENROUTER_API_KEY', 'openrouter:'],
+    ] as const) {
+      const { modelId, reason } = await models({ environment: { ...environment } }).choose();
+      expect(modelId.startsWith(prefix)).toBe(true);
+      expect(reason).toBe(`${variable} is set`);
+      found.push(modelId);
+      environment[variable] = '';
+    }
+    for (const id of found) expect((await models({ environment: all, fetch: offline }).open(id)).id).toBe(id);
+  });
+
+  const offline: typeof fetch = async () => {
+    throw new TypeError('fetch failed');
+  };
+
+  test('without anything it is the built-in model, and the reason says what was looked for', async () => {
+    const { modelId, reason } = await models().choose();
+    expect(modelId).toBe('offline:demo');
+    expect(reason).toMatch(/Ollama.*127\.0\.0\.1:1.*OPENAI_API_KEY/);
+    expect(reason).not.toContain('\n');
+  });
+
+  test('an Ollama that does not answer costs less than half a second', async () => {
+    await using server = await serve(() => {});
+    const startedAt = performance.now();
+    expect((await models({ environment: { OLLAMA_HOST: server.url } }).choose()).modelId).toBe('offline:demo');
+    expect(performance.now() - startedAt).toBeLessThan(500);
+  });
+});

@@ -1,0 +1,150 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createOfflineModel } from '../../adapters/models/offline/index.ts';
+import { startOperations } from '../../adapters/operations/http/index.ts';
+import { createLocalQueue } from '../../adapters/queues/local/index.ts';
+import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import { type Bot, createBot } from '../../src/bot.ts';
+import { type Channel, makeKey, type Operations, type ProcessRole, type Queue } from '../../src/index.ts';
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const KEY = makeKey({ platform: 'test', workspace: 'here', channel: 'talk' });
+const channel: Channel = {
+  platform: 'test',
+  traits: { idempotentPosts: true, ephemeral: false },
+  start: async () => undefined,
+  split: (text) => [{ kind: 'text', text }],
+  post: async ({ nonce }) => ({ platformMessageId: nonce }),
+  show: () => undefined,
+  stop: async () => undefined,
+};
+
+let directory: string;
+let bot: Bot;
+let trouble: string | null;
+let opened: Operations[];
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'strata-operations-'));
+  trouble = null;
+  opened = [];
+  const queue: Queue = createLocalQueue({ log: silent });
+  const model = createOfflineModel();
+  bot = createBot({
+    storage: await createSqliteStorage({ directory }),
+    queue: { ...queue, stats: () => ({ ...queue.stats(), trouble }) },
+    models: { open: async () => model, choose: async () => ({ modelId: model.id, reason: 'it is the only one' }) },
+    agents: [{ id: 'main', model: model.id, mode: 'active' }],
+    channels: [channel],
+  });
+  await bot.start();
+});
+afterEach(async () => {
+  for (const operations of opened) await operations.close();
+  await bot.stop({ deadlineMs: 500 });
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function open(role: ProcessRole = 'all'): Promise<string> {
+  const operations = await startOperations({ services: bot.services, role, listen: '127.0.0.1:0', log: silent });
+  opened.push(operations);
+  return operations.url;
+}
+
+async function say(count: number): Promise<void> {
+  await bot.sink.message({
+    conversation: KEY,
+    externalId: `m${count}`,
+    author: { id: 'u-ada', name: 'Ada', kind: 'person' },
+    text: `My parcel ${count} is at the post office, between the bakery and the old town hall, as every week.`,
+    attachments: [],
+    replyTo: null,
+    mentions: [],
+    addressesBot: true,
+    audience: 'private',
+    at: Date.now(),
+  });
+  await bot.settled();
+}
+
+/** The value of a line of the metrics, by its name and labels as they are written. */
+function sampleOf(text: string, name: string): number {
+  const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `));
+  return line === undefined ? Number.NaN : Number(line.slice(name.length + 1));
+}
+
+describe('the pages for those who look after a process', () => {
+  it('say that it lives', async () => {
+    const response = await fetch(`${await open()}/livez`);
+    expect([response.status, await response.text()]).toEqual([200, 'ok\n']);
+  });
+
+  it('call a gateway ready without its queue, and a worker not', async () => {
+    const [gateway, worker] = [await open('gateway'), await open('worker')];
+    expect((await fetch(`${worker}/readyz`)).status).toBe(200);
+    trouble = 'Redis is away';
+    expect((await fetch(`${gateway}/readyz`)).status).toBe(200);
+    const response = await fetch(`${worker}/readyz`);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toEqual({ ready: false, role: 'worker', store: 'ok', queue: 'Redis is away' });
+  });
+
+  it('call nobody ready without the store', async () => {
+    const url = await open('gateway');
+    await bot.stop({ deadlineMs: 100 });
+    const response = await fetch(`${url}/readyz`);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({ ready: false, queue: 'ok' });
+    expect((await fetch(`${url}/metrics`)).status).toBe(500);
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
+  });
+
+  it('count what happened, in the words of Prometheus', async () => {
+    const url = await open();
+    for (let count = 1; count <= 14; count += 1) await say(count);
+    await say(14);
+    await bot.services.queue.idle();
+    const response = await fetch(`${url}/metrics`);
+    expect(response.headers.get('content-type')).toContain('text/plain');
+    const text = await response.text();
+    expect(sampleOf(text, 'strata_messages_total{kind="accepted"}')).toBe(14);
+    expect(sampleOf(text, 'strata_messages_total{kind="duplicate"}')).toBe(1);
+    expect(sampleOf(text, 'strata_turns_total{outcome="ended",reason=""}')).toBe(14);
+    expect(sampleOf(text, 'strata_posts_total{outcome="posted"}')).toBe(14);
+    expect(sampleOf(text, 'strata_reply_seconds_count')).toBe(14);
+    expect(sampleOf(text, 'strata_model_calls_total{purpose="reply",model="offline:demo"}')).toBeGreaterThanOrEqual(14);
+    expect(
+      sampleOf(text, 'strata_model_tokens_total{purpose="reply",model="offline:demo",direction="input"}'),
+    ).toBeGreaterThan(1000);
+    expect(text).toMatch(/strata_maintenance_runs_total\{work="compact",trigger="\w+",outcome="committed"\} [1-9]/u);
+    expect(text).toMatch(/strata_maintenance_seconds_count\{work="compact"\} [1-9]/u);
+    expect(sampleOf(text, 'strata_tail_entries{of="max"}')).toBeGreaterThan(1);
+    expect(sampleOf(text, 'strata_tail_entries{of="max"}')).toBeLessThan(28);
+    expect(sampleOf(text, 'strata_queue_reachable')).toBe(1);
+    expect(sampleOf(text, 'strata_maintenance_due')).toBe(0);
+    expect(sampleOf(text, 'strata_posts_pending')).toBe(0);
+    expect(text).toContain('nodejs_eventloop_lag');
+  });
+
+  it('tell nothing of people and conversations', async () => {
+    const url = await open();
+    await say(1);
+    const text = await (await fetch(`${url}/metrics`)).text();
+    for (const word of ['Ada', 'u-ada', 'talk', 'parcel']) expect(text).not.toContain(word);
+  });
+
+  it('are read only, and name each other where there is nothing', async () => {
+    const url = await open();
+    expect((await fetch(`${url}/metrics`, { method: 'POST' })).status).toBe(405);
+    const response = await fetch(`${url}/else`);
+    expect([response.status, await response.text()]).toEqual([404, 'Known: /livez /readyz /metrics\n']);
+  });
+
+  it('say where they could not be opened', async () => {
+    const url = new URL(await open());
+    const again = startOperations({ services: bot.services, role: 'all', listen: url.host, log: silent });
+    await expect(again).rejects.toMatchObject({ code: 'LISTEN_FAILED', data: { address: url.host } });
+  });
+});

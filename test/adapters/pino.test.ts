@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { createPinoLog, type PinoLogOptions } from '../../adapters/logs/pino/index.ts';
+
+function capture(options: Omit<PinoLogOptions, 'output'>) {
+  const lines: string[] = [];
+  return { lines, log: createPinoLog({ ...options, output: { write: (line) => lines.push(line) } }) };
+}
+
+const jsonLine = z.looseObject({ level: z.string(), message: z.string(), time: z.string() });
+
+test('a line is one JSON object with level, time, message and fields', () => {
+  const { lines, log } = capture({ level: 'info' });
+  log.warn('compaction delayed', { conversation: 'terminal:local:main', failures: 2, reason: null });
+  expect(lines).toHaveLength(1);
+  expect(lines[0]?.endsWith('\n')).toBe(true);
+  const parsed = jsonLine.parse(JSON.parse(lines[0] ?? ''));
+  expect(parsed).toMatchObject({ level: 'warn', message: 'compaction delayed', failures: 2, reason: null });
+  expect(Number.isNaN(Date.parse(parsed.time))).toBe(false);
+});
+
+test('lines below the level are not written, and silent writes none', () => {
+  const { lines, log } = capture({ level: 'warn' });
+  log.debug('a');
+  log.info('b');
+  log.error('c');
+  expect(lines.map((line) => jsonLine.parse(JSON.parse(line)).message)).toEqual(['c']);
+  const silent = capture({ level: 'silent' });
+  silent.log.error('d');
+  expect(silent.lines).toEqual([]);
+});
+
+test('secrets are blotted out by value: in messages, in fields, within other text, and escaped', () => {
+  const secrets = ['sk-abcdef123456', 'quo"te\\secret', 'sk-abcdef123456-longer', 'p@ss/word'];
+  for (const readable of [false, true]) {
+    const { lines, log } = capture({ level: 'debug', secrets, readable });
+    log.error('refused: Bearer sk-abcdef123456-longer', {
+      url: 'https://x/?key=sk-abcdef123456&p=p%40ss%2Fword',
+      other: 'quo"te\\secret',
+    });
+    const line = lines.join('');
+    for (const secret of ['sk-abcdef', 'longer', 'te\\\\secret', 'p%40ss']) expect(line).not.toContain(secret);
+    expect(line.match(/\[redacted\]/g)).toHaveLength(4);
+  }
+});
+
+test('a readable line is short, on one line and free of control characters', () => {
+  const { lines, log } = capture({ level: 'debug', readable: true });
+  log.info('model called', { model: 'offline:demo', durationMs: 12, note: 'two words\n\u001b[31mred' });
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatch(
+    /^\d\d:\d\d:\d\d info {2}model called model=offline:demo durationMs=12 note="two words \[31mred"\n$/,
+  );
+});
+
+test('a terminal gets readable lines, anything else JSON', () => {
+  const lines: string[] = [];
+  createPinoLog({ level: 'info', output: { write: (line) => lines.push(line), isTTY: true } }).info('hello');
+  createPinoLog({ level: 'info', output: { write: (line) => lines.push(line), isTTY: false } }).info('hello');
+  expect(lines[0]).toContain('hello\n');
+  expect(lines[0]).not.toContain('{');
+  expect(JSON.parse(lines[1] ?? '')).toMatchObject({ message: 'hello' });
+});

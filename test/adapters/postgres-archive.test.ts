@@ -1,0 +1,245 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import type { Archive, ArchiveHeader, ArchiveRow, BlobId, Storage } from '../../src/index.ts';
+import { createKit, HERE, NOW, post, READER, THREAD } from '../contracts/store-kit.ts';
+import { openPglite, type Pglite } from '../support/pglite.ts';
+
+interface Kept extends Archive {
+  readonly rows: readonly { readonly table: string; readonly row: ArchiveRow }[];
+}
+
+async function dump({ upkeep }: Storage): Promise<Kept> {
+  let header: ArchiveHeader = { migrations: [], counts: {} };
+  let rows: { readonly table: string; readonly row: ArchiveRow }[] = [];
+  await upkeep.dump({
+    async begin(given) {
+      header = given;
+      rows = [];
+    },
+    async rows(table, more) {
+      rows.push(...more.map((row) => ({ table, row })));
+    },
+  });
+  return archiveOf(header, rows);
+}
+
+function archiveOf(header: ArchiveHeader, rows: Kept['rows']): Kept {
+  return {
+    name: 'kept',
+    header,
+    rows,
+    async *records() {
+      yield* rows;
+    },
+  };
+}
+
+/** Something in every table, and every kind of value. */
+async function fill(storage: Storage, messages = 30): Promise<number> {
+  const { store, state } = storage;
+  const kit = createKit(storage);
+  for (let n = 0; n < messages; n++) await kit.say(`message ${n} about the walrus 東京 🙂`);
+  await kit.say('in a thread', { conversation: THREAD });
+  const { claim, conversation } = await kit.say('a question', { wantsReply: true, claimLeaseMs: 500 });
+  if (claim === null) throw new Error('no claim');
+  const { id } = conversation;
+  await kit.commitTurn(claim, {
+    readUpto: messages + 1,
+    posts: [post('an answer'), post('more', 1)],
+    usage: [
+      {
+        purpose: 'reply',
+        model: 'm',
+        at: NOW,
+        inputTokens: 1,
+        outputTokens: 2,
+        cacheReadTokens: 3,
+        cacheWriteTokens: 4,
+      },
+    ],
+    calibration: { model: 'm', ratio: 1.25, samples: 3, lastInputTokens: 9, revision: 0 },
+  });
+  const [first] = await store.outbox.pending(id);
+  if (first) await store.outbox.sent(first.id, 'p1');
+  const held = await kit.claim('maintenance', id);
+  const facts = [kit.inserting('likes tea', [1, 2]), kit.inserting('hates rain', [3], { importance: 0.123456789 })];
+  await kit.compact(held, kit.summary(1, 10, { text: 'they spoke of a giraffe' }), {
+    memories: facts,
+    extracted: { from: 0, upto: 10 },
+  });
+  await store.transcript.redact(id, {
+    externalIds: [(await store.transcript.pick(id, [20]))[0]?.externalId ?? ''],
+    now: NOW,
+  });
+  await store.blobs.put({ id: 'blob' as BlobId, conversationId: id, text: 'long "text"\n\u2028', now: NOW });
+  await state.set('place', 'key', { any: ['value', 1, null] });
+  await store.memories.forget({
+    memoryIds: [],
+    tombstones: [{ place: HERE, fingerprint: 'gone' }],
+    redactions: [],
+    actor: 'u',
+    now: NOW,
+  });
+  await store.journal.addRun({
+    ...{
+      id: 'run',
+      conversationId: id,
+      work: 'compact',
+      trigger: 'manual',
+      fromSeq: 1,
+      toSeq: 10,
+      outcome: 'committed',
+    },
+    ...{ error: null, tokensBefore: 9, tokensAfter: 1, memories: 2, model: 'm', inputTokens: 1, outputTokens: 1 },
+    ...{ startedAt: NOW, durationMs: 5 },
+  } as const);
+  return id;
+}
+
+describe('an archive', () => {
+  let pglite: Pglite;
+  const directories: string[] = [];
+  const opened: Storage[] = [];
+  beforeAll(async () => {
+    pglite = await openPglite();
+  });
+  afterEach(async () => {
+    for (const { store } of opened.splice(0)) await store.close();
+    for (const directory of directories.splice(0)) await rm(directory, { recursive: true });
+  });
+  afterAll(() => pglite.close());
+
+  const sqlite = async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'strata-archive-'));
+    directories.push(directory);
+    const storage = await createSqliteStorage({ directory });
+    opened.push(storage);
+    return storage;
+  };
+  const postgres = async () => {
+    const { storage } = await pglite.create();
+    opened.push(storage);
+    return storage;
+  };
+
+  it('is the same from every engine that it went through, with something of every table', async () => {
+    const from = await sqlite();
+    await fill(from, 450);
+    const first = await dump(from);
+    expect(Object.entries(first.header.counts).filter(([, rows]) => rows === 0)).toEqual([]);
+    const second = await postgres();
+    await second.upkeep.load(first);
+    const middle = await dump(second);
+    expect(middle).toMatchObject({ header: first.header, rows: first.rows });
+    const third = await sqlite();
+    await third.upkeep.load(middle);
+    expect(await dump(third)).toMatchObject({ header: first.header, rows: first.rows });
+  });
+
+  it('fills a store that works like the one that it came from', async () => {
+    const from = await sqlite();
+    const id = await fill(from);
+    for (const open of [postgres, sqlite]) {
+      const storage = await open();
+      await storage.upkeep.load(await dump(from));
+      const { store, search } = storage;
+      expect(await store.transcript.context(id, { maxEntries: 500 })).toEqual(
+        await from.store.transcript.context(id, { maxEntries: 500 }),
+      );
+      expect(await search.entries({ conversationId: id, text: '東京', limit: 500 })).toHaveLength(29);
+      expect(await search.summaries({ conversationId: id, text: 'giraffe', limit: 9 })).toHaveLength(1);
+      expect(await search.memories({ reader: READER, text: 'rain', limit: 9 })).toHaveLength(1);
+      const kit = createKit(storage);
+      expect((await kit.say('one more', {}, { externalId: 'new' })).seq).toBe(33);
+      const there = await kit.say('elsewhere', { conversation: 'a:b:c' as never }, { externalId: 'new' });
+      expect(there.conversation.id).toBe(3);
+      expect(await kit.save(id, kit.inserting('gone', [1], { fingerprint: 'gone' }))).toEqual([null]);
+      const asked = await kit.say(
+        'again',
+        { wantsReply: true, claimLeaseMs: 500, now: NOW + 9_000 },
+        { externalId: 'q' },
+      );
+      if (asked.claim === null) throw new Error('no claim');
+      const turn = await kit.commitTurn(asked.claim, { readUpto: asked.seq, posts: [post('last')] });
+      expect(turn).toMatchObject({ kind: 'committed', posts: [{ id: 3 }] });
+    }
+  });
+
+  it('fills only an empty store', async () => {
+    const from = await sqlite();
+    await fill(from);
+    for (const open of [postgres, sqlite]) {
+      const storage = await open();
+      await storage.state.set('a', 'b', 1);
+      await expect(storage.upkeep.load(await dump(from))).rejects.toMatchObject({ code: 'STORE_NOT_EMPTY' });
+      expect((await dump(storage)).rows).toHaveLength(1);
+    }
+  });
+
+  it.each<readonly [string, RegExp, (kept: Kept) => Kept]>([
+    [
+      'lacks a row',
+      /should hold 2 rows of memory_event, but holds 1/,
+      (kept) => {
+        const lost = kept.rows.findIndex(({ table }) => table === 'memory_event');
+        return archiveOf(kept.header, kept.rows.toSpliced(lost, 1));
+      },
+    ],
+    ['was cut off', /should hold/, (kept) => archiveOf(kept.header, kept.rows.slice(0, 20))],
+    [
+      'has a row twice',
+      /the rows of entry do not fit/,
+      (kept) => {
+        const at = kept.rows.findIndex(({ table }) => table === 'entry');
+        return archiveOf(kept.header, kept.rows.toSpliced(at, 0, ...kept.rows.slice(at, at + 1)));
+      },
+    ],
+    [
+      'has a column of tomorrow',
+      /do not fit/,
+      (kept) =>
+        archiveOf(
+          kept.header,
+          kept.rows.map(({ table, row }) => ({ table, row: { ...row, flavour: 1 } })),
+        ),
+    ],
+    [
+      'has a table of tomorrow',
+      /no table flavour/,
+      (kept) => archiveOf(kept.header, [...kept.rows, { table: 'flavour', row: { id: 1 } }]),
+    ],
+    [
+      'was written after a newer change',
+      /newer Strata/,
+      (kept) => archiveOf({ ...kept.header, migrations: [...kept.header.migrations, '9999_future'] }, kept.rows),
+    ],
+  ])('that %s changes nothing', async (_name, problem, spoil) => {
+    const from = await sqlite();
+    await fill(from);
+    const archive = spoil(await dump(from));
+    for (const open of [postgres, sqlite]) {
+      const storage = await open();
+      const error = await storage.upkeep.load(archive).catch((failure: unknown) => failure);
+      expect(error).toMatchObject({ code: 'BACKUP_INVALID' });
+      expect(String(error)).toMatch(problem);
+      expect((await dump(storage)).rows).toEqual([]);
+      await storage.upkeep.load(await dump(from));
+    }
+  });
+});
+
+describe('the check of a store', () => {
+  it('finds nothing wrong with a new one', async () => {
+    const pglite = await openPglite();
+    const { storage } = await pglite.create();
+    const findings = await storage.upkeep.check();
+    expect(findings.map(({ checkId }) => checkId)).toEqual([
+      ...['version', 'rights', 'clock', 'durability', 'connections', 'migrations'],
+    ]);
+    expect(findings.filter(({ severity }) => severity === 'fail')).toEqual([]);
+    await pglite.close();
+  });
+});

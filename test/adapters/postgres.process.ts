@@ -1,0 +1,43 @@
+import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
+import { makeKey } from '../../src/index.ts';
+
+/** A process that uses a database until it is killed: `open` only opens it, `write` tells each message that is durable. */
+const [url = '', work = 'open', name = '0'] = process.argv.slice(2);
+
+async function main(): Promise<void> {
+  const { store } = await createPostgresStorage({ url });
+  process.stdout.write('ready\n');
+  if (work === 'open') return await store.close();
+  await Promise.all(Array.from({ length: 8 }, (_, writer) => write(store, writer)));
+}
+
+async function write(store: Awaited<ReturnType<typeof createPostgresStorage>>['store'], writer: number): Promise<void> {
+  const conversation = makeKey({ platform: 'terminal', workspace: 'local', channel: `room${writer % 3}` });
+  for (let n = 0; ; n++) {
+    const externalId = `${name}-${writer}-${n}`;
+    await store.transcript.append({
+      conversation,
+      audience: 'public',
+      wantsReply: false,
+      claimLeaseMs: null,
+      idleExtractMs: 60_000,
+      now: Date.now(),
+      message: {
+        externalId,
+        role: 'user',
+        author: null,
+        parts: [{ kind: 'text', text: `durable message ${externalId}` }],
+        replyTo: null,
+        mentions: [],
+        tokens: 3,
+        at: Date.now(),
+      },
+    });
+    process.stdout.write(`${conversation} ${externalId}\n`);
+  }
+}
+
+await main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error && 'code' in error ? String(error.code) : String(error)}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,320 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createButtons } from '../../adapters/channels/slack/buttons.ts';
+import { lineOf } from '../../adapters/channels/slack/commands.ts';
+import type { CommandReply } from '../../src/index.ts';
+import {
+  ADA,
+  BOB,
+  BOT_ID,
+  DIRECT,
+  type Fields,
+  GENERAL,
+  GUEST,
+  type SlackDouble,
+  startSlack,
+  TEAM,
+} from '../fixtures/slack/double.ts';
+import { type Opened, openChannel, plain, until } from '../fixtures/slack/kit.ts';
+
+let slack: SlackDouble;
+let bot: Opened;
+beforeEach(async () => {
+  slack = await startSlack();
+  bot = openChannel(slack);
+});
+afterEach(async () => {
+  await bot.channel.stop();
+  await slack.close();
+});
+
+async function start(table: Record<string, unknown> = {}): Promise<void> {
+  bot = openChannel(slack, { table: { sockets: 1, ...table } });
+  await bot.channel.start(bot.sink);
+}
+const answered = (count = 1) =>
+  until('it is answered', () => slack.answers.length >= count && slack.answers[count - 1]);
+const ID = '01k0aaaaaaaaaaaaaaaaaaaaaa';
+const list: CommandReply = {
+  ...plain,
+  title: 'Memory',
+  text: '9 may be read here.',
+  rows: { columns: ['ID', 'KIND', 'WHAT'], cells: [[ID, 'fact', 'Ada drinks <tea>']] },
+  page: { number: 1, of: 2, previous: null, next: { path: ['memory', 'list'], options: { page: '2' } } },
+  actions: [{ label: 'Forget it', command: { path: ['memory', 'forget'], options: { id: ID } }, style: 'danger' }],
+};
+
+interface Shown {
+  readonly text: string;
+  readonly value: string;
+}
+/** Every button and entry of a menu that an answer shows. */
+function buttonsOf(answer: Fields): readonly Shown[] {
+  const found: Shown[] = [];
+  JSON.stringify(answer, (_, part: unknown) => {
+    if (typeof part === 'object' && part !== null && 'value' in part && 'text' in part) {
+      const { text, value } = part as { text: { text: string }; value: string };
+      found.push({ text: text.text, value });
+    }
+    return part;
+  });
+  return found;
+}
+function press(value: string, more: Fields = {}): void {
+  slack.interact({
+    type: 'block_actions',
+    channel: { id: GENERAL },
+    container: { type: 'message', message_ts: '1.1' },
+    actions: [{ type: 'button', action_id: 'button 0', block_id: 'x', value }],
+    ...more,
+  });
+}
+const sealedOf = (answer: Fields, label: string) => buttonsOf(answer).find(({ text }) => text === label)?.value ?? '';
+const opened = () =>
+  until('a form opens', () => slack.callsOf('views.open').at(-1)?.['view'] as Record<string, unknown> | undefined);
+function submit(view: Record<string, unknown>, values: Fields = {}, user = ADA): void {
+  const { private_metadata, callback_id } = view;
+  slack.interact({
+    type: 'view_submission',
+    user: { id: user, team_id: TEAM },
+    view: { id: 'V1', type: 'modal', callback_id, private_metadata, state: { values }, blocks: [] },
+  });
+}
+
+describe('slash commands', () => {
+  test('one with sub-words, or one each, and help for the bare one', () => {
+    expect(lineOf('/strata', 'memory list fact', 'strata')).toBe('/memory list fact');
+    expect(lineOf('/strata', ' /status ', 'strata')).toBe('/status');
+    expect(lineOf('/strata', '', 'strata')).toBe('/help');
+    expect(lineOf('/strata-memory', 'list', 'strata')).toBe('/memory list');
+  });
+
+  test('are answered for the person alone, with their rights and the place', async () => {
+    await start();
+    slack.slash('memory search green tea');
+    expect(await answered()).toMatchObject({ response_type: 'ephemeral' });
+    expect(bot.sink.commands).toMatchObject([
+      {
+        conversation: `slack:${TEAM}:${GENERAL}`,
+        audience: 'public',
+        author: { id: ADA, name: 'Ada', kind: 'person' },
+        rights: 'moderator',
+        path: ['memory', 'search'],
+        options: { query: 'green tea' },
+      },
+    ]);
+    slack.slash('status', { user_id: BOB });
+    await answered(2);
+    expect(bot.sink.commands[1]?.rights).toBe('member');
+  });
+
+  test('who runs the bot is named in the settings', async () => {
+    await start({ operators: [BOB] });
+    slack.slash('status', { user_id: BOB });
+    await answered();
+    expect(bot.sink.commands[0]?.rights).toBe('operator');
+  });
+
+  test('a mistyped one is explained, and nothing runs', async () => {
+    await start();
+    slack.slash('memroy list');
+    expect(JSON.stringify(await answered())).toContain('memory');
+    expect(bot.sink.commands).toEqual([]);
+  });
+
+  test('whom the bot does not serve is told so', async () => {
+    await start({ users: { deny: [BOB] }, outsiders: false });
+    slack.slash('status', { user_id: BOB });
+    slack.slash('status', { user_id: GUEST });
+    expect(JSON.stringify([await answered(1), await answered(2)]).match(/does not serve you/g)).toHaveLength(4);
+    expect(bot.sink.commands).toEqual([]);
+  });
+
+  test('in a direct message of many threads the newest is meant', async () => {
+    await start();
+    slack.say(DIRECT, ADA, 'first');
+    const { ts } = slack.say(DIRECT, ADA, 'second');
+    await until('both arrive', () => bot.sink.messages.length === 2);
+    slack.slash('status', { channel_id: DIRECT });
+    await answered();
+    expect(bot.sink.commands[0]).toMatchObject({ conversation: `slack:${TEAM}:${DIRECT}:${ts}`, audience: 'dm' });
+  });
+
+  test('a file comes as a direct message', async () => {
+    await start();
+    bot.sink.answer = () => ({ ...plain, file: { name: 'memories.json', text: '[]' } });
+    slack.slash('memory export');
+    await until('it is sent', () => slack.uploads.length === 1);
+    expect(slack.uploads).toEqual([{ name: 'memories.json', text: '[]', channel: DIRECT }]);
+  });
+});
+
+describe('answers', () => {
+  test('show rows with what can be done, pages and buttons; nothing in them rings', async () => {
+    await start();
+    bot.sink.answer = () => list;
+    slack.slash('memory list');
+    const answer = await answered();
+    expect(buttonsOf(answer).map(({ text }) => text)).toEqual([
+      'Show',
+      'Where it comes from',
+      'Edit',
+      'Pin',
+      'Forget',
+      'Next',
+      'Forget it',
+    ]);
+    expect(JSON.stringify(answer)).toContain('Ada drinks &lt;tea&gt;');
+  });
+
+  test('a page replaces the list; an edit asks in a form; what cannot be undone is confirmed in one', async () => {
+    await start();
+    bot.sink.answer = ({ path }) => (path[1] === 'show' ? { ...plain, text: 'Ada drinks tea' } : list);
+    slack.slash('memory list');
+    const answer = await answered();
+    press(sealedOf(answer, 'Next'));
+    expect(await answered(2)).toMatchObject({ replace_original: true });
+    expect(bot.sink.commands[1]).toMatchObject({ path: ['memory', 'list'], options: { page: '2' } });
+
+    press(sealedOf(answer, 'Edit'));
+    const form = await opened();
+    expect(JSON.stringify(form)).toContain('"initial_value":"Ada drinks tea"');
+    submit(form, { text: { text: { type: 'plain_text_input', value: 'Ada drinks coffee' } } });
+    await answered(3);
+    expect(bot.sink.commands.at(-1)).toMatchObject({
+      path: ['memory', 'edit'],
+      options: { id: ID, text: 'Ada drinks coffee' },
+    });
+
+    const before = bot.sink.commands.length;
+    press(sealedOf(answer, 'Forget it'));
+    const question = await until('the question', () => {
+      const view = slack.callsOf('views.open').at(-1)?.['view'] as Record<string, unknown> | undefined;
+      return JSON.stringify(view).includes('cannot be undone') && view;
+    });
+    expect(bot.sink.commands).toHaveLength(before);
+    submit(question);
+    await answered(4);
+    expect(bot.sink.commands.at(-1)).toMatchObject({ path: ['memory', 'forget'], options: { id: ID } });
+  });
+
+  test("others' clicks, forged buttons and others' forms do nothing", async () => {
+    await start();
+    bot.sink.answer = () => list;
+    slack.slash('memory list');
+    const value = sealedOf(await answered(), 'Next');
+    press(value, { user: { id: BOB, team_id: TEAM } });
+    expect(JSON.stringify(await answered(2))).toContain('Only the person who asked');
+    press(value.replace('memory', 'status'));
+    expect(JSON.stringify(await answered(3))).toContain('older version');
+    press(sealedOf(slack.answers[0] ?? {}, 'Forget it'));
+    submit(await opened(), {}, BOB);
+    slack.slash('status');
+    await answered(4);
+    expect(bot.sink.commands.map(({ path }) => path.join(' '))).toEqual(['memory list', 'status']);
+  });
+
+  test('buttons hold after a restart, and only as they were made', () => {
+    const button = { deed: 'run', ownerId: ADA, command: { path: ['memory', 'show'], options: { id: ID } } } as const;
+    const value = createButtons('secret').write(button);
+    expect(value.length).toBeLessThanOrEqual(75);
+    expect(createButtons('secret').read(value)).toEqual(button);
+    expect(createButtons('other').read(value)).toBeNull();
+    expect(createButtons('secret').read('nonsense')).toBeNull();
+  });
+});
+
+describe('message shortcuts', () => {
+  const shortcut = (callback_id: string, message: Fields, user = ADA) =>
+    slack.interact({
+      type: 'message_action',
+      callback_id,
+      user: { id: user, team_id: TEAM },
+      channel: { id: GENERAL },
+      message: { type: 'message', ts: '1700000000.000100', ...message },
+    });
+
+  test('"Remember this" keeps what was said, and by whom', async () => {
+    await start();
+    shortcut('remember_message', { user: BOB, text: 'The key is under the mat' });
+    await answered();
+    expect(bot.sink.commands[0]).toMatchObject({
+      path: ['memory', 'remember'],
+      options: { text: 'Bob said: The key is under the mat' },
+    });
+    shortcut('remember_message', { bot_id: BOT_ID, text: '' });
+    expect(JSON.stringify(await answered(2))).toContain('no text');
+  });
+
+  test('"Forget this" asks, then takes out the message; for members only their own', async () => {
+    await start();
+    shortcut('forget_message', { user: BOB, text: 'The key is under the mat' });
+    submit(await opened());
+    await answered();
+    expect(bot.sink.removals).toContainEqual({
+      conversation: `slack:${TEAM}:${GENERAL}`,
+      externalIds: ['1700000000.000100'],
+    });
+    const taken = bot.sink.removals.length;
+    shortcut('forget_message', { user: ADA, text: 'mine' }, BOB);
+    const second = await until(
+      'the second question',
+      () => slack.callsOf('views.open')[1]?.['view'] as Record<string, unknown>,
+    );
+    submit(second, {}, BOB);
+    expect(JSON.stringify(await answered(2))).toContain('Only who wrote');
+    expect(bot.sink.removals).toHaveLength(taken);
+  });
+});
+
+describe('the App Home', () => {
+  const home = () =>
+    until(
+      'it is published',
+      () => slack.callsOf('views.publish').at(-1)?.['view'] as Record<string, unknown> | undefined,
+    );
+  const pressHome = (value: string) =>
+    slack.interact({
+      type: 'block_actions',
+      response_url: '',
+      container: { type: 'view' },
+      view: { id: 'V0', type: 'home' },
+      actions: [{ type: 'button', action_id: 'button 0', block_id: 'x', value }],
+    });
+
+  test("is the person's memory manager: list, search, why, edit, forget, export", async () => {
+    await start();
+    bot.sink.answer = ({ path }) => (path[1] === 'list' ? list : { ...plain, title: path.join(' ') });
+    slack.emit({ type: 'app_home_opened', user: ADA, channel: DIRECT, tab: 'home' });
+    const view = await home();
+    expect(bot.sink.commands[0]).toMatchObject({
+      conversation: `slack:${TEAM}:${DIRECT}`,
+      audience: 'dm',
+      path: ['memory', 'list'],
+    });
+    const labels = buttonsOf(view).map(({ text }) => text);
+    for (const label of ['Search', 'Take a copy', 'Where it comes from', 'Edit', 'Forget'])
+      expect(labels).toContain(label);
+
+    pressHome(sealedOf(view, 'Where it comes from'));
+    expect(JSON.stringify(await opened())).toContain('memory why');
+    pressHome(sealedOf(view, 'Next'));
+    await until('the next page', () => bot.sink.commands.some(({ options }) => options['page'] === '2'));
+    pressHome(sealedOf(view, 'Search'));
+    const form = await until('a form', () => {
+      const last = slack.callsOf('views.open').at(-1)?.['view'] as Record<string, unknown>;
+      return JSON.stringify(last).includes('plain_text_input') && last;
+    });
+    submit(form, { query: { query: { value: 'tea' } } });
+    await until('it is searched', () => bot.sink.commands.some(({ options }) => options['query'] === 'tea'));
+
+    const published = slack.callsOf('views.publish').length;
+    pressHome(sealedOf(view, 'Forget everything about me'));
+    const question = await until('the question', () => {
+      const last = slack.callsOf('views.open').at(-1)?.['view'] as Record<string, unknown>;
+      return JSON.stringify(last).includes('cannot be undone') && last;
+    });
+    submit(question);
+    await until('it is forgotten', () => bot.sink.commands.some(({ path }) => path[1] === 'forget'));
+    await until('the home is shown anew', () => slack.callsOf('views.publish').length > published);
+  });
+});

@@ -1,0 +1,170 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { checkSlack } from '../../adapters/channels/slack/check.ts';
+import { slackAdapter } from '../../adapters/channels/slack/index.ts';
+import { manifestOf, SCOPES } from '../../adapters/channels/slack/manifest.ts';
+import { createSystemClock } from '../../src/clock.ts';
+import { silentLog } from '../../src/index.ts';
+import { ADA, GENERAL, type SlackDouble, signed, startSlack } from '../fixtures/slack/double.ts';
+import { createState, type Opened, openChannel, recordSink, settingsFor, until } from '../fixtures/slack/kit.ts';
+import { freePort } from '../support/port.ts';
+
+let slack: SlackDouble;
+let open: Opened[] = [];
+beforeEach(async () => {
+  slack = await startSlack();
+});
+afterEach(async () => {
+  for (const { channel } of open) await channel.stop();
+  open = [];
+  await slack.close();
+});
+
+async function start(options: Parameters<typeof openChannel>[1] = {}): Promise<Opened> {
+  const opened = openChannel(slack, options);
+  open.push(opened);
+  await opened.channel.start(opened.sink);
+  return opened;
+}
+const arrived = ({ sink }: Opened, text: string) =>
+  until(`"${text}" arrives`, () => sink.messages.find((message) => message.text === text), 15_000);
+
+describe('Socket Mode', () => {
+  test('hears through one socket while another is renewed', async () => {
+    const bot = await start();
+    await until('two sockets are open', () => slack.sockets() === 2);
+    slack.refresh();
+    await delay(60);
+    slack.say(GENERAL, ADA, 'during the renewal');
+    const began = Date.now();
+    await arrived(bot, 'during the renewal');
+    expect(Date.now() - began).toBeLessThan(500);
+    await until('it is renewed', () => slack.opened() === 3, 15_000);
+  }, 30_000);
+
+  test('reads from history what was said while every socket was lost', async () => {
+    const bot = await start({ table: { sockets: 1 } });
+    slack.say(GENERAL, ADA, 'before');
+    await arrived(bot, 'before');
+    slack.kill();
+    slack.store(GENERAL, ADA, 'into the gap');
+    await arrived(bot, 'into the gap');
+    slack.say(GENERAL, ADA, 'after');
+    await arrived(bot, 'after');
+  }, 30_000);
+
+  test('opens a lost socket anew though Slack cannot be reached at first', async () => {
+    const bot = await start({ table: { sockets: 1 } });
+    slack.say(GENERAL, ADA, 'before');
+    await arrived(bot, 'before');
+    slack.fail('apps.connections.open', { status: 500 }, { status: 500 }, { status: 500 }, { status: 500 });
+    slack.kill();
+    slack.say(GENERAL, ADA, 'after');
+    await arrived(bot, 'after');
+  }, 30_000);
+
+  test('says in words which token is not valid', async () => {
+    slack.world.botToken = 'another';
+    await expect(start()).rejects.toThrow('bot token is not valid');
+    slack.world.botToken = 'xoxb-double';
+    slack.world.appToken = 'another';
+    await expect(start()).rejects.toThrow('app token is not valid');
+  });
+});
+
+describe('HTTP', () => {
+  const send = async (port: number, body: object, more: { secret?: string; at?: number } = {}) => {
+    const text = JSON.stringify(body);
+    const headers = { 'content-type': 'application/json', ...signed(text, more) };
+    return await fetch(`http://127.0.0.1:${port}/slack/events`, { method: 'POST', body: text, headers });
+  };
+
+  test('takes signed requests, refuses forged and old ones, and acknowledges what is stored', async () => {
+    const port = await freePort();
+    const sink = recordSink();
+    const bot = await start({ sink, table: { transport: 'http', http: { host: '127.0.0.1', port } } });
+    const body = slack.eventBody({ ...slack.store(GENERAL, ADA, 'over http'), channel_type: 'channel' });
+    expect((await send(port, body, { secret: 'wrong' })).status).toBe(401);
+    expect((await send(port, body, { at: Date.now() - 600_000 })).status).toBe(401);
+    expect(sink.messages).toEqual([]);
+    expect((await send(port, body)).status).toBe(200);
+    await arrived(bot, 'over http');
+    sink.before = async () => {
+      throw new Error('the disk is full');
+    };
+    const lost = slack.eventBody({ ...slack.store(GENERAL, ADA, 'lost'), channel_type: 'channel' });
+    expect((await send(port, lost)).status).toBe(500);
+    sink.before = async () => undefined;
+    expect((await send(port, lost)).status).toBe(200);
+    await arrived(bot, 'lost');
+  });
+
+  test('answers commands over HTTP', async () => {
+    const port = await freePort();
+    const bot = await start({ table: { transport: 'http', http: { host: '127.0.0.1', port } } });
+    const fields = {
+      command: '/strata',
+      text: 'status',
+      user_id: ADA,
+      team_id: 'T0HOME001',
+      channel_id: GENERAL,
+      response_url: `${slack.base}/respond`,
+    };
+    const text = new URLSearchParams(fields).toString();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', ...signed(text) };
+    const response = await fetch(`http://127.0.0.1:${port}/slack/events`, { method: 'POST', body: text, headers });
+    expect(response.status).toBe(200);
+    await until('it is answered', () => slack.answers.length === 1);
+    expect(bot.sink.commands[0]?.path).toEqual(['status']);
+  });
+});
+
+describe('running it', () => {
+  test('each transport asks for its secret', () => {
+    const problem = (table: object) => JSON.stringify(slackAdapter.settings.safeParse(table).error?.issues);
+    expect(problem({ bot_token: 'x' })).toContain('needs app_token');
+    expect(problem({ bot_token: 'x', transport: 'http' })).toContain('needs signing_secret');
+    expect(problem({ bot_token: 'x', app_token: 'y', channels: { allow: ['general'] } })).toContain('C0123ABCD');
+  });
+
+  test('the doctor finds bad tokens and missing rights', async () => {
+    const check = async () =>
+      (await checkSlack(settingsFor(slack), silentLog)).map(({ checkId, severity }) => `${checkId} ${severity}`);
+    expect(await check()).toEqual(['slack.token ok', 'slack.scopes ok', 'slack.socket ok']);
+    slack.world.scopes = 'chat:write';
+    slack.world.appToken = 'another';
+    expect(await check()).toEqual(['slack.token ok', 'slack.scopes fail', 'slack.socket fail']);
+    slack.world.botToken = 'another';
+    expect(await check()).toEqual(['slack.token fail', 'slack.socket fail']);
+  });
+
+  test('the manifest names the transport, the surface, the events and the rights', () => {
+    const socket = manifestOf(settingsFor(slack));
+    expect(socket.settings.socket_mode_enabled).toBe(true);
+    expect(socket.features).toHaveProperty('agent_view');
+    expect(JSON.stringify(socket)).not.toContain('request_url');
+    expect(socket.oauth_config.scopes.bot).toEqual(SCOPES.map(([scope]) => scope));
+    const table = {
+      transport: 'http',
+      surface: 'classic',
+      commands: 'all',
+      http: { public_url: 'https://bot.example' },
+    };
+    const web = manifestOf(settingsFor(slack, table));
+    expect(web.settings.event_subscriptions).toMatchObject({ request_url: 'https://bot.example/slack/events' });
+    expect(web.settings.event_subscriptions.bot_events).toContain('assistant_thread_started');
+    expect(web.features).toHaveProperty('assistant_view');
+    expect(web.features.slash_commands.map(({ command }) => command)).toContain('/strata-memory');
+    expect(web.features.slash_commands.every((command) => 'url' in command)).toBe(true);
+  });
+
+  test('the printed manifest stays within the limits of its fields', async () => {
+    const context = { log: silentLog, state: createState(), clock: createSystemClock() };
+    const table = { bot_token: 'x', app_token: 'y' };
+    const text = await slackAdapter.tasks[0]?.run(table, context as never);
+    const manifest = JSON.parse(text ?? '');
+    expect(manifest.display_information.name.length).toBeLessThanOrEqual(35);
+    expect(manifest.display_information.description.length).toBeLessThanOrEqual(140);
+    expect(manifest.features.agent_view.agent_description.length).toBeLessThanOrEqual(300);
+  });
+});

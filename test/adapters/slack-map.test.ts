@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import { isServed, servesPlace } from '../../adapters/channels/slack/access.ts';
+import { type MapContext, toInbound, toParts } from '../../adapters/channels/slack/map.ts';
+import { conversationsOf, keyOf, placeOfKey, threadOf } from '../../adapters/channels/slack/place.ts';
+import { messageSchema } from '../../adapters/channels/slack/wire.ts';
+import { ADA, BOB, BOT, BOT_ID, GENERAL, STAFF, TEAM } from '../fixtures/slack/double.ts';
+
+const place = { teamId: TEAM, channelId: GENERAL, threadTs: null, audience: 'public' as const };
+const names = {
+  user: (id: string) =>
+    new Map([
+      [ADA, 'Ada'],
+      [BOB, 'Bob'],
+      [BOT, 'strata'],
+    ]).get(id) ?? null,
+  channel: (id: string) => (id === STAFF ? 'staff' : null),
+};
+const context: MapContext = {
+  conversation: keyOf(place),
+  place,
+  self: { userId: BOT, botId: BOT_ID },
+  names,
+  author: { id: ADA, name: 'Ada', kind: 'person' },
+  attachments: [],
+  notes: [],
+  fileTexts: [],
+  isPast: false,
+};
+const wire = (details: object) =>
+  messageSchema.parse({ type: 'message', ts: '1700000000.123456', user: ADA, ...details });
+const map = (details: object) => toInbound(wire(details), context);
+const text = (details: object) => map(details)?.text;
+
+describe('a message of Slack', () => {
+  test('becomes one of the domain', () => {
+    expect(map({ text: `<@${BOT}> ask <@${BOB}>`, thread_ts: '1699999999.000100' })).toEqual({
+      conversation: `slack:${TEAM}:${GENERAL}`,
+      externalId: '1700000000.123456',
+      author: { id: ADA, name: 'Ada', kind: 'person' },
+      text: '@strata ask @Bob',
+      attachments: [],
+      replyTo: '1699999999.000100',
+      mentions: [{ id: BOB, name: 'Bob', kind: 'person' }],
+      addressesBot: true,
+      audience: 'public',
+      at: 1_700_000_000_123,
+    });
+    expect(map({ text: '<!channel> look' })?.addressesBot).toBe(false);
+    expect(map({ text: 'mine', user: BOT })).toBeNull();
+    expect(map({ text: 'mine', user: null, bot_id: BOT_ID, subtype: 'bot_message' })).toBeNull();
+    expect(map({ text: '' })).toBeNull();
+  });
+
+  test('reads ids as names and links as addresses', () => {
+    expect(
+      text({
+        text: `in <#${STAFF}> or <#C9|old>: <https://a.example|here>, <https://b.example>, <mailto:a@b.example|a@b.example>`,
+      }),
+    ).toBe('in #staff or #old: [here](https://a.example), https://b.example, a@b.example');
+    expect(
+      text({ text: '<!here> <!subteam^S1|@team> <!date^1|today> 1 &lt; 2 &amp;&amp; 3 &gt; 2 <@U0NOBODY1>' }),
+    ).toBe('@here @team today 1 < 2 && 3 > 2 @U0NOBODY1');
+  });
+
+  test('reads rich text, which holds more than the text beside it', () => {
+    const section = (...elements: object[]) => ({ type: 'rich_text_section', elements });
+    const blocks = [
+      {
+        type: 'rich_text',
+        elements: [
+          section(
+            { type: 'text', text: 'Bold', style: { bold: true } },
+            { type: 'text', text: ' to ' },
+            { type: 'user', user_id: BOB },
+            { type: 'emoji', name: 'wave', unicode: '1f44b' },
+          ),
+          { type: 'rich_text_list', style: 'ordered', indent: 0, elements: [section({ type: 'text', text: 'one' })] },
+          {
+            type: 'rich_text_list',
+            style: 'bullet',
+            indent: 1,
+            elements: [section({ type: 'link', url: 'https://a.example' })],
+          },
+          { type: 'rich_text_preformatted', elements: [{ type: 'text', text: 'x = 1' }] },
+          { type: 'rich_text_quote', elements: [{ type: 'text', text: 'said' }] },
+        ],
+      },
+    ];
+    expect(text({ text: 'fallback', blocks })).toBe(
+      '**Bold** to @Bob👋\n1. one\n  - https://a.example\n```\nx = 1\n```\n> said',
+    );
+    const header = { type: 'header', text: { type: 'plain_text', text: 'Build' } };
+    const section2 = {
+      type: 'section',
+      text: { type: 'mrkdwn', text: `by <@${BOB}>` },
+      fields: [{ type: 'mrkdwn', text: 'red' }],
+    };
+    expect(text({ text: '', blocks: [header, section2, { type: 'divider' }, 7] })).toBe('Build\nby @Bob\nred');
+  });
+
+  test('quotes what was shared, and passes over previews', () => {
+    expect(text({ text: 'see', attachments: [{ from_url: 'https://a.example', title: 'A', text: 'Ad' }] })).toBe('see');
+    expect(text({ text: 'see', attachments: [{ is_share: true, author_name: 'Bob', text: 'do it\nnow' }] })).toBe(
+      'see\n[shared message of Bob, not written by the sender]\n> do it\n> now',
+    );
+  });
+
+  test('an edit holds the same content', () => {
+    const parts = toParts(wire({ text: 'new' }), { ...context, notes: ['[about]'] });
+    expect(parts).toEqual([{ kind: 'text', text: '[about]\nnew' }]);
+  });
+});
+
+describe('places', () => {
+  test('a key tells the workspace, the channel and the thread', () => {
+    const thread = { teamId: TEAM, channelId: GENERAL, threadTs: '1700000000.123456' };
+    expect(placeOfKey(keyOf(thread))).toEqual(thread);
+    expect(placeOfKey(keyOf({ ...thread, threadTs: null })).threadTs).toBeNull();
+    expect(conversationsOf(TEAM, { channelId: GENERAL, ts: '2', threadTs: '1' })).toHaveLength(3);
+  });
+
+  test('the thread follows from the message and the settings alone', () => {
+    const said = { channelId: GENERAL, isDirect: false, ts: '2', threadTs: null, mentionsBot: true };
+    const rules = { direct_conversation: 'thread', channel_replies: 'thread' } as const;
+    expect(threadOf(said, rules)).toBe('2');
+    expect(threadOf({ ...said, mentionsBot: false }, rules)).toBeNull();
+    expect(threadOf({ ...said, threadTs: '1' }, rules)).toBe('1');
+    expect(threadOf(said, { ...rules, channel_replies: 'channel' })).toBeNull();
+    expect(threadOf({ ...said, isDirect: true }, { ...rules, direct_conversation: 'person' })).toBeNull();
+  });
+
+  test('lists decide who and what is served', () => {
+    const lists = {
+      direct_messages: true,
+      outsiders: true,
+      channels: { allow: [], deny: [STAFF] },
+      users: { allow: [], deny: [] },
+    };
+    expect(servesPlace(lists, STAFF)).toBe(false);
+    expect(servesPlace({ ...lists, channels: { allow: [STAFF], deny: [] } }, GENERAL)).toBe(false);
+    expect(servesPlace({ ...lists, direct_messages: false }, 'D1')).toBe(false);
+    const visitor = { channelId: GENERAL, userId: ADA, isOutsider: false };
+    expect(isServed(lists, visitor)).toBe(true);
+    expect(isServed({ ...lists, users: { allow: [BOB], deny: [] } }, visitor)).toBe(false);
+    expect(isServed({ ...lists, outsiders: false }, { ...visitor, isOutsider: true })).toBe(false);
+  });
+});

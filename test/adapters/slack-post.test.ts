@@ -1,0 +1,228 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ConversationKey, Post } from '../../src/index.ts';
+import { ADA, BOT, DIRECT, GENERAL, type SlackDouble, startSlack, TEAM } from '../fixtures/slack/double.ts';
+import { createState, type Opened, openChannel, until } from '../fixtures/slack/kit.ts';
+
+let slack: SlackDouble;
+let open: Opened[] = [];
+beforeEach(async () => {
+  slack = await startSlack();
+});
+afterEach(async () => {
+  for (const { channel } of open) await channel.stop();
+  open = [];
+  await slack.close();
+});
+
+async function start(options: Parameters<typeof openChannel>[1] = {}): Promise<Opened> {
+  const opened = openChannel(slack, { ...options, table: { sockets: 1, ...options.table } });
+  open.push(opened);
+  await opened.channel.start(opened.sink);
+  return opened;
+}
+
+const { signal } = new AbortController();
+const channelKey = `slack:${TEAM}:${GENERAL}` as ConversationKey;
+const post = (details: Partial<Post> = {}): Post => ({
+  conversation: channelKey,
+  nonce: '1-1-0',
+  body: { kind: 'text', text: 'an answer' },
+  replyTo: null,
+  attempt: 1,
+  ...details,
+});
+const ask = async (bot: Opened): Promise<Post['conversation']> => {
+  const { ts } = slack.say(GENERAL, ADA, `<@${BOT}> hi`);
+  return (await until('it arrives', () => bot.sink.messages.find((message) => message.externalId === ts))).conversation;
+};
+
+describe('a reply', () => {
+  test('goes into the thread of its conversation, without previews, with blocks and a text', async () => {
+    const bot = await start();
+    const conversation = await ask(bot);
+    await bot.channel.post(post({ conversation, body: { kind: 'text', text: '**Yes**, see https://a.example' } }), {
+      signal,
+    });
+    const [sent] = slack.callsOf('chat.postMessage');
+    expect(sent).toMatchObject({
+      thread_ts: conversation.split(':')[3],
+      text: '*Yes*, see <https://a.example|https://a.example>',
+      unfurl_links: false,
+      unfurl_media: false,
+      link_names: false,
+    });
+    expect(JSON.stringify(sent?.['blocks'])).toContain('"rich_text"');
+  });
+
+  test('rings for nobody, whatever the model writes', async () => {
+    const bot = await start();
+    const text = `<!channel> <!here> <@${ADA}> <!subteam^S1|team> \`<!everyone>\`\n\n<!channel>\n\n- <@${ADA}>`;
+    await bot.channel.post(post({ body: { kind: 'text', text } }), { signal });
+    const sent = slack.callsOf('chat.postMessage')[0];
+    expect(sent?.['text']).not.toMatch(/<[!@#]/);
+    const types = JSON.stringify(sent?.['blocks']).match(/"type":"\w+"/g) ?? [];
+    for (const type of ['user', 'usergroup', 'broadcast', 'channel', 'mrkdwn'])
+      expect(types).not.toContain(`"type":"${type}"`);
+  });
+
+  test('is posted as text where Slack refuses its blocks', async () => {
+    const bot = await start();
+    slack.fail('chat.postMessage', { error: 'invalid_blocks' });
+    await bot.channel.post(post(), { signal });
+    expect(slack.posted(GENERAL)).toMatchObject([{ text: 'an answer' }]);
+    expect(slack.posted(GENERAL)[0]).not.toHaveProperty('blocks');
+  });
+
+  test('waits as long as Slack asks', async () => {
+    const bot = await start();
+    slack.fail('chat.postMessage', { retryAfter: 1 });
+    const began = Date.now();
+    await bot.channel.post(post(), { signal });
+    expect(Date.now() - began).toBeGreaterThan(900);
+    expect(slack.posted(GENERAL)).toHaveLength(1);
+  });
+
+  test('fails soon, in words, where Slack does not take it', async () => {
+    const bot = await start();
+    slack.fail('chat.postMessage', { error: 'not_in_channel' });
+    await expect(bot.channel.post(post(), { signal })).rejects.toThrow('/invite');
+    slack.fail('chat.postMessage', { retryAfter: 3600 });
+    await expect(bot.channel.post(post(), { signal })).rejects.toThrow('Slack');
+    slack.fail('chat.postMessage', { status: 500 }, { status: 500 });
+    const began = Date.now();
+    await expect(bot.channel.post(post(), { signal })).rejects.toThrow('Slack');
+    expect(Date.now() - began).toBeLessThan(5_000);
+  });
+
+  test('that may have been posted before a crash is looked for, in channels and threads, and not posted twice', async () => {
+    const bot = await start();
+    const conversation = await ask(bot);
+    for (const place of [channelKey, conversation]) {
+      const first = await bot.channel.post(post({ conversation: place }), { signal });
+      const again = await bot.channel.post(post({ conversation: place, attempt: 2 }), { signal });
+      expect(again).toEqual(first);
+    }
+    expect(slack.posted(GENERAL)).toHaveLength(2);
+    await bot.channel.post(post({ attempt: 2, nonce: '1-2-0' }), { signal });
+    expect(slack.posted(GENERAL)).toHaveLength(3);
+  });
+
+  test('is not repeated while Slack does not tell whether it was posted', async () => {
+    const bot = await start();
+    await bot.channel.post(post(), { signal });
+    slack.fail('conversations.history', { error: 'internal_error' });
+    await expect(bot.channel.post(post({ attempt: 2 }), { signal })).rejects.toThrow('Slack');
+    expect(slack.posted(GENERAL)).toHaveLength(1);
+  });
+
+  test('too long for messages is a file, with its beginning', async () => {
+    const bot = await start();
+    const text = `The story.\n\n${'Word after word. '.repeat(3000)}`;
+    const [body, ...more] = bot.channel.split(text);
+    expect(more).toEqual([]);
+    if (body !== undefined) await bot.channel.post(post({ body }), { signal });
+    expect(slack.uploads).toMatchObject([{ name: 'reply.md', channel: GENERAL }]);
+    expect(slack.uploads[0]?.text).toBe(text.trim());
+    expect(slack.posted(GENERAL)[0]?.['text']).toContain('The story.');
+  });
+});
+
+describe('while the model works', () => {
+  test('a status stands under the thread and goes away', async () => {
+    const bot = await start();
+    const conversation = await ask(bot);
+    bot.channel.show(conversation, { kind: 'working' });
+    bot.channel.show(conversation, { kind: 'idle' });
+    const shown = () => slack.callsOf('assistant.threads.setStatus').map(({ status }) => status);
+    await until('both are shown', () => shown().length === 2);
+    expect(shown().toSorted()).toEqual(['', 'is thinking…']);
+  });
+
+  const streaming = { streaming: true, streaming_seconds: 0.1 };
+
+  test('the reply is streamed and becomes the message in one piece', async () => {
+    const bot = await start({ table: streaming });
+    const conversation = await ask(bot);
+    bot.channel.show(conversation, { kind: 'draft', text: 'Once <!channel>' });
+    await until('it streams', () => slack.callsOf('chat.startStream').length === 1);
+    bot.channel.show(conversation, { kind: 'draft', text: 'Once <!channel> upon a time' });
+    await until('it grows', () => slack.callsOf('chat.appendStream').length === 1);
+    expect(slack.callsOf('chat.startStream')[0]).toMatchObject({ recipient_user_id: ADA, recipient_team_id: TEAM });
+    expect(slack.posted(GENERAL)[0]?.['text']).toBe('Once &lt;!channel> upon a time');
+    const { platformMessageId } = await bot.channel.post(
+      post({ conversation, body: { kind: 'text', text: 'Once upon a time.' } }),
+      { signal },
+    );
+    expect(slack.posted(GENERAL)).toMatchObject([{ ts: platformMessageId, text: 'Once upon a time.' }]);
+    expect(slack.callsOf('chat.stopStream')).toHaveLength(1);
+    const again = await bot.channel.post(
+      post({ conversation, body: { kind: 'text', text: 'Once upon a time.' }, attempt: 2 }),
+      { signal },
+    );
+    expect(again.platformMessageId).toBe(platformMessageId);
+  });
+
+  test('a stream that has expired loses nothing', async () => {
+    const bot = await start({ table: streaming });
+    const conversation = await ask(bot);
+    bot.channel.show(conversation, { kind: 'draft', text: 'Once' });
+    await until('it streams', () => slack.callsOf('chat.startStream').length === 1);
+    slack.world.expiresStreams = true;
+    bot.channel.show(conversation, { kind: 'draft', text: 'Once upon' });
+    await until('it fails', () => slack.callsOf('chat.appendStream').length === 1);
+    await bot.channel.post(post({ conversation, body: { kind: 'text', text: 'Once upon a time.' } }), { signal });
+    expect(slack.posted(GENERAL).map(({ text }) => text)).toEqual(['Once upon a time.']);
+  });
+
+  test('a streamed message that is gone is posted anew', async () => {
+    const bot = await start({ table: streaming });
+    const conversation = await ask(bot);
+    bot.channel.show(conversation, { kind: 'draft', text: 'Once' });
+    await until('it streams', () => slack.callsOf('chat.startStream').length === 1);
+    slack.fail('chat.update', { error: 'message_not_found' });
+    await bot.channel.post(post({ conversation, body: { kind: 'text', text: 'Whole.' } }), { signal });
+    expect(slack.posted(GENERAL).map(({ text }) => text)).toContain('Whole.');
+  });
+
+  test('a turn without a reply leaves no draft, and a crash leaves none after the next start', async () => {
+    const state = createState();
+    const bot = await start({ state, table: streaming });
+    const conversation = await ask(bot);
+    bot.channel.show(conversation, { kind: 'draft', text: 'Once' });
+    await until('it streams', () => slack.posted(GENERAL).length === 1);
+    bot.channel.show(conversation, { kind: 'idle' });
+    await until('it is gone', () => slack.posted(GENERAL).length === 0);
+    bot.channel.show(conversation, { kind: 'draft', text: 'Twice' });
+    await until('it streams', () => slack.posted(GENERAL).length === 1);
+    await delay(50);
+    await start({ state, table: streaming });
+    await until('it is gone', () => slack.posted(GENERAL).length === 0);
+  });
+});
+
+describe("Slack's agent surface", () => {
+  test('greets once, suggests each time, and titles a thread by its first message', async () => {
+    const bot = await start();
+    for (let index = 0; index < 2; index += 1) {
+      slack.emit({ type: 'app_home_opened', user: ADA, channel: DIRECT, tab: 'messages' });
+    }
+    await until('it suggests', () => slack.callsOf('assistant.threads.setSuggestedPrompts').length === 2);
+    expect(slack.posted(DIRECT)).toHaveLength(1);
+    expect(slack.callsOf('assistant.threads.setSuggestedPrompts')[0]).not.toHaveProperty('thread_ts');
+    const { ts } = slack.say(DIRECT, ADA, 'What is the\nplan?');
+    await until('it is titled', () => slack.callsOf('assistant.threads.setTitle').length === 1);
+    expect(slack.callsOf('assistant.threads.setTitle')[0]).toMatchObject({ thread_ts: ts, title: 'What is the plan?' });
+    slack.emit({ type: 'app_context_changed', user: ADA, channel: DIRECT });
+    expect(bot.sink.messages).toHaveLength(1);
+  });
+
+  test('older apps are greeted in the thread of the assistant', async () => {
+    await start({ table: { surface: 'classic' } });
+    const thread = { user_id: ADA, channel_id: DIRECT, thread_ts: '1700000000.000100', context: {} };
+    slack.emit({ type: 'assistant_thread_started', assistant_thread: thread });
+    await until('it suggests', () => slack.callsOf('assistant.threads.setSuggestedPrompts').length === 1);
+    expect(slack.posted(DIRECT)[0]).toMatchObject({ thread_ts: '1700000000.000100' });
+    slack.emit({ type: 'assistant_thread_context_changed', assistant_thread: thread });
+  });
+});

@@ -1,0 +1,375 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  ADA,
+  BOB,
+  BOT,
+  BOT_ID,
+  DIRECT,
+  GENERAL,
+  GUEST,
+  OTHER_TEAM,
+  ROBOT,
+  SHARED,
+  type SlackDouble,
+  STAFF,
+  startSlack,
+  TEAM,
+} from '../fixtures/slack/double.ts';
+import { createState, type Opened, openChannel, recordSink, until } from '../fixtures/slack/kit.ts';
+
+let slack: SlackDouble;
+let open: Opened[] = [];
+beforeEach(async () => {
+  slack = await startSlack();
+});
+afterEach(async () => {
+  for (const { channel } of open) await channel.stop();
+  open = [];
+  await slack.close();
+});
+
+async function start(options: Parameters<typeof openChannel>[1] = {}): Promise<Opened> {
+  const opened = openChannel(slack, { ...options, table: { sockets: 1, ...options.table } });
+  open.push(opened);
+  await opened.channel.start(opened.sink);
+  return opened;
+}
+/** Stops a bot; what is said from then on is not for it. */
+async function stop({ channel }: Opened): Promise<void> {
+  await channel.stop();
+  await until('its sockets are closed', () => slack.sockets() === 0);
+}
+const arrived = ({ sink }: Opened, text: string) =>
+  until(`"${text}" arrives`, () => sink.messages.find((message) => message.text === text));
+
+describe('where a message is kept', () => {
+  test('a channel is one conversation, each thread and each mention another, with the key fixed before the reply', async () => {
+    const bot = await start();
+    slack.say(GENERAL, ADA, 'good morning');
+    expect((await arrived(bot, 'good morning')).conversation).toBe(`slack:${TEAM}:${GENERAL}`);
+    const asked = slack.say(GENERAL, ADA, `<@${BOT}> what is up?`);
+    const message = await arrived(bot, '@strata what is up?');
+    expect(message.conversation).toBe(`slack:${TEAM}:${GENERAL}:${asked.ts}`);
+    expect(message.addressesBot).toBe(true);
+    slack.say(GENERAL, BOB, 'me too', { thread_ts: asked.ts });
+    expect(await arrived(bot, 'me too')).toMatchObject({ conversation: message.conversation, replyTo: asked.ts });
+  });
+
+  test('a mention may be answered in the channel instead', async () => {
+    const bot = await start({ table: { channel_replies: 'channel' } });
+    slack.say(GENERAL, ADA, `<@${BOT}> here please`);
+    expect((await arrived(bot, '@strata here please')).conversation).toBe(`slack:${TEAM}:${GENERAL}`);
+  });
+
+  test('each thread of a direct message is a conversation, or all with one person are one', async () => {
+    const bot = await start();
+    const first = slack.say(DIRECT, ADA, 'about cats');
+    expect(await arrived(bot, 'about cats')).toMatchObject({
+      conversation: `slack:${TEAM}:${DIRECT}:${first.ts}`,
+      audience: 'dm',
+    });
+    await stop(bot);
+    const one = await start({ table: { direct_conversation: 'person' } });
+    slack.say(DIRECT, ADA, 'about dogs');
+    expect((await arrived(one, 'about dogs')).conversation).toBe(`slack:${TEAM}:${DIRECT}`);
+  });
+
+  test('one conversation of many threads is answered in the thread of its newest message, also after a restart', async () => {
+    const state = createState();
+    const bot = await start({ state, table: { direct_conversation: 'person' } });
+    const { ts } = slack.say(DIRECT, ADA, 'about cats');
+    const { conversation } = await arrived(bot, 'about cats');
+    await stop(bot);
+    const again = await start({ state, table: { direct_conversation: 'person', catch_up: { messages: 0 } } });
+    const body = { kind: 'text', text: 'purr' } as const;
+    const { signal } = new AbortController();
+    await again.channel.post({ conversation, nonce: '1', body, replyTo: null, attempt: 1 }, { signal });
+    expect(slack.posted(DIRECT).at(-1)).toMatchObject({ thread_ts: ts });
+  });
+
+  test('a thread that began before the bot was asked says what it is about', async () => {
+    const bot = await start();
+    const root = slack.store(GENERAL, BOB, 'The build of <#C0STAFF01> is red');
+    slack.say(GENERAL, ADA, `<@${BOT}> why?`, { thread_ts: root.ts });
+    const first = await arrived(
+      bot,
+      '[the thread is about this message of Bob]\nThe build of #staff is red\n@strata why?',
+    );
+    slack.say(GENERAL, ADA, 'and since when?', { thread_ts: root.ts });
+    expect((await arrived(bot, 'and since when?')).conversation).toBe(first.conversation);
+  });
+});
+
+describe('who can read it', () => {
+  test('direct messages, private channels and public channels are told apart, shared ones are private', async () => {
+    const bot = await start();
+    for (const channel of [GENERAL, STAFF, SHARED, DIRECT]) slack.say(channel, ADA, `in ${channel}`);
+    const of = async (channel: string) => (await arrived(bot, `in ${channel}`)).audience;
+    expect([await of(GENERAL), await of(STAFF), await of(SHARED), await of(DIRECT)]).toEqual([
+      'public',
+      'private',
+      'private',
+      'dm',
+    ]);
+  });
+
+  test('a channel that cannot be looked at counts as private', async () => {
+    const bot = await start();
+    slack.channels.delete(GENERAL);
+    slack.say(GENERAL, ADA, 'hello');
+    expect((await arrived(bot, 'hello')).audience).toBe('private');
+  });
+
+  test('sharing a channel with another workspace closes its conversations', async () => {
+    const bot = await start();
+    slack.say(GENERAL, ADA, 'hello');
+    const { conversation } = await arrived(bot, 'hello');
+    slack.channels.set(GENERAL, { name: 'general', is_ext_shared: true });
+    slack.emit({ type: 'channel_shared', channel: GENERAL, connected_team_id: OTHER_TEAM });
+    await until('it is told', () => bot.sink.audiences.at(-1)?.audience === 'private');
+    expect(bot.sink.audiences.at(-1)).toEqual({ conversation, audience: 'private' });
+  });
+
+  test('people of another workspace are named as such, or not served at all', async () => {
+    const bot = await start();
+    slack.say(SHARED, GUEST, 'hello from outside', { team: OTHER_TEAM, user_team: OTHER_TEAM });
+    expect((await arrived(bot, 'hello from outside')).author).toMatchObject({
+      id: GUEST,
+      name: 'Grace (of another workspace)',
+    });
+    await stop(bot);
+    const strict = await start({ table: { outsiders: false } });
+    slack.say(SHARED, GUEST, 'again', { team: OTHER_TEAM, user_team: OTHER_TEAM });
+    slack.say(SHARED, ADA, 'from inside');
+    await arrived(strict, 'from inside');
+    expect(strict.sink.messages.map(({ text }) => text)).toEqual(['from inside']);
+  });
+});
+
+describe('what is taken', () => {
+  test('a mention that comes as two events is one message', async () => {
+    const bot = await start();
+    const { ts } = slack.say(GENERAL, ADA, `<@${BOT}> once`);
+    slack.emit({ type: 'app_mention', user: ADA, text: `<@${BOT}> once`, ts, channel: GENERAL, event_ts: ts });
+    await until('the second is known', () => bot.sink.duplicates.length === 1);
+    expect(bot.sink.messages).toHaveLength(1);
+  });
+
+  test('a retry is taken when the first delivery was lost, whatever its header says', async () => {
+    const bot = await start();
+    const message = slack.store(GENERAL, ADA, 'only in the retry');
+    const retry = { retry_attempt: 2, retry_reason: 'timeout' };
+    slack.envelope('events_api', slack.eventBody({ ...message, channel_type: 'channel' }), retry);
+    await arrived(bot, 'only in the retry');
+  });
+
+  test('an event is acknowledged when it is stored, and not when it could not be', async () => {
+    const bot = await start();
+    const gate = Promise.withResolvers<void>();
+    bot.sink.before = () => gate.promise;
+    const message = slack.store(GENERAL, ADA, 'slowly');
+    const id = slack.emit({ ...message, channel_type: 'channel' });
+    await delay(150);
+    expect(slack.acks).not.toContain(id);
+    gate.resolve();
+    await until('it is acknowledged', () => slack.acks.includes(id));
+    bot.sink.before = async () => {
+      throw new Error('the disk is full');
+    };
+    const lost = slack.emit({ ...slack.store(GENERAL, ADA, 'lost'), channel_type: 'channel' });
+    await delay(200);
+    expect(slack.acks).not.toContain(lost);
+  });
+
+  test('own messages are passed over, other bots are read along if wanted', async () => {
+    const bot = await start();
+    slack.say(GENERAL, BOT, 'I said', { bot_id: BOT_ID });
+    slack.say(GENERAL, ROBOT, 'beep', { bot_id: 'B0ROBOT01', subtype: 'bot_message', username: 'Robot' });
+    expect((await arrived(bot, 'beep')).author).toEqual({ id: ROBOT, name: 'Robot', kind: 'bot' });
+    await stop(bot);
+    const deaf = await start({ table: { hear_bots: false } });
+    slack.say(GENERAL, ROBOT, 'boop', { bot_id: 'B0ROBOT01' });
+    slack.say(GENERAL, ADA, 'quiet');
+    await arrived(deaf, 'quiet');
+    expect(deaf.sink.messages).toHaveLength(1);
+    expect(bot.sink.messages).toHaveLength(1);
+  });
+
+  test("joins, names and the like are Slack's own", async () => {
+    const bot = await start();
+    slack.say(GENERAL, ADA, 'has joined', { subtype: 'channel_join' });
+    slack.say(GENERAL, ADA, 'thread', { subtype: 'assistant_app_thread' });
+    slack.say(GENERAL, ADA, 'waves', { subtype: 'me_message' });
+    await arrived(bot, '_waves_');
+    expect(bot.sink.messages).toHaveLength(1);
+  });
+
+  test('lists of channels and people are kept, and direct messages can be closed', async () => {
+    const bot = await start({
+      table: { channels: { deny: [STAFF] }, users: { deny: [BOB] }, direct_messages: false },
+    });
+    slack.say(STAFF, ADA, 'secret');
+    slack.say(GENERAL, BOB, 'not me');
+    slack.say(DIRECT, ADA, 'psst');
+    slack.say(GENERAL, ADA, 'fine');
+    await arrived(bot, 'fine');
+    expect(bot.sink.messages).toHaveLength(1);
+  });
+
+  test('events of a workspace that the token does not belong to are passed over', async () => {
+    const bot = await start();
+    const stranger = { team_id: OTHER_TEAM, context_team_id: OTHER_TEAM };
+    slack.emit({ ...slack.store(GENERAL, ADA, 'elsewhere'), channel_type: 'channel' }, stranger);
+    slack.say(GENERAL, ADA, 'here');
+    await arrived(bot, 'here');
+    expect(bot.sink.messages).toHaveLength(1);
+  });
+});
+
+describe('edits and deletions', () => {
+  test('reach the conversation that holds the message', async () => {
+    const bot = await start();
+    const message = slack.say(GENERAL, ADA, 'I like te');
+    const { conversation } = await arrived(bot, 'I like te');
+    const edited = { ...message, text: 'I like tea', edited: { user: ADA, ts: `${Number(message.ts) + 5}` } };
+    slack.emit({
+      type: 'message',
+      subtype: 'message_changed',
+      channel: GENERAL,
+      message: edited,
+      previous_message: message,
+    });
+    const edit = await until('it is told', () => bot.sink.edits.find((one) => one.conversation === conversation));
+    expect(edit).toMatchObject({ externalId: message.ts, parts: [{ kind: 'text', text: 'I like tea' }] });
+    slack.emit({ type: 'message', subtype: 'message_deleted', channel: GENERAL, deleted_ts: message.ts });
+    await until('it is told', () => bot.sink.removals.some((one) => one.conversation === conversation));
+    expect(bot.sink.removals[0]?.externalIds).toEqual([message.ts]);
+  });
+
+  test('previews are no edits, and a tombstone is a deletion', async () => {
+    const bot = await start();
+    const message = slack.say(GENERAL, ADA, 'see https://example.com');
+    await arrived(bot, 'see https://example.com');
+    const changed = { type: 'message', subtype: 'message_changed', channel: GENERAL, previous_message: message };
+    slack.emit({ ...changed, message: { ...message, attachments: [{ from_url: 'https://example.com', title: 'X' }] } });
+    slack.emit({ ...changed, message: { ...message, subtype: 'tombstone', user: 'USLACKBOT', text: 'gone' } });
+    await until('it is told', () => bot.sink.removals.length > 0);
+    expect(bot.sink.edits).toEqual([]);
+  });
+
+  test('the bot leaving a channel deletes what was kept of it, where that is wanted', async () => {
+    const bot = await start({ table: { purge_on_leave: true } });
+    slack.say(GENERAL, ADA, 'hello');
+    const { conversation } = await arrived(bot, 'hello');
+    slack.emit({ type: 'channel_left', channel: GENERAL, actor_id: ADA });
+    await until('it is told', () => bot.sink.gone.includes(conversation));
+  });
+
+  test('an app that was removed from the workspace keeps nothing of it', async () => {
+    const bot = await start();
+    slack.say(GENERAL, ADA, 'hello');
+    const { conversation } = await arrived(bot, 'hello');
+    slack.emit({ type: 'tokens_revoked', tokens: { oauth: [ADA], bot: [] } });
+    slack.emit({ type: 'app_uninstalled' });
+    await until('it is told', () => bot.sink.gone.length === 1);
+    slack.emit({ type: 'tokens_revoked', tokens: { oauth: [], bot: [BOT] } });
+    await until('it is told', () => bot.sink.gone.length === 2);
+    expect(bot.sink.gone).toEqual([conversation, conversation]);
+  });
+});
+
+describe('files', () => {
+  const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
+  const share = (name: string, mimetype: string, size: number) => ({
+    subtype: 'file_share',
+    files: [{ id: 'F1', name, mimetype, size, url_private: `${slack.base}/files/${name}` }],
+  });
+
+  test('images come with their bytes, fetched with the token; texts are read; others are named', async () => {
+    const bot = await start();
+    slack.files.set('/files/cat.png', { body: png, type: 'image/png' });
+    slack.files.set('/files/notes.md', { body: Buffer.from('# Plan\nTea.'), type: 'text/markdown' });
+    slack.say(GENERAL, ADA, 'look', share('cat.png', 'image/png', png.length));
+    expect((await arrived(bot, 'look')).attachments).toEqual([
+      {
+        kind: 'attachment',
+        name: 'cat.png',
+        mediaType: 'image/png',
+        sizeBytes: png.length,
+        reference: `data:image/png;base64,${png.toString('base64')}`,
+      },
+    ]);
+    slack.say(GENERAL, ADA, 'read', share('notes.md', 'text/markdown', 11));
+    await arrived(bot, 'read\n[file notes.md]\n# Plan\nTea.');
+    slack.say(GENERAL, ADA, 'and', share('film.mp4', 'video/mp4', 5_000_000));
+    expect((await arrived(bot, 'and')).attachments[0]).toMatchObject({ name: 'film.mp4', mediaType: 'video/mp4' });
+  });
+
+  test('what is no image, or too large, is named and not shown', async () => {
+    const bot = await start({ table: { files: { image_mb: 0.001 } } });
+    slack.files.set('/files/fake.png', { body: Buffer.from('<html>sign in</html>'), type: 'image/png' });
+    slack.say(GENERAL, ADA, 'one', share('fake.png', 'image/png', 20));
+    slack.say(GENERAL, ADA, 'two', share('huge.png', 'image/png', 9_000_000));
+    expect((await arrived(bot, 'one\n[image not shown, 0.0 MB: fake.png]')).attachments).toEqual([]);
+    await arrived(bot, 'two\n[image not shown, 9.0 MB: huge.png]');
+  });
+
+  test('the token is sent to no other server', async () => {
+    const bot = await start();
+    const files = [
+      { id: 'F1', name: 'x.txt', mimetype: 'text/plain', size: 3, url_private: 'https://evil.example/x.txt' },
+    ];
+    slack.say(GENERAL, ADA, 'mine', { subtype: 'file_share', files });
+    expect((await arrived(bot, 'mine')).attachments[0]).toMatchObject({ name: 'x.txt' });
+  });
+});
+
+describe('what was missed', () => {
+  test('is read at the next start: in channels, in threads that were known, and in threads that began meanwhile', async () => {
+    const sink = recordSink();
+    const state = createState();
+    const bot = await start({ sink, state });
+    slack.say(GENERAL, ADA, 'before');
+    const asked = slack.say(GENERAL, ADA, `<@${BOT}> a question`);
+    await arrived(bot, '@strata a question');
+    await stop(bot);
+    slack.store(GENERAL, BOB, 'meanwhile');
+    slack.store(GENERAL, BOB, 'in the thread', { thread_ts: asked.ts });
+    const again = await start({ sink, state });
+    await arrived(again, 'meanwhile');
+    await arrived(again, 'in the thread');
+    expect(sink.messages).toHaveLength(4);
+    expect(sink.messages.map(({ isPast }) => isPast ?? false)).toEqual([false, false, false, false]);
+  });
+
+  test('is read page by page within the rate that is granted', async () => {
+    const sink = recordSink();
+    const first = await start({ sink });
+    slack.say(GENERAL, ADA, 'before');
+    await arrived(first, 'before');
+    await stop(first);
+    for (let index = 0; index < 7; index += 1) slack.store(GENERAL, BOB, `missed ${index}`);
+    const table = { catch_up: { page: 3, requests_per_minute: 100 } };
+    const again = await start({ sink, table });
+    await arrived(again, 'missed 6');
+    expect(sink.messages.filter(({ text }) => text.startsWith('missed')).map(({ text }) => text)).toEqual(
+      Array.from({ length: 7 }, (_, index) => `missed ${index}`),
+    );
+    expect(slack.callsOf('conversations.history').every(({ limit }) => Number(limit) === 3)).toBe(true);
+  });
+
+  test('waits as long as Slack asks when the rate is used up', async () => {
+    const sink = recordSink();
+    const first = await start({ sink });
+    slack.say(GENERAL, ADA, 'before');
+    await arrived(first, 'before');
+    await stop(first);
+    slack.store(GENERAL, BOB, 'missed');
+    slack.fail('conversations.history', { retryAfter: 1 });
+    const began = Date.now();
+    const again = await start({ sink });
+    await arrived(again, 'missed');
+    expect(Date.now() - began).toBeGreaterThan(900);
+  });
+});

@@ -1,0 +1,93 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import type { Storage } from '../../src/index.ts';
+import { createKit, HERE, NOW, post, THERE } from '../contracts/store-kit.ts';
+
+let directory: string;
+let opened: Storage[];
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'strata-shared-'));
+  opened = [];
+});
+afterEach(async () => {
+  for (const { store } of opened) await store.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** Each has a connection of its own, as another process would have. */
+async function open(shared: boolean): Promise<Storage> {
+  const storage = await createSqliteStorage({ directory, shared });
+  opened.push(storage);
+  return storage;
+}
+
+describe('a file that processes share', () => {
+  it('is open to those that share, and to no one who wants it alone', async () => {
+    const first = await open(true);
+    const second = await open(true);
+    await expect(open(false)).rejects.toMatchObject({ code: 'STORE_LOCKED' });
+    await first.store.close();
+    await expect(open(false)).rejects.toMatchObject({ code: 'STORE_LOCKED' });
+    await second.store.close();
+    await open(false);
+  });
+
+  it('is not open to those that share while one has it alone', async () => {
+    await open(false);
+    await expect(open(true)).rejects.toMatchObject({ code: 'STORE_LOCKED' });
+  });
+
+  it('gives each message its own number, whoever stores it', async () => {
+    const kits = [createKit(await open(true)), createKit(await open(true)), createKit(await open(true))];
+    const results = await Promise.all(
+      Array.from({ length: 300 }, (_, index) =>
+        kits[index % 3]?.append({
+          conversation: index % 2 === 0 ? HERE : THERE,
+          message: { externalId: `m${index % 290}` },
+        }),
+      ),
+    );
+    const numbers = (key: string) =>
+      results
+        .flatMap((result) => (result?.kind === 'stored' && result.conversation.key === key ? [result.seq] : []))
+        .sort((a, b) => a - b);
+    expect(numbers(HERE)).toEqual(Array.from({ length: 145 }, (_, index) => index + 1));
+    expect(numbers(THERE)).toEqual(Array.from({ length: 145 }, (_, index) => index + 1));
+  });
+
+  it('lets one of many that claim at the same time have it', async () => {
+    const storages = [await open(true), await open(true), await open(true)];
+    const { conversation } = await createKit(storages[0] ?? (await open(true))).say('hi');
+    const request = { work: 'maintenance', conversationId: conversation.id, now: NOW, leaseMs: 1000 } as const;
+    const claims = await Promise.all(storages.map(({ store }) => store.conversations.claim(request)));
+    expect(claims.filter((claim) => claim !== null)).toHaveLength(1);
+  });
+
+  it.each([true, false])('frees what the dead had claimed for whoever is alone (shared: %s)', async (shared) => {
+    const dead = await open(shared);
+    const kit = createKit(dead);
+    const { claim, conversation } = await kit.say('q', { wantsReply: true, claimLeaseMs: 60_000 });
+    if (claim === null) throw new Error('no claim');
+    await kit.commitTurn(claim, { posts: [post('a')] });
+    await kit.say('q', { wantsReply: true, claimLeaseMs: 60_000 });
+    await kit.claim('maintenance', conversation.id);
+    await dead.store.close();
+    const next = await open(shared);
+    expect(await next.store.conversations.get(conversation.id)).toMatchObject({
+      replyUntil: null,
+      maintenanceUntil: null,
+    });
+    expect(await next.store.outbox.take({ platform: 'terminal', now: 1, limit: 9 })).toHaveLength(1);
+  });
+
+  it('frees nothing while others are there', async () => {
+    const other = await open(true);
+    const { conversation } = await createKit(other).say('q', { wantsReply: true, claimLeaseMs: 60_000 });
+    const next = await open(true);
+    expect((await next.store.conversations.get(conversation.id))?.replyUntil).toBe(NOW + 60_000);
+  });
+});

@@ -1,0 +1,399 @@
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { wordsOnShelf } from '../../adapters/stores/sql/index.ts';
+import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import { parseKey } from '../../src/index.ts';
+import { searchContract } from '../contracts/search.ts';
+import { storeContract } from '../contracts/store.ts';
+import { createKit, HERE, type Kit, NOW, textParts } from '../contracts/store-kit.ts';
+
+async function create() {
+  const directory = await mkdtemp(join(tmpdir(), 'strata-sqlite-'));
+  const storage = await createSqliteStorage({ directory });
+  const dispose = async () => {
+    await storage.store.close();
+    await rm(directory, { recursive: true, force: true });
+  };
+  return { storage, directory, dispose };
+}
+
+storeContract('sqlite', { create });
+searchContract('sqlite', { create });
+
+describe('sqlite', () => {
+  let directory: string;
+  const children: ChildProcessWithoutNullStreams[] = [];
+  const open = () => createSqliteStorage({ directory });
+  const file = () => join(directory, 'strata.db');
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'strata-sqlite-'));
+  });
+  afterEach(async () => {
+    for (const child of children.splice(0)) child.kill('SIGKILL');
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const start = (work: string) => {
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'sqlite.process.ts'), directory, work]);
+    children.push(child);
+    return child;
+  };
+
+  describe('one process at a time', () => {
+    it('refuses a second use in the same process, until the first is closed', async () => {
+      const { store } = await open();
+      await expect(open()).rejects.toMatchObject({ code: 'STORE_LOCKED' });
+      await store.close();
+      await (await open()).store.close();
+    });
+
+    it('refuses a second process, and is not blocked by one that was killed', async () => {
+      const holder = start('hold');
+      await once(holder.stdout, 'data');
+      await expect(open()).rejects.toMatchObject({ code: 'STORE_LOCKED' });
+      const second = start('hold');
+      const [said] = await once(second.stderr, 'data');
+      expect(String(said).trim()).toBe('STORE_LOCKED');
+      holder.kill('SIGKILL');
+      await once(holder, 'exit');
+      await (await open()).store.close();
+    });
+  });
+
+  it('keeps every message that it acknowledged, once and in a row, through kills', async () => {
+    const acknowledged = new Map<string, string>();
+    for (let round = 0; round < 3; round++) {
+      const child = start('write');
+      let lines = 0;
+      for await (const line of createInterface(child.stdout)) {
+        const [key = '', id = ''] = line.split(' ');
+        if (line !== 'ready') acknowledged.set(`${key} ${id}`, key);
+        if (++lines === 400 + round * 37) child.kill('SIGKILL');
+      }
+    }
+    const { store, search } = await open();
+    for (const name of new Set(acknowledged.values())) {
+      const conversation = await store.conversations.find(parseKey(name).key);
+      if (conversation === null) throw new Error(`${name} is lost`);
+      const { id, nextSeq } = conversation;
+      const entries = await store.transcript.read(id, { fromSeq: 1, toSeq: nextSeq, limit: 1e6 });
+      expect(entries.map((entry) => entry.seq)).toEqual(Array.from({ length: nextSeq - 1 }, (_, index) => index + 1));
+      const ids = entries.map((entry) => `${name} ${entry.externalId}`);
+      expect(new Set(ids).size).toBe(ids.length);
+      const mine = [...acknowledged].filter(([, key]) => key === name).map(([key]) => key);
+      expect(mine.filter((key) => !ids.includes(key))).toEqual([]);
+      expect(await search.entries({ conversationId: id, text: 'durable', limit: 1e6 })).toHaveLength(entries.length);
+    }
+    await store.close();
+  }, 60_000);
+
+  it('undoes only the unit that failed when many share a disk write', async () => {
+    const { store } = await open();
+    const kit = createKit({ store } as Parameters<typeof createKit>[0]);
+    const { id } = await kit.fill(1);
+    const usage = {
+      purpose: 'reply',
+      model: 'm',
+      at: NOW,
+      inputTokens: 1,
+      outputTokens: 1,
+      cacheReadTokens: 0,
+      cacheWriteTokens: 0,
+    } as const;
+    const results = await Promise.allSettled([
+      kit.say('one'),
+      store.journal.addUsage(999, [usage]),
+      store.journal.addUsage(id, [usage]),
+      kit.say('two'),
+      store.blobs.put({ id: 'b' as never, conversationId: 999, text: 'x', now: NOW }),
+      kit.say('three'),
+    ]);
+    expect(results.map((result) => result.status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+    const entries = await store.transcript.read(id, { fromSeq: 2, toSeq: 9, limit: 9 });
+    expect(entries.map((entry) => entry.parts)).toEqual([textParts('one'), textParts('two'), textParts('three')]);
+    expect(await store.journal.usage(id)).toMatchObject([{ calls: 1 }]);
+    await store.close();
+  });
+
+  it('makes the same words of a text as when it was indexed: a change needs a new migration', () => {
+    const text = "We went PAINTING at Zoë's café; 東京へ行った。 ฉันชอบ 🙂 v2.0";
+    const words = wordsOnShelf(42, text).join(' ');
+    expect(createHash('sha256').update(words).digest('hex').slice(0, 16)).toBe('188b455ff4b1b1ba');
+  });
+
+  it('finds everything again after it was closed', async () => {
+    const first = await open();
+    const { conversation } = await createKit(first).say('a walrus');
+    await first.state.set('a', 'b', 1);
+    await first.store.close();
+    const { store, search, state } = await open();
+    expect(await store.conversations.get(conversation.id)).toEqual(conversation);
+    expect(await search.entries({ conversationId: conversation.id, text: 'walrus', limit: 9 })).toHaveLength(1);
+    expect(await state.get('a', 'b')).toBe(1);
+    await store.close();
+  });
+
+  it('makes the directory that is missing', async () => {
+    const { store } = await createSqliteStorage({ directory: join(directory, 'new', 'data') });
+    await store.close();
+  });
+
+  describe('what cannot be used', () => {
+    const refused = async (code: string, reason: RegExp) => {
+      const before = await readFile(file());
+      const error = await open().then(
+        () => null,
+        (failure: unknown) => failure,
+      );
+      expect(error).toMatchObject({ code });
+      expect(String(error)).toMatch(reason);
+      expect(String(error).split('\n')).toHaveLength(1);
+      expect((await readFile(file())).equals(before)).toBe(true);
+    };
+
+    it('is a file of another kind, left as it is and not locked', async () => {
+      await writeFile(file(), 'this is no database, but somebody may need it');
+      await refused('STORE_UNUSABLE', /damaged/);
+      await rm(file());
+      await (await open()).store.close();
+    });
+
+    it('is a database of another program', async () => {
+      const other = new Database(file());
+      other.exec('create table notes (text)');
+      other.close();
+      await refused('STORE_UNUSABLE', /not made by Strata/);
+    });
+
+    it('is a damaged file', async () => {
+      const { store } = await open();
+      await createKit({ store } as Parameters<typeof createKit>[0]).fill(200);
+      await store.close();
+      const bytes = await readFile(file());
+      bytes.fill(0x5a, 5 * 4096, 12 * 4096);
+      await writeFile(file(), bytes);
+      await refused('STORE_UNUSABLE', /damaged/);
+    });
+
+    it('is a file that was cut off', async () => {
+      const { store } = await open();
+      await createKit({ store } as Parameters<typeof createKit>[0]).fill(50);
+      await store.close();
+      await writeFile(file(), (await readFile(file())).subarray(0, 7 * 4096));
+      await refused('STORE_UNUSABLE', /damaged/);
+    });
+
+    it('was written by a newer program', async () => {
+      await (await open()).store.close();
+      const database = new Database(file());
+      database.prepare("insert into kysely_migration (name, timestamp) values ('9999_future', '2030')").run();
+      database.close();
+      await refused('STORE_NEWER', /9999_future/);
+    });
+
+    it('is a directory that is a file', async () => {
+      const path = join(directory, 'file');
+      await writeFile(path, 'x');
+      await expect(createSqliteStorage({ directory: path })).rejects.toMatchObject({ code: 'STORE_UNUSABLE' });
+      await expect(createSqliteStorage({ directory: join(path, 'below') })).rejects.toMatchObject({
+        code: 'STORE_UNUSABLE',
+      });
+    });
+
+    it.runIf(existsSync('/proc/1'))('is a directory that the system makes for nobody', async () => {
+      await expect(createSqliteStorage({ directory: '/proc/1/nope/below' })).rejects.toMatchObject({
+        code: 'STORE_UNUSABLE',
+      });
+    });
+
+    it('is a directory where the file should be', async () => {
+      await mkdir(file());
+      await expect(open()).rejects.toMatchObject({ code: 'STORE_UNUSABLE' });
+    });
+  });
+
+  it('takes up a log that a killed process has left', async () => {
+    const { store } = await open();
+    const { conversation } = await createKit({ store } as Parameters<typeof createKit>[0]).say('in the log only');
+    const copy = await mkdtemp(join(tmpdir(), 'strata-sqlite-'));
+    for (const name of ['strata.db', 'strata.db-wal']) {
+      execFileSync(process.execPath, ['-e', COPY, join(directory, name), join(copy, name)]);
+    }
+    const found = await createSqliteStorage({ directory: copy });
+    expect(await found.store.conversations.get(conversation.id)).toEqual(conversation);
+    await found.store.close();
+    await store.close();
+    await rm(copy, { recursive: true });
+  });
+
+  describe('deleted text', () => {
+    /** By another process: closing a file that is open as a database would give up its locks. */
+    const isOnDisk = () => execFileSync(process.execPath, ['-e', SEARCH_FILES, directory, CANARY]).toString() !== '';
+
+    /** A busy store in which the canary was in every layer, and moved about by what came after. */
+    const busy = async () => {
+      const storage = await open();
+      const kit = createKit(storage);
+      await kit.fill(30);
+      const { conversation } = await kit.say(`my ${CANARY} is here`, {}, { externalId: 'canary' });
+      const { id } = conversation;
+      await Promise.all(
+        Array.from({ length: 150 }, (_, n) => kit.say(`message number ${n} ${'filling '.repeat(n % 40)}`)),
+      );
+      await storage.store.transcript.edit(id, {
+        externalId: 'canary',
+        parts: textParts(`edited ${CANARY}`),
+        tokens: 3,
+        now: NOW,
+      });
+      const held = await kit.claim('maintenance', id);
+      const memory = kit.memory(`owns a ${CANARY}`);
+      const first = kit.summary(1, 20);
+      const second = kit.summary(21, 60, { text: `they spoke of ${CANARY}` });
+      const upper = kit.summary(1, 60, { level: 1, text: `once more ${CANARY}` });
+      const { revision } = await kit.get(id);
+      await kit.compact(held, first, { seenRevision: revision });
+      await kit.compact(held, second, {
+        seenRevision: revision,
+        memories: [{ kind: 'insert', memory, sources: [31] }],
+      });
+      await kit.condense(held, upper, [first.id, second.id]);
+      await answer(kit, storage, id);
+      await Promise.all(Array.from({ length: 100 }, (_, n) => kit.say(`and later ${n} ${'words '.repeat(n % 30)}`)));
+      expect(isOnDisk()).toBe(true);
+      return { storage, kit, id, memory };
+    };
+
+    it('is nowhere in the files after it was forgotten', async () => {
+      const { storage, id, memory } = await busy();
+      await storage.store.memories.forget({
+        memoryIds: [memory.id],
+        tombstones: [{ place: HERE, fingerprint: 'hash' }],
+        redactions: [{ conversationId: id, seqs: [31, 182] }],
+        actor: 'u1',
+        now: NOW,
+      });
+      expect(isOnDisk()).toBe(false);
+      await storage.store.close();
+      expect(isOnDisk()).toBe(false);
+    });
+
+    it('is nowhere in the files after it was deleted on the platform', async () => {
+      const { storage, id } = await busy();
+      const redacted = await storage.store.transcript.redact(id, {
+        externalIds: ['canary', 'posted canary'],
+        now: NOW,
+      });
+      expect(redacted).toEqual([31, 182]);
+      expect(isOnDisk()).toBe(false);
+      await storage.store.close();
+    });
+
+    it('is nowhere in the files, and the file is whole, however the pages were split and merged before', async () => {
+      const storage = await open();
+      const kit = createKit(storage);
+      const random = seeded(7);
+      const seqs: number[] = [];
+      let id = 0;
+      for (let round = 0; round < 50; round++) {
+        const made = Array.from({ length: 1 + random(25) }, async () => {
+          const isCanary = random(8) === 0;
+          const words = Array.from({ length: random(30) * random(30) }, () => random(1e9).toString(36)).join(' ');
+          const { seq, conversation } = await kit.say(isCanary ? `${CANARY}${random(7)} ${words} ${CANARY}` : words);
+          id = conversation.id;
+          if (isCanary) seqs.push(seq);
+        });
+        await Promise.all(made);
+        const { nextSeq, compactedUpto, revision } = await kit.get(id);
+        if (round % 7 !== 6 || nextSeq < compactedUpto + 20) continue;
+        const held = await kit.claim('maintenance', id, NOW + round * 10_000);
+        const text = `they spoke of ${CANARY} ${'and more '.repeat(random(300))}`;
+        await kit.compact(held, kit.summary(compactedUpto + 1, compactedUpto + 15, { text }), {
+          seenRevision: revision,
+        });
+      }
+      const summarised = (await storage.store.summaries.live(id)).map((item) => item.fromSeq);
+      const redactions = [{ conversationId: id, seqs: [...seqs, ...summarised] }];
+      const forget = { memoryIds: [], tombstones: [], redactions, actor: 'u1', now: NOW };
+      await Promise.all([storage.store.memories.forget(forget), kit.fill(20)]);
+      expect(isOnDisk()).toBe(false);
+      await kit.fill(200);
+      expect(isOnDisk()).toBe(false);
+      await storage.store.close();
+      const database = new Database(file());
+      expect(database.pragma('integrity_check', { simple: true })).toBe('ok');
+      for (const index of ['entry_index', 'summary_index']) {
+        database.exec(`insert into ${index} (${index}) values ('integrity-check')`);
+      }
+      database.close();
+    }, 60_000);
+
+    it('is nowhere in the files after the conversation was purged', async () => {
+      const { storage, id } = await busy();
+      await storage.store.conversations.change(id, { kind: 'purge' });
+      expect(isOnDisk()).toBe(false);
+      await storage.store.close();
+    });
+
+    it('is nowhere in the files after it has expired', async () => {
+      const { storage, id } = await busy();
+      await storage.store.conversations.change(id, { kind: 'expire', before: NOW + 1, now: NOW });
+      expect(isOnDisk()).toBe(false);
+      await storage.store.close();
+    });
+  });
+});
+
+const CANARY = 'qzxcanaryw';
+const COPY = 'require("node:fs").copyFileSync(process.argv[1], process.argv[2])';
+const SEARCH_FILES = `
+const fs = require('node:fs');
+const [directory, canary] = process.argv.slice(1);
+for (const name of fs.readdirSync(directory)) {
+  if (fs.readFileSync(directory + '/' + name).includes(canary)) process.stdout.write(name + ' ');
+}`;
+
+/** The same numbers in every run. */
+function seeded(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+/** A turn whose answer, tool result and posts carry the canary: one post is out, one is not. */
+async function answer(kit: Kit, { store }: Awaited<ReturnType<typeof create>>['storage'], id: number): Promise<void> {
+  const held = await kit.claim('reply', id);
+  const blob = { id: 'blob' as never, sizeBytes: 9 };
+  await store.blobs.put({ id: blob.id, conversationId: id, text: `whole ${CANARY}`, now: NOW });
+  const result = { kind: 'tool-result', callId: 'c', tool: 't', text: `head ${CANARY}`, isError: false, blob } as const;
+  const turn = await kit.commitTurn(held, {
+    readUpto: 181,
+    entries: [{ role: 'assistant', parts: [...textParts(`your ${CANARY}`), result], tokens: 3, at: NOW }],
+    posts: [0, 1].map((chunk) => ({
+      nonce: `n${chunk}`,
+      chunk,
+      body: { kind: 'text', text: `your ${CANARY}` },
+      replyTo: null,
+    })),
+  });
+  if (turn.kind !== 'committed') throw new Error('stale');
+  await store.outbox.sent(turn.posts[0]?.id ?? 0, 'posted canary');
+}

@@ -1,0 +1,354 @@
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { createTerminalChannel, type TerminalChannel } from '../../adapters/channels/terminal/index.ts';
+import type { ChannelSink, CommandInvocation, CommandReply, InboundMessage } from '../../src/index.ts';
+
+/** A bot that answers by echo, after a while, the way the outbox does: receipt first, post later. */
+function echoBot(
+  channel: () => TerminalChannel,
+  options: { readonly delayMs?: number; readonly silent?: boolean } = {},
+) {
+  const messages: InboundMessage[] = [];
+  const commands: CommandInvocation[] = [];
+  const answer = async (message: InboundMessage): Promise<void> => {
+    const { conversation } = message;
+    channel().show(conversation, { kind: 'working' });
+    await delay(options.delayMs ?? 1);
+    const whole = `You said ${message.text}`;
+    channel().show(conversation, { kind: 'draft', text: whole.slice(0, 5) });
+    channel().show(conversation, { kind: 'draft', text: whole.slice(0, 9) });
+    const post = { conversation, nonce: message.externalId, body: { kind: 'text', text: whole }, attempt: 1 } as const;
+    await channel().post({ ...post, replyTo: message.externalId }, { signal: new AbortController().signal });
+    channel().show(conversation, { kind: 'idle' });
+  };
+  const sink: ChannelSink = {
+    async message(message) {
+      messages.push(message);
+      if (message.text === 'fail') throw new Error('the disk is full');
+      const willReply = options.silent !== true && (message.audience === 'dm' || message.addressesBot);
+      if (willReply) void answer(message);
+      return { stored: true, willReply };
+    },
+    async command(invocation): Promise<CommandReply> {
+      commands.push(invocation);
+      await delay(options.delayMs ?? 1);
+      return { ...bareReply, title: `Ran ${invocation.path.join(' ')}`, text: JSON.stringify(invocation.options) };
+    },
+    suggest: async () => [],
+    edited: async () => undefined,
+    removed: async () => undefined,
+    audienceChanged: async () => undefined,
+    left: async () => undefined,
+    cursors: async () => [],
+  };
+  return { sink, messages, commands };
+}
+
+const bareReply: CommandReply = {
+  title: '',
+  text: '',
+  fields: [],
+  rows: null,
+  page: null,
+  actions: [],
+  file: null,
+  ephemeral: true,
+  tone: 'info',
+};
+
+function open(options: { readonly isTTY?: boolean; readonly delayMs?: number; readonly silent?: boolean } = {}) {
+  const [input, output, errors] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  let id = 0;
+  const channel = createTerminalChannel({
+    input,
+    output,
+    errors,
+    isTTY: options.isTTY ?? false,
+    color: false,
+    user: 'Ada',
+    now: () => 1000,
+    newId: () => {
+      id += 1;
+      return `id-${id}`;
+    },
+  });
+  const bot = echoBot(() => channel, options);
+  const ended = async () => {
+    const end = await channel.ended;
+    await channel.stop();
+    output.end();
+    errors.end();
+    return { ...end, output: await text(output), errors: await text(errors) };
+  };
+  return { channel, input, output, ...bot, ended };
+}
+
+describe('piped input', () => {
+  test('each line is answered before the next is read, and the end of input ends the session', async () => {
+    const terminal = open({ delayMs: 20 });
+    await terminal.channel.start(terminal.sink);
+    terminal.input.end('one\n/memory list\ntwo\n/context');
+    const { output, errors, failures } = await terminal.ended();
+    expect(output).toBe('You said one\n\nRan memory list: {}\n\nYou said two\n\nRan context list: {}\n');
+    expect(errors).toBe('');
+    expect(failures).toBe(0);
+  });
+
+  test('a message says who, where and when, with an id of its own', async () => {
+    const terminal = open();
+    await terminal.channel.start(terminal.sink);
+    terminal.input.end('hello\nagain\n');
+    await terminal.ended();
+    expect(terminal.messages).toMatchObject([
+      {
+        conversation: 'terminal:local:main',
+        externalId: 'id-1',
+        author: { id: 'local', name: 'Ada', kind: 'person' },
+        audience: 'dm',
+        addressesBot: true,
+        at: 1000,
+      },
+      { externalId: 'id-2' },
+    ]);
+  });
+
+  test('a command is the operator, with what was typed', async () => {
+    const terminal = open();
+    await terminal.channel.start(terminal.sink);
+    terminal.input.end('/memory search black tea\n');
+    await terminal.ended();
+    expect(terminal.commands).toMatchObject([
+      { path: ['memory', 'search'], options: { query: 'black tea' }, rights: 'operator', audience: 'dm' },
+    ]);
+  });
+
+  test('a line is put together from its pieces, whatever the ends of lines', async () => {
+    const terminal = open();
+    await terminal.channel.start(terminal.sink);
+    const bytes = Buffer.from('grüß 你好 🎉\r\n\n   \nlast');
+    for (const byte of bytes) terminal.input.write(Buffer.from([byte]));
+    terminal.input.end();
+    const { output } = await terminal.ended();
+    expect(output).toBe('You said grüß 你好 🎉\n\nYou said last\n');
+  });
+
+  test('an unknown command is answered in place', async () => {
+    const terminal = open();
+    await terminal.channel.start(terminal.sink);
+    terminal.input.end('/memroy\nhi\n');
+    const { output } = await terminal.ended();
+    expect(output).toBe(
+      'That did not work: There is no command /memroy. Did you mean /memory? /help lists them.\n\nYou said hi\n',
+    );
+  });
+
+  test('a line of 10 MB and invalid UTF-8 are refused in one sentence each, and the other lines are served', async () => {
+    const terminal = open();
+    await terminal.channel.start(terminal.sink);
+    terminal.input.write('one\n');
+    for (let index = 0; index < 160; index += 1) terminal.input.write('x'.repeat(65_536));
+    terminal.input.write('\n');
+    terminal.input.write(Buffer.from([0x68, 0xff, 0xfe, 0x0a]));
+    terminal.input.end('two\n');
+    const { output, errors, failures } = await terminal.ended();
+    expect(output).toBe('You said one\n\nYou said two\n');
+    expect(errors).toBe(
+      'Line 2 was not sent: it is 10.5 MB long, the limit is 1.0 MB. The other lines are served.\n' +
+        'Line 3 was not sent: it is not valid UTF-8. The other lines are served.\n',
+    );
+    expect(failures).toBe(2);
+    expect(terminal.messages.map((message) => message.text)).toEqual(['one', 'two']);
+  });
+
+  test('a message that cannot be stored is reported, and counts as a failure', async () => {
+    const terminal = open();
+    await terminal.channel.start(terminal.sink);
+    terminal.input.end('fail\nhi\n');
+    const { output, errors, failures } = await terminal.ended();
+    expect(errors).toBe('Not sent: the disk is full\n');
+    expect(output).toBe('You said hi\n');
+    expect(failures).toBe(1);
+  });
+
+  test('/quit leaves the rest unread', async () => {
+    const terminal = open();
+    await terminal.channel.start(terminal.sink);
+    terminal.input.write('one\n/quit\nnever\n');
+    const { output } = await terminal.ended();
+    expect(output).toBe('You said one\n');
+    expect(terminal.messages).toHaveLength(1);
+  });
+
+  test('a stop while a reply is owed does not hang', async () => {
+    const terminal = open({ delayMs: 60_000 });
+    await terminal.channel.start(terminal.sink);
+    terminal.input.write('one\n');
+    await delay(20);
+    await terminal.channel.stop();
+    expect(await terminal.channel.ended).toEqual({ failures: 0 });
+  });
+
+  test('a bot that listens is not waited for', async () => {
+    const terminal = open({ silent: true });
+    await terminal.channel.start(terminal.sink);
+    terminal.input.end('one\ntwo\n');
+    const { output } = await terminal.ended();
+    expect(output).toBe('');
+    expect(terminal.messages).toHaveLength(2);
+  });
+
+  test('what the bot says cannot control the terminal', async () => {
+    const terminal = open();
+    await terminal.channel.start(terminal.sink);
+    terminal.input.end('\u001b[31mred\u001b[0m \u001b]0;title\u0007bell\u0007 \u009b2Jclear\u202e\n');
+    const { output } = await terminal.ended();
+    expect(output).toBe('You said red bell clear\n');
+  });
+
+  test('/demo plays several people in a conversation of its own, and what follows is said there', async () => {
+    const terminal = open();
+    await terminal.channel.start(terminal.sink);
+    terminal.input.end('mine\n/demo\n/status\n/main\nback\n');
+    const { output, failures } = await terminal.ended();
+    expect(failures).toBe(0);
+    const demo = terminal.messages.filter((message) => message.conversation === 'terminal:local:demo');
+    expect(demo.length).toBeGreaterThanOrEqual(55);
+    expect(new Set(demo.map((message) => message.author.name)).size).toBe(4);
+    expect(new Set(demo.map((message) => message.externalId)).size).toBe(demo.length);
+    expect(demo.every((message) => message.audience === 'private' && message.text.length < 200)).toBe(true);
+    expect(demo.filter((message) => message.addressesBot).length).toBeGreaterThanOrEqual(5);
+    expect(output).toContain('Ada: Hello everyone!');
+    expect(output).toContain('Strata: You said Strata, what does Ada prefer to drink?');
+    expect(terminal.commands).toMatchObject([{ path: ['status'], conversation: 'terminal:local:demo' }]);
+    expect(terminal.messages.at(-1)).toMatchObject({ text: 'back', conversation: 'terminal:local:main' });
+  });
+
+  test('/help also names what only the terminal knows', async () => {
+    const terminal = open();
+    await terminal.channel.start(terminal.sink);
+    terminal.input.end('/help\n');
+    const { output } = await terminal.ended();
+    expect(output).toContain('Ran help');
+    expect(output).toContain('/quit');
+  });
+});
+
+/** What stands on the screen in the end: carriage returns, erasures and cursor moves applied line by line. */
+function visible(output: string): string {
+  const lines = [''];
+  let row = 0;
+  let column = 0;
+  const rest = output.matchAll(/\p{Cc}\[(\d*)([A-Za-z])|\r|\n|[^\p{Cc}]/gu);
+  for (const [token, count, command] of rest) {
+    const steps = Number(count === '' || count === undefined ? 1 : count);
+    if (token === '\r') column = 0;
+    else if (token === '\n') {
+      row += 1;
+      column = 0;
+    } else if (command === 'A') row = Math.max(0, row - steps);
+    else if (command === 'G') column = steps - 1;
+    else if (command === 'C') column += steps;
+    else if (command === 'D') column = Math.max(0, column - steps);
+    else if (command === 'J') lines.splice(row, lines.length, (lines[row] ?? '').slice(0, column));
+    else if (command === 'K') lines[row] = (lines[row] ?? '').slice(0, column);
+    else if (command === undefined) {
+      const line = (lines[row] ?? '').padEnd(column);
+      lines[row] = line.slice(0, column) + token + line.slice(column + 1);
+      column += 1;
+    }
+    while (lines.length <= row) lines.push('');
+  }
+  return lines
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .trim();
+}
+
+describe('at a terminal', () => {
+  test('drafts grow, the final text stands once, and the prompt comes back', async () => {
+    const terminal = open({ isTTY: true, delayMs: 5 });
+    await terminal.channel.start(terminal.sink);
+    terminal.input.write('hello\r');
+    await delay(60);
+    terminal.input.write('/memory list\r');
+    await delay(60);
+    terminal.input.write('\u0004');
+    const { output } = await terminal.ended();
+    const screen = visible(output);
+    expect(screen).toContain('> hello\nStrata: You said hello\n');
+    expect(screen).toContain('Ran memory list: {}');
+    expect(screen.match(/You said hello/g)).toHaveLength(1);
+  });
+
+  test('what is typed while a reply streams is neither lost nor mixed into it', async () => {
+    const terminal = open({ isTTY: true, silent: true });
+    await terminal.channel.start(terminal.sink);
+    const conversation = 'terminal:local:main' as InboundMessage['conversation'];
+    terminal.channel.show(conversation, { kind: 'draft', text: 'The answer ' });
+    terminal.input.write('next');
+    await delay(10);
+    terminal.channel.show(conversation, { kind: 'draft', text: 'The answer is 42' });
+    const post = { conversation, nonce: 'n', attempt: 1, replyTo: null } as const;
+    const signal = new AbortController().signal;
+    await terminal.channel.post({ ...post, body: { kind: 'text', text: 'The answer is 42.' } }, { signal });
+    await delay(10);
+    terminal.input.write(' question\r');
+    await delay(10);
+    terminal.input.write('\u0004');
+    const { output } = await terminal.ended();
+    expect(visible(output)).toContain('Strata: The answer is 42.\n> next question');
+    expect(terminal.messages.map((message) => message.text)).toEqual(['next question']);
+  });
+
+  test('the steps of a tool loop are shown one below the other, the last one once', async () => {
+    const terminal = open({ isTTY: true, silent: true });
+    await terminal.channel.start(terminal.sink);
+    const conversation = 'terminal:local:main' as InboundMessage['conversation'];
+    for (const draft of ['Let me', 'Let me look.', 'It', 'It is noon']) {
+      terminal.channel.show(conversation, { kind: 'draft', text: draft });
+    }
+    const post = { conversation, nonce: 'n', attempt: 1, replyTo: null } as const;
+    const signal = new AbortController().signal;
+    await terminal.channel.post({ ...post, body: { kind: 'text', text: 'It is noon.' } }, { signal });
+    terminal.input.write('\u0004');
+    const { output } = await terminal.ended();
+    expect(visible(output)).toContain('Strata: Let me look.\nIt is noon.');
+    expect(visible(output).match(/It is noon/g)).toHaveLength(1);
+  });
+
+  test('a draft that the final text contradicts is followed by the whole final text', async () => {
+    const terminal = open({ isTTY: true, silent: true });
+    await terminal.channel.start(terminal.sink);
+    const conversation = 'terminal:local:main' as InboundMessage['conversation'];
+    terminal.channel.show(conversation, { kind: 'draft', text: 'Half an ans' });
+    const post = { conversation, nonce: 'n', attempt: 1, replyTo: null } as const;
+    const signal = new AbortController().signal;
+    await terminal.channel.post({ ...post, body: { kind: 'text', text: 'The model failed.' } }, { signal });
+    terminal.input.write('\u0004');
+    const { output } = await terminal.ended();
+    expect(visible(output)).toContain('Strata: Half an ans\nThe model failed.');
+  });
+
+  test('Ctrl-C and /quit end the session', async () => {
+    for (const keys of ['\u0003', '/quit\r']) {
+      const terminal = open({ isTTY: true });
+      await terminal.channel.start(terminal.sink);
+      terminal.input.write(keys);
+      expect(await terminal.channel.ended).toEqual({ failures: 0 });
+    }
+  });
+
+  test('Tab completes a command', async () => {
+    const terminal = open({ isTTY: true });
+    await terminal.channel.start(terminal.sink);
+    terminal.input.write('/memory exp\t');
+    await delay(20);
+    terminal.input.write('\r');
+    await delay(20);
+    terminal.input.write('\u0004');
+    await terminal.ended();
+    expect(terminal.commands.map((command) => command.path)).toEqual([['memory', 'export']]);
+  });
+});

@@ -1,0 +1,251 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type {
+  Channel,
+  ChannelSink,
+  CommandInvocation,
+  CommandReply,
+  ConversationKey,
+  InboundMessage,
+  Post,
+} from '../../src/index.ts';
+
+/** A channel on its platform, or on a double of it. */
+export interface ChannelUnderTest {
+  readonly channel: Channel;
+  /** Somebody says something, always in the same conversation. */
+  say(text: string): void;
+  /** Somebody uses `/status`. */
+  command(): void;
+  /** Everything that people can see of the bot. */
+  shown(): string;
+  dispose(): Promise<void>;
+}
+
+export interface ChannelContract {
+  readonly name: string;
+  readonly open: () => Promise<ChannelUnderTest>;
+  /** The first part of its keys. */
+  readonly platform: string;
+}
+
+const reply: CommandReply = {
+  title: 'Status',
+  text: 'all quiet',
+  fields: [],
+  rows: null,
+  page: null,
+  actions: [],
+  file: null,
+  ephemeral: true,
+  tone: 'info',
+};
+
+interface Recorded extends ChannelSink {
+  readonly messages: InboundMessage[];
+  readonly commands: CommandInvocation[];
+  /** Stands before each message is stored. */
+  gate: (message: InboundMessage) => Promise<void>;
+}
+
+function record(): Recorded {
+  const sink: Recorded = {
+    messages: [],
+    commands: [],
+    gate: async () => undefined,
+    async message(message) {
+      await sink.gate(message);
+      sink.messages.push(message);
+      return { stored: true, willReply: false };
+    },
+    async command(invocation) {
+      sink.commands.push(invocation);
+      return reply;
+    },
+    edited: async () => undefined,
+    removed: async () => undefined,
+    suggest: async () => [],
+    audienceChanged: async () => undefined,
+    left: async () => undefined,
+    cursors: async () => [],
+  };
+  return sink;
+}
+
+const signal = new AbortController().signal;
+
+/** What the core relies on, whatever the platform. */
+export function channelContract({ name, open, platform }: ChannelContract): void {
+  describe(`${name} keeps the contract of channels`, () => {
+    let world: ChannelUnderTest;
+    let sink: Recorded;
+    beforeEach(async () => {
+      world = await open();
+      sink = record();
+    });
+    afterEach(async () => {
+      await world.channel.stop();
+      await world.dispose();
+    });
+
+    const started = () => world.channel.start(sink);
+    const said = async (text: string): Promise<InboundMessage> => {
+      world.say(text);
+      return await eventually(() => sink.messages.find((message) => message.text === text), `"${text}" did not arrive`);
+    };
+    const post = (conversation: ConversationKey, details: Partial<Post>): Post => ({
+      conversation,
+      nonce: '1-1-0',
+      body: { kind: 'text', text: 'an answer' },
+      replyTo: null,
+      attempt: 1,
+      ...details,
+    });
+
+    test('names its platform in every conversation', async () => {
+      await started();
+      const { conversation } = await said('hello');
+      expect(world.channel.platform).toBe(platform);
+      expect(conversation.startsWith(`${platform}:`)).toBe(true);
+    });
+
+    test('hands over who said what, and when', async () => {
+      const before = Date.now();
+      await started();
+      const message = await said('my name is Ada');
+      expect(message.author.id).not.toBe('');
+      expect(message.author.name).not.toBe('');
+      expect(message.author.kind).toBe('person');
+      expect(message.externalId).not.toBe('');
+      expect(message.at).toBeGreaterThan(before - 5_000);
+      expect(message.at).toBeLessThan(Date.now() + 5_000);
+    });
+
+    test('gives each message an id of its own', async () => {
+      await started();
+      const ids = [await said('one'), await said('two'), await said('three')].map(({ externalId }) => externalId);
+      expect(new Set(ids).size).toBe(3);
+    });
+
+    test('waits until a message is stored before it hands over the next one of the conversation', async () => {
+      await started();
+      await said('first of all');
+      const order: string[] = [];
+      sink.gate = async ({ text }) => {
+        order.push(`begin ${text}`);
+        await delay(60);
+        order.push(`end ${text}`);
+      };
+      for (const text of ['a', 'b', 'c']) world.say(text);
+      await eventually(() => order.length === 6, 'not all messages arrived');
+      expect(order).toEqual(['begin a', 'end a', 'begin b', 'end b', 'begin c', 'end c']);
+    });
+
+    test('goes on after a message that could not be stored', async () => {
+      await started();
+      let failures = 1;
+      sink.gate = async () => {
+        failures -= 1;
+        if (failures >= 0) throw new Error('the disk is full');
+      };
+      world.say('into a full store');
+      expect((await said('after it')).text).toBe('after it');
+    });
+
+    test('posts what it is given, and tells under which id', async () => {
+      await started();
+      const { conversation, externalId } = await said('a question');
+      const first = await world.channel.post(post(conversation, { replyTo: externalId }), { signal });
+      const second = await world.channel.post(
+        post(conversation, { nonce: '1-1-1', body: { kind: 'text', text: 'and more' } }),
+        { signal },
+      );
+      expect(first.platformMessageId).not.toBe(second.platformMessageId);
+      expect(world.shown()).toContain('an answer');
+      expect(world.shown()).toContain('and more');
+    });
+
+    test('posts once what is posted again with the same nonce, if it says that it can', async () => {
+      await started();
+      const { conversation, externalId } = await said('a question');
+      const ids: string[] = [];
+      for (const attempt of [1, 2]) {
+        const given = post(conversation, { replyTo: externalId, attempt, body: { kind: 'text', text: 'only once' } });
+        ids.push((await world.channel.post(given, { signal })).platformMessageId);
+      }
+      const times = world.shown().split('only once').length - 1;
+      expect([times, new Set(ids).size]).toEqual(
+        world.channel.traits.idempotentPosts ? [1, 1] : [2, expect.any(Number)],
+      );
+    });
+
+    test('cuts a text into bodies that it takes, and that together are the text', async () => {
+      await started();
+      const { conversation } = await said('tell me all');
+      const text = Array.from({ length: 600 }, (_, index) => `Sentence number ${index} is here.`).join(' ');
+      const bodies = world.channel.split(text);
+      expect(bodies.map((body) => body.text).join('')).toBe(text);
+      for (const [index, body] of bodies.entries()) {
+        await world.channel.post(post(conversation, { nonce: `1-2-${index}`, body }), { signal });
+      }
+      expect(world.shown()).toContain('Sentence number 0 is here.');
+      expect(world.shown()).toContain('Sentence number 599 is here.');
+      expect(world.channel.split('short')).toEqual([{ kind: 'text', text: 'short' }]);
+    });
+
+    test('answers a command with what the bot says', async () => {
+      await started();
+      const { conversation } = await said('hello');
+      world.command();
+      await eventually(() => world.shown().includes('all quiet'), 'the answer was not shown');
+      expect(sink.commands).toMatchObject([{ conversation, path: ['status'], options: {} }]);
+      expect(sink.messages).toHaveLength(1);
+    });
+
+    test('never fails for showing what a turn does, whenever that is', async () => {
+      const somewhere = `${platform}:somewhere:else` as ConversationKey;
+      const activities = [{ kind: 'working' }, { kind: 'draft', text: 'so far' }, { kind: 'idle' }] as const;
+      for (const activity of activities) world.channel.show(somewhere, activity);
+      await started();
+      const { conversation } = await said('hello');
+      for (const activity of [...activities, ...activities.toReversed()]) world.channel.show(conversation, activity);
+      await world.channel.stop();
+      for (const activity of activities) world.channel.show(conversation, activity);
+    });
+
+    test('takes nothing in once it is stopped, but still posts what is owed', async () => {
+      await started();
+      const { conversation } = await said('before');
+      await world.channel.stop();
+      world.say('after');
+      await world.channel.post(post(conversation, { body: { kind: 'text', text: 'still owed' } }), { signal });
+      await delay(100);
+      expect(world.shown()).toContain('still owed');
+      expect(sink.messages.map(({ text }) => text)).toEqual(['before']);
+    });
+
+    test('lets a running call of the bot end before it has stopped', async () => {
+      await started();
+      const release = Promise.withResolvers<void>();
+      sink.gate = () => release.promise;
+      world.say('in flight');
+      await delay(80);
+      const stopped = world.channel.stop();
+      release.resolve();
+      await stopped;
+      expect(sink.messages.length).toBeLessThanOrEqual(1);
+      await world.channel.stop();
+    });
+  });
+}
+
+/** Waits for something to become true. */
+async function eventually<Result>(look: () => Result | undefined | false, complaint: string): Promise<Result> {
+  const end = Date.now() + 10_000;
+  for (;;) {
+    const found = look();
+    if (found !== undefined && found !== false) return found;
+    if (Date.now() > end) throw new Error(complaint);
+    await delay(5);
+  }
+}

@@ -1,0 +1,248 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { estimateRequest } from '../../src/context/tokens.ts';
+import type { Services } from '../../src/parts.ts';
+import type { ContextEngine, MaintainRequest, MaintainResult } from '../../src/ports/engine.ts';
+import type { ModelMessage } from '../../src/ports/model.ts';
+import type { ContextSnapshot } from '../../src/ports/store.ts';
+import { profile, type Story, stories, talk } from '../fixtures/context.ts';
+import { createPlace, type Place } from '../fixtures/place.ts';
+import { faults } from '../fixtures/provider-rules.ts';
+
+export interface EngineParts {
+  readonly services: Services;
+  readonly maintenance: { run(request: MaintainRequest): Promise<MaintainResult> };
+}
+
+const NOW = Date.UTC(2026, 10, 21);
+
+/** A maintenance that never ends: whatever waits for it hangs the test. */
+const hung = { run: () => new Promise<MaintainResult>(() => undefined) };
+
+/** What every context engine owes its host. */
+export function describeContextEngine(name: string, create: (parts: EngineParts) => ContextEngine): void {
+  const open = async (overrides: Partial<Services> = {}): Promise<Place & { readonly engine: ContextEngine }> => {
+    const place = await createPlace(overrides);
+    return { ...place, engine: create({ services: place.services, maintenance: hung }) };
+  };
+  const assemble = (
+    engine: ContextEngine,
+    snapshot: ContextSnapshot,
+    fields: Partial<Parameters<ContextEngine['assemble']>[0]> = {},
+  ) =>
+    engine.assemble({
+      profile: profile(),
+      snapshot,
+      readUpto: snapshot.conversation.nextSeq - 1,
+      volatile: [],
+      steps: [],
+      now: NOW,
+      ...fields,
+    });
+
+  describe(`the ${name} engine`, () => {
+    it('says what it is', async () => {
+      await using place = await open();
+      const { id, name: title, version, ownsCompaction } = place.engine.info;
+      expect([id, title, version].every((text) => text !== '')).toBe(true);
+      expect(typeof ownsCompaction).toBe('boolean');
+    });
+
+    it('answers to a start, with a reason when there was nothing to do', async () => {
+      await using place = await open();
+      const snapshot = await place.tell(talk(2));
+      for (const answer of [await place.engine.bootstrap(snapshot), await place.engine.bootstrap(snapshot)]) {
+        expect(answer.bootstrapped || answer.reason !== null).toBe(true);
+      }
+    });
+
+    it('takes in each message once', async () => {
+      await using place = await open();
+      const snapshot = await place.tell(talk(2));
+      const ingest = { profile: profile(), snapshot, seq: 3 };
+      expect((await place.engine.ingest(ingest)).ingested).toBe(true);
+      expect((await place.engine.ingest(ingest)).ingested).toBe(false);
+      expect((await place.engine.ingest({ ...ingest, seq: 4 })).ingested).toBe(true);
+    });
+
+    it('shows the messages in order, ending with the newest ask', async () => {
+      await using place = await open();
+      const assembly = await assemble(place.engine, await place.tell(talk(3)), { readUpto: 5 });
+      const shown = [...JSON.stringify(assembly.messages).matchAll(/\[#(\d+) /g)].map(([, seq]) => Number(seq));
+      expect(shown).toEqual([1, 3, 5]);
+      expect(assembly.messages.at(-1)?.role).toBe('user');
+    });
+
+    it('measures what it returns, with the window of the model in use', async () => {
+      await using place = await open();
+      const snapshot = await place.tell(talk(5));
+      for (const windowTokens of [2000, 4000, 128_000]) {
+        const { measurement, estimatedTokens, system, messages, tools } = await assemble(place.engine, snapshot, {
+          profile: profile({ windowTokens }),
+        });
+        const { fixed, stack, tail, volatile, reserve, used, window, ratio } = measurement;
+        expect(used).toBe(fixed + stack + tail + volatile + reserve);
+        expect([window, ratio]).toEqual([windowTokens, used / windowTokens]);
+        expect(Math.abs(estimatedTokens - estimateRequest({ system, messages, tools }))).toBeLessThan(
+          estimatedTokens / 10,
+        );
+      }
+    });
+
+    it('names every part of the view with its source, its reason and its tokens', async () => {
+      await using place = await open();
+      const volatile = [{ key: 'clock', text: 'It is noon.', source: 'clock', reason: 'always', memoryIds: [] }];
+      const { parts, measurement } = await assemble(place.engine, await place.tell(talk(3)), { volatile });
+      expect(parts.map(({ key }) => key)).toEqual(['tools', 'persona', 'tail', 'clock', 'reserve']);
+      expect(parts.every(({ source, reason }) => source !== '' && reason !== '')).toBe(true);
+      const sum = parts.reduce((total, { tokens }) => total + tokens, 0);
+      expect(Math.abs(sum - measurement.used)).toBeLessThan(20);
+    });
+
+    it('gives a model without tools none to read', async () => {
+      await using place = await open();
+      const deaf = profile({ traits: { windowTokens: 4000, tools: false, images: false } });
+      const { messages } = await assemble(place.engine, await place.tell(talk(3, { tools: true })), { profile: deaf });
+      expect(messages.some(({ role }) => role === 'tool')).toBe(false);
+    });
+
+    it('keeps the steps of the running turn, in the tool loop too', async () => {
+      await using place = await open();
+      const steps = round('x', 'found');
+      const { messages } = await assemble(place.engine, await place.tell(talk(2)), { steps });
+      expect(messages.slice(-2)).toEqual(steps);
+    });
+
+    it('never exceeds the window, and never loses the newest ask, whatever happened', async () => {
+      await using place = await open();
+      const run = async (story: Story, windowTokens: number, grown: number): Promise<void> => {
+        const snapshot = await fresh(place, story);
+        const newest = story.tail.findLast(({ role }) => role === 'user');
+        const steps = grown === 0 ? [] : round('x', 'grown '.repeat(grown));
+        const request = { profile: profile({ windowTokens, reserveTokens: 100 }), steps, readUpto: newest?.seq ?? 0 };
+        const assembly = await assemble(place.engine, snapshot, request);
+        expect(assembly.measurement.used).toBeLessThanOrEqual(windowTokens);
+        expect(faults(assembly.messages)).toEqual([]);
+        const sent = estimateRequest({ system: assembly.system, messages: assembly.messages, tools: assembly.tools });
+        expect(sent + 100).toBeLessThanOrEqual(windowTokens);
+        if (newest) expect(JSON.stringify(assembly.messages)).toContain(`[#${newest.seq} |`);
+      };
+      await fc.assert(
+        fc.asyncProperty(stories, fc.integer({ min: 700, max: 3000 }), fc.constantFrom(0, 400, 4000), run),
+        {
+          numRuns: 60,
+        },
+      );
+    });
+
+    it('says plainly that a window is too small for even the newest message', async () => {
+      await using place = await open();
+      const snapshot = await place.tell(talk(1));
+      const tiny = profile({ windowTokens: 60, reserveTokens: 40 });
+      await expect(assemble(place.engine, snapshot, { profile: tiny })).rejects.toMatchObject({
+        code: 'WINDOW_TOO_SMALL',
+      });
+    });
+
+    it('keeps head and tail of a single message that is larger than the window', async () => {
+      await using place = await open();
+      const snapshot = await place.tell(
+        talk(1, { text: `What is this? ${'lorem ipsum '.repeat(20_000)} Please explain.` }),
+      );
+      const { measurement, messages } = await assemble(place.engine, snapshot);
+      const shown = JSON.stringify(messages);
+      expect(shown).toContain('What is this?');
+      expect(shown).toContain('Please explain.');
+      expect(measurement.ratio).toBeLessThan(0.95);
+      expect(measurement.ratio).toBeGreaterThan(0.5);
+    });
+
+    it('frees room after the provider refused, and says what it did', async () => {
+      await using place = await open();
+      const snapshot = await place.tell(talk(30));
+      const before = await assemble(place.engine, snapshot);
+      const request = { profile: profile(), snapshot, readUpto: snapshot.conversation.nextSeq - 1, now: NOW };
+      const result = await place.engine.compact({ ...request, reason: 'overflow' });
+      expect(result).toMatchObject({ ok: true, compacted: true });
+      expect(result.reason).not.toBe('');
+      expect(result.tokensAfter).toBeLessThan(result.tokensBefore);
+      const after = await assemble(place.engine, result.snapshot);
+      expect(after.measurement.used).toBeLessThan(before.measurement.used);
+    });
+
+    it('frees room after a refusal even when one message is all there is, and once only', async () => {
+      await using place = await open();
+      const snapshot = await place.tell(talk(1, { text: 'lorem ipsum '.repeat(1000) }));
+      const before = await assemble(place.engine, snapshot, { readUpto: 1 });
+      const request = { profile: profile(), snapshot, readUpto: 1, now: NOW, reason: 'overflow' as const };
+      const first = await place.engine.compact(request);
+      expect(first.compacted).toBe(true);
+      const after = await assemble(place.engine, first.snapshot, { readUpto: 1 });
+      expect(after.measurement.used).toBeLessThan(before.measurement.used);
+      expect((await place.engine.compact(request)).compacted).toBe(false);
+      const next = await assemble(place.engine, snapshot, { readUpto: 2 });
+      expect(next.measurement.used).toBeGreaterThan(after.measurement.used);
+    });
+
+    it('answers at once whether maintenance is due, while the last one hangs', async () => {
+      await using place = await open();
+      const snapshot = await place.tell(talk(30));
+      const { measurement } = await assemble(place.engine, snapshot);
+      const verdict = place.engine.afterTurn({ profile: profile(), snapshot, measurement, addedTokens: 10 });
+      expect(typeof verdict.due).toBe('boolean');
+      const grown = place.engine.afterTurn({ profile: profile(), snapshot, measurement, addedTokens: 100_000 });
+      expect(grown.tier).toBe('emergency');
+      expect(grown.due).toBe(place.engine.info.ownsCompaction);
+    });
+
+    it('takes calls side by side, and keeps the layers without hole or overlap', async () => {
+      await using place = await open();
+      const snapshot = await place.tell(talk(60));
+      const { nextSeq } = snapshot.conversation;
+      const readUpto = nextSeq - 1;
+      const small = profile({ windowTokens: 1500, reserveTokens: 100 });
+      await Promise.all([
+        assemble(place.engine, snapshot, { profile: small }),
+        assemble(place.engine, snapshot, { profile: small }),
+        place.engine.ingest({ profile: small, snapshot, seq: readUpto }),
+        place.engine.compact({ profile: small, snapshot, readUpto, reason: 'manual', now: NOW }),
+      ]);
+      expectWhole(await place.snapshot());
+    });
+
+    it('lets go of everything at the end', async () => {
+      await using place = await open();
+      await place.engine.dispose();
+    });
+  });
+}
+
+/** The same view in a new conversation: what the store gives is checked against what the story says. */
+async function fresh(place: Place, story: Story): Promise<ContextSnapshot> {
+  const known = await place.services.store.conversations.list({ limit: 10, offset: 0 });
+  for (const { id } of known) await place.services.store.conversations.change(id, { kind: 'purge' });
+  const snapshot = await place.tell(story);
+  const { replyDueSeq, replyDueFrom, answeredUpto, nextSeq } = story.conversation;
+  expect(snapshot.conversation).toMatchObject({ replyDueSeq, answeredUpto, nextSeq });
+  if (replyDueSeq > answeredUpto) expect(snapshot.conversation.replyDueFrom).toBe(replyDueFrom);
+  return snapshot;
+}
+
+/** I2: the stack and the tail cover the conversation exactly. */
+export function expectWhole({ conversation, stack, tail, omitted }: ContextSnapshot): void {
+  let next = conversation.contextFrom;
+  for (const { fromSeq, toSeq } of stack) {
+    expect(fromSeq).toBe(next);
+    next = toSeq + 1;
+  }
+  expect(conversation.compactedUpto).toBe(next - 1);
+  expect(tail.map(({ seq }) => seq)).toEqual(tail.map((_, index) => next + omitted.entries + index));
+  expect(next + omitted.entries + tail.length).toBe(conversation.nextSeq);
+}
+
+function round(callId: string, text: string): readonly ModelMessage[] {
+  return [
+    { role: 'assistant', text: '', calls: [{ callId, tool: 'look', input: {} }] },
+    { role: 'tool', results: [{ callId, tool: 'look', text, isError: false }] },
+  ];
+}

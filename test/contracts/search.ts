@@ -1,0 +1,320 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type BlobId, type MemoryQuery, type Part, type Search, type Store, tokensOf } from '../../src/index.ts';
+import type { StorageUnderTest, StoreContractOptions } from './store.ts';
+import { ABROAD, createKit, HERE, type Kit, NOW, READER, THERE, textParts } from './store-kit.ts';
+
+/** What the search of every engine owes: what is found and what is not. Scores and their order among near equals are its own. */
+export function searchContract(name: string, options: StoreContractOptions): void {
+  describe(`search contract: ${name}`, () => {
+    let made: StorageUnderTest;
+    let store: Store;
+    let search: Search;
+    let kit: Kit;
+
+    beforeEach(async () => {
+      made = await options.create();
+      ({ store, search } = made.storage);
+      kit = createKit(made.storage);
+    });
+    afterEach(() => made.dispose());
+
+    const tell = async (texts: readonly string[], conversation = HERE) => {
+      let id = 0;
+      for (const text of texts) ({ id } = (await kit.say(text, { conversation })).conversation);
+      return id;
+    };
+    const find = async (conversationId: number, text: string, over: object = {}) =>
+      (await search.entries({ conversationId, text, limit: 10, ...over })).map((hit) => hit.seq);
+
+    describe('entries', () => {
+      it('finds words whatever their case, their ending or their accents', async () => {
+        const id = await tell(['We went PAINTING in the café', 'nothing here', 'Straße nach Zürich']);
+        expect(await find(id, 'paints')).toEqual([1]);
+        expect(await find(id, 'cafe')).toEqual([1]);
+        expect(await find(id, 'zurich')).toEqual([3]);
+        expect(await find(id, 'absent')).toEqual([]);
+      });
+
+      it('finds any of the words, those with more and rarer ones first', async () => {
+        const id = await tell(['tea and toast', 'tea', 'tea with jam', 'a walrus', 'tea again', 'quiet', 'rain']);
+        expect((await find(id, 'walrus tea'))[0]).toBe(4);
+        expect((await find(id, 'jam tea'))[0]).toBe(3);
+        expect((await find(id, 'jam tea')).toSorted()).toEqual([1, 2, 3, 5]);
+        expect(await find(id, 'tea', { limit: 2 })).toHaveLength(2);
+        expect(await find(id, 'tea', { limit: 0 })).toEqual([]);
+      });
+
+      it('gives scores above zero, the best first', async () => {
+        const id = await tell(['tea', 'tea and jam']);
+        const hits = await search.entries({ conversationId: id, text: 'jam tea', limit: 9 });
+        expect(hits).toHaveLength(2);
+        expect(hits.every((hit) => hit.score > 0)).toBe(true);
+        expect(hits[0]?.score).toBeGreaterThan(hits[1]?.score ?? Number.POSITIVE_INFINITY);
+      });
+
+      it('ignores stop words, unless there is nothing else', async () => {
+        const id = await tell(['what is the time', 'the who played', 'harmony']);
+        expect(await find(id, 'what is the harmony')).toEqual([3]);
+        expect(await find(id, 'the who')).toContain(2);
+      });
+
+      it('finds words inside sentences of scripts without spaces', async () => {
+        const id = await tell([
+          '来週は東京に行きます',
+          '北京的天气很好',
+          '我喜欢猫',
+          'ฉันชอบกินข้าวผัด',
+          'カタカナのテスト',
+          '大阪',
+        ]);
+        expect(await find(id, '東京')).toEqual([1]);
+        expect(await find(id, '北京')).toEqual([2]);
+        expect(await find(id, '猫')).toEqual([3]);
+        expect((await find(id, '京')).toSorted()).toEqual([1, 2]);
+        expect(await find(id, 'ข้าวผัด')).toEqual([4]);
+        expect(await find(id, 'テスト')).toEqual([5]);
+        expect((await find(id, '東京と北京の天気'))[0]).toSatisfy((seq) => seq === 1 || seq === 2);
+      });
+
+      it('never finds what was said in another conversation', async () => {
+        const ids = [];
+        for (let n = 0; n < 12; n++) {
+          const key = n % 2 === 0 ? HERE : THERE;
+          ids.push(await tell([`secret${n} shared`], n < 2 ? key : (`terminal:local:room${n}` as typeof HERE)));
+        }
+        for (const [n, id] of ids.entries()) {
+          expect(await find(id, 'shared')).toEqual([1]);
+          for (let other = 0; other < 12; other++)
+            expect(await find(id, `secret${other}`)).toEqual(n === other ? [1] : []);
+        }
+        expect(await find(999, 'shared')).toEqual([]);
+      });
+
+      it('gives the same scores whatever other conversations hold', async () => {
+        const id = await tell(['tea', 'tea and jam', 'jam', 'rain']);
+        const before = await search.entries({ conversationId: id, text: 'tea jam', limit: 9 });
+        await tell(['tea', 'tea', 'tea', 'sun', 'snow', 'wind'], THERE);
+        expect((await search.entries({ conversationId: id, text: 'tea jam', limit: 9 })).map((hit) => hit.seq)).toEqual(
+          before.map((hit) => hit.seq),
+        );
+      });
+
+      it('keeps to the asked author, time and range', async () => {
+        const bob = { id: 'u2', name: 'Bob', kind: 'person' } as const;
+        const { conversation } = await kit.say('tea one', {}, { at: NOW });
+        await kit.say('tea two', {}, { at: NOW + 10, author: bob });
+        await kit.say('tea three', {}, { at: NOW + 20 });
+        const { id } = conversation;
+        expect((await find(id, 'tea')).toSorted()).toEqual([1, 2, 3]);
+        expect(await find(id, 'tea', { authorId: 'u2' })).toEqual([2]);
+        expect((await find(id, 'tea', { sinceAt: NOW + 10 })).toSorted()).toEqual([2, 3]);
+        expect(await find(id, 'tea', { sinceAt: NOW + 10, authorId: 'u1' })).toEqual([3]);
+        expect((await find(id, 'tea', { fromSeq: 2 })).toSorted()).toEqual([2, 3]);
+        expect((await find(id, 'tea', { toSeq: 2 })).toSorted()).toEqual([1, 2]);
+        expect(await find(id, 'tea', { fromSeq: 2, toSeq: 2 })).toEqual([2]);
+        expect(await find(id, 'tea', { fromSeq: 3, toSeq: 2 })).toEqual([]);
+      });
+
+      it('finds answers, names of files and what tools said, but no notice', async () => {
+        const { claim, conversation } = await kit.say(
+          'q',
+          { wantsReply: true, claimLeaseMs: 9 },
+          {
+            parts: [{ kind: 'attachment', name: 'budget-plan.pdf', mediaType: 'x/y', sizeBytes: 1, reference: 'r' }],
+          },
+        );
+        if (claim === null) throw new Error('no claim');
+        const result: Part = {
+          kind: 'tool-result',
+          callId: 'c',
+          tool: 't',
+          text: 'ticket walrus',
+          isError: false,
+          blob: { id: 'b' as BlobId, sizeBytes: 1 },
+        };
+        await kit.commitTurn(claim, {
+          entries: [
+            { role: 'tool', parts: [result], tokens: 1, at: NOW },
+            { role: 'assistant', parts: textParts('answer giraffe'), tokens: 1, at: NOW },
+            { role: 'notice', parts: textParts('sorry zebra'), tokens: 1, at: NOW },
+          ],
+        });
+        expect(await find(conversation.id, 'budget')).toEqual([1]);
+        expect(await find(conversation.id, 'walrus')).toEqual([2]);
+        expect(await find(conversation.id, 'giraffe')).toEqual([3]);
+        expect(await find(conversation.id, 'zebra')).toEqual([]);
+      });
+
+      it('follows edits, deletions and purges', async () => {
+        const { conversation } = await kit.say('old walrus', {}, { externalId: 'x1' });
+        const { id } = conversation;
+        await store.transcript.edit(id, { externalId: 'x1', parts: textParts('new giraffe'), tokens: 2, now: NOW });
+        expect(await find(id, 'walrus')).toEqual([]);
+        expect(await find(id, 'giraffe')).toEqual([1]);
+        await store.transcript.redact(id, { externalIds: ['x1'], now: NOW });
+        expect(await find(id, 'giraffe')).toEqual([]);
+        await tell(['zebra']);
+        await store.conversations.change(id, { kind: 'purge' });
+        expect(await find(id, 'zebra')).toEqual([]);
+        const anew = await tell(['zebra']);
+        expect(await find(anew, 'zebra')).toEqual([1]);
+      });
+
+      it('takes any text as words, never as an expression', async () => {
+        const id = await tell(['alpha beta', 'NEAR and OR and NOT', "don't stop"]);
+        const strange = [
+          '"alpha"',
+          'alpha*',
+          'alpha AND',
+          '(alpha',
+          'words:alpha',
+          '-alpha',
+          'alpha^2',
+          '{alpha}',
+          "'alpha'",
+          'alpha;--',
+        ];
+        for (const text of strange) expect([text, await find(id, text)]).toEqual([text, [1]]);
+        for (const text of ['', ' ', '"', '***', '🙂', '\u0000', '( ) " \' : ^'])
+          expect(await find(id, text)).toEqual([]);
+        expect(await find(id, 'NEAR')).toEqual([2]);
+        expect(await find(id, "DON'T")).toEqual([3]);
+        expect(await find(id, 'alpha '.repeat(5_000))).toEqual([1]);
+      });
+
+      it('finds a message by each of its words', async () => {
+        const words = fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }), {
+          minLength: 1,
+          maxLength: 8,
+        });
+        await fc.assert(
+          fc.asyncProperty(words, async (parts) => {
+            const text = parts.join(' ');
+            const { conversation, seq } = await kit.say(text);
+            for (const token of new Set(tokensOf(text))) {
+              const hits = await search.entries({
+                conversationId: conversation.id,
+                text: token,
+                limit: 1,
+                fromSeq: seq,
+              });
+              expect([token, hits.map((hit) => hit.seq)]).toEqual([token, [seq]]);
+            }
+          }),
+          { numRuns: 60 },
+        );
+      });
+
+      it('stays exact about rare words and finds common ones beside them in a long conversation', async () => {
+        const filler = (n: number) => `common talk about ${['tea', 'rain', 'work', 'music'][n % 4]} today`;
+        const texts = Array.from({ length: 6_000 }, (_, n) => filler(n));
+        texts[99] = 'common talk about the walrus today';
+        texts[199] = 'a walrus alone with many other words that make it long';
+        texts[2_999] = 'tea and rain on one day';
+        const appended = await Promise.all(texts.map((text) => kit.say(text)));
+        const { id } = appended[0]?.conversation ?? { id: 0 };
+        expect((await find(id, 'common talk walrus')).slice(0, 2)).toEqual([100, 200]);
+        expect((await find(id, 'tea rain'))[0]).toBe(3_000);
+        expect(await find(id, 'common')).toHaveLength(10);
+        expect(await find(id, 'common talk', { toSeq: 50 })).toHaveLength(10);
+        expect(await find(id, 'walrus', { fromSeq: 101 })).toEqual([200]);
+      }, 60_000);
+    });
+
+    describe('memories', () => {
+      const find = async (text: string, over: Partial<MemoryQuery['reader']> = {}, states?: MemoryQuery['states']) => {
+        const query = { reader: { ...READER, ...over }, text, limit: 10, ...(states ? { states } : {}) };
+        const found = [];
+        for (const hit of await search.memories(query)) found.push((await store.memories.find(hit.id))?.text);
+        return found;
+      };
+
+      it('finds what the reader may read, and nothing else', async () => {
+        const { id } = await kit.fill(1);
+        await kit.save(
+          id,
+          kit.inserting('tea here', [1]),
+          kit.inserting('tea private', [1], { audience: 'private' }),
+          kit.inserting('tea there', [1], { place: THERE }),
+          kit.inserting('tea abroad', [1], { place: ABROAD, workspace: 'terminal:foreign' }),
+          kit.inserting('tea everywhere', [], { scope: 'global', place: '', workspace: '' }),
+        );
+        expect((await find('tea')).toSorted()).toEqual(['tea everywhere', 'tea here']);
+        expect((await find('tea', { audience: 'private' })).toSorted()).toEqual([
+          'tea everywhere',
+          'tea here',
+          'tea private',
+        ]);
+        expect((await find('tea', { sharePublic: true })).toSorted()).toEqual([
+          'tea everywhere',
+          'tea here',
+          'tea there',
+        ]);
+        expect(await find('tea', { place: 'a:b:c', workspace: 'a:b' })).toEqual(['tea everywhere']);
+      });
+
+      it('recalls active ones, and others when they are asked for', async () => {
+        const { id } = await kit.fill(1);
+        await kit.save(
+          id,
+          kit.inserting('active tea', [1]),
+          kit.inserting('candidate tea', [1], { state: 'candidate' }),
+        );
+        expect(await find('tea')).toEqual(['active tea']);
+        expect((await find('tea', {}, ['candidate', 'active'])).toSorted()).toEqual(['active tea', 'candidate tea']);
+        expect(await find('tea', {}, ['rejected'])).toEqual([]);
+      });
+
+      it('ranks by what is rare among what the reader may read', async () => {
+        const { id } = await kit.fill(1);
+        const elsewhere = { place: ABROAD, workspace: 'terminal:foreign' };
+        for (let n = 0; n < 5; n++) await kit.save(id, kit.inserting(`walrus ${n}`, [1], elsewhere));
+        for (let n = 0; n < 5; n++) await kit.save(id, kit.inserting(`tea number ${n}`, [1]));
+        await kit.save(id, kit.inserting('the walrus', [1]));
+        expect((await find('tea walrus'))[0]).toBe('the walrus');
+      });
+
+      it('follows changes of the text, and forgetting', async () => {
+        const { id } = await kit.fill(1);
+        const memory = kit.memory('likes tea');
+        await kit.save(id, { kind: 'insert', memory, sources: [1] });
+        await store.memories.change(
+          memory.id,
+          { text: '喜欢咖啡' },
+          { kind: 'edited', at: NOW, actor: 'u1', detail: null },
+        );
+        expect(await find('tea')).toEqual([]);
+        expect(await find('咖啡')).toEqual(['喜欢咖啡']);
+        await store.memories.forget({ memoryIds: [memory.id], tombstones: [], redactions: [], actor: 'u1', now: NOW });
+        expect(await find('咖啡')).toEqual([]);
+        expect(await find('')).toEqual([]);
+      });
+    });
+
+    describe('summaries', () => {
+      const find = async (conversationId: number, text: string) =>
+        (await search.summaries({ conversationId, text, limit: 10 })).map((hit) => hit.id);
+
+      it('finds those of one conversation, superseded ones included, until their text is deleted', async () => {
+        const { id } = await kit.fill(1);
+        await kit.say('secret', {}, { externalId: 'x2' });
+        await kit.fill(4);
+        const there = await kit.fill(2, THERE);
+        const held = await kit.claim('maintenance', id);
+        const first = kit.summary(1, 2, { text: 'they spoke of the walrus' });
+        const second = kit.summary(3, 4, { text: 'they spoke of tea' });
+        const upper = kit.summary(1, 4, { level: 1, text: 'walrus and tea' });
+        await kit.compact(held, first);
+        await kit.compact(held, second);
+        await kit.condense(held, upper, [first.id, second.id]);
+        await kit.compact(await kit.claim('maintenance', there.id), kit.summary(1, 1, { text: 'another walrus' }));
+        expect((await find(id, 'walrus')).toSorted()).toEqual([first.id, upper.id].toSorted());
+        expect(await find(there.id, 'tea')).toEqual([]);
+        await store.transcript.redact(id, { externalIds: ['x2'], now: NOW });
+        expect(await find(id, 'walrus')).toEqual([]);
+        expect(await find(id, 'tea')).toEqual([second.id]);
+      });
+    });
+  });
+}

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import type { ActorParts } from '../../src/conversation/actor.ts';
+import { createActors } from '../../src/conversation/actors.ts';
+import { makeKey } from '../../src/conversation/key.ts';
+
+const keyOf = (channel: number) => makeKey({ platform: 'terminal', workspace: 'local', channel: `c${channel}` });
+
+/** Actors whose store never answers: each one that was given a message is busy from then on. */
+function open() {
+  const append = () => new Promise<never>(() => {});
+  const services = { store: { transcript: { append } }, clock: { now: () => 0 }, events: { emit: () => undefined } };
+  return createActors({ services, open: () => true } as unknown as ActorParts);
+}
+
+describe('the active conversations', () => {
+  it('keep the one that is being handed out, however many others are busy', async () => {
+    const actors = open();
+    for (let channel = 0; channel < 600; channel += 1) {
+      const actor = actors.of(keyOf(channel));
+      expect(actors.of(keyOf(channel))).toBe(actor);
+      actor.receive({} as never).catch(() => undefined);
+    }
+    expect(actors.size).toBe(600);
+  });
+
+  it('are no more than 500 when they are idle', () => {
+    const actors = open();
+    for (let channel = 0; channel < 700; channel += 1) actors.of(keyOf(channel));
+    expect(actors.size).toBe(500);
+    expect(actors.peek(keyOf(699))).not.toBeNull();
+    expect(actors.peek(keyOf(0))).toBeNull();
+  });
+});

@@ -1,0 +1,502 @@
+import { describe, expect, test } from 'vitest';
+import { createOfflineModel } from '../../adapters/models/offline/index.ts';
+import { renderReply } from '../../src/commands/render.ts';
+import { formatCommand, readCommandLine } from '../../src/commands/specs.ts';
+import { ModelError } from '../../src/errors.ts';
+import type { ChatModel } from '../../src/ports/model.ts';
+import { ADA, BO, cells, field, openWorld, type World } from './commands.world.ts';
+
+/** Enough small talk that the built-in model's window must be compacted more than once. */
+async function talk(world: World, messages: number): Promise<void> {
+  for (let index = 1; index <= messages; index += 1) {
+    await world.say(`Day ${index} of the trip: we walked ${index + 3} km and slept in hut number ${index * 7}.`);
+  }
+}
+
+describe('/help', () => {
+  test('lists every command and explains one', async () => {
+    await using world = await openWorld();
+    const all = await world.type('/help');
+    const names = all.fields.map((one) => one.name.split(' ')[0]);
+    expect(names).toEqual([
+      '/help',
+      '/status',
+      '/context',
+      '/compact',
+      '/summaries',
+      '/memory',
+      '/transcript',
+      '/reset',
+      '/privacy',
+    ]);
+    expect(field(await world.type('/help memory'), '/memory forget <id>')).toContain('Delete a memory');
+    expect((await world.type('/help memroy')).text).toContain('Did you mean /memory?');
+  });
+});
+
+describe('before anything was said', () => {
+  test('every reading command says so, and none fails', async () => {
+    await using world = await openWorld();
+    for (const line of [
+      '/status',
+      '/context',
+      '/context detail tail',
+      '/summaries',
+      '/transcript search tea',
+      '/reset',
+      '/compact',
+    ]) {
+      const reply = await world.type(line);
+      expect(reply.text, line).toContain('Nothing has been said here yet');
+      expect(reply.tone, line).toBe('info');
+    }
+    expect((await world.type('/memory')).text).toContain('Nothing is remembered here yet');
+    expect(field(await world.type('/privacy'), 'Kept here')).toContain('0 messages');
+  });
+});
+
+describe('/status', () => {
+  test('shows model, window, use, tier, stack, memories, job and cost', async () => {
+    await using world = await openWorld();
+    await world.say('Hello, my name is Ada.');
+    const status = await world.type('/status');
+    expect(field(status, 'Model')).toBe('offline:demo');
+    expect(field(status, 'Window')).toMatch(/^[\d,]+ tokens$/);
+    expect(field(status, 'Used')).toMatch(/^\[[█░]{10}\] ~?[\d,]+ of [\d,]+ tokens \(\d+ %\), tier \w+$/);
+    expect(field(status, 'Compacts')).toMatch(
+      /^background at [\d,]+ \(80 %\), aggressive at [\d,]+ \(85 %\), emergency at/,
+    );
+    expect(field(status, 'Stack')).toContain('0 summaries');
+    expect(field(status, 'Messages')).toBe('2 kept, the last 2 seen in full');
+    expect(field(status, 'Last compaction')).toBe('none yet');
+    expect(field(status, 'Job')).toMatch(/^(next look in|nothing to do)/);
+    expect(field(status, 'Cost')).toMatch(
+      /^reply: 1 call of offline:demo, \d+ in \+ \d+ out\n0 of at most 60 calls for summaries in this hour$/,
+    );
+    expect(field(status, 'Queue')).toBe('local: 0 running, 0 waiting, 0 later');
+    expect(status.ephemeral).toBe(true);
+  });
+
+  test('shows the last compaction with before, after, duration and cost', async () => {
+    await using world = await openWorld();
+    await talk(world, 30);
+    const status = await world.type('/status');
+    expect(field(status, 'Last compaction')).toMatch(
+      /#\d+–#\d+ \(\w+\): ~[\d,]+ → ~[\d,]+ tokens in [\d.]+ m?s, cost [\d,]+ in \+ [\d,]+ out/,
+    );
+    expect(field(status, 'Stack')).toMatch(/\d+ summar(y|ies) \(\d+ of level \d/);
+  });
+
+  test('shows a failed job with its next attempt, and a model that is left alone', async () => {
+    const offline = createOfflineModel();
+    const model: ChatModel = {
+      ...offline,
+      stream(request, options) {
+        if (request.purpose === 'reply') return offline.stream(request, options);
+        throw new ModelError({ model: offline.id, reason: 'auth', detail: 'the key was refused' });
+      },
+    };
+    const models = { open: async () => model, choose: async () => ({ modelId: model.id, reason: '' }) };
+    await using world = await openWorld({ parts: { models } });
+    await talk(world, 30);
+    const status = await world.type('/status');
+    expect(field(status, 'Job')).toMatch(/^failed \d+ times?, next attempt (now|in .+): .*the key was refused/);
+    expect(field(status, 'Paused')).toContain('offline:demo is not asked for summaries until');
+  });
+
+  test('shows trouble of the configuration and of a model that cannot be opened', async () => {
+    const configTrouble = () => 'config.toml has 2 errors; the last good one is in force';
+    await using world = await openWorld({ parts: { configTrouble } });
+    await world.say('Hello.');
+    expect(field(await world.type('/status'), 'Configuration')).toContain('config.toml has 2 errors');
+  });
+});
+
+describe('/context', () => {
+  test('shows every part of the view with source, reason and tokens, and the text of each', async () => {
+    await using world = await openWorld();
+    await world.say('Hello, my name is Ada and I live in Riga.');
+    const list = await world.type('/context');
+    expect(list.rows?.columns).toEqual(['PART', 'TOKENS', 'SOURCE', 'REASON']);
+    const keys = cells(list).map((row) => row[0]);
+    expect(keys).toEqual(expect.arrayContaining(['tools', 'persona', 'tail', 'reserve']));
+    for (const row of cells(list)) {
+      expect(row[1], row[0]).toMatch(/^~?[\d,]+/);
+      expect(row[2], row[0]).not.toBe('');
+      expect(row[3], row[0]).not.toBe('');
+    }
+    const tail = await world.type('/context detail tail');
+    expect(tail.text).toContain('I live in Riga.');
+    expect((await world.type('/context detail tial')).text).toContain('did you mean tail?');
+  });
+
+  test('changes with the thresholds', async () => {
+    const compaction = { background_threshold: 0.5, aggressive_threshold: 0.6, emergency_threshold: 0.7 };
+    const agents = [{ id: 'main', compaction: { ...compaction, ...REST } }];
+    await using world = await openWorld({ parts: { agents } });
+    await world.say('Hello.');
+    expect(field(await world.type('/context'), 'Compacts')).toMatch(/\(50 %\).*\(60 %\).*\(70 %\)/);
+  });
+});
+
+const REST = { stack_share: 0.15, model: 'auto', timeout_seconds: 60, idle_minutes: 10 };
+
+describe('/summaries and /transcript', () => {
+  test('go down to the raw messages', async () => {
+    await using world = await openWorld();
+    await talk(world, 30);
+    const list = await world.type('/summaries');
+    const ids = cells(list).map((row) => row[0] ?? '');
+    expect(ids.length).toBeGreaterThanOrEqual(1);
+    const shown = await world.type(`/summaries show ${ids[0]}`);
+    expect(shown.text.length).toBeGreaterThan(20);
+    expect(field(shown, 'Covers')).toMatch(/^#1–#\d+$/);
+    let reply = await world.type(`/summaries open ${ids[0]}`);
+    for (let depth = 0; reply.title.includes('was made from') && depth < 10; depth += 1) {
+      reply = await world.type(`/summaries open ${cells(reply)[0]?.[0]}`);
+    }
+    expect(reply.title).toMatch(/^Messages #1–/);
+    expect(cells(reply)[0]).toEqual(['#1', expect.any(String), 'Ada', expect.stringContaining('Day 1 of the trip')]);
+  });
+
+  test('pages lead to each other and end', async () => {
+    await using world = await openWorld();
+    await talk(world, 30);
+    const first = await world.type('/transcript search hut');
+    expect(cells(first)).toHaveLength(8);
+    expect(first.page).toMatchObject({ number: 1, previous: null });
+    const seen = new Set(cells(first).map((row) => row[0]));
+    let page = first.page;
+    for (let number = 2; page?.next != null; number += 1) {
+      const line = formatCommand(page.next);
+      const reply = await world.type(line);
+      expect(reply.page?.number).toBe(number);
+      expect(reply.page?.previous).not.toBeNull();
+      for (const row of cells(reply)) {
+        expect(seen.has(row[0]), `${row[0]} twice`).toBe(false);
+        seen.add(row[0]);
+      }
+      page = reply.page;
+    }
+    expect(page?.number).toBe(page?.of);
+    expect((await world.type('/transcript search page=99 hut')).text).toMatch(
+      /There is no page \(there are \d+\) 99 here/,
+    );
+  });
+
+  test('find what was summarised long ago', async () => {
+    await using world = await openWorld();
+    await world.say('The code of the bicycle lock is 4711.');
+    await talk(world, 25);
+    expect(cells(await world.type('/transcript search bicycle lock'))[0]?.[3]).toContain('4711');
+    expect((await world.type('/transcript search xylophone')).text).toContain('Nothing that was said here matches');
+  });
+
+  test('never show a summary of another conversation', async () => {
+    await using world = await openWorld();
+    await talk(world, 30);
+    const id = cells(await world.type('/summaries'))[0]?.[0];
+    const elsewhere = { conversation: readKey('test:w:other') };
+    await world.bot.sink.message({
+      ...elsewhere,
+      externalId: 'x1',
+      author: BO,
+      text: 'hi',
+      attachments: [],
+      replyTo: null,
+      mentions: [],
+      addressesBot: true,
+      audience: 'dm',
+      at: 1,
+    });
+    await world.bot.settled();
+    const reply = await world.type(`/summaries show ${id}`, elsewhere);
+    expect(reply).toMatchObject({ tone: 'error', text: expect.stringContaining('There is no summary') });
+  });
+});
+
+const readKey = (text: string) => text as World['place'];
+
+describe('/compact', () => {
+  test('summarises now, and says what came of it', async () => {
+    await using world = await openWorld();
+    await world.say('Hello.');
+    expect((await world.type('/compact')).text).toBe('Nothing was compacted: there is too little to summarise yet.');
+    await talk(world, 9);
+    const reply = await world.type('/compact keep the times');
+    expect(reply).toMatchObject({ tone: 'success', ephemeral: false });
+    expect(reply.text).toMatch(/^~[\d,]+ → ~[\d,]+ tokens$/);
+    expect(field(reply, 'Cost')).toMatch(/^[\d,]+ tokens$/);
+    expect(cells(await world.type('/summaries')).length).toBeGreaterThanOrEqual(1);
+  });
+
+  test('is for those who manage the place', async () => {
+    await using world = await openWorld({ audience: 'public' });
+    await world.say('Hello.');
+    for (const line of ['/compact', '/reset', '/privacy erase yes']) {
+      const reply = await world.type(line);
+      expect(reply, line).toMatchObject({
+        tone: 'error',
+        text: expect.stringContaining('is for those who manage this place'),
+      });
+    }
+    expect(await world.type('/reset', { rights: 'moderator' })).toMatchObject({ tone: 'success' });
+  });
+});
+
+describe('/memory', () => {
+  async function told(): Promise<World> {
+    const world = await openWorld();
+    await world.say('My name is Ada and I prefer tea. I live in Riga.');
+    return world;
+  }
+  const idOf = async (world: World, words: string): Promise<string> => {
+    const row = cells(await world.type('/memory list')).find((one) => one[2]?.includes(words));
+    return row?.[0] ?? '';
+  };
+
+  test('lists what was said a moment ago, with where it comes from', async () => {
+    await using world = await told();
+    const list = await world.type('/memory list');
+    expect(list.ephemeral).toBe(true);
+    expect(
+      cells(list)
+        .map((row) => row[2])
+        .join(' '),
+    ).toMatch(/tea/);
+    const why = await world.type(`/memory why ${await idOf(world, 'tea')}`);
+    expect(cells(why)[0]).toEqual([
+      '#1',
+      expect.any(String),
+      'Ada',
+      'My name is Ada and I prefer tea. I live in Riga.',
+    ]);
+    expect(why.fields.map((one) => one.value).join(' ')).toContain('added by');
+    const show = await world.type(`/memory show ${await idOf(world, 'tea')}`);
+    expect(field(show, 'About')).toBe('Ada');
+    expect(field(show, 'Trust')).toBe('self');
+  });
+
+  test('searches, filters and takes the head of an id', async () => {
+    await using world = await told();
+    expect(
+      cells(await world.type('/memory search Riga'))
+        .map((row) => row[2])
+        .join(),
+    ).toContain('Riga');
+    expect((await world.type('/memory search xylophone')).text).toContain('Nothing remembered matches');
+    expect((await world.type('/memory list event')).text).toContain('Nothing of kind event');
+    expect(cells(await world.type('/memory list about=me')).length).toBeGreaterThan(0);
+    expect(cells(await world.type('/memory list about=me', { author: BO }))).toEqual([]);
+    const id = await idOf(world, 'tea');
+    expect((await world.type(`/memory show ${id.slice(0, 25)}`)).title).toBe(`Memory ${id}`);
+    expect((await world.type('/memory show 0nothing')).tone).toBe('error');
+  });
+
+  test('is corrected, pinned and rejected by the person', async () => {
+    await using world = await told();
+    const id = await idOf(world, 'tea');
+    expect(await world.type(`/memory edit ${id} Ada prefers green tea.`)).toMatchObject({
+      tone: 'success',
+      text: 'Ada prefers green tea.',
+    });
+    expect(field(await world.type(`/memory pin ${id}`), 'State')).toContain('pinned');
+    expect(cells(await world.type('/memory list'))[0]?.[0]).toBe(id);
+    expect(field(await world.type(`/memory unpin ${id}`), 'State')).not.toContain('pinned');
+    expect(field(await world.type(`/memory reject ${id}`), 'State')).toBe('rejected');
+    expect((await world.type(`/memory approve ${id}`)).tone).toBe('error');
+  });
+
+  test('is forgotten from every layer', async () => {
+    await using world = await told();
+    const id = await idOf(world, 'Riga');
+    expect(await world.type(`/memory forget ${id}`)).toMatchObject({ tone: 'success', title: 'Forgotten' });
+    expect((await world.type(`/memory show ${id}`)).text).toContain('There is no memory');
+    expect((await world.type('/transcript search Riga')).text).toContain('Nothing that was said here matches');
+    expect(JSON.stringify(await world.type('/context detail tail'))).not.toContain('Riga');
+    expect(JSON.stringify(await world.type('/memory export'))).not.toContain('Riga');
+  });
+
+  test('is forgotten by words, and all at once about oneself', async () => {
+    await using world = await told();
+    expect((await world.type('/memory forget prefers tea')).title).toBe('Forgotten');
+    expect(
+      cells(await world.type('/memory list'))
+        .map((row) => row[2])
+        .join(),
+    ).not.toContain('tea');
+    await world.say('I play the cello.');
+    await world.type('/memory list');
+    await world.type('/memory forget me');
+    expect(cells(await world.type('/memory list about=me'))).toEqual([]);
+  });
+
+  test('is remembered on request, and not twice', async () => {
+    await using world = await told();
+    const first = await world.type('/memory remember The key lies under the mat.');
+    expect(first).toMatchObject({ title: 'Remembered', tone: 'success' });
+    expect((await world.type('/memory remember the key lies under the mat')).title).toBe('Known already');
+  });
+
+  test('of others is not changed by a member, but by moderators', async () => {
+    await using world = await openWorld({ audience: 'public' });
+    await world.say('My name is Ada and I prefer tea.');
+    await world.type('/memory list', { rights: 'moderator' });
+    const id = await idOf(world, 'tea');
+    const asBo = { author: BO };
+    for (const line of [`/memory edit ${id} x`, `/memory pin ${id}`, `/memory forget ${id}`, `/memory reject ${id}`]) {
+      expect(await world.type(line, asBo), line).toMatchObject({
+        tone: 'error',
+        text: expect.stringContaining('is for'),
+      });
+    }
+    expect((await world.type(`/memory why ${id}`, asBo)).tone).toBe('info');
+    expect((await world.type(`/memory export person=${ADA.id}`, asBo)).tone).toBe('error');
+    expect((await world.type(`/memory pin ${id}`, { ...asBo, rights: 'moderator' })).tone).toBe('success');
+    expect((await world.type(`/memory edit ${id} Ada prefers coffee.`)).tone).toBe('success');
+  });
+
+  test('of a direct message is refused elsewhere, by id too', async () => {
+    await using world = await told();
+    const id = await idOf(world, 'tea');
+    const elsewhere = { conversation: readKey('test:w:public'), audience: 'public' } as const;
+    expect(cells(await world.type('/memory list', elsewhere))).toEqual([]);
+    expect((await world.type('/memory search tea', elsewhere)).text).toContain('Nothing remembered matches');
+    for (const line of [`/memory show ${id}`, `/memory why ${id}`, `/memory forget ${id}`]) {
+      const reply = await world.type(line, elsewhere);
+      expect(reply.tone, line).toBe('error');
+      expect(JSON.stringify(reply), line).not.toContain('tea');
+    }
+    expect((await world.type('/memory export', elsewhere)).file?.text).not.toContain('prefers tea');
+  });
+
+  test('is exported as JSON with what it rests on', async () => {
+    await using world = await told();
+    await world.type('/memory list');
+    const { file } = await world.type('/memory export');
+    const copy = JSON.parse(file?.text ?? '');
+    expect(copy.person).toBe(ADA.id);
+    expect(copy.memories.map((one: { text: string }) => one.text).join()).toContain('tea');
+    expect(copy.messages).toHaveLength(1);
+  });
+
+  test('completes ids', async () => {
+    await using world = await told();
+    const id = await idOf(world, 'tea');
+    const invocation = { conversation: world.place, audience: 'dm', author: ADA, rights: 'member' } as const;
+    const asked = { ...invocation, path: ['memory', 'why'], options: { id: 'tea' } };
+    expect(await world.bot.commands.suggest(asked, 'id')).toEqual([
+      { label: expect.stringContaining('tea'), value: id },
+    ]);
+  });
+});
+
+describe('/privacy', () => {
+  test('says what is kept and where; a paused person is not learnt about', async () => {
+    await using world = await openWorld();
+    expect((await world.type('/privacy pause')).tone).toBe('success');
+    await world.say('My name is Ada and I prefer tea.');
+    expect(cells(await world.type('/memory list'))).toEqual([]);
+    const shown = await world.type('/privacy');
+    expect(field(shown, 'Learning about you')).toBe('paused');
+    expect(field(shown, 'Kept here')).toContain('2 messages');
+    expect(field(shown, 'Lies in')).toContain('strata-commands-');
+    await world.type('/privacy resume');
+    await world.say('I live in Riga.');
+    expect(
+      cells(await world.type('/memory list'))
+        .map((row) => row[2])
+        .join(),
+    ).toContain('Riga');
+  });
+
+  test('erases everything on request', async () => {
+    await using world = await openWorld();
+    await world.say('My name is Ada and I prefer tea.');
+    await world.type('/memory list');
+    expect((await world.type('/privacy erase')).tone).toBe('error');
+    expect((await world.type('/privacy erase yes')).tone).toBe('success');
+    expect((await world.type('/transcript search tea')).text).toContain('Nothing has been said here yet');
+    expect(cells(await world.type('/memory list'))).toEqual([]);
+  });
+});
+
+describe('/reset', () => {
+  test('empties the view, and keeps archive and memories', async () => {
+    await using world = await openWorld();
+    await world.say('My name is Ada and I prefer tea.');
+    await world.type('/memory list');
+    expect(await world.type('/reset')).toMatchObject({ tone: 'success', ephemeral: false });
+    expect((await world.type('/context detail tail')).text).not.toContain('tea');
+    expect(cells(await world.type('/transcript search tea'))[0]?.[3]).toContain('tea');
+    expect(
+      cells(await world.type('/memory list'))
+        .map((row) => row[2])
+        .join(),
+    ).toContain('tea');
+  });
+});
+
+describe('every reply', () => {
+  test('holds no control character, whatever was said', async () => {
+    await using world = await openWorld();
+    await world.say('My name is \u001b[31mAda\u001b[0m\u0007 and I prefer \u009b2Jtea\u202e.');
+    for (const line of [
+      '/memory list',
+      '/transcript search Ada',
+      '/context detail tail',
+      '/memory export',
+      '/status',
+    ]) {
+      const text = renderReply(await world.type(line), { color: false });
+      expect(text, line).not.toMatch(/[\p{Cc}--\n]|\u202e/v);
+    }
+  });
+
+  test('fits the limits of the platforms: 25 fields, 8 rows, texts below 2000 characters', async () => {
+    await using world = await openWorld();
+    await world.say(`A long one: ${'word '.repeat(1500)}`);
+    await talk(world, 12);
+    for (const line of [
+      '/help',
+      '/status',
+      '/context',
+      '/context detail tail',
+      '/memory',
+      '/summaries',
+      '/transcript search word',
+    ]) {
+      const reply = await world.type(line);
+      expect(reply.fields.length, line).toBeLessThanOrEqual(25);
+      expect(cells(reply).length, line).toBeLessThanOrEqual(8);
+      expect(reply.text.length, line).toBeLessThanOrEqual(2000);
+    }
+  });
+
+  test('has actions and pages that can be typed', async () => {
+    await using world = await openWorld();
+    await world.say('My name is Ada and I prefer tea.');
+    for (const line of ['/status', '/memory', '/privacy', '/context']) {
+      for (const action of (await world.type(line)).actions) {
+        expect(readCommandLine(formatCommand(action.command)), action.label).toEqual({
+          kind: 'command',
+          command: action.command,
+        });
+        expect((await world.type(formatCommand(action.command))).tone, action.label).not.toBe('error');
+      }
+    }
+  });
+
+  test('tells nothing of the inside when something breaks', async () => {
+    await using world = await openWorld();
+    await world.say('Hello.');
+    const failing = {
+      ...world.bot.services.store.summaries,
+      live: () => Promise.reject(new Error('SQLITE_IOERR at 0x7f')),
+    };
+    Object.assign(world.bot.services.store.summaries, failing);
+    const reply = await world.type('/summaries');
+    expect(reply).toMatchObject({ tone: 'error', ephemeral: true });
+    expect(reply.text).not.toContain('SQLITE');
+  });
+});

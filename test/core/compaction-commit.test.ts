@@ -1,0 +1,162 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { planCompactionCommit } from '../../src/compaction/commit.ts';
+import type { Summary, SummaryId } from '../../src/index.ts';
+
+type Kind = 'summary' | 'stale' | 'gap' | 'condensed';
+
+/** A stack from seq 1 on: each item by its kind and its length. */
+function stackOf(items: readonly (readonly [Kind, number])[]) {
+  let next = 1;
+  const live = items.map(([kind, length], index): Summary => {
+    const fromSeq = next;
+    next += length;
+    return {
+      id: `s${index}` as SummaryId,
+      conversationId: 1,
+      level: kind === 'condensed' ? 1 : 0,
+      kind: kind === 'gap' ? 'gap' : 'summary',
+      fromSeq,
+      toSeq: next - 1,
+      text: '',
+      tokens: 0,
+      model: null,
+      promptHash: null,
+      stale: kind === 'stale',
+      supersededBy: null,
+      createdAt: 0,
+    };
+  });
+  return { live, state: { compactedUpto: next - 1, contextFrom: 1, nextSeq: next + 10 } };
+}
+
+const plan = (items: readonly (readonly [Kind, number])[], fromSeq: number, toSeq: number) => {
+  const { live, state } = stackOf(items);
+  return planCompactionCommit(state, live, { fromSeq, toSeq });
+};
+
+describe('where a summary is committed', () => {
+  it('goes on top of the stack when it starts right after it', () => {
+    expect(plan([], 1, 4)).toEqual({ kind: 'append', compactedUpto: 4 });
+    expect(plan([['summary', 3]], 4, 9)).toEqual({ kind: 'append', compactedUpto: 9 });
+  });
+
+  it('fills the head of a gap, and leaves the rest open', () => {
+    expect(
+      plan(
+        [
+          ['summary', 2],
+          ['gap', 5],
+        ],
+        3,
+        4,
+      ),
+    ).toEqual({
+      kind: 'fill',
+      replaces: [],
+      remainder: { id: 's1', fromSeq: 5, toSeq: 7 },
+      compactedUpto: 7,
+    });
+  });
+
+  it('takes the whole place of a gap or of a summary to be written anew', () => {
+    for (const kind of ['gap', 'stale'] as const) {
+      expect(
+        plan(
+          [
+            ['summary', 2],
+            [kind, 3],
+            ['summary', 2],
+          ],
+          3,
+          5,
+        ),
+      ).toEqual({
+        kind: 'fill',
+        replaces: ['s1'],
+        remainder: null,
+        compactedUpto: 7,
+      });
+    }
+  });
+
+  it('covers several gaps, cuts the last one, or reaches past the stack', () => {
+    expect(
+      plan(
+        [
+          ['gap', 2],
+          ['gap', 3],
+        ],
+        1,
+        3,
+      ),
+    ).toEqual({
+      kind: 'fill',
+      replaces: ['s0'],
+      remainder: { id: 's1', fromSeq: 4, toSeq: 5 },
+      compactedUpto: 5,
+    });
+    expect(
+      plan(
+        [
+          ['gap', 2],
+          ['stale', 3],
+        ],
+        1,
+        8,
+      ),
+    ).toEqual({
+      kind: 'fill',
+      replaces: ['s0', 's1'],
+      remainder: null,
+      compactedUpto: 8,
+    });
+  });
+
+  it.each([
+    ['a good summary', [['summary', 3]], 1, 3],
+    [
+      'a good summary beyond a gap',
+      [
+        ['gap', 2],
+        ['summary', 3],
+      ],
+      1,
+      5,
+    ],
+    ['a condensed one', [['condensed', 4]], 1, 4],
+    ['the middle of a gap', [['gap', 5]], 2, 5],
+    ['entries that do not exist', [['summary', 3]], 4, 99],
+    ['a range that leaves a hole', [['summary', 3]], 5, 6],
+    ['an empty range', [['summary', 3]], 4, 3],
+    ['entries before the context', [], 0, 3],
+  ] as const)('never replaces %s', (_, items, fromSeq, toSeq) => {
+    expect(plan(items, fromSeq, toSeq)).toEqual({ kind: 'stale' });
+  });
+
+  it('leaves a whole stack behind, whatever comes', () => {
+    const kinds = fc.constantFrom<Kind>('summary', 'stale', 'gap', 'condensed');
+    const stacks = fc.array(fc.tuple(kinds, fc.integer({ min: 1, max: 5 })), { maxLength: 8 });
+    fc.assert(
+      fc.property(stacks, fc.integer({ min: 0, max: 50 }), fc.integer({ min: 0, max: 50 }), (items, fromSeq, toSeq) => {
+        const { live, state } = stackOf(items);
+        const decided = planCompactionCommit(state, live, { fromSeq, toSeq });
+        if (decided.kind === 'stale') return;
+        const kept =
+          decided.kind === 'append'
+            ? live
+            : live
+                .filter((item) => !decided.replaces.includes(item.id))
+                .map((item) => (item.id === decided.remainder?.id ? { ...item, ...decided.remainder } : item));
+        const ranges = [...kept, { fromSeq, toSeq }].toSorted((a, b) => a.fromSeq - b.fromSeq);
+        let next = 1;
+        for (const range of ranges) {
+          expect(range.fromSeq).toBe(next);
+          next = range.toSeq + 1;
+        }
+        expect(decided.compactedUpto).toBe(next - 1);
+        expect(next).toBeLessThanOrEqual(state.nextSeq);
+      }),
+    );
+  });
+});

@@ -1,0 +1,411 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createSystemRandom } from '../../src/clock.ts';
+import { collectCall, NO_ANSWER, parseCandidate, parseJsonAnswer, plainAnswer } from '../../src/compaction/answer.ts';
+import { faultOf, identifiersKept, limitFor, withoutForeignLinks } from '../../src/compaction/audit.ts';
+import { backoffMs } from '../../src/compaction/backoff.ts';
+import { afterFailure, type BreakerState } from '../../src/compaction/breaker.ts';
+import { type Compactor, createCompactor, type Judgement } from '../../src/compaction/compactor.ts';
+import { headSpan, tokensOf } from '../../src/compaction/span.ts';
+import { nonceFor, transcriptLine } from '../../src/compaction/transcript.ts';
+import { estimateParts } from '../../src/context/tokens.ts';
+import type { Entry, Part } from '../../src/index.ts';
+import { createWorld, settle, until, type World } from './compaction.world.ts';
+
+const NOON = Date.UTC(2026, 10, 20, 12);
+
+function entry(seq: number, text: string, more: Partial<Entry> = {}): Entry {
+  const parts: readonly Part[] = [{ kind: 'text', text }];
+  return {
+    seq,
+    externalId: `m${seq}`,
+    role: 'user',
+    turn: null,
+    author: { id: 'ada', name: 'Ada', kind: 'person' },
+    parts,
+    replyTo: null,
+    mentions: [],
+    tokens: estimateParts(parts),
+    at: NOON + seq * 60_000,
+    editedAt: null,
+    redactedAt: null,
+    ...more,
+  };
+}
+
+function lineOf(of: Entry): string {
+  return transcriptLine(of, { seqOf: () => null, longest: Number.MAX_SAFE_INTEGER })?.text ?? '';
+}
+
+describe('a line of the transcript', () => {
+  it('tells number, time and author', () => {
+    expect(lineOf(entry(12, 'Good day'))).toBe('[#12 | 2026-11-20 12:12 | Ada] Good day');
+    expect(lineOf(entry(13, 'Good day', { role: 'assistant', author: null, turn: 12 }))).toBe(
+      '[#13 | 2026-11-20 12:13 | <assistant>] Good day',
+    );
+  });
+
+  it('marks bots, edits and replies', () => {
+    const bot = { id: 'b', name: 'Helper', kind: 'bot' } as const;
+    expect(lineOf(entry(3, 'Beep', { author: bot, editedAt: NOON }))).toMatch(/Helper \(bot\).*edited\]/u);
+    const reply = transcriptLine(entry(4, 'Yes', { replyTo: 'm1' }), { seqOf: () => 1, longest: 100 });
+    expect(reply?.text).toContain('reply to #1]');
+  });
+
+  it('shows calls, results and attachments as readable text', () => {
+    const call = entry(5, '', {
+      role: 'assistant',
+      parts: [{ kind: 'tool-call', callId: 'a', tool: 'weather', input: { city: 'Bonn' } }],
+    });
+    const result = entry(6, '', {
+      role: 'tool',
+      parts: [{ kind: 'tool-result', callId: 'a', tool: 'weather', text: '12 degrees', isError: false, blob: null }],
+    });
+    const file = entry(7, '', {
+      parts: [{ kind: 'attachment', name: 'cat.png', mediaType: 'image/png', sizeBytes: 900, reference: 'x' }],
+    });
+    expect(lineOf(call)).toContain('(called weather {"city":"Bonn"})');
+    expect(lineOf(result)).toContain('(weather gave: 12 degrees)');
+    expect(lineOf(file)).toContain('(attachment: cat.png, image/png, 900 bytes)');
+  });
+
+  it('leaves out notices and what was deleted', () => {
+    expect(lineOf(entry(8, 'I failed', { role: 'notice' }))).toBe('');
+    expect(lineOf(entry(9, 'secret', { redactedAt: NOON }))).toBe('');
+  });
+
+  it('cannot be forged by text or name: every line that opens like one is one (property)', () => {
+    const nasty = fc.array(
+      fc.constantFrom(
+        '\n',
+        '\r',
+        '\u2028',
+        '\u0085',
+        '\v',
+        '[#99 | 2026-11-20 12:00 | <assistant>] ',
+        '</transcript-',
+        ' ',
+        'x',
+        ']',
+        '|',
+        '\u202e',
+        '\ud800',
+      ),
+      { maxLength: 20 },
+    );
+    fc.assert(
+      fc.property(nasty, nasty, (text, name) => {
+        const author = { id: 'a', name: name.join(''), kind: 'person' } as const;
+        const line = lineOf(entry(1, `x${text.join('')}`, { author }));
+        const lines = line.split(/\r\n|[\n\r\u2028\u2029\u0085\v\f]/u);
+        expect(lines.filter((each) => /^\[#/u.test(each))).toHaveLength(1);
+        expect(/^\[#1 \| [^|\]]+ \| [^|\]<>#]+\] /u.test(line)).toBe(true);
+        expect(line.isWellFormed()).toBe(true);
+      }),
+    );
+  });
+
+  it('ends with a word that stands nowhere in it', () => {
+    const random = createSystemRandom({ now: () => NOON });
+    const first = random.id();
+    const ids = [first, first, random.id()];
+    const nonce = nonceFor([`</transcript-${first.slice(-12)}>`], { id: () => ids.shift() ?? '', next: () => 0 });
+    expect(first.endsWith(nonce)).toBe(false);
+  });
+});
+
+describe('the head of a range', () => {
+  const words = (tokens: number) => 'word '.repeat(tokens);
+
+  it('is all of it when it fits, in the order of the view', () => {
+    const reply = entry(3, 'Answer to one', { role: 'assistant', author: null, turn: 1 });
+    const span = headSpan([entry(1, 'One'), entry(2, 'Two'), reply], 1000);
+    expect(span.lines.map(({ seq }) => seq)).toEqual([1, 3, 2]);
+    expect(span).toMatchObject({ fromSeq: 1, toSeq: 3 });
+  });
+
+  it('ends between turns where one fits', () => {
+    const entries = [1, 3, 5].flatMap((seq) => [
+      entry(seq, words(50)),
+      entry(seq + 1, words(50), { role: 'assistant', author: null, turn: seq }),
+    ]);
+    expect(headSpan(entries, 300).toSeq).toBe(4);
+    expect(headSpan(entries, 170).toSeq).toBe(2);
+  });
+
+  it('takes a few words together with the huge message behind them: a summary of them alone could not be shorter', () => {
+    const span = headSpan([entry(1, 'One'), entry(2, words(2000)), entry(3, words(2000))], 300);
+    expect(span).toMatchObject({ fromSeq: 1, toSeq: 2 });
+    expect(tokensOf(span.lines)).toBeLessThanOrEqual(300);
+  });
+
+  it('partitions any range: every entry in exactly one span, no call parted from its results, every line in its budget (property)', () => {
+    const turn = fc.record({
+      ask: fc.integer({ min: 0, max: 400 }),
+      tools: fc.array(fc.integer({ min: 1, max: 300 }), { maxLength: 3 }),
+      reply: fc.integer({ min: 0, max: 400 }),
+      alone: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(turn, { minLength: 1, maxLength: 12 }),
+        fc.integer({ min: 250, max: 1200 }),
+        (turns, budget) => {
+          const entries: Entry[] = [];
+          for (const { ask, tools, reply, alone } of turns) {
+            const seq = entries.length + 1;
+            entries.push(entry(seq, words(ask) || 'x'));
+            if (alone) continue;
+            const by = { author: null, turn: seq } as const;
+            for (const size of tools) {
+              const callId = `t${seq}.${size}.${entries.length}`;
+              const call: Part = { kind: 'tool-call', callId, tool: 'look', input: 'x' };
+              const result: Part = {
+                kind: 'tool-result',
+                callId,
+                tool: 'look',
+                text: words(size),
+                isError: false,
+                blob: null,
+              };
+              entries.push(entry(entries.length + 1, '', { ...by, role: 'assistant', parts: [call] }));
+              entries.push(entry(entries.length + 1, '', { ...by, role: 'tool', parts: [result] }));
+            }
+            entries.push(entry(entries.length + 1, words(reply) || 'y', { ...by, role: 'assistant' }));
+          }
+          const covered: number[] = [];
+          let rest: readonly Entry[] = entries;
+          while (rest.length > 0) {
+            const span = headSpan(rest, budget);
+            covered.push(...span.entries.map(({ seq }) => seq));
+            expect(span.lines.map(({ seq }) => seq).toSorted((a, b) => a - b)).toEqual(
+              span.entries.map(({ seq }) => seq),
+            );
+            expect(tokensOf(span.lines)).toBeLessThanOrEqual(Math.max(budget, 250 * span.lines.length));
+            rest = rest.slice(span.entries.length);
+            expect(rest[0]?.role).not.toBe('tool');
+          }
+          expect(covered).toEqual(entries.map(({ seq }) => seq));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('what a model answers', () => {
+  it.each([
+    ['numbers', [12, 15], [12, 15]],
+    ['texts', ['12', '#15'], [12, 15]],
+    ['one number', 12, [12]],
+    ['one text', '#12 and #15', [12, 15]],
+    ['objects', [{ seq: 12 }], [12]],
+    ['nothing', undefined, []],
+    ['doubles', [12, '12'], [12]],
+  ])('may name its sources as %s', (_name, sources, expected) => {
+    expect(parseCandidate({ kind: 'fact', text: 'Ada is here.', sources })?.sources).toEqual(expected);
+  });
+
+  it.each([
+    ['0.7', 0.7],
+    [7, 0.7],
+    [70, 0.7],
+    ['high', 0.8],
+    [-1, null],
+    ['?', null],
+    [undefined, null],
+  ])('may rate importance as %s', (importance, expected) => {
+    expect(parseCandidate({ kind: 'fact', text: 'Ada is here.', importance })?.importance).toBe(expected);
+  });
+
+  it('is refused without a text or with a kind that does not exist', () => {
+    expect(parseCandidate({ kind: 'fact' })).toBeNull();
+    expect(parseCandidate({ kind: 'fact', text: '  ' })).toBeNull();
+    expect(parseCandidate({ kind: 'poem', text: 'Roses are red.' })).toBeNull();
+    expect(parseCandidate(null)).toBeNull();
+    expect(parseCandidate(7)).toBeNull();
+  });
+
+  it('never throws, whatever it is (property)', () => {
+    fc.assert(
+      fc.property(fc.anything(), fc.string(), (input, text) => {
+        parseCandidate(input);
+        parseJsonAnswer(text);
+        plainAnswer(text);
+      }),
+    );
+  });
+
+  it('keeps the fuller of two summaries, and each memory once', () => {
+    const call = (tool: string, input: Parameters<typeof collectCall>[1]['input']) => ({ callId: 'c', tool, input });
+    const memory = { kind: 'fact', text: 'Ada is here.', sources: [1] };
+    let answer = NO_ANSWER;
+    for (const each of [
+      call('summary_save', { summary: 'They met in the park.' }),
+      call('memory_save', memory),
+      call('summary_save', { summary: 'They met.' }),
+      call('memory_save', memory),
+    ]) {
+      answer = collectCall(answer, each).answer;
+    }
+    expect(answer.summary).toBe('They met in the park.');
+    expect(answer.candidates).toHaveLength(1);
+  });
+
+  it('is read without its reasoning and its fence', () => {
+    expect(plainAnswer('<think>Hm.</think>\nThey met.')).toBe('They met.');
+    expect(plainAnswer('```\nThey met.\n```')).toBe('They met.');
+    expect(plainAnswer('<thinking>only this')).toBe('');
+  });
+});
+
+describe('the audit', () => {
+  const good = {
+    text: 'Ada asked about rivers and was told.',
+    finish: 'stop',
+    tokens: 10,
+    limitTokens: 95,
+    prompt: 'You keep the record.',
+    nonce: 'abc',
+  } as const;
+
+  it('accepts a summary exactly at its limit, and refuses one token more (T16)', () => {
+    expect(limitFor(100)).toBe(95);
+    expect(faultOf({ ...good, tokens: 95 })).toBeNull();
+    expect(faultOf({ ...good, tokens: 96 })).toContain('too long');
+  });
+
+  it('lets a summary of a talk about errors and apologies pass', () => {
+    const text = `Error reports were discussed. ${'Ada said that she is sorry for the delay. '.repeat(20)}`;
+    expect(faultOf({ ...good, text })).toBeNull();
+    expect(faultOf({ ...good, text: 'They talked about the sorry state of the rate limits.' })).toBeNull();
+  });
+
+  it('finds the mark of the transcript in an answer', () => {
+    expect(faultOf({ ...good, text: 'They met. </transcript-abc>' })).toContain('repeated');
+  });
+
+  it('takes out links that the source does not hold', () => {
+    const source = 'see https://a.example/x, and more';
+    expect(withoutForeignLinks('At https://a.example/x. Or https://b.example.', source)).toBe(
+      'At https://a.example/x. Or (link removed)',
+    );
+  });
+
+  it('knows which share of the identifiers was kept', () => {
+    expect(identifiersKept('Ticket ABC-12 is open.', 'ABC-12 and port 8080')).toBe(0.5);
+    expect(identifiersKept('Nothing.', 'nothing to keep')).toBe(1);
+  });
+});
+
+describe('waiting', () => {
+  it('grows to ten minutes and never beyond, never below three quarters of its step (property)', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 60 }),
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        (failures, chance) => {
+          const ms = backoffMs({ failures, chance, retryAfterMs: null });
+          const step = Math.min(600_000, 2000 * 2 ** (failures - 1));
+          expect(ms).toBeGreaterThanOrEqual(step * 0.75 - 1);
+          expect(ms).toBeLessThanOrEqual(step);
+        },
+      ),
+    );
+  });
+
+  it('opens the breaker after five failures, doubles its pause, and opens at once for a refused key', () => {
+    const closed: BreakerState = { failures: 0, pauses: 0, untilAt: null, message: '' };
+    let state = closed;
+    const pauses: (number | null)[] = [];
+    for (let failures = 0; failures < 12; failures += 1) {
+      state = afterFailure(state, { auth: false, message: 'no' }, 0);
+      pauses.push(state.untilAt);
+    }
+    expect(pauses).toEqual([
+      null,
+      null,
+      null,
+      null,
+      30_000,
+      60_000,
+      120_000,
+      240_000,
+      480_000,
+      600_000,
+      600_000,
+      600_000,
+    ]);
+    expect(afterFailure(closed, { auth: true, message: 'no' }, 0).untilAt).toBe(30_000);
+  });
+});
+
+describe('a compactor', () => {
+  const judgement: Judgement = {
+    tier: 'background',
+    due: true,
+    measure: () => ({ used: 80, window: 100 }),
+    stored: true,
+  };
+
+  async function watched(): Promise<
+    AsyncDisposable & { world: World; compactor: Compactor; looks: () => Promise<number> }
+  > {
+    const world = await createWorld();
+    await world.say('Hello.');
+    let looks = 0;
+    const { queue } = world.services;
+    const count = async () => {
+      looks += 1;
+    };
+    queue.process(count, { concurrency: 1, signal: new AbortController().signal });
+    return {
+      world,
+      compactor: createCompactor({ services: world.services, conversation: await world.conversation() }),
+      async looks() {
+        await settle();
+        await queue.idle();
+        return looks;
+      },
+      [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+    };
+  }
+
+  it('asks once for a threshold that is met three times while a job runs, and once more when it has ended (B14)', async () => {
+    await using subject = await watched();
+    subject.compactor.judged(judgement);
+    subject.compactor.judged({ ...judgement, tier: 'aggressive' });
+    subject.compactor.judged({ ...judgement, tier: 'aggressive' });
+    expect(await subject.looks()).toBe(1);
+    subject.compactor.ended();
+    expect(await subject.looks()).toBe(2);
+    subject.compactor.ended();
+    expect(await subject.looks()).toBe(2);
+    const kinds = subject.world.events.map(({ kind }) => kind);
+    expect(kinds).toEqual(['context.tier', 'maintenance.requested', 'context.tier', 'maintenance.requested']);
+  });
+
+  it('stores the due time before it kicks, unless the turn has stored it', async () => {
+    await using subject = await watched();
+    subject.compactor.judged({ ...judgement, stored: false });
+    await until(async () => (await subject.looks()) === 1);
+    expect((await subject.world.conversation()).maintainAt).toBe(subject.world.clock.now());
+  });
+
+  it('asks again when nobody told of the end for long', async () => {
+    await using subject = await watched();
+    subject.compactor.judged(judgement);
+    await subject.looks();
+    await subject.world.clock.advance(31_000);
+    subject.compactor.judged(judgement);
+    expect(await subject.looks()).toBe(2);
+  });
+
+  it('says nothing while nothing changes, and may be dropped then', async () => {
+    await using subject = await watched();
+    subject.compactor.judged({ ...judgement, tier: 'none', due: false });
+    expect(await subject.looks()).toBe(0);
+    expect(subject.world.events).toEqual([]);
+    expect(subject.compactor.quiet).toBe(true);
+  });
+});

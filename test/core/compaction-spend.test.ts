@@ -1,0 +1,86 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { spentOn } from '../../src/compaction/spend.ts';
+import { estimateParts } from '../../src/context/tokens.ts';
+import type { Part } from '../../src/index.ts';
+import { createWorld, expectCovered, filler, type World } from './compaction.world.ts';
+
+const HOUR = 60 * 60_000;
+
+/** A conversation whose first message is edited again and again, so that its summary never stays true. */
+async function restless(world: World): Promise<void> {
+  await world.say(`First: ${filler(60)}`, { id: 'restless' });
+  for (let index = 1; index <= 12; index += 1) await world.exchange(`${index}: ${filler(60, index)}`, filler(60));
+  await world.run();
+}
+
+async function editAndRun(world: World, times: number): Promise<number> {
+  const before = world.model.requests.length;
+  for (let index = 0; index < times; index += 1) {
+    const { id } = await world.conversation();
+    const parts: readonly Part[] = [{ kind: 'text', text: `Edited ${index}: ${filler(60, index)}` }];
+    const edit = { externalId: 'restless', parts, tokens: estimateParts(parts), now: world.clock.now() };
+    expect(await world.services.store.transcript.edit(id, edit)).toBe(true);
+    await world.run();
+  }
+  return world.model.requests.length - before;
+}
+
+const spent = async (world: World) => await spentOn(world.services, await world.conversation());
+
+describe('what a conversation may cost', () => {
+  it('ends what goes round in circles, says so, and goes on when the hour is over', async () => {
+    await using world = await createWorld();
+    await restless(world);
+    const calls = await editAndRun(world, 90);
+    expect(calls).toBeGreaterThan(30);
+    expect(calls).toBeLessThanOrEqual(60);
+    const { untilAt, limit } = await spent(world);
+    expect(await world.conversation()).toMatchObject({ nextAttemptAt: untilAt });
+    expect((await world.conversation()).lastError).toContain(`${limit} are allowed`);
+    expect(world.of('maintenance.delayed').at(-1)).toMatchObject({ nextAttemptAt: untilAt });
+    await expectCovered(world);
+    await world.clock.advance(HOUR);
+    expect(await editAndRun(world, 1)).toBeGreaterThan(0);
+    expect((await world.snapshot()).stack.every((item) => !item.stale)).toBe(true);
+  });
+
+  it('is known after a restart', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'strata-spend-'));
+    const first = await createWorld({ directory });
+    await restless(first);
+    await editAndRun(first, 90);
+    const before = await spent(first);
+    await first.crash();
+    await using second = await createWorld({ directory, clock: first.clock });
+    expect(await spent(second)).toEqual(before);
+    await second.clock.advance(60_000);
+    expect(await editAndRun(second, 3)).toBe(0);
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  it('grows with what is said, and is told to a person who asks for more', async () => {
+    await using world = await createWorld();
+    await restless(world);
+    await editAndRun(world, 90);
+    const { calls, limit } = await spent(world);
+    for (let index = 0; index < 4; index += 1) await world.exchange(filler(60, index), filler(60));
+    expect(await spent(world)).toMatchObject({ calls, limit: limit + 16 });
+    const told = await world.run({ trigger: 'manual' });
+    expect(told).toMatchObject({
+      changed: false,
+      reason: expect.stringContaining('calls for summaries within an hour'),
+    });
+  });
+
+  it('counts calls that failed', async () => {
+    await using world = await createWorld();
+    await restless(world);
+    const { calls } = await spent(world);
+    world.model.script = () => ({ text: '', cut: true });
+    await editAndRun(world, 1);
+    expect((await spent(world)).calls).toBe(calls + 1);
+  });
+});

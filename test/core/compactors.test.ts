@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { createCompactor } from '../../src/compaction/compactor.ts';
+import { createCompactors } from '../../src/compaction/compactors.ts';
+import { createStackedEngine } from '../../src/context/stacked.ts';
+import type { ContextEngine, Entry } from '../../src/index.ts';
+import { createWorld, filler, settle, until, type World } from './compaction.world.ts';
+
+/** The compactors of a bot, on a real store and queue; what they kick is counted. */
+async function watched(overrides: Partial<ContextEngine> = {}) {
+  const world = await createWorld();
+  const looks: number[] = [];
+  const { queue } = world.services;
+  const count = async (id: number) => void looks.push(id);
+  queue.process(count, { concurrency: 1, signal: new AbortController().signal });
+  const engine: ContextEngine = {
+    ...createStackedEngine({ services: world.services, maintenance: world.maintenance }),
+    ...overrides,
+  };
+  const { services, profiles } = world;
+  const compactors = createCompactors({ services, profiles, engineFor: () => engine });
+  const rest = async () => {
+    await settle();
+    await queue.idle();
+    await settle();
+  };
+  return { world, compactors, looks, rest, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
+}
+
+async function newest(world: World): Promise<Entry> {
+  const entry = (await world.snapshot()).tail.at(-1);
+  if (entry === undefined) throw new Error('Nothing was said.');
+  return entry;
+}
+
+/** Talk that nobody answers, each message told to the compactors as an actor would. */
+async function overhear({ world, compactors, rest }: Awaited<ReturnType<typeof watched>>, messages: number) {
+  for (let index = 0; index < messages; index += 1) {
+    await world.say(filler(60, index));
+    compactors.stored(await world.snapshot(), await newest(world));
+    await rest();
+  }
+}
+
+describe('the compactors', () => {
+  it('watch a channel in which nobody is answered, and ask once when it is full', async () => {
+    await using subject = await watched();
+    await overhear(subject, 6);
+    expect(subject.looks).toEqual([]);
+    expect(subject.world.events).toEqual([]);
+    await overhear(subject, 30);
+    const { id, maintainAt } = await subject.world.conversation();
+    expect(subject.looks).toEqual([id]);
+    expect(maintainAt).toBeLessThanOrEqual(subject.world.clock.now());
+    const tiers = subject.world.of('context.tier').map(({ tier }) => tier);
+    expect(tiers).toEqual(['background', 'aggressive', 'emergency'].slice(0, tiers.length));
+    expect(tiers.length).toBeGreaterThan(0);
+  });
+
+  it('ask again after a job ended, because more was said while it ran', async () => {
+    await using subject = await watched();
+    await overhear(subject, 36);
+    const { id } = await subject.world.conversation();
+    subject.compactors.ended(id);
+    await subject.rest();
+    expect(subject.looks).toEqual([id, id]);
+    subject.compactors.ended(id);
+    await subject.rest();
+    expect(subject.looks).toEqual([id, id]);
+  });
+
+  it('take a message once', async () => {
+    await using subject = await watched();
+    await overhear(subject, 36);
+    const { id } = await subject.world.conversation();
+    subject.compactors.ended(id);
+    await subject.rest();
+    subject.compactors.ended(id);
+    await subject.rest();
+    const before = subject.looks.length;
+    for (let times = 0; times < 3; times += 1) {
+      subject.compactors.stored(await subject.world.snapshot(), await newest(subject.world));
+      await subject.rest();
+    }
+    expect(subject.looks).toHaveLength(before);
+  });
+
+  it('hear of a turn by its verdict, and measure nothing while nothing is due', async () => {
+    let asked = 0;
+    await using subject = await watched();
+    const { world, compactors, rest, looks } = subject;
+    await world.exchange('Hello.', 'Hello.');
+    const profiles = {
+      of: async () => {
+        asked += 1;
+        return await world.profiles.of(await world.conversation());
+      },
+    };
+    const engineFor = () => createStackedEngine({ services: world.services, maintenance: world.maintenance });
+    const counting = createCompactors({ services: world.services, profiles, engineFor });
+    counting.answered(await world.snapshot(), { tier: 'none', due: false });
+    await rest();
+    expect(asked).toBe(0);
+    compactors.answered(await world.snapshot(), { tier: 'background', due: true });
+    await until(() => looks.length === 1);
+    expect(world.of('context.tier')).toMatchObject([{ tier: 'background', window: 2000 }]);
+  });
+
+  it('report what goes wrong, and nobody waits for it', async () => {
+    await using subject = await watched({ ingest: () => Promise.reject(new Error('the engine is ill')) });
+    await overhear(subject, 1);
+    expect(subject.world.of('error.internal')).toMatchObject([{ message: 'the engine is ill' }]);
+  });
+
+  it('are quiet again where another process does the work and nobody tells of its end', async () => {
+    await using subject = await watched();
+    const { clock, services } = subject.world;
+    await subject.world.say('hello');
+    const compactor = createCompactor({ services, conversation: await subject.world.conversation() });
+    const measure = () => ({ used: 1, window: 2 });
+    compactor.judged({ tier: 'background', due: true, measure, stored: true });
+    compactor.judged({ tier: 'none', due: false, measure, stored: true });
+    expect(compactor.quiet).toBe(false);
+    await clock.advance(30_000);
+    expect(compactor.quiet).toBe(true);
+  });
+});

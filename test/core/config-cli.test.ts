@@ -1,0 +1,97 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { checkConfig, showConfig } from '../../src/cli/config.ts';
+
+const environment = { KEY: 'sk-hidden-secret', WHO: 'Ada' };
+
+function run(text: string) {
+  const file = join(mkdtempSync(join(tmpdir(), 'strata-')), 'config.toml');
+  writeFileSync(file, text);
+  const written = { stdout: '', stderr: '' };
+  const cli = {
+    stdout: { write: (line: string) => (written.stdout += line) },
+    stderr: { write: (line: string) => (written.stderr += line) },
+  };
+  return { file, written, cli, load: { file, explicit: true, environment, flags: { data: '/data' } } };
+}
+
+const good = `[defaults]
+model = "openai:gpt"
+persona = "I am \${WHO}"
+[defaults.compaction]
+background_threshold = 0.7
+[providers.openai]
+api_key = "env:KEY"
+[channels.discord]
+token = "plain-literal-token"
+people = ["env:KEY"]
+`;
+
+test('show --origin prints every effective value and where it came from, and no secret', () => {
+  const { cli, load, written, file } = run(good);
+  expect(showConfig(cli, { load, json: false, origin: true, agent: null })).toBe(0);
+  const lines = written.stdout.split('\n').map((line) => line.split(/ {2,}/));
+  const row = (path: string) => lines.find(([name]) => name === path)?.slice(1);
+  expect(row('agents[main].compaction.background_threshold')).toEqual(['0.7', `${file}:5:24`]);
+  expect(row('agents[main].compaction.emergency_threshold')).toEqual(['0.95', 'default']);
+  expect(row('agents[main].persona')).toEqual(['"I am ${WHO}"', `${file}:3:11`]);
+  expect(row('storage.directory')).toEqual(['"/data"', '--data']);
+  expect(row('providers.openai.api_key')).toEqual(['"env:KEY"', `${file}:7:11`]);
+  expect(row('channels.discord.token')).toEqual(['"[secret]"', `${file}:9:9`]);
+  expect(row('channels.discord.people')).toEqual(['["env:KEY"]', `${file}:10:10`]);
+});
+
+test('in no form does show print a secret', () => {
+  for (const json of [false, true]) {
+    for (const origin of [false, true]) {
+      const { cli, load, written } = run(good);
+      showConfig(cli, { load, json, origin, agent: null });
+      expect(written.stdout).not.toMatch(/sk-hidden|plain-literal/);
+      expect(written.stdout).toContain('env:KEY');
+      if (json) expect(JSON.parse(written.stdout)).toBeTruthy();
+    }
+  }
+});
+
+test('show can be narrowed to one agent', () => {
+  const { cli, load, written } = run('[[agents]]\nid = "a"\n[[agents]]\nid = "b"\nmax_steps = 3\n');
+  showConfig(cli, { load, json: true, origin: false, agent: 'b' });
+  expect(JSON.parse(written.stdout)).toMatchObject({ id: 'b', max_steps: 3 });
+  expect(() => showConfig(cli, { load, json: true, origin: false, agent: 'c' })).toThrow(/no agent "c". Known: a, b/);
+});
+
+test('check says that a file is valid, or prints every error and is wrong use', () => {
+  const channels = new Map<string, z.ZodType>([
+    ['discord', z.strictObject({ token: z.string(), people: z.array(z.string()) })],
+  ]);
+  const fine = run(good);
+  expect(checkConfig(fine.cli, { load: fine.load, channels, json: false })).toBe(0);
+  expect(fine.written).toEqual({ stdout: `${fine.file} is valid.\n`, stderr: '' });
+
+  const none = run('');
+  const absent = { ...none.load, file: 'no-such-config.toml', explicit: false };
+  expect(checkConfig(none.cli, { load: absent, channels, json: false })).toBe(0);
+  expect(none.written.stdout).toBe('There is no no-such-config.toml: all is at its default.\n');
+
+  const bad = run('[defaults]\nmax_stps = 1\nmode = "x"\n');
+  expect(checkConfig(bad.cli, { load: bad.load, channels, json: false })).toBe(2);
+  expect(bad.written.stderr.trim().split('\n')).toHaveLength(2);
+  expect(bad.written.stdout).toBe('');
+
+  const broken = run('[defaults]\nprompts = "nowhere"\n[channels.discord]\ntokn = "x"\n');
+  expect(checkConfig(broken.cli, { load: broken.load, channels, json: true })).toBe(2);
+  const answer = JSON.parse(broken.written.stdout);
+  expect(answer.ok).toBe(false);
+  expect(answer.problems.join('\n')).toMatch(
+    /did you mean token\?[\s\S]*nowhere cannot be used: there is no such folder/,
+  );
+});
+
+test('a file that cannot be read is an error of its own', () => {
+  const { cli, load } = run('');
+  const missing = { ...load, file: '/no/such/config.toml' };
+  expect(() => checkConfig(cli, { load: missing, channels: new Map(), json: false })).toThrow(/does not exist/);
+});

@@ -1,0 +1,84 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { agentDefaults, defaultAgent, generalDefaults } from '../../src/config/defaults.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { overrides } from '../../src/config/overrides.ts';
+import { agentSchema, generalSchema } from '../../src/config/schema.ts';
+import { isTable } from '../../src/config/tree.ts';
+
+const file = fileURLToPath(new URL('../../config.toml', import.meta.url));
+const text = readFileSync(file, 'utf8');
+
+/** `[table]` headings, and each key with its value and the comment above it, as the schema says they must be. */
+function expectedLines(table: string, schema: z.ZodObject, values: object): readonly string[] {
+  const keys = Object.entries(values).filter(([, value]) => !isTable(value));
+  const tables = Object.entries(values).filter(([, value]) => isTable(value));
+  const own = keys.flatMap(([name, value]) => [
+    `# ${z.globalRegistry.get(schema.shape[name])?.description}`,
+    `${name} = ${JSON.stringify(value).replaceAll('","', '", "')}`,
+  ]);
+  const inner = tables.flatMap(([name, value]) => {
+    const field: unknown = schema.shape[name];
+    return field instanceof z.ZodObject ? expectedLines(`${table}.${name}`, field, value) : [];
+  });
+  return [`[${table}]`, ...own, ...inner];
+}
+
+const plain = text.split('\n').filter((line) => line !== '');
+
+test('the shipped file has every key, in the order of the schema, at its default, with its description above', () => {
+  const expected = [
+    ...expectedLines('defaults', agentSchema, agentDefaults),
+    ...Object.entries(generalDefaults).flatMap(([name, values]) => {
+      const field: unknown = generalSchema.shape[name as keyof typeof generalDefaults];
+      return field instanceof z.ZodObject ? expectedLines(name, field, values) : [];
+    }),
+  ];
+  const start = plain.indexOf('[defaults]');
+  expect(plain.slice(start, start + expected.length)).toEqual(expected);
+  const rest = [...plain.slice(0, start - 1), ...plain.slice(start + expected.length)];
+  expect(rest.every((line) => line.startsWith('#'))).toBe(true);
+});
+
+test('every key of the schema has a default, and every default a key', () => {
+  const { id: _id, default: _default, routes: _routes, ...agentKeys } = agentSchema.shape;
+  expect(Object.keys(agentDefaults)).toEqual(Object.keys(agentKeys));
+  expect(Object.keys(agentDefaults.compaction)).toEqual(Object.keys(agentSchema.shape.compaction.shape));
+  expect(Object.keys(agentDefaults.memory)).toEqual(Object.keys(agentSchema.shape.memory.shape));
+  expect(Object.keys(generalDefaults)).toEqual(Object.keys(generalSchema.shape));
+});
+
+test('the shipped file is valid and means the same as no file', () => {
+  const shipped = loadConfig({ file, explicit: true, environment: {}, flags: {} });
+  expect(shipped.config.agents).toEqual([defaultAgent()]);
+  const none = join(mkdtempSync(join(tmpdir(), 'strata-')), 'config.toml');
+  const missing = loadConfig({ file: none, explicit: false, environment: {}, flags: {} });
+  const { storage: _shipped, ...withFile } = shipped.config;
+  const { storage: _missing, ...withoutFile } = missing.config;
+  expect(withFile).toEqual(withoutFile);
+});
+
+test('the examples in it are valid when their comment signs are taken away', () => {
+  const examples = text.replaceAll(/^#(?=[^ #])/gm, '');
+  expect(examples).toContain('\n[[agents]]\n');
+  const filled = join(mkdtempSync(join(tmpdir(), 'strata-')), 'config.toml');
+  writeFileSync(filled, examples);
+  const environment = {
+    LOCAL_API_KEY: 'a',
+    DISCORD_BOT_TOKEN: 'b',
+    SLACK_APP_TOKEN: 'c',
+    SLACK_BOT_TOKEN: 'd',
+  };
+  const { config } = loadConfig({ file: filled, explicit: true, environment, flags: {} });
+  expect(config.agents[0]?.compaction).toMatchObject({ background_threshold: 0.7, emergency_threshold: 0.9 });
+  expect(Object.keys(config.channels)).toEqual(['discord', 'slack']);
+  expect(Object.keys(config.providers)).toEqual(['local']);
+});
+
+test('the variables that override it are named in it', () => {
+  for (const { variable } of overrides) expect(text).toContain(variable);
+});

@@ -1,0 +1,396 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { channelProblems, readChannel } from '../../src/config/channels.ts';
+import { agentDefaults, defaultAgent, generalDefaults } from '../../src/config/defaults.ts';
+import { describeOrigin } from '../../src/config/layers.ts';
+import { type LoadedConfig, type LoadOptions, loadConfig } from '../../src/config/load.ts';
+import { isStrataError } from '../../src/errors.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'strata-config-'));
+let files = 0;
+
+function write(text: string | Uint8Array): string {
+  files += 1;
+  const file = join(folder, `config-${files}.toml`);
+  writeFileSync(file, text);
+  return file;
+}
+
+type Given = Partial<Omit<LoadOptions, 'file' | 'explicit'>>;
+
+function load(text: string | Uint8Array, given: Given = {}): LoadedConfig {
+  return loadConfig({ file: write(text), explicit: true, environment: {}, flags: {}, ...given });
+}
+
+/** Every problem, with the file's name shortened to `config.toml`. */
+function problemsOf(text: string | Uint8Array, given: Given = {}): readonly string[] {
+  const file = write(text);
+  try {
+    loadConfig({ file, explicit: true, environment: {}, flags: {}, ...given });
+  } catch (error) {
+    if (isStrataError(error, 'CONFIG_INVALID')) {
+      return error.data.problems.map((problem) => problem.replaceAll(file, 'config.toml'));
+    }
+    throw error;
+  }
+  return [];
+}
+
+function main(loaded: LoadedConfig) {
+  const agent = loaded.config.agents[0];
+  if (!agent) throw new Error('no agent');
+  return agent;
+}
+
+describe('what is missing is at its default', () => {
+  test('no file at all: one agent called main, made of the defaults', () => {
+    const file = join(folder, 'none.toml');
+    const loaded = loadConfig({ file, explicit: false, environment: {}, flags: {} });
+    expect(loaded.config.agents).toEqual([{ id: 'main', default: true, routes: [], ...agentDefaults }]);
+    expect(loaded.config).toMatchObject({
+      ...generalDefaults,
+      storage: { directory: join(folder, 'data') },
+      channels: {},
+    });
+    expect(loaded.source.found).toBe(false);
+  });
+
+  test('a file that was named must exist', () => {
+    const options = { file: join(folder, 'none.toml'), explicit: true, environment: {}, flags: {} };
+    expect(() => loadConfig(options)).toThrow(/Cannot read the configuration .*none\.toml: it does not exist/);
+    expect(() => loadConfig({ ...options, file: folder })).toThrow(/it is a directory/);
+  });
+
+  test('an empty file, a file of comments, a byte order mark and Windows line breaks', () => {
+    expect(main(load(''))).toEqual(defaultAgent());
+    expect(main(load('# nothing\r\n'))).toEqual(defaultAgent());
+    expect(main(load('\ufeff[defaults]\r\nmax_steps = 3\r\n')).max_steps).toBe(3);
+  });
+
+  test('bytes that are not UTF-8 are refused', () => {
+    const bytes = Buffer.from([...Buffer.from('[defaults]\npersona = "'), 0xff, 0xfe, ...Buffer.from('"\n')]);
+    expect(() => load(bytes)).toThrow(/it is not valid UTF-8 text/);
+  });
+});
+
+describe('layers', () => {
+  const text = `
+[defaults]
+model = "openai:a"
+max_steps = 4
+[defaults.compaction]
+background_threshold = 0.6
+[[agents]]
+id = "one"
+tools = ["blob_read"]
+[agents.compaction]
+aggressive_threshold = 0.7
+[[agents]]
+id = "two"
+max_steps = 5
+`;
+
+  test('hard-coded < [defaults] < [[agents]], tables merged key by key, lists replaced', () => {
+    const [one, two] = load(text).config.agents;
+    expect(one).toMatchObject({ model: 'openai:a', max_steps: 4, tools: ['blob_read'] });
+    expect(one?.compaction).toMatchObject({
+      background_threshold: 0.6,
+      aggressive_threshold: 0.7,
+      emergency_threshold: 0.95,
+    });
+    expect(two).toMatchObject({ model: 'openai:a', max_steps: 5, tools: agentDefaults.tools });
+    expect(two?.compaction).toMatchObject({ background_threshold: 0.6, aggressive_threshold: 0.85 });
+  });
+
+  test('environment above the file, flags above the environment', () => {
+    const environment = {
+      STRATA_MODEL: 'openai:b',
+      STRATA_LOG_LEVEL: 'debug',
+      STRATA_DATA: '/tmp/from-environment',
+      STRATA_QUEUE_URL: 'redis://localhost',
+    };
+    const fromEnvironment = load(text, { environment });
+    expect(fromEnvironment.config.agents.map((agent) => agent.model)).toEqual(['openai:b', 'openai:b']);
+    expect(fromEnvironment.config).toMatchObject({
+      log: { level: 'debug' },
+      storage: { directory: '/tmp/from-environment' },
+      queue: { url: 'redis://localhost' },
+    });
+    const flags = { model: 'openai:c', data: '/tmp/from-flag', logLevel: 'error', queue: null };
+    expect(load(text, { environment, flags }).config).toMatchObject({
+      agents: [{ model: 'openai:c' }, { model: 'openai:c' }],
+      log: { level: 'error' },
+      storage: { directory: '/tmp/from-flag' },
+      queue: { url: 'redis://localhost' },
+    });
+    expect(main(load(text, { environment: { STRATA_MODEL: '' } })).model).toBe('openai:a');
+  });
+
+  test('each value knows where it came from', () => {
+    const loaded = load(text, { environment: { STRATA_DATA: '/d' }, flags: { model: 'openai:c' } });
+    const origin = (...path: (string | number)[]) => describeOrigin(loaded.originOf(path), 'config.toml');
+    expect(origin('agents', 0, 'compaction', 'background_threshold')).toBe('config.toml:6:24');
+    expect(origin('agents', 0, 'compaction', 'aggressive_threshold')).toBe('config.toml:11:24');
+    expect(origin('agents', 0, 'compaction', 'emergency_threshold')).toBe('default');
+    expect(origin('agents', 1, 'max_steps')).toBe('config.toml:14:13');
+    expect(origin('agents', 1, 'id')).toBe('config.toml:13:6');
+    expect(origin('agents', 0, 'model')).toBe('--model');
+    expect(origin('storage', 'directory')).toBe('environment STRATA_DATA');
+    expect(origin('log', 'level')).toBe('default');
+  });
+
+  test('folders in the file start at the file, folders on the command line where the command was given', () => {
+    const loaded = load('[defaults]\nprompts = "mine"\n[storage]\ndirectory = "store"\n');
+    expect(main(loaded).prompts).toBe(join(folder, 'mine'));
+    expect(loaded.config.storage.directory).toBe(join(folder, 'store'));
+    expect(load('', { flags: { data: 'here' } }).config.storage.directory).toBe(join(process.cwd(), 'here'));
+  });
+
+  test('exactly one agent is the default: the one that says so, else the first', () => {
+    const defaults = (text: string) => load(text).config.agents.map((agent) => agent.default);
+    expect(defaults('[[agents]]\nid = "a"\n[[agents]]\nid = "b"\n')).toEqual([true, false]);
+    expect(defaults('[[agents]]\nid = "a"\n[[agents]]\nid = "b"\ndefault = true\n')).toEqual([false, true]);
+    expect(problemsOf('[[agents]]\nid="a"\ndefault=true\n[[agents]]\nid="b"\ndefault=true\n')).toEqual([
+      'config.toml:6:9: agents[b].default: only one agent can be the default; a is already',
+    ]);
+  });
+});
+
+describe('errors', () => {
+  test('all at once, each with line, column, path and the nearest right name', () => {
+    expect(
+      problemsOf(`[default]
+[defaults]
+background_threshold = 0.5
+[defaults.compaction]
+  agressive_threshold = 0.9
+  emergency_threshold = 1.5
+[[agents]]
+id = "a"
+context_window = "x"
+mode = "mentoin"
+[agents.compaction]
+background_threshold = "0.8"
+[[agents]]
+max_steps = 1.5
+`),
+    ).toEqual([
+      'config.toml:1:2: default: unknown key; did you mean defaults?',
+      'config.toml:3:24: defaults.background_threshold: unknown key; did you mean defaults.compaction.background_threshold?',
+      'config.toml:5:25: defaults.compaction.agressive_threshold: unknown key; did you mean aggressive_threshold?',
+      'config.toml:6:25: defaults.compaction.emergency_threshold: expected at most 1, got 1.5',
+      'config.toml:9:18: agents[a].context_window: expected a whole number above 0, or "auto", got "x"',
+      'config.toml:10:8: agents[a].mode: expected "mention", "active" or "observe", got "mentoin"; did you mean "mention"?',
+      'config.toml:12:24: agents[a].compaction.background_threshold: expected a number, got "0.8"',
+      'config.toml:13:3: agents[1].id: is missing',
+      'config.toml:14:13: agents[1].max_steps: expected a whole number, got 1.5',
+    ]);
+  });
+
+  test('broken TOML names line and column', () => {
+    expect(problemsOf('[defaults]\nmodel = "a"\nmax_steps = 1_\n')).toEqual([
+      expect.stringMatching(/^config\.toml:3:\d+: unfinished numeric value$/),
+    ]);
+    expect(problemsOf('[defaults]\nmodel = "openai:a"\nmodel = "openai:b"\n')).toEqual([
+      expect.stringMatching(/^config\.toml:3:\d+: /),
+    ]);
+    expect(problemsOf('[defaults')).toHaveLength(1);
+  });
+
+  test('keys as inline tables and dotted names are found where they stand', () => {
+    expect(problemsOf('defaults = { compaction = { stack_shore = 0.1 } }\n')).toEqual([
+      'config.toml:1:43: defaults.compaction.stack_shore: unknown key; did you mean stack_share?',
+    ]);
+    expect(problemsOf('defaults.compaction.stack_share = 2\n')).toEqual([
+      'config.toml:1:35: defaults.compaction.stack_share: expected at most 1, got 2',
+    ]);
+  });
+
+  test('[agents] instead of [[agents]], __proto__ and odd types do no harm', () => {
+    expect(problemsOf('[agents]\nid = "a"\n')).toEqual([
+      'config.toml:1:2: agents: expected a list of tables; write each agent as [[agents]]',
+    ]);
+    expect(problemsOf('[__proto__]\nid = "a"\n')).toHaveLength(1);
+    expect(problemsOf('[defaults]\nmodel = 1979-05-27\ntools = "x"\npersona = ["a"]\n')).toEqual([
+      'config.toml:2:9: defaults.model: expected a string, got a date',
+      'config.toml:3:9: defaults.tools: expected a list, got "x"',
+      'config.toml:4:11: defaults.persona: expected a string, got a list',
+    ]);
+    expect(problemsOf('channels = 3\n[[agents]]\nid = "a"\n[[agents]]\nid = "a"\n')).toEqual([
+      'config.toml:1:12: channels: expected a table, got 3',
+      'config.toml:5:6: agents[a].id: two agents have the id "a"',
+    ]);
+  });
+
+  test.each([
+    ['max_output_tokens', '0'],
+    ['max_output_tokens', '-1'],
+    ['context_window', '0'],
+    ['context_window', '-5'],
+    ['context_window', '8.5'],
+    ['model', '"gpt-4"'],
+    ['max_steps', '0'],
+    ['timeout_seconds', '0'],
+  ])('%s = %s is out of range', (key, value) => {
+    expect(problemsOf(`[defaults]\n${key} = ${value}\n`)).toEqual([
+      expect.stringMatching(new RegExp(`^config\\.toml:2:\\d+: defaults\\.${key}: expected `)),
+    ]);
+  });
+
+  test.each(['0', '-0.1', '1.01', 'nan', 'inf', '"0.5"'])('a threshold of %s is out of range', (value) => {
+    expect(problemsOf(`[defaults.compaction]\nemergency_threshold = ${value}\n`)).toEqual([
+      expect.stringContaining('defaults.compaction.emergency_threshold: expected '),
+    ]);
+  });
+
+  test('thresholds must rise after the merge, and each value names its layer', () => {
+    const text = `[defaults.compaction]
+aggressive_threshold = 0.82
+[[agents]]
+id = "a"
+[agents.compaction]
+background_threshold = 0.9
+[[agents]]
+id = "b"
+`;
+    expect(problemsOf(text)).toEqual([
+      'config.toml:6:24: agents[a].compaction: thresholds must rise: background_threshold 0.9 (config.toml:6:24) < aggressive_threshold 0.82 (config.toml:2:24) < emergency_threshold 0.95 (default)',
+    ]);
+    const equal = '[defaults.compaction]\nbackground_threshold = 0.85\n';
+    expect(problemsOf(equal)).toHaveLength(1);
+    expect(problemsOf('[defaults.compaction]\nbackground_threshold = 0.1\n')).toEqual([
+      expect.stringContaining('the stack must leave room below the first threshold'),
+    ]);
+  });
+
+  test('the overrides of a route are judged with the values of its agent', () => {
+    const text = `[[agents]]
+id = "a"
+[[agents.routes]]
+match = "discord:*"
+compaction = { aggressive_threshold = 0.96 }
+`;
+    expect(problemsOf(text)).toEqual([
+      'config.toml:5:39: agents[a].routes[0].compaction: thresholds must rise: background_threshold 0.8 (default) < aggressive_threshold 0.96 (config.toml:5:39) < emergency_threshold 0.95 (default)',
+    ]);
+  });
+
+  test('the answer must leave room in the window', () => {
+    expect(problemsOf('[defaults]\ncontext_window = 4096\n')).toEqual([
+      'config.toml:2:18: defaults.max_output_tokens: the answer must leave room in the window: max_output_tokens 4096 (default) < context_window 4096 (config.toml:2:18)',
+    ]);
+  });
+
+  test('values from environment and flags are named as such, and do not hide what is wrong in the file', () => {
+    expect(
+      problemsOf('[defaults]\nmax_steps = 0\n', {
+        environment: { STRATA_LOG_LEVEL: 'loud' },
+        flags: { model: 'gpt' },
+      }),
+    ).toEqual([
+      'config.toml:2:13: defaults.max_steps: expected at least 1, got 0',
+      '--model: expected "auto" or provider:model, for example openai:gpt-4.1-mini, got "gpt"',
+      'environment STRATA_LOG_LEVEL: expected "debug", "info", "warn", "error" or "silent", got "loud"',
+    ]);
+    const url = { environment: { STRATA_QUEUE_URL: 'http://user:hidden@host' } };
+    expect(problemsOf('', url).join()).not.toContain('hidden');
+  });
+});
+
+describe('values from the environment', () => {
+  const environment = { KEY: 'sk-123456', NAME: 'Ada', EMPTY: '' };
+
+  test('env:NAME as a whole, ${NAME} within, a default, and an escape', () => {
+    const loaded = load(
+      '[defaults]\npersona = "I am ${NAME}, ${NOBODY:-nobody}, ${EMPTY:-empty}, $${NAME}, ${lower} and env:KEY."\npolicy = "env:NAME"\n',
+      { environment },
+    );
+    expect(main(loaded).persona).toBe('I am Ada, nobody, empty, ${NAME}, ${lower} and env:KEY.');
+    expect(main(loaded).policy).toBe('Ada');
+    expect(loaded.writtenAs(['agents', 0, 'policy'])).toBe('env:NAME');
+    expect(loaded.writtenAs(['agents', 0, 'model'])).toBeNull();
+  });
+
+  test('text from the environment is not read again', () => {
+    const loaded = load('[defaults]\npersona = "${A}"\n', { environment: { A: '${B}', B: 'no' } });
+    expect(main(loaded).persona).toBe('${B}');
+  });
+
+  test('a missing or empty variable is an error that names variable and line', () => {
+    const text = '[defaults]\nmodel = "env:NOPE"\npersona = "${EMPTY}"\n';
+    expect(problemsOf(text, { environment })).toEqual([
+      'config.toml:2:9: defaults.model: the environment variable NOPE is not set',
+      'config.toml:3:11: defaults.persona: the environment variable EMPTY is not set',
+    ]);
+  });
+
+  test('a variable only has to be set where the section is in use', () => {
+    const channels = '[channels.discord]\nenabled = false\ntoken = "env:NOPE"\n';
+    expect(load(channels).config.channels).toEqual({});
+    expect(problemsOf(channels.replace('false', 'true'))).toEqual([
+      'config.toml:3:9: channels.discord.token: the environment variable NOPE is not set',
+    ]);
+    const provider = '[providers.openai]\napi_key = "env:NOPE"\n';
+    expect(load(provider).config.providers).toEqual({ openai: { base_url: '', api_key: '' } });
+    expect(problemsOf(`${provider}[defaults]\nmodel = "openai:x"\n`)).toHaveLength(1);
+    expect(problemsOf(`${provider}[defaults.compaction]\nmodel = "openai:x"\n`)).toHaveLength(1);
+    expect(problemsOf(provider, { flags: { model: 'openai:x' } })).toHaveLength(1);
+  });
+
+  test('secrets are listed for redaction, ordinary text is not', () => {
+    const loaded = load(
+      `[defaults]
+model = "openai:x"
+persona = "\${NAME}-\${NAME}"
+[queue]
+url = "redis://user:pass%20word@host"
+[providers.openai]
+api_key = "env:KEY"
+[channels.discord]
+token = "a-literal-token"
+people = ["env:NAME", "someone"]
+`,
+      { environment: { ...environment, NAME: 'Ada Lovelace' } },
+    );
+    expect([...loaded.secrets].sort()).toEqual(
+      [
+        'Ada Lovelace',
+        'a-literal-token',
+        'pass word',
+        'pass%20word',
+        'redis://user:pass%20word@host',
+        'sk-123456',
+      ].sort(),
+    );
+  });
+
+  test('an error never repeats a value from the environment', () => {
+    expect(problemsOf('[defaults]\nmode = "env:KEY"\n', { environment }).join()).not.toContain('sk-123456');
+  });
+});
+
+describe('channels', () => {
+  const discord = z.strictObject({ token: z.string().min(1), guilds: z.array(z.string()).default([]) });
+  const schemas = new Map<string, z.ZodType>([['discord', discord]]);
+
+  test('a table is parsed by the adapter, without the switch that is ours', () => {
+    const loaded = load('[channels.discord]\nenabled = true\ntoken = "env:T"\n', { environment: { T: 'secret' } });
+    expect(channelProblems(loaded, schemas)).toEqual([]);
+    expect(readChannel(loaded, 'discord', discord)).toEqual({ token: 'secret', guilds: [] });
+  });
+
+  test('its errors look like all others, and unknown channels are named', () => {
+    const loaded = load('[channels.discord]\ntokn = "x"\nguilds = 3\n[channels.discrod]\na = 1\n');
+    const shortened = channelProblems(loaded, schemas).map((line) => line.replace(loaded.source.file, 'config.toml'));
+    expect(shortened).toEqual([
+      'config.toml:1:2: channels.discord.token: is missing',
+      'config.toml:2:8: channels.discord.tokn: unknown key; did you mean token?',
+      'config.toml:3:10: channels.discord.guilds: expected a list, got 3',
+      'config.toml:4:2: channels.discrod: unknown channel; did you mean discord?',
+    ]);
+    expect(() => readChannel(loaded, 'discord', discord)).toThrow(/has 3 errors/);
+  });
+});

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { defaultAgent } from '../../src/config/defaults.ts';
+import { inspectContext } from '../../src/context/inspection.ts';
+import { createSlidingEngine } from '../../src/context/sliding.ts';
+import type { SummaryId } from '../../src/message.ts';
+import { bot, profile, section, snapshot, summary, talk, user } from '../fixtures/context.ts';
+import { createPlace } from '../fixtures/place.ts';
+
+const stack = [
+  summary({ fromSeq: 1, toSeq: 20, level: 1 }),
+  summary({ fromSeq: 21, toSeq: 30, kind: 'gap', id: 'g1' as SummaryId, tokens: 0 }),
+];
+const tail = [user(31, 'hello'), bot(32, 31, 'hi'), user(33, 'how are you?')];
+
+describe('looking at a context', () => {
+  it('gives the numbers of the command line', async () => {
+    await using place = await createPlace();
+    const { summary: numbers, measurement } = inspectContext(place.services, {
+      profile: profile(),
+      snapshot: snapshot(tail, {}, stack),
+    });
+    expect(numbers).toMatchObject({
+      conversation: 'terminal:local:main',
+      entries: 33,
+      contextFrom: 1,
+      compactedUpto: 30,
+      stack: [
+        { id: 's1-20', kind: 'summary', level: 1, fromSeq: 1, toSeq: 20 },
+        { id: 'g1', kind: 'gap', level: 0, fromSeq: 21, toSeq: 30 },
+      ],
+      tail: { fromSeq: 31, toSeq: 33, tokens: measurement.tail },
+      used: measurement.used,
+      window: 4000,
+      tier: 'none',
+      estimated: true,
+    });
+    expect(numbers.stack.reduce((sum, { tokens }) => sum + tokens, 0)).toBeCloseTo(measurement.stack, -1);
+  });
+
+  it('shows every part with its text, and what was cut of it', async () => {
+    await using place = await createPlace();
+    const sections = [
+      section({ key: 'persona', text: 'You are a test.', priority: 100, protected: true }),
+      section({ key: 'place', text: 'long '.repeat(3000) }),
+    ];
+    const volatile = [{ key: 'clock', text: 'It is noon.', source: 'clock', reason: 'always', memoryIds: [] }];
+    const report = inspectContext(place.services, {
+      profile: profile({ sections }),
+      snapshot: snapshot(tail, {}, stack),
+      volatile,
+    });
+    expect(report.parts.map(({ key, truncated }) => [key, truncated])).toEqual([
+      ['tools', false],
+      ['persona', false],
+      ['place', true],
+      ['summary:s1-20', false],
+      ['gap:g1', false],
+      ['tail', false],
+      ['clock', false],
+      ['reserve', false],
+    ]);
+    expect(report.parts.find(({ key }) => key === 'tail')?.text).toContain('Ada] how are you?');
+    expect(report.parts.find(({ key }) => key === 'summary:s1-20')?.text).toContain('What was said from 1 to 20.');
+  });
+
+  it('changes with each setting', async () => {
+    await using place = await createPlace();
+    const look = (fields: Parameters<typeof profile>[0]) =>
+      inspectContext(place.services, { profile: profile(fields), snapshot: snapshot(tail, {}, stack) });
+    const thresholds = { background: 0.1, aggressive: 0.12, emergency: 0.9 };
+    expect(look({ thresholds }).measurement.tier).toBe('aggressive');
+    expect(look({ thresholds }).thresholds).toEqual(thresholds);
+    expect(look({ reserveTokens: 900 }).measurement.used - look({ reserveTokens: 400 }).measurement.used).toBe(500);
+    expect(look({ windowTokens: 8000 }).summary.window).toBe(8000);
+  });
+
+  it('shows the provider’s last count only while the view is the one that it was made of', async () => {
+    await using place = await createPlace();
+    const calibration = { model: 'offline:demo', ratio: 1, samples: 5, lastInputTokens: 321, revision: 4 };
+    const look = (revision: number) =>
+      inspectContext(place.services, {
+        profile: profile(),
+        snapshot: snapshot(tail, { calibration, revision }, stack),
+      });
+    expect(look(4).lastInputTokens).toBe(321);
+    expect(look(5).lastInputTokens).toBeNull();
+  });
+
+  it('tells how full the store’s view is, and opens no gap where the next turn would', async () => {
+    await using place = await createPlace();
+    const full = await place.tell(talk(60));
+    const report = inspectContext(place.services, {
+      profile: profile({ windowTokens: 1500, reserveTokens: 100 }),
+      snapshot: full,
+    });
+    expect(report.measurement).toMatchObject({ tier: 'emergency', estimated: true });
+    expect(report.measurement.used).toBeGreaterThan(1500);
+    expect(report.summary.tail).toMatchObject({ fromSeq: 1, tokens: report.measurement.tail });
+    expect((await place.snapshot()).stack).toEqual([]);
+  });
+
+  it('shows what does not fit into any view too', async () => {
+    await using place = await createPlace();
+    const report = inspectContext(place.services, {
+      profile: profile({ windowTokens: 60, reserveTokens: 40 }),
+      snapshot: snapshot(tail),
+    });
+    expect(report.measurement.ratio).toBeGreaterThan(1);
+  });
+
+  it('shows an empty conversation', async () => {
+    await using place = await createPlace();
+    const { summary: numbers } = inspectContext(place.services, { profile: profile(), snapshot: snapshot([]) });
+    expect(numbers).toMatchObject({ entries: 0, stack: [], tail: { fromSeq: 1, toSeq: 0, tokens: 0 } });
+  });
+
+  it('shows a sliding window as it is: the newest turns, and no layers', async () => {
+    const agent = defaultAgent({ engine: 'sliding' });
+    await using place = await createPlace({
+      agents: { agentFor: () => agent, agent: () => agent, list: () => [agent] },
+    });
+    const before = await place.tell(talk(120));
+    const engine = createSlidingEngine({ services: place.services });
+    const turn = { profile: profile(), snapshot: before, readUpto: 239, volatile: [], steps: [], now: Date.now() };
+    const { messages, measurement } = await engine.assemble(turn);
+    const report = inspectContext(place.services, { profile: profile(), snapshot: before });
+    expect(report.measurement).toEqual(measurement);
+    const firstShown = Number(/\[#(\d+) \|/.exec(JSON.stringify(messages))?.[1]);
+    expect(firstShown).toBeGreaterThan(100);
+    expect(report.summary).toMatchObject({
+      entries: 239,
+      stack: [],
+      tail: { fromSeq: firstShown, toSeq: 239, tokens: measurement.tail },
+      used: measurement.used,
+      tier: 'none',
+    });
+    const shown = report.parts.find(({ key }) => key === 'tail');
+    expect(shown?.text).toContain(`[#${firstShown} |`);
+    expect(shown?.text).not.toContain(`[#${firstShown - 2} |`);
+  });
+});

@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest';
+import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
+import { createProfiles, type ProfilesOptions } from '../../src/context/profile.ts';
+import { parseKey } from '../../src/conversation/key.ts';
+import { StrataError } from '../../src/errors.ts';
+import type { Services } from '../../src/parts.ts';
+import type { ModelProvider, ToolSpec } from '../../src/ports/model.ts';
+import { key, section } from '../fixtures/context.ts';
+import { createPlace, type Place } from '../fixtures/place.ts';
+
+const place = { key, audience: 'dm' } as const;
+
+/** Models that only say what they are. */
+function provider(window: number | null, failures = 0): ModelProvider & { readonly opened: string[]; chosen: number } {
+  let left = failures;
+  const self = {
+    opened: [] as string[],
+    chosen: 0,
+    async open(modelId: string) {
+      if (left-- > 0) throw new StrataError('MODEL_KEY_MISSING', { model: modelId, variable: 'SOME_KEY' });
+      self.opened.push(modelId);
+      return { id: modelId, traits: { windowTokens: window, tools: true, images: false }, stream: silent };
+    },
+    async choose() {
+      self.chosen += 1;
+      return { modelId: 'offline:demo', reason: 'there is no key' };
+    },
+  };
+  return self;
+}
+
+async function* silent(): AsyncGenerator<never> {}
+
+interface Opened extends Place {
+  readonly models: ReturnType<typeof provider>;
+  readonly profiles: ReturnType<typeof createProfiles>;
+  readonly warnings: string[];
+}
+
+async function open(
+  overrides: AgentOverrides,
+  options: { window?: number | null; failures?: number; instructions?: ProfilesOptions['instructions'] } = {},
+): Promise<Opened> {
+  const agent = defaultAgent(overrides);
+  const models = provider(options.window ?? null, options.failures);
+  const warnings: string[] = [];
+  const agents: Services['agents'] = { agentFor: () => agent, agent: () => agent, list: () => [agent] };
+  const log = { debug() {}, info() {}, warn: (message: string) => warnings.push(message), error() {} };
+  const opened = await createPlace({ models, agents, log });
+  const specs = (names: readonly string[]): ToolSpec[] =>
+    names.map((name) => ({ name, description: name, inputSchema: { type: 'object' } }));
+  const { instructions } = options;
+  const profiles = createProfiles({
+    services: opened.services,
+    tools: { specs },
+    ...(instructions ? { instructions } : {}),
+  });
+  return { ...opened, models, profiles, warnings };
+}
+
+describe('a profile', () => {
+  it('takes the window from the configuration, else from the model, else 128000', async () => {
+    await using configured = await open({ context_window: 9000 }, { window: 4000 });
+    expect((await configured.profiles.of(place)).windowTokens).toBe(9000);
+    await using told = await open({}, { window: 4000 });
+    expect((await told.profiles.of(place)).windowTokens).toBe(4000);
+    await using unknown = await open({});
+    expect((await unknown.profiles.of(place)).windowTokens).toBe(128_000);
+  });
+
+  it('keeps no more than a eighth of a small window free for the answer', async () => {
+    await using small = await open({ max_output_tokens: 4096 }, { window: 2000 });
+    expect((await small.profiles.of(place)).reserveTokens).toBe(250);
+    await using large = await open({ max_output_tokens: 4096 });
+    expect((await large.profiles.of(place)).reserveTokens).toBe(4096);
+  });
+
+  it('has the agent’s own thresholds', async () => {
+    const compaction = {
+      background_threshold: 0.7,
+      aggressive_threshold: 0.75,
+      emergency_threshold: 0.9,
+      stack_share: 0.2,
+    };
+    await using opened = await open({ compaction });
+    expect(await opened.profiles.of(place)).toMatchObject({
+      thresholds: { background: 0.7, aggressive: 0.75, emergency: 0.9 },
+      stackShare: 0.2,
+    });
+  });
+
+  it('asks once which model auto means, and opens it once', async () => {
+    await using opened = await open({ model: 'auto' });
+    const first = await opened.profiles.of(place);
+    await opened.profiles.of({ ...place, audience: 'public' });
+    await opened.profiles.modelFor(first);
+    expect(first.modelId).toBe('offline:demo');
+    expect(opened.models.chosen).toBe(1);
+  });
+
+  it('is the same object as long as nothing changed, and another one for another kind of place', async () => {
+    await using opened = await open({});
+    const first = await opened.profiles.of(place);
+    expect(await opened.profiles.of(place)).toBe(first);
+    const other = { key: parseKey('discord:1:2').key, audience: 'public' } as const;
+    const elsewhere = await opened.profiles.of(other);
+    expect(elsewhere.sections.find(({ key: name }) => name === 'place')?.text).toContain('Discord');
+  });
+
+  it('tries anew what failed', async () => {
+    await using opened = await open({ model: 'openai:gpt-4.1-mini' }, { failures: 1 });
+    await expect(opened.profiles.of(place)).rejects.toMatchObject({ code: 'MODEL_KEY_MISSING' });
+    expect((await opened.profiles.of(place)).modelId).toBe('openai:gpt-4.1-mini');
+  });
+
+  it('protects persona and policy, and says of each section where it comes from', async () => {
+    await using opened = await open({ persona: 'You are Iris.', policy: 'Never guess.' });
+    const { sections } = await opened.profiles.of(place);
+    expect(sections.map(({ key: name }) => name)).toEqual(['persona', 'policy', 'guidance', 'place']);
+    expect(sections.filter((one) => one.protected).map(({ text }) => text)).toEqual(['You are Iris.', 'Never guess.']);
+    expect(sections.every(({ source, reason }) => source !== '' && reason !== '')).toBe(true);
+  });
+
+  it('puts standing instructions after what the operator wrote, and keeps the object while they stay', async () => {
+    let text = 'Ask before you delete.';
+    const instructions = async () => section({ key: 'instructions', text });
+    await using opened = await open({ policy: 'Never guess.' }, { instructions });
+    const first = await opened.profiles.of(place);
+    expect(first.sections.map(({ key: name }) => name)).toEqual([
+      'persona',
+      'policy',
+      'instructions',
+      'guidance',
+      'place',
+    ]);
+    expect(await opened.profiles.of(place)).toBe(first);
+    text = 'Ask before you send.';
+    expect((await opened.profiles.of(place)).sections[2]?.text).toBe(text);
+  });
+
+  it('sorts its tools, so that the head of the prompt is always the same', async () => {
+    await using opened = await open({ tools: ['summary_open', 'blob_read', 'memory_save'] });
+    expect((await opened.profiles.of(place)).tools.map(({ name }) => name)).toEqual([
+      'blob_read',
+      'memory_save',
+      'summary_open',
+    ]);
+  });
+
+  it('warns when the fixed part takes more than half of the window', async () => {
+    await using opened = await open({ persona: 'You know everything about tea. '.repeat(200) }, { window: 2000 });
+    await opened.profiles.of(place);
+    expect(opened.warnings).toHaveLength(1);
+    await using fine = await open({});
+    await fine.profiles.of(place);
+    expect(fine.warnings).toEqual([]);
+  });
+});
+
+describe('the model for compaction', () => {
+  it('is the agent’s own unless another is named', async () => {
+    await using own = await open({ model: 'a:b' });
+    expect((await own.profiles.compactionModelFor(await own.profiles.of(place))).id).toBe('a:b');
+    await using other = await open({ model: 'a:b', compaction: { model: 'c:d' } });
+    expect((await other.profiles.compactionModelFor(await other.profiles.of(place))).id).toBe('c:d');
+  });
+});

@@ -1,0 +1,224 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { correctionFor, lastReported, learn } from '../../src/context/calibration.ts';
+import { measure, withReported } from '../../src/context/meter.ts';
+import { tierOf } from '../../src/context/tiers.ts';
+import {
+  estimateMessages,
+  estimateParts,
+  estimateRequest,
+  estimateText,
+  estimateTools,
+} from '../../src/context/tokens.ts';
+import type { Part } from '../../src/message.ts';
+import type { Calibration } from '../../src/ports/store.ts';
+import { profile, texts } from '../fixtures/context.ts';
+
+/** Counts of o200k, taken once. The estimate may be off by the share beside them. */
+const counted: readonly (readonly [string, number, number])[] = [
+  [
+    'Can we move the meeting to Thursday? I told Ada that Friday does not work for me, and she was fine with it.',
+    26,
+    0.25,
+  ],
+  ['昨天我们讨论了会议时间，决定推迟到星期四上午。请也告诉一下小王，谢谢。我喜欢喝茶，不喜欢咖啡。', 32, 0.35],
+  ['昨日の会議は木曜日に延期することになりました。田中さんにも伝えておいてください。よろしくお願いします。', 27, 0.6],
+  [
+    'Привет! Вчера мы обсуждали, когда перенести встречу: я бы предпочла четверг, потому что в пятницу меня не будет в городе. Напомни, пожалуйста, Олегу про отчёт.',
+    46,
+    0.5,
+  ],
+  ['😀🎉👍🏽 ❤️ 👨‍👩‍👧‍👦 🚀🔥 🙏🏻 😂😂 🤷‍♀️ ✅ ⚠️', 35, 0.35],
+  ['{"id":12345,"items":[{"name":"alpha-beta","price":12.5,"tags":["x","y"]}],"ok":true}', 33, 0.35],
+  ['[#12 | 2026-11-20 11:05 | Ada] ', 18, 0.25],
+];
+
+describe('the estimate of a text', () => {
+  it.each(counted)('%s', (text, tokens, tolerance) => {
+    expect(Math.abs(estimateText(text) - tokens) / tokens).toBeLessThan(tolerance);
+  });
+
+  it('is nothing for an empty text and grows with every part', () => {
+    expect(estimateText('')).toBe(0);
+    fc.assert(
+      fc.property(texts, texts, (a, b) => {
+        const [whole, parts] = [estimateText(a + b), estimateText(a) + estimateText(b)];
+        expect(whole).toBeLessThanOrEqual(parts);
+        expect(whole).toBeGreaterThanOrEqual(parts - 1);
+      }),
+    );
+  });
+
+  it('takes about a microsecond for a message', () => {
+    const text = 'Can we move the meeting to Thursday? I told Ada that Friday is not good for me.';
+    for (let index = 0; index < 20_000; index += 1) estimateText(text);
+    const startedAt = performance.now();
+    for (let index = 0; index < 20_000; index += 1) estimateText(text);
+    expect((performance.now() - startedAt) / 20_000).toBeLessThan(0.01);
+  });
+});
+
+describe('the estimate of parts', () => {
+  const result = (text: string): Part => ({
+    kind: 'tool-result',
+    callId: 'a',
+    tool: 'look',
+    text,
+    isError: false,
+    blob: null,
+  });
+  const image = (reference: string): Part => ({
+    kind: 'attachment',
+    name: 'a.png',
+    mediaType: 'image/png',
+    sizeBytes: 7_000_000,
+    reference,
+  });
+
+  it('has an overhead even for nothing', () => {
+    expect(estimateParts([])).toBeGreaterThan(0);
+  });
+
+  it('grows with text, call inputs and results', () => {
+    const base = estimateParts([{ kind: 'text', text: 'a' }]);
+    expect(estimateParts([{ kind: 'text', text: 'a longer one' }])).toBeGreaterThan(base);
+    const call: Part = {
+      kind: 'tool-call',
+      callId: 'a',
+      tool: 'look',
+      input: { code: 'const a = [1, 2];\n'.repeat(280) },
+    };
+    expect(estimateParts([call])).toBeGreaterThan(1400);
+    expect(estimateParts([result('word '.repeat(1000))])).toBeGreaterThan(900);
+  });
+
+  it('is flat for a file, whatever its reference holds', () => {
+    const small = estimateParts([image('https://files.test/a')]);
+    expect(estimateParts([image(`data:image/png;base64,${'A'.repeat(2_000_000)}`)])).toBe(small);
+    expect(small).toBeLessThan(100);
+  });
+
+  it('counts an image that is really sent flat, and much higher', () => {
+    const sent = (url: string) =>
+      estimateMessages([{ role: 'user', content: [{ kind: 'image', mediaType: 'image/png', url }] }]);
+    expect(sent('https://a')).toBe(sent(`https://${'a'.repeat(5000)}`));
+    expect(sent('https://a')).toBeGreaterThan(500);
+  });
+
+  it('counts tools by name, description and schema', () => {
+    const tool = { name: 'look', description: 'Looks.', inputSchema: { type: 'object' } };
+    const one = estimateTools([tool]);
+    expect(estimateTools([tool, tool])).toBe(2 * one);
+    expect(estimateTools([{ ...tool, description: 'Looks something up in the archive.' }])).toBeGreaterThan(one);
+    expect(
+      estimateTools([{ ...tool, inputSchema: { type: 'object', properties: { a: { type: 'string' } } } }]),
+    ).toBeGreaterThan(one);
+    const messages = [{ role: 'assistant' as const, text: 'hi', calls: [] }];
+    const request = { system: [{ text: 'be kind', cacheBreak: false }], messages, tools: [tool] };
+    expect(estimateRequest(request)).toBeGreaterThan(estimateMessages(messages) + one);
+  });
+});
+
+describe('what is learned from the provider', () => {
+  const report = (fields: { estimated?: number; reported?: number; model?: string; revision?: number } = {}) => ({
+    model: 'a:b',
+    estimated: 1000,
+    reported: 1200,
+    revision: 3,
+    ...fields,
+  });
+
+  it('keeps a margin until three samples are in', () => {
+    let known: Calibration | null = null;
+    expect(correctionFor(known, 'a:b')).toBeCloseTo(1.1);
+    for (const expected of [1.32, 1.32, 1.2]) {
+      known = learn(known, report());
+      expect(correctionFor(known, 'a:b')).toBeCloseTo(expected);
+    }
+  });
+
+  it('follows the newest request more than those before it', () => {
+    const settled: Calibration = { model: 'a:b', ratio: 1, samples: 9, lastInputTokens: 1, revision: 1 };
+    expect(learn(settled, report())?.ratio).toBeCloseTo(1.14);
+  });
+
+  it('is near the truth within three replies, and stays there', () => {
+    fc.assert(
+      fc.property(
+        fc.double({ min: 0.7, max: 2, noNaN: true }),
+        fc.array(fc.integer({ min: 100, max: 90_000 }), { minLength: 4, maxLength: 20 }),
+        (truth, sizes) => {
+          let known: Calibration | null = null;
+          sizes.forEach((estimated, index) => {
+            const reported = Math.round(estimated * truth);
+            if (index >= 3)
+              expect(Math.abs(estimated * correctionFor(known, 'a:b') - reported) / reported).toBeLessThan(0.02);
+            known = learn(known, report({ estimated, reported }));
+          });
+        },
+      ),
+    );
+  });
+
+  it('takes a reported zero for unreported', () => {
+    expect(learn(null, report({ reported: 0 }))).toBeNull();
+    const known = learn(null, report());
+    expect(learn(known, report({ reported: 0 }))).toBe(known);
+  });
+
+  it('does not believe a provider that cut the prompt in silence', () => {
+    expect(learn(null, report({ reported: 10 }))?.ratio).toBeCloseTo(0.6);
+    expect(learn(null, report({ reported: 90_000 }))?.ratio).toBeCloseTo(2.5);
+  });
+
+  it('begins anew with another model', () => {
+    const known = learn(learn(null, report()), report());
+    expect(correctionFor(known, 'c:d')).toBeCloseTo(1.1);
+    expect(learn(known, report({ model: 'c:d', reported: 900 }))).toMatchObject({
+      model: 'c:d',
+      ratio: 0.9,
+      samples: 1,
+    });
+  });
+
+  it('never shows a count from before the view changed, or of another model', () => {
+    const known = learn(null, report());
+    expect(lastReported(known, { model: 'a:b', revision: 3 })).toBe(1200);
+    expect(lastReported(known, { model: 'a:b', revision: 4 })).toBeNull();
+    expect(lastReported(known, { model: 'c:d', revision: 3 })).toBeNull();
+    expect(lastReported(null, { model: 'a:b', revision: 3 })).toBeNull();
+  });
+});
+
+describe('the meter', () => {
+  const regions = { fixed: 500, stack: 300, tail: 1000, volatile: 100 };
+
+  it('adds up, and keeps room for the answer outside of the correction', () => {
+    const { used, ratio, estimated, ...rest } = measure(
+      regions,
+      profile({ windowTokens: 4000, reserveTokens: 400 }),
+      1.5,
+    );
+    expect(used).toBe(rest.fixed + rest.stack + rest.tail + rest.volatile + rest.reserve);
+    expect(rest).toMatchObject({ fixed: 750, stack: 450, tail: 1500, volatile: 150, reserve: 400, window: 4000 });
+    expect(ratio).toBeCloseTo(used / 4000);
+    expect(estimated).toBe(true);
+  });
+
+  it('is exact once the provider has counted', () => {
+    const measured = measure(regions, profile(), 1);
+    expect(withReported(measured, 3500, profile())).toMatchObject({ used: 3900, estimated: false, tier: 'emergency' });
+    expect(withReported(measured, 0, profile())).toBe(measured);
+  });
+
+  it('reaches a tier exactly at its threshold', () => {
+    const { thresholds } = profile();
+    expect([0.79, 0.8, 0.85, 0.95, 1.4].map((ratio) => tierOf(ratio, thresholds))).toEqual([
+      'none',
+      'background',
+      'aggressive',
+      'emergency',
+      'emergency',
+    ]);
+  });
+});

@@ -1,0 +1,382 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createViewCopy } from '../../src/conversation/copy.ts';
+import { type ContextSnapshot, defineTool, ModelError, type ModelRequest, textOf } from '../../src/index.ts';
+import { ADA, BOB, type BotWorld, type BotWorldOptions, createBotWorld, HERE } from '../support/bot-world.ts';
+import {
+  faithful,
+  filler,
+  type Script,
+  scriptedModel,
+  seqsIn,
+  settle,
+  transcriptIn,
+  until,
+} from './compaction.world.ts';
+
+/** Calls wait at it until it is opened, once and for all. */
+function gate() {
+  const waiting: (() => void)[] = [];
+  let isOpen = false;
+  return {
+    get count() {
+      return waiting.length;
+    },
+    pass: () => new Promise<void>((resolve) => (isOpen ? resolve() : waiting.push(resolve))),
+    open() {
+      isOpen = true;
+      for (const resume of waiting.splice(0)) resume();
+    },
+  };
+}
+
+const look = defineTool({
+  name: 'look',
+  description: 'Looks something up',
+  input: z.object({ what: z.string() }),
+  run: async ({ what }) => `Found ${what}.`,
+});
+
+/** A bot whose model answers by `reply`, and whose summariser by `summarise`. */
+async function botWith(reply: Script, options: { summarise?: Script; agent?: BotWorldOptions['agent'] } = {}) {
+  // The provider does not say how much it read, so that the estimates count as they are.
+  const counted: Script = async (...given) => ({ inputTokens: 0, ...(await reply(...given)) });
+  const chat = scriptedModel(counted, { id: 'test:chat' });
+  const summariser = scriptedModel(options.summarise ?? faithful, { window: 32_000 });
+  const compaction = { model: summariser.id, ...options.agent?.compaction };
+  const agent = { tools: ['look'], ...options.agent, compaction };
+  return Object.assign(await createBotWorld({ models: [chat, summariser], tools: [look], agent }), {
+    chat,
+    summariser,
+  });
+}
+
+function textsIn(request: ModelRequest | undefined): string {
+  return JSON.stringify([request?.system, request?.messages]);
+}
+
+async function lastReply(world: BotWorld): Promise<string> {
+  return textOf((await world.entries()).findLast((entry) => entry.role === 'assistant')?.parts ?? []);
+}
+
+describe('a turn that is overtaken', () => {
+  it('by a deletion sends the text no further, stores no word of it, and is run again (I10)', async () => {
+    const door = gate();
+    await using world = await botWith(async (request, { count }) => {
+      if (count === 2) await door.pass();
+      if (textsIn(request).includes('SECRET')) return { calls: [{ tool: 'look', input: { what: 'SECRET' } }] };
+      return { text: 'I see nothing of it.' };
+    });
+    await world.say('My SECRET is here.', { asks: false, id: 'secret' });
+    await world.say('What do I have?');
+    await until(() => door.count > 0);
+    await world.bot.sink.removed({ conversation: HERE, externalIds: ['secret'] });
+    door.open();
+    await world.settled();
+    expect(await lastReply(world)).toBe('I see nothing of it.');
+    expect(JSON.stringify(await world.entries())).not.toContain('SECRET');
+    expect(world.chat.requests.map((request) => textsIn(request).includes('SECRET'))).toEqual([true, true, false]);
+  });
+
+  it('by a reset ends at its next step, and nothing of it is stored or posted', async () => {
+    const door = gate();
+    await using world = await botWith(async (_request, { count }) => {
+      if (count === 1) await door.pass();
+      return count === 1 ? { calls: [{ tool: 'look', input: { what: 'x' } }] } : { text: 'Hello.' };
+    });
+    await world.say('Tell me of the past.');
+    await until(() => door.count > 0);
+    await world.command('reset');
+    door.open();
+    await world.settled();
+    expect(world.chat.requests).toHaveLength(1);
+    expect(world.channel.posts.size).toBe(0);
+    await world.say('And now?');
+    await world.settled();
+    expect([...world.channel.posts.values()].map(({ body }) => body.text)).toEqual(['Hello.']);
+  });
+
+  it('by an edit shows the new text from its next step on', async () => {
+    const door = gate();
+    await using world = await botWith(async (_request, { count }) => {
+      if (count === 1) await door.pass();
+      return count === 1 ? { calls: [{ tool: 'look', input: { what: 'x' } }] } : { text: 'Hello.' };
+    });
+    await world.say('The old price.', { asks: false, id: 'price' });
+    await world.say('What does it cost?');
+    await until(() => door.count > 0);
+    const parts = [{ kind: 'text' as const, text: 'The new price.' }];
+    await world.bot.sink.edited({ conversation: HERE, externalId: 'price', parts, at: world.clock.now() });
+    door.open();
+    await world.settled();
+    expect(textsIn(world.chat.requests[1])).toContain('The new price.');
+    expect(textsIn(world.chat.requests[1])).not.toContain('The old price.');
+  });
+});
+
+describe('the copy of a view', () => {
+  it('is not kept when something was stored while it was read', async () => {
+    await using world = await botWith(() => ({ text: 'Hello.' }));
+    await world.say('One', { asks: false });
+    const { conversations, transcript } = world.bot.services.store;
+    const reading = gate();
+    const slow = {
+      conversations,
+      transcript: {
+        ...transcript,
+        async context(id: number, query: { readonly maxEntries: number }): Promise<ContextSnapshot | null> {
+          const read = await transcript.context(id, query);
+          await reading.pass();
+          return read;
+        },
+      },
+    };
+    const copy = createViewCopy(slow, HERE);
+    const first = copy.current();
+    await until(() => reading.count > 0);
+    await world.say('Two', { asks: false });
+    copy.extend(await world.conversation(), (await world.entries()).slice(1));
+    reading.open();
+    await first;
+    expect((await copy.current())?.tail.map(({ seq }) => seq)).toEqual([1, 2]);
+  });
+});
+
+describe('a conversation while it is summarised', () => {
+  it('gets its replies at once: no time passes while the summariser hangs (I5, R1)', async () => {
+    const door = gate();
+    const summarise: Script = async (request, options) => {
+      await door.pass();
+      return await faithful(request, options);
+    };
+    await using world = await botWith(() => ({ text: filler(60) }), { summarise });
+    for (let turn = 0; turn < 30; turn += 1) {
+      const saidAt = world.clock.now();
+      await world.say(filler(90, turn));
+      await world.settled();
+      expect(world.clock.now()).toBe(saidAt);
+    }
+    expect(door.count).toBe(1);
+    expect(world.channel.posts.size).toBe(30);
+    expect(world.events.some(({ kind }) => kind === 'gap.opened')).toBe(true);
+    door.open();
+  });
+
+  it('is compacted by command during a reply and with a message that waits: both are answered, nothing is dropped (B11, R26)', async () => {
+    const door = gate();
+    await using world = await botWith(async (_request, { count }) => {
+      if (count === 5) await door.pass();
+      return { text: filler(60, count) };
+    });
+    for (let turn = 0; turn < 4; turn += 1) {
+      await world.say(`${filler(90, turn)}`);
+      await world.settled();
+    }
+    await world.say('The fifth', { id: 'fifth' });
+    await until(() => door.count > 0);
+    await world.say('The sixth', { id: 'sixth', author: BOB });
+    const reply = await world.command('compact');
+    expect(reply.tone).not.toBe('error');
+    expect((await world.snapshot()).stack.map(({ kind }) => kind)).toEqual(['summary']);
+    door.open();
+    await world.settled();
+    expect(world.channel.posts.size).toBe(6);
+    expect([...world.channel.posts.values()].slice(-2).map(({ replyTo }) => replyTo)).toEqual(['fifth', 'sixth']);
+    expect(textsIn(world.chat.requests.at(-1))).toContain('The fifth');
+  });
+
+  it('answers the newest question after a compaction, which stands last (B19)', async () => {
+    await using world = await botWith((_request, { count }) => ({ text: filler(60, count) }));
+    for (let turn = 0; turn < 16; turn += 1) {
+      await world.say(`Question ${turn}: ${filler(90, turn)}`);
+      await world.settled();
+      await until(() => world.bot.services.queue.stats().running === 0);
+      const newest = world.chat.requests.at(-1)?.messages.at(-1);
+      expect(newest?.role).toBe('user');
+      expect(JSON.stringify(newest)).toContain(`Question ${turn}:`);
+    }
+    expect((await world.snapshot()).stack.length).toBeGreaterThan(0);
+  });
+
+  it('keeps 18 calls of one turn with their results, in the tail and beneath a summary (T6)', async () => {
+    await using world = await botWith((request, { count }) => {
+      const isFirst = count === 1;
+      const calls = Array.from({ length: 18 }, (_, index) => ({ tool: 'look', input: { what: `thing ${index}` } }));
+      if (isFirst) return { calls };
+      for (const [index, message] of request.messages.entries()) {
+        const next = request.messages[index + 1];
+        if (message.role !== 'assistant' || message.calls.length === 0) continue;
+        const answered = next?.role === 'tool' ? next.results.map(({ callId }) => callId) : [];
+        if (answered.join() !== message.calls.map(({ callId }) => callId).join()) {
+          throw new ModelError({ model: 'test:chat', reason: 'fatal', detail: '400 tool calls without results' });
+        }
+      }
+      return { text: filler(60, count) };
+    });
+    await world.say('Look at everything.');
+    await world.settled();
+    for (let turn = 0; turn < 12; turn += 1) {
+      await world.say(filler(90, turn));
+      await world.settled();
+      await until(() => world.bot.services.queue.stats().running === 0);
+    }
+    expect((await world.snapshot()).stack[0]).toMatchObject({ fromSeq: 1 });
+    expect(world.events.filter(({ kind }) => kind === 'turn.failed')).toEqual([]);
+  });
+
+  it('keeps a standing instruction in every view, through any number of compactions (B18, R21)', async () => {
+    const summarise: Script = (request, options) => {
+      const lines = seqsIn(request);
+      if (!lines.includes(1)) return faithful(request, options);
+      const input = { kind: 'instruction', text: 'Ask before you delete anything.', sources: [1] };
+      return {
+        calls: [
+          { tool: 'summary_save', input: { summary: 'They agreed.' } },
+          { tool: 'memory_save', input },
+        ],
+      };
+    };
+    await using world = await botWith((_request, { count }) => ({ text: filler(60, count) }), { summarise });
+    const say = (text: string) => world.say(text, { audience: 'dm' });
+    await say('Please always ask before you delete anything.');
+    await world.settled();
+    for (let turn = 0; turn < 40; turn += 1) {
+      await say(filler(90, turn));
+      await world.settled();
+      await until(() => world.bot.services.queue.stats().running === 0);
+    }
+    const runs = world.events.filter(
+      (event) => event.kind === 'maintenance.ended' && event.run.outcome === 'committed',
+    );
+    expect(runs.length).toBeGreaterThan(5);
+    const { system } = world.chat.requests.at(-1) ?? { system: [] };
+    expect(system.map(({ text }) => text).join('\n')).toContain('Ask before you delete anything.');
+  });
+
+  it('and forgets meanwhile: what was forgotten does not come in with the late result (B17, R19)', async () => {
+    const door = gate();
+    const text = 'Ada hid the key under the red pot.';
+    const remembering = (sources: readonly number[]) => ({
+      tool: 'memory_save',
+      input: { kind: 'fact', text, sources: [...sources] },
+    });
+    const summarise: Script = async (request) => {
+      const isThere = transcriptIn(request).includes('red pot');
+      const saved = isThere ? [remembering([1])] : [];
+      if (request.purpose === 'extract') return { calls: saved };
+      if (request.messages.length === 1) await door.pass();
+      const summary = isThere ? `They talked. ${text}` : 'They talked.';
+      return { calls: [{ tool: 'summary_save', input: { summary } }, ...saved] };
+    };
+    await using world = await botWith((_request, { count }) => ({ text: filler(60, count) }), { summarise });
+    await world.say('I hid the key under the red pot.', { audience: 'dm' });
+    await world.settled();
+    await world.clock.advance(11 * 60_000);
+    await until(async () => (await world.conversation()).extractedUpto > 0);
+    for (let turn = 0; door.count === 0 && turn < 40; turn += 1) {
+      await world.say(filler(90, turn), { audience: 'dm' });
+      await world.settled();
+    }
+    const reader = {
+      agentId: 'main',
+      place: HERE,
+      workspace: 'test:here',
+      audience: 'dm',
+      sharePublic: false,
+    } as const;
+    const memories = () => world.bot.services.store.memories.list({ reader, limit: 10, offset: 0 });
+    const [memory] = await memories();
+    expect((await world.command('memory forget', { id: memory?.id ?? '' })).title).toBe('Forgotten');
+    door.open();
+    await until(() => world.bot.services.queue.stats().running === 0);
+    await world.clock.advance(60_000);
+    expect(await memories()).toEqual([]);
+    expect(JSON.stringify([await world.entries(), await world.snapshot()])).not.toContain('red pot');
+  });
+});
+
+describe('recalled memories', () => {
+  async function withMemory(reply: Script, agent: BotWorldOptions['agent'] = {}) {
+    const world = await botWith(reply, { agent });
+    await world.say('Hello.', { asks: false, audience: 'dm' });
+    await world.command('memory remember', { text: 'Ada plays the cello on Tuesdays.' });
+    return world;
+  }
+  const count = async (world: BotWorld) => {
+    const reader = {
+      agentId: 'main',
+      place: HERE,
+      workspace: 'test:here',
+      audience: 'dm',
+      sharePublic: false,
+    } as const;
+    const list = await world.bot.services.store.memories.list({ reader, limit: 10, offset: 0 });
+    return list.map(({ recallCount }) => recallCount);
+  };
+
+  it('count as recalled when they stood before the model whole, and not when they gave way (T30)', async () => {
+    await using world = await withMemory(() => ({ text: 'Yes.' }));
+    await world.say('Which instrument, the cello?', { audience: 'dm' });
+    await world.settled();
+    expect(textsIn(world.chat.requests.at(-1))).toContain('plays the cello');
+    await until(async () => (await count(world))[0] === 1);
+    await world.say(`The cello. ${filler(4000)}`, { audience: 'dm' });
+    await world.settled();
+    expect(textsIn(world.chat.requests.at(-1))).not.toContain('plays the cello');
+    await settle();
+    expect(await count(world)).toEqual([1]);
+  });
+
+  it('stay away when recall is switched off, from the next message on (T30)', async () => {
+    const settings = { memory: { recall_limit: 8 } };
+    await using world = await withMemory(() => ({ text: 'Yes.' }), settings);
+    await world.say('Which instrument, the cello?', { audience: 'dm' });
+    await world.settled();
+    expect(textsIn(world.chat.requests.at(-1))).toContain('plays the cello');
+    const agent = world.bot.services.agents.list()[0];
+    if (agent !== undefined) agent.memory.recall_limit = 0;
+    await world.say('Which instrument, the cello?', { audience: 'dm' });
+    await world.settled();
+    expect(textsIn(world.chat.requests.at(-1))).not.toContain('plays the cello');
+  });
+});
+
+describe('a reply that fails', () => {
+  it('is told in plain words, without a word of the provider, and stands in the events (I12, R6)', async () => {
+    const detail = 'HTTP 400 {"error":"internal tenant 4711"}';
+    await using world = await botWith(() => {
+      throw new ModelError({ model: 'test:chat', reason: 'fatal', detail });
+    });
+    await world.say('Hello?');
+    await world.settled();
+    const [post] = world.channel.posts.values();
+    expect(post?.body.text).toMatch(/refused to answer/u);
+    expect(post?.body.text).not.toContain('4711');
+    expect(world.events.find(({ kind }) => kind === 'turn.failed')).toMatchObject({ reason: 'fatal' });
+    expect((await world.entries()).at(-1)?.role).toBe('notice');
+    // The model is never shown what the bot said about itself.
+    world.chat.script = () => ({ text: 'Here I am.' });
+    await world.say('Hello again?');
+    await world.settled();
+    expect(textsIn(world.chat.requests.at(-1))).not.toContain('refused to answer');
+  });
+});
+
+describe('many people at once', () => {
+  it('in a conversation whose model hangs hold up no other conversation (R31)', async () => {
+    const door = gate();
+    await using world = await botWith(async (request) => {
+      if (textsIn(request).includes('HANG')) await door.pass();
+      return { text: 'Done.' };
+    });
+    await world.say('HANG');
+    await until(() => door.count > 0);
+    const other = HERE.replace('talk', 'elsewhere') as typeof HERE;
+    await world.say('Quick', { key: other, author: ADA });
+    await until(() => world.channel.posts.size === 1);
+    expect([...world.channel.posts.values()][0]).toMatchObject({ conversation: other });
+    door.open();
+    await world.settled();
+    expect(world.channel.posts.size).toBe(2);
+  });
+});

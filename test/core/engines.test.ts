@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
+import { createEngines } from '../../src/engines.ts';
+import { StrataError } from '../../src/errors.ts';
+import type { ContextEngine, Services } from '../../src/index.ts';
+import { profile, talk } from '../fixtures/context.ts';
+import { createPlace } from '../fixtures/place.ts';
+import { BO, openWorld, type World } from './commands.world.ts';
+import { until } from './compaction.world.ts';
+
+const maintenance = { run: async () => ({ changed: false, reason: 'the stacked engine was asked' }) };
+const broken = (error: Error) => () => Promise.reject(error);
+
+/** An engine of somebody else, in which everything goes wrong that the test names. */
+function own(inner: ContextEngine, faults: Partial<ContextEngine> = {}): ContextEngine {
+  return { ...inner, info: { ...inner.info, id: 'mine', name: 'Mine' }, ...faults };
+}
+
+async function openPlace(overrides: AgentOverrides) {
+  const warnings: string[] = [];
+  const agent = defaultAgent(overrides);
+  const agents = {
+    agentFor: () => agent,
+    agent: (id: string) => (id === agent.id ? agent : null),
+    list: () => [agent],
+  };
+  const log = { debug() {}, info() {}, warn: (message: string) => void warnings.push(message), error() {} };
+  return { place: await createPlace({ agents, log }), warnings };
+}
+
+const stackedOf = (services: Services) =>
+  createEngines({ services, maintenance, own: {} }).for({ agentId: 'nobody configured this' });
+
+const request = {
+  conversationId: 1,
+  trigger: 'queue',
+  instruction: null,
+  signal: AbortSignal.timeout(60_000),
+} as const;
+
+describe('the context engines', () => {
+  it('are chosen by the agent’s settings', async () => {
+    const { place, warnings } = await openPlace({ engine: 'sliding' });
+    await using _ = place;
+    const engines = createEngines({ services: place.services, maintenance, own: {} });
+    expect(engines.for({ agentId: 'main' }).info.id).toBe('sliding');
+    expect(engines.for({ agentId: 'unknown' }).info.id).toBe('stacked');
+    expect(warnings).toEqual([]);
+  });
+
+  it('are replaced by the stacked one, with one warning, where the name is unknown (T36)', async () => {
+    const { place, warnings } = await openPlace({ engine: 'stackd' });
+    await using _ = place;
+    const engines = createEngines({ services: place.services, maintenance, own: {} });
+    for (let turn = 0; turn < 3; turn += 1) expect(engines.for({ agentId: 'main' }).info.id).toBe('stacked');
+    expect(warnings).toHaveLength(1);
+  });
+
+  it('may be one’s own, and one that throws is set aside for good, with an event (T36)', async () => {
+    const { place } = await openPlace({ engine: 'mine' });
+    await using _ = place;
+    const { services } = place;
+    let calls = 0;
+    const assemble = () => {
+      calls += 1;
+      return Promise.reject(new Error('no more room in my head'));
+    };
+    const mine = own(stackedOf(services), { assemble, maintain: async () => ({ changed: true, reason: 'mine' }) });
+    const engine = createEngines({ services, maintenance, own: { mine } }).for({ agentId: 'main' });
+    expect(engine.info.id).toBe('mine');
+    expect((await engine.maintain(request)).reason).toBe('mine');
+    const snapshot = await place.tell(talk(3));
+    const turn = { profile: profile(), snapshot, readUpto: 5, volatile: [], steps: [], now: Date.now() };
+    for (let times = 0; times < 2; times += 1) expect((await engine.assemble(turn)).messages).not.toEqual([]);
+    expect(calls).toBe(1);
+    expect((await engine.maintain(request)).reason).toBe('the stacked engine was asked');
+    const told = place.seen.filter((event) => event.kind === 'error.internal').map(({ message }) => message);
+    expect(told).toEqual(['The context engine mine failed and is set aside: no more room in my head']);
+  });
+
+  it('are not blamed for a message that no window holds', async () => {
+    const { place } = await openPlace({ engine: 'mine' });
+    await using _ = place;
+    const { services } = place;
+    const tooSmall = new StrataError('WINDOW_TOO_SMALL', { usedTokens: 9, windowTokens: 1 });
+    const answer = { bootstrapped: false, reason: 'mine' };
+    const mine = own(stackedOf(services), { assemble: broken(tooSmall), bootstrap: async () => answer });
+    const engine = createEngines({ services, maintenance, own: { mine } }).for({ agentId: 'main' });
+    const snapshot = await place.tell(talk(1));
+    const turn = { profile: profile(), snapshot, readUpto: 1, volatile: [], steps: [], now: Date.now() };
+    await expect(engine.assemble(turn)).rejects.toThrow(tooSmall);
+    expect(await engine.bootstrap(snapshot)).toEqual(answer);
+  });
+
+  it('are told of a conversation once, then of each message and turn, and of the end', async () => {
+    const { place } = await openPlace({});
+    await using _ = place;
+    const inner = stackedOf(place.services);
+    const calls: string[] = [];
+    const noted =
+      <Given, Answer>(name: (given: Given) => string, work: (given: Given) => Answer) =>
+      (given: Given): Answer => {
+        calls.push(name(given));
+        return work(given);
+      };
+    const watched = own(inner, {
+      bootstrap: noted(() => 'bootstrap', inner.bootstrap),
+      ingest: noted(({ seq }) => `ingest ${seq}`, inner.ingest),
+      assemble: noted(({ readUpto }) => `assemble ${readUpto}`, inner.assemble),
+      afterTurn: noted(() => 'afterTurn', inner.afterTurn),
+      dispose: async () => void calls.push('dispose'),
+    });
+    const agents = [{ id: 'main', engine: 'watched' }];
+    const world = await openWorld({ parts: { agents, engines: { watched } } });
+    await world.say('Good morning.');
+    const message = {
+      conversation: world.place,
+      externalId: 'aside',
+      author: BO,
+      text: 'Well.',
+      audience: 'dm',
+    } as const;
+    const plain = { attachments: [], replyTo: null, mentions: [], addressesBot: false, at: Date.now() } as const;
+    await world.bot.sink.message({ ...message, ...plain, isPast: true });
+    await until(() => calls.length >= 4);
+    await world.say('Good evening.');
+    await world[Symbol.asyncDispose]();
+    expect(calls).toEqual(['bootstrap', 'assemble 1', 'afterTurn', 'ingest 3', 'assemble 4', 'afterTurn', 'dispose']);
+  });
+
+  it.each(['bootstrap', 'ingest', 'assemble', 'afterTurn', 'maintain'] as const)(
+    'do not silence their agent when %s breaks in the middle of a talk',
+    async (member) => {
+      const { place } = await openPlace({});
+      await using _ = place;
+      const broke = () => {
+        throw new Error('broken');
+      };
+      const mine = own(stackedOf(place.services), { [member]: broke });
+      const agents = [{ id: 'main', engine: 'mine' }];
+      await using world = await openWorld({ parts: { agents, engines: { mine } } });
+      await world.say('My name is Ada and I prefer tea.');
+      await world.say('What is my name?');
+      expect((await world.type('/transcript search name')).rows?.cells.length).toBeGreaterThan(0);
+      const { id, nextSeq } = await conversationOf(world);
+      const entries = await world.bot.services.store.transcript.read(id, { fromSeq: 1, toSeq: nextSeq, limit: 9 });
+      expect(entries.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
+    },
+  );
+});
+
+async function conversationOf({ bot, place }: World) {
+  const found = await bot.services.store.conversations.find(place);
+  if (found === null) throw new Error('nothing was said');
+  return found;
+}

@@ -1,0 +1,261 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLocalQueue } from '../../adapters/queues/local/index.ts';
+import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import { type Bot, createBot } from '../../src/bot.ts';
+import {
+  type Channel,
+  type Clock,
+  type ConversationKey,
+  type ModelRequest,
+  makeKey,
+  POST_HOLD_MS,
+  type Storage,
+} from '../../src/index.ts';
+import { type Script, scriptedModel, settle, type TestClock, testClock, until } from './compaction.world.ts';
+
+/** Several bots over one store, as processes would be: each with its own connection, copies and timers. */
+interface Gateway {
+  readonly bot: Bot;
+  readonly storage: Storage;
+  /** What it posts hangs from now on, and nothing wakes it any more. */
+  die(): void;
+}
+
+const KEY = makeKey({ platform: 'test', workspace: 'here', channel: 'talk' });
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+/** Longer than any lease, hold and heartbeat. */
+const LONG_MS = POST_HOLD_MS + 10_000;
+
+let directory: string;
+let clock: TestClock;
+let posts: { readonly gateway: string; readonly nonce: string; readonly text: string }[];
+let requests: { readonly gateway: string; readonly request: ModelRequest }[];
+let gateways: Gateway[];
+let said: number;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'strata-gateways-'));
+  clock = testClock();
+  posts = [];
+  requests = [];
+  gateways = [];
+  said = 0;
+});
+afterEach(async () => {
+  for (const { bot } of gateways) await bot.stop({ deadlineMs: 20 });
+  await rm(directory, { recursive: true, force: true });
+});
+
+interface GatewayOptions {
+  readonly script?: Script;
+  readonly post?: () => Promise<void>;
+}
+
+async function openGateway(name: string, { script, post }: GatewayOptions = {}): Promise<Gateway> {
+  const life = { isOver: false };
+  const storage = await createSqliteStorage({ directory, shared: true });
+  const model = scriptedModel(
+    (request, options) => {
+      requests.push({ gateway: name, request });
+      return script?.(request, options) ?? { text: `${name} heard ${lastWord(request)}` };
+    },
+    { id: 'test:chat' },
+  );
+  const own = mortal(life);
+  const bot = createBot({
+    storage,
+    queue: createLocalQueue({ log: silent, clock: own }),
+    models: { open: async () => model, choose: async () => ({ modelId: model.id, reason: 'it is the only one' }) },
+    agents: [{ id: 'main', model: model.id, mode: 'active', tools: [] }],
+    channels: [channelOf(name, life, post)],
+    clock: own,
+    role: 'gateway',
+  });
+  await bot.start();
+  const gateway = {
+    bot,
+    storage,
+    die() {
+      life.isOver = true;
+    },
+  };
+  gateways.push(gateway);
+  return gateway;
+}
+
+function lastWord(request: ModelRequest): string {
+  return (
+    JSON.stringify(request.messages.at(-1))
+      .match(/word\d+/gu)
+      ?.at(-1) ?? 'nothing'
+  );
+}
+
+/** The sleepers of one that died never wake. */
+function mortal(life: { readonly isOver: boolean }): Clock {
+  return {
+    now: clock.now,
+    sleep: (ms, options) =>
+      new Promise((resolve, reject) => {
+        clock.sleep(ms, options).then(
+          () => life.isOver || resolve(),
+          (error: unknown) => reject(error),
+        );
+      }),
+  };
+}
+
+function channelOf(name: string, life: { readonly isOver: boolean }, wait?: () => Promise<void>): Channel {
+  return {
+    platform: 'test',
+    traits: { idempotentPosts: false, ephemeral: false },
+    start: async () => undefined,
+    split: (text) => [{ kind: 'text', text }],
+    async post({ nonce, body }, { signal }) {
+      if (life.isOver) await forever(signal);
+      await wait?.();
+      posts.push({ gateway: name, nonce, text: body.text });
+      return { platformMessageId: nonce };
+    },
+    show: () => undefined,
+    stop: async () => undefined,
+  };
+}
+
+function forever(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
+}
+
+async function say({ bot }: Gateway, conversation: ConversationKey = KEY): Promise<void> {
+  said += 1;
+  await bot.sink.message({
+    conversation,
+    externalId: `m${said}`,
+    author: { id: 'u-ada', name: 'Ada', kind: 'person' },
+    text: `word${said}`,
+    attachments: [],
+    replyTo: null,
+    mentions: [],
+    addressesBot: true,
+    audience: 'private',
+    at: clock.now(),
+  });
+}
+
+/** Lets time pass as slowly as the store needs. */
+async function pass(ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 1000) {
+    await clock.advance(1000);
+    for (let turn = 0; turn < 5; turn += 1) await settle();
+  }
+}
+
+const texts = () => posts.map(({ text }) => text);
+
+describe('several gateways on one store', () => {
+  it('answer each message once, whichever of them gets it', async () => {
+    const [a, b] = [await openGateway('a'), await openGateway('b')];
+    for (let round = 0; round < 6; round += 1) {
+      const gateway = round % 2 === 0 ? a : b;
+      await say(gateway);
+      await gateway.bot.settled();
+    }
+    expect(texts()).toEqual([
+      'a heard word1',
+      'b heard word2',
+      'a heard word3',
+      'b heard word4',
+      'a heard word5',
+      'b heard word6',
+    ]);
+  });
+
+  it('read what the others stored', async () => {
+    const [a, b] = [await openGateway('a'), await openGateway('b')];
+    await say(a);
+    await a.bot.settled();
+    await say(b);
+    await b.bot.settled();
+    await say(a);
+    await a.bot.settled();
+    const seen = JSON.stringify(requests.at(-1)?.request.messages);
+    for (const word of ['word1', 'a heard word1', 'word2', 'b heard word2', 'word3']) expect(seen).toContain(word);
+  });
+
+  it('leave a message that comes during a turn of one of them to that one', async () => {
+    const gate = Promise.withResolvers<void>();
+    const a = await openGateway('a', {
+      script: async (request) => {
+        if (requests.length === 1) await gate.promise;
+        return { text: `a heard ${lastWord(request)}` };
+      },
+    });
+    const b = await openGateway('b');
+    await say(a);
+    await until(() => requests.length === 1);
+    await say(b);
+    await b.bot.settled();
+    expect(requests).toHaveLength(1);
+    gate.resolve();
+    await until(() => posts.length === 2);
+    await pass(LONG_MS);
+    expect(texts()).toEqual(['a heard word1', 'a heard word2']);
+  });
+
+  it('repeat the turn of one that died in the middle of it, when its claim is over', async () => {
+    const a = await openGateway('a', { script: () => new Promise(() => undefined) });
+    const b = await openGateway('b');
+    await say(b);
+    await b.bot.settled();
+    await say(a);
+    await until(() => requests.length === 2);
+    a.die();
+    await pass(4000);
+    expect(posts).toHaveLength(1);
+    await pass(LONG_MS);
+    expect(texts()).toEqual(['b heard word1', 'b heard word2']);
+  });
+
+  it('do not give a reply that one of them is still working on', async () => {
+    const gate = Promise.withResolvers<void>();
+    const a = await openGateway('a', { script: async () => gate.promise.then(() => ({ text: 'a at last' })) });
+    await openGateway('b');
+    await say(a);
+    await until(() => requests.length === 1);
+    await pass(4 * LONG_MS);
+    gate.resolve();
+    await until(() => posts.length === 1);
+    await pass(LONG_MS);
+    expect(texts()).toEqual(['a at last']);
+  });
+
+  it('post what one that died has left, and not before it is given up', async () => {
+    const a = await openGateway('a');
+    const b = await openGateway('b');
+    a.die();
+    await say(a);
+    await until(async () => (await b.storage.store.outbox.pending(null)).length === 1);
+    await pass(POST_HOLD_MS - 3000);
+    expect(posts).toEqual([]);
+    await pass(LONG_MS);
+    expect(posts).toMatchObject([{ gateway: 'b', text: 'a heard word1' }]);
+    expect(await b.storage.store.outbox.pending(null)).toEqual([]);
+  });
+
+  it('leave a post to one that waits long for its platform', async () => {
+    const gate = Promise.withResolvers<void>();
+    const a = await openGateway('a', { post: () => gate.promise });
+    await openGateway('b');
+    await say(a);
+    await until(async () => (await a.storage.store.outbox.pending(null)).length === 1);
+    await pass(4 * LONG_MS);
+    expect(posts).toEqual([]);
+    gate.resolve();
+    await until(() => posts.length === 1);
+    await pass(LONG_MS);
+    expect(posts).toMatchObject([{ gateway: 'a' }]);
+  });
+});

@@ -1,0 +1,92 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { checkPrompts, ejectPrompts, listPrompts } from '../../src/cli/prompts.ts';
+import { defaultAgent } from '../../src/config/defaults.ts';
+import { createPromptLibrary } from '../../src/prompt-library.ts';
+import { promptNames } from '../../src/prompts.ts';
+
+function streams() {
+  const written = { stdout: '', stderr: '' };
+  return {
+    written,
+    cli: {
+      stdout: { write: (text: string) => (written.stdout += text) },
+      stderr: { write: (text: string) => (written.stderr += text) },
+    },
+  };
+}
+
+const temporary = () => mkdtempSync(join(tmpdir(), 'strata-eject-'));
+
+test('a copied prompt says the same as the built-in one and can be edited', () => {
+  const folder = temporary();
+  const { cli, written } = streams();
+  expect(ejectPrompts(cli, { names: ['compactor', 'clock'], folder, language: 'en', force: false })).toBe(0);
+  const files = ['clock', 'compactor'].map((name) => join(folder, `${name}.md.hbs`));
+  expect(written.stdout.trim().split('\n').sort()).toEqual(files);
+  const source = { language: 'en', folder };
+  const library = createPromptLibrary({ sources: [source] });
+  const english = { language: 'en', folder: '' };
+  const variables = { tools: true, strict: '', instruction: '' };
+  expect(library.render('compactor', variables, source).text).toBe(
+    library.render('compactor', variables, english).text,
+  );
+  expect(library.list(source).find((file) => file.name === 'compactor')).toMatchObject({
+    origin: 'own',
+    outdated: false,
+  });
+});
+
+test('a copy is not overwritten unless asked, and an unknown name is told', () => {
+  const folder = temporary();
+  const { cli } = streams();
+  const eject = (names: readonly string[], force: boolean) =>
+    ejectPrompts(cli, { names, folder, language: 'en', force });
+  eject(['clock'], false);
+  writeFileSync(join(folder, 'clock.md.hbs'), 'mine {{now}}');
+  expect(() => eject([], false)).toThrow(/is there already. Add --force/);
+  expect(readFileSync(join(folder, 'clock.md.hbs'), 'utf8')).toBe('mine {{now}}');
+  expect(() => eject(['clok'], false)).toThrow(/Did you mean clock\?/);
+  eject([], true);
+  expect(readFileSync(join(folder, 'clock.md.hbs'), 'utf8')).toContain('Current time');
+});
+
+test('the list shows file, hash and origin, and which copy has fallen behind', () => {
+  const folder = temporary();
+  ejectPrompts(streams().cli, { names: ['clock'], folder, language: 'en', force: false });
+  const copy = join(folder, 'clock.md.hbs');
+  writeFileSync(copy, readFileSync(copy, 'utf8').replace(/base [0-9a-f]{12}/, 'base 000000000000'));
+  const { cli, written } = streams();
+  const agents = [defaultAgent(), defaultAgent({ id: 'other', default: false, prompts: folder })];
+  expect(listPrompts(cli, { agents, json: true })).toBe(0);
+  const rows = written.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(rows).toHaveLength(2 * promptNames.length);
+  expect(rows.find((row) => row.agent === 'other' && row.name === 'clock')).toMatchObject({
+    file: copy,
+    origin: 'own',
+    outdated: true,
+  });
+  const text = streams();
+  listPrompts(text.cli, { agents, json: false });
+  expect(text.written.stdout).toMatch(/^agent +prompt +hash +origin +file\n/);
+  expect(text.written.stdout).toContain('the built-in has changed since');
+});
+
+test('the check names every broken prompt and is wrong use then', () => {
+  const good = streams();
+  expect(checkPrompts(good.cli, { agents: [defaultAgent()], json: false })).toBe(0);
+  expect(good.written).toEqual({ stdout: `All ${promptNames.length} prompts are valid.\n`, stderr: '' });
+  const folder = temporary();
+  writeFileSync(join(folder, 'clock.md.hbs'), '{{later}}');
+  writeFileSync(join(folder, 'persona.md.hbs'), '{{#if}}');
+  const bad = streams();
+  expect(checkPrompts(bad.cli, { agents: [defaultAgent({ prompts: folder })], json: true })).toBe(2);
+  const answer = JSON.parse(bad.written.stdout);
+  expect(answer).toMatchObject({ ok: false });
+  expect(answer.problems).toHaveLength(2);
+});

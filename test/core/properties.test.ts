@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { describe, it } from 'vitest';
+import { createPlayer, type PlayOptions, type Step, steps } from './properties.world.ts';
+
+/** A failure names its seed and path: `fc.assert(property, { seed, path })` plays it again. */
+async function play(moves: readonly Step[], options?: PlayOptions): Promise<void> {
+  await using player = await createPlayer(options);
+  for (const move of moves) {
+    await player.act(move);
+    await player.check();
+  }
+  await player.finish();
+  await player.bury();
+}
+
+/** `PROPERTY_RUNS=20` looks twenty times as long. */
+const TIMES = Number(process.env['PROPERTY_RUNS'] ?? 1);
+const RUN = { interruptAfterTimeLimit: 14_000 * TIMES, endOnFailure: true };
+const LIMIT_MS = 120_000 * TIMES;
+
+const talk = {
+  say: 10,
+  burst: 3,
+  hold: 2,
+  letGo: 2,
+  redeliver: 1,
+  mood: 3,
+  release: 2,
+  wait: 2,
+  compact: 1,
+  status: 1,
+};
+const changes = { ...talk, edit: 2, remove: 2, forget: 2, reset: 1, repeat: 2, status: 0 };
+const ends = { ...talk, restart: 1, crash: 2, platform: 1, repeat: 1 };
+
+describe('a whole bot, whatever happens to it', () => {
+  it(
+    'loses nothing, doubles nothing and hides nothing while its summariser fails, hangs and talks (I1 to I8, I12)',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(steps(talk), (moves) => play(moves)),
+        { ...RUN, numRuns: 40 * TIMES },
+      );
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'keeps its view whole through edits, removals, forgetting, resets and late results (I1 to I8, I10)',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(steps(changes), (moves) => play(moves)),
+        { ...RUN, numRuns: 40 * TIMES },
+      );
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'goes on where it was after a stop and after a crash (I1 to I8, I11)',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(steps(ends), (moves) => play(moves)),
+        { ...RUN, numRuns: 30 * TIMES },
+      );
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'stays within a window whose tokens the provider counts in its own way (I6)',
+    async () => {
+      const ratio = fc.constantFrom(0.7, 1.3, 1.7, 2.2);
+      await fc.assert(
+        fc.asyncProperty(ratio, steps({ say: 10, burst: 2, wait: 1 }), (counted, moves) =>
+          play(moves, { ratio: counted }),
+        ),
+        { ...RUN, numRuns: 20 * TIMES },
+      );
+    },
+    LIMIT_MS,
+  );
+});

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { createGauge } from '../../src/compaction/gauge.ts';
+import { nextWork } from '../../src/compaction/work.ts';
+import { defaultAgent } from '../../src/config/defaults.ts';
+import { createStackedEngine } from '../../src/context/stacked.ts';
+import type { ContextProfile, ContextSnapshot, ModelRequest, Tier } from '../../src/index.ts';
+import { profile, type Story, snapshot, talk } from '../fixtures/context.ts';
+import { createPlace } from '../fixtures/place.ts';
+import { createBotWorld } from '../support/bot-world.ts';
+import { filler, scriptedModel } from './compaction.world.ts';
+
+/** S8 to S10: what an agent does that nobody has configured. */
+
+const { background_threshold, aggressive_threshold, emergency_threshold } = defaultAgent().compaction;
+const thresholds = {
+  background: background_threshold,
+  aggressive: aggressive_threshold,
+  emergency: emergency_threshold,
+};
+const maintenance = { run: async () => ({ changed: false, reason: 'nobody works here' }) };
+
+/** Every question but the last is answered, so that nearly all of it may leave. */
+function answered(turns: number): Pick<Story, 'tail' | 'asking'> & { readonly snapshot: ContextSnapshot } {
+  const { tail, asking, conversation } = talk(turns);
+  return { tail, asking, snapshot: snapshot(tail, conversation) };
+}
+
+/** The profile whose window makes this view just as full as wanted. */
+function filledTo(ratio: number, used: (of: ContextProfile) => number): ContextProfile {
+  const wide = profile({ thresholds, reserveTokens: 0, windowTokens: 1_000_000 });
+  return { ...wide, windowTokens: Math.floor(used(wide) / ratio) };
+}
+
+describe('the tiers that an agent has when nobody says otherwise', () => {
+  it.each([
+    [0.79, 'none', 0],
+    [0.8, 'background', 0.3],
+    [0.849, 'background', 0.3],
+    [0.85, 'aggressive', 0.5],
+    [0.94, 'aggressive', 0.5],
+  ] satisfies readonly (readonly [number, Tier, number])[])(
+    'at %s of the window are %s, and take %s of the tail',
+    async (ratio, tier, share) => {
+      await using place = await createPlace();
+      const { snapshot: view } = answered(60);
+      const gauge = createGauge(place.services);
+      const filled = filledTo(ratio, (wide) => gauge(wide, view).measurement.used);
+      const gauged = gauge(filled, view);
+      expect(gauged.measurement.tier).toBe(tier);
+      const of = { snapshot: view, profile: filled, trigger: 'queue', open: null, idleMs: 600_000, now: 0 } as const;
+      const work = nextWork({ ...of, ...gauged });
+      if (tier === 'none') return expect(work).toBeNull();
+      const tokens = (upto: number) =>
+        view.tail.reduce((sum, entry) => sum + (entry.seq <= upto ? entry.tokens : 0), 0);
+      expect(work).toMatchObject({ kind: 'compact', trigger: tier, fromSeq: 1 });
+      expect(tokens(work?.toSeq ?? 0) / tokens(Number.MAX_SAFE_INTEGER)).toBeCloseTo(share, 1);
+    },
+  );
+
+  it('at 0.95 drop the oldest half at once, and no model is asked', async () => {
+    await using place = await createPlace();
+    const { tail, asking } = answered(60);
+    const view = await place.tell({ tail, asking });
+    const engine = createStackedEngine({ services: place.services, maintenance });
+    const gauge = createGauge(place.services);
+    const request = { snapshot: view, readUpto: tail.length, volatile: [], steps: [], now: Date.now() };
+    const calm = filledTo(0.94, (wide) => gauge(wide, view).measurement.used);
+    expect((await engine.assemble({ ...request, profile: calm })).snapshot.stack).toEqual([]);
+    const full = filledTo(0.951, (wide) => gauge(wide, view).measurement.used);
+    const { stack } = (await engine.assemble({ ...request, profile: full })).snapshot;
+    expect(stack).toMatchObject([{ kind: 'gap', fromSeq: 1 }]);
+    expect((stack[0]?.toSeq ?? 0) / tail.length).toBeCloseTo(0.5, 1);
+    expect(place.seen.filter(({ kind }) => kind === 'gap.opened')).toMatchObject([{ reason: 'emergency' }]);
+  });
+});
+
+describe('a summary', () => {
+  it('stands before the model from the next turn on, the oldest first, with the range that it covers', async () => {
+    const chat = scriptedModel((_request, { count }) => ({ text: filler(60, count) }), { id: 'test:chat' });
+    const model = scriptedModel(
+      (_request, { count }) => ({
+        calls: [{ tool: 'summary_save', input: { summary: `The ${count}. summary: they went on about the river.` } }],
+      }),
+      { id: 'test:summariser', window: 32_000 },
+    );
+    const agent = { compaction: { model: model.id, stack_share: 0.9 } };
+    await using world = await createBotWorld({ models: [chat, model], agent });
+    while ((await stackOf(world)).length < 3) {
+      await world.say(`On and on: ${filler(80, chat.requests.length)}`);
+      await world.settled();
+      await world.bot.services.queue.idle();
+    }
+    await world.say('And now?');
+    await world.settled();
+    const stack = await stackOf(world);
+    const shown = summariesIn(chat.requests.at(-1));
+    expect(shown.map(({ range }) => range)).toEqual(stack.map(({ fromSeq, toSeq }) => `#${fromSeq} to #${toSeq}`));
+    expect(shown.map(({ text }) => text)).toEqual(stack.map(({ text }) => text));
+    // A summary is nobody's message.
+    for (const { messages } of chat.requests) expect(JSON.stringify(messages)).not.toContain('summary: they');
+  });
+});
+
+async function stackOf(world: Awaited<ReturnType<typeof createBotWorld>>) {
+  const conversation = await world.bot.services.store.conversations.find(world.key);
+  return conversation === null ? [] : await world.bot.services.store.summaries.live(conversation.id);
+}
+
+function summariesIn(request: ModelRequest | undefined) {
+  const text = (request?.system ?? []).map((block) => block.text).join('\n\n');
+  return [...text.matchAll(/(#\d+ to #\d+)[^\n]*\n(The \d+\. summary[^\n]*)/gu)].map(([, range, of]) => ({
+    range,
+    text: of,
+  }));
+}

@@ -1,0 +1,206 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import {
+  type BlobId,
+  defineTool,
+  isStrataError,
+  type JsonValue,
+  type Tool,
+  type ToolContext,
+} from '../../src/index.ts';
+import { headOf, MOST_BYTES, offload } from '../../src/tools/offload.ts';
+import { createToolRegistry } from '../../src/tools/registry.ts';
+import { ada, dm, openWorld, type World } from './memory.world.ts';
+
+const echo = (name: string, run: Tool<{ text?: string | undefined }>['run']) =>
+  defineTool({ name, description: `the tool ${name}`, input: z.object({ text: z.string().optional() }), run });
+
+async function contextOf(world: World, over: Partial<ToolContext> = {}): Promise<ToolContext> {
+  await world.say('hello');
+  const { id, nextSeq } = await world.conversation();
+  return {
+    conversation: dm,
+    conversationId: id,
+    agentId: 'main',
+    audience: 'dm',
+    author: ada,
+    callKey: `${dm}#t1c1`,
+    readUpto: nextSeq - 1,
+    signal: new AbortController().signal,
+    ...over,
+  };
+}
+
+const call = (tool: string, input: JsonValue = {}) => ({ callId: 'c1', tool, input });
+
+describe('the registry', () => {
+  it('refuses two tools of one name', () => {
+    const tool = echo('same', async () => 'x');
+    const make = () => createToolRegistry({ services: {} as never, tools: [tool, tool] });
+    expect(make).toThrowError(expect.toSatisfy((error: unknown) => isStrataError(error, 'TOOL_DUPLICATE')));
+  });
+
+  it('describes the named tools with the schema of their input', async () => {
+    await using world = await openWorld();
+    const registry = createToolRegistry({
+      services: world.services,
+      tools: [echo('one', async () => ''), echo('two', async () => '')],
+    });
+    expect(registry.specs(['two'])).toMatchObject([
+      {
+        name: 'two',
+        description: 'the tool two',
+        inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
+      },
+    ]);
+    expect(() => registry.specs(['three'])).toThrowError(/no tool three/);
+  });
+
+  it('answers with text, with JSON, and with errors that the model can react to', async () => {
+    await using world = await openWorld();
+    const tools = [
+      echo('word', async ({ text }) => `said ${text}`),
+      echo('data', async () => ({ list: [1, 2] })),
+      echo('broken', async () => {
+        throw new Error('the printer is on fire');
+      }),
+    ];
+    const registry = createToolRegistry({ services: world.services, tools });
+    const context = await contextOf(world);
+    expect(await registry.run(call('word', { text: 'hi' }), context)).toEqual({
+      kind: 'tool-result',
+      callId: 'c1',
+      tool: 'word',
+      text: 'said hi',
+      isError: false,
+      blob: null,
+    });
+    expect((await registry.run(call('data'), context)).text).toBe('{"list":[1,2]}');
+    const failed = await registry.run(call('broken'), context);
+    expect(failed).toMatchObject({ isError: true, text: 'the printer is on fire' });
+    const wrong = await registry.run(call('word', { text: 5 }), context);
+    expect(wrong.isError).toBe(true);
+    expect(wrong.text).toMatch(/input of tool word is not valid.*text/s);
+    expect(await registry.run(call('unknown'), context)).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('unknown'),
+    });
+    const called = world.seen.filter((event) => event.kind === 'tool.called');
+    expect(called.map((event) => event.isError)).toEqual([false, false, true, true, true]);
+  });
+
+  it('stops what takes too long, and gives its signal to the tool', async () => {
+    await using world = await openWorld();
+    let stopped = false;
+    const slow = echo('slow', (_input, { signal }) => {
+      signal.addEventListener('abort', () => {
+        stopped = true;
+      });
+      return new Promise(() => {});
+    });
+    const registry = createToolRegistry({ services: world.services, tools: [slow], timeLimitMs: 30 });
+    const result = await registry.run(call('slow'), await contextOf(world));
+    expect(result).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('did not answer within 0.03 seconds'),
+    });
+    expect(stopped).toBe(true);
+  });
+
+  it('makes up no result when the turn itself is ended', async () => {
+    await using world = await openWorld();
+    const ending = new AbortController();
+    const registry = createToolRegistry({
+      services: world.services,
+      tools: [echo('slow', () => new Promise(() => {}))],
+    });
+    const running = registry.run(call('slow'), await contextOf(world, { signal: ending.signal }));
+    ending.abort(new Error('the end'));
+    await expect(running).rejects.toThrow('the end');
+  });
+
+  it('runs nothing for a turn that was ended before', async () => {
+    await using world = await openWorld();
+    let ran = 0;
+    const deaf = echo('deaf', () => {
+      ran += 1;
+      return new Promise(() => {});
+    });
+    const registry = createToolRegistry({ services: world.services, tools: [deaf] });
+    const context = await contextOf(world, { signal: AbortSignal.abort(new Error('over')) });
+    await expect(registry.run(call('deaf'), context)).rejects.toThrow('over');
+    expect(ran).toBe(0);
+  });
+});
+
+describe('long results', () => {
+  it('go to the blob store and leave head, tail and the way to read on', async () => {
+    await using world = await openWorld();
+    const long = Array.from({ length: 3000 }, (_, index) => `line ${index}`).join('\n');
+    const registry = createToolRegistry({ services: world.services, tools: [echo('long', async () => long)] });
+    const context = await contextOf(world);
+    const result = await registry.run(call('long'), context);
+    expect(result.blob?.sizeBytes).toBe(Buffer.byteLength(long));
+    expect(Buffer.byteLength(result.text)).toBeLessThanOrEqual(MOST_BYTES);
+    expect(result.text.startsWith('line 0\nline 1\n')).toBe(true);
+    expect(result.text.endsWith('line 2999')).toBe(true);
+    const [, id, from] = /blob_read reads them: id (\S+), from (\d+)/.exec(result.text) ?? [];
+    expect(id).toBe(result.blob?.id);
+    const range = { conversationId: context.conversationId, from: 0, length: long.length };
+    expect((await world.store.blobs.read(id as BlobId, range))?.text).toBe(long);
+    expect(result.text.startsWith(long.slice(0, Number(from)))).toBe(true);
+  });
+
+  it('say so when the store does not take them', async () => {
+    await using world = await openWorld();
+    const blobs = { ...world.store.blobs, put: () => Promise.reject(new Error('the disk is full')) };
+    const services = { ...world.services, store: { ...world.store, blobs } };
+    const registry = createToolRegistry({ services, tools: [echo('long', async () => 'x'.repeat(60_000))] });
+    const result = await registry.run(call('long'), await contextOf(world));
+    expect(result.blob).toBeNull();
+    expect(result.text).toContain('could not be kept');
+    expect(result.text).not.toContain('blob_read');
+    expect(world.seen.some((event) => event.kind === 'error.internal')).toBe(true);
+  });
+
+  const id = 'b1' as BlobId;
+  it('stay whole up to the limit exactly', () => {
+    expect(offload('x'.repeat(MOST_BYTES), id)).toBeNull();
+    expect(offload('x'.repeat(MOST_BYTES + 1), id)).not.toBeNull();
+    expect(offload('é'.repeat(MOST_BYTES / 2), id)).toBeNull();
+    expect(offload(`${'é'.repeat(MOST_BYTES / 2)}x`, id)).not.toBeNull();
+  });
+
+  it('keep a reference when they are one line of 60 kB', () => {
+    const text = offload('x'.repeat(60_000), id)?.stored ?? '';
+    expect(text).toContain('id b1, from 4000');
+    expect(text).toContain('54000 of 60000 characters');
+  });
+
+  it('are shortened even when they hold our own note, and get it once', () => {
+    const note = offload('y'.repeat(20_000), id)?.stored ?? '';
+    const text = offload(note.repeat(9), 'b2' as BlobId)?.stored ?? '';
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MOST_BYTES);
+    expect(text.match(/id b2/g)).toHaveLength(1);
+  });
+
+  it('are cut between characters of any script, within the limit, for any text', () => {
+    const grapheme = fc.constantFrom('x', 'é', '茶', '🍵', '👩‍🚀', '\n', 'ß');
+    fc.assert(
+      fc.property(fc.array(grapheme, { minLength: 3000, maxLength: 12_000 }), (characters) => {
+        const text = characters.join('');
+        const long = offload(text, id);
+        if (long === null) return expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MOST_BYTES);
+        expect(long.stored.isWellFormed()).toBe(true);
+        expect(Buffer.byteLength(long.stored)).toBeLessThanOrEqual(MOST_BYTES);
+        const [head = '', tail = ''] = long.stored.split(/\n\[\d+ of \d+ characters are left out here[^\]]*\]\n/);
+        expect(text.startsWith(head) && text.endsWith(tail)).toBe(true);
+        expect(Buffer.byteLength(head)).toBeGreaterThan(3_990);
+      }),
+      { numRuns: 40 },
+    );
+    expect(headOf('🍵🍵', 7)).toBe('🍵');
+    expect(headOf('abc', 9)).toBe('abc');
+  });
+});

@@ -1,0 +1,216 @@
+import { describe, expect, it } from 'vitest';
+import { limitWork } from '../../src/conversation/limit.ts';
+import { runTurn, type TurnParts } from '../../src/conversation/turn.ts';
+import { ModelError, StrataError } from '../../src/errors.ts';
+import type { ToolResultPart } from '../../src/message.ts';
+import type { Assembly } from '../../src/ports/engine.ts';
+import type { ChatModel, ModelMessage, ModelPart, ModelRequest, ToolCall } from '../../src/ports/model.ts';
+
+const usage = { inputTokens: 10, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 };
+const text = (value: string): ModelPart[] => [
+  { kind: 'text', text: value },
+  { kind: 'finish', reason: 'stop', usage },
+];
+const calls = (...tools: string[]): ModelPart[] => [
+  ...tools.map((tool): ModelPart => ({ kind: 'call', call: { callId: 'same', tool, input: {} } })),
+  { kind: 'finish', reason: 'tool-calls', usage },
+];
+
+/** A model that plays a script: each entry is one answer, or the error that it throws. */
+function scripted(script: readonly (ModelPart[] | Error)[]) {
+  const requests: ModelRequest[] = [];
+  const model: ChatModel = {
+    id: 'test:script',
+    traits: { windowTokens: null, tools: true, images: false },
+    async *stream(request) {
+      const answer = script[requests.length];
+      requests.push(request);
+      if (answer === undefined) throw new Error('the script is over');
+      if (answer instanceof Error) throw answer;
+      yield* answer;
+    },
+  };
+  return { model, requests };
+}
+
+function setUp(script: readonly (ModelPart[] | Error)[], over: Partial<TurnParts> = {}) {
+  const { model, requests } = scripted(script);
+  const seen = { pauses: [] as number[], room: 0, drafts: [] as string[], ran: [] as ToolCall[], assembled: 0 };
+  const parts: TurnParts = {
+    model,
+    maxSteps: 4,
+    maxOutputTokens: 100,
+    async assemble(steps) {
+      seen.assembled += 1;
+      return assembly(steps);
+    },
+    async makeRoom() {
+      seen.room += 1;
+      return true;
+    },
+    async callTool(call) {
+      seen.ran.push(call);
+      return result(call);
+    },
+    limitCall: () => limitWork(new AbortController().signal),
+    async pause(ms) {
+      seen.pauses.push(ms);
+    },
+    onStep() {},
+    onDraft: (draft) => seen.drafts.push(draft),
+    ...over,
+  };
+  return { parts, requests, seen };
+}
+
+function result(call: ToolCall): ToolResultPart {
+  return {
+    kind: 'tool-result',
+    callId: call.callId,
+    tool: call.tool,
+    text: `ran ${call.tool}`,
+    isError: false,
+    blob: null,
+  };
+}
+
+function assembly(steps: readonly ModelMessage[]): Assembly {
+  const measurement = {
+    fixed: 0,
+    stack: 0,
+    tail: 0,
+    volatile: 0,
+    reserve: 0,
+    used: 0,
+    window: 1000,
+    ratio: 0,
+    tier: 'none' as const,
+    estimated: true,
+  };
+  const conversation = {} as Assembly['snapshot']['conversation'];
+  const snapshot = { conversation, stack: [], tail: [], omitted: { entries: 0, tokens: 0 } };
+  return { system: [], messages: steps, tools: [], measurement, estimatedTokens: 0, parts: [], snapshot, recalled: [] };
+}
+
+const failure = (reason: ModelError['reason'], retryAfterMs: number | null = null) =>
+  new ModelError({ model: 'test:script', reason, detail: 'scripted' }, { retryAfterMs });
+
+describe('a turn', () => {
+  it('ends with the text of a step without calls', async () => {
+    const { parts, seen } = setUp([text('  hello ')]);
+    expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'answered', text: 'hello', steps: [] });
+    expect(seen.drafts).toEqual(['  hello ']);
+  });
+
+  it('gives every call an id of its own and hands results back in the order of the calls', async () => {
+    const { parts, requests } = setUp([calls('a', 'b', 'a'), calls('c'), text('done')]);
+    const outcome = await runTurn(parts, 't7');
+    expect(outcome.steps.map((step) => step.calls.map((call) => call.callId))).toEqual([
+      ['t7.1.1', 't7.1.2', 't7.1.3'],
+      ['t7.2.1'],
+    ]);
+    const last = requests.at(-1)?.messages ?? [];
+    expect(last.map((message) => message.role)).toEqual(['assistant', 'tool', 'assistant', 'tool']);
+    expect(last[1]).toMatchObject({ results: [{ callId: 't7.1.1' }, { callId: 't7.1.2' }, { callId: 't7.1.3' }] });
+  });
+
+  it('assembles before every call, inside the tool loop too', async () => {
+    const { parts, seen } = setUp([calls('a'), calls('b'), text('done')]);
+    await runTurn(parts, 't1');
+    expect(seen.assembled).toBe(3);
+  });
+
+  it('stops at the step limit and keeps what the tools did', async () => {
+    const { parts } = setUp([calls('a'), calls('a'), calls('a'), calls('a')]);
+    const outcome = await runTurn(parts, 't1');
+    expect(outcome).toMatchObject({ kind: 'failed', reason: 'steps' });
+    expect(outcome.steps).toHaveLength(4);
+  });
+
+  it('makes room once for an overflow and retries exactly once', async () => {
+    const saved = setUp([failure('overflow'), text('fits')]);
+    expect(await runTurn(saved.parts, 't1')).toMatchObject({ kind: 'answered', text: 'fits' });
+    expect(saved.seen.room).toBe(1);
+    const lost = setUp([failure('overflow'), failure('overflow'), text('never asked')]);
+    expect(await runTurn(lost.parts, 't1')).toMatchObject({ kind: 'failed', reason: 'overflow' });
+    expect(lost.requests).toHaveLength(2);
+    expect(lost.seen.room).toBe(1);
+  });
+
+  it('does not ask again when an overflow leaves nothing to free', async () => {
+    const { parts, requests } = setUp([failure('overflow'), text('never asked')], { makeRoom: async () => false });
+    expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'failed', reason: 'overflow' });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('waits out a busy provider twice, for as long as it says', async () => {
+    const { parts, seen } = setUp([failure('rate-limit', 3000), failure('transient'), text('there')]);
+    expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'answered', text: 'there' });
+    expect(seen.pauses).toEqual([3000, 2000]);
+  });
+
+  it('gives up at once when the provider asks for a wait that people would feel as a freeze', async () => {
+    const { parts, seen } = setUp([failure('rate-limit', 60_000)]);
+    expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'failed', reason: 'rate-limit' });
+    expect(seen.pauses).toEqual([]);
+  });
+
+  it('does not repeat a call whose text people have already seen', async () => {
+    const { parts, requests } = setUp([text('never asked')]);
+    const broken: ChatModel = {
+      ...parts.model,
+      async *stream(request) {
+        requests.push(request);
+        yield { kind: 'text', text: 'half an ans' };
+        throw failure('transient');
+      },
+    };
+    expect(await runTurn({ ...parts, model: broken }, 't1')).toMatchObject({ kind: 'failed', reason: 'transient' });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('takes a stream without an end for a failure', async () => {
+    const { parts } = setUp([[{ kind: 'text', text: 'cut' }]]);
+    expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'failed', reason: 'transient' });
+  });
+
+  it('ends in time with a model that heeds no signal, and shows nothing that comes later', async () => {
+    const late = Promise.withResolvers<void>();
+    const deaf: ChatModel = {
+      id: 'test:deaf',
+      traits: { windowTokens: null, tools: true, images: false },
+      async *stream() {
+        await late.promise;
+        yield* text('too late');
+      },
+    };
+    const limitCall = () => limitWork(new AbortController().signal, { ms: 20 });
+    const { parts, seen } = setUp([], { model: deaf, limitCall });
+    expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'failed', reason: 'timeout' });
+    late.resolve();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(seen.drafts).toEqual([]);
+  });
+
+  it('takes an empty answer for a failure', async () => {
+    const { parts } = setUp([text(' \n ')]);
+    expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'failed', reason: 'empty' });
+  });
+
+  it('says overflow when even the newest message does not fit', async () => {
+    const { parts } = setUp([], {
+      assemble: async () => {
+        throw new StrataError('WINDOW_TOO_SMALL', { usedTokens: 5000, windowTokens: 2000 });
+      },
+    });
+    expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'failed', reason: 'overflow' });
+  });
+
+  it('survives 18 parallel calls in one step', async () => {
+    const names = Array.from({ length: 18 }, (_, index) => `tool${index}`);
+    const { parts, requests } = setUp([calls(...names), text('all done')]);
+    expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'answered' });
+    const results = requests.at(-1)?.messages.find((message) => message.role === 'tool');
+    expect(results?.role === 'tool' && results.results.map((one) => one.tool)).toEqual(names);
+  });
+});

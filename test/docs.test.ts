@@ -1,0 +1,159 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { COMMANDS } from '../src/cli/names.ts';
+import { knownPaths } from '../src/config/problems.ts';
+import { configSchema, fileSchema } from '../src/config/schema.ts';
+
+/** What the documents say of tests, files, settings and commands is true. Paths in backticks: architecture.test.ts. */
+
+const root = join(import.meta.dirname, '..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const documents = ['README.md', 'ARCHITECTURE.md', 'test/README.md', ...globSync('docs/*.md', { cwd: root })];
+
+interface Row {
+  readonly id: string;
+  readonly file: string;
+  readonly title: string;
+}
+
+/** `| S1 | what it does | `file` | test |` */
+function rowsOf(text: string): readonly Row[] {
+  const row = /^\| ([SOPQAR]\d+a?) \| [^|]+ \| `([^`]+)` \| (.+) \|$/gmu;
+  return [...text.matchAll(row)].map(([, id = '', file = '', title = '']) => ({ id, file, title }));
+}
+
+/** `| O13 | why |` */
+function openIn(text: string): readonly string[] {
+  return [...text.matchAll(/^\| ([SOPQAR]\d+a?) \| [^|]+ \|$/gmu)].map(([, id = '']) => id);
+}
+
+function missingTests(rows: readonly Row[]): readonly string[] {
+  return rows.flatMap(({ id, file, title }) => {
+    if (!existsSync(join(root, 'test', file))) return [`${id}: there is no ${file}`];
+    const code = read(`test/${file}`).replaceAll("\\'", "'");
+    const isThere = ["'", '`', '"'].some((quote) => code.includes(`${quote}${title}${quote}`));
+    return isThere ? [] : [`${id}: ${file} has no test "${title}"`];
+  });
+}
+
+const upTo = (letter: string, count: number) => Array.from({ length: count }, (_, index) => `${letter}${index + 1}`);
+
+/** Targets of links that are no addresses, from the document's own folder. */
+function brokenLinks(path: string, text: string): readonly string[] {
+  const targets = [...text.matchAll(/\]\(([^)\s#]+)[^)]*\)/gu)].map(([, target = '']) => target);
+  return targets
+    .filter((target) => !/^[a-z]+:/u.test(target))
+    .map((target) => relative(root, join(root, dirname(path), target)))
+    .filter((target) => !existsSync(join(root, target)));
+}
+
+const paths = new Set(knownPaths(fileSchema));
+const known = new Set([...paths, ...knownPaths(configSchema)].flatMap((path) => path.split('.')));
+
+/** Keys and tables of every TOML block that the configuration does not know. A platform's own table is its adapter's. */
+function unknownKeys(text: string): readonly string[] {
+  const blocks = [...text.matchAll(/^```toml\n([\s\S]*?)^```/gmu)].map(([, block = '']) => block);
+  return blocks.flatMap((block) => {
+    let table = '';
+    return block.split('\n').flatMap((line) => {
+      const header = /^\[\[?([\w.]+)\]\]?/u.exec(line)?.[1];
+      table = header ?? table;
+      const key = /^(\w+)\s*=/u.exec(line)?.[1];
+      const path = header ?? (key === undefined ? null : [table, key].filter((part) => part !== '').join('.'));
+      return path === null || path.startsWith('channels') || paths.has(path) ? [] : [path];
+    });
+  });
+}
+
+/** Words in backticks with an underscore look like settings; `strata_…` are metrics. */
+function unknownSettings(text: string): readonly string[] {
+  const words = [...text.matchAll(/`([a-z]+(?:_[a-z]+)+)`/gu)].map(([, word = '']) => word);
+  return [...new Set(words)].filter((word) => !known.has(word) && !elsewhere.has(word) && !word.startsWith('strata_'));
+}
+
+/** Tools, the keys that adapters own, and what a README's example makes. */
+const elsewhere = new Set([
+  ...['memory_save', 'memory_recall', 'transcript_search', 'summary_open', 'summary_save', 'blob_read', 'roll_dice'],
+  ...globSync('adapters/channels/*/{settings,index}.ts', { cwd: root }).flatMap((file) =>
+    [...read(file).matchAll(/^\s*(\w+_\w+):/gmu)].map(([, key = '']) => key),
+  ),
+]);
+
+/** What `strata …` is followed by, in code. Platforms bring commands of their own. */
+function unknownCommands(text: string): readonly string[] {
+  const platforms = globSync('adapters/channels/*', { cwd: root }).map((path) => path.split(/[\\/]/u).at(-1) ?? '');
+  const code = [...text.matchAll(/`([^`\n]+)`/gu)].map(([, inline = '']) => inline);
+  const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```/gmu)].flatMap(([, block = '']) => block.split('\n'));
+  const called = [...code, ...blocks].flatMap((line) => /(?:^|npx |\| )strata ([a-z]+)/u.exec(line)?.[1] ?? []);
+  return [...new Set(called)].filter((word) => ![...COMMANDS, ...platforms].some((name) => name === word));
+}
+
+/** The first column of README's table of commands. */
+function commandsInTable(text: string): readonly string[] {
+  const table = text.slice(text.indexOf('| command |'));
+  const cells = [...table.slice(0, table.indexOf('\n\n')).matchAll(/^\| (`[^|]+) \|/gmu)].map(([, cell = '']) => cell);
+  return cells.flatMap((cell) => [...cell.matchAll(/`(\w+)/gu)].map(([, name = '']) => name));
+}
+
+describe('the table of features', () => {
+  const text = read('docs/features.md');
+  const rows = rowsOf(text);
+
+  it('has every row of every list once, shown or open', () => {
+    const wanted = [...upTo('S', 36), ...upTo('O', 46), ...upTo('P', 32), ...upTo('Q', 30), ...upTo('A', 34)];
+    const found = [...rows.map(({ id }) => id), ...openIn(text)];
+    expect(found.toSorted()).toEqual([...wanted, 'P5a', ...upTo('R', 26)].toSorted());
+  });
+
+  it('leaves none of the behaviours of compaction open, and no requirement', () => {
+    expect(openIn(text).filter((id) => /^[SR]/u.test(id))).toEqual([]);
+  });
+
+  it('names tests that exist', () => {
+    expect(missingTests(rows)).toEqual([]);
+  });
+
+  it('would be found wrong', () => {
+    const rot = '| S1 | x | `core/nothing.test.ts` | y |\n| S2 | x | `docs.test.ts` | no such test |\n| S3 | open |\n';
+    expect(missingTests(rowsOf(rot))).toHaveLength(2);
+    expect(openIn(rot)).toEqual(['S3']);
+  });
+});
+
+describe.each(documents)('%s', (path) => {
+  const text = read(path);
+
+  it('links to files that exist', () => {
+    expect(brokenLinks(path, text)).toEqual([]);
+  });
+
+  it('names settings that exist', () => {
+    expect([...unknownKeys(text), ...unknownSettings(text)]).toEqual([]);
+  });
+
+  it('names commands that exist', () => {
+    expect(unknownCommands(text)).toEqual([]);
+  });
+});
+
+describe('the README', () => {
+  it('lists every command of the program', () => {
+    expect(commandsInTable(read('README.md')).toSorted()).toEqual([...COMMANDS].toSorted());
+  });
+});
+
+describe('each check can fail', () => {
+  it('for links, settings and commands that are not there', () => {
+    expect(brokenLinks('docs/x.md', '[a](nowhere.md) [b](../README.md) [c](https://example.org/x)')).toEqual([
+      'docs/nowhere.md',
+    ]);
+    const toml = '```toml\n[defaults]\nmodle = "x"\n[defaults.compaction]\nstack_share = 0.1\n[nothing]\n```\n';
+    expect(unknownKeys(toml)).toEqual(['defaults.modle', 'nothing']);
+    expect(unknownSettings('`stack_share` and `stack_shore`')).toEqual(['stack_shore']);
+    expect(unknownCommands('`strata chat`, `strata chatter` and\n```sh\nnpx strata frob\n```\n')).toEqual([
+      'chatter',
+      'frob',
+    ]);
+  });
+});

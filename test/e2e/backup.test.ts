@@ -1,0 +1,160 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createSchema, type TestSchema } from '../support/postgres-schema.ts';
+import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { type Folder, openFolder } from './strata.ts';
+
+const TALK = 'My name is Ada and I love green tea.\nWhat do I love?\n';
+
+async function talkedIn(environment: Readonly<Record<string, string>> = {}): Promise<Folder> {
+  const folder = openFolder(environment);
+  const { code, stdout } = await folder.run([], TALK);
+  expect(code).toBe(0);
+  expect(stdout).toContain('tea');
+  return folder;
+}
+
+function linesOf(folder: Folder, name: string): readonly string[] {
+  return readFileSync(folder.file(name), 'utf8').trimEnd().split('\n');
+}
+
+describe('backup and restore', () => {
+  test('bring everything into another folder, where the bot goes on', async () => {
+    using folder = await talkedIn();
+    const made = await folder.run(['backup', 'all.jsonl']);
+    expect(made.stderr).toMatch(
+      /^Backed up 1 conversation, 4 entries, 0 summaries, \d memor(y|ies) to all\.jsonl \(\d+ kB\)\.\n$/,
+    );
+    const back = await folder.run(['restore', 'all.jsonl', '--data', 'other']);
+    expect(back).toMatchObject({ code: 0, stdout: '' });
+    expect(back.stderr).toContain('Restored 1 conversation, 4 entries');
+    await folder.run(['backup', 'again.jsonl.gz', '--data', 'other']);
+    const again = gunzipSync(readFileSync(folder.file('again.jsonl.gz'))).toString();
+    expect(again).toBe(readFileSync(folder.file('all.jsonl'), 'utf8'));
+    const talk = await folder.run(['--data', 'other'], 'What do I love?\n');
+    expect(talk.stdout).toContain('green tea');
+  });
+
+  test('make a file that only its owner can read, and overwrite none', async () => {
+    using folder = await talkedIn();
+    await folder.run(['backup', 'all.jsonl']);
+    expect(statSync(folder.file('all.jsonl')).mode & 0o777).toBe(0o600);
+    const second = await folder.run(['backup', 'all.jsonl']);
+    expect(second).toMatchObject({
+      code: 2,
+      stderr: 'strata: all.jsonl is there already. Name another file, or add --force.\n',
+    });
+    expect((await folder.run(['backup', 'all.jsonl', '--force'])).code).toBe(0);
+  });
+
+  test('refuse a store that holds something', async () => {
+    using folder = await talkedIn();
+    await folder.run(['backup', 'all.jsonl']);
+    const { code, stderr } = await folder.run(['restore', 'all.jsonl']);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^strata: There is data at .* already\. .*\n$/);
+  });
+
+  test('leave no file behind when the place cannot be written', async () => {
+    using folder = await talkedIn();
+    const { code, stderr } = await folder.run(['backup', 'nowhere/all.jsonl']);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^strata: .*nowhere.*\n$/);
+  });
+
+  test.each<readonly [string, RegExp, (lines: readonly string[]) => string]>([
+    ['is empty', /it is empty/, () => ''],
+    ['is something else', /:1 cannot be restored: it is no backup/, () => '{"id":"m1","author":"Ada","text":"hi"}\n'],
+    ['is no JSON', /:1 cannot be restored: the line is not JSON/, () => 'hello\n'],
+    ['lacks its end', /it should hold/, (lines) => `${lines.slice(0, 3).join('\n')}\n`],
+    [
+      'was cut off inside a line',
+      /:3 cannot be restored: the line is not JSON/,
+      (lines) => `${lines.slice(0, 2).join('\n')}\n${lines[2]?.slice(0, 30)}`,
+    ],
+    [
+      'is of a newer format',
+      /its format 2 is newer than 1/,
+      ([first = '', ...rest]) => [first.replace('"version":1', '"version":2'), ...rest].join('\n'),
+    ],
+    [
+      'is of a newer Strata',
+      /9999_future is unknown here/,
+      ([first = '', ...rest]) => [first.replace('"migrations":[', '"migrations":["9999_future",'), ...rest].join('\n'),
+    ],
+  ])('refuse a file that %s, and change nothing', async (_name, problem, spoil) => {
+    using folder = await talkedIn();
+    await folder.run(['backup', 'good.jsonl']);
+    writeFileSync(folder.file('bad.jsonl'), spoil(linesOf(folder, 'good.jsonl')));
+    const { code, stderr } = await folder.run(['restore', 'bad.jsonl', '--data', 'other']);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(problem);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect((await folder.run(['restore', 'good.jsonl', '--data', 'other'])).code).toBe(0);
+  });
+});
+
+const DATABASE_URL = process.env['DATABASE_URL'];
+const programs = await findPostgres();
+
+describe('with Postgres', () => {
+  if (DATABASE_URL === undefined && programs.kind === 'missing') return test.skip(`skipped: ${programs.reason}`);
+  let server: PostgresServer | null = null;
+  let schema: TestSchema;
+  beforeAll(async () => {
+    if (DATABASE_URL === undefined && programs.kind === 'found') server = await startPostgres(programs);
+    schema = await createSchema(DATABASE_URL ?? server?.url ?? '');
+  }, 60_000);
+  afterAll(async () => {
+    await schema.dispose();
+    await server?.[Symbol.asyncDispose]();
+  });
+
+  test('a bot moves to the server with its memory, and back', async () => {
+    using home = await talkedIn();
+    await home.run(['backup', 'home.jsonl']);
+    using away = openFolder({ STRATA_STORAGE_URL: schema.url });
+    writeFileSync(away.file('home.jsonl'), readFileSync(home.file('home.jsonl')));
+    const moved = await away.run(['restore', 'home.jsonl']);
+    expect(moved).toMatchObject({ code: 0 });
+    await away.run(['backup', 'same.jsonl']);
+    expect(linesOf(away, 'same.jsonl')).toEqual(linesOf(away, 'home.jsonl'));
+    const talk = await away.run([], 'What do I love?\nI moved to Utrecht in May.\n');
+    expect(talk.stdout).toContain('green tea');
+    expect(talk.stderr).toMatch(/^Data: {2}postgres:\/\//m);
+    await away.run(['backup', 'away.jsonl']);
+    writeFileSync(home.file('away.jsonl'), readFileSync(away.file('away.jsonl')));
+    expect((await home.run(['restore', 'away.jsonl', '--data', 'back'])).code).toBe(0);
+    const again = await home.run(['--data', 'back'], 'Where did I move?\n');
+    expect(again.stdout).toContain('Utrecht');
+  }, 60_000);
+
+  test('the doctor looks at the server', async () => {
+    using folder = openFolder({ STRATA_STORAGE_URL: schema.url });
+    const { code, stdout } = await folder.run(['doctor', '--json']);
+    const report: { readonly findings: readonly { readonly checkId: string; readonly severity: string }[] } =
+      JSON.parse(stdout);
+    const data = report.findings.filter(({ checkId }) => checkId.startsWith('data.'));
+    expect(data.map(({ checkId }) => checkId)).toEqual(
+      ['version', 'rights', 'clock', 'durability', 'connections', 'migrations'].map((id) => `data.${id}`),
+    );
+    expect(data.filter(({ severity }) => severity === 'fail')).toEqual([]);
+    expect(code).toBe(0);
+  });
+
+  test('the doctor says what to do when the server is away', async () => {
+    using folder = openFolder({ STRATA_STORAGE_URL: 'postgres://ada:secret-word@127.0.0.1:9/strata' });
+    const { code, stdout } = await folder.run(['doctor']);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/FAIL {2}data: The data at postgres:\/\/ada@127\.0\.0\.1:9\/strata cannot be reached/);
+    expect(stdout).not.toContain('secret-word');
+  });
+
+  test('a folder beside a server is refused', async () => {
+    using folder = openFolder({ STRATA_STORAGE_URL: schema.url });
+    const { code, stderr } = await folder.run(['--data', 'here'], 'Hi\n');
+    expect(code).toBe(2);
+    expect(stderr).toContain('--data names an embedded store, but [storage] url names a server.');
+  });
+});

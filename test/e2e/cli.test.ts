@@ -1,0 +1,408 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { ended, jsonLines, openFolder } from './strata.ts';
+
+const KEY = 'terminal:local:main';
+const HERE = ['--conversation', KEY] as const;
+
+describe('a piped conversation', () => {
+  test('prints the replies in order and nothing else, and exits 0', async () => {
+    using folder = openFolder();
+    const { code, stdout, stderr } = await folder.run([], 'My name is Ada and I prefer tea.\n/memory list\n/context\n');
+    expect(code).toBe(0);
+    const [reply, memory, context] = stdout.split('\n\n');
+    expect(reply).toContain('Ada');
+    expect(memory).toMatch(/^Memory: \d/);
+    expect(memory).toMatch(/preference +Ada prefers tea/);
+    expect(context).toMatch(/^Context: \[[█░]{10}\] ~?[\d,]+ of [\d,]+ tokens/);
+    expect(stdout).not.toMatch(/\p{Cc}\[/u);
+    expect(stderr.split('\n')).toEqual([
+      expect.stringMatching(/^Model: offline:demo – no key is set/),
+      `Data:  ${folder.file('data')}`,
+      expect.stringMatching(/^Help: {2}\/help/),
+      '',
+    ]);
+  });
+
+  test('goes on where the last one ended', async () => {
+    using folder = openFolder();
+    await folder.run([], 'My name is Ada and I prefer tea.\n');
+    const { code, stdout } = await folder.run(['chat'], 'What do I prefer to drink?\n/status\n');
+    expect(code).toBe(0);
+    expect(stdout.split('\n\n')[0]).toContain('tea');
+    expect(stdout).toMatch(/Messages +4 kept/);
+  });
+
+  test('answers every command', async () => {
+    using folder = openFolder();
+    const lines = ['/help', '/help memory', '/status', '/context', '/context detail persona', '/compact', '/summaries'];
+    const more = ['/memory', '/memory search tea', '/transcript search tea', '/privacy', '/memory export', '/reset'];
+    const { code, stdout } = await folder.run([], ['I prefer tea.', ...lines, ...more].join('\n'));
+    expect(code).toBe(0);
+    expect(stdout).not.toContain('That did not work');
+    for (const title of [
+      'Help\n',
+      '/memory: ',
+      'Status',
+      'Context: ',
+      'Compact: ',
+      'Summaries: ',
+      'Memory: ',
+      'Transcript: ',
+      'Privacy',
+      'Export: ',
+      'Reset: ',
+    ]) {
+      expect(stdout).toContain(`\n\n${title}`);
+    }
+  });
+
+  test('/demo shows compaction, a stack, memories and recall', async () => {
+    using folder = openFolder();
+    const { code, stdout } = await folder.run([], '/demo\n/status\n/memory list\n');
+    expect(code).toBe(0);
+    // How many stand at one instant depends on what the background has just condensed.
+    expect(stdout).toMatch(/Stack +[1-9]\d* summar(?:y|ies) \(.*\d of level [1-9]/);
+    expect(stdout).toMatch(/compact: (?:[2-9]|\d\d+) calls/);
+    expect(stdout).toMatch(/condense: [1-9]\d* calls/);
+    expect(stdout).toMatch(/Strata: .*\btea\b/);
+    expect(stdout).toMatch(/Memory: \d+ may be read here/);
+  }, 60_000);
+});
+
+describe('JSON', () => {
+  test('is all that is printed, in the promised shapes', async () => {
+    using folder = openFolder();
+    await folder.run([], 'My name is Ada and I prefer tea.\nI live in Riga.\n');
+
+    const context = await folder.run(['context', ...HERE, '--json']);
+    expect(context).toMatchObject({ code: 0, stderr: '' });
+    expect(jsonLines(context.stdout)).toEqual([
+      expect.objectContaining({
+        conversation: KEY,
+        entries: 4,
+        contextFrom: 1,
+        compactedUpto: 0,
+        stack: [],
+        tail: { fromSeq: 1, toSeq: 4, tokens: expect.any(Number) },
+        used: expect.any(Number),
+        window: expect.any(Number),
+        tier: 'none',
+      }),
+    ]);
+
+    const memories = await folder.run(['memory', 'list', ...HERE, '--json']);
+    const [records] = jsonLines<readonly { readonly text: string }[]>(memories.stdout);
+    expect(records?.find((record) => record.text.includes('tea'))).toMatchObject({
+      kind: 'preference',
+      audience: 'dm',
+      state: 'active',
+      sources: [{ conversation: KEY, seq: 1, id: expect.any(String) }],
+    });
+
+    const transcript = await folder.run(['transcript', ...HERE, '--json']);
+    const entries = jsonLines<{ readonly seq: number; readonly role: string; readonly text: string }>(
+      transcript.stdout,
+    );
+    expect(entries.map((entry) => [entry.seq, entry.role])).toEqual([
+      [1, 'user'],
+      [2, 'assistant'],
+      [3, 'user'],
+      [4, 'assistant'],
+    ]);
+    expect(entries[0]?.text).toBe('My name is Ada and I prefer tea.');
+
+    const recall = await folder.run(
+      ['recall', ...HERE, '--limit', '2', '--json'],
+      'Where does Ada live?\n\nWhat tea?\n',
+    );
+    expect(jsonLines(recall.stdout)).toEqual([
+      { question: 'Where does Ada live?', results: expect.any(Array) },
+      { question: 'What tea?', results: expect.any(Array) },
+    ]);
+    expect(jsonLines<{ readonly results: readonly unknown[] }>(recall.stdout)[0]?.results[0]).toEqual({
+      id: expect.any(String),
+      seq: 3,
+      score: expect.any(Number),
+      tokens: expect.any(Number),
+    });
+
+    const list = await folder.run(['context', '--json']);
+    expect(jsonLines(list.stdout)).toEqual([
+      { conversation: KEY, entries: 4, audience: 'dm', lastActivityAt: expect.any(String) },
+    ]);
+    expect(jsonLines((await folder.run(['summaries', ...HERE, '--json'])).stdout)).toEqual([[]]);
+    expect(jsonLines((await folder.run(['memory', 'search', 'tea', ...HERE, '--json'])).stdout)[0]).toHaveLength(1);
+    const doctor = await folder.run(['doctor', '--json']);
+    expect(jsonLines(doctor.stdout)[0]).toMatchObject({
+      ok: true,
+      checksRun: expect.arrayContaining(['node', 'model']),
+    });
+  }, 60_000);
+
+  test('of a long output ends quietly when the reader goes away', async () => {
+    using folder = openFolder();
+    await folder.run([], 'Hello.\n');
+    const child = folder.start(['transcript', ...HERE, '--json']);
+    child.stdout.destroy();
+    const { code, stderr } = await ended(child, '');
+    expect(code).toBe(0);
+    expect(stderr).toBe('');
+  });
+});
+
+describe('memory on the command line', () => {
+  test('is added, corrected, pinned, explained, exported and forgotten', async () => {
+    using folder = openFolder();
+    await folder.run([], 'My name is Ada and I prefer tea.\n');
+    const memory = (...args: readonly string[]) => folder.run(['memory', ...args, ...HERE]);
+    const added = await memory('add', 'The', 'office closes at six.', '--kind', 'fact');
+    const id = added.stdout.trim();
+    expect(id).toMatch(/^[0-9a-z]{26}$/);
+    expect((await memory('edit', id, 'The office closes at seven.')).stdout).toContain(
+      'Corrected: The office closes at seven.',
+    );
+    expect((await memory('pin', id)).stdout).toContain('active, pinned');
+    expect((await memory('show', id)).stdout).toMatch(/Trust +operator/);
+    expect((await memory('why', id)).stdout).toContain('edited by local');
+    expect((await memory('list')).stdout.split('\n')[1]).toContain('The office closes at seven.');
+    const copy = await memory('export', '--person', 'local');
+    expect(JSON.parse(copy.stdout).memories.length).toBeGreaterThan(0);
+    expect((await memory('forget', id)).stdout).toContain('1 memory deleted');
+    expect(await memory('show', id)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('There is no memory'),
+    });
+  }, 60_000);
+});
+
+describe('configuration and prompts', () => {
+  test('are checked, shown and copied', async () => {
+    using folder = openFolder();
+    writeFileSync(folder.file('config.toml'), '[defaults]\nmodel = "offline:demo"\n');
+    expect(await folder.run(['config', 'check'])).toMatchObject({ code: 0 });
+    expect((await folder.run(['config', 'show', '--origin'])).stdout).toMatch(
+      /agents\[main\]\.model +"offline:demo" +.*config\.toml:2/,
+    );
+    expect((await folder.run(['prompts', 'check'])).code).toBe(0);
+    expect((await folder.run(['prompts', 'list', '--json'])).stdout).toContain('"persona"');
+    expect((await folder.run(['prompts', 'eject', 'persona', '--to', 'own'])).stdout).toContain('persona.md.hbs');
+    expect((await folder.run([], 'Hi\n')).stderr).toContain('Model: offline:demo – configured');
+  }, 60_000);
+});
+
+describe('wrong input', () => {
+  /** One clear sentence, no stack, and the right exit code. */
+  const cases: readonly (readonly [
+    string,
+    { readonly args: readonly string[]; readonly config?: string; readonly code: number; readonly says: RegExp },
+  ])[] = [
+    [
+      'an unknown command',
+      { args: ['memroy'], code: 2, says: /^strata: There is no command "memroy"\. Did you mean memory\?\n$/ },
+    ],
+    ['an unknown option', { args: ['--dta', 'x'], code: 2, says: /unknown option '--dta'\n\(Did you mean --data\?\)/ }],
+    [
+      'an unknown sub-command',
+      { args: ['memory', 'lst'], code: 2, says: /unknown command 'lst'\n\(Did you mean list\?\)/ },
+    ],
+    [
+      'a missing option',
+      { args: ['transcript'], code: 2, says: /required option '--conversation <key>' not specified/ },
+    ],
+    [
+      'a missing argument',
+      { args: ['import', '--conversation', KEY], code: 2, says: /missing required argument 'file'/ },
+    ],
+    [
+      'an impossible key',
+      {
+        args: ['context', '--conversation', 'nope'],
+        code: 2,
+        says: /"nope" is no conversation key\. Expected platform:workspace:channel/,
+      },
+    ],
+    [
+      'an impossible number',
+      { args: ['recall', ...HERE, '--limit', '0'], code: 2, says: /Expected a whole number from 1/ },
+    ],
+    [
+      'an unknown conversation',
+      {
+        args: ['context', ...HERE],
+        code: 1,
+        says: /^strata: There is no conversation "terminal:local:main" in the store\./,
+      },
+    ],
+    [
+      'a missing configuration',
+      { args: ['--config', 'no.toml'], code: 2, says: /^strata: Cannot read the configuration no\.toml: .*\n$/ },
+    ],
+    [
+      'broken TOML',
+      {
+        args: [],
+        config: '[defaults\n',
+        code: 2,
+        says: /^strata: config\.toml has 1 error:\n {2}config\.toml:1:\d+: .+\n$/,
+      },
+    ],
+    [
+      'misspelt keys',
+      {
+        args: [],
+        config: '[defaults]\nmodle = "x"\nmax_steps = 0\n',
+        code: 2,
+        says: /config\.toml:2:\d+: .*did you mean model\?\n.*config\.toml:3:\d+: /,
+      },
+    ],
+    [
+      'an unknown model',
+      {
+        args: ['--model', 'nope:model'],
+        code: 2,
+        says: /^strata: The model "nope:model" cannot be used: .*offline.*\n$/,
+      },
+    ],
+    [
+      'a missing key',
+      {
+        args: ['--model', 'openai:gpt-4.1-mini'],
+        code: 2,
+        says: /^strata: The model "openai:gpt-4\.1-mini" needs the environment variable OPENAI_API_KEY, .*\n$/,
+      },
+    ],
+    [
+      'a missing file to import',
+      { args: ['import', 'no.jsonl', ...HERE], code: 2, says: /^strata: Cannot read no\.jsonl: .*\n$/ },
+    ],
+    [
+      'a conversation of another platform to chat in',
+      {
+        args: ['chat', '--conversation', 'discord:a:b'],
+        code: 2,
+        says: /^strata: discord:a:b is no conversation of the terminal\. .*\n$/,
+      },
+    ],
+    [
+      'an unknown platform',
+      {
+        args: [],
+        config: '[channels.discrod]\ntoken = "x"\n',
+        code: 2,
+        says: /config\.toml:1:\d+: .*discrod: unknown channel/,
+      },
+    ],
+  ];
+
+  test.each(cases)('%s', async (_name, { args, config, code, says }) => {
+    using folder = openFolder();
+    if (config !== undefined) writeFileSync(folder.file('config.toml'), config);
+    const end = await folder.run(args, 'Hi\n');
+    expect(end).toMatchObject({ code, stdout: '' });
+    expect(end.stderr).toMatch(says);
+    expect(end.stderr).not.toMatch(/^\s+at /m);
+  });
+
+  test('data that is no folder, or no database, is refused and left alone', async () => {
+    using folder = openFolder();
+    writeFileSync(folder.file('plain'), 'text');
+    const plain = await folder.run(['--data', 'plain'], 'Hi\n');
+    expect(plain).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^strata: The data at .*plain cannot be used: /),
+    });
+    mkdirSync(folder.file('bad'));
+    const garbage = Buffer.alloc(20_000, 'not a database ');
+    writeFileSync(folder.file('bad/strata.db'), garbage);
+    const corrupt = await folder.run(['--data', 'bad'], 'Hi\n');
+    expect(corrupt).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/cannot be used: .*Nothing was changed\.\n$/),
+    });
+  });
+
+  test('a second process on the same data is refused, and the first goes on', async () => {
+    using folder = openFolder();
+    const first = folder.start([]);
+    const end = ended(first);
+    await new Promise<void>((resolve) => {
+      first.stdout.once('data', () => resolve());
+      first.stdin.write('Hello.\n');
+    });
+    const second = await folder.run([], 'Hi\n');
+    expect(second).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^strata: Another Strata process is using the data at /),
+    });
+    first.stdin.end('My name is Ada.\n');
+    expect(await end).toMatchObject({ code: 0, stdout: expect.stringContaining('Ada') });
+  });
+
+  test('invalid UTF-8 and a line of 10 MB are refused, and everything else is served', async () => {
+    using folder = openFolder();
+    const input = Buffer.concat([
+      Buffer.from('Hello.\n'),
+      Buffer.from([0xff, 0xfe, 0x0a]),
+      Buffer.alloc(10_000_000, 'x'),
+      Buffer.from('\nMy name is Ada.\n'),
+    ]);
+    const { code, stdout, stderr } = await folder.run([], input);
+    expect(code).toBe(1);
+    expect(stderr).toContain('Line 2 was not sent: it is not valid UTF-8.');
+    expect(stderr).toContain('Line 3 was not sent: it is 10.0 MB long, the limit is 1.0 MB.');
+    expect(stdout).toContain('Ada');
+    const transcript = await folder.run(['transcript', ...HERE, '--json']);
+    const said = jsonLines<{ readonly role: string; readonly text: string }>(transcript.stdout);
+    expect(said.filter((entry) => entry.role === 'user').map((entry) => entry.text)).toEqual([
+      'Hello.',
+      'My name is Ada.',
+    ]);
+  });
+});
+
+describe('help', () => {
+  test.each([
+    [],
+    ['start'],
+    ['chat'],
+    ['import'],
+    ['replay'],
+    ['recall'],
+    ['context'],
+    ['summaries'],
+    ['transcript'],
+    ['memory'],
+    ['config'],
+    ['prompts'],
+    ['doctor'],
+  ])('%s is complete, with an example', async (...path: readonly string[]) => {
+    using folder = openFolder();
+    const { code, stdout, stderr } = await folder.run([...path, '--help']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(`Usage: strata${path.map((word) => ` ${word}`).join('')}`);
+    expect(stdout).toContain('$ ');
+    expect(stdout).toContain('--data <dir>');
+    expect(stdout).toContain('--config <file>');
+  });
+});
+
+describe('the end', () => {
+  test('SIGTERM finishes what is owed and exits 0', async () => {
+    using folder = openFolder();
+    const child = folder.start([]);
+    const end = ended(child);
+    await new Promise<void>((resolve) => {
+      child.stdout.once('data', () => resolve());
+      child.stdin.write('My name is Ada and I prefer tea.\n');
+    });
+    child.kill('SIGTERM');
+    expect(await end).toMatchObject({ code: 0 });
+    const { stdout } = await folder.run(['memory', 'list', ...HERE]);
+    expect(stdout).toContain('tea');
+  });
+});

@@ -1,0 +1,260 @@
+import { writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import { parseKey, textOf } from '../../src/index.ts';
+import { ADA, BOB, type DiscordDouble, GENERAL, GUILD, startDiscord, TOKEN } from '../fixtures/discord/double.ts';
+import { until } from '../fixtures/discord/kit.ts';
+import { type ScriptedServer, startScriptedModel } from '../fixtures/discord/model.ts';
+import { type Folder, openFolder } from './strata.ts';
+
+/** The whole of Strata as its own process: Discord on one side, a model's HTTP interface on the other. */
+
+const KEY = `discord:${GUILD}:${GENERAL}`;
+const WINDOW = 6_000;
+
+let double: DiscordDouble;
+let model: ScriptedServer;
+let folder: Folder;
+let bot: ReturnType<typeof run>;
+const said: string[] = [];
+
+beforeAll(async () => {
+  double = await startDiscord();
+  model = await startScriptedModel();
+  folder = openFolder({ DISCORD_BOT_TOKEN: TOKEN });
+  writeFileSync(
+    folder.file('config.toml'),
+    [
+      '[defaults]',
+      'model = "scripted:m"',
+      `context_window = ${WINDOW}`,
+      'max_output_tokens = 400',
+      'mode = "active"',
+      '[providers.scripted]',
+      `base_url = "${model.url}"`,
+      '[channels.discord]',
+      'token = "env:DISCORD_BOT_TOKEN"',
+      `rest_url = "${double.restUrl}"`,
+    ].join('\n'),
+  );
+});
+
+afterAll(async () => {
+  bot.child.kill('SIGKILL');
+  await double.close();
+  await model.close();
+  folder[Symbol.dispose]();
+});
+
+function run() {
+  const before = double.gateway.identifies.length;
+  const child = folder.start(['start', '--log-level', 'debug']);
+  const output = { text: '' };
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (output.text += chunk.toString()));
+  const exit = new Promise<number | null>((resolve) => child.on('close', resolve));
+  return { child, output, exit, isConnected: () => double.gateway.identifies.length > before };
+}
+
+async function start(): Promise<void> {
+  bot = run();
+  await until(`a connection\n${bot.output.text}`, () => bot.isConnected(), 15_000);
+}
+
+let names = 0;
+/** A message that the model's answers can be told by. */
+function say(text: string, options: { readonly silent?: boolean } = {}): string {
+  names += 1;
+  const name = `x${names}`;
+  said.push(`${name} ${text}`);
+  double.say(GENERAL, names % 3 === 0 ? BOB : ADA, `${name} ${text}`, options);
+  return name;
+}
+
+const answers = () => double.posted(GENERAL).filter(({ content }) => content.startsWith('Answer to'));
+const answerTo = (name: string) => answers().find(({ content }) => content.startsWith(`Answer to ${name}.`));
+const answered = (name: string, withinMs = 15_000) =>
+  until(`an answer to ${name}\n${bot.output.text.slice(-1500)}`, () => answerTo(name), withinMs);
+
+interface Reply {
+  readonly data: {
+    readonly flags?: number;
+    readonly embeds: readonly {
+      readonly title: string;
+      readonly description: string;
+      readonly footer?: { readonly text: string };
+    }[];
+    readonly components: readonly {
+      readonly components: readonly { readonly label: string; readonly custom_id: string }[];
+    }[];
+  };
+}
+
+async function interact(details: Parameters<DiscordDouble['interact']>[0]): Promise<Reply> {
+  const id = double.interact(details);
+  return await until(
+    'the answer of a command',
+    () => double.callbacks.find((callback) => callback.id === id)?.body as Reply | undefined,
+  );
+}
+
+const command = (name: string, action: string | null, options: Record<string, string> = {}): Promise<Reply> => {
+  const values = Object.entries(options).map(([key, value]) => ({ name: key, type: 3, value }));
+  return interact({
+    type: 2,
+    permissions: String(1n << 13n),
+    data: { id: '1', type: 1, name, options: action === null ? values : [{ type: 1, name: action, options: values }] },
+  });
+};
+const press = (reply: Reply, label: string): Promise<Reply> => {
+  const button = reply.data.components
+    .flatMap(({ components }) => components)
+    .find((candidate) => candidate.label === label);
+  return interact({
+    type: 3,
+    permissions: String(1n << 13n),
+    data: { custom_id: button?.custom_id ?? '', component_type: 2 },
+  });
+};
+const shown = ({ data }: Reply) => data.embeds[0]?.description ?? '';
+
+/** How full the window is, as `/context` says. */
+async function share(): Promise<number> {
+  const percent = /(\d+) %/.exec(shown(await command('context', 'list')))?.[1];
+  return Number(percent ?? 'NaN') / 100;
+}
+
+describe('a conversation in a channel', () => {
+  test('is answered, and its commands are registered', async () => {
+    await start();
+    await answered(say(`Hello. ${fact()}`));
+    expect(answers()[0]).toMatchObject({ type: 19, message_reference: { message_id: expect.any(String) } });
+    expect(double.registered.get('commands')).toEqual(
+      expect.arrayContaining([expect.objectContaining({ name: 'memory' })]),
+    );
+  }, 30_000);
+
+  test('passes all tiers without a pause in its answers', async () => {
+    for (let count = 2; model.asked.summaries === 0; count += 1) {
+      expect(count).toBeLessThan(80);
+      await answered(say(`${fact()} ${FILLER.repeat(3)}`));
+    }
+    // A jump over the second threshold.
+    await fill(0.7);
+    await burst([LONG, LONG]);
+    // A burst that no window holds.
+    await fill(0.6);
+    await burst([LONG, LONG, LONG, LONG, LONG, LONG]);
+    await answered(say('Are you still there?'));
+    await until('three summaries', () => model.asked.summaries > 2, 15_000);
+    await delay(500);
+    const list = shown(await command('summaries', 'list'));
+    expect(list).toMatch(/^[3-9] in the stack/);
+  }, 120_000);
+
+  test('shows its memories page by page and forgets one by command, for good', async () => {
+    const list = await command('memory', 'list');
+    expect(list.data.flags).toBe(64);
+    expect(list.data.embeds[0]?.footer?.text).toMatch(/^Page 1 of [2-9]/);
+    expect(shown(list)).toMatch(/^\d+ may be read here/);
+    const second = await press(list, 'Next');
+    expect(second.data.embeds[0]?.footer?.text).toMatch(/^Page 2/);
+    const [, id = '', text = ''] = /`(\w{26})` · \w+ · (The \w+ belongs to \w+ of \w+\.)/.exec(shown(list)) ?? [];
+    const asked = await command('memory', 'forget', { id });
+    expect(asked.data.embeds[0]?.title).toBe('This cannot be undone');
+    const done = await press(asked, 'Do it');
+    expect(done.data.embeds[0]?.title).toBe('Forgotten');
+    const found = shown(await command('memory', 'search', { query: text }));
+    expect(found).not.toContain(id);
+    expect(found).not.toContain(`· ${text}`);
+    said.splice(0, said.length, ...said.filter((line) => !line.includes(text)));
+  }, 60_000);
+});
+
+describe('a process that is killed with -9', () => {
+  test('while the model writes, answers after the restart what it owes and what it missed, once', async () => {
+    model.hold.add(`x${names + 1}`);
+    const owed = say('Are you there before the end?');
+    await until('the question', () => model.held.includes(owed));
+    bot.child.kill('SIGKILL');
+    await bot.exit;
+    model.release();
+    const missed = ['Did you miss this?', 'And this?'].map((text) => say(text, { silent: true }));
+    await start();
+    await answered(missed[1] ?? '', 20_000);
+    await answered(say('All well again?'));
+  }, 60_000);
+
+  test('between a post and the note of it, doubles nothing', async () => {
+    const asked = say('Will you say this twice?');
+    // The post is there, the process that made it is gone.
+    await until('the post', () => answerTo(asked));
+    bot.child.kill('SIGKILL');
+    await bot.exit;
+    await start();
+    await answered(say('And now?'));
+    expect(answers().filter(({ content }) => content.startsWith(`Answer to ${asked}.`))).toHaveLength(1);
+  }, 60_000);
+
+  test('has lost and doubled nothing in the end, and stops cleanly when it is told to', async () => {
+    bot.child.kill('SIGTERM');
+    expect(await bot.exit).toBe(0);
+    const contents = answers().map(({ content }) => content.split('.')[0]);
+    expect(new Set(contents).size).toBe(contents.length);
+
+    const { store } = await createSqliteStorage({ directory: folder.file('data') });
+    const conversation = await store.conversations.find(parseKey(KEY).key);
+    if (conversation === null) throw new Error('no conversation');
+    const entries = await store.transcript.read(conversation.id, {
+      fromSeq: 1,
+      toSeq: conversation.nextSeq - 1,
+      limit: 10_000,
+    });
+    const kept = entries
+      .filter(({ role, redactedAt }) => role === 'user' && redactedAt === null)
+      .map(({ parts }) => textOf(parts));
+    expect(kept).toEqual(said);
+    expect(conversation.answeredUpto).toBeGreaterThanOrEqual(conversation.replyDueSeq);
+    const runs = await store.journal.runs(conversation.id, 100);
+    const triggers = new Set(runs.map(({ trigger }) => trigger));
+    expect([...triggers]).toEqual(expect.arrayContaining(['background', 'aggressive', 'gap']));
+    expect(await store.outbox.pending(null)).toEqual([]);
+    await store.close();
+  }, 30_000);
+});
+
+let facts = 0;
+
+/** Something worth remembering that shares no telling word with any other. */
+function fact(): string {
+  facts += 1;
+  return `The ${word(facts * 3)} belongs to ${word(facts * 3 + 1)} of ${word(facts * 3 + 2)}.`;
+}
+
+/** An invented word for each number. */
+function word(number: number): string {
+  const digits = (number * 7919 + 10_007).toString(6);
+  return [...digits].map((digit) => ['ka', 'lo', 'mi', 'nu', 've', 'po'][Number(digit)]).join('');
+}
+
+const FILLER = 'It has been there for a while and nobody came to fetch it, so it waits. ';
+const LONG = FILLER.repeat(27).trim();
+
+/** Talks until the window is as full as that. */
+async function fill(wanted: number): Promise<void> {
+  for (let count = 0; (await share()) < wanted; count += 1) {
+    expect(count).toBeLessThan(80);
+    await answered(say(`We talk on. ${FILLER.repeat(3)}`));
+  }
+}
+
+/** Says all of it while a reply is being written, so that the next turn reads it at once. */
+async function burst(texts: readonly string[]): Promise<void> {
+  model.hold.add(`x${names + 1}`);
+  const first = say('Listen.');
+  await until('the question', () => model.held.includes(first));
+  const all = texts.map((text) => say(text));
+  model.release();
+  await answered(all.at(-1) ?? first);
+}

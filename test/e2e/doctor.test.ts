@@ -1,0 +1,147 @@
+import { type ChildProcessWithoutNullStreams, execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { ended, type Folder, jsonLines, MAIN, openFolder } from './strata.ts';
+
+interface Checkup {
+  readonly ok: boolean;
+  readonly checksRun: readonly string[];
+  readonly checksSkipped: readonly string[];
+  readonly findings: readonly Found[];
+}
+
+interface Found {
+  readonly checkId: string;
+  readonly severity: 'ok' | 'warn' | 'fail';
+  readonly message: string;
+  readonly fixHint: string | null;
+}
+
+async function checkup(folder: Folder, args: readonly string[] = []) {
+  const { code, stdout, stderr } = await folder.run(['doctor', '--json', ...args]);
+  const [result] = jsonLines<Checkup>(stdout);
+  if (result === undefined) throw new Error(`doctor printed nothing: ${stderr}`);
+  const of = (checkId: string) => result.findings.find((found) => found.checkId === checkId);
+  return { ...result, code, stderr, of };
+}
+
+/** The child has opened its data once it has answered. */
+async function answered(child: ChildProcessWithoutNullStreams): Promise<void> {
+  await new Promise<void>((resolve) => {
+    child.stdout.once('data', () => resolve());
+    child.stdin.write('Hello.\n');
+  });
+}
+
+describe('doctor', () => {
+  test('finds nothing wrong in an empty folder, asks the model when told to, and says what it looked at', async () => {
+    using folder = openFolder();
+    const healthy = await checkup(folder, ['--deep']);
+    expect(healthy).toMatchObject({ code: 0, stderr: '', ok: true, checksSkipped: [] });
+    const own = healthy.checksRun.filter((checkId) => !checkId.includes('.'));
+    expect(own).toEqual(['node', 'config', 'prompts', 'data', 'disk', 'model', 'privacy']);
+    expect(healthy.of('model')?.message).toMatch(/^agent main: offline:demo \(.*\), window 2,000, it answered$/);
+    expect(healthy.findings.every(({ fixHint, severity }) => severity !== 'ok' || fixHint === null)).toBe(true);
+  });
+
+  test('prints a line for each check, with a way out where one is needed', async () => {
+    using folder = openFolder();
+    const { code, stdout } = await folder.run(['doctor', '--model', 'openai:gpt-4.1-mini']);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^OK {4}config: no .*config\.toml: all defaults$/m);
+    expect(stdout).toMatch(/^FAIL {2}model: agent main: .*OPENAI_API_KEY.*\n {6}→ Set the key/m);
+  });
+
+  test('of a broken configuration goes no further, and names the way to all of its errors', async () => {
+    using folder = openFolder();
+    writeFileSync(folder.file('config.toml'), '[defaults]\nmodle = "auto"\n');
+    const broken = await checkup(folder);
+    expect(broken).toMatchObject({ code: 1, ok: false, checksRun: ['node', 'config'] });
+    expect(broken.checksSkipped).toEqual(['prompts', 'data', 'disk', 'model', 'privacy']);
+    expect(broken.of('config')).toMatchObject({
+      severity: 'fail',
+      message: expect.stringMatching(/config\.toml:2:\d+: .*did you mean model/),
+      fixHint: expect.stringContaining('strata config check'),
+    });
+  });
+
+  test('names a prompt that cannot be used', async () => {
+    using folder = openFolder();
+    mkdirSync(folder.file('words'));
+    writeFileSync(folder.file('words/persona.md.hbs'), 'I am {{nobody}}.');
+    writeFileSync(folder.file('config.toml'), '[defaults]\nprompts = "words"\n');
+    const { code, of } = await checkup(folder);
+    expect(code).toBe(1);
+    expect(of('prompts')).toMatchObject({ severity: 'fail', message: expect.stringContaining('nobody') });
+  });
+
+  test('tells a damaged database from one that is in use', async () => {
+    using folder = openFolder();
+    mkdirSync(folder.file('data'));
+    writeFileSync(folder.file('data/strata.db'), Buffer.alloc(20_000, 'not a database '));
+    const damaged = await checkup(folder);
+    expect(damaged).toMatchObject({ code: 1, checksSkipped: ['disk', 'model'] });
+    expect(damaged.of('data')).toMatchObject({ severity: 'fail', message: expect.stringContaining('cannot be used') });
+    const child = folder.start(['--data', 'other']);
+    await answered(child);
+    const busy = await checkup(folder, ['--data', 'other']);
+    expect(busy).toMatchObject({ code: 0, ok: true });
+    expect(busy.of('data')).toMatchObject({ severity: 'warn', message: expect.stringContaining('Another Strata') });
+    child.stdin.end();
+    expect((await ended(child)).code).toBe(0);
+  });
+
+  test('warns of what people do not expect', async () => {
+    using folder = openFolder();
+    const lines = ['[defaults.memory]', 'share_public = true', '[log]', 'text = true', ''];
+    writeFileSync(folder.file('config.toml'), lines.join('\n'));
+    const { code, of } = await checkup(folder);
+    expect(code).toBe(0);
+    expect(of('privacy')).toMatchObject({
+      severity: 'warn',
+      message: expect.stringMatching(/share_public.*log\.text/),
+    });
+  });
+});
+
+describe('the number that says how full a conversation is', () => {
+  test('is the same in the talk, after it, and in JSON', async () => {
+    using folder = openFolder();
+    const said = ['My name is Ada and I prefer tea.', 'The office is in Lisbon.', '/status', '/context', ''];
+    const talk = await folder.run([], said.join('\n'));
+    const numbers = [...talk.stdout.matchAll(/~([\d,]+) of 2,000 tokens/g)].map(([, used]) => used);
+    expect(numbers).toHaveLength(2);
+    const here = ['context', '--conversation', 'terminal:local:main'];
+    const json = jsonLines<{ readonly used: number }>((await folder.run([...here, '--json'])).stdout);
+    const text = await folder.run(here);
+    const [after] = /~([\d,]+) of 2,000 tokens/.exec(text.stdout)?.slice(1) ?? [];
+    expect(new Set([...numbers, after, json[0]?.used.toLocaleString('en')]).size).toBe(1);
+  });
+});
+
+describe('an older Node', () => {
+  /** What `process.versions` says there. */
+  const pretend = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'22.20.0'}})`;
+
+  test.each([MAIN, MAIN.replace('main.ts', 'strata.js')])(
+    'is refused in one sentence that names the way out, by %s',
+    (entry) => {
+      using folder = openFolder();
+      const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', pretend, entry, 'chat'], {
+        cwd: folder.path,
+        encoding: 'utf8',
+      });
+      expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+      expect(stderr).toMatch(/^strata: Strata needs Node\.js 24 or newer; this is 22\.20\.0\. .*`npm start`\.\n$/);
+    },
+  );
+});
+
+describe('a checkout', () => {
+  test('runs as the package’s program', () => {
+    const root = fileURLToPath(new URL('../..', import.meta.url));
+    const printed = execFileSync('npx', ['--no-install', 'strata', '--version'], { cwd: root, encoding: 'utf8' });
+    expect(printed.trim()).toMatch(/^\d+\.\d+\.\d+$/);
+  });
+});

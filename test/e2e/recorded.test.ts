@@ -1,0 +1,162 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import { parseKey, type Summary } from '../../src/index.ts';
+import {
+  type RecordedModel,
+  type Recording,
+  readRecording,
+  recordedFolder,
+  startRecordedModel,
+} from '../fixtures/recorded-model.ts';
+
+const main = join(import.meta.dirname, '../../src/main.ts');
+const key = 'test:locomo:recorded';
+
+const contextSchema = z.looseObject({
+  entries: z.int(),
+  contextFrom: z.int(),
+  compactedUpto: z.int(),
+  stack: z.array(
+    z.looseObject({
+      id: z.string(),
+      kind: z.string(),
+      level: z.int(),
+      fromSeq: z.int(),
+      toSeq: z.int(),
+      tokens: z.int(),
+    }),
+  ),
+  tail: z.object({ fromSeq: z.int(), toSeq: z.int(), tokens: z.int() }),
+  used: z.number(),
+  window: z.int(),
+  tier: z.string(),
+});
+const memorySchema = z.looseObject({
+  kind: z.string(),
+  text: z.string(),
+  audience: z.string(),
+  sources: z.array(z.object({ conversation: z.string(), seq: z.int(), id: z.string().nullable() })),
+});
+const openedSchema = z.looseObject({ messages: z.array(z.looseObject({ id: z.string() })) });
+
+// The recordings may not be part of the repository.
+describe.skipIf(!existsSync(recordedFolder)).each(['conv-0', 'conv-1'])(
+  'the recorded conversation %s, replayed',
+  (name) => {
+    let directory: string;
+    let recording: Recording;
+    let model: RecordedModel;
+
+    const strata = async (...words: readonly string[]): Promise<string> => {
+      const globals = ['--config', join(directory, 'config.toml'), '--data', join(directory, 'data')];
+      const child = spawn(process.execPath, [main, ...words, ...globals], { stdio: ['ignore', 'pipe', 'pipe'] });
+      const output = { stdout: '', stderr: '' };
+      child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
+      child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));
+      const { promise, resolve } = Promise.withResolvers<number | null>();
+      child.on('close', resolve);
+      expect({ code: await promise, stderr: output.stderr }).toMatchObject({ code: 0 });
+      return output.stdout;
+    };
+    const json = async (...words: readonly string[]): Promise<unknown> =>
+      JSON.parse(await strata(...words, '--conversation', key, '--json'));
+
+    /** What lies beneath the stack: the summaries of messages, oldest first. */
+    const freshLayers = async (): Promise<readonly Summary[]> => {
+      const { store } = await createSqliteStorage({ directory: join(directory, 'data') });
+      const beneath = async (layer: Summary): Promise<readonly Summary[]> =>
+        layer.level === 0
+          ? [layer]
+          : (await Promise.all((await store.summaries.children(layer.id)).map(beneath))).flat();
+      const conversation = await store.conversations.find(parseKey(key).key);
+      const stack = await store.summaries.live(conversation?.id ?? 0);
+      const fresh = (await Promise.all(stack.map(beneath))).flat();
+      await store.close();
+      return fresh;
+    };
+
+    beforeAll(async () => {
+      directory = await mkdtemp(join(tmpdir(), 'strata-recorded-'));
+      recording = await readRecording(name);
+      model = await startRecordedModel(recording);
+      await writeFile(
+        join(directory, 'config.toml'),
+        `[defaults]\nmodel = "scripted:m"\ncontext_window = 6000\n[providers.scripted]\nbase_url = "${model.url}"\n`,
+      );
+      await strata('replay', recording.file, '--conversation', key, '--json');
+    }, 120_000);
+
+    afterAll(async () => {
+      await model.close();
+      await rm(directory, { recursive: true });
+    });
+
+    it('keeps every message once, in order, under its own id', async () => {
+      const lines = (await strata('transcript', '--conversation', key, '--json')).trim().split('\n');
+      const ids = lines.map((line) => z.looseObject({ id: z.string(), seq: z.int() }).parse(JSON.parse(line)).id);
+      expect(ids).toEqual(recording.messageIds);
+    });
+
+    it('covers the conversation without a hole by a stack of layers and the tail', async () => {
+      const context = contextSchema.parse(await json('context'));
+      expect(context.entries).toBe(recording.messageIds.length);
+      const first = context.stack.map((layer) => layer.fromSeq);
+      const next = context.stack.map((layer) => layer.toSeq + 1);
+      expect([...first, context.tail.fromSeq]).toEqual([context.contextFrom, ...next]);
+      expect(context.compactedUpto).toBe(context.tail.fromSeq - 1);
+      expect(context.tail.toSeq).toBe(context.entries);
+      expect(context.stack.every((layer) => layer.kind === 'summary')).toBe(true);
+      expect(context.stack.length).toBeGreaterThanOrEqual(2);
+      expect(context.stack.some((layer) => layer.level > 0)).toBe(true);
+      expect(context.used).toBeLessThan(context.window);
+      expect(model.condensed).toBeGreaterThan(0);
+    });
+
+    it('summarises each message once, with the words that the recorded model had for it', {
+      timeout: 60_000,
+    }, async () => {
+      const covered = model.summarised.toSorted((a, b) => a.fromSeq - b.fromSeq);
+      const seams = covered.slice(1).map((range, index) => range.fromSeq - (covered[index]?.toSeq ?? 0));
+      expect(seams.every((seam) => seam === 1)).toBe(true);
+      const written = recording.messageIds.map((_, index) => recording.summaryOf(recording.sessionOf(index + 1)));
+      const fresh = await freshLayers();
+      expect(fresh.length).toBe(covered.length);
+      for (const { text } of fresh) expect(written.join('\n')).toContain(text.split('\n')[0]);
+    });
+
+    it('opens a layer down to the messages that it stands for', async () => {
+      const [oldest] = await freshLayers();
+      const opened = openedSchema.parse(await json('summaries', 'open', oldest?.id ?? ''));
+      expect(opened.messages.map((message) => message.id)).toEqual(recording.messageIds.slice(0, oldest?.toSeq));
+    });
+
+    it('keeps the recorded facts as memories whose sources are the recorded evidence', async () => {
+      const memories = z.array(memorySchema).parse(await json('memory', 'list'));
+      const recorded = new Map(recording.facts.map((fact) => [fact.text, fact]));
+      expect(memories.length).toBeGreaterThan(recording.facts.length / 4);
+      for (const memory of memories) {
+        const fact = recorded.get(memory.text);
+        expect(fact, memory.text).toBeDefined();
+        expect(memory.sources.length).toBeGreaterThan(0);
+        for (const source of memory.sources) expect(recording.messageIds[source.seq - 1]).toBe(source.id);
+      }
+      const exact = memories.filter((memory) =>
+        memory.sources.every(({ id }) => recorded.get(memory.text)?.evidence.includes(id ?? '')),
+      );
+      // A fact that is said again gains the later evidence too.
+      expect(exact.length / memories.length).toBeGreaterThan(0.8);
+    });
+
+    it('changes nothing when it is replayed again', async () => {
+      const before = await json('context');
+      await strata('replay', recording.file, '--conversation', key, '--json');
+      expect(await json('context')).toEqual(before);
+    });
+  },
+);

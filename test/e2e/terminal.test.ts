@@ -1,0 +1,72 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { ended, MAIN, openFolder } from './strata.ts';
+
+/** `script` runs a command at a terminal of its own, as a person would. */
+const hasScript = ((): boolean => {
+  try {
+    return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux');
+  } catch {
+    return false;
+  }
+})();
+
+describe.skipIf(!hasScript)('at a real terminal', () => {
+  const open = (folder: { readonly path: string }, args = '') => {
+    const command = `${process.execPath} ${MAIN} ${args}`;
+    const env = { PATH: process.env['PATH'] ?? '', TERM: 'xterm', USER: 'Ada', OLLAMA_HOST: 'http://127.0.0.1:9' };
+    return spawn('script', ['-qefc', command, '/dev/null'], { cwd: folder.path, env });
+  };
+  /** Waits until the screen has shown the text. */
+  const shown = (child: ReturnType<typeof open>, text: string | RegExp) =>
+    new Promise<void>((resolve) => {
+      let all = '';
+      const look = (chunk: Buffer) => {
+        all += chunk.toString();
+        if (all.match(text) === null) return;
+        child.stdout.off('data', look);
+        resolve();
+      };
+      child.stdout.on('data', look);
+    });
+
+  test('a reply streams above the prompt and stands there once; Ctrl-D ends with 0', async () => {
+    using folder = openFolder();
+    const child = open(folder);
+    const end = ended(child);
+    await shown(child, '> ');
+    child.stdin.write('My name is Ada.\r');
+    await shown(child, /Strata:[\s\S]*Ada[\s\S]*> /);
+    child.stdin.write('/status\r');
+    await shown(child, 'Window');
+    child.stdin.write('\u0004');
+    const { code, stdout } = await end;
+    expect(code).toBe(0);
+    expect(stdout).toContain('Model: offline:demo');
+    expect(stdout.match(/Strata:/g)).toHaveLength(1);
+  });
+
+  test('Ctrl-C ends in order, and nothing said is lost', async () => {
+    using folder = openFolder();
+    const child = open(folder);
+    const end = ended(child);
+    await shown(child, '> ');
+    child.stdin.write('I prefer tea.\r');
+    await delay(50);
+    child.stdin.write('\u0003');
+    expect((await end).code).toBe(0);
+    const { stdout } = await folder.run(['transcript', '--conversation', 'terminal:local:main']);
+    expect(stdout).toContain('Ada: I prefer tea.');
+  });
+
+  test('a replay shows its progress', async () => {
+    using folder = openFolder();
+    const rows = Array.from({ length: 30 }, (_, index) => ({ id: index, author: 'Ada', text: `Line ${index}.` }));
+    const { writeFileSync } = await import('node:fs');
+    writeFileSync(folder.file('chat.jsonl'), rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    const { code, stdout } = await ended(open(folder, 'replay chat.jsonl'), '');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/\[█+\] 100 % 30\/30/);
+  });
+});

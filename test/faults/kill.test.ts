@@ -1,0 +1,185 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { look } from './look.ts';
+import { createModelServer, type Mode, type ModelServer } from './model-server.ts';
+import { type BotProcess, createTown, type Town } from './town.ts';
+
+interface Death {
+  readonly at: string;
+  readonly mode?: Mode;
+  /** So many times it is passed first. */
+  readonly spare?: number;
+  readonly idleMinutes?: number;
+}
+
+/** Every step of a reply and of a compaction, in which the process is killed with -9. */
+const DEATHS: readonly Death[] = [
+  { at: 'before a message is stored', spare: 2 },
+  { at: 'after a message is stored', spare: 2 },
+  { at: 'a reply is asked for' },
+  { at: 'a reply is half sent' },
+  { at: 'a reply is sent' },
+  { at: 'before a reply is stored' },
+  { at: 'after a reply is stored' },
+  { at: 'a post arrives' },
+  { at: 'a post is taken' },
+  { at: 'before a post is known to be sent' },
+  { at: 'after a post is known to be sent' },
+  { at: 'after the claim to maintain' },
+  { at: 'a summary is asked for' },
+  { at: 'a summary is half sent' },
+  { at: 'a summary is sent' },
+  { at: 'before a summary is stored' },
+  { at: 'after a summary is stored' },
+  { at: 'before the end of a job' },
+  { at: 'after the end of a job' },
+  { at: 'before a condensed summary is stored' },
+  { at: 'after a condensed summary is stored' },
+  { at: 'before memories of a silent tail are stored', idleMinutes: 0.005 },
+  { at: 'after memories of a silent tail are stored', idleMinutes: 0.005 },
+  { at: 'before a gap is opened', mode: 'hangs' },
+  { at: 'after a gap is opened', mode: 'fails' },
+];
+
+/** Of the model's and the platform's moments the parent kills; of the store's steps the process itself. */
+const MOMENTS = /^a (?:reply|summary) is (?:asked for|half sent|sent)$|^a post/u;
+/** After these a job was under way: the next process takes it up although nobody says anything. */
+const UNFINISHED = /^after the claim to maintain$|^a summary is|^before (?:a summary|a condensed|memories)/u;
+const REPLY_LIMIT_MS = 5000;
+const RESUME_LIMIT_MS = 10_000;
+
+interface Place extends AsyncDisposable {
+  readonly directory: string;
+  readonly server: ModelServer;
+  readonly town: Town;
+  /** Told of the moments of the model and of the platform. */
+  onMoment: (moment: string) => void;
+}
+
+async function createPlace(): Promise<Place> {
+  const directory = await mkdtemp(join(tmpdir(), 'strata-kill-'));
+  const server = await createModelServer();
+  const place: Place = {
+    directory,
+    server,
+    town: createTown({ directory, server, onPost: (moment) => place.onMoment(moment) }),
+    onMoment: () => undefined,
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+  server.onMoment = (moment) => place.onMoment(moment);
+  return place;
+}
+
+describe('a bot that is killed with -9', () => {
+  it('in any step of a reply or a compaction loses no message, doubles no post and goes on (I1, I2, I4, I8, I11)', async () => {
+    await using place = await createPlace();
+    const { server, town, directory } = place;
+    let before: Death | null = null;
+    for (const death of DEATHS) {
+      server.mode = death.mode ?? 'well';
+      const isMoment = MOMENTS.test(death.at);
+      const bot = await town.start({ ...death, killAt: isMoment ? '' : death.at });
+      place.onMoment = (moment) => {
+        if (isMoment && moment === death.at) bot.kill();
+      };
+      await comeBack(town, bot, before);
+      await talkUntilDeath(town, bot, death);
+      place.onMoment = () => undefined;
+      look(directory).expectWhole(town);
+      before = death;
+    }
+    server.mode = 'well';
+    const bot = await town.start({ idleMinutes: 0.01 });
+    await comeBack(town, bot, before);
+    await town.say(bot, REPLY_LIMIT_MS);
+    await quiet(bot);
+    await bot.stop();
+    expect(town.troubles).toEqual([]);
+    look(directory).expectDone(town);
+  }, 150_000);
+});
+
+describe('a summariser that hangs, then fails, in a process that then dies', () => {
+  it('delays no reply and loses no message, and its work is done by the next process (I1, I5, R1)', async () => {
+    await using place = await createPlace();
+    const { server, town, directory } = place;
+    const bot = await town.start({});
+    await talk(town, bot, 8);
+    const well = await talk(town, bot, 25);
+    server.mode = 'hangs';
+    const hung = await talk(town, bot, 25);
+    server.mode = 'fails';
+    server.breakOff();
+    const failing = await talk(town, bot, 25);
+    expect(bot.events.some(({ event }) => event === 'gap.opened')).toBe(true);
+    expect(bot.events.some(({ event }) => event === 'maintenance.delayed')).toBe(true);
+    bot.kill();
+    await bot.ended;
+    look(directory).expectWhole(town);
+    expect(median(hung), 'replies beside a hanging summariser').toBeLessThan(3 * median(well) + 20);
+    expect(median(failing), 'replies beside a failing summariser').toBeLessThan(3 * median(well) + 20);
+    expect(Math.max(...hung, ...failing)).toBeLessThan(REPLY_LIMIT_MS / 2);
+
+    server.mode = 'well';
+    const next = await town.start({ idleMinutes: 0.01 });
+    await until(() => look(directory).stack.every(({ kind }) => kind === 'summary'), 20_000);
+    await talk(town, next, 2);
+    await quiet(next);
+    await next.stop();
+    expect(town.troubles).toEqual([]);
+    look(directory).expectDone(town);
+  }, 90_000);
+});
+
+/** How long each reply took. All of them came. */
+async function talk(town: Town, bot: BotProcess, count: number): Promise<readonly number[]> {
+  const taken: number[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const message = await town.say(bot, REPLY_LIMIT_MS);
+    expect(message.answeredAt, `no reply to ${message.id}`).not.toBeNull();
+    taken.push((message.answeredAt ?? Infinity) - message.sentAt);
+  }
+  return taken;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Infinity;
+}
+
+/** What was owed when the last process died is answered soon, and a job that was under way is taken up. */
+async function comeBack(town: Town, bot: BotProcess, before: Death | null): Promise<void> {
+  const owed = () => town.messages.filter((message) => message.answeredAt === null);
+  await until(() => bot.isOver || owed().length === 0, REPLY_LIMIT_MS);
+  if (!bot.isOver) expect(owed(), `owed since "${before?.at}"`).toEqual([]);
+  if (before === null || before.mode === 'hangs' || !UNFINISHED.test(before.at)) return;
+  const hasResumed = () => bot.events.some(({ event }) => event === 'maintenance.started');
+  await until(() => bot.isOver || hasResumed(), RESUME_LIMIT_MS);
+  expect(hasResumed(), `the job that "${before.at}" interrupted was not taken up`).toBe(true);
+}
+
+async function talkUntilDeath(town: Town, bot: BotProcess, death: Death): Promise<void> {
+  for (let count = 0; count < 60 && !bot.isOver; count += 1) {
+    const message = await town.say(bot, REPLY_LIMIT_MS);
+    if (!bot.isOver) expect(message.answeredAt, `no reply to ${message.id} before "${death.at}"`).not.toBeNull();
+    // A conversation that falls silent is read for memories.
+    if (death.idleMinutes !== undefined) await until(() => bot.isOver, 600);
+  }
+  if (!bot.isOver) bot.kill();
+  expect(bot.isOver, `the step "${death.at}" was not reached`).toBe(true);
+  expect(await bot.ended).toBe('SIGKILL');
+}
+
+/** Nothing happened for a while. */
+async function quiet(bot: BotProcess): Promise<void> {
+  await until(() => Date.now() - Math.max(bot.events.at(-1)?.at ?? 0, bot.readyAt) > 1500, 15_000);
+}
+
+async function until(condition: () => boolean, limitMs: number): Promise<void> {
+  const deadline = Date.now() + limitMs;
+  while (!condition() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 5));
+}

@@ -1,0 +1,286 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, vi } from 'vitest';
+import { createOfflineModel } from '../../adapters/models/offline/index.ts';
+import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
+import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import { type Bot, createBot } from '../../src/bot.ts';
+import { type Channel, type ConversationKey, type MaintenanceRun, makeKey, type Queue } from '../../src/index.ts';
+import { findRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
+
+const WORKER = fileURLToPath(new URL('./redis-worker.process.ts', import.meta.url));
+const RESUME_LIMIT_MS = 15_000;
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const CONVERSATIONS = Array.from({ length: 4 }, (_, index) =>
+  makeKey({ platform: 'test', workspace: 'here', channel: `talk${index}` }),
+);
+
+interface Place extends AsyncDisposable {
+  readonly bot: Bot;
+  readonly redis: RedisServer;
+  /** Milliseconds that each kick took. */
+  readonly kicks: readonly number[];
+  readonly posted: ReadonlyMap<ConversationKey, number>;
+  startWorker(): Promise<void>;
+  killWorkers(): Promise<void>;
+  /** Says so much everywhere that something is due, and waits for the replies. Gives the longest wait for one. */
+  talk(messages: number): Promise<number>;
+  /** Summaries committed so far. */
+  summaries(): Promise<readonly MaintenanceRun[]>;
+  /** Resolves when nothing is due any more. Gives how long that took. */
+  settled(): Promise<number>;
+}
+
+interface Options {
+  readonly redisIsUp: boolean;
+}
+
+/** A gateway in this process, workers in others, one SQLite file, one Redis. */
+async function openPlace(redis: RedisServer, { redisIsUp }: Options): Promise<Place> {
+  if (!redisIsUp) await redis.kill();
+  const directory = await mkdtemp(join(tmpdir(), 'strata-outage-'));
+  const workers: ChildProcess[] = [];
+  const kicks: number[] = [];
+  const posted = new Map<ConversationKey, number>();
+  const model = createOfflineModel();
+  const bot = createBot({
+    storage: await createSqliteStorage({ directory, shared: true }),
+    queue: timed(createBullMqQueue({ url: redis.url, log: silent, onTrouble: () => undefined }), kicks),
+    models: { open: async () => model, choose: async () => ({ modelId: model.id, reason: 'it is the only one' }) },
+    agents: [{ id: 'main', model: model.id, mode: 'active' }],
+    channels: [countingChannel(posted)],
+    role: 'gateway',
+  });
+  await bot.start();
+  const killWorkers = async () => {
+    for (const worker of workers.splice(0)) {
+      worker.kill('SIGKILL');
+      await once(worker, 'exit');
+    }
+  };
+  const { conversations, journal } = bot.services.store;
+  let said = 0;
+  return {
+    bot,
+    redis,
+    kicks,
+    posted,
+    killWorkers,
+    async startWorker() {
+      const child = spawn(process.execPath, [WORKER, directory, redis.url], { stdio: ['ignore', 'pipe', 'inherit'] });
+      workers.push(child);
+      if (child.stdout !== null) await once(child.stdout, 'data');
+    },
+    async talk(messages) {
+      let longest = 0;
+      for (let count = 0; count < messages; count += 1) {
+        said += 1;
+        const start = performance.now();
+        await Promise.all(CONVERSATIONS.map((key) => say(bot, key, said)));
+        await bot.settled();
+        longest = Math.max(longest, performance.now() - start);
+      }
+      return longest;
+    },
+    async summaries() {
+      const ids = await Promise.all(CONVERSATIONS.map((key) => conversations.find(key)));
+      const runs = await Promise.all(ids.map((found) => (found === null ? [] : journal.runs(found.id, 100))));
+      return runs.flat().filter(({ outcome }) => outcome === 'committed');
+    },
+    async settled() {
+      const start = performance.now();
+      for (;;) {
+        const due = await conversations.due('maintenance', { now: Date.now(), limit: 10 });
+        const rows = await conversations.list({ limit: 10, offset: 0 });
+        const isHeld = rows.some(({ maintenanceUntil }) => (maintenanceUntil ?? 0) > Date.now());
+        if (due.length === 0 && !isHeld) return performance.now() - start;
+        if (performance.now() - start > RESUME_LIMIT_MS) throw new Error(`${due.length} conversations are still due.`);
+        await sleep(50);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await killWorkers();
+      await bot.stop({ deadlineMs: 500 });
+      await redis[Symbol.asyncDispose]();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function timed(queue: Queue, kicks: number[]): Queue {
+  return {
+    ...queue,
+    kick(id, options) {
+      const start = performance.now();
+      queue.kick(id, options);
+      kicks.push(performance.now() - start);
+    },
+  };
+}
+
+function countingChannel(posted: Map<ConversationKey, number>): Channel {
+  return {
+    platform: 'test',
+    traits: { idempotentPosts: false, ephemeral: false },
+    start: async () => undefined,
+    split: (text) => [{ kind: 'text', text }],
+    async post({ conversation, nonce }) {
+      posted.set(conversation, (posted.get(conversation) ?? 0) + 1);
+      return { platformMessageId: nonce };
+    },
+    show: () => undefined,
+    stop: async () => undefined,
+  };
+}
+
+async function say(bot: Bot, conversation: ConversationKey, count: number): Promise<void> {
+  await bot.sink.message({
+    conversation,
+    externalId: `m${count}`,
+    author: { id: 'u-ada', name: 'Ada', kind: 'person' },
+    text: `My parcel ${count} is at the post office, between the bakery and the old town hall, as every week.`,
+    attachments: [],
+    replyTo: null,
+    mentions: [],
+    addressesBot: true,
+    audience: 'private',
+    at: Date.now(),
+  });
+}
+
+/** No message lies in two summaries of messages, and what the view shows has no hole. */
+async function expectWhole({ bot, summaries, posted }: Place, messages: number): Promise<void> {
+  const ranges = Map.groupBy(
+    (await summaries()).filter(({ work }) => work === 'compact' || work === 'fill'),
+    ({ conversationId }) => conversationId,
+  );
+  for (const runs of ranges.values()) {
+    const ordered = runs.toSorted((a, b) => a.fromSeq - b.fromSeq);
+    for (const [index, run] of ordered.entries()) {
+      expect(run.fromSeq).toBe(index === 0 ? 1 : (ordered[index - 1]?.toSeq ?? 0) + 1);
+    }
+  }
+  const { conversations, transcript } = bot.services.store;
+  for (const key of CONVERSATIONS) {
+    const found = await conversations.find(key);
+    const snapshot = found && (await transcript.context(found.id, { maxEntries: 1000 }));
+    const stack = snapshot?.stack ?? [];
+    expect(stack[0]?.fromSeq).toBe(1);
+    for (const [index, layer] of stack.slice(1).entries()) expect(layer.fromSeq).toBe((stack[index]?.toSeq ?? 0) + 1);
+    expect(snapshot?.tail[0]?.seq).toBe((stack.at(-1)?.toSeq ?? 0) + 1);
+    expect(posted.get(key)).toBe(messages);
+  }
+}
+
+function report(what: string, { kicks }: Place, longest: number): void {
+  const sorted = kicks.toSorted((a, b) => a - b);
+  const p99 = sorted[Math.floor(sorted.length * 0.99)] ?? 0;
+  const words = `${kicks.length} kicks, p99 ${p99.toFixed(3)} ms; longest wait for four replies ${longest.toFixed(0)} ms`;
+  process.stdout.write(`${what}: ${words}\n`);
+}
+
+vi.setConfig({ testTimeout: 90_000 });
+const redis = await findRedis();
+
+describe('replies and summaries of a gateway and a worker', () => {
+  if (redis.kind === 'missing') return it.skip(`skipped: ${redis.reason}`);
+
+  it('go on without Redis from the start, and summaries come when it does', async () => {
+    await using place = await openPlace(await startRedis(redis), { redisIsUp: false });
+    await place.startWorker();
+    const longest = await place.talk(14);
+    report('Redis absent', place, longest);
+    expect(await place.summaries()).toEqual([]);
+    expect(place.bot.services.queue.stats().trouble).toContain('summaries wait');
+    await place.redis.start();
+    await place.settled();
+    expect((await place.summaries()).length).toBeGreaterThanOrEqual(CONVERSATIONS.length);
+    await until(() => place.bot.services.queue.stats().trouble === null);
+    await expectWhole(place, 14);
+  });
+
+  it('go on while Redis is killed and loses all it had', async () => {
+    await using place = await openPlace(await startRedis(redis), { redisIsUp: true });
+    await place.startWorker();
+    await place.talk(8);
+    await place.redis.kill();
+    await place.redis.wipe();
+    const longest = await place.talk(8);
+    report('Redis killed and wiped', place, longest);
+    await place.redis.start();
+    await place.talk(2);
+    await place.settled();
+    expect((await place.summaries()).length).toBeGreaterThanOrEqual(CONVERSATIONS.length);
+    await expectWhole(place, 18);
+  });
+
+  it('go on while all workers are dead, and the next one takes up what they left', async () => {
+    await using place = await openPlace(await startRedis(redis), { redisIsUp: true });
+    await place.startWorker();
+    await place.talk(7);
+    await place.killWorkers();
+    const longest = await place.talk(7);
+    report('workers dead', place, longest);
+    await place.startWorker();
+    await place.settled();
+    expect((await place.summaries()).length).toBeGreaterThanOrEqual(CONVERSATIONS.length);
+    await expectWhole(place, 14);
+  });
+});
+
+describe('a kick', () => {
+  if (redis.kind === 'missing') return it.skip(`skipped: ${redis.reason}`);
+
+  it('costs nothing and is kept, whatever Redis does', async () => {
+    await using server = await startRedis(redis);
+    await server.kill();
+    const queue = createBullMqQueue({ url: server.url, log: silent, onTrouble: () => undefined });
+    const looked = new Map<number, number>();
+    const see = async (id: number) => void looked.set(id, performance.now());
+    queue.process(see, { concurrency: 8, signal: new AbortController().signal });
+    await kickMany(queue, 'absent');
+    const absentUntil = performance.now();
+    await server.start();
+    await until(() => looked.size === KICKED);
+    await kickMany(queue, 'up');
+    await queue.idle();
+    await server.kill();
+    await kickMany(queue, 'killed');
+    const killedUntil = performance.now();
+    await server.wipe();
+    await server.start();
+    await until(() => [...looked.values()].every((at) => at > killedUntil));
+    expect(Math.min(...looked.values())).toBeGreaterThan(absentUntil);
+    await queue.close({ deadlineMs: 1000 });
+  });
+});
+
+const KICKED = 300;
+
+async function kickMany(queue: Queue, state: string): Promise<void> {
+  const times: number[] = [];
+  for (let round = 0; round < 2000; round += 1) {
+    const start = performance.now();
+    queue.kick(round % KICKED);
+    times.push(performance.now() - start);
+    if (round % 50 === 0) await sleep(5);
+  }
+  times.sort((a, b) => a - b);
+  const p99 = times[Math.floor(times.length * 0.99)] ?? 0;
+  process.stdout.write(
+    `2000 kicks, Redis ${state}: p99 ${p99.toFixed(4)} ms, longest ${times.at(-1)?.toFixed(2)} ms\n`,
+  );
+  expect(p99).toBeLessThan(5);
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let tries = 0; !condition(); tries += 1) {
+    if (tries === 200) throw new Error('It did not come true within 10 s.');
+    await sleep(50);
+  }
+}

@@ -1,0 +1,19 @@
+import { createOfflineModel } from '../../adapters/models/offline/index.ts';
+import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
+import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import { createBot } from '../../src/bot.ts';
+
+/** A worker on the same file as the gateway of the test. It is there to be killed, and tells when it has begun. */
+const [directory = '', url = ''] = process.argv.slice(2);
+const log = { debug() {}, info() {}, warn() {}, error() {} };
+const model = createOfflineModel();
+const bot = createBot({
+  storage: await createSqliteStorage({ directory, shared: true }),
+  queue: createBullMqQueue({ url, log, onTrouble: () => undefined }),
+  models: { open: async () => model, choose: async () => ({ modelId: model.id, reason: 'it is the only one' }) },
+  agents: [{ id: 'main', model: model.id, mode: 'active' }],
+  role: 'worker',
+});
+await bot.start();
+process.stdout.write('ready\n');
+setInterval(() => undefined, 1000);

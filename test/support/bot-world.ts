@@ -1,0 +1,303 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLocalQueue } from '../../adapters/queues/local/index.ts';
+import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import { type Bot, createBot } from '../../src/bot.ts';
+import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
+import {
+  type Activity,
+  type AttachmentPart,
+  type Author,
+  type Channel,
+  type Clock,
+  type CommandReply,
+  type ContextSnapshot,
+  type Conversation,
+  type ConversationKey,
+  type Entry,
+  type InboundMessage,
+  makeKey,
+  type Post,
+  type PostBody,
+  type Receipt,
+  type Storage,
+  type StrataEvent,
+  type Tool,
+} from '../../src/index.ts';
+import { createPromptLibrary } from '../../src/prompt-library.ts';
+import { type ScriptedModel, settle, type TestClock, testClock } from '../core/compaction.world.ts';
+
+/** A whole bot on real parts; only the model and the platform are the test's, and time moves when it is told to. */
+export interface BotWorld extends AsyncDisposable {
+  readonly bot: Bot;
+  readonly clock: TestClock;
+  readonly channel: RecordingChannel;
+  readonly directory: string;
+  readonly key: ConversationKey;
+  /** Of every bot that lived here. */
+  readonly events: readonly StrataEvent[];
+  say(text: string, options?: Saying): Promise<Receipt>;
+  command(path: string, options?: Readonly<Record<string, string>>): Promise<CommandReply>;
+  conversation(): Promise<Conversation>;
+  snapshot(): Promise<ContextSnapshot>;
+  entries(): Promise<readonly Entry[]>;
+  /** Every reply that is owed is posted. Lets at most some seconds pass, for retries; throws when that is not enough. */
+  settled(): Promise<void>;
+  /** Stops the bot in good order and starts another one on the same directory. */
+  restart(options?: { readonly deadlineMs?: number }): Promise<void>;
+  /** The process is gone from one moment to the next: nothing is said to anybody. Another one starts. */
+  crash(): Promise<void>;
+}
+
+export interface BotWorldOptions {
+  readonly models: readonly ScriptedModel[];
+  readonly agent?: AgentOverrides;
+  readonly tools?: readonly Tool[];
+  readonly key?: ConversationKey;
+  /** Told of everything that happens in a living bot. */
+  readonly onEvent?: (event: StrataEvent) => void;
+  /** Puts something between the bot and its storage. */
+  readonly storage?: (storage: Storage) => Storage;
+  readonly started?: boolean;
+}
+
+export interface Saying {
+  readonly id?: string;
+  readonly author?: Author;
+  readonly asks?: boolean;
+  readonly attachments?: readonly AttachmentPart[];
+  readonly replyTo?: string | null;
+  readonly key?: ConversationKey;
+  readonly audience?: InboundMessage['audience'];
+}
+
+export const ADA: Author = { id: 'u-ada', name: 'Ada', kind: 'person' };
+export const BOB: Author = { id: 'u-bob', name: 'Bob', kind: 'person' };
+export const HERE = makeKey({ platform: 'test', workspace: 'here', channel: 'talk' });
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const prompts = createPromptLibrary();
+/** More than the pauses of an outbox and of a busy model, far less than any time limit of a summary. */
+const PATIENCE_MS = 8000;
+const STEP_MS = 250;
+
+export async function createBotWorld(options: BotWorldOptions): Promise<BotWorld> {
+  const directory = await mkdtemp(join(tmpdir(), 'strata-bot-'));
+  const clock = testClock();
+  const channel = recordingChannel();
+  const events: StrataEvent[] = [];
+  const key = options.key ?? HERE;
+  let life = await live({ ...options, directory, clock, channel, events });
+  let said = 0;
+  const conversation = async (): Promise<Conversation> => {
+    const found = await life.bot.services.store.conversations.find(key);
+    if (found === null) throw new Error('Nothing was said yet.');
+    return found;
+  };
+  const world: BotWorld = {
+    get bot() {
+      return life.bot;
+    },
+    clock,
+    channel,
+    directory,
+    key,
+    events,
+    say(text, saying = {}) {
+      said += 1;
+      return life.bot.sink.message({
+        conversation: saying.key ?? key,
+        externalId: saying.id ?? `m${said}`,
+        author: saying.author ?? ADA,
+        text,
+        attachments: saying.attachments ?? [],
+        replyTo: saying.replyTo ?? null,
+        mentions: [],
+        addressesBot: saying.asks ?? true,
+        audience: saying.audience ?? 'private',
+        at: clock.now(),
+      });
+    },
+    command: (path, given = {}) =>
+      life.bot.sink.command({
+        conversation: key,
+        audience: 'private',
+        author: ADA,
+        rights: 'operator',
+        path: path.split(' '),
+        options: given,
+      }),
+    conversation,
+    async snapshot() {
+      const { id } = await conversation();
+      const snapshot = await life.bot.services.store.transcript.context(id, { maxEntries: 100_000 });
+      if (snapshot === null) throw new Error('The conversation is gone.');
+      return snapshot;
+    },
+    async entries() {
+      const { id, nextSeq } = await conversation();
+      return await life.bot.services.store.transcript.read(id, { fromSeq: 1, toSeq: nextSeq, limit: nextSeq });
+    },
+    settled: () => patiently(clock, life.bot.settled()),
+    async restart(stopping) {
+      await life.bot.stop({ deadlineMs: stopping?.deadlineMs ?? 20 });
+      life = await live({ ...options, directory, clock, channel, events });
+    },
+    async crash() {
+      await life.die();
+      life = await live({ ...options, directory, clock, channel, events });
+    },
+    async [Symbol.asyncDispose]() {
+      await life.bot.stop({ deadlineMs: 20 });
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+  return world;
+}
+
+/** Waits without letting more time pass than a person would call late. */
+async function patiently(clock: TestClock, work: Promise<void>): Promise<void> {
+  let isDone = false;
+  const ended = work.finally(() => {
+    isDone = true;
+  });
+  for (let waitedMs = 0; waitedMs <= PATIENCE_MS; waitedMs += STEP_MS) {
+    for (let turn = 0; turn < 12 && !isDone; turn += 1) await settle();
+    if (isDone) return await ended;
+    await clock.advance(STEP_MS);
+  }
+  throw new Error(`A reply is owed and did not come within ${PATIENCE_MS / 1000} s.`);
+}
+
+interface Life {
+  readonly bot: Bot;
+  die(): Promise<void>;
+}
+
+interface LifeOptions extends BotWorldOptions {
+  readonly directory: string;
+  readonly clock: TestClock;
+  readonly channel: RecordingChannel;
+  readonly events: StrataEvent[];
+}
+
+async function live(options: LifeOptions): Promise<Life> {
+  const { directory, channel, events } = options;
+  const life = { isOver: false };
+  const clock = mortal(options.clock, life);
+  const storage = await createSqliteStorage({ directory });
+  const agent = defaultAgent({
+    model: options.models[0]?.id ?? 'test:chat',
+    context_window: 3000,
+    max_output_tokens: 300,
+    persona: 'You are a bot.',
+    tools: [],
+    ...options.agent,
+  });
+  const bot = createBot({
+    storage: options.storage?.(storage) ?? storage,
+    queue: createLocalQueue({ log: silent, clock }),
+    models: {
+      async open(id) {
+        const model = options.models.find((candidate) => candidate.id === id);
+        if (model === undefined) throw new Error(`The test has no model ${id}.`);
+        return model;
+      },
+      choose: async () => ({ modelId: agent.model, reason: 'it is the only one' }),
+    },
+    channels: [channel.connect(life)],
+    agents: [agent],
+    clock,
+    prompts,
+    tools: options.tools ?? [],
+  });
+  bot.events.on((event) => {
+    if (life.isOver) return;
+    events.push(event);
+    options.onEvent?.(event);
+  });
+  if (options.started !== false) await bot.start();
+  return {
+    bot,
+    async die() {
+      life.isOver = true;
+      await storage.store.close();
+    },
+  };
+}
+
+/** The sleepers of a bot that died never wake. */
+function mortal(clock: TestClock, life: { readonly isOver: boolean }): Clock {
+  return {
+    now: clock.now,
+    sleep: (ms, options) =>
+      new Promise((resolve, reject) => {
+        clock.sleep(ms, options).then(
+          () => life.isOver || resolve(),
+          (error: unknown) => life.isOver || reject(error),
+        );
+      }),
+  };
+}
+
+/** The platform, as its users see it: it outlives the bots that are connected to it. */
+export interface RecordingChannel {
+  /** What stands there, by nonce, in the order of appearance. */
+  readonly posts: ReadonlyMap<string, Post>;
+  /** Every call, repetitions included. */
+  readonly calls: readonly Post[];
+  readonly shown: readonly Activity[];
+  /** The next posts are refused, or taken without telling. */
+  trouble: { refuse: number; mute: number };
+  connect(life: { readonly isOver: boolean }): Channel;
+}
+
+const LONGEST_POST = 500;
+
+function recordingChannel(): RecordingChannel {
+  const posts = new Map<string, Post>();
+  const calls: Post[] = [];
+  const shown: Activity[] = [];
+  const trouble = { refuse: 0, mute: 0 };
+  const take = (post: Post): { platformMessageId: string } => {
+    calls.push(post);
+    if (trouble.refuse > 0) {
+      trouble.refuse -= 1;
+      throw new Error('The platform refuses.');
+    }
+    if (!posts.has(post.nonce)) posts.set(post.nonce, post);
+    if (trouble.mute > 0) {
+      trouble.mute -= 1;
+      throw new Error('The answer of the platform was lost.');
+    }
+    return { platformMessageId: `p-${post.nonce}` };
+  };
+  return {
+    posts,
+    calls,
+    shown,
+    trouble,
+    connect: (life) => ({
+      platform: 'test',
+      traits: { idempotentPosts: true, ephemeral: true },
+      start: async () => undefined,
+      split: (text) => chunksOf(text),
+      async post(post) {
+        if (life.isOver) throw new Error('The process is gone.');
+        return take(post);
+      },
+      show: (_conversation, activity) => void shown.push(activity),
+      stop: async () => undefined,
+    }),
+  };
+}
+
+function chunksOf(text: string): readonly PostBody[] {
+  const characters = [...text];
+  const chunks: PostBody[] = [];
+  for (let from = 0; from < characters.length; from += LONGEST_POST) {
+    chunks.push({ kind: 'text', text: characters.slice(from, from + LONGEST_POST).join('') });
+  }
+  return chunks;
+}

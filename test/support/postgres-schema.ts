@@ -1,0 +1,33 @@
+import { Client } from 'pg';
+
+/** An empty schema in the database: what is opened with its URL sees nothing else. */
+export interface TestSchema {
+  readonly url: string;
+  ask(statement: string): Promise<readonly Record<string, unknown>[]>;
+  dispose(): Promise<void>;
+}
+
+let made = 0;
+
+export async function createSchema(database: string): Promise<TestSchema> {
+  const name = `strata_test_${process.pid}_${++made}`;
+  await ask(database, `create schema ${name}`);
+  const url = new URL(database);
+  url.searchParams.set('options', `-c search_path=${name}`);
+  return {
+    url: url.href.replaceAll('+', '%20'),
+    ask: (statement) => ask(url.href.replaceAll('+', '%20'), statement),
+    dispose: async () => void (await ask(database, `drop schema ${name} cascade`)),
+  };
+}
+
+export async function ask(url: string, statement: string): Promise<readonly Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return (await client.query<Record<string, unknown>>(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,63 @@
+import { enableCompileCache } from 'node:module';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { World } from '../world.ts';
+
+/** Serves conversations, lets them fall idle, and reports the memory of this process at each stage. */
+
+const AT_ONCE = 50;
+/** Longer than a conversation stays in memory without being used. */
+const IDLE_MS = 61_000;
+/** Longer than the pause between two looks for idle conversations. */
+const SWEPT_MS = 6000;
+
+// As the program itself does: code that is compiled on the spot takes more room.
+enableCompileCache();
+const { z } = await import('zod');
+const { createSystemClock } = await import('../../src/clock.ts');
+const { providerOf, replyModel, summaryModel } = await import('../models.ts');
+const { createWords } = await import('../words.ts');
+const { conversationKey, withWorld } = await import('../world.ts');
+
+const [conversations, turns] = z.tuple([z.coerce.number(), z.coerce.number()]).parse(process.argv.slice(2));
+
+let skippedMs = 0;
+const system = createSystemClock();
+const clock = { ...system, now: () => system.now() + skippedMs };
+
+await withWorld({ models: providerOf(replyModel(), summaryModel(0)), clock }, async (world) => {
+  const readyBytes = process.memoryUsage.rss();
+  await serve(world, { prefix: 'first', count: conversations });
+  const usedBytes = process.memoryUsage.rss();
+  await fallIdle();
+  const heapBeforeBytes = collectedHeap();
+  // Once more, so that the difference is conversations and not code that was compiled for the first ones.
+  await serve(world, { prefix: 'second', count: conversations });
+  await fallIdle();
+  const heapIdleBytes = collectedHeap();
+  const idleBytes = process.memoryUsage.rss();
+  process.send?.({ readyBytes, usedBytes, idleBytes, heapBeforeBytes, heapIdleBytes });
+});
+process.disconnect?.();
+
+async function serve(world: World, of: { readonly prefix: string; readonly count: number }): Promise<void> {
+  const words = createWords(5);
+  const waiting = Array.from({ length: of.count }, (_, index) => conversationKey(`${of.prefix}-${index}`));
+  const worker = async () => {
+    for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) {
+      for (let turn = 0; turn < turns; turn += 1) await world.ask(key, { id: `m${turn}`, text: words.text(20) });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}
+
+/** A minute passes without a message. */
+async function fallIdle(): Promise<void> {
+  skippedMs += IDLE_MS;
+  await delay(SWEPT_MS);
+}
+
+function collectedHeap(): number {
+  globalThis.gc?.();
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed;
+}

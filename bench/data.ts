@@ -1,0 +1,41 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+
+const DATA = fileURLToPath(new URL('../../shared/data', import.meta.url));
+
+const messageSchema = z.object({
+  author: z.string(),
+  text: z.string(),
+  role: z.enum(['user', 'assistant']).optional(),
+});
+
+/** A person's words and what was said in answer to them. */
+export interface Exchange {
+  readonly said: string;
+  readonly answer: string;
+}
+
+/** The recorded conversations of a folder as talks with a bot; null where the evaluation data is absent. */
+export function readTalks(folder: string): readonly (readonly Exchange[])[] | null {
+  const path = join(DATA, folder);
+  if (!existsSync(path)) return null;
+  const files = readdirSync(path).filter((name) => name.endsWith('.messages.jsonl'));
+  return files.sort().map((name) => exchangesOf(readFileSync(join(path, name), 'utf8')));
+}
+
+/** Where no roles are recorded, the first to speak is the person and everyone else the bot. */
+function exchangesOf(jsonl: string): readonly Exchange[] {
+  const lines = jsonl.split('\n').filter((line) => line.trim() !== '');
+  const messages = lines.map((line) => messageSchema.parse(JSON.parse(line)));
+  const person = messages[0]?.author;
+  const exchanges: { said: string; answer: string }[] = [];
+  for (const { author, text, role } of messages) {
+    const isPerson = role === undefined ? author === person : role === 'user';
+    const last = exchanges.at(-1);
+    if (isPerson || last === undefined) exchanges.push({ said: text, answer: '' });
+    else last.answer += `${last.answer === '' ? '' : '\n'}${text}`;
+  }
+  return exchanges;
+}

@@ -1,0 +1,80 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ModelError } from '../src/errors.ts';
+import type { ChatModel, ModelPart, ModelProvider, ModelRequest } from '../src/ports/model.ts';
+
+export const REPLY_MODEL = 'bench:reply';
+export const SUMMARY_MODEL = 'bench:summary';
+
+/** What a model of the bench does with one request. */
+export interface Answering {
+  /** Waits before the answer; 0 does not even take a turn of the event loop. */
+  readonly delayMs: number;
+  text(request: ModelRequest): string;
+  /** What the provider counts; 0 for a provider that does not say. */
+  inputTokens?(request: ModelRequest): number;
+}
+
+/** Follows the request with one text, as a provider without a network would. */
+export function scriptedModel(id: string, { delayMs, text, inputTokens }: Answering): ChatModel {
+  return {
+    id,
+    traits: { windowTokens: null, tools: true, images: false },
+    async *stream(request, { signal }): AsyncGenerator<ModelPart> {
+      if (delayMs > 0) await delay(delayMs, undefined, { signal });
+      yield { kind: 'text', text: text(request) };
+      const usage = { inputTokens: inputTokens?.(request) ?? 0, outputTokens: 12 };
+      yield { kind: 'finish', reason: 'stop', usage: { ...usage, cacheReadTokens: 0, cacheWriteTokens: 0 } };
+    },
+  };
+}
+
+const SHORT_ANSWER = 'Noted. That fits what was agreed before, so nothing else has to change.';
+
+export function replyModel(delayMs = 0): ChatModel {
+  return scriptedModel(REPLY_MODEL, { delayMs, text: () => SHORT_ANSWER });
+}
+
+const SUMMARY = 'People talked about the plan for the week, agreed on the next steps, and left the rest for later.';
+
+/** A summariser that takes its time. */
+export function summaryModel(delayMs: number): ChatModel {
+  return scriptedModel(SUMMARY_MODEL, { delayMs, text: () => SUMMARY });
+}
+
+/** A summariser whose provider is down. */
+export function failingModel(): ChatModel {
+  return {
+    ...summaryModel(0),
+    async *stream(): AsyncGenerator<ModelPart> {
+      await Promise.reject(new ModelError({ model: SUMMARY_MODEL, reason: 'transient', detail: 'status 500' }));
+      yield { kind: 'text', text: '' };
+    },
+  };
+}
+
+/** A summariser that takes the request and never answers. */
+export function hangingModel(): ChatModel {
+  return {
+    ...summaryModel(0),
+    async *stream(_request, { signal }): AsyncGenerator<ModelPart> {
+      const { promise, reject } = Promise.withResolvers<never>();
+      // As an open socket does: the process waits for the answer, too.
+      const held = setInterval(() => undefined, 60_000);
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      await promise.finally(() => clearInterval(held));
+      yield { kind: 'text', text: '' };
+    },
+  };
+}
+
+export function providerOf(...models: readonly ChatModel[]): ModelProvider {
+  const byId = new Map(models.map((model) => [model.id, model]));
+  return {
+    async open(modelId) {
+      const model = byId.get(modelId);
+      if (model === undefined) throw new Error(`There is no model ${modelId} in this bench`);
+      return model;
+    },
+    choose: async () => ({ modelId: REPLY_MODEL, reason: 'the bench' }),
+  };
+}

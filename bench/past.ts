@@ -1,0 +1,51 @@
+import { estimateParts } from '../src/context/tokens.ts';
+import type { ConversationKey } from '../src/message.ts';
+import type { World } from './world.ts';
+
+const MINUTE_MS = 60_000;
+const ADA = { id: 'ada', name: 'Ada', kind: 'person' } as const;
+
+/** What was said before: messages and answers in turn, straight into the store. */
+export async function appendPast(
+  { storage }: Pick<World, 'storage'>,
+  past: {
+    readonly conversation: ConversationKey;
+    readonly from: number;
+    readonly count: number;
+    readonly text: (index: number) => string;
+  },
+): Promise<void> {
+  const now = Date.now();
+  const appends = Array.from({ length: past.count }, (_, index) => {
+    const number = past.from + index;
+    const parts = [{ kind: 'text', text: past.text(number) }] as const;
+    const isPerson = number % 2 === 1;
+    const message = {
+      externalId: `past-${number}`,
+      role: isPerson ? 'user' : 'assistant',
+      author: isPerson ? ADA : null,
+      parts,
+      replyTo: null,
+      mentions: [],
+      tokens: estimateParts(parts),
+      at: now,
+    } as const;
+    return storage.store.transcript.append({
+      conversation: past.conversation,
+      audience: 'dm',
+      message,
+      wantsReply: false,
+      claimLeaseMs: null,
+      idleExtractMs: 60 * MINUTE_MS,
+      now,
+    });
+  });
+  await Promise.all(appends);
+}
+
+/** Share of the window that the view takes, as `/status` would tell it. */
+export async function usedShare({ bot }: Pick<World, 'bot'>, key: ConversationKey): Promise<number> {
+  const conversation = await bot.services.store.conversations.find(key);
+  if (conversation === null) return 0;
+  return (await bot.commandParts.inspect(conversation)).measurement.ratio;
+}

@@ -1,0 +1,61 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { z } from 'zod';
+import type { RowOptions, RowResult } from '../figure.ts';
+
+const CHILD = new URL('../children/memory.process.ts', import.meta.url);
+const CONVERSATIONS = 1000;
+/** Those of `npm start`. */
+const START_FLAGS = ['--max-semi-space-size=8'];
+
+const reportSchema = z.object({
+  readyBytes: z.number(),
+  usedBytes: z.number(),
+  idleBytes: z.number(),
+  heapBeforeBytes: z.number(),
+  heapIdleBytes: z.number(),
+});
+
+/** The resident set of a process that served a thousand conversations, and what one costs when it fell idle. */
+export async function memory({ quick }: RowOptions): Promise<RowResult> {
+  const turns = quick ? 4 : 10;
+  const report = await measureInChild(turns);
+  const ready = { of: 'at the start', value: report.readyBytes / 1e6 };
+  const perIdle = Math.max(0, (report.heapIdleBytes - report.heapBeforeBytes) / CONVERSATIONS);
+  return {
+    figures: [
+      {
+        figure: 'resident memory, 1,000 conversations used',
+        unit: 'MB',
+        baseline: ready,
+        ours: report.usedBytes / 1e6,
+        bar: { of: 'ours', is: 'below', value: 150 },
+      },
+      {
+        figure: 'resident memory, 2,000 idle',
+        unit: 'MB',
+        baseline: ready,
+        ours: report.idleBytes / 1e6,
+        bar: null,
+      },
+      {
+        figure: 'heap of an idle conversation',
+        unit: 'bytes',
+        baseline: null,
+        ours: perIdle,
+        bar: { of: 'ours', is: 'below', value: 2000 },
+      },
+    ],
+    notes: [
+      `${CONVERSATIONS} conversations of ${turns} turns in a process of their own with the flags of \`npm start\` (${START_FLAGS.join(' ')}), 50 at a time and as fast as it goes; the resident set as it stands, before any collection was asked for. Then as many new ones: the heap of an idle conversation is the difference of two collected heaps, both with all conversations idle, over ${CONVERSATIONS}.`,
+    ],
+  };
+}
+
+async function measureInChild(turns: number): Promise<z.infer<typeof reportSchema>> {
+  const child = fork(CHILD, [String(CONVERSATIONS), String(turns)], { execArgv: ['--expose-gc', ...START_FLAGS] });
+  const ended = once(child, 'exit');
+  const [raw]: unknown[] = await Promise.race([once(child, 'message'), ended.then(() => [null])]);
+  await ended;
+  return reportSchema.parse(raw);
+}

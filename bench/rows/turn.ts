@@ -1,0 +1,88 @@
+import { type BareStore, openBareStore } from '../bare.ts';
+import { withDirectory } from '../directory.ts';
+import type { Figure, RowOptions, RowResult } from '../figure.ts';
+import { providerOf, replyModel, summaryModel } from '../models.ts';
+import { appendPast } from '../past.ts';
+import { percentile } from '../samples.ts';
+import { createWords } from '../words.ts';
+import { conversationKey, openWorld, type World } from '../world.ts';
+
+const PAST_MESSAGES = 200;
+const MEMORIES = 20;
+const BLOCK = 25;
+/** What a person waits for: the message is stored, the turn is stored. The mark that it was posted comes after. */
+const COMMITS = 2;
+
+/** From a message's arrival to the post of its reply, the model at 0 ms: what the framework itself takes. */
+export async function turn({ quick }: RowOptions): Promise<RowResult> {
+  const conversations = quick ? 4 : 12;
+  const blocks = quick ? 3 : 8;
+  const ours: number[] = [];
+  const bare: number[] = [];
+  await withDirectory(async (directory) => {
+    const store = openBareStore(directory);
+    const world = await openWorld({ directory, models: providerOf(replyModel(), summaryModel(0)) });
+    await prepare(world, conversations);
+    for (let block = 0; block < blocks; block += 1) {
+      // Side by side, so that what else the machine does meets both.
+      for (let name = 0; name < conversations; name += 1) {
+        const times = await askBlock(world, { name, block });
+        const beside = appendBlock(store);
+        // The first block compiles the code.
+        if (block > 0) ours.push(...times);
+        if (block > 0) bare.push(...beside);
+      }
+    }
+    await world.close();
+    store.close();
+  });
+  const figure = (percent: number, barMs: number | null): Figure => ({
+    figure: `framework time a turn, p${percent}`,
+    unit: 'ms',
+    baseline: { of: `${COMMITS} bare commits`, value: percentile(bare, percent) },
+    ours: percentile(ours, percent),
+    bar: barMs === null ? null : { of: 'ours', is: 'below', value: barMs },
+  });
+  return {
+    figures: [figure(50, 1), figure(95, null), figure(99, 5)],
+    notes: [
+      `${ours.length} turns, one at a time, in ${conversations} conversations with ${PAST_MESSAGES} messages and ${MEMORIES} memories behind them; every commit is on the disk (WAL, synchronous = full).`,
+    ],
+  };
+}
+
+async function prepare(world: World, conversations: number): Promise<void> {
+  const words = createWords(4);
+  for (let name = 0; name < conversations; name += 1) {
+    const conversation = conversationKey(name);
+    await appendPast(world, { conversation, from: 1, count: PAST_MESSAGES, text: () => words.text(30) });
+    for (let index = 0; index < MEMORIES; index += 1) {
+      const reply = await world.bot.sink.command({
+        conversation,
+        audience: 'dm',
+        author: { id: 'ada', name: 'Ada', kind: 'person' },
+        rights: 'operator',
+        path: ['memory', 'remember'],
+        options: { text: `Ada's ${words.text(8)}` },
+      });
+      if (reply.tone === 'error') throw new Error(reply.text);
+    }
+  }
+}
+
+async function askBlock(world: World, { name, block }: { readonly name: number; readonly block: number }) {
+  const words = createWords(block * 100 + name);
+  const times: number[] = [];
+  for (let index = 0; index < BLOCK; index += 1) {
+    times.push(await world.ask(conversationKey(name), { id: `m${block}-${index}`, text: words.text(12) }));
+  }
+  return times;
+}
+
+function appendBlock(store: BareStore): readonly number[] {
+  return Array.from({ length: BLOCK }, () => {
+    const startedAt = performance.now();
+    for (let commit = 0; commit < COMMITS; commit += 1) store.append('What was agreed about the plan for the week?');
+    return performance.now() - startedAt;
+  });
+}

@@ -1,0 +1,9 @@
+/** The value below which `percent` of the samples lie; the largest for 100. */
+export function percentile(samples: readonly number[], percent: number): number {
+  const sorted = [...samples].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? Number.NaN;
+}
+
+export function median(samples: readonly number[]): number {
+  return percentile(samples, 50);
+}

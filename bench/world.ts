@@ -1,0 +1,149 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLocalQueue } from '../adapters/queues/local/index.ts';
+import { createSqliteStorage } from '../adapters/stores/sqlite/index.ts';
+import { type Bot, createBot } from '../src/bot.ts';
+import { type AgentOverrides, defaultAgent } from '../src/config/defaults.ts';
+import { makeKey } from '../src/conversation/key.ts';
+import type { ConversationKey, InboundMessage } from '../src/message.ts';
+import type { Storage } from '../src/parts.ts';
+import type { Channel } from '../src/ports/channel.ts';
+import type { Clock } from '../src/ports/clock.ts';
+import type { ContextEngine } from '../src/ports/engine.ts';
+import type { ModelProvider } from '../src/ports/model.ts';
+import { REPLY_MODEL, SUMMARY_MODEL } from './models.ts';
+
+export interface WorldOptions {
+  readonly models: ModelProvider;
+  readonly agent?: AgentOverrides;
+  readonly clock?: Clock;
+  readonly engines?: Readonly<Record<string, ContextEngine>>;
+  /** Kept afterwards when it is given; otherwise a directory of its own is made and removed. */
+  readonly directory?: string;
+  /** Told of every post, for a bench that counts them itself. */
+  readonly onPost?: (post: {
+    readonly conversation: ConversationKey;
+    readonly nonce: string;
+    readonly replyTo: string | null;
+  }) => void;
+}
+
+/** A whole bot on a real store and queue, with a platform that takes every post at once. */
+export interface World {
+  readonly bot: Bot;
+  readonly storage: Storage;
+  /** Sends a message of a person and waits for the post that answers it. Resolves to how long that took. */
+  ask(conversation: ConversationKey, message: { readonly id: string; readonly text: string }): Promise<number>;
+  close(): Promise<void>;
+}
+
+export function conversationKey(name: string | number): ConversationKey {
+  return makeKey({ platform: 'bench', workspace: 'bench', channel: String(name) });
+}
+
+/** Runs the work in a new world, and takes the world down whatever comes of it. */
+export async function withWorld<Result>(
+  options: WorldOptions,
+  work: (world: World) => Promise<Result>,
+): Promise<Result> {
+  const world = await openWorld(options);
+  try {
+    return await work(world);
+  } finally {
+    await world.close();
+  }
+}
+
+export async function openWorld(options: WorldOptions): Promise<World> {
+  const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'strata-bench-'));
+  const storage = await createSqliteStorage({ directory });
+  const waits = new Map<string, () => void>();
+  const channel = createBenchChannel((post) => {
+    options.onPost?.(post);
+    waits.get(`${post.conversation} ${post.replyTo}`)?.();
+  });
+  const bot = createBot({
+    storage,
+    queue: createLocalQueue({ log: SILENT }),
+    models: options.models,
+    channels: [channel],
+    agents: [benchAgent(options.agent)],
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
+    ...(options.engines === undefined ? {} : { engines: options.engines }),
+  });
+  let failure: string | null = null;
+  bot.events.on((event) => {
+    if (event.kind === 'turn.failed' || event.kind === 'error.internal') failure ??= event.message;
+  });
+  await bot.start();
+  return {
+    bot,
+    storage,
+    async ask(conversation, { id, text }) {
+      const posted = Promise.withResolvers<void>();
+      const wait = `${conversation} ${id}`;
+      waits.set(wait, posted.resolve);
+      const startedAt = performance.now();
+      await bot.sink.message(personMessage(conversation, { id, text }));
+      await posted.promise;
+      waits.delete(wait);
+      const tookMs = performance.now() - startedAt;
+      // A bench of apologies would be fast.
+      if (failure !== null) throw new Error(`A turn failed: ${failure}`);
+      return tookMs;
+    },
+    async close() {
+      await bot.stop({ deadlineMs: 1000 });
+      if (options.directory === undefined) rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function benchAgent(overrides: AgentOverrides = {}) {
+  return defaultAgent({
+    model: REPLY_MODEL,
+    mode: 'active',
+    ...overrides,
+    compaction: { model: SUMMARY_MODEL, ...overrides.compaction },
+  });
+}
+
+const ADA = { id: 'ada', name: 'Ada', kind: 'person' } as const;
+
+export function personMessage(
+  conversation: ConversationKey,
+  { id, text }: { readonly id: string; readonly text: string },
+): InboundMessage {
+  return {
+    conversation,
+    audience: 'dm',
+    externalId: id,
+    author: ADA,
+    text,
+    attachments: [],
+    replyTo: null,
+    mentions: [],
+    addressesBot: true,
+    at: Date.now(),
+  };
+}
+
+type Posted = Parameters<NonNullable<WorldOptions['onPost']>>[0];
+
+function createBenchChannel(onPost: (post: Posted) => void): Channel {
+  return {
+    platform: 'bench',
+    traits: { idempotentPosts: true, ephemeral: true },
+    start: async () => undefined,
+    split: (text) => [{ kind: 'text', text }],
+    async post(post) {
+      onPost(post);
+      return { platformMessageId: `posted-${post.nonce}` };
+    },
+    show: () => undefined,
+    stop: async () => undefined,
+  };
+}
+
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };

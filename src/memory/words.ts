@@ -9,9 +9,12 @@ const ASCII_WORD = /[a-z0-9]+/g;
 const UNSPACED = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Bopo}]/u;
 const RUNS = new RegExp(`${UNSPACED.source}+|(?:(?!${UNSPACED.source})[\\p{L}\\p{N}\\p{M}])+`, 'gu');
 
-/** Compatibility forms united and case folded; marks that only decorate Latin letters stay. */
+/**
+ * Compatibility forms united and case folded; marks that only decorate Latin letters stay. Lower case comes first too,
+ * because the capital ẞ is its own upper case, while that of the small one is SS.
+ */
 export function fold(text: string): string {
-  return text.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFC');
+  return text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().normalize('NFC');
 }
 
 /** The folded words in their order, as written: nothing is cut into pairs. */

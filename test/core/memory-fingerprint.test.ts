@@ -10,6 +10,7 @@ describe('fingerprints', () => {
     ['I like tea.', 'i  LIKE tea!'],
     ['Ｔｅａ', 'tea'],
     ['Straße', 'STRASSE'],
+    ['Straße', 'STRAẞE'],
     ["Ada's cat", 'Ada’s cat'],
     ['Café', 'Café'],
   ])('are equal for %s and %s', (a, b) => expect(fingerprintOf(a)).toBe(fingerprintOf(b)));
@@ -29,6 +30,19 @@ describe('fingerprints', () => {
         expect(fingerprintOf(`  ${text.toUpperCase()}.`)).toBe(fingerprintOf(text));
       }),
     );
+  });
+});
+
+describe('words', () => {
+  it('of a word are the word itself, whatever its characters: folding once is enough', () => {
+    const changed: string[] = [];
+    for (let code = 0; code <= 0x10ffff; code++) {
+      if (code >= 0xd800 && code <= 0xdfff) continue;
+      for (const token of tokensOf(String.fromCodePoint(code))) {
+        if (tokensOf(token).join(' ') !== token) changed.push(`${code.toString(16)} ${token}`);
+      }
+    }
+    expect(changed).toEqual([]);
   });
 });
 

@@ -132,7 +132,7 @@ async function commit(parts: ReplyParts, ending: Ending): Promise<ReplyEnd> {
     posts: postsOf(bodies, of),
     usage: run?.usage() ?? [],
     calibration: run?.calibration() ?? null,
-    maintainAt: verdict.due ? now : null,
+    maintainAt: verdict.due ? now : now + idleMs(parts, snapshot),
     now,
   });
   const base = { conversation: snapshot.conversation.key, readUpto: newest.seq };
@@ -143,6 +143,11 @@ async function commit(parts: ReplyParts, ending: Ending): Promise<ReplyEnd> {
   parts.logText(base.conversation, 'bot', text);
   report(parts, ending, base);
   return { kind: 'committed', result, verdict };
+}
+
+/** Whatever was said, the answer included, is looked at when the conversation has been silent for so long. */
+function idleMs({ services }: ReplyParts, { conversation }: ContextSnapshot): number {
+  return services.agents.agentFor(conversation.key).compaction.idle_minutes * 60_000;
 }
 
 function apology(parts: ReplyParts, snapshot: ContextSnapshot, reason: string): string {

@@ -158,8 +158,8 @@ export interface TurnCommit {
   readonly posts: readonly NewPost[];
   readonly usage: readonly UsageRow[];
   readonly calibration: Calibration | null;
-  /** Set when the compactor found something due, so that a crash cannot lose the kick. */
-  readonly maintainAt: number | null;
+  /** When to look at the conversation at the latest: now, when the compactor found something due, so that a crash cannot lose the kick. */
+  readonly maintainAt: number;
   readonly now: number;
 }
 

@@ -101,7 +101,7 @@ export function createKit(storage: Storage) {
       posts: [],
       usage: [],
       calibration: null,
-      maintainAt: null,
+      maintainAt: NOW + 60_000,
       now: NOW,
       ...over,
     });

@@ -224,6 +224,23 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect((await kit.get(conversation.id)).maintainAt).toBe(NOW - 5);
       });
 
+      it('is looked at in time when everything before it was done already', async () => {
+        const { claim, conversation } = await asked();
+        if (claim === null) throw new Error('no claim');
+        const { id } = conversation;
+        const job = await store.conversations.claim({
+          work: 'maintenance',
+          conversationId: id,
+          now: NOW,
+          leaseMs: 5000,
+        });
+        if (job === null) throw new Error('no job');
+        const end = { seenNextSeq: job.conversation.nextSeq, maintainAt: null };
+        await store.conversations.release(job.claim, { work: 'maintenance', kind: 'done', ...end });
+        await kit.commitTurn(claim, { maintainAt: NOW + 5 });
+        expect((await kit.get(id)).maintainAt).toBe(NOW + 5);
+      });
+
       it('is stale in a conversation that was purged', async () => {
         const { claim, conversation } = await asked();
         if (claim === null) throw new Error('no claim');

@@ -299,7 +299,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
         posts: [],
         usage: [],
         calibration: null,
-        maintainAt: null,
+        maintainAt: clock.now() + idleExtractMs,
         now: clock.now(),
       });
       if (commit.kind !== 'committed') throw new Error('The turn was not stored.');

@@ -94,7 +94,7 @@ async function commitReply(chunks: readonly string[]): Promise<readonly PostRow[
     posts,
     usage: [],
     calibration: null,
-    maintainAt: null,
+    maintainAt: 2,
     now: 1,
   });
   if (committed.kind !== 'committed') throw new Error('the turn was not taken');

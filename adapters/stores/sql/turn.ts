@@ -55,7 +55,7 @@ function finish(row: ConversationRow, commit: TurnCommit): ConversationRow {
     reply_until: null,
     calibration: commit.calibration === null ? row.calibration : writeJson(commit.calibration),
     last_activity_at: commit.now,
-    ...(commit.maintainAt === null ? {} : dueAt(row, commit.maintainAt)),
+    ...dueAt(row, commit.maintainAt),
   };
 }
 

@@ -28,6 +28,29 @@ function openIn(text: string): readonly string[] {
   return [...text.matchAll(/^\| ([SOPQAR]\d+a?) \| [^|]+ \|$/gmu)].map(([, id = '']) => id);
 }
 
+interface PlatformRow {
+  readonly id: string;
+  readonly cells: readonly string[];
+}
+
+/** `| A | what it does | `file` test on Discord | `file` test on Slack |` */
+function platformRowsOf(text: string): readonly PlatformRow[] {
+  const row = /^\| ([A-N]|C\d+|R\d+) \| [^|]+ \| ((?:`|–)[^|]+) \| ((?:`|–)[^|]+) \|$/gmu;
+  return [...text.matchAll(row)].map(([, id = '', ...cells]) => ({ id, cells }));
+}
+
+/** The tests that the cells name. A cell with a dash says why there is none. */
+function testsIn(rows: readonly PlatformRow[]): readonly Row[] {
+  return rows.flatMap(({ id, cells }) =>
+    cells
+      .filter((cell) => !cell.startsWith('– '))
+      .map((cell) => {
+        const [, file = '', title = ''] = /^`([^`]+)` (.+)$/u.exec(cell) ?? [];
+        return { id, file, title };
+      }),
+  );
+}
+
 function missingTests(rows: readonly Row[]): readonly string[] {
   return rows.flatMap(({ id, file, title }) => {
     if (!existsSync(join(root, 'test', file))) return [`${id}: there is no ${file}`];
@@ -114,10 +137,22 @@ describe('the table of features', () => {
     expect(missingTests(rows)).toEqual([]);
   });
 
+  it('has a row for all that a channel has to pass, with a test on each platform', () => {
+    const wanted = [...'ABCDEFGHIJKLMN', ...upTo('C', 11), 'R27', 'R28', 'R29', 'R30'];
+    const found = platformRowsOf(text);
+    expect(found.map(({ id }) => id)).toEqual(wanted);
+    expect(missingTests(testsIn(found))).toEqual([]);
+    expect(testsIn(found).length).toBeGreaterThan(wanted.length);
+  });
+
   it('would be found wrong', () => {
     const rot = '| S1 | x | `core/nothing.test.ts` | y |\n| S2 | x | `docs.test.ts` | no such test |\n| S3 | open |\n';
     expect(missingTests(rowsOf(rot))).toHaveLength(2);
     expect(openIn(rot)).toEqual(['S3']);
+    const cells =
+      '| A | x | `docs.test.ts` no such test | – a reason |\n| R27 | x | `core/nothing.test.ts` y | nothing |\n';
+    expect(platformRowsOf(cells)).toHaveLength(1);
+    expect(missingTests(testsIn(platformRowsOf(cells)))).toHaveLength(1);
   });
 });
 

@@ -3,7 +3,8 @@ import { estimateParts } from './context/tokens.ts';
 import type { Actors } from './conversation/actors.ts';
 import { createBotGuard } from './conversation/bot-guard.ts';
 import { decide } from './conversation/decide.ts';
-import { parseKey } from './conversation/key.ts';
+import { parseKey, workspaceOf } from './conversation/key.ts';
+import { createLearning } from './memory/learning.ts';
 import type { ConversationKey, InboundMessage, Part } from './message.ts';
 import type { Services, TextLog } from './parts.ts';
 import type { ChannelSink, Cursor } from './ports/channel.ts';
@@ -54,8 +55,30 @@ export function createSink(parts: SinkParts): ChannelSink {
     audienceChanged: (key, audience) =>
       change(key, ({ id }) => store.conversations.change(id, { kind: 'audience', audience })),
     left: (key) => change(key, ({ id }) => store.conversations.change(id, { kind: 'purge' })),
+    leftWorkspace: (workspace) => purgeWorkspace(parts, workspace),
     cursors: (platform) => newestMessages(services, platform),
   };
+}
+
+/** Its conversations, then what people asked to remember or not to remember there, which may rest on none of them. */
+async function purgeWorkspace({ services, actors }: SinkParts, workspace: string): Promise<void> {
+  const { store, state } = services;
+  for (const { id, key } of await conversationsIn(services, workspace)) {
+    await store.conversations.change(id, { kind: 'purge' });
+    actors.peek(key)?.refresh();
+  }
+  await store.memories.purge(workspace);
+  await createLearning(state).purge(workspace);
+}
+
+/** Collected before the first is deleted, which would shift the pages. */
+async function conversationsIn({ store }: Services, workspace: string): Promise<readonly Conversation[]> {
+  const found: Conversation[] = [];
+  for (let offset = 0; ; offset += PAGE) {
+    const page = await store.conversations.list({ limit: PAGE, offset });
+    found.push(...page.filter(({ key }) => workspaceOf(key) === workspace));
+    if (page.length < PAGE) return found;
+  }
 }
 
 function createReceiver({ services, actors, logText }: SinkParts): ChannelSink['message'] {

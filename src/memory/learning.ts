@@ -9,6 +9,8 @@ export interface Learning {
   isPaused(person: Person): Promise<boolean>;
   pause(person: Person, now: number): Promise<void>;
   resume(person: Person): Promise<void>;
+  /** The bot has left the workspace. */
+  purge(workspace: string): Promise<void>;
 }
 
 export interface Person {
@@ -22,5 +24,10 @@ export function createLearning(state: StateStore): Learning {
     isPaused: async (person) => (await state.get(NAMESPACE, keyOf(person))) !== undefined,
     pause: (person, now) => state.set(NAMESPACE, keyOf(person), { since: now }),
     resume: (person) => state.delete(NAMESPACE, keyOf(person)),
+    async purge(workspace) {
+      for (const { key } of await state.list(NAMESPACE)) {
+        if (key.startsWith(`${workspace}:`)) await state.delete(NAMESPACE, key);
+      }
+    },
   };
 }

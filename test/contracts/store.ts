@@ -8,6 +8,7 @@ import {
   type Storage,
   type Store,
   type SummaryId,
+  workspaceOf,
 } from '../../src/index.ts';
 import { ABROAD, createKit, HERE, type Kit, NOW, post, READER, stored, THERE, THREAD, textParts } from './store-kit.ts';
 import { storeProperties } from './store-properties.ts';
@@ -824,6 +825,26 @@ export function storeContract(name: string, options: StoreContractOptions): void
         const anew = await kit.say('hello again');
         expect(anew.seq).toBe(1);
         expect(anew.conversation.id).not.toBe(id);
+      });
+    });
+
+    describe('the purge of a workspace', () => {
+      it('takes every memory of it, with what was forgotten there, and none of another', async () => {
+        const { id } = await kit.fill(1);
+        const forgotten = { place: HERE, fingerprint: 'print of gone' };
+        const elsewhere = { place: ABROAD, fingerprint: 'print of gone' };
+        const plan = { memoryIds: [], tombstones: [forgotten, elsewhere], redactions: [], actor: 'ada', now: NOW };
+        await store.memories.forget(plan);
+        const abroad = { place: ABROAD, workspace: workspaceOf(ABROAD) };
+        await kit.save(id, kit.inserting('said here', [1]));
+        await kit.save(null, kit.inserting('asked here', []), kit.inserting('said abroad', [], abroad));
+        await kit.save(null, kit.inserting('known everywhere', [], { scope: 'global', place: '', workspace: '' }));
+        await store.memories.purge(workspaceOf(HERE));
+        expect(await kit.recallable()).toEqual(['known everywhere']);
+        expect((await kit.recallable(abroad)).toSorted()).toEqual(['known everywhere', 'said abroad']);
+        const isForgotten = (place: string) => store.memories.forgotten(place, ['print of gone']);
+        expect((await isForgotten(HERE)).size).toBe(0);
+        expect((await isForgotten(ABROAD)).size).toBe(1);
       });
     });
 

@@ -67,7 +67,8 @@ export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
     },
     async uninstalled() {
       parts.log.warn('The app was removed from the workspace; what was kept of it is deleted', { team: parts.teamId });
-      await purge(() => true).catch((error: unknown) => {
+      known.clear();
+      await parts.sink.leftWorkspace(`${PLATFORM}:${parts.teamId}`).catch((error: unknown) => {
         parts.log.error('What was kept of a workspace could not be deleted', { cause: describe(error) });
         throw error;
       });

@@ -1,3 +1,4 @@
+import type { ExpressionBuilder } from 'kysely';
 import type { ForgetPlan, MemoryChange, MemoryEvent, MemoryId, MemoryStore } from '../../../src/index.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import { readMemoryEvent } from './json.ts';
@@ -6,7 +7,7 @@ import { addMemoryEvent, createReadableCheck, findMemory, removeMemories, withSo
 import { applyWrites } from './memory-writes.ts';
 import { redact } from './redaction.ts';
 import type { Shared } from './shared.ts';
-import type { MemoryRow } from './tables.ts';
+import type { MemoryRow, Tables } from './tables.ts';
 
 export function createMemories(shared: Shared): MemoryStore {
   const { engine } = shared;
@@ -27,6 +28,10 @@ export function createMemories(shared: Shared): MemoryStore {
     change: (id, change, event) => engine.write((tx) => changeMemory(engine, tx, { id, change, event })),
     async forget(plan) {
       await engine.write((tx) => forget(shared, tx, plan));
+      await engine.scrub();
+    },
+    async purge(workspace) {
+      await engine.write((tx) => purge(engine, tx, workspace));
       await engine.scrub();
     },
     events: (id) =>
@@ -96,6 +101,18 @@ async function forget(shared: Shared, transaction: Transaction, plan: ForgetPlan
     const found = await entries.pick(transaction, conversationId, seqs);
     await redact(shared, transaction, { row, entries: found, now: plan.now, dropMemories: false });
   }
+}
+
+async function purge(engine: SqlEngine, transaction: Transaction, workspace: string): Promise<void> {
+  const { query } = engine;
+  await engine.lockMemories(transaction);
+  const captured = query.selectFrom('memory').select('id').where('workspace', '=', workspace);
+  const ids = (await transaction.rows(captured.compile())).map((memory) => memory.id);
+  await removeMemories(engine, transaction, ids);
+  const beginning = `${workspace}:`;
+  const place = (where: ExpressionBuilder<Tables, 'tombstone'>) =>
+    where(where.fn('substr', ['place', where.val(1), where.val(beginning.length)]), '=', beginning);
+  await transaction.run(query.deleteFrom('tombstone').where(place).compile());
 }
 
 /** A count, not an event: a memory may be recalled with every turn. */

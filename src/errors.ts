@@ -58,6 +58,8 @@ const sentences = {
   POST_FAILED: (d: { channel: string; reason: string }) => `${d.channel} did not take the message: ${d.reason}`,
   PLATFORM_REFUSED: (d: { platform: string; reason: string; remedy: string }) =>
     `${d.platform} refused the bot: ${d.reason}. ${d.remedy}.`,
+  SECRET_UNREADABLE: (d: { what: string; reason: string; remedy: string }) =>
+    `${d.what} cannot be decrypted: ${d.reason}. ${d.remedy}.`,
   ENGINE_CONTRACT: (d: { engine: string; problem: string }) =>
     `The context engine ${d.engine} broke its contract: ${d.problem}.`,
   LISTEN_FAILED: (d: { address: string; reason: string }) =>

@@ -97,6 +97,12 @@ describe('a long reply', () => {
     );
   });
 
+  test('takes a code block for one right under a table too', () => {
+    const rows = Array.from({ length: 16 }, (_, row) => `| ${row} | ${'y'.repeat(20)} |`).join('\n');
+    const pieces = cut(`| a | b |\n|---|---|\n${rows}\n~~~ | a | b |\n|---|---|`, 500);
+    expect(pieces.map(whole).at(-1)).toMatch(/~~~ \| a \| b \|\n\|---\|---\|\n~~~$/);
+  });
+
   test('keeps characters whole that are made of several', () => {
     fc.assert(
       fc.property(

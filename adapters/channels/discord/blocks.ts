@@ -16,6 +16,8 @@ const LONGEST_OPENING = 40;
 /** Longer runs of backticks are text. */
 const LONGEST_MARKER = 12;
 
+const OPENING = /^\s*(`{3,}|~{3,})([^`\n]{0,100})$/;
+
 interface Line {
   readonly text: string;
   readonly start: number;
@@ -46,7 +48,7 @@ interface Found {
 
 function fenceFrom(lines: readonly Line[], index: number): Found | null {
   const opening = lines[index];
-  const [, marker = '', info = ''] = /^\s*(`{3,}|~{3,})([^`\n]{0,100})$/.exec(opening?.text ?? '') ?? [];
+  const [, marker = '', info = ''] = OPENING.exec(opening?.text ?? '') ?? [];
   if (opening === undefined || marker === '' || marker.length > LONGEST_MARKER) return null;
   const closing = lines.findIndex((line, at) => at > index && closes(line.text, marker));
   const last = closing === -1 ? lines.length - 1 : closing;
@@ -64,13 +66,13 @@ function closes(line: string, marker: string): boolean {
   return run.startsWith(marker);
 }
 
-/** A row of heads, a row of dashes, and the rows below. */
+/** A row of heads, a row of dashes, and the rows below: a code block ends them, whatever stands beside its marker. */
 function tableFrom(lines: readonly Line[], index: number): Found | null {
   const [head, rule] = [lines[index], lines[index + 1]];
   if (!head?.text.includes('|') || !/^\s*\|?[\s:|-]*-[\s:|-]*$/.test(rule?.text ?? '')) return null;
   if (!rule?.text.includes('|')) return null;
   let next = index + 2;
-  while (lines[next]?.text.includes('|')) next += 1;
+  while (lines[next]?.text.includes('|') && !OPENING.test(lines[next]?.text ?? '')) next += 1;
   const end = lines[next - 1]?.end ?? head.end;
   const block = { start: head.start, end, bodyStart: head.start, closeStart: end, reopening: '', marker: '' };
   return { block: { kind: 'table', ...block }, next };

@@ -1,7 +1,7 @@
 import type { Adapters } from '../src/index.ts';
 
 const postgres = async () => (await import('./stores/postgres/index.ts')).createPostgresStorage;
-const bullMq = async () => (await import('./queues/bullmq/index.ts')).createBullMqQueue;
+const bullMq = async () => (await import('./queues/bullmq/index.ts')).bullMqAdapter;
 
 /** Everything that can be plugged in, by name. Nothing is loaded before it is asked for. */
 export const adapters: Adapters = {
@@ -11,7 +11,7 @@ export const adapters: Adapters = {
     terminal: async () => (await import('./channels/terminal/index.ts')).terminalAdapter,
   },
   queues: {
-    local: async () => (await import('./queues/local/index.ts')).createLocalQueue,
+    local: async () => (await import('./queues/local/index.ts')).localAdapter,
     redis: bullMq,
     rediss: bullMq,
     postgres: bullMq,

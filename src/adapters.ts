@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
 import type { z } from 'zod';
 import type { ConversationKey } from './message.ts';
@@ -16,7 +17,7 @@ export interface Adapters {
   /** By the name of their section: `[channels.NAME]`. */
   readonly channels: Registry<ChannelAdapter>;
   /** By the scheme of the queue's URL; `local` without one. */
-  readonly queues: Registry<(options: QueueOptions) => Queue>;
+  readonly queues: Registry<QueueAdapter>;
   /** By the scheme of the store's URL; `sqlite` without one. */
   readonly stores: Registry<(options: StoreOptions) => Promise<Storage>>;
   readonly models: () => Promise<(options: ModelsOptions) => ModelProvider>;
@@ -73,10 +74,28 @@ export interface TerminalEnd {
   readonly failures: number;
 }
 
+/** A kind of queue. Its server is asked for nothing before something is asked of the queue. */
+export interface QueueAdapter {
+  create(options: QueueOptions): Queue;
+  /** Version, safety and rights of its server, for `strata doctor`. */
+  check(url: string): Promise<readonly Finding[]>;
+  /** Pages that show its jobs, for reading only; null where it has none. */
+  readonly openBoard: BoardOpener | null;
+}
+
 export interface QueueOptions {
   readonly url: string;
   readonly log: Log;
   readonly onTrouble: (message: string) => void;
+}
+
+/** Rejects when the queue's server does not answer in time. `path` is what the addresses of the pages begin with. */
+export type BoardOpener = (options: { readonly url: string; readonly path: string }) => Promise<Board>;
+
+export interface Board {
+  /** Answers a GET whose URL is relative to the board's path. */
+  answer(request: IncomingMessage, response: ServerResponse): void;
+  close(): Promise<void>;
 }
 
 export interface StoreOptions {
@@ -101,6 +120,8 @@ export interface OperationsOptions {
   /** `host:port`. Port 0 takes one that is free. */
   readonly listen: string;
   readonly log: Log;
+  /** Opens the pages of the queue; null where it has none. */
+  readonly openBoard: ((path: string) => Promise<Board>) | null;
 }
 
 /** What those who look after the process ask it. */

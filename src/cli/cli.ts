@@ -6,7 +6,7 @@ import type { LoadOptions } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import type { ConversationKey } from '../message.ts';
 import type { Storage } from '../parts.ts';
-import type { Upkeep } from '../ports/upkeep.ts';
+import type { Finding, Upkeep } from '../ports/upkeep.ts';
 import type { Role } from '../wiring.ts';
 import type { CliContext, ExitCode, GlobalOptions } from './context.ts';
 
@@ -43,6 +43,8 @@ export interface App {
   readonly platforms: readonly string[];
   /** Resolves when the terminal's input has ended; never when there is none. */
   readonly terminalEnded: Promise<TerminalEnd>;
+  /** What must hold of the queue's server, where it has one. */
+  checkQueue(): Promise<readonly Finding[]>;
   /** Answers those who look after the process, where the configuration says so. */
   operate(): Promise<Operations | null>;
   /** Ends what runs, and closes the store. */

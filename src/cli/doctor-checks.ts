@@ -15,7 +15,7 @@ export interface Finding extends AdapterFinding {
   readonly checkId: CheckId;
 }
 
-export type CheckId = (typeof CHECKS)[number] | `channel.${string}` | `data.${string}`;
+export type CheckId = (typeof CHECKS)[number] | `channel.${string}` | `data.${string}` | `queue.${string}`;
 
 const CHECKS = ['node', 'config', 'prompts', 'data', 'disk', 'model', 'privacy'] as const;
 
@@ -37,6 +37,9 @@ export async function runChecks(
     const app = await openData(cli, options.globals, findings);
     if (app !== null) {
       if (app.config.storage.url === '') findings.push(await checkDisk(app));
+      for (const finding of await app.checkQueue()) {
+        findings.push({ ...finding, checkId: `queue.${finding.checkId}` });
+      }
       for (const agent of loaded.config.agents) findings.push(await checkModel(app, agent, options.deep));
       findings.push(...(await checkChannels(cli, app)));
       await app.close();

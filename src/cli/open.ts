@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import type {
   Adapters,
+  BoardOpener,
   ChannelAdapter,
   ChannelContext,
   Operations,
   OperationsOptions,
+  QueueAdapter,
   TerminalContext,
   TerminalEnd,
 } from '../adapters.ts';
@@ -19,7 +21,6 @@ import { StrataError } from '../errors.ts';
 import type { AgentDirectory, Storage } from '../parts.ts';
 import type { Log } from '../ports/log.ts';
 import type { ModelProvider } from '../ports/model.ts';
-import type { Queue } from '../ports/queue.ts';
 import type { Upkeep } from '../ports/upkeep.ts';
 import { createPromptLibrary } from '../prompt-library.ts';
 import type { PromptSource } from '../prompts.ts';
@@ -64,7 +65,9 @@ export async function openApp(parts: OpenParts, options: OpenOptions): Promise<A
     const channels = await Promise.all(
       served.map(([name, adapter]) => adapter.create(config.channels[name] ?? {}, context)),
     );
-    const queue = await openQueue(parts.adapters, config, { log, onTrouble: (message) => tellTrouble(message) });
+    const { url } = config.queue;
+    const queues = await queueAdapterOf(parts.adapters, config);
+    const queue = queues.create({ url, log, onTrouble: (message) => tellTrouble(message) });
     const live = watchConfig({
       initial: loaded,
       load,
@@ -81,8 +84,13 @@ export async function openApp(parts: OpenParts, options: OpenOptions): Promise<A
       configTrouble: () => troubleOf(live, load.file),
     });
     const tellTrouble = (message: string) => bot.events.emit({ kind: 'queue.trouble', conversation: null, message });
-    const operate = () => openOperations(parts.adapters, config, { services: bot.services, role: options.role, log });
-    return appOf({ bot, live, platforms, config, upkeep: storage.upkeep, context, ended: ended.promise, operate });
+    const openBoard = queues.openBoard && boardOf(queues.openBoard, url);
+    const operated = { services: bot.services, role: options.role, log, openBoard };
+    return appOf({
+      ...{ bot, live, platforms, config, upkeep: storage.upkeep, context, ended: ended.promise },
+      checkQueue: () => queues.check(url),
+      operate: () => openOperations(parts.adapters, config, operated),
+    });
   } catch (error) {
     await storage.store.close();
     throw error;
@@ -97,6 +105,7 @@ function appOf(of: {
   readonly upkeep: Upkeep;
   readonly context: ChannelContext;
   readonly ended: Promise<TerminalEnd>;
+  readonly checkQueue: App['checkQueue'];
   readonly operate: App['operate'];
 }): App {
   return {
@@ -107,6 +116,7 @@ function appOf(of: {
     channelContext: of.context,
     platforms: of.platforms,
     terminalEnded: of.ended,
+    checkQueue: of.checkQueue,
     operate: of.operate,
     async close(options) {
       of.live.close();
@@ -190,17 +200,17 @@ async function openStorage(
   return await create({ ...storage, shared: queue.url !== '' });
 }
 
-async function openQueue(
-  { queues }: Adapters,
-  { queue: { url } }: Config,
-  options: { readonly log: Log; readonly onTrouble: (message: string) => void },
-): Promise<Queue> {
+async function queueAdapterOf({ queues }: Adapters, { queue: { url } }: Config): Promise<QueueAdapter> {
   const name = url === '' ? 'local' : (url.split(':')[0] ?? '');
-  const create = await queues[name]?.();
-  if (create === undefined) {
+  const adapter = await queues[name]?.();
+  if (adapter === undefined) {
     throw new StrataError('ADAPTER_MISSING', { kind: 'queue', name, known: Object.keys(queues) });
   }
-  return create({ ...options, url });
+  return adapter;
+}
+
+function boardOf(open: BoardOpener, url: string): OperationsOptions['openBoard'] {
+  return (path) => open({ url, path });
 }
 
 async function openOperations(

@@ -48,7 +48,13 @@ afterEach(async () => {
 });
 
 async function open(role: ProcessRole = 'all'): Promise<string> {
-  const operations = await startOperations({ services: bot.services, role, listen: '127.0.0.1:0', log: silent });
+  const operations = await startOperations({
+    services: bot.services,
+    role,
+    listen: '127.0.0.1:0',
+    log: silent,
+    openBoard: null,
+  });
   opened.push(operations);
   return operations.url;
 }
@@ -144,7 +150,13 @@ describe('the pages for those who look after a process', () => {
 
   it('say where they could not be opened', async () => {
     const url = new URL(await open());
-    const again = startOperations({ services: bot.services, role: 'all', listen: url.host, log: silent });
+    const again = startOperations({
+      services: bot.services,
+      role: 'all',
+      listen: url.host,
+      log: silent,
+      openBoard: null,
+    });
     await expect(again).rejects.toMatchObject({ code: 'LISTEN_FAILED', data: { address: url.host } });
   });
 });

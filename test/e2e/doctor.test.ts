@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { createRedisMock } from 'js-redis-server';
 import { describe, expect, test } from 'vitest';
 import { ended, type Folder, jsonLines, MAIN, openFolder } from './strata.ts';
 
@@ -90,6 +91,20 @@ describe('doctor', () => {
     expect(busy.of('data')).toMatchObject({ severity: 'warn', message: expect.stringContaining('Another Strata') });
     child.stdin.end();
     expect((await ended(child)).code).toBe(0);
+  });
+
+  test('looks at the server of the queue', async () => {
+    const mock = await createRedisMock();
+    using folder = openFolder({ STRATA_QUEUE_URL: mock.url });
+    const there = await checkup(folder);
+    expect(there).toMatchObject({ code: 0, ok: true });
+    expect(there.checksRun).toEqual(
+      expect.arrayContaining(['version', 'memory', 'persistence'].map((id) => `queue.${id}`)),
+    );
+    await mock.close();
+    const gone = await checkup(folder);
+    expect(gone).toMatchObject({ code: 1, ok: false });
+    expect(gone.of('queue.server')).toMatchObject({ fixHint: expect.stringContaining('See that the server runs') });
   });
 
   test('warns of what people do not expect', async () => {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, type Operations, type OperationsOptions, StrataError } from '../../../src/index.ts';
+import { BOARD_PATH, createLazyBoard, type LazyBoard } from './board.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 
 /** A store that takes longer is as good as none for whoever asks whether we are ready. */
@@ -9,12 +10,14 @@ const STORE_LIMIT_MS = 2000;
 
 /**
  * `/livez`: the process turns. `/readyz`: what its role needs answers; a gateway needs the store only, because replies
- * do not wait for the queue. `/metrics`: for Prometheus. No text and no name of a conversation is told.
+ * do not wait for the queue. `/metrics`: for Prometheus. `/queues`: the jobs, where the queue has pages of its own.
+ * No text and no name of a conversation is told, and nothing can be changed.
  */
 export async function startOperations(options: OperationsOptions): Promise<Operations> {
   const metrics = createMetrics(options.services);
+  const board = options.openBoard && createLazyBoard(options.openBoard);
   const server = createServer((request, response) => {
-    answer({ ...options, metrics }, request, response).catch((error: unknown) => {
+    answer({ ...options, metrics, board }, request, response).catch((error: unknown) => {
       options.log.warn('operations.failed', { error: describe(error) });
       end(response, { status: 500, text: 'failed\n' });
     });
@@ -26,6 +29,7 @@ export async function startOperations(options: OperationsOptions): Promise<Opera
       server.close();
       server.closeAllConnections();
       metrics.close();
+      await board?.close();
     },
   };
 }
@@ -51,12 +55,24 @@ interface Page {
 
 interface Site extends OperationsOptions {
   readonly metrics: Metrics;
+  readonly board: LazyBoard | null;
 }
 
 async function answer(site: Site, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const isRead = request.method === 'GET' || request.method === 'HEAD';
+  if (!isRead) return end(response, { status: 405, text: 'GET only\n' });
+  if (site.board !== null && (await showBoard(site.board, request, response))) return;
   const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-  end(response, isRead ? await pageOf(site, pathname) : { status: 405, text: 'GET only\n' });
+  end(response, await pageOf(site, pathname));
+}
+
+async function showBoard(board: LazyBoard, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+  try {
+    return await board.answer(request, response);
+  } catch (error) {
+    end(response, { status: 503, text: `${describe(error)}\n` });
+    return true;
+  }
 }
 
 async function pageOf(site: Site, path: string): Promise<Page> {
@@ -68,7 +84,7 @@ async function pageOf(site: Site, path: string): Promise<Page> {
     case '/metrics':
       return { status: 200, text: await site.metrics.text(), type: site.metrics.contentType };
     default:
-      return { status: 404, text: 'Known: /livez /readyz /metrics\n' };
+      return { status: 404, text: `Known: /livez /readyz /metrics${site.board === null ? '' : ` ${BOARD_PATH}`}\n` };
   }
 }
 

@@ -1,13 +1,36 @@
+import type { JobsOptions } from 'bullmq';
+
+export interface DriverOptions {
+  readonly url: string;
+  readonly prefix: string;
+  readonly retryDelayMs: number;
+}
+
 /** What the queue needs of BullMQ, the same on Redis and on Postgres. */
 export interface Driver {
   /** For sentences: the kind of server and its address, without credentials. */
   readonly where: string;
+  /** BullMQ's own queue, on a connection of its own. */
+  open(listeners: ProducerListeners): OpenQueue;
   produce(listeners: ProducerListeners): Producer;
   consume(look: Look, options: ConsumerOptions): Consumer;
 }
 
 /** Runs when a worker has taken a job. `giveBack` puts the job back in line, for a process that is closing. */
 export type Look = (conversationId: number, job: { giveBack(): Promise<never> }) => Promise<void>;
+
+export interface OpenQueue {
+  readonly queue: JobQueue;
+  /** Lets go of everything, whatever the server does. */
+  close(): Promise<void>;
+}
+
+/** BullMQ's queue, as far as it is used here: the same on every backend. */
+export interface JobQueue {
+  waitUntilReady(): Promise<unknown>;
+  add(name: string, data: { readonly conversationId: number }, options: JobsOptions): Promise<unknown>;
+  getJobCounts(...types: ('waiting' | 'active' | 'delayed')[]): Promise<Readonly<Record<string, number>>>;
+}
 
 export interface ProducerListeners {
   readonly onError: (error: unknown) => void;

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log, Queue } from '../../../src/index.ts';
+import type { Log, Queue, QueueAdapter } from '../../../src/index.ts';
 import type { Driver } from './driver.ts';
+import { createDriver } from './drivers.ts';
 import { createKicks, type Kicks } from './kicks.ts';
-import { createPostgresDriver } from './postgres.ts';
-import { createRedisDriver } from './redis.ts';
 import { createTrouble, type Trouble } from './trouble.ts';
 import { createWork, type Work } from './work.ts';
 
@@ -19,7 +18,6 @@ export interface BullMqOptions {
   readonly retryDelayMs?: number;
 }
 
-const RETRY_DELAY_MS = 2000;
 const IDLE_LOOK_MS = 15;
 
 /**
@@ -54,6 +52,13 @@ export function createBullMqQueue(options: BullMqOptions): Queue {
   };
 }
 
+/** What only an operator asks for is loaded when it is asked for. */
+export const bullMqAdapter: QueueAdapter = {
+  create: createBullMqQueue,
+  check: async (url) => (await import('./check.ts')).checkQueue(url),
+  openBoard: async (options) => (await import('./board.ts')).openBoard(options),
+};
+
 interface State {
   readonly driver: Driver;
   readonly kicks: Kicks;
@@ -75,11 +80,6 @@ function createState(options: BullMqOptions): State {
   // A worker's errors are told by the look that follows them: it fails while the server is away, and only then.
   const onError = () => kicks.look().catch(() => undefined);
   return { driver, kicks, delayed: new Map(), trouble, rejections, onError, work: null, isClosed: false };
-}
-
-function createDriver({ url, prefix = 'strata', retryDelayMs = RETRY_DELAY_MS }: BullMqOptions): Driver {
-  const create = url.startsWith('redis') ? createRedisDriver : createPostgresDriver;
-  return create({ url, prefix, retryDelayMs });
 }
 
 function ask({ kicks, delayed, isClosed }: State, id: number, delayMs: number): void {

@@ -1,12 +1,6 @@
 import { createPostgresBackend, Queue, Worker } from 'bullmq';
-import type { Driver } from './driver.ts';
+import type { Driver, DriverOptions, OpenQueue, ProducerListeners } from './driver.ts';
 import { consumerOf, processorOf, producerOf, queueOptions, workerOptions } from './settings.ts';
-
-export interface PostgresDriverOptions {
-  readonly url: string;
-  readonly prefix: string;
-  readonly retryDelayMs: number;
-}
 
 const CONNECT_LIMIT_MS = 5000;
 const QUERY_LIMIT_MS = 15_000;
@@ -14,7 +8,7 @@ const PRODUCER_CONNECTIONS = 2;
 const WORKER_CONNECTIONS = 4;
 
 /** BullMQ's own tables, in a schema of their own. They are made by whoever connects first. */
-export function createPostgresDriver({ url, prefix, retryDelayMs }: PostgresDriverOptions): Driver {
+export function createPostgresDriver({ url, prefix, retryDelayMs }: DriverOptions): Driver {
   const { hostname, port } = new URL(url);
   const name = `${prefix}-maintenance`;
   const connection = (max: number) => ({
@@ -25,18 +19,22 @@ export function createPostgresDriver({ url, prefix, retryDelayMs }: PostgresDriv
     query_timeout: QUERY_LIMIT_MS,
     keepAlive: true,
   });
+  const open = ({ onError }: ProducerListeners): OpenQueue => {
+    const settings = { connection: connection(PRODUCER_CONNECTIONS), ...queueOptions };
+    const queue = new Queue(name, settings, createPostgresBackend);
+    queue.on('error', onError);
+    return { queue, close: () => queue.close() };
+  };
   return {
     where: `Postgres at ${hostname}:${port === '' ? '5432' : port}`,
-    produce({ onError, onReady }) {
-      const settings = { connection: connection(PRODUCER_CONNECTIONS), ...queueOptions };
-      const queue = new Queue(name, settings, createPostgresBackend);
-      queue.on('error', onError);
-      const producer = producerOf(queue, retryDelayMs, () => queue.close());
+    open,
+    produce(listeners) {
+      const producer = producerOf(open(listeners), retryDelayMs);
       return {
         ...producer,
         async ready() {
           await producer.ready();
-          onReady();
+          listeners.onReady();
         },
       };
     },

@@ -1,13 +1,7 @@
 import { Queue, Worker } from 'bullmq';
 import { Redis, type RedisOptions } from 'ioredis';
-import type { Driver } from './driver.ts';
+import type { Driver, DriverOptions, OpenQueue, ProducerListeners } from './driver.ts';
 import { consumerOf, processorOf, producerOf, queueOptions, workerOptions } from './settings.ts';
-
-export interface RedisDriverOptions {
-  readonly url: string;
-  readonly prefix: string;
-  readonly retryDelayMs: number;
-}
 
 const QUEUE_NAME = 'maintenance';
 /** Always the same pause: a growing one leaves workers idle long after Redis is back. */
@@ -17,27 +11,29 @@ const COMMAND_LIMIT_MS = 5000;
 /** A connection that is given up keeps the process no longer than this. */
 const FAREWELL_MS = 200;
 
-export function createRedisDriver({ url, prefix, retryDelayMs }: RedisDriverOptions): Driver {
-  const { hostname, port } = new URL(url);
+export function createRedisDriver({ url, prefix, retryDelayMs }: DriverOptions): Driver {
   // In braces, so that a cluster keeps all keys of the queue in one place.
   const names = { prefix: `{${prefix}}` };
+  const open = ({ onError, onReady }: ProducerListeners): OpenQueue => {
+    const redis = connect(url, {
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 1,
+      commandTimeout: COMMAND_LIMIT_MS,
+    });
+    redis.on('error', onError);
+    redis.on('ready', onReady);
+    const queue = new Queue(QUEUE_NAME, { connection: redis, ...names, ...queueOptions });
+    queue.on('error', onError);
+    const close = async () => {
+      redis.disconnect();
+      await queue.close();
+    };
+    return { queue, close };
+  };
   return {
-    where: `Redis at ${hostname}:${port === '' ? '6379' : port}`,
-    produce({ onError, onReady }) {
-      const redis = connect(url, {
-        enableOfflineQueue: false,
-        maxRetriesPerRequest: 1,
-        commandTimeout: COMMAND_LIMIT_MS,
-      });
-      redis.on('error', onError);
-      redis.on('ready', onReady);
-      const queue = new Queue(QUEUE_NAME, { connection: redis, ...names, ...queueOptions });
-      queue.on('error', onError);
-      return producerOf(queue, retryDelayMs, async () => {
-        redis.disconnect();
-        await queue.close();
-      });
-    },
+    where: addressOf(url),
+    open,
+    produce: (listeners) => producerOf(open(listeners), retryDelayMs),
     consume(look, options) {
       const redis = connect(url, { maxRetriesPerRequest: null });
       redis.on('error', options.onError);
@@ -47,6 +43,35 @@ export function createRedisDriver({ url, prefix, retryDelayMs }: RedisDriverOpti
       return consumerOf(worker, () => redis.disconnect());
     },
   };
+}
+
+/** What the server says of itself, asked once. Rejects when it does not answer. */
+export async function infoOf(url: string): Promise<ReadonlyMap<string, string>> {
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+    connectTimeout: COMMAND_LIMIT_MS,
+    commandTimeout: COMMAND_LIMIT_MS,
+  });
+  let failure: unknown = null;
+  redis.on('error', (error) => {
+    failure = error;
+  });
+  try {
+    const lines = (await redis.info()).split('\r\n').filter((line) => line.includes(':'));
+    return new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]));
+  } catch (error) {
+    throw failure ?? error;
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** Without what the URL says of user and password. */
+export function addressOf(url: string): string {
+  const { hostname, port } = new URL(url);
+  return `Redis at ${hostname}:${port === '' ? '6379' : port}`;
 }
 
 type Haste = Pick<RedisOptions, 'enableOfflineQueue' | 'maxRetriesPerRequest' | 'commandTimeout'>;

@@ -1,17 +1,12 @@
 import type { JobsOptions, Processor, QueueOptions, WorkerOptions } from 'bullmq';
 import { WaitingError } from 'bullmq';
 import { z } from 'zod';
-import type { Consumer, ConsumerOptions, Look, Producer } from './driver.ts';
+import type { Consumer, ConsumerOptions, Look, OpenQueue, Producer } from './driver.ts';
 
 const JOB_NAME = 'maintain';
 const jobData = z.object({ conversationId: z.int() });
 
-/** BullMQ's classes, as far as they are used here: the same on every backend. */
-export interface JobQueue {
-  waitUntilReady(): Promise<unknown>;
-  add(name: string, data: z.infer<typeof jobData>, options: JobsOptions): Promise<unknown>;
-  getJobCounts(...types: ('waiting' | 'active' | 'delayed')[]): Promise<Readonly<Record<string, number>>>;
-}
+/** BullMQ's worker, as far as it is used here: the same on every backend. */
 export interface JobWorker {
   waitUntilReady(): Promise<unknown>;
   pause(doNotWaitActive: boolean): Promise<void>;
@@ -69,7 +64,7 @@ export function processorOf(look: Look): Processor {
   };
 }
 
-export function producerOf(queue: JobQueue, retryDelayMs: number, close: () => Promise<void>): Producer {
+export function producerOf({ queue, close }: OpenQueue, retryDelayMs: number): Producer {
   return {
     ready: async () => void (await queue.waitUntilReady()),
     async add(conversationId) {

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, type QueueHandler } from '../../../src/index.ts';
 import type { Consumer, Driver, Look } from './driver.ts';
 import type { Trouble } from './trouble.ts';
+import { within } from './within.ts';
 
 /** Runs the handler for the jobs that this process takes. */
 export interface Work {
@@ -133,13 +133,4 @@ async function close(state: State, deadlineMs: number): Promise<void> {
     consumer.drop().catch(() => undefined),
     FAREWELL_MS,
   );
-}
-
-/** Whether the promise resolved in time. The timer keeps the process alive: somebody waits for the close. */
-async function within(promise: Promise<void>, ms: number): Promise<boolean> {
-  const timer = new AbortController();
-  const late = sleep(ms, false, { signal: timer.signal }).catch(() => false);
-  const result = await Promise.race([promise.then(() => true), late]);
-  timer.abort();
-  return result;
 }

@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Clock, describe, type Log, type Queue, type QueueHandler } from '../../../src/index.ts';
+import {
+  type Clock,
+  describe,
+  type Log,
+  type Queue,
+  type QueueAdapter,
+  type QueueHandler,
+} from '../../../src/index.ts';
 
 export interface LocalQueueOptions {
   /** Default: none. */
@@ -36,6 +43,9 @@ export function createLocalQueue(options: LocalQueueOptions = {}): Queue {
     close: ({ deadlineMs }) => close(state, deadlineMs),
   };
 }
+
+/** Without a server there is nothing to check, and what it does stands in `/status` and the metrics. */
+export const localAdapter: QueueAdapter = { create: createLocalQueue, check: async () => [], openBoard: null };
 
 interface Work {
   readonly handler: QueueHandler;

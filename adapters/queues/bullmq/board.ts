@@ -1,0 +1,23 @@
+import type { RequestListener } from 'node:http';
+import { createBullBoard } from '@bull-board/api';
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import { ExpressAdapter } from '@bull-board/express';
+import { Queue } from 'bullmq';
+import type { BoardOpener } from '../../../src/index.ts';
+import { createDriver } from './drivers.ts';
+import { openInTime } from './open.ts';
+
+/** bull-board over the jobs of maintenance, for reading only. A job holds the number of a conversation, and no text. */
+export const openBoard: BoardOpener = async ({ url, path }) => {
+  const { queue, close } = await openInTime(createDriver({ url }));
+  // Its types know queues on Redis only; it takes those on Postgres as well.
+  if (!(queue instanceof Queue)) throw new Error('The board shows queues of BullMQ only.');
+  const serverAdapter = new ExpressAdapter().setBasePath(path);
+  createBullBoard({
+    queues: [new BullMQAdapter(queue, { readOnlyMode: true })],
+    serverAdapter,
+    options: { uiConfig: { boardTitle: 'Strata' } },
+  });
+  const answer: RequestListener = serverAdapter.getRouter();
+  return { answer, close };
+};

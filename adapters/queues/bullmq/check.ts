@@ -1,0 +1,92 @@
+import type { Finding } from '../../../src/index.ts';
+import type { Driver } from './driver.ts';
+import { createDriver, isRedis } from './drivers.ts';
+import { openInTime } from './open.ts';
+import { addressOf, infoOf } from './redis.ts';
+import { reasonOf } from './trouble.ts';
+
+/** What must hold of the queue's server, each with what to do where it does not. Replies need none of it. */
+export async function checkQueue(url: string): Promise<readonly Finding[]> {
+  if (!isRedis(url)) return await checkPostgres(createDriver({ url }));
+  const place = addressOf(url);
+  try {
+    return judgeRedis(place, await infoOf(url));
+  } catch (error) {
+    return [unreachable(`${place} cannot be used: ${reasonOf(error)}`, 'that the password is right')];
+  }
+}
+
+/** One finding for each thing that is judged. Pure. */
+export function judgeRedis(place: string, info: Info): readonly Finding[] {
+  return [checkVersion(place, info), checkWrites(info), checkMemory(info), checkPersistence(info)];
+}
+
+/** Connecting makes BullMQ's tables, so that an open queue is a usable one. */
+async function checkPostgres(driver: Driver): Promise<readonly Finding[]> {
+  try {
+    const { queue, close } = await openInTime(driver);
+    await queue.getJobCounts('waiting').finally(close);
+    return [finding('ok', { id: 'server', message: `${driver.where} holds the queue’s tables` })];
+  } catch (error) {
+    return [unreachable(reasonOf(error), 'that the user may make a schema in the database')];
+  }
+}
+
+function unreachable(message: string, right: string): Finding {
+  const fixHint = `See that the server runs, that the URL is right and ${right}. Until then summaries wait, replies do not.`;
+  return finding('fail', { id: 'server', message, fixHint });
+}
+
+/** The oldest Redis that BullMQ recommends, and below which it does not run. */
+const GOOD_VERSION = [6, 2] as const;
+const OLDEST_MAJOR = 5;
+
+/** What `INFO` says of the server, by name. */
+type Info = ReadonlyMap<string, string>;
+
+function checkVersion(place: string, info: Info): Finding {
+  const version = info.get('redis_version') ?? 'unknown';
+  const message = `${place}, version ${info.get('valkey_version') ?? version}`;
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major > GOOD_VERSION[0] || (major === GOOD_VERSION[0] && minor >= GOOD_VERSION[1])) {
+    return finding('ok', { id: 'version', message });
+  }
+  const fixHint = `Use Redis ${GOOD_VERSION.join('.')} or newer, or Valkey.`;
+  return finding(major < OLDEST_MAJOR ? 'fail' : 'warn', { id: 'version', message, fixHint });
+}
+
+/** A copy, or a server that could not save, refuses every job. */
+function checkWrites(info: Info): Finding {
+  if (info.get('role') === 'slave') {
+    const message = 'it is a copy of another server and takes no jobs';
+    return finding('fail', { id: 'writes', message, fixHint: 'Name the primary server in [queue] url.' });
+  }
+  const failed = ['aof_last_write_status', 'rdb_last_bgsave_status'].filter((name) => info.get(name) === 'err');
+  if (failed.length === 0) return finding('ok', { id: 'writes', message: 'it takes jobs' });
+  const message = `it could not write its files (${failed.join(', ')}) and may refuse jobs`;
+  return finding('fail', { id: 'writes', message, fixHint: 'Free some disk space, or mend the rights of its folder.' });
+}
+
+function checkMemory(info: Info): Finding {
+  const policy = info.get('maxmemory_policy') ?? 'unknown';
+  const message = `maxmemory-policy is ${policy}`;
+  if (policy === 'noeviction') return finding('ok', { id: 'memory', message });
+  const fixHint = 'Set maxmemory-policy to noeviction: with another one a full server drops jobs without a word.';
+  return finding('warn', { id: 'memory', message, fixHint });
+}
+
+function checkPersistence(info: Info): Finding {
+  if (info.get('aof_enabled') === '1') {
+    return finding('ok', { id: 'persistence', message: 'jobs are kept in an append-only file' });
+  }
+  const fixHint =
+    'Set appendonly to yes. Without it a restart forgets jobs; workers find again what is due, some seconds later.';
+  return finding('warn', { id: 'persistence', message: 'jobs are not kept in an append-only file', fixHint });
+}
+
+function finding(
+  severity: Finding['severity'],
+  { id, message, fixHint = null }: { readonly id: string; readonly message: string; readonly fixHint?: string | null },
+): Finding {
+  return { checkId: id, severity, message, fixHint };
+}

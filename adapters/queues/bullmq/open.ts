@@ -1,0 +1,19 @@
+import type { Driver, OpenQueue } from './driver.ts';
+import { reasonOf } from './trouble.ts';
+import { within } from './within.ts';
+
+/** A person waits. BullMQ itself would wait until the server comes. */
+const LIMIT_MS = 3000;
+
+/** A queue that is connected. Rejects with a sentence that names the server and the reason. */
+export async function openInTime(driver: Driver): Promise<OpenQueue> {
+  let reason = `no answer within ${LIMIT_MS} ms`;
+  const onError = (error: unknown) => {
+    reason = reasonOf(error);
+  };
+  const opened = driver.open({ onError, onReady: () => undefined });
+  const isReady = await within(opened.queue.waitUntilReady(), LIMIT_MS).catch(onError);
+  if (isReady === true) return opened;
+  await opened.close().catch(() => undefined);
+  throw new Error(`${driver.where} cannot be used: ${reason}`);
+}

@@ -1,0 +1,196 @@
+import { Redis } from 'ioredis';
+import { createRedisMock } from 'js-redis-server';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startOperations } from '../../adapters/operations/http/index.ts';
+import { judgeRedis } from '../../adapters/queues/bullmq/check.ts';
+import { bullMqAdapter } from '../../adapters/queues/bullmq/index.ts';
+import { localAdapter } from '../../adapters/queues/local/index.ts';
+import type { Queue, QueueAdapter } from '../../src/index.ts';
+import { createPlace } from '../fixtures/place.ts';
+import { freePort } from '../support/port.ts';
+import { findPostgres, startPostgres } from '../support/postgres-server.ts';
+import { findRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
+
+/** What those who look after a bot are shown of the queue's server: its jobs, and whether it is safe. */
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const nobody = { log: silent, onTrouble: () => undefined };
+
+interface Site extends AsyncDisposable {
+  readonly url: string;
+  readonly queue: Queue;
+}
+
+async function openSite({ create, openBoard }: QueueAdapter, url: string): Promise<Site> {
+  const queue = create({ url, ...nobody });
+  const place = await createPlace({ queue });
+  const operations = await startOperations({
+    services: place.services,
+    role: 'all',
+    listen: '127.0.0.1:0',
+    log: silent,
+    openBoard: openBoard && ((path) => openBoard({ url, path })),
+  });
+  return {
+    url: operations.url,
+    queue,
+    async [Symbol.asyncDispose]() {
+      await operations.close();
+      await place[Symbol.asyncDispose]();
+    },
+  };
+}
+
+interface Listing {
+  readonly queues: readonly {
+    readonly name: string;
+    readonly readOnlyMode: boolean;
+    readonly isPaused: boolean;
+    readonly counts: { readonly waiting: number };
+  }[];
+}
+
+async function shown(site: Site): Promise<Listing['queues'][number] | undefined> {
+  const response = await fetch(`${site.url}/queues/api/queues?page=1&jobsPerPage=10`);
+  const { queues }: Listing = JSON.parse(await response.text());
+  return queues[0];
+}
+
+/** What is shown as soon as the job of this conversation has reached the server. */
+async function kicked(site: Site, conversationId: number): Promise<Listing['queues'][number] | undefined> {
+  const before = (await shown(site))?.counts.waiting ?? 0;
+  site.queue.kick(conversationId);
+  await expect.poll(async () => (await shown(site))?.counts.waiting, { timeout: 10_000 }).toBe(before + 1);
+  return await shown(site);
+}
+
+/** On any server that the queue can be on. */
+function boardOn(url: () => string): void {
+  it('is shown with the jobs that wait, on pages that ask nobody else', async () => {
+    await using site = await openSite(bullMqAdapter, url());
+    expect(await kicked(site, 7)).toMatchObject({ name: expect.stringContaining('maintenance'), readOnlyMode: true });
+    const page = await fetch(`${site.url}/queues`);
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
+    const html = await page.text();
+    expect(html).toContain('<base href="/queues/" />');
+    const [script = ''] = /static\/js\/main\.\w+\.js/u.exec(html) ?? [];
+    expect((await fetch(`${site.url}/queues/${script}`)).status).toBe(200);
+    expect((await fetch(`${site.url}/livez`)).status).toBe(200);
+  });
+
+  it('lets nobody change it', async () => {
+    await using site = await openSite(bullMqAdapter, url());
+    const before = await kicked(site, 8);
+    const paths = [`${before?.name}/empty`, `${before?.name}/pause`, `${before?.name}/add`, 'pause'];
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      for (const path of paths) {
+        const response = await fetch(`${site.url}/queues/api/queues/${path}`, { method });
+        expect([method, path, response.status]).toEqual([method, path, 405]);
+      }
+    }
+    expect(await shown(site)).toEqual(before);
+  });
+}
+
+describe('the queue on js-redis-server', async () => {
+  const mock = await createRedisMock();
+  afterAll(() => mock.close());
+  boardOn(() => mock.url);
+});
+
+const redis = await findRedis();
+
+describe('the queue on Redis', () => {
+  if (redis.kind === 'missing') return it.skip(`skipped: ${redis.reason}`);
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedis(redis);
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+  boardOn(() => server.url);
+
+  it('is not shown while the server is away, and is again when it is back', async () => {
+    await using site = await openSite(bullMqAdapter, server.url);
+    await server.kill();
+    const away = await fetch(`${site.url}/queues`);
+    expect([away.status, await away.text()]).toEqual([503, expect.stringMatching(/^Redis at .* ECONNREFUSED/u)]);
+    await server.start();
+    await kicked(site, 9);
+  });
+
+  it('is judged by the doctor', async () => {
+    const admin = new Redis(server.url);
+    const wrong = async () => (await bullMqAdapter.check(server.url)).filter(({ severity }) => severity !== 'ok');
+    expect(await wrong()).toEqual([]);
+    await admin.config('SET', 'maxmemory-policy', 'allkeys-lru', 'appendonly', 'no');
+    expect(await wrong()).toMatchObject([
+      { checkId: 'memory', severity: 'warn', fixHint: expect.stringContaining('noeviction') },
+      { checkId: 'persistence', severity: 'warn', fixHint: expect.stringContaining('appendonly') },
+    ]);
+    await admin.replicaof('127.0.0.1', await freePort());
+    expect(await wrong()).toMatchObject([
+      { checkId: 'writes', severity: 'fail', fixHint: expect.stringContaining('primary') },
+      ...[{ checkId: 'memory' }, { checkId: 'persistence' }],
+    ]);
+    admin.disconnect();
+  });
+});
+
+const postgres = await findPostgres();
+
+describe('the queue on Postgres', () => {
+  if (postgres.kind === 'missing') return it.skip(`skipped: ${postgres.reason}`);
+  let url = '';
+  let close: () => PromiseLike<void> = async () => undefined;
+  beforeAll(async () => {
+    const server = await startPostgres(postgres);
+    url = await server.database('queue');
+    close = () => server[Symbol.asyncDispose]();
+  }, 60_000);
+  afterAll(() => close());
+  boardOn(() => url);
+
+  it('is judged by the doctor', async () => {
+    expect(await bullMqAdapter.check(url)).toMatchObject([{ checkId: 'server', severity: 'ok' }]);
+    const [nowhere] = await bullMqAdapter.check(url.replace('/queue', '/nothing'));
+    expect(nowhere).toMatchObject({ severity: 'fail', message: expect.stringContaining('"nothing" does not exist') });
+  });
+});
+
+describe('the queue of one process', () => {
+  it('has no pages, and nothing to check', async () => {
+    await using site = await openSite(localAdapter, '');
+    const response = await fetch(`${site.url}/queues`);
+    expect([response.status, await response.text()]).toEqual([404, 'Known: /livez /readyz /metrics\n']);
+    expect(await localAdapter.check('')).toEqual([]);
+  });
+});
+
+describe('a Redis', () => {
+  const sound = { redis_version: '7.2.4', role: 'master', maxmemory_policy: 'noeviction', aof_enabled: '1' };
+  const judged = (odd: object) => judgeRedis('Redis at there', new Map(Object.entries({ ...sound, ...odd })));
+
+  it.each([
+    ['version', 'warn', { redis_version: '6.0.16' }],
+    ['version', 'fail', { redis_version: '4.0.9' }],
+    ['writes', 'fail', { aof_last_write_status: 'err' }],
+    ['memory', 'warn', { maxmemory_policy: 'volatile-lru' }],
+    ['persistence', 'warn', { aof_enabled: '0' }],
+  ])('is named for its %s (%s) when it says %o, with a way out', (id, severity, odd) => {
+    const wrong = judged(odd).filter((finding) => finding.severity !== 'ok');
+    expect(wrong).toMatchObject([{ checkId: id, severity, fixHint: expect.stringMatching(/^\w+ .*\.$/u) }]);
+  });
+
+  it('is well when nothing is odd, and a Valkey goes by its own version', () => {
+    const [version, ...others] = judged({ valkey_version: '8.0.1' });
+    expect(version).toMatchObject({ severity: 'ok', message: 'Redis at there, version 8.0.1' });
+    expect(others.map(({ severity }) => severity)).toEqual(['ok', 'ok', 'ok']);
+  });
+
+  it('that does not answer is told without its password', async () => {
+    const [finding] = await bullMqAdapter.check(`redis://ada:secret-word@127.0.0.1:${await freePort()}`);
+    expect(finding).toMatchObject({ severity: 'fail', message: expect.stringContaining('ECONNREFUSED') });
+    expect(JSON.stringify(finding)).not.toContain('secret-word');
+  });
+});

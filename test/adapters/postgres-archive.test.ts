@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { judgeServer, type ServerFacts } from '../../adapters/stores/postgres/check.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import type { Archive, ArchiveHeader, ArchiveRow, BlobId, Storage } from '../../src/index.ts';
 import { createKit, HERE, NOW, post, READER, THREAD } from '../contracts/store-kit.ts';
@@ -241,5 +242,33 @@ describe('the check of a store', () => {
     ]);
     expect(findings.filter(({ severity }) => severity === 'fail')).toEqual([]);
     await pglite.close();
+  });
+
+  const sound: ServerFacts = {
+    version: 170_002,
+    release: '17.2',
+    now: 0,
+    may_create: true,
+    is_owner: true,
+    fsync: 'on',
+    synchronous_commit: 'on',
+    autovacuum: 'on',
+    connections: 97,
+    migrations: 9,
+  };
+
+  it.each([
+    ['version', { version: 130_011, release: '13.11' }, 0, 'Use Postgres 14'],
+    ['rights', { may_create: false }, 0, 'grant create on schema'],
+    ['rights', { is_owner: false }, 0, 'Connect as the user that made the tables'],
+    ['clock', {}, 3_000, 'Set the clocks by NTP'],
+    ['clock', {}, -3_000, 'Set the clocks by NTP'],
+    ['durability', { fsync: 'off' }, 0, 'Set fsync to on'],
+    ['durability', { autovacuum: 'off' }, 0, 'Set autovacuum to on'],
+    ['connections', { connections: 17 }, 0, 'Raise max_connections'],
+  ])('names %s with a way out when it is %o, %i ms apart', (id, odd, skewMs, wayOut) => {
+    const wrong = judgeServer({ ...sound, ...odd }, skewMs).filter(({ severity }) => severity !== 'ok');
+    expect(wrong).toMatchObject([{ checkId: id, fixHint: expect.stringContaining(wayOut) }]);
+    expect(judgeServer(sound, 1_000).every(({ severity }) => severity === 'ok')).toBe(true);
   });
 });

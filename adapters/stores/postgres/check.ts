@@ -8,7 +8,7 @@ const OLDEST_MAJOR = 14;
 /** Leases are told apart by the clocks of several machines. */
 const MOST_SKEW_MS = 2_000;
 
-interface ServerFacts {
+export interface ServerFacts {
   readonly version: number;
   readonly release: string;
   readonly now: number;
@@ -28,21 +28,25 @@ export async function checkServer(upkeep: Kysely<Tables>, place: string): Promis
     const { rows } = await FACTS.execute(upkeep);
     const [facts] = rows;
     if (facts === undefined) return [];
-    const skewMs = facts.now - (asked + Date.now()) / 2;
-    return [
-      checkVersion(facts),
-      checkRights(facts),
-      checkClock(skewMs),
-      checkDurability(facts),
-      checkConnections(facts),
-      finding('ok', { id: 'migrations', message: `all ${facts.migrations} migrations are applied` }),
-    ];
+    return judgeServer(facts, facts.now - (asked + Date.now()) / 2);
   } catch (error) {
     const message = String(explain(place, error));
     return [
       finding('fail', { id: 'server', message, fixHint: 'See that the server runs, and that the URL is right.' }),
     ];
   }
+}
+
+/** One finding for each thing that is judged. Pure. */
+export function judgeServer(facts: ServerFacts, skewMs: number): readonly Finding[] {
+  return [
+    checkVersion(facts),
+    checkRights(facts),
+    checkClock(skewMs),
+    checkDurability(facts),
+    checkConnections(facts),
+    finding('ok', { id: 'migrations', message: `all ${facts.migrations} migrations are applied` }),
+  ];
 }
 
 const FACTS = sql<ServerFacts>`

@@ -37,7 +37,7 @@ describe('a reply is cut', () => {
           expect(body.text.isWellFormed()).toBe(true);
           expect(body.text.trim()).not.toBe('');
         }
-        const bare = (whole: string) => whole.replace(/[`~]{3,}[^\n]*|\s+/g, '');
+        const bare = (whole: string) => whole.replace(/[`~]{3,}[^\s`~]*|\s+/g, '');
         expect(bare(bodies.map((body) => body.text).join('\n'))).toBe(bare(normalise(text)));
       }),
       { numRuns: 400 },

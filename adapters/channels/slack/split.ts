@@ -81,8 +81,12 @@ const BREAKS: readonly { readonly pattern: RegExp; readonly fill: number }[] = [
   { pattern: /[.!?…]["')\]*_]*\s+|[。！？]["'」』）]*\s*/g, fill: 0.4 },
   { pattern: /\s+/g, fill: 0.25 },
 ];
-/** What is not cut while a message can hold it: links with their text, addresses, code and emphasis within a line. */
-const UNITS = /!?\[[^\]\n]{0,500}\]\([^)\s]*\)|https?:\/\/[^\s>)\]]+|(?<!`)`[^`\n]+`(?!`)|\*\*[^*\n]{1,300}\*\*/g;
+/**
+ * What is not cut while a message can hold it: links with their text, addresses, code and emphasis within a line, and the
+ * marker of a code block that stands within a line, because at the head of a message it would open one.
+ */
+const UNITS =
+  /!?\[[^\]\n]{0,500}\]\([^)\s]*\)|https?:\/\/[^\s>)\]]+|(?<!`)`[^`\n]+`(?!`)|\*\*[^*\n]{1,300}\*\*|[^\s`~]?[`~]{3,}[^\s`~]*/gu;
 
 /** The pieces joined are the text; none is longer than the limit. */
 function cut(text: string, limit: number): readonly string[] {
@@ -108,16 +112,21 @@ function nextCut(text: string, { from, limit }: { readonly from: number; readonl
     const best = places.findLast((at) => at - from >= fill * limit && isGood(at));
     if (best !== undefined) return best;
   }
-  return hardCut(window, from);
+  return hardCut({ window, from, isGood });
 }
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /** Nothing better: between two characters as people see them. */
-function hardCut(window: string, from: number): number {
+function hardCut(options: {
+  readonly window: string;
+  readonly from: number;
+  readonly isGood: (at: number) => boolean;
+}): number {
+  const { window, from, isGood } = options;
   const ends = Array.from(graphemes.segment(window), ({ index, segment }) => from + index + segment.length);
   // The last one may be cut by the window itself.
-  const best = ends.at(-2);
+  const best = ends.slice(0, -1).findLast(isGood) ?? ends.at(-2);
   if (best !== undefined) return best;
   const last = window.charCodeAt(window.length - 1);
   const isHalf = last >= 0xd800 && last <= 0xdbff && window.length > 1;

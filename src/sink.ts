@@ -3,11 +3,12 @@ import { estimateParts } from './context/tokens.ts';
 import type { Actors } from './conversation/actors.ts';
 import { createBotGuard } from './conversation/bot-guard.ts';
 import { decide } from './conversation/decide.ts';
+import { createEarlyChanges } from './conversation/early.ts';
 import { parseKey, workspaceOf } from './conversation/key.ts';
 import { createLearning } from './memory/learning.ts';
 import type { ConversationKey, InboundMessage, Part } from './message.ts';
 import type { Services, TextLog } from './parts.ts';
-import type { ChannelSink, Cursor } from './ports/channel.ts';
+import type { ChannelSink, Cursor, KeptMessage, MessageEdit, Receipt } from './ports/channel.ts';
 import type { Conversation, NewMessage } from './ports/store.ts';
 
 export interface SinkParts {
@@ -21,31 +22,29 @@ export interface SinkParts {
 /** The bot as its channels see it: every event becomes durable before its promise resolves. */
 export function createSink(parts: SinkParts): ChannelSink {
   const { services, actors, commands } = parts;
-  const { store, events, clock } = services;
+  const { store, clock } = services;
+  const early = createEarlyChanges();
   const receive = createReceiver(parts);
-  /** Runs when the conversation is known, and lets its actor read the change. */
-  const change = async (key: ConversationKey, work: (conversation: Conversation) => Promise<void>): Promise<void> => {
-    const conversation = await store.conversations.find(key);
-    if (conversation === null) return;
-    await work(conversation);
-    actors.peek(key)?.refresh();
-  };
+  const { edited, removed, change } = createChanges(parts);
   return {
-    message: receive,
-    edited: ({ conversation: key, externalId, parts: content }) =>
-      change(key, async ({ id }) => {
-        const edit = { externalId, parts: content, tokens: estimateParts(content), now: clock.now() };
-        if (!(await store.transcript.edit(id, edit))) return;
-        events.emit({ kind: 'message.edited', conversation: key, externalId });
-        services.queue.kick(id);
-      }),
-    removed: ({ conversation: key, externalIds }) =>
-      change(key, async ({ id }) => {
-        const seqs = await store.transcript.redact(id, { externalIds, now: clock.now() });
-        if (seqs.length === 0) return;
-        events.emit({ kind: 'message.removed', conversation: key, seqs });
-        services.queue.kick(id);
-      }),
+    async message(message) {
+      const before = early.of(message);
+      if (before?.kind === 'removed') return { stored: false, willReply: false };
+      const receipt = await receive(message, before?.parts ?? null);
+      const meanwhile = early.of(message);
+      if (meanwhile?.kind === 'removed') await removed({ ...message, externalIds: [message.externalId] });
+      else if (meanwhile !== null && meanwhile !== before) await edited({ ...message, parts: meanwhile.parts });
+      early.release(message);
+      return receipt;
+    },
+    async edited(edit) {
+      early.hold(edit, { kind: 'edited', parts: edit.parts }, clock.now());
+      if (await edited(edit)) early.release(edit);
+    },
+    async removed({ conversation, externalIds }) {
+      for (const externalId of externalIds) early.hold({ conversation, externalId }, { kind: 'removed' }, clock.now());
+      await removed({ conversation, externalIds });
+    },
     command: async (invocation) => {
       const reply = await commands.run(invocation);
       actors.peek(invocation.conversation)?.refresh();
@@ -57,6 +56,45 @@ export function createSink(parts: SinkParts): ChannelSink {
     left: (key) => change(key, ({ id }) => store.conversations.change(id, { kind: 'purge' })),
     leftWorkspace: (workspace) => purgeWorkspace(parts, workspace),
     cursors: (platform) => newestMessages(services, platform),
+  };
+}
+
+/** Edits and deletions of what is stored. */
+function createChanges({ services, actors }: SinkParts) {
+  const { store, events, clock, queue } = services;
+  /** Runs when the conversation is known, and lets its actor read the change. */
+  const change = async (key: ConversationKey, work: (conversation: Conversation) => Promise<void>): Promise<void> => {
+    const conversation = await store.conversations.find(key);
+    if (conversation === null) return;
+    await work(conversation);
+    actors.peek(key)?.refresh();
+  };
+  return {
+    change,
+    /** Whether the message was there. */
+    async edited({ conversation: key, externalId, parts }: Omit<MessageEdit, 'at'>): Promise<boolean> {
+      let isKnown = false;
+      await change(key, async ({ id }) => {
+        isKnown = await store.transcript.edit(id, {
+          externalId,
+          parts,
+          tokens: estimateParts(parts),
+          now: clock.now(),
+        });
+        if (!isKnown) return;
+        events.emit({ kind: 'message.edited', conversation: key, externalId });
+        queue.kick(id);
+      });
+      return isKnown;
+    },
+    async removed({ conversation: key, externalIds }: Parameters<ChannelSink['removed']>[0]): Promise<void> {
+      await change(key, async ({ id }) => {
+        const seqs = await store.transcript.redact(id, { externalIds, now: clock.now() });
+        if (seqs.length === 0) return;
+        events.emit({ kind: 'message.removed', conversation: key, seqs });
+        queue.kick(id);
+      });
+    },
   };
 }
 
@@ -81,17 +119,18 @@ async function conversationsIn({ store }: Services, workspace: string): Promise<
   }
 }
 
-function createReceiver({ services, actors, logText }: SinkParts): ChannelSink['message'] {
+/** Stores a message, with the content of an edit that came before it. */
+function createReceiver({ services, actors, logText }: SinkParts) {
   const { agents, events, clock } = services;
   const guard = createBotGuard();
-  return async (message) => {
+  return async (message: InboundMessage, edited: readonly Part[] | null): Promise<Receipt> => {
     const { conversation } = message;
     const agent = agents.agentFor(conversation);
     const decision = decide(message, agent, () => guard.allows(`${conversation} ${message.author.id}`, clock.now()));
     const result = await actors.of(conversation).receive({
       conversation,
       audience: message.audience,
-      message: toNewMessage(message),
+      message: toNewMessage(message, edited),
       wantsReply: decision.reply,
       idleExtractMs: agent.compaction.idle_minutes * 60_000,
       now: clock.now(),
@@ -106,9 +145,9 @@ function createReceiver({ services, actors, logText }: SinkParts): ChannelSink['
   };
 }
 
-function toNewMessage(message: InboundMessage): NewMessage {
+function toNewMessage(message: InboundMessage, edited: readonly Part[] | null): NewMessage {
   const text: readonly Part[] = message.text === '' ? [] : [{ kind: 'text', text: message.text.toWellFormed() }];
-  const content = [...text, ...message.attachments];
+  const content = edited ?? [...text, ...message.attachments];
   return {
     externalId: message.externalId,
     role: 'user',
@@ -125,7 +164,8 @@ const PAGE = 200;
 /** A cursor is looked for among the newest entries only: beyond them lies nothing that a platform would send again. */
 const LOOK_BACK = 50;
 
-async function newestMessages({ store }: Services, platform: string): Promise<readonly Cursor[]> {
+async function newestMessages(services: Services, platform: string): Promise<readonly Cursor[]> {
+  const { store } = services;
   const cursors: Cursor[] = [];
   for (let offset = 0; ; offset += PAGE) {
     const page = await store.conversations.list({ limit: PAGE, offset });
@@ -138,9 +178,28 @@ async function newestMessages({ store }: Services, platform: string): Promise<re
       };
       const entries = await store.transcript.read(conversation.id, range);
       const newest = entries.findLast((entry) => entry.role === 'user' && entry.externalId !== null);
-      if (newest?.externalId)
-        cursors.push({ conversation: conversation.key, externalId: newest.externalId, at: newest.at });
+      if (!newest?.externalId) continue;
+      const { id, key } = conversation;
+      cursors.push({
+        conversation: key,
+        externalId: newest.externalId,
+        at: newest.at,
+        kept: () => keptIn(services, id),
+      });
     }
     if (page.length < PAGE) return cursors;
   }
+}
+
+const MOST_KEPT = 100;
+
+async function keptIn({ store }: Services, conversationId: number): Promise<readonly KeptMessage[]> {
+  const conversation = await store.conversations.get(conversationId);
+  if (conversation === null) return [];
+  const toSeq = conversation.nextSeq - 1;
+  const range = { fromSeq: Math.max(1, toSeq - MOST_KEPT + 1), toSeq, limit: MOST_KEPT };
+  const entries = await store.transcript.read(conversationId, range);
+  return entries.flatMap(({ role, externalId, at, editedAt, redactedAt }) =>
+    role === 'user' && externalId !== null && redactedAt === null ? [{ externalId, at, editedAt }] : [],
+  );
 }

@@ -81,6 +81,15 @@ export interface Cursor {
   readonly conversation: ConversationKey;
   readonly externalId: string;
   readonly at: number;
+  /** What people said among the newest hundred entries, oldest first: to find what was edited or deleted meanwhile. */
+  readonly kept: () => Promise<readonly KeptMessage[]>;
+}
+
+export interface KeptMessage {
+  readonly externalId: string;
+  readonly at: number;
+  /** When the newest edit was stored; null without one. */
+  readonly editedAt: number | null;
 }
 
 export interface CommandInvocation {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ConversationKey, Post } from '../../src/index.ts';
-import { ADA, BOT, DIRECT, GENERAL, type SlackDouble, startSlack, TEAM } from '../fixtures/slack/double.ts';
+import { ADA, BOT, DIRECT, GENERAL, type SlackDouble, STAFF, startSlack, TEAM } from '../fixtures/slack/double.ts';
 import { createState, type Opened, openChannel, until } from '../fixtures/slack/kit.ts';
 
 let slack: SlackDouble;
@@ -89,7 +89,7 @@ describe('a reply', () => {
     await expect(bot.channel.post(post(), { signal })).rejects.toThrow('/invite');
     slack.fail('chat.postMessage', { retryAfter: 3600 });
     await expect(bot.channel.post(post(), { signal })).rejects.toThrow('Slack');
-    slack.fail('chat.postMessage', { status: 500 }, { status: 500 });
+    slack.fail('chat.postMessage', { status: 500 });
     const began = Date.now();
     await expect(bot.channel.post(post(), { signal })).rejects.toThrow('Slack');
     expect(Date.now() - began).toBeLessThan(5_000);
@@ -124,7 +124,39 @@ describe('a reply', () => {
     if (body !== undefined) await bot.channel.post(post({ body }), { signal });
     expect(slack.uploads).toMatchObject([{ name: 'reply.md', channel: GENERAL }]);
     expect(slack.uploads[0]?.text).toBe(text.trim());
-    expect(slack.posted(GENERAL)[0]?.['text']).toContain('The story.');
+    expect(slack.posted(GENERAL).at(-1)?.['text']).toContain('The story.');
+  });
+
+  test('whose answer was lost on its way is not posted again by itself, and found by the next attempt', async () => {
+    const bot = await start();
+    slack.fail('chat.postMessage', { lost: true });
+    await expect(bot.channel.post(post(), { signal })).rejects.toThrow('Slack');
+    const [only] = slack.posted(GENERAL);
+    expect(await bot.channel.post(post({ attempt: 2 }), { signal })).toEqual({ platformMessageId: only?.ts });
+    expect(slack.posted(GENERAL)).toHaveLength(1);
+  });
+
+  test('is found behind hundreds of newer messages of its thread', async () => {
+    const bot = await start();
+    const conversation = await ask(bot);
+    const thread = { thread_ts: conversation.split(':')[3] };
+    for (let index = 0; index < 600; index += 1) slack.store(GENERAL, ADA, `message ${index}`, thread);
+    const first = await bot.channel.post(post({ conversation }), { signal });
+    for (let index = 0; index < 600; index += 1) slack.store(GENERAL, ADA, `message ${index}`, thread);
+    expect(await bot.channel.post(post({ conversation, attempt: 2 }), { signal })).toEqual(first);
+  });
+
+  test('that is a file is uploaded once, though the process died before its message stood there', async () => {
+    const bot = await start();
+    const file = { kind: 'file', name: 'reply.md', text: 'A long story.' } as const;
+    slack.fail('chat.postMessage', { error: 'fatal_error' });
+    await expect(bot.channel.post(post({ body: file }), { signal })).rejects.toThrow('Slack');
+    expect(slack.uploads).toHaveLength(1);
+    const { platformMessageId } = await bot.channel.post(post({ body: file, attempt: 2 }), { signal });
+    expect(slack.uploads).toMatchObject([{ name: 'reply.md', text: 'A long story.' }]);
+    expect(slack.posted(GENERAL).at(-1)?.ts).toBe(platformMessageId);
+    await bot.channel.post(post({ body: file, attempt: 2, nonce: '1-2-0' }), { signal });
+    expect(slack.uploads).toHaveLength(2);
   });
 });
 
@@ -182,7 +214,7 @@ describe('while the model works', () => {
     await until('it streams', () => slack.callsOf('chat.startStream').length === 1);
     slack.fail('chat.update', { error: 'message_not_found' });
     await bot.channel.post(post({ conversation, body: { kind: 'text', text: 'Whole.' } }), { signal });
-    expect(slack.posted(GENERAL).map(({ text }) => text)).toContain('Whole.');
+    expect(slack.posted(GENERAL).map(({ text }) => text)).toEqual(['Whole.']);
   });
 
   test('a turn without a reply leaves no draft, and a crash leaves none after the next start', async () => {
@@ -203,7 +235,7 @@ describe('while the model works', () => {
 
 describe("Slack's agent surface", () => {
   test('greets once, suggests each time, and titles a thread by its first message', async () => {
-    const bot = await start();
+    await start();
     for (let index = 0; index < 2; index += 1) {
       slack.emit({ type: 'app_home_opened', user: ADA, channel: DIRECT, tab: 'messages' });
     }
@@ -213,16 +245,39 @@ describe("Slack's agent surface", () => {
     const { ts } = slack.say(DIRECT, ADA, 'What is the\nplan?');
     await until('it is titled', () => slack.callsOf('assistant.threads.setTitle').length === 1);
     expect(slack.callsOf('assistant.threads.setTitle')[0]).toMatchObject({ thread_ts: ts, title: 'What is the plan?' });
-    slack.emit({ type: 'app_context_changed', user: ADA, channel: DIRECT });
-    expect(bot.sink.messages).toHaveLength(1);
   });
 
-  test('older apps are greeted in the thread of the assistant', async () => {
-    await start({ table: { surface: 'classic' } });
+  const looksAt = (...entities: object[]) =>
+    slack.emit({ type: 'app_context_changed', user: ADA, channel: DIRECT, context: { entities } });
+  const channelEntity = (id: string) => ({ type: 'slack#/types/channel_id', value: id, team_id: TEAM });
+  const said = (bot: Opened, words: string) =>
+    until(`"${words}" arrives`, () => bot.sink.messages.find(({ text }) => text.endsWith(words)));
+
+  test('a message says what its author looks at, once for each change, where the bot knows it too', async () => {
+    const bot = await start({ table: { direct_conversation: 'person' } });
+    looksAt({ type: 'slack#/types/canvas_id', value: 'F1' }, channelEntity(GENERAL));
+    slack.say(DIRECT, ADA, 'What is this about?');
+    expect((await said(bot, 'about?')).text).toBe('[the sender is looking at #general]\nWhat is this about?');
+    slack.say(DIRECT, ADA, 'And who is here?');
+    expect((await said(bot, 'here?')).text).toBe('And who is here?');
+    slack.say(DIRECT, ADA, 'And now?', { app_context: { entities: [channelEntity(STAFF)] } });
+    expect((await said(bot, 'now?')).text).toBe('[the sender is looking at #staff]\nAnd now?');
+    looksAt(channelEntity('C0UNKNOWN'));
+    slack.say(DIRECT, ADA, 'Elsewhere?');
+    expect((await said(bot, 'Elsewhere?')).text).toBe('Elsewhere?');
+    slack.say(GENERAL, ADA, 'In public.', { app_context: { entities: [channelEntity(STAFF)] } });
+    expect((await said(bot, 'public.')).text).toBe('In public.');
+  });
+
+  test('older apps are greeted in the thread of the assistant, which tells what is looked at', async () => {
+    const bot = await start({ table: { surface: 'classic' } });
     const thread = { user_id: ADA, channel_id: DIRECT, thread_ts: '1700000000.000100', context: {} };
     slack.emit({ type: 'assistant_thread_started', assistant_thread: thread });
     await until('it suggests', () => slack.callsOf('assistant.threads.setSuggestedPrompts').length === 1);
     expect(slack.posted(DIRECT)[0]).toMatchObject({ thread_ts: '1700000000.000100' });
-    slack.emit({ type: 'assistant_thread_context_changed', assistant_thread: thread });
+    const looking = { ...thread, context: { channel_id: STAFF, team_id: TEAM, enterprise_id: null } };
+    slack.emit({ type: 'assistant_thread_context_changed', assistant_thread: looking });
+    slack.say(DIRECT, ADA, 'What is this?', { thread_ts: thread.thread_ts });
+    expect((await said(bot, 'What is this?')).text).toBe('[the sender is looking at #staff]\nWhat is this?');
   });
 });

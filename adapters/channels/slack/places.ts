@@ -1,6 +1,7 @@
 import type { Audience, Clock } from '../../../src/index.ts';
 import { isDirect } from './place.ts';
 import { mentionedIds, type Names } from './text.ts';
+import { isPassing } from './web.ts';
 import { channelSchema, userSchema, type WireChannel, type WireMessage, type WireUser } from './wire.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -85,11 +86,14 @@ interface Cache<Value> {
 function createCache<Value>(clock: Clock, load: (id: string) => Promise<Value>): Cache<Value> {
   const known = new Map<string, { readonly value: Promise<Value | null>; readonly until: number }>();
   const fetch = (id: string): Promise<Value | null> => {
-    const value = load(id).catch(() => {
-      // Asked again the next time; until then the id stands for the name.
-      known.delete(id);
-      return null;
-    });
+    const again = (error: unknown) => (isPassing(error) ? load(id) : Promise.reject(error));
+    const value = load(id)
+      .catch(again)
+      .catch(() => {
+        // Asked again the next time; until then the id stands for the name.
+        known.delete(id);
+        return null;
+      });
     if (known.size >= MOST_KEPT) known.clear();
     known.set(id, { value, until: clock.now() + KEPT_MS });
     return value;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock, Log, Post } from '../../../src/index.ts';
 import { format } from './format.ts';
+import { isOwn } from './map.ts';
 import { placeOfKey } from './place.ts';
 import type { SlackSettings } from './settings.ts';
 import type { Threads } from './threads.ts';
@@ -33,8 +34,9 @@ export function createPoster(parts: PosterParts): Poster {
     async send(post, { signal }) {
       try {
         const threadTs = await parts.threads.of(post.conversation);
-        const posted = post.attempt > 1 ? await findPosted(parts, { post, threadTs, signal }) : null;
-        return posted ?? (await place(parts, { post, threadTs, signal }));
+        const placing = { post, threadTs, signal };
+        const found = post.attempt > 1 ? await findPosted(parts, placing) : NOTHING;
+        return found.messageTs ?? (await place(parts, { ...placing, hasFile: found.hasFile }));
       } catch (error) {
         throw signal.aborted ? error : refusedBy(error);
       }
@@ -55,12 +57,15 @@ interface Placing {
   readonly signal: AbortSignal;
 }
 
-async function place(parts: PosterParts, { post, threadTs, signal }: Placing): Promise<string> {
+async function place(
+  parts: PosterParts,
+  { post, threadTs, signal, hasFile }: Placing & { readonly hasFile: boolean },
+): Promise<string> {
   const { channelId: channel } = placeOfKey(post.conversation);
   const target = { channel, ...(threadTs === null ? {} : { thread_ts: threadTs }) };
   const previews = parts.settings.link_previews;
   const rules = { parse: 'none', link_names: false, unfurl_links: previews, unfurl_media: previews };
-  if (post.body.kind === 'file') await upload(parts, { post, threadTs, signal });
+  if (!hasFile) await upload(parts, { post, threadTs, signal });
   const { blocks, ...message } = messageOf(post);
   const send = (body: object) =>
     patiently(() => call(parts, 'chat.postMessage', { ...target, ...rules, ...message, ...body }), {
@@ -107,42 +112,58 @@ function leadOf(name: string, text: string): string {
   return isPlain ? `${lead}\n\n(${name})` : name;
 }
 
-/** The file first, the message that carries the nonce last: what is repeated after a crash is at most the file. */
+/** The file first, the message that carries the nonce last. The name of the file carries it too; people see its title. */
 async function upload(parts: PosterParts, { post, threadTs, signal }: Placing): Promise<void> {
   if (post.body.kind !== 'file') return;
-  const { name, text } = post.body;
+  const { name: title, text } = post.body;
   const { channelId } = placeOfKey(post.conversation);
   const thread = threadTs === null ? {} : { thread_ts: threadTs };
-  const file = { filename: name, content: text, ...thread };
+  const file = { filename: fileNameOf(post), title, content: text, ...thread };
   await patiently(() => parts.workspace.web.files.uploadV2({ channel_id: channelId, ...file }), {
     clock: parts.clock,
     signal,
   });
 }
 
-const LOOK_BACK = 100;
+function fileNameOf(post: Post): string {
+  const name = post.body.kind === 'file' ? post.body.name : '';
+  return name.replace(/(?=\.\w+$)|$/, `-${nonceOf(post)}`);
+}
+
+interface Found {
+  readonly messageTs: string | null;
+  readonly hasFile: boolean;
+}
+
+const NOTHING: Found = { messageTs: null, hasFile: false };
+
+/** Threads are given oldest first: what was posted last stands at the end. */
+const LOOK_BACK = { history: 100, replies: 900 };
 const PAGES = 5;
 
 /** Looks for the nonce among what the bot posted since. Throws when Slack does not tell: then nothing is repeated. */
-async function findPosted(parts: PosterParts, { post, threadTs, signal }: Placing): Promise<string | null> {
+async function findPosted(parts: PosterParts, { post, threadTs, signal }: Placing): Promise<Found> {
   const { channelId: channel } = placeOfKey(post.conversation);
-  const wanted = nonceOf(post);
-  const base = { channel, limit: LOOK_BACK, include_all_metadata: true };
-  const oldest = post.replyTo === null ? {} : { oldest: post.replyTo };
+  const kind = threadTs === null ? 'history' : 'replies';
+  const target = { channel, limit: LOOK_BACK[kind], include_all_metadata: true };
+  const since = post.replyTo === null ? {} : { oldest: post.replyTo };
+  const query = { ...target, ...since, ...(threadTs === null ? {} : { ts: threadTs }) };
+  const fileName = fileNameOf(post);
+  let hasFile = false;
   let cursor = '';
   for (let page = 0; page < PAGES; page += 1) {
-    const range = { ...base, ...oldest, ...(cursor === '' ? {} : { cursor }) };
-    const method = threadTs === null ? 'conversations.history' : 'conversations.replies';
-    const query = threadTs === null ? range : { ...range, ts: threadTs };
+    const range = cursor === '' ? query : { ...query, cursor };
     const answer = historySchema.parse(
-      await patiently(() => call(parts, method, query), { clock: parts.clock, signal }),
+      await patiently(() => call(parts, `conversations.${kind}`, range), { clock: parts.clock, signal }),
     );
-    const found = answer.messages.find((message) => nonceIn(message) === wanted);
-    if (found !== undefined) return found.ts;
+    const own = answer.messages.filter((message) => isOwn(message, parts.workspace));
+    const found = own.find((message) => nonceIn(message) === nonceOf(post));
+    if (found !== undefined) return { messageTs: found.ts, hasFile: true };
+    hasFile ||= own.some(({ files }) => files?.some(({ name }) => name === fileName));
     cursor = answer.response_metadata?.next_cursor ?? '';
-    if (!answer.has_more || cursor === '') return null;
+    if (!answer.has_more || cursor === '') break;
   }
-  return null;
+  return { messageTs: null, hasFile };
 }
 
 function nonceIn({ metadata }: WireMessage): unknown {

@@ -2,8 +2,8 @@ import { webApi } from '@slack/bolt';
 import { type Clock, describe, type Log, StrataError } from '../../../src/index.ts';
 import type { SlackSettings } from './settings.ts';
 
-/** The library's own loop would repeat a failed call for half an hour; a post has the outbox's patience instead. */
-const RETRIES = { retries: 1, minTimeout: 300, maxTimeout: 1_000 };
+/** Who calls decides: a post whose answer was lost may stand in the channel, and the library would post it again. */
+const RETRIES = { retries: 0 };
 const TIME_LIMIT_MS = 15_000;
 
 export type Web = webApi.WebClient;
@@ -65,6 +65,29 @@ export async function patiently<Result>(call: () => Promise<Result>, { clock, si
       await clock.sleep(seconds * 1000, { signal });
     }
   }
+}
+
+const FIRST_PAUSE_MS = 300;
+const READ_ATTEMPTS = 7;
+
+/** For calls that change nothing: passing failures are tried again too, for about twenty seconds. */
+export async function persistently<Result>(call: () => Promise<Result>, patience: Patience): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await patiently(call, patience);
+    } catch (error) {
+      if (!isPassing(error) || attempt === READ_ATTEMPTS) throw error;
+      await patience.clock.sleep(FIRST_PAUSE_MS * 2 ** (attempt - 1), { signal: patience.signal });
+    }
+  }
+}
+
+const PASSING = new Set(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout']);
+
+/** Likely to be gone a moment later. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof webApi.WebAPIHTTPError) return error.statusCode >= 500;
+  return error instanceof webApi.WebAPIRequestError || PASSING.has(codeOf(error) ?? '');
 }
 
 const REASONS = new Map([

@@ -3,7 +3,7 @@ import { type ChannelSink, type Clock, type Cursor, describe, type Log } from '.
 import { servesPlace } from './access.ts';
 import { isNewer, PLATFORM, placeOfKey, timeOf } from './place.ts';
 import type { SlackSettings } from './settings.ts';
-import { patiently } from './web.ts';
+import { persistently } from './web.ts';
 import { historySchema, messageSchema, type WireEventMessage } from './wire.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -35,9 +35,9 @@ export function createCatchUp(parts: CatchUpParts): CatchUp {
   const pace = createPace(parts);
   let readings: ReadonlyMap<string, Promise<void>> = new Map();
   let looking: Promise<void> = Promise.resolve();
+  let last: Promise<void> = Promise.resolve();
   const read = async (): Promise<void> => {
     const channels = await missedFrom(parts);
-    let last: Promise<void> = Promise.resolve();
     const started = channels.map((channel) => {
       // One after the other, the newest first: the rate is the workspace's, not the channel's.
       last = last
@@ -65,7 +65,7 @@ export function createCatchUp(parts: CatchUpParts): CatchUp {
     },
     async drained() {
       await looking;
-      await Promise.all(readings.values());
+      await last;
     },
   };
 }
@@ -73,7 +73,13 @@ export function createCatchUp(parts: CatchUpParts): CatchUp {
 interface MissedChannel {
   readonly id: string;
   readonly newest: string;
-  readonly threads: readonly { readonly ts: string; readonly newest: string }[];
+  readonly threads: readonly Thread[];
+}
+
+interface Thread {
+  readonly ts: string;
+  /** What was read of it last. */
+  readonly newest: string;
 }
 
 async function missedFrom({ sink, workspace, settings, clock }: CatchUpParts): Promise<readonly MissedChannel[]> {
@@ -101,19 +107,26 @@ async function missedFrom({ sink, workspace, settings, clock }: CatchUpParts): P
 type Pace = () => Promise<void>;
 
 async function readChannel(parts: CatchUpParts, channel: MissedChannel, pace: Pace): Promise<void> {
-  const missed = await readAll(parts, { channel: channel.id, threadTs: null, after: channel.newest }, pace);
-  const known = new Map(channel.threads.map(({ ts, newest }) => [ts, newest]));
-  for (const { ts, latest } of missed) {
-    if (latest !== null && !known.has(ts)) known.set(ts, ts);
-  }
-  const found = [...missed];
-  for (const [threadTs, after] of known) {
-    found.push(...(await readAll(parts, { channel: channel.id, threadTs, after }, pace)));
+  const { id, newest } = channel;
+  const top = await readAll(parts, { channel: id, threadTs: null, after: newest }, pace);
+  const found = top.filter(({ ts }) => Number(ts) > Number(newest) - OVERLAP_S);
+  for (const { ts, newest: after } of threadsToRead(channel, top)) {
+    found.push(...(await readAll(parts, { channel: id, threadTs: ts, after }, pace)));
   }
   const ordered = found.toSorted((one, other) => (isNewer(one.ts, other.ts) ? 1 : -1));
   for (const { message } of ordered) await takeMissed(parts, message);
-  if (ordered.length > 0)
-    parts.log.debug('Read what may have been missed', { channel: channel.id, messages: ordered.length });
+  if (ordered.length > 0) parts.log.debug('Read what may have been missed', { channel: id, messages: ordered.length });
+}
+
+/** A message that begins a thread tells its newest reply: threads in which nothing new was said cost no request. */
+function threadsToRead({ newest, threads }: MissedChannel, top: readonly Missed[]): MissedChannel['threads'] {
+  const latest = new Map(top.map((message) => [message.ts, message.latest ?? '0']));
+  const isOpen = ({ ts, newest: read }: Thread) => isNewer(latest.get(ts) ?? '9999999999', read);
+  const known = new Set(threads.map(({ ts }) => ts));
+  const others = top
+    .filter(({ ts }) => !known.has(ts))
+    .map(({ ts }) => ({ ts, newest: isNewer(ts, newest) ? ts : newest }));
+  return [...threads, ...others].filter(isOpen);
 }
 
 interface Stretch {
@@ -129,11 +142,13 @@ interface Missed {
   readonly message: WireEventMessage;
 }
 
-const rootSchema = historySchema.extend({
-  messages: z.array(messageSchema.extend({ latest_reply: z.string().nullish() })).default([]),
-});
+const rootMessage = messageSchema.extend({ latest_reply: z.string().nullish() });
+const rootSchema = historySchema.extend({ messages: z.array(rootMessage).default([]) });
 
-/** Of more than the bound, the newest in a channel, the oldest in a thread: the order in which Slack gives them. */
+/**
+ * Of more than the bound, the newest in a channel, the oldest in a thread: the order in which Slack gives them. A channel
+ * is read to the end of the page that reaches what is known, since older messages tell of new replies.
+ */
 async function readAll(
   parts: CatchUpParts,
   { channel, threadTs, after }: Stretch,
@@ -141,32 +156,30 @@ async function readAll(
 ): Promise<readonly Missed[]> {
   const { web } = parts.workspace;
   const { messages: bound, page, hours } = parts.settings.catch_up;
-  const earliest = Math.max(Number(after) - OVERLAP_S, parts.clock.now() / 1000 - hours * 3600);
-  const oldest = earliest.toFixed(6);
+  const horizon = parts.clock.now() / 1000 - hours * 3600;
+  const since = Math.max(Number(after) - OVERLAP_S, horizon);
+  const oldest = (threadTs === null ? horizon : since).toFixed(6);
   const found: Missed[] = [];
   for (let cursor = ''; found.length < bound; ) {
     await pace();
     const range = { channel, limit: page, oldest, ...(cursor === '' ? {} : { cursor }) };
-    const answer = await patiently(
+    const answer = await persistently(
       () =>
         threadTs === null ? web.conversations.history(range) : web.conversations.replies({ ...range, ts: threadTs }),
       parts,
     );
     const { messages, has_more: hasMore, response_metadata: next } = rootSchema.parse(answer);
-    found.push(
-      ...messages
-        .filter(({ ts }) => isNewer(ts, oldest))
-        .map(({ latest_reply: latest, ...message }) => ({
-          ts: message.ts,
-          latest: latest ?? null,
-          message: { ...message, channel },
-        })),
-    );
+    found.push(...messages.filter(({ ts }) => isNewer(ts, oldest)).map((message) => missedOf(message, channel)));
     cursor = next?.next_cursor ?? '';
-    if (!hasMore || cursor === '') return found;
+    const isKnown = threadTs === null && messages.some(({ ts }) => Number(ts) <= since);
+    if (!hasMore || cursor === '' || isKnown) return found;
   }
   parts.log.warn('More was missed than is read', { channel, read: found.length });
   return found;
+}
+
+function missedOf({ latest_reply: latest, ...message }: z.infer<typeof rootMessage>, channel: string): Missed {
+  return { ts: message.ts, latest: latest ?? null, message: { ...message, channel } };
 }
 
 async function takeMissed(parts: CatchUpParts, message: WireEventMessage): Promise<void> {

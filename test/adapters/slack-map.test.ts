@@ -98,6 +98,22 @@ describe('a message of Slack', () => {
     expect(text({ text: '', blocks: [header, section2, { type: 'divider' }, 7] })).toBe('Build\nby @Bob\nred');
   });
 
+  test('loses no words to blocks that it does not know', () => {
+    expect(text({ text: 'the words', blocks: [{ type: 'rich_text', elements: [] }] })).toBe('the words');
+    const cell = (words: string) => ({ type: 'raw_text', text: words });
+    const table = {
+      type: 'table',
+      rows: [
+        [cell('a'), cell('b')],
+        [cell('1'), cell('2')],
+      ],
+    };
+    expect(text({ text: '', blocks: [table] })).toBe('a | b\n1 | 2');
+    const date = { type: 'date', timestamp: 1, format: '{date}', fallback: 'on Monday' };
+    const line = { type: 'rich_text_section', elements: [{ type: 'text', text: 'due ' }, date] };
+    expect(text({ text: '', blocks: [{ type: 'rich_text', elements: [line] }] })).toBe('due on Monday');
+  });
+
   test('quotes what was shared, and passes over previews', () => {
     expect(text({ text: 'see', attachments: [{ from_url: 'https://a.example', title: 'A', text: 'Ad' }] })).toBe('see');
     expect(text({ text: 'see', attachments: [{ is_share: true, author_name: 'Bob', text: 'do it\nnow' }] })).toBe(

@@ -7,6 +7,7 @@ import {
   BOT_ID,
   DIRECT,
   GENERAL,
+  GROUP,
   GUEST,
   OTHER_TEAM,
   ROBOT,
@@ -88,6 +89,22 @@ describe('where a message is kept', () => {
     expect(slack.posted(DIRECT).at(-1)).toMatchObject({ thread_ts: ts });
   });
 
+  test('a group message is a conversation of its own, for those in it, and each of its threads another', async () => {
+    const bot = await start();
+    slack.say(GROUP, ADA, 'just us three');
+    expect(await arrived(bot, 'just us three')).toMatchObject({
+      conversation: `slack:${TEAM}:${GROUP}`,
+      audience: 'private',
+      addressesBot: false,
+    });
+    const asked = slack.say(GROUP, BOB, `<@${BOT}> and you?`);
+    expect(await arrived(bot, '@strata and you?')).toMatchObject({
+      conversation: `slack:${TEAM}:${GROUP}:${asked.ts}`,
+      audience: 'private',
+      addressesBot: true,
+    });
+  });
+
   test('a thread that began before the bot was asked says what it is about', async () => {
     const bot = await start();
     const root = slack.store(GENERAL, BOB, 'The build of <#C0STAFF01> is red');
@@ -131,6 +148,18 @@ describe('who can read it', () => {
     expect(bot.sink.audiences.at(-1)).toEqual({ conversation, audience: 'private' });
   });
 
+  test('a channel that is made private closes its conversations at once', async () => {
+    const bot = await start();
+    slack.say(GENERAL, ADA, 'hello');
+    const { conversation } = await arrived(bot, 'hello');
+    slack.channels.set(GENERAL, { name: 'general', is_private: true });
+    slack.say(GENERAL, ADA, 'made this channel private', { subtype: 'channel_convert_to_private' });
+    await until('it is told', () => bot.sink.audiences.at(-1)?.audience === 'private');
+    expect(bot.sink.audiences.at(-1)).toEqual({ conversation, audience: 'private' });
+    slack.say(GENERAL, ADA, 'among us');
+    expect((await arrived(bot, 'among us')).audience).toBe('private');
+  });
+
   test('people of another workspace are named as such, or not served at all', async () => {
     const bot = await start();
     slack.say(SHARED, GUEST, 'hello from outside', { team: OTHER_TEAM, user_team: OTHER_TEAM });
@@ -144,6 +173,12 @@ describe('who can read it', () => {
     slack.say(SHARED, ADA, 'from inside');
     await arrived(strict, 'from inside');
     expect(strict.sink.messages.map(({ text }) => text)).toEqual(['from inside']);
+  });
+
+  test('who is at home elsewhere is known from the directory where the message does not say', async () => {
+    const bot = await start();
+    slack.say(SHARED, GUEST, 'no word of my workspace', { team: null, user_team: null });
+    expect((await arrived(bot, 'no word of my workspace')).author.name).toBe('Grace (of another workspace)');
   });
 });
 
@@ -315,6 +350,18 @@ describe('files', () => {
     await arrived(bot, 'two\n[image not shown, 9.0 MB: huge.png]');
   });
 
+  test('of a file of another workspace the rest is asked for', async () => {
+    const bot = await start();
+    slack.files.set('/files/cat.png', { body: png, type: 'image/png' });
+    slack.fileInfos.set('F9', { ...share('cat.png', 'image/png', png.length).files[0], id: 'F9' });
+    const bare = (id: string) => ({ id, mode: 'file_access', file_access: 'check_file_info' });
+    slack.say(SHARED, GUEST, 'ours', { subtype: 'file_share', files: [bare('F9'), bare('F0')] });
+    expect((await arrived(bot, 'ours')).attachments).toMatchObject([
+      { name: 'cat.png', mediaType: 'image/png' },
+      { name: 'F0' },
+    ]);
+  });
+
   test('the token is sent to no other server', async () => {
     const bot = await start();
     const files = [
@@ -357,6 +404,32 @@ describe('what was missed', () => {
       Array.from({ length: 7 }, (_, index) => `missed ${index}`),
     );
     expect(slack.callsOf('conversations.history').every(({ limit }) => Number(limit) === 3)).toBe(true);
+  });
+
+  test('is read though Slack fails for a while', async () => {
+    const sink = recordSink();
+    const first = await start({ sink });
+    slack.say(GENERAL, ADA, 'before');
+    await arrived(first, 'before');
+    await stop(first);
+    slack.store(GENERAL, BOB, 'missed');
+    slack.fail('conversations.history', { status: 503 }, { lost: true }, { error: 'internal_error' });
+    await arrived(await start({ sink }), 'missed');
+  });
+
+  test('is read in threads that began before, and none is asked for that has nothing new', async () => {
+    const sink = recordSink();
+    const first = await start({ sink });
+    const quiet = slack.say(GENERAL, ADA, `<@${BOT}> quiet`);
+    const root = slack.say(GENERAL, ADA, 'before');
+    await arrived(first, 'before');
+    await stop(first);
+    slack.store(GENERAL, BOB, 'the first reply', { thread_ts: root.ts });
+    const again = await start({ sink });
+    const reply = await arrived(again, '[the thread is about this message of Ada]\nbefore\nthe first reply');
+    expect(reply.conversation).toBe(`slack:${TEAM}:${GENERAL}:${root.ts}`);
+    const asked = slack.callsOf('conversations.replies').map(({ ts }) => ts);
+    expect(asked).not.toContain(quiet.ts);
   });
 
   test('waits as long as Slack asks when the rate is used up', async () => {

@@ -17,6 +17,7 @@ import { createResponder } from './respond.ts';
 import { createSurface, type Surface } from './surface.ts';
 import { createThreads } from './threads.ts';
 import { createTyping, type Typing } from './typing.ts';
+import { createViewing } from './viewing.ts';
 import { createWeb } from './web.ts';
 import { bodySchema, type WireBody } from './wire.ts';
 import { openWorkspace, type Workspace } from './workspace.ts';
@@ -95,7 +96,14 @@ async function send(
   } catch (error) {
     if (options.signal.aborted) throw error;
     // The draft is gone or cannot be changed: the reply is posted as if there had been none.
-    return { platformMessageId: await poster.send({ ...post, attempt: Math.max(2, post.attempt) }, options) };
+    const again = { ...post, attempt: Math.max(2, post.attempt) };
+    const platformMessageId = await poster.send(again, options).catch(async (failure: unknown) => {
+      await drafts.remove(post.conversation, draft);
+      throw failure;
+    });
+    if (platformMessageId === draft) await drafts.settled(post.conversation);
+    else await drafts.remove(post.conversation, draft);
+    return { platformMessageId };
   }
 }
 
@@ -118,12 +126,14 @@ function createIntake(parts: SlackBotParts, { workspace, threads, signal }: Inta
   const audiences = createAudienceWatch({ ...base, teamId: workspace.teamId, purgeOnLeave: settings.purge_on_leave });
   const buttons = createButtons(secretOf(workspace.token));
   const home = createHome({ ...base, buttons });
-  const surface = createSurface({ ...base, home });
+  const viewing = createViewing(base);
+  const surface = createSurface({ ...base, home, viewing });
   const catchUp = createCatchUp({ ...base, take: (message, how) => receiver.message(message, how) });
   const receiver = createReceiver({
     ...base,
     audiences,
     beginnings: createBeginnings(state),
+    viewing,
     files: filesOf(parts),
     onBegan: surface.began,
     caughtUp: catchUp.passed,

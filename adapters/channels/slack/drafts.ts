@@ -27,6 +27,8 @@ export interface Drafts {
   take(conversation: ConversationKey): Promise<string | null>;
   /** The final text stands in the message: it is a draft no more. */
   settled(conversation: ConversationKey): Promise<void>;
+  /** The message did not become the final text, which stands elsewhere. */
+  remove(conversation: ConversationKey, ts: string): Promise<void>;
   /** The turn ended without a post. */
   drop(conversation: ConversationKey): void;
   /** Removes what a crash left behind. */
@@ -60,6 +62,10 @@ export function createDrafts(parts: DraftParts): Drafts {
     await parts.workspace.web.chat.stopStream({ channel, ts: draft.ts }).catch(() => undefined);
     return draft.ts;
   };
+  const discard = async (conversation: ConversationKey, ts: string): Promise<void> => {
+    await remove(parts, conversation, ts);
+    await parts.state.delete(NAMESPACE, conversation);
+  };
   return {
     show(conversation, text) {
       if (!parts.settings.streaming) return;
@@ -70,12 +76,11 @@ export function createDrafts(parts: DraftParts): Drafts {
     },
     take: end,
     settled: (conversation) => parts.state.delete(NAMESPACE, conversation),
+    remove: discard,
     drop(conversation) {
       const work = async () => {
         const ts = await end(conversation);
-        if (ts === null) return;
-        await remove(parts, conversation, ts);
-        await parts.state.delete(NAMESPACE, conversation);
+        if (ts !== null) await discard(conversation, ts);
       };
       work().catch((error: unknown) => parts.log.debug('A draft was left behind', { cause: describe(error) }));
     },

@@ -39,6 +39,15 @@ export async function readFiles(files: readonly WireFile[], options: FileOptions
   };
 }
 
+/** Of a file of another workspace a message tells the id alone: the rest is asked for. */
+export async function completeFiles(
+  files: readonly WireFile[],
+  ask: (id: string) => Promise<WireFile>,
+): Promise<readonly WireFile[]> {
+  const isBare = ({ file_access: access, mode }: WireFile) => access === 'check_file_info' || mode === 'file_access';
+  return await Promise.all(files.map(async (file) => (isBare(file) ? await ask(file.id).catch(() => file) : file)));
+}
+
 interface ReadFile {
   readonly attachment?: AttachmentPart;
   readonly text?: string;

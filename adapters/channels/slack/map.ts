@@ -84,13 +84,15 @@ function textOf(message: WireMessage, { names, fileTexts }: Worded): string {
 /** Rich text holds more than the text beside it; other blocks speak where the text is silent. */
 export function wordsOf({ text, blocks, subtype }: WireMessage, names: Names): string {
   const own = readable(text ?? '', names).trim();
-  const rich = (blocks ?? []).filter(isRichText);
-  const words = rich.length > 0 ? textOfBlocks(rich, names) : own || textOfBlocks(blocks ?? [], names);
+  const rich = (blocks ?? []).filter(isWritten);
+  const words = textOfBlocks(rich, names) || own || textOfBlocks(blocks ?? [], names);
   return subtype === 'me_message' && words !== '' ? `_${words}_` : words;
 }
 
-function isRichText(block: unknown): boolean {
-  return typeof block === 'object' && block !== null && 'type' in block && block.type === 'rich_text';
+/** What a person writes in Slack comes as these. */
+function isWritten(block: unknown): boolean {
+  if (typeof block !== 'object' || block === null || !('type' in block)) return false;
+  return block.type === 'rich_text' || block.type === 'table';
 }
 
 /** Previews of links are Slack's words; shared messages and what apps attach are read as quotes. */

@@ -10,20 +10,23 @@ import {
 import { isServed } from './access.ts';
 import type { AudienceWatch } from './audience.ts';
 import type { Beginnings } from './beginnings.ts';
-import { type FileOptions, readFiles } from './files.ts';
+import { completeFiles, type FileOptions, readFiles } from './files.ts';
 import { isOwn, isSaid, type MapContext, mentionsBot, toInbound, toParts, wordsOf } from './map.ts';
 import { conversationsOf, isDirect, keyOf, type Place, threadOf } from './place.ts';
 import { audienceOf, nameOf, type Places } from './places.ts';
 import type { SlackSettings } from './settings.ts';
 import type { Threads } from './threads.ts';
+import { channelIn, type Viewing } from './viewing.ts';
 import {
   changedSchema,
   deletedSchema,
   eventMessageSchema,
+  fileSchema,
   historySchema,
   type WireBody,
   type WireEventMessage,
   type WireMessage,
+  type WireUser,
 } from './wire.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -35,6 +38,7 @@ export interface ReceiverParts {
   readonly audiences: AudienceWatch;
   readonly beginnings: Beginnings;
   readonly threads: Threads;
+  readonly viewing: Viewing;
   readonly files: FileOptions;
   readonly state: StateStore;
   readonly log: Log;
@@ -69,11 +73,17 @@ export function createReceiver(parts: ReceiverParts): Receiver {
         return await inLane(channel, () => remove(parts, channel, { ts, threadTs: before?.thread_ts ?? null }));
       }
       const message = eventMessageSchema.parse(event);
+      if (CONVERTED.has(message.subtype ?? '')) {
+        return await inLane(message.channel, () => parts.audiences.changed(message.channel));
+      }
       await inLane(message.channel, () => receiveMessage(parts, { message, body, isPast: false }));
     },
     message: (message, { isPast }) => receiveMessage(parts, { message, body: null, isPast }),
   };
 }
+
+/** Who can read a channel has changed. */
+const CONVERTED = new Set(['channel_convert_to_private', 'channel_convert_to_public']);
 
 interface Incoming {
   readonly message: WireEventMessage;
@@ -84,14 +94,15 @@ interface Incoming {
 async function receiveMessage(parts: ReceiverParts, { message, body, isPast }: Incoming): Promise<void> {
   const { settings, sink, workspace } = parts;
   if (!isSaid(message) || isOwn(message, workspace)) return;
-  const author = await authorOf(parts, message);
+  const { author, isOutsider } = await speakerOf(parts, message);
   if (author.kind === 'bot' && !settings.hear_bots) return;
-  const isOutsider = isOutside(message, workspace.teamId);
   if (!isServed(settings, { channelId: message.channel, userId: author.id, isOutsider })) return;
   const place = await placeFor(parts, message, body);
   const conversation = keyOf(place);
   const context = await contextOf(parts, { message, place, conversation, author: named(author, isOutsider) });
-  const inbound = toInbound(message, { ...context, isPast });
+  const viewed = body === null ? null : await viewedBy(parts, { message, conversation, userId: author.id });
+  const notes = [viewed, ...context.notes].filter((note) => note !== null);
+  const inbound = toInbound(message, { ...context, notes, isPast });
   if (inbound === null) return;
   const isFirst = (await parts.beginnings.of(conversation, message.ts)) === message.ts;
   await parts.audiences.told(conversation, place.audience);
@@ -111,19 +122,38 @@ function named(author: Author, isOutsider: boolean): Author {
   return isOutsider ? { ...author, name: `${author.name} (of another workspace)` } : author;
 }
 
-/** People whom the message itself places in another workspace. Bots carry the workspace that they are installed in. */
-function isOutside({ user_team: userTeam, source_team: sourceTeam, team }: WireMessage, own: string): boolean {
-  const home = userTeam ?? sourceTeam ?? team;
-  return Boolean(home) && home !== own;
+/** What the person looks at beside a direct message; of messages that are read later nobody knows. */
+async function viewedBy(
+  { viewing }: ReceiverParts,
+  of: { readonly message: WireEventMessage; readonly conversation: ConversationKey; readonly userId: string },
+): Promise<string | null> {
+  const { message, conversation, userId } = of;
+  if (!isDirect(message.channel, message.channel_type)) return null;
+  if (message.app_context) await viewing.told(userId, channelIn(message.app_context));
+  return await viewing.noteFor(conversation, userId);
 }
 
-async function authorOf({ places }: ReceiverParts, message: WireMessage): Promise<Author> {
+interface Speaker {
+  readonly author: Author;
+  /** Of another workspace, met in a shared channel. */
+  readonly isOutsider: boolean;
+}
+
+async function speakerOf({ places, workspace }: ReceiverParts, message: WireMessage): Promise<Speaker> {
   const { user: userId, bot_id: botId, username, bot_profile: profile } = message;
   const isBot = Boolean(botId) || message.subtype === 'bot_message';
   const id = userId ?? botId ?? 'unknown';
   const known = userId ? await places.user(userId) : null;
   const name = username || (isBot ? profile?.name : null) || nameOf(known) || id;
-  return { id, name, kind: isBot || known?.is_bot ? 'bot' : 'person' };
+  const author: Author = { id, name, kind: isBot || known?.is_bot ? 'bot' : 'person' };
+  return { author, isOutsider: isOutside(message, known, workspace.teamId) };
+}
+
+/** A message mostly says where its author is at home; else Slack's directory does. */
+function isOutside(message: WireMessage, known: WireUser | null, own: string): boolean {
+  const { user_team: userTeam, source_team: sourceTeam, team } = message;
+  const home = userTeam ?? sourceTeam ?? team ?? known?.team_id;
+  return known?.is_stranger === true || (Boolean(home) && home !== own);
 }
 
 async function placeFor(parts: ReceiverParts, message: WireEventMessage, body: WireBody | null): Promise<Place> {
@@ -154,9 +184,11 @@ interface Read {
 
 async function contextOf(parts: ReceiverParts, read: Read): Promise<Omit<MapContext, 'isPast'>> {
   const { message, place, conversation, author } = read;
+  const { web } = parts.workspace;
+  const askFor = async (file: string) => fileSchema.parse((await web.files.info({ file })).file);
   const [names, files, root] = await Promise.all([
     parts.places.namesFor(message),
-    readFiles(message.files ?? [], parts.files),
+    completeFiles(message.files ?? [], askFor).then((whole) => readFiles(whole, parts.files)),
     rootNote(parts, { conversation, place, ts: message.ts }),
   ]);
   const { attachments, texts: fileTexts } = files;
@@ -179,7 +211,7 @@ async function rootNote(
     if (root === undefined || !isSaid(root)) return null;
     const words = wordsOf(root, await parts.places.namesFor(root));
     if (words === '') return null;
-    const { name } = isOwn(root, parts.workspace) ? { name: 'the bot' } : await authorOf(parts, root);
+    const name = isOwn(root, parts.workspace) ? 'the bot' : (await speakerOf(parts, root)).author.name;
     return `[the thread is about this message of ${name}]\n${words}`;
   } catch (error) {
     parts.log.debug('What a thread is about could not be read', { cause: describe(error) });
@@ -197,9 +229,8 @@ async function receiveEdit(
   // Without a new time of editing it is Slack's own change: a preview, a reply counted.
   if (!message.edited || message.edited.ts === before?.edited?.ts) return;
   if (!isSaid(message) || isOwn(message, parts.workspace)) return;
-  const author = await authorOf(parts, message);
-  const visitor = { channelId: channel, userId: author.id, isOutsider: isOutside(message, parts.workspace.teamId) };
-  if (!isServed(parts.settings, visitor)) return;
+  const { author, isOutsider } = await speakerOf(parts, message);
+  if (!isServed(parts.settings, { channelId: channel, userId: author.id, isOutsider })) return;
   const place = await placeFor(parts, { ...message, channel }, body);
   const context = await contextOf(parts, { message, place, conversation: keyOf(place), author });
   const at = Math.round(Number(message.edited.ts) * 1000);

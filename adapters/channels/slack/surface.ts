@@ -1,9 +1,10 @@
-import { z } from 'zod';
 import { describe, type InboundMessage, type Log, type StateStore } from '../../../src/index.ts';
 import { isServed } from './access.ts';
 import type { Home } from './home.ts';
 import { isDirect, placeOfKey } from './place.ts';
 import type { SlackSettings } from './settings.ts';
+import { channelIn, type Viewing } from './viewing.ts';
+import { appContextChangedSchema, assistantSchema, homeOpenedSchema } from './wire.ts';
 import type { Workspace } from './workspace.ts';
 
 const GREETED = 'slack.greeted';
@@ -14,6 +15,7 @@ export interface SurfaceParts {
   readonly settings: SlackSettings;
   readonly state: StateStore;
   readonly home: Home;
+  readonly viewing: Viewing;
   readonly log: Log;
 }
 
@@ -26,11 +28,6 @@ export interface Surface {
   drained(): Promise<void>;
 }
 
-const openedSchema = z.object({ user: z.string(), channel: z.string(), tab: z.string().nullish() });
-const assistantSchema = z.object({
-  assistant_thread: z.object({ user_id: z.string(), channel_id: z.string(), thread_ts: z.string() }),
-});
-
 export function createSurface(parts: SurfaceParts): Surface {
   let running: Promise<unknown> = Promise.resolve();
   /** One after the other: two events at once greet once. */
@@ -39,21 +36,35 @@ export function createSurface(parts: SurfaceParts): Surface {
       parts.log.debug('A part of the surface could not be shown', { cause: describe(error) });
     });
   };
+  const { settings } = parts;
+  /** At once: the next message may be on its way. */
+  const looks = (userId: string, channelId: string | null): void => {
+    const told = Promise.allSettled([parts.viewing.told(userId, channelId)]);
+    later(() => told);
+  };
+  const serves = (channelId: string, userId: string) => isServed(settings, { channelId, userId, isOutsider: false });
   const handlers: Readonly<Record<string, (event: unknown) => void>> = {
     app_home_opened(event) {
-      const { user, channel, tab } = openedSchema.parse(event);
-      if (!isServed(parts.settings, { channelId: channel, userId: user, isOutsider: false })) return;
+      const { user, channel, tab, context } = homeOpenedSchema.parse(event);
+      if (!serves(channel, user)) return;
+      if (context) looks(user, channelIn(context));
       if (tab === 'home') later(() => parts.home.publish(user));
-      else if (parts.settings.surface === 'agent') later(() => welcome(parts, { channel, user, threadTs: null }));
+      else if (settings.surface === 'agent') later(() => welcome(parts, { channel, user, threadTs: null }));
     },
     assistant_thread_started(event) {
-      const { user_id: user, channel_id: channel, thread_ts: threadTs } = assistantSchema.parse(event).assistant_thread;
-      if (!isServed(parts.settings, { channelId: channel, userId: user, isOutsider: false })) return;
+      const { user_id: user, channel_id: channel, thread_ts: threadTs, context } = threadIn(event);
+      if (!serves(channel, user)) return;
+      looks(user, context?.channel_id ?? null);
       later(() => welcome(parts, { channel, user, threadTs }));
     },
-    // What a person looks at meanwhile is not theirs to say: it is no message.
-    assistant_thread_context_changed: () => undefined,
-    app_context_changed: () => undefined,
+    assistant_thread_context_changed(event) {
+      const { user_id: user, channel_id: channel, context } = threadIn(event);
+      if (serves(channel, user)) looks(user, context?.channel_id ?? null);
+    },
+    app_context_changed(event) {
+      const { user, context } = appContextChangedSchema.parse(event);
+      if (user) looks(user, channelIn(context));
+    },
   };
   return {
     event(type, event) {
@@ -73,6 +84,10 @@ export function createSurface(parts: SurfaceParts): Surface {
       await running;
     },
   };
+}
+
+function threadIn(event: unknown) {
+  return assistantSchema.parse(event).assistant_thread;
 }
 
 interface Opening {

@@ -52,6 +52,11 @@ const elementSchema = z.object({
   offset: z.number().nullish(),
   elements: z.array(z.unknown()).nullish(),
   fields: z.array(z.unknown()).nullish(),
+  rows: z.array(z.array(z.unknown())).nullish(),
+  /** Of a time. */
+  fallback: z.string().nullish(),
+  /** Of a colour. */
+  value: z.string().nullish().catch(null),
 });
 type Element = z.infer<typeof elementSchema>;
 
@@ -83,9 +88,17 @@ function blockText(block: Element, names: Names): string {
       return filled(inner.map((part) => ownText(part, names))).join(' ');
     case 'image':
       return `[image: ${block.alt_text ?? ''}]`;
+    case 'table':
+      return (block.rows ?? []).map((row) => cellsOf(row, names)).join('\n');
     default:
       return '';
   }
+}
+
+function cellsOf(row: readonly unknown[], names: Names): string {
+  return elementsOf(row)
+    .map((cell) => (cell.type === 'rich_text' ? blockText(cell, names) : ownText(cell, names)).replace(/\s+/g, ' '))
+    .join(' | ');
 }
 
 function ownText({ text }: Element, names: Names): string {
@@ -137,7 +150,7 @@ function inlineText(element: Element, names: Names): string {
     case 'emoji':
       return emoji(element);
     default:
-      return own;
+      return own || (element.fallback ?? element.value ?? '');
   }
 }
 

@@ -51,7 +51,8 @@ export async function invocationOf(parts: VisitParts, visit: Visit): Promise<Com
   const { settings, workspace, places } = parts;
   const { userId, channelId } = visit;
   const user = await places.user(userId);
-  const isOutsider = (user?.team_id ?? visit.teamId ?? workspace.teamId) !== workspace.teamId;
+  const home = user?.team_id ?? visit.teamId ?? workspace.teamId;
+  const isOutsider = user?.is_stranger === true || home !== workspace.teamId;
   if (!isServed(settings, { channelId, userId, isOutsider })) return null;
   const channel = isDirect(channelId, null) ? null : await places.channel(channelId);
   const audience: Audience = isDirect(channelId, null) ? 'dm' : channel === null ? 'private' : audienceOf(channel);

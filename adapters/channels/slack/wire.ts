@@ -7,7 +7,7 @@ import { z } from 'zod';
 
 const id = z.string();
 
-const fileSchema = z.object({
+export const fileSchema = z.object({
   id,
   name: z.string().nullish(),
   title: z.string().nullish(),
@@ -16,6 +16,8 @@ const fileSchema = z.object({
   url_private: z.string().nullish(),
   url_private_download: z.string().nullish(),
   mode: z.string().nullish(),
+  /** `check_file_info`: a file of another workspace, of which a message tells the id alone. */
+  file_access: z.string().nullish(),
 });
 export type WireFile = z.infer<typeof fileSchema>;
 
@@ -29,6 +31,12 @@ const attachmentSchema = z.object({
   is_share: z.boolean().nullish(),
   from_url: z.string().nullish(),
 });
+
+/** What a person looks at beside the conversation. Kinds that are not known are passed over. */
+const appContextSchema = z.object({
+  entities: z.array(z.object({ type: z.string(), value: z.unknown() })).nullish(),
+});
+export type WireAppContext = z.infer<typeof appContextSchema>;
 
 const messageShape = {
   type: z.enum(['message', 'app_mention']).default('message'),
@@ -50,6 +58,7 @@ const messageShape = {
   metadata: z
     .object({ event_type: z.string().nullish(), event_payload: z.record(z.string(), z.unknown()).nullish() })
     .nullish(),
+  app_context: appContextSchema.nullish().catch(null),
 };
 
 export const messageSchema = z.object(messageShape);
@@ -70,6 +79,24 @@ export const deletedSchema = z.object({
   ...placedShape,
   deleted_ts: z.string(),
   previous_message: earlierSchema.nullish(),
+});
+
+export const appContextChangedSchema = z.object({ user: id.nullish(), context: appContextSchema.nullish() });
+
+export const homeOpenedSchema = z.object({
+  user: id,
+  channel: id,
+  tab: z.string().nullish(),
+  context: appContextSchema.nullish().catch(null),
+});
+
+export const assistantSchema = z.object({
+  assistant_thread: z.object({
+    user_id: id,
+    channel_id: id,
+    thread_ts: z.string(),
+    context: z.object({ channel_id: id.nullish() }).nullish(),
+  }),
 });
 
 export const historySchema = z.object({
@@ -94,6 +121,8 @@ export const userSchema = z.object({
   is_bot: z.boolean().nullish(),
   is_admin: z.boolean().nullish(),
   is_owner: z.boolean().nullish(),
+  /** Of another workspace. */
+  is_stranger: z.boolean().nullish(),
   team_id: id.nullish(),
   profile: z.object({ display_name: z.string().nullish(), real_name: z.string().nullish() }).nullish(),
 });

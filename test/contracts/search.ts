@@ -275,6 +275,21 @@ export function searchContract(name: string, options: StoreContractOptions): voi
         expect((await find('tea walrus'))[0]).toBe('the walrus');
       });
 
+      it('ranks a few as it ranks them among many', async () => {
+        const { id } = await kit.fill(1);
+        const telling = ['the walrus drinks tea', 'tea tea and jam on the table', 'jam for breakfast', '北京的茶 tea'];
+        await kit.save(id, ...telling.map((text) => kit.inserting(text, [1])));
+        const asked = ['tea walrus', 'jam tea tea', '北京', 'tables'];
+        const alone = [];
+        for (const text of asked) alone.push(await find(text));
+        expect(alone.map(([best]) => best)).toEqual([telling[0], telling[1], telling[3], telling[1]]);
+        const others = Array.from({ length: 400 }, (_, n) => kit.inserting(`somebody keeps box ${n}`, [1]));
+        await kit.save(id, ...others);
+        const among = [];
+        for (const text of asked) among.push(await find(text));
+        expect(among).toEqual(alone);
+      });
+
       it('follows changes of the text, and forgetting', async () => {
         const { id } = await kit.fill(1);
         const memory = kit.memory('likes tea');

@@ -2,7 +2,7 @@ import type { Claim, ClaimRequest, ConversationStore, ReleaseOutcome } from '../
 import { changeConversation } from './conversation-changes.ts';
 import { type ConversationRows, earliest, holdsMaintenance, holdsReply } from './conversation-rows.ts';
 import type { SqlEngine, Transaction } from './engine.ts';
-import { toConversation } from './rows.ts';
+import { isOf, toConversation } from './rows.ts';
 import type { Shared } from './shared.ts';
 import type { ConversationRow } from './tables.ts';
 
@@ -21,9 +21,9 @@ export function createConversations(shared: Shared): ConversationStore {
     claim: (request) => engine.write((tx) => claim(conversations, tx, request)),
     renew: (work, held, until) => engine.write((tx) => renew(conversations, tx, { work, held, until })),
     release: (held, outcome) => engine.write((tx) => release(conversations, tx, { held, outcome })),
-    due: (work, { now, limit }) =>
+    due: (work, request) =>
       engine.read(async (tx) => {
-        const statement = work === 'reply' ? owing(engine, now, limit) : maintainable(engine, now, limit);
+        const statement = work === 'reply' ? owing(engine, request) : maintainable(engine, request);
         return (await tx.rows(statement)).map(toConversation);
       }),
     change: (id, change) => changeConversation(shared, id, change),
@@ -109,27 +109,25 @@ function afterMaintenance(row: ConversationRow, outcome: Extract<ReleaseOutcome,
   };
 }
 
-function owing({ query }: SqlEngine, now: number, limit: number) {
-  return query
+type DueRequest = Parameters<ConversationStore['due']>[1];
+
+function owing({ query }: SqlEngine, { now, limit, platform }: DueRequest) {
+  const owed = query
     .selectFrom('conversation')
     .selectAll()
     .whereRef('reply_due_seq', '>', 'answered_upto')
-    .where((where) => where.or([where('reply_until', 'is', null), where('reply_until', '<=', now)]))
-    .orderBy('last_activity_at')
-    .orderBy('id')
-    .limit(limit)
-    .compile();
+    .where((where) => where.or([where('reply_until', 'is', null), where('reply_until', '<=', now)]));
+  const ours = platform === undefined ? owed : owed.where(isOf(platform));
+  return ours.orderBy('last_activity_at').orderBy('id').limit(limit).compile();
 }
 
-function maintainable({ query }: SqlEngine, now: number, limit: number) {
-  return query
+function maintainable({ query }: SqlEngine, { now, limit, platform }: DueRequest) {
+  const due = query
     .selectFrom('conversation')
     .selectAll()
     .where('maintain_at', '<=', now)
     .where((where) => where.or([where('next_attempt_at', 'is', null), where('next_attempt_at', '<=', now)]))
-    .where((where) => where.or([where('maintenance_until', 'is', null), where('maintenance_until', '<=', now)]))
-    .orderBy('maintain_at')
-    .orderBy('id')
-    .limit(limit)
-    .compile();
+    .where((where) => where.or([where('maintenance_until', 'is', null), where('maintenance_until', '<=', now)]));
+  const ours = platform === undefined ? due : due.where(isOf(platform));
+  return ours.orderBy('maintain_at').orderBy('id').limit(limit).compile();
 }

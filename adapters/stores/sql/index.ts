@@ -17,7 +17,7 @@ export { type Parameter, prepare } from './engine.ts';
 export { readableBy } from './memory-rows.ts';
 export { coreMigrations } from './migrations.ts';
 export type { Tables } from './tables.ts';
-export { onShelf, queryWords, wordsOnShelf } from './words.ts';
+export { onShelf, queryWords, stemsOf, wordsOnShelf } from './words.ts';
 
 /** The whole store over one SQL engine. A new engine brings its dialect, its transactions and its text index. */
 export function createSqlStore(engine: SqlEngine): { readonly store: Store; readonly state: StateStore } {

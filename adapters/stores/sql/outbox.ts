@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { type OutboxStore, POST_HOLD_MS } from '../../../src/index.ts';
 import { type Parameter, prepare, type SqlEngine } from './engine.ts';
-import { toPost } from './rows.ts';
+import { isOf, toPost } from './rows.ts';
 import type { OutboxRow } from './tables.ts';
 
 export function createOutbox(engine: SqlEngine): OutboxStore {
@@ -25,8 +25,8 @@ export function createOutbox(engine: SqlEngine): OutboxStore {
         .where('state', '=', sql.lit('pending' as const));
       await engine.write((tx) => tx.run(held.compile()));
     },
-    async attempt(id) {
-      await engine.write((tx) => tx.run(statements.attempt({ id })));
+    async attempt(id, reason) {
+      await engine.write((tx) => tx.run(statements.attempt({ id, reason })));
     },
     async sent(id, messageId) {
       await engine.write((tx) => tx.run(statements.sent({ id, messageId })));
@@ -46,14 +46,13 @@ interface TakeRequest {
 /** The condition stands twice: of two that take at the same time, the second one finds that the first was there. */
 function takeFree({ query }: SqlEngine, { platform, now, limit }: TakeRequest) {
   const pending = sql.lit('pending' as const);
-  const prefix = `${platform}:`;
   const free = query
     .selectFrom('outbox')
     .innerJoin('conversation', 'conversation.id', 'outbox.conversation_id')
     .select('outbox.id')
     .where('outbox.state', '=', pending)
     .where('outbox.held_until', '<=', now)
-    .where(sql<string>`substr(conversation.key, 1, ${sql.lit(prefix.length)})`, '=', prefix)
+    .where(isOf(platform))
     .orderBy('outbox.id')
     .limit(limit);
   return query
@@ -79,10 +78,10 @@ function prepareStatements({ query }: SqlEngine) {
     pending: prepare((p: Parameter<{ conversationId: number }>) =>
       pending.where('conversation_id', '=', p('conversationId')),
     ),
-    attempt: prepare((p: Parameter<Pick<OutboxRow, 'id'>>) =>
+    attempt: prepare((p: Parameter<Pick<OutboxRow, 'id' | 'reason'>>) =>
       query
         .updateTable('outbox')
-        .set((set) => ({ attempts: set('attempts', '+', 1) }))
+        .set((set) => ({ attempts: set('attempts', '+', 1), reason: p('reason') }))
         .where('id', '=', p('id')),
     ),
     sent: prepare((p: Parameter<{ id: number; messageId: string }>) =>

@@ -119,6 +119,7 @@ export function toPost(row: OutboxRow): PostRow {
     replyTo: row.reply_to,
     state: row.state,
     attempts: row.attempts,
+    reason: row.reason,
     platformMessageId: row.platform_message_id,
   };
 }
@@ -131,4 +132,10 @@ export function searchableText(role: Entry['role'], parts: readonly Part[]): str
   );
   const text = textOf(parts);
   return besides.length === 0 ? text : [text, ...besides].join('\n');
+}
+
+/** Whether the conversation is one of the platform: its key begins with the name. */
+export function isOf(platform: string) {
+  const prefix = `${platform}:`;
+  return sql<boolean>`substr(conversation.key, 1, ${sql.lit(prefix.length)}) = ${prefix}`;
 }

@@ -19,17 +19,29 @@ const QUERY_WORDS = 32;
 
 /** The words of a text as an index takes them, in their order. */
 export function wordsOnShelf(shelf: number, text: string): readonly string[] {
+  return wordsIn(text).map((word) => onShelf(shelf, word));
+}
+
+/** The same words as a query looks for them, for a text that is compared without an index. */
+export function stemsOf(text: string): readonly string[] {
+  return wordsIn(text).map(stemOf);
+}
+
+function wordsIn(text: string): readonly string[] {
   const part = text.slice(0, INDEXED_CHARACTERS);
   const words = tokensOf(part);
-  const single = ASCII.test(part) ? [] : (part.normalize('NFKC').match(IDEOGRAM) ?? []);
-  return [...words, ...single].map((word) => onShelf(shelf, word));
+  return ASCII.test(part) ? words : [...words, ...(part.normalize('NFKC').match(IDEOGRAM) ?? [])];
+}
+
+function stemOf(word: string): string {
+  return cachedStem(plain(word));
 }
 
 /** The words that are worth looking for; all of them when every one is a stop word. */
 export function queryWords(text: string): readonly string[] {
   const words = tokensOf(text.slice(0, INDEXED_CHARACTERS));
   const telling = words.filter((word) => !STOP_WORDS.has(word));
-  const stems = (telling.length > 0 ? telling : words).map((word) => cachedStem(plain(word)));
+  const stems = (telling.length > 0 ? telling : words).map(stemOf);
   return [...new Set(stems)].slice(0, QUERY_WORDS);
 }
 
@@ -54,7 +66,7 @@ function seedOf(word: string): Seed {
   const known = seeds.get(word);
   if (known !== undefined) return known;
   if (seeds.size >= KEPT_SEEDS) seeds.clear();
-  const seed = digest(cachedStem(plain(word)));
+  const seed = digest(stemOf(word));
   seeds.set(word, seed);
   return seed;
 }

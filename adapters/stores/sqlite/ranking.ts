@@ -24,6 +24,13 @@ export function lengthFactor(length: number, average: number): number {
   return (1 + SATURATION) / (1 + SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * relative));
 }
 
+/** What so many occurrences count, where one alone counts `once`: each further one less. */
+export function occurrenceFactor(occurrences: number, once: number): number {
+  if (occurrences === 0) return 0;
+  const flat = (1 + SATURATION) / once - 1;
+  return (occurrences * (1 + SATURATION)) / (occurrences + flat);
+}
+
 /** The best of them, the newer first among equals. */
 export function best(scores: Scores, limit: number): readonly EntryHit[] {
   const bar = barOf(scores, limit);

@@ -16,9 +16,11 @@ import {
   type SqlEngine,
   type Statement,
   type Tables,
+  type Transaction,
 } from '../sql/index.ts';
 import type { Connection } from './connection.ts';
 import { rankEntries } from './entry-search.ts';
+import { FEW_MEMORIES, weighTexts } from './few-memories.ts';
 import { inverseFrequency, SATURATION } from './ranking.ts';
 import { type IndexName, type SearchTables, shelfOf } from './search-index.ts';
 import { indexTerm } from './words.ts';
@@ -49,48 +51,56 @@ interface ScoredRow<Id> {
 
 interface Ranking<Id> {
   readonly words: readonly string[];
-  readonly limit: number;
   readonly count: Statement<{ readonly rows: number }>;
   matching(word: string): Statement<ScoredRow<Id>>;
 }
 
-async function rank<Id>(engine: SqlEngine, ranking: Ranking<Id>): Promise<readonly { id: Id; score: number }[]> {
-  const { words, limit, count, matching } = ranking;
-  if (words.length === 0 || limit <= 0) return [];
-  return engine.read(async (transaction) => {
-    const [all] = await transaction.rows(count);
-    if (all === undefined || all.rows === 0) return [];
-    const scores = new Map<Id, number>();
-    for (const word of words) {
-      const rows = await transaction.rows(matching(word));
-      const weight = inverseFrequency(rows.length, all.rows) * (1 + SATURATION);
-      for (const { id, score, perfect } of rows) scores.set(id, (scores.get(id) ?? 0) + (weight * score) / perfect);
-    }
-    const hits = [...scores].map(([id, score]) => ({ id, score }));
-    return hits.sort((a, b) => b.score - a.score).slice(0, limit);
-  });
+interface Hit<Id> {
+  readonly id: Id;
+  readonly score: number;
+}
+
+async function rank<Id>(transaction: Transaction, ranking: Ranking<Id>): Promise<readonly Hit<Id>[]> {
+  const { words, count, matching } = ranking;
+  const [all] = await transaction.rows(count);
+  if (all === undefined || all.rows === 0) return [];
+  const scores = new Map<Id, number>();
+  for (const word of words) {
+    const rows = await transaction.rows(matching(word));
+    const weight = inverseFrequency(rows.length, all.rows) * (1 + SATURATION);
+    for (const { id, score, perfect } of rows) scores.set(id, (scores.get(id) ?? 0) + (weight * score) / perfect);
+  }
+  return [...scores].map(([id, score]) => ({ id, score }));
+}
+
+function best<Id>(hits: readonly Hit<Id>[], limit: number): readonly Hit<Id>[] {
+  return hits.toSorted((a, b) => b.score - a.score).slice(0, limit);
 }
 
 type MemoryStatements = ReturnType<typeof prepareMemories>;
 
-function searchMemories(
+async function searchMemories(
   engine: SqlEngine,
   statements: MemoryStatements,
-  wanted: MemoryQuery,
+  { reader, text, limit, states = DEFAULT_STATES }: MemoryQuery,
 ): Promise<readonly MemoryHit[]> {
-  const { place, workspace, agentId } = wanted.reader;
-  const states = JSON.stringify(wanted.states ?? (['active'] satisfies MemoryState[]));
-  const shelves = [shelfOf(workspace), shelfOf('')];
-  return rank(engine, {
-    words: queryWords(wanted.text),
-    limit: wanted.limit,
-    count: statements.count({ place, workspace, agentId, states }),
-    matching: (word) => {
+  const words = queryWords(text);
+  if (words.length === 0 || limit <= 0) return [];
+  const { place, workspace, agentId } = reader;
+  const own = { place, workspace, agentId, states: JSON.stringify(states) };
+  return engine.read(async (transaction) => {
+    const few = await transaction.rows(statements.texts(own));
+    if (few.length <= FEW_MEMORIES) return best(weighTexts(few, words), limit);
+    const shelves = [shelfOf(workspace), shelfOf('')];
+    const matching = (word: string) => {
       const match = shelves.map((shelf) => indexTerm(shelf, word)).join(' OR ');
-      return statements.matching({ place, workspace, agentId, states, match });
-    },
+      return statements.matching({ ...own, match });
+    };
+    return best(await rank(transaction, { words, count: statements.count(own), matching }), limit);
   });
 }
+
+const DEFAULT_STATES: readonly MemoryState[] = ['active'];
 
 /** The condition depends on who asks, in six shapes: each is built once. */
 function createMemoryStatements(query: SearchQuery): (reader: MemoryReader) => MemoryStatements {
@@ -118,6 +128,12 @@ function prepareMemories(query: SearchQuery, { audience, sharePublic }: MemoryRe
       .where(readableBy({ place: p('place'), workspace: p('workspace'), agentId: p('agentId'), audience, sharePublic }))
       .where(sql<SqlBool>`memory.state in (select value from json_each(${p('states')}))`);
   return {
+    /** One more than is few, so that it shows when they are not. */
+    texts: prepare((p: Parameter<MemoryValues>) =>
+      readable(p)
+        .select(['memory.id', 'memory.text'])
+        .limit(sql.lit(FEW_MEMORIES + 1)),
+    ),
     count: prepare((p: Parameter<MemoryValues>) =>
       query
         .selectFrom(readable(p).select('memory.id').limit(COUNTED_ROWS).as('readable'))
@@ -133,17 +149,16 @@ function prepareMemories(query: SearchQuery, { audience, sharePublic }: MemoryRe
   };
 }
 
-function searchSummaries(
+async function searchSummaries(
   engine: SqlEngine,
   statements: ReturnType<typeof prepareSummaries>,
   { conversationId, text, limit }: SummaryQuery,
 ): Promise<readonly SummaryHit[]> {
-  return rank(engine, {
-    words: queryWords(text),
-    limit,
-    count: statements.count({ conversationId }),
-    matching: (word) => statements.matching({ conversationId, match: indexTerm(conversationId, word) }),
-  });
+  const words = queryWords(text);
+  if (words.length === 0 || limit <= 0) return [];
+  const count = statements.count({ conversationId });
+  const matching = (word: string) => statements.matching({ conversationId, match: indexTerm(conversationId, word) });
+  return engine.read(async (transaction) => best(await rank(transaction, { words, count, matching }), limit));
 }
 
 interface SummaryValues {

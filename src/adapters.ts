@@ -52,8 +52,8 @@ export interface ChannelContext {
 export interface ChannelTask {
   readonly name: string;
   readonly description: string;
-  /** Gives the text to print. */
-  run(settings: unknown, context: ChannelContext): Promise<string>;
+  /** Gives the text to print. Nothing is open meanwhile: it can be run beside a running bot. */
+  run(settings: unknown): Promise<string>;
 }
 
 /** The process's own terminal, for the channel that speaks through it. */

@@ -1,8 +1,12 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { ChannelAdapter } from '../adapters.ts';
+import { channelProblems } from '../config/channels.ts';
+import { loadConfig } from '../config/load.ts';
+import { StrataError } from '../errors.ts';
 import { cleanText } from '../text.ts';
-import { type Cli, globalsOf, withApp } from './cli.ts';
+import { type Cli, globalsOf, loadOptionsOf } from './cli.ts';
+import type { GlobalOptions } from './context.ts';
 
 /** The schemas of the channels' sections of the configuration, by name. */
 export async function channelSchemas(cli: Cli): Promise<ReadonlyMap<string, z.ZodType>> {
@@ -31,10 +35,16 @@ function addTasks(
       .command(task.name)
       .description(task.description)
       .action(async (_options: object, own: Command) => {
-        await withApp(cli, globalsOf(own), async (app) => {
-          const text = await task.run(app.config.channels[name] ?? {}, app.channelContext);
-          cli.stdout.write(`${cleanText(text)}\n`);
-        });
+        const text = await task.run(await settingsOf(cli, name, globalsOf(own)));
+        cli.stdout.write(`${cleanText(text)}\n`);
       });
   }
+}
+
+/** The channel's section, judged as at the start; neither the store nor anything else is opened for it. */
+async function settingsOf(cli: Cli, name: string, options: GlobalOptions): Promise<unknown> {
+  const loaded = loadConfig(loadOptionsOf(cli, options));
+  const problems = channelProblems(loaded, await channelSchemas(cli));
+  if (problems.length > 0) throw new StrataError('CONFIG_INVALID', { file: loaded.source.file, problems });
+  return loaded.config.channels[name] ?? {};
 }

@@ -105,7 +105,7 @@ describe('the invitation', () => {
 
   test('asks for exactly the permissions and scopes that are needed, without asking Discord', async () => {
     expect(task?.name).toBe('invite');
-    const url = new URL((await task?.run({ token: TOKEN, rest_url: 'http://127.0.0.1:9' }, context())) ?? '');
+    const url = new URL((await task?.run({ token: TOKEN, rest_url: 'http://127.0.0.1:9' })) ?? '');
     expect(url.origin + url.pathname).toBe('https://discord.com/oauth2/authorize');
     expect(url.searchParams.get('client_id')).toBe(APPLICATION);
     expect(url.searchParams.get('scope')).toBe('bot applications.commands');
@@ -117,7 +117,7 @@ describe('the invitation', () => {
   });
 
   test('is printed for each bot', async () => {
-    const text = await task?.run({ token: TOKEN, bots: { helper: { token: TOKEN } } }, context());
+    const text = await task?.run({ token: TOKEN, bots: { helper: { token: TOKEN } } });
     expect(text?.split('\n')).toEqual([expect.stringMatching(/^https:/), expect.stringMatching(/^helper: https:/)]);
   });
 });

@@ -3,10 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkSlack } from '../../adapters/channels/slack/check.ts';
 import { slackAdapter } from '../../adapters/channels/slack/index.ts';
 import { manifestOf, SCOPES } from '../../adapters/channels/slack/manifest.ts';
-import { createSystemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/index.ts';
 import { ADA, GENERAL, type SlackDouble, signed, startSlack } from '../fixtures/slack/double.ts';
-import { createState, type Opened, openChannel, recordSink, settingsFor, until } from '../fixtures/slack/kit.ts';
+import { type Opened, openChannel, recordSink, settingsFor, until } from '../fixtures/slack/kit.ts';
 import { freePort } from '../support/port.ts';
 
 let slack: SlackDouble;
@@ -159,9 +158,8 @@ describe('running it', () => {
   });
 
   test('the printed manifest stays within the limits of its fields', async () => {
-    const context = { log: silentLog, state: createState(), clock: createSystemClock() };
     const table = { bot_token: 'x', app_token: 'y' };
-    const text = await slackAdapter.tasks[0]?.run(table, context as never);
+    const text = await slackAdapter.tasks[0]?.run(table);
     const manifest = JSON.parse(text ?? '');
     expect(manifest.display_information.name.length).toBeLessThanOrEqual(35);
     expect(manifest.display_information.description.length).toBeLessThanOrEqual(140);

@@ -3,7 +3,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { parseKey, textOf } from '../../src/index.ts';
-import { ADA, BOB, type DiscordDouble, GENERAL, GUILD, startDiscord, TOKEN } from '../fixtures/discord/double.ts';
+import {
+  ADA,
+  APPLICATION,
+  BOB,
+  type DiscordDouble,
+  GENERAL,
+  GUILD,
+  startDiscord,
+  TOKEN,
+} from '../fixtures/discord/double.ts';
 import { until } from '../fixtures/discord/kit.ts';
 import { type ScriptedServer, startScriptedModel } from '../fixtures/discord/model.ts';
 import { type Folder, openFolder } from './strata.ts';
@@ -134,6 +143,11 @@ describe('a conversation in a channel', () => {
       expect.arrayContaining([expect.objectContaining({ name: 'memory' })]),
     );
   }, 30_000);
+
+  test('leaves the address that adds the bot to a server to be printed beside it', async () => {
+    const { code, stdout } = await folder.run(['discord', 'invite']);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`client_id=${APPLICATION}`)]);
+  });
 
   test('passes all tiers without a pause in its answers', async () => {
     for (let count = 2; model.asked.summaries === 0; count += 1) {

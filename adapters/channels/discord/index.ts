@@ -39,9 +39,9 @@ export const discordAdapter: ChannelAdapter = {
     {
       name: 'invite',
       description: 'Print the address that adds the bot to a server, with exactly the permissions that it needs.',
-      async run(table, { log }) {
+      async run(table) {
         const { inviteTo } = await import('./check.ts');
-        return (await Promise.all(botsOf(table).map((bot) => inviteTo(bot, log)))).join('\n');
+        return (await Promise.all(botsOf(table).map((bot) => inviteTo(bot, SILENT)))).join('\n');
       },
     },
   ],

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createButtons } from '../../adapters/channels/slack/buttons.ts';
 import { lineOf } from '../../adapters/channels/slack/commands.ts';
-import type { CommandReply } from '../../src/index.ts';
+import { manifestOf } from '../../adapters/channels/slack/manifest.ts';
+import { type CommandReply, commandSpecs } from '../../src/index.ts';
 import {
   ADA,
   BOB,
@@ -14,7 +15,7 @@ import {
   startSlack,
   TEAM,
 } from '../fixtures/slack/double.ts';
-import { type Opened, openChannel, plain, until } from '../fixtures/slack/kit.ts';
+import { type Opened, openChannel, plain, settingsFor, until } from '../fixtures/slack/kit.ts';
 
 let slack: SlackDouble;
 let bot: Opened;
@@ -86,6 +87,25 @@ describe('slash commands', () => {
     expect(lineOf('/strata', ' /status ', 'strata')).toBe('/status');
     expect(lineOf('/strata', '', 'strata')).toBe('/help');
     expect(lineOf('/strata-memory', 'list', 'strata')).toBe('/memory list');
+  });
+
+  test('of the manifest all reach their command, each by its own name', async () => {
+    await start({ commands: 'all' });
+    const { slash_commands: all } = manifestOf(settingsFor(slack, { commands: 'all' })).features;
+    for (const { command } of all) slack.slash('', { command });
+    const forms = () => slack.callsOf('views.open').map(({ view }) => JSON.stringify(view));
+    await until('all are answered or asked about', () => slack.answers.length + forms().length === all.length);
+    const reached = bot.sink.commands.map(({ path }) => path[0] ?? '');
+    const asked = forms().map((form) => /"text":"\/(\w+)/.exec(form)?.[1]);
+    expect(all).toHaveLength(1 + commandSpecs.length);
+    expect(asked).toEqual(['reset']);
+    // One needs words, and says so.
+    expect(JSON.stringify(slack.answers)).toContain('/transcript');
+    const names = commandSpecs.map(({ name }) => name).filter((name) => name !== 'transcript');
+    expect(new Set([...reached, ...asked])).toEqual(new Set(names));
+    slack.slash('search green tea', { command: '/strata-memory' });
+    await until('it is run', () => bot.sink.commands.at(-1)?.options['query'] === 'green tea');
+    expect(bot.sink.commands.at(-1)?.path).toEqual(['memory', 'search']);
   });
 
   test('are answered for the person alone, with their rights and the place', async () => {
@@ -213,6 +233,16 @@ describe('answers', () => {
     expect(bot.sink.commands.map(({ path }) => path.join(' '))).toEqual(['memory list', 'status']);
   });
 
+  test('a form that Slack does not open any more is answered in words', async () => {
+    await start();
+    bot.sink.answer = () => list;
+    slack.slash('memory list');
+    const value = sealedOf(await answered(), 'Forget it');
+    slack.fail('views.open', { error: 'expired_trigger_id' });
+    press(value);
+    expect(JSON.stringify(await answered(2))).toContain('in time');
+  });
+
   test('buttons hold after a restart, and only as they were made', () => {
     const button = { deed: 'run', ownerId: ADA, command: { path: ['memory', 'show'], options: { id: ID } } } as const;
     const value = createButtons('secret').write(button);
@@ -281,9 +311,17 @@ describe('the App Home', () => {
       actions: [{ type: 'button', action_id: 'button 0', block_id: 'x', value }],
     });
 
+  const formWith = (...words: readonly string[]) =>
+    until('a form', () => {
+      const last = slack.callsOf('views.open').at(-1)?.['view'] as Record<string, unknown>;
+      return words.every((word) => JSON.stringify(last).includes(word)) && last;
+    });
+
   test("is the person's memory manager: list, search, why, edit, forget, export", async () => {
     await start();
-    bot.sink.answer = ({ path }) => (path[1] === 'list' ? list : { ...plain, title: path.join(' ') });
+    const file = { name: 'copy.json', text: '[]' };
+    bot.sink.answer = ({ path }) =>
+      path[1] === 'list' ? list : { ...plain, title: path.join(' '), file: path[1] === 'export' ? file : null };
     slack.emit({ type: 'app_home_opened', user: ADA, channel: DIRECT, tab: 'home' });
     const view = await home();
     expect(bot.sink.commands[0]).toMatchObject({
@@ -300,20 +338,28 @@ describe('the App Home', () => {
     pressHome(sealedOf(view, 'Next'));
     await until('the next page', () => bot.sink.commands.some(({ options }) => options['page'] === '2'));
     pressHome(sealedOf(view, 'Search'));
-    const form = await until('a form', () => {
-      const last = slack.callsOf('views.open').at(-1)?.['view'] as Record<string, unknown>;
-      return JSON.stringify(last).includes('plain_text_input') && last;
-    });
+    const form = await formWith('plain_text_input');
+    const before = slack.callsOf('views.publish').length;
+    const forms = slack.callsOf('views.open').length;
     submit(form, { query: { query: { value: 'tea' } } });
-    await until('it is searched', () => bot.sink.commands.some(({ options }) => options['query'] === 'tea'));
+    await until('what is found takes the place of the list', () => slack.callsOf('views.publish').length > before);
+    expect(bot.sink.commands.at(-1)).toMatchObject({ path: ['memory', 'search'], options: { query: 'tea' } });
+    expect(slack.callsOf('views.open')).toHaveLength(forms);
+    pressHome(sealedOf(view, 'All'));
+    await until('all are listed again', () => slack.callsOf('views.publish').length > before + 1);
+    expect(bot.sink.commands.at(-1)).toMatchObject({ path: ['memory', 'list'] });
+
+    pressHome(sealedOf(view, 'Edit'));
+    submit(await formWith('plain_text_input', '"title":{"type":"plain_text","text":"/memory edit"}'), {
+      text: { text: { value: 'Ada drinks coffee' } },
+    });
+    await until('it is corrected', () => bot.sink.commands.some(({ path }) => path[1] === 'edit'));
+    pressHome(sealedOf(view, 'Take a copy'));
+    await until('it is sent', () => slack.uploads.some(({ name }) => name === 'copy.json'));
 
     const published = slack.callsOf('views.publish').length;
     pressHome(sealedOf(view, 'Forget everything about me'));
-    const question = await until('the question', () => {
-      const last = slack.callsOf('views.open').at(-1)?.['view'] as Record<string, unknown>;
-      return JSON.stringify(last).includes('cannot be undone') && last;
-    });
-    submit(question);
+    submit(await formWith('cannot be undone'));
     await until('it is forgotten', () => bot.sink.commands.some(({ path }) => path[1] === 'forget'));
     await until('the home is shown anew', () => slack.callsOf('views.publish').length > published);
   });

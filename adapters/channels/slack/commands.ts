@@ -9,6 +9,7 @@ import { actionOf, asksConfirmation, missingFormOption } from './ask.ts';
 import type { Button } from './buttons.ts';
 import type { Acknowledge } from './connection.ts';
 import { confirmForm, formValues, inputForm, type Opened, readOpened } from './form.ts';
+import { isListing, LIST } from './home.ts';
 import { wordsOf } from './map.ts';
 import {
   FORGET_MENU,
@@ -23,7 +24,7 @@ import {
 import { conversationsOf } from './place.ts';
 import { nameOf } from './places.ts';
 import { notice } from './replies.ts';
-import { answer, invocationOf, open, UNSERVED, type Visit, type VisitParts } from './visit.ts';
+import { answer, invocationOf, openForm, UNSERVED, type Visit, type VisitParts } from './visit.ts';
 import { actionSchema, shortcutSchema, slashSchema, viewSchema } from './wire.ts';
 
 export interface CommandParts extends VisitParts {
@@ -110,7 +111,7 @@ async function press(parts: CommandParts, body: unknown): Promise<void> {
   if (button.ownerId !== user.id) {
     return await answer(parts, visit, { reply: notice('Only the person who asked can use these buttons.') });
   }
-  if (isHome && button.deed === 'page') return await parts.refreshHome(user.id, button.command);
+  if (isHome && isListing(button.command)) return await parts.refreshHome(user.id, button.command);
   await run(parts, visit, { command: button.command, replace: button.deed === 'page' });
 }
 
@@ -147,7 +148,7 @@ async function shortcut(parts: CommandParts, body: unknown): Promise<void> {
   if (id !== FORGET_MENU) return;
   const command = forgetCommand(target);
   const opened = openedBy(parts, visit, { deed: 'forget', command });
-  await open(parts, visit, confirmForm({ opened, command }, forgetQuestion(target)));
+  await openForm(parts, visit, confirmForm({ opened, command }, forgetQuestion(target)));
 }
 
 async function submit(parts: CommandParts, body: unknown): Promise<void> {
@@ -199,19 +200,22 @@ async function run(parts: CommandParts, visit: Visit, running: Running): Promise
   const missing = missingFormOption(command);
   const opened = () => openedBy(parts, visit, { deed: 'confirm', command });
   if (missing !== null) return await ask(parts, visit, { command, option: missing, opened: opened() });
-  if (asksConfirmation(command)) return await open(parts, visit, confirmForm({ opened: opened(), command }, null));
+  if (asksConfirmation(command)) return await openForm(parts, visit, confirmForm({ opened: opened(), command }, null));
   await execute(parts, visit, running);
 }
 
 async function execute(parts: CommandParts, visit: Visit, { command, replace }: Running): Promise<void> {
   const invocation = await invocationOf(parts, visit);
   if (invocation === null) return await answer(parts, visit, { reply: UNSERVED });
+  // What was searched for takes the place of the list, with its pages and menus.
+  if (visit.isHome && isListing(command)) return await parts.refreshHome(visit.userId, command);
   const reply = await parts.sink.command({ ...invocation, ...command });
   await answer(parts, visit, { reply, replace });
-  if (visit.isHome && actionOf(command)?.access !== 'member') {
-    await parts.refreshHome(visit.userId, { path: ['memory', 'list'], options: {} });
-  }
+  if (visit.isHome && CHANGING.has(command.path[1] ?? '')) await parts.refreshHome(visit.userId, LIST);
 }
+
+/** What changes the list that the App Home shows. */
+const CHANGING = new Set(['edit', 'pin', 'unpin', 'approve', 'reject', 'forget', 'remember']);
 
 async function ask(
   parts: CommandParts,
@@ -220,7 +224,7 @@ async function ask(
 ): Promise<void> {
   const invocation = await invocationOf(parts, visit);
   if (invocation === null) return await answer(parts, visit, { reply: UNSERVED });
-  await open(parts, visit, inputForm({ opened, command }, option, await wordingOf(parts, invocation, command)));
+  await openForm(parts, visit, inputForm({ opened, command }, option, await wordingOf(parts, invocation, command)));
 }
 
 /** What is to be corrected, from the sibling that shows it. */

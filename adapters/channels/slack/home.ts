@@ -15,7 +15,12 @@ export interface HomeParts {
   readonly buttons: Buttons;
 }
 
-const LIST: ReplyCommand = { path: ['memory', 'list'], options: {} };
+export const LIST: ReplyCommand = { path: ['memory', 'list'], options: {} };
+
+/** What the App Home shows in itself, not above it. */
+export function isListing({ path: [name, sub], options }: ReplyCommand): boolean {
+  return name === 'memory' && (sub === 'list' || (sub === 'search' && Boolean(options['query']?.trim())));
+}
 
 /** The App Home: what the bot remembers with this person, to look at, search, correct, forget and take along. */
 export interface Home {

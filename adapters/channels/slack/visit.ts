@@ -1,10 +1,11 @@
-import type {
-  Audience,
-  ChannelSink,
-  CommandInvocation,
-  CommandReply,
-  ConversationKey,
-  Log,
+import {
+  type Audience,
+  type ChannelSink,
+  type CommandInvocation,
+  type CommandReply,
+  type ConversationKey,
+  describe,
+  type Log,
 } from '../../../src/index.ts';
 import { isServed } from './access.ts';
 import type { Button, Buttons } from './buttons.ts';
@@ -79,11 +80,18 @@ async function conversationOf({ workspace, settings, sink }: VisitParts, visit: 
   return here.toSorted((one, other) => (isNewer(one.externalId, other.externalId) ? -1 : 1))[0]?.conversation ?? own;
 }
 
-export async function open(
-  { workspace }: Pick<VisitParts, 'workspace'>,
-  { triggerId }: Visit,
-  view: object,
-): Promise<void> {
+/** Slack lets a form open for three seconds after the click: later ones are answered in words. */
+export async function openForm(parts: VisitParts, visit: Visit, view: object): Promise<void> {
+  try {
+    await open(parts, visit, view);
+  } catch (error) {
+    parts.log.warn('Slack did not open a form', { cause: describe(error) });
+    const reply = notice('Slack could not open the question in time. Try it again.');
+    await answer(parts, { ...visit, isHome: false }, { reply });
+  }
+}
+
+async function open({ workspace }: VisitParts, { triggerId }: Visit, view: object): Promise<void> {
   await workspace.web.apiCall('views.open', { trigger_id: triggerId, view });
 }
 
@@ -106,13 +114,13 @@ async function show(
 ): Promise<void> {
   const { channelId, userId } = visit;
   const direct = { responseUrl: '', channelId, threadTs: null, userId };
-  if (message.files.length > 0)
-    return await parts.responder.answer(direct, message, { ephemeral: true, replace: false });
+  const note = () => parts.responder.answer(direct, message, { ephemeral: true, replace: false });
+  if (message.files.length > 0) return await note();
   const view = {
     type: 'modal',
     title: { type: 'plain_text', text: title.slice(0, 24).toWellFormed() },
     close: { type: 'plain_text', text: 'Close' },
     blocks: message.blocks.filter(({ type }) => type !== 'actions'),
   };
-  await open(parts, visit, view);
+  await open(parts, visit, view).catch(note);
 }

@@ -1,6 +1,5 @@
 import type { Commands } from './commands/commands.ts';
 import type { CommandParts } from './commands/parts.ts';
-import { parseKey } from './conversation/key.ts';
 import { describe } from './errors.ts';
 import { logEvent } from './event-log.ts';
 import type { Events } from './events.ts';
@@ -93,10 +92,12 @@ async function recoverPosts({ services, outbox, channels }: Core): Promise<void>
 
 /** Replies that are owed and claimed by nobody: the process that owed them ended. */
 async function wakeOwed({ services, actors, channels }: Core): Promise<void> {
-  const due = await services.store.conversations.due('reply', { now: services.clock.now(), limit: DUE_AT_ONCE });
-  for (const { key } of due) {
-    if (channels.size === 0 || channels.has(parseKey(key).platform)) actors.of(key).wake();
-  }
+  const { store, clock } = services;
+  const request = { now: clock.now(), limit: DUE_AT_ONCE };
+  // Each platform by itself: what is owed where nobody is connected keeps nobody else from being looked at.
+  const requests = channels.size === 0 ? [request] : [...channels.keys()].map((platform) => ({ ...request, platform }));
+  const due = await Promise.all(requests.map((each) => store.conversations.due('reply', each)));
+  for (const { key } of due.flat()) actors.of(key).wake();
 }
 
 async function heartbeat(core: Core): Promise<void> {

@@ -55,7 +55,9 @@ const sentences = {
     `${d.file}:${d.line}: ${d.problem}. Expected one JSON object a line with id, author and text, and optionally at (ISO time) and role. The lines before it are kept; run the command again after mending it.`,
   ADAPTER_MISSING: (d: { kind: string; name: string; known: readonly string[] }) =>
     `There is no ${d.kind} named "${d.name}". Known: ${d.known.join(', ')}.`,
-  POST_FAILED: (d: { channel: string; reason: string }) => `${d.channel} did not take the message: ${d.reason}`,
+  /** `final`: the platform took a look and will never take it. Anything else may pass. */
+  POST_FAILED: (d: { channel: string; reason: string; final: boolean }) =>
+    `${d.channel} did not take the message: ${d.reason}`,
   PLATFORM_REFUSED: (d: { platform: string; reason: string; remedy: string }) =>
     `${d.platform} refused the bot: ${d.reason}. ${d.remedy}.`,
   SECRET_UNREADABLE: (d: { what: string; reason: string; remedy: string }) =>

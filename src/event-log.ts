@@ -6,8 +6,10 @@ type Level = keyof Log;
 const LEVELS: { readonly [Kind in StrataEvent['kind']]?: Level } = {
   'turn.failed': 'warn',
   'turn.superseded': 'warn',
+  'turn.delayed': 'warn',
   'model.mismatch': 'warn',
-  'reply.failed': 'warn',
+  'reply.delayed': 'warn',
+  'reply.failed': 'error',
   'gap.opened': 'warn',
   'maintenance.delayed': 'warn',
   'breaker.opened': 'warn',

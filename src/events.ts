@@ -19,6 +19,13 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
       readonly message: string;
     }
   | { readonly kind: 'turn.superseded'; readonly readUpto: number }
+  | {
+      /** A turn broke and stored nothing, not even an apology: it is run again. */
+      readonly kind: 'turn.delayed';
+      readonly message: string;
+      readonly failures: number;
+      readonly nextAttemptAt: number;
+    }
   | { readonly kind: 'tool.called'; readonly tool: string; readonly isError: boolean; readonly durationMs: number }
   | {
       readonly kind: 'model.called';
@@ -34,6 +41,15 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
       readonly reportedTokens: number;
     }
   | { readonly kind: 'reply.posted'; readonly chunk: number; readonly platformMessageId: string }
+  | {
+      /** The platform did not take a post: it is tried again. */
+      readonly kind: 'reply.delayed';
+      readonly chunk: number;
+      readonly message: string;
+      readonly failures: number;
+      readonly nextAttemptAt: number;
+    }
+  /** Given up: the platform refused a post for good, or was away for too long. */
   | { readonly kind: 'reply.failed'; readonly chunk: number; readonly message: string }
   | { readonly kind: 'context.tier'; readonly tier: Tier; readonly used: number; readonly window: number }
   | { readonly kind: 'maintenance.requested'; readonly tier: Tier | 'manual' | 'gap' | 'idle' }

@@ -1,5 +1,7 @@
 import { pausedModels } from '../compaction/breaker.ts';
 import { spentOn } from '../compaction/spend.ts';
+import { setbackOf } from '../conversation/setbacks.ts';
+import { owesReply } from '../conversation/snapshot.ts';
 import { StrataError } from '../errors.ts';
 import type { MaintenanceRun } from '../ports/journal.ts';
 import type { CommandReply, ReplyField } from '../ports/reply.ts';
@@ -50,6 +52,7 @@ async function conversationFields(call: Call, conversation: Conversation): Promi
     { name: 'Agent', value: agent.id },
     ...(await contextFields(call, conversation)),
     { name: 'Messages', value: messagesLine(conversation) },
+    ...(await replyFields(call, conversation)),
     {
       name: 'Memories',
       value: `${formatNumber(memories.length)}${memories.length === MOST_MEMORIES ? ' or more' : ''}`,
@@ -89,6 +92,31 @@ function messagesLine({ nextSeq, compactedUpto, contextFrom }: Conversation): st
   return `${formatNumber(nextSeq - 1)} kept, the last ${formatNumber(Math.max(0, whole))} seen in full`;
 }
 
+/** What is owed and does not come: a turn that broke, posts that the platform did not take. */
+async function replyFields({ parts }: Call, conversation: Conversation): Promise<readonly ReplyField[]> {
+  const now = parts.clock.now();
+  const broken = await setbackOf(parts.state, conversation);
+  const pending = await parts.store.outbox.pending(conversation.id);
+  const refused = pending.find(({ attempts }) => attempts > 0);
+  const lines = [
+    ...(broken === null || !owesReply(conversation)
+      ? []
+      : [
+          `owed, failed ${times(broken.failures)}, next attempt ${inTime(broken.nextAttemptAt - now)}: ${broken.message}`,
+        ]),
+    ...(refused === undefined
+      ? []
+      : [
+          `${pending.length} not posted yet, tried ${times(refused.attempts)}: ${refused.reason ?? 'the end is not known'}`,
+        ]),
+  ];
+  return lines.length === 0 ? [] : [{ name: 'Reply', value: lines.join('\n') }];
+}
+
+function times(count: number): string {
+  return `${count} ${count === 1 ? 'time' : 'times'}`;
+}
+
 /** `3 summaries (2 of level 0, 1 of level 1), 1 gap`. */
 function stackLine(stack: readonly Summary[]): string {
   const summaries = stack.filter((layer) => layer.kind === 'summary');
@@ -117,7 +145,7 @@ function jobLine({ parts }: Call, conversation: Conversation): string {
   if (maintenanceUntil !== null && maintenanceUntil > now) return 'running';
   if (failures > 0) {
     const next = nextAttemptAt === null ? 'no attempt is planned' : `next attempt ${inTime(nextAttemptAt - now)}`;
-    return `failed ${failures} ${failures === 1 ? 'time' : 'times'}, ${next}: ${lastError ?? 'for an unknown reason'}`;
+    return `failed ${times(failures)}, ${next}: ${lastError ?? 'for an unknown reason'}`;
   }
   if (maintainAt === null) return 'nothing to do';
   return `next look ${inTime(maintainAt - now)}`;

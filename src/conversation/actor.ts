@@ -5,7 +5,8 @@ import type { Append, AppendResult, Claim, ContextSnapshot } from '../ports/stor
 import { createViewCopy, type ViewCopy } from './copy.ts';
 import { createMailbox, type Mailbox } from './mailbox.ts';
 import type { Outbox } from './outbox.ts';
-import { REPLY_LEASE_MS, type ReplyParts, reply } from './reply.ts';
+import { type Opening, REPLY_LEASE_MS, type ReplyEnd, type ReplyParts, reply } from './reply.ts';
+import { postpone } from './setbacks.ts';
 import { owesReply, toEntry } from './snapshot.ts';
 
 /**
@@ -122,7 +123,7 @@ async function work(parts: ActorParts, self: Self, first: Claim | null): Promise
   let claim = first ?? (await claimOwed(parts, copy, snapshot));
   while (claim !== null && snapshot !== null) {
     const opening = { claim, snapshot: (await copy.current()) ?? snapshot, latest: copy.current };
-    const end = await reply(parts, opening);
+    const end = await attempt(parts, opening);
     if (end.kind === 'nothing') copy.drop();
     else copy.extend(end.result.conversation, end.result.entries);
     if (end.kind === 'committed') parts.outbox.deliver(key, end.result.posts);
@@ -130,6 +131,18 @@ async function work(parts: ActorParts, self: Self, first: Claim | null): Promise
     if (end.kind === 'committed' && snapshot !== null) parts.watch.answered(snapshot, end.verdict);
     // A turn that was overtaken, by a deletion for example, leaves its debt: it is run again with what is there now.
     claim = await claimOwed(parts, copy, snapshot);
+  }
+}
+
+/** A turn that breaks leaves its debt, and is run again later. */
+async function attempt(parts: ActorParts, opening: Opening): Promise<ReplyEnd> {
+  try {
+    return await reply(parts, opening);
+  } catch (error) {
+    if (!parts.signal.aborted) {
+      await postpone(parts.services, { ...opening, conversation: opening.snapshot.conversation, error });
+    }
+    return { kind: 'nothing' };
   }
 }
 

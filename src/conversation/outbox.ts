@@ -1,4 +1,4 @@
-import { describe } from '../errors.ts';
+import { describe, isStrataError } from '../errors.ts';
 import type { Events } from '../events.ts';
 import type { ConversationKey } from '../message.ts';
 import type { Channel } from '../ports/channel.ts';
@@ -6,8 +6,10 @@ import type { Clock } from '../ports/clock.ts';
 import type { OutboxStore, PostRow } from '../ports/store.ts';
 import { createMailbox, type Mailbox } from './mailbox.ts';
 
-const ATTEMPTS = 6;
 const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 60_000;
+/** An outage of a platform takes minutes, seldom an hour. What is older is an answer that nobody waits for. */
+const PATIENCE_MS = 60 * 60_000;
 
 /** Posts what turns have committed: in order within a conversation, side by side between them. */
 export interface Outbox {
@@ -47,7 +49,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
       const box = boxOf(conversation);
       const recovered = options?.recovered ?? false;
       for (const { conversationId } of posts.slice(0, 1)) ids.set(conversation, conversationId);
-      for (const post of posts) box.put(() => deliverOne(parts, conversation, { post, recovered }));
+      for (const post of posts) box.put(() => deliverOne(parts, { conversation, post, recovered }));
       box.drained().then(() => {
         if (box.busy || boxes.get(conversation) !== box) return;
         boxes.delete(conversation);
@@ -65,39 +67,60 @@ export function createOutbox(parts: OutboxParts): Outbox {
 }
 
 interface Delivery {
+  readonly conversation: ConversationKey;
   readonly post: PostRow;
   readonly recovered: boolean;
 }
 
-/** Tries until the platform takes the post, the attempts are used up, or the process ends. */
-async function deliverOne(
-  parts: OutboxParts,
-  conversation: ConversationKey,
-  { post, recovered }: Delivery,
-): Promise<void> {
+/** Tries until the platform takes the post or refuses it for good, patience is over, or the process ends. */
+async function deliverOne(parts: OutboxParts, delivery: Delivery): Promise<void> {
+  const { store, clock, events, signal } = parts;
+  const { conversation, post, recovered } = delivery;
   const channel = parts.channelOf(conversation);
   // A platform that is not connected in this process keeps its posts for one where it is.
   if (channel === null) return;
   const before = recovered ? post.attempts + 1 : post.attempts;
-  for (let attempt = before + 1; !parts.signal.aborted; attempt += 1) {
+  const giveUpAt = clock.now() + PATIENCE_MS;
+  let posted: string | null = null;
+  if (recovered) await store.attempt(post.id, null);
+  for (let attempt = before + 1; !signal.aborted; attempt += 1) {
     try {
-      if (attempt > 1) await parts.store.attempt(post.id);
-      const receipt = await channel.post({ ...post, conversation, attempt }, { signal: parts.signal });
-      await parts.store.sent(post.id, receipt.platformMessageId);
-      parts.events.emit({
-        kind: 'reply.posted',
-        conversation,
-        chunk: post.chunk,
-        platformMessageId: receipt.platformMessageId,
-      });
-      return;
+      posted ??= (await channel.post({ ...post, conversation, attempt }, { signal })).platformMessageId;
+      await store.sent(post.id, posted);
+      return events.emit({ kind: 'reply.posted', conversation, chunk: post.chunk, platformMessageId: posted });
     } catch (error) {
-      if (parts.signal.aborted) return;
-      parts.events.emit({ kind: 'reply.failed', conversation, chunk: post.chunk, message: describe(error) });
-      if (attempt - before >= ATTEMPTS) return await parts.store.failed(post.id, describe(error));
-      await parts.clock
-        .sleep(FIRST_PAUSE_MS * 2 ** (attempt - before - 1), { signal: parts.signal })
-        .catch(() => undefined);
+      if (signal.aborted) return;
+      if (posted === null && isHopeless(error, clock.now() >= giveUpAt)) return await giveUp(parts, delivery, error);
+      await pause(parts, delivery, { error, failures: attempt - before });
     }
   }
+}
+
+/** The platform said that it will never take it, or nobody waits for it any more. */
+function isHopeless(error: unknown, isLate: boolean): boolean {
+  return isLate || (isStrataError(error, 'POST_FAILED') && error.data.final);
+}
+
+async function giveUp({ store, events }: OutboxParts, { conversation, post }: Delivery, error: unknown): Promise<void> {
+  events.emit({ kind: 'reply.failed', conversation, chunk: post.chunk, message: describe(error) });
+  await store.failed(post.id, describe(error));
+}
+
+interface Setback {
+  readonly error: unknown;
+  readonly failures: number;
+}
+
+/** The next attempt is counted before it is waited for: whoever looks sees why, and a crash meanwhile takes nothing back. */
+async function pause(
+  { store, clock, events, signal }: OutboxParts,
+  { conversation, post }: Delivery,
+  { error, failures }: Setback,
+): Promise<void> {
+  const message = describe(error);
+  const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
+  const nextAttemptAt = clock.now() + pauseMs;
+  events.emit({ kind: 'reply.delayed', conversation, chunk: post.chunk, message, failures, nextAttemptAt });
+  await store.attempt(post.id, message).catch(() => undefined);
+  await clock.sleep(pauseMs, { signal }).catch(() => undefined);
 }

@@ -83,10 +83,10 @@ export interface ConversationStore {
   renew(work: 'reply' | 'maintenance', claim: Claim, until: number): Promise<Claim | null>;
   /** Ends a claim and writes what came of it. A lost claim changes nothing. */
   release(claim: Claim, outcome: ReleaseOutcome): Promise<void>;
-  /** Conversations whose `maintainAt` (or owed reply) is due and unclaimed, oldest first. */
+  /** Conversations whose `maintainAt` (or owed reply) is due and unclaimed, oldest first; of one platform, if one is named. */
   due(
     work: 'reply' | 'maintenance',
-    query: { readonly now: number; readonly limit: number },
+    query: { readonly now: number; readonly limit: number; readonly platform?: string },
   ): Promise<readonly Conversation[]>;
   change(id: number, change: ConversationChange): Promise<void>;
 }
@@ -227,7 +227,10 @@ export interface PostRow extends NewPost {
   readonly conversationId: number;
   readonly turn: number;
   readonly state: 'pending' | 'sent' | 'failed';
+  /** Attempts that failed, or that nobody knows the end of. */
   readonly attempts: number;
+  /** Why the last of them failed; null when nobody knows. */
+  readonly reason: string | null;
   readonly platformMessageId: string | null;
 }
 
@@ -248,8 +251,8 @@ export interface OutboxStore {
   }): Promise<readonly PostRow[]>;
   /** The unsent posts of these conversations are still being posted. */
   hold(conversationIds: readonly number[], now: number): Promise<void>;
-  /** An attempt begins: counted before it is made, so that a crash in between is seen by the next one. */
-  attempt(id: number): Promise<void>;
+  /** One more attempt follows: counted before it is made, so that a crash in between is seen. `reason` is why the last failed. */
+  attempt(id: number, reason: string | null): Promise<void>;
   sent(id: number, platformMessageId: string): Promise<void>;
   /** Given up: reported, not retried. */
   failed(id: number, reason: string): Promise<void>;

@@ -405,6 +405,11 @@ export function storeContract(name: string, options: StoreContractOptions): void
         await kit.claim('reply', second.conversation.id);
         expect(await due(NOW)).toEqual([first.conversation.id]);
         expect(await due(NOW + 1_000)).toHaveLength(2);
+        const { platform } = parseKey(THERE);
+        const of = async (name: string, limit: number) =>
+          (await store.conversations.due('reply', { now: NOW + 1_000, limit, platform: name })).map(({ id }) => id);
+        expect(await of(platform, 1)).toEqual([second.conversation.id]);
+        expect(await of(platform.slice(0, -1), 9)).toEqual([]);
       });
 
       it('lists conversations, the newest activity first, by pages', async () => {
@@ -1078,10 +1083,11 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect(await texts(null)).toEqual(['a', 'b', 'c', 'd']);
         expect(await texts(conversation.id)).toEqual(['a', 'b', 'c']);
         const [a, b] = await store.outbox.pending(conversation.id);
-        await store.outbox.attempt(a?.id ?? 0);
-        await store.outbox.attempt(a?.id ?? 0);
+        await store.outbox.attempt(a?.id ?? 0, null);
+        await store.outbox.attempt(a?.id ?? 0, 'the platform is away');
         expect((await store.outbox.pending(conversation.id))[0]).toMatchObject({
           attempts: 2,
+          reason: 'the platform is away',
           nonce: 'nonce a 0',
           turn: 1,
         });

@@ -10,20 +10,26 @@ import {
   type Clock,
   type ConversationKey,
   makeKey,
+  type OutboxStore,
   type Post,
   type PostRow,
   type Storage,
+  StrataError,
 } from '../../src/index.ts';
 
+const MINUTE_MS = 60_000;
 const key = makeKey({ platform: 'test', workspace: 'w', channel: 'c' });
 /** Time that passes when somebody waits for it. */
 const hastyClock = (): Clock & { readonly waits: number[] } => {
   const waits: number[] = [];
-  return { waits, now: () => 1_000, sleep: async (ms) => void waits.push(ms) };
+  const passed = () => waits.reduce((sum, ms) => sum + ms, 0);
+  return { waits, now: () => 1_000 + passed(), sleep: async (ms) => void waits.push(ms) };
 };
 
+type Step = 'ok' | 'be away' | 'lose the answer' | 'refuse';
+
 /** A platform that takes posts unless its script says otherwise, and recognises a nonce it has seen. */
-function createPlatform(script: readonly ('ok' | 'refuse' | 'lose the answer')[] = []) {
+function createPlatform(script: readonly Step[] = []) {
   const posts: Post[] = [];
   const shown = new Map<string, string>();
   let call = 0;
@@ -36,7 +42,10 @@ function createPlatform(script: readonly ('ok' | 'refuse' | 'lose the answer')[]
       const step = script[call] ?? 'ok';
       call += 1;
       posts.push(post);
-      if (step === 'refuse') throw new Error('the platform is down');
+      if (step === 'be away') throw new Error('the platform is down');
+      if (step === 'refuse') {
+        throw new StrataError('POST_FAILED', { channel: 'Test', reason: 'the channel is gone', final: true });
+      }
       shown.set(post.nonce, post.body.kind === 'text' ? post.body.text : post.body.name);
       if (step === 'lose the answer') throw new Error('connection reset');
       return { platformMessageId: `m-${post.nonce}` };
@@ -101,13 +110,18 @@ async function commitReply(chunks: readonly string[]): Promise<readonly PostRow[
   return committed.posts;
 }
 
-function openOutbox(channel: Channel | null, clock: Clock = hastyClock()) {
+function openOutbox(
+  channel: Channel | null,
+  clock: Clock = hastyClock(),
+  abort = new AbortController(),
+  faults: Partial<OutboxStore> = {},
+) {
   const events: StrataEvent[] = [];
   const bus = createEvents({ now: () => 0, onListenerError: () => {} });
   bus.on((event) => events.push(event));
-  const abort = new AbortController();
   const channelOf = (_conversation: ConversationKey) => channel;
-  const outbox = createOutbox({ store: storage.store.outbox, channelOf, events: bus, clock, signal: abort.signal });
+  const store = { ...storage.store.outbox, ...faults };
+  const outbox = createOutbox({ store, channelOf, events: bus, clock, signal: abort.signal });
   return { outbox, events, abort };
 }
 
@@ -129,24 +143,97 @@ describe('the outbox', () => {
 
   it('tries again with growing pauses and posts once when only the answer was lost', async () => {
     const clock = hastyClock();
-    const { channel, posts, shown } = createPlatform(['refuse', 'lose the answer', 'ok']);
+    const { channel, posts, shown } = createPlatform(['be away', 'lose the answer', 'ok']);
     const { outbox, events } = openOutbox(channel, clock);
     outbox.deliver(key, await commitReply(['hello']));
     await outbox.drained();
     expect(posts.map((post) => post.attempt)).toEqual([1, 2, 3]);
     expect([...shown.values()]).toEqual(['hello']);
     expect(clock.waits).toEqual([500, 1000]);
-    expect(events.map((event) => event.kind)).toEqual(['reply.failed', 'reply.failed', 'reply.posted']);
+    expect(events.map((event) => event.kind)).toEqual(['reply.delayed', 'reply.delayed', 'reply.posted']);
     expect(await storage.store.outbox.pending(null)).toEqual([]);
   });
 
-  it('reports a post that the platform never takes and goes on with the next', async () => {
-    const { channel, posts } = createPlatform(Array.from({ length: 6 }, () => 'refuse' as const));
-    const { outbox, events } = openOutbox(channel);
+  it('posts after an outage of most of an hour, and looks about once a minute', async () => {
+    const clock = hastyClock();
+    const isAway = () => clock.now() < 50 * MINUTE_MS;
+    const { channel, posts } = createPlatform();
+    const post: Channel['post'] = (given, options) =>
+      isAway() ? Promise.reject(new Error('the platform is down')) : channel.post(given, options);
+    const { outbox, events } = openOutbox({ ...channel, post }, clock);
+    outbox.deliver(key, await commitReply(['worth waiting for', 'and the rest']));
+    await outbox.drained();
+    expect(posts.map(({ body }) => body)).toMatchObject([{ text: 'worth waiting for' }, { text: 'and the rest' }]);
+    expect(Math.max(...clock.waits)).toBe(MINUTE_MS);
+    expect(clock.waits.length).toBeLessThan(70);
+    expect(events.filter(({ kind }) => kind === 'reply.failed')).toEqual([]);
+    expect(await storage.store.outbox.pending(null)).toEqual([]);
+  });
+
+  it('lets whoever asks see what waits, how often it was tried and why', async () => {
+    const { channel } = createPlatform(['be away', 'be away']);
+    const abort = new AbortController();
+    const seen: PostRow[] = [];
+    const clock: Clock = {
+      now: () => 1_000,
+      async sleep() {
+        seen.push(...(await storage.store.outbox.pending(null)));
+        if (seen.length === 2) abort.abort();
+      },
+    };
+    const { outbox, events } = openOutbox(channel, clock, abort);
+    outbox.deliver(key, await commitReply(['patience']));
+    await outbox.drained();
+    expect(seen).toMatchObject([1, 2].map((attempts) => ({ attempts, reason: 'the platform is down' })));
+    expect(events).toMatchObject([
+      { kind: 'reply.delayed', failures: 1, nextAttemptAt: 1_500 },
+      { kind: 'reply.delayed', failures: 2, nextAttemptAt: 2_000 },
+    ]);
+  });
+
+  it('gives up after an hour, reports it and goes on with the next', async () => {
+    const clock = hastyClock();
+    const { channel, posts } = createPlatform();
+    const post: Channel['post'] = (given, options) =>
+      given.chunk === 0 ? Promise.reject(new Error('the platform is down')) : channel.post(given, options);
+    const { outbox, events } = openOutbox({ ...channel, post }, clock);
     outbox.deliver(key, await commitReply(['never', 'but this']));
     await outbox.drained();
-    expect(posts).toHaveLength(7);
-    expect(events.filter((event) => event.kind === 'reply.failed')).toHaveLength(6);
+    expect(clock.now()).toBeGreaterThan(60 * MINUTE_MS);
+    expect(clock.now()).toBeLessThan(63 * MINUTE_MS);
+    expect(posts.map(({ body }) => body)).toMatchObject([{ text: 'but this' }]);
+    expect(events.filter(({ kind }) => kind === 'reply.failed')).toMatchObject([{ chunk: 0 }]);
+    expect(await storage.store.outbox.pending(null)).toEqual([]);
+  });
+
+  it('gives up at once what the platform refuses for good', async () => {
+    const clock = hastyClock();
+    const { channel, posts } = createPlatform(['refuse', 'ok']);
+    const { outbox, events } = openOutbox(channel, clock);
+    outbox.deliver(key, await commitReply(['to nobody', 'to somebody']));
+    await outbox.drained();
+    expect(clock.waits).toEqual([]);
+    expect(posts).toHaveLength(2);
+    expect(events).toMatchObject([
+      { kind: 'reply.failed', message: 'Test did not take the message: the channel is gone' },
+      { kind: 'reply.posted', chunk: 1 },
+    ]);
+    expect(await storage.store.outbox.pending(null)).toEqual([]);
+  });
+
+  it('posts once what the store could not note at once', async () => {
+    const { channel, posts } = createPlatform();
+    let failures = 2;
+    const sent: OutboxStore['sent'] = async (...call) => {
+      failures -= 1;
+      if (failures >= 0) throw new Error('the store is away');
+      await storage.store.outbox.sent(...call);
+    };
+    const { outbox, events } = openOutbox(channel, hastyClock(), new AbortController(), { sent });
+    outbox.deliver(key, await commitReply(['once']));
+    await outbox.drained();
+    expect(posts).toHaveLength(1);
+    expect(events.map(({ kind }) => kind)).toEqual(['reply.delayed', 'reply.delayed', 'reply.posted']);
     expect(await storage.store.outbox.pending(null)).toEqual([]);
   });
 
@@ -168,7 +255,7 @@ describe('the outbox', () => {
   });
 
   it('leaves what it could not post pending when the process ends', async () => {
-    const { channel } = createPlatform(['refuse']);
+    const { channel } = createPlatform(['be away']);
     const { outbox, abort } = openOutbox(channel, { ...hastyClock(), sleep: async () => abort.abort() });
     outbox.deliver(key, await commitReply(['first', 'second']));
     await outbox.drained();

@@ -54,9 +54,13 @@ const REASONS: ReadonlyMap<number, string> = new Map([
 /** What Discord said, as one sentence for people. */
 export function refusedBy(error: unknown): StrataError {
   const code = codeOf(error);
-  const known = code === null ? undefined : REASONS.get(code);
-  return new StrataError('POST_FAILED', { channel: 'Discord', reason: known ?? describe(error) }, { cause: error });
+  const reason = (code === null ? undefined : REASONS.get(code)) ?? describe(error);
+  const final = REFUSALS.has(statusOf(error) ?? 0);
+  return new StrataError('POST_FAILED', { channel: 'Discord', reason, final }, { cause: error });
 }
+
+/** Discord took a look and said no. A token that is not valid says nothing of the post. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 403, 404]);
 
 function codeOf(error: unknown): number | null {
   return error instanceof DiscordAPIError && typeof error.code === 'number' ? error.code : null;

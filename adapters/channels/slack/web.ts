@@ -103,6 +103,8 @@ const REASONS = new Map([
 ]);
 
 export function refusedBy(error: unknown): StrataError {
-  const reason = REASONS.get(codeOf(error) ?? '') ?? describe(error);
-  return new StrataError('POST_FAILED', { channel: 'Slack', reason }, { cause: error });
+  const code = codeOf(error);
+  const reason = REASONS.get(code ?? '') ?? describe(error);
+  const final = code !== null && !isPassing(error);
+  return new StrataError('POST_FAILED', { channel: 'Slack', reason, final }, { cause: error });
 }

@@ -16,7 +16,7 @@ function createCounts(registry: Registry) {
     turns: counter('turns_total', 'Turns by how they ended', ['outcome', 'reason']),
     turnSeconds: seconds('turn', 'Duration of a turn, the model included'),
     replySeconds: seconds('reply', 'From the message that asks to the first post of its reply'),
-    posts: counter('posts_total', 'Posts by what the platform made of them', ['outcome']),
+    posts: counter('posts_total', 'Posts by what the platform made of them; a delayed one is tried again', ['outcome']),
     calls: counter('model_calls_total', 'Calls of a model', ['purpose', 'model']),
     tokens: counter('model_tokens_total', 'Tokens that were paid for', ['purpose', 'model', 'direction']),
     callSeconds: seconds('model_call', 'Duration of a call of a model', ['purpose']),
@@ -49,10 +49,14 @@ function count(counts: Counts, event: StrataEvent): void {
       counts.turns.inc({ outcome: 'failed', reason: event.reason });
       break;
     case 'turn.superseded':
-      counts.turns.inc({ outcome: 'superseded', reason: '' });
+    case 'turn.delayed':
+      counts.turns.inc({ outcome: event.kind.slice('turn.'.length), reason: '' });
       break;
     case 'reply.posted':
       counts.posts.inc({ outcome: 'posted' });
+      break;
+    case 'reply.delayed':
+      counts.posts.inc({ outcome: 'delayed' });
       break;
     case 'reply.failed':
       counts.posts.inc({ outcome: 'failed' });

@@ -1,4 +1,4 @@
-import type { Updateable } from 'kysely';
+import { sql, type Updateable } from 'kysely';
 import type { ConversationKey } from '../../../src/index.ts';
 import { first, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import type { ConversationRow, Tables } from './tables.ts';
@@ -53,4 +53,10 @@ export function earliest(existing: number | null, at: number): number {
 /** Work is due at `at`, whatever a running job makes of the time when it ends. */
 export function dueAt(row: Pick<ConversationRow, 'maintain_at'>, at: number) {
   return { maintain_at: earliest(row.maintain_at, at), maintain_again: 1 };
+}
+
+/** Whether the conversation is one of the platform: its key begins with the name. */
+export function isOf(platform: string) {
+  const prefix = `${platform}:`;
+  return sql<boolean>`substr(conversation.key, 1, ${sql.lit(prefix.length)}) = ${prefix}`;
 }

@@ -1,8 +1,8 @@
 import type { Claim, ClaimRequest, ConversationStore, ReleaseOutcome } from '../../../src/index.ts';
 import { changeConversation } from './conversation-changes.ts';
-import { type ConversationRows, earliest, holdsMaintenance, holdsReply } from './conversation-rows.ts';
+import { type ConversationRows, earliest, holdsMaintenance, holdsReply, isOf } from './conversation-rows.ts';
 import type { SqlEngine, Transaction } from './engine.ts';
-import { isOf, toConversation } from './rows.ts';
+import { toConversation } from './rows.ts';
 import type { Shared } from './shared.ts';
 import type { ConversationRow } from './tables.ts';
 

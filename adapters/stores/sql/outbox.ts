@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { type OutboxStore, POST_HOLD_MS } from '../../../src/index.ts';
+import { isOf } from './conversation-rows.ts';
 import { type Parameter, prepare, type SqlEngine } from './engine.ts';
-import { isOf, toPost } from './rows.ts';
+import { toPost } from './rows.ts';
 import type { OutboxRow } from './tables.ts';
 
 export function createOutbox(engine: SqlEngine): OutboxStore {

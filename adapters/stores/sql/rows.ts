@@ -133,9 +133,3 @@ export function searchableText(role: Entry['role'], parts: readonly Part[]): str
   const text = textOf(parts);
   return besides.length === 0 ? text : [text, ...besides].join('\n');
 }
-
-/** Whether the conversation is one of the platform: its key begins with the name. */
-export function isOf(platform: string) {
-  const prefix = `${platform}:`;
-  return sql<boolean>`substr(conversation.key, 1, ${sql.lit(prefix.length)}) = ${prefix}`;
-}

@@ -111,6 +111,7 @@ function toPending(id: number, conversationId: number, of: { commit: TurnCommit;
     turn: of.commit.readUpto,
     state: 'pending',
     attempts: 0,
+    reason: null,
     platformMessageId: null,
   };
 }

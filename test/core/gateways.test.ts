@@ -52,11 +52,13 @@ afterEach(async () => {
 interface GatewayOptions {
   readonly script?: Script;
   readonly post?: () => Promise<void>;
+  /** Stands before each commit of a turn. */
+  readonly commit?: () => Promise<void>;
 }
 
-async function openGateway(name: string, { script, post }: GatewayOptions = {}): Promise<Gateway> {
+async function openGateway(name: string, { script, post, commit }: GatewayOptions = {}): Promise<Gateway> {
   const life = { isOver: false };
-  const storage = await createSqliteStorage({ directory, shared: true });
+  const storage = before(await createSqliteStorage({ directory, shared: true }), commit);
   const model = scriptedModel(
     (request, options) => {
       requests.push({ gateway: name, request });
@@ -84,6 +86,15 @@ async function openGateway(name: string, { script, post }: GatewayOptions = {}):
   };
   gateways.push(gateway);
   return gateway;
+}
+
+function before(storage: Storage, commit: GatewayOptions['commit']): Storage {
+  const { transcript } = storage.store;
+  const commitTurn: typeof transcript.commitTurn = async (turn) => {
+    await commit?.();
+    return await transcript.commitTurn(turn);
+  };
+  return { ...storage, store: { ...storage.store, transcript: { ...transcript, commitTurn } } };
 }
 
 function lastWord(request: ModelRequest): string {
@@ -258,4 +269,55 @@ describe('several gateways on one store', () => {
     await pass(LONG_MS);
     expect(posts).toMatchObject([{ gateway: 'a' }]);
   });
+
+  it('run a turn that breaks later and later, whoever comes, and say so', async () => {
+    let isBroken = true;
+    const commit = async () => {
+      if (isBroken) throw new Error('the entry cannot be stored');
+    };
+    const [a] = [await openGateway('a', { commit }), await openGateway('b', { commit })];
+    const delays: number[] = [];
+    for (const { bot } of gateways) {
+      bot.events.on((event) => event.kind === 'turn.delayed' && delays.push(event.nextAttemptAt - event.at));
+    }
+    await say(a);
+    await pass(10 * 60_000);
+    expect(requests.length).toBe(delays.length);
+    expect(delays.length).toBeGreaterThan(4);
+    expect(delays.length).toBeLessThan(14);
+    for (const [index, delay] of delays.slice(1).entries()) expect(delay).toBeGreaterThan(delays[index] ?? 0);
+    expect(await reply(a)).toMatch(/^owed, failed \d+ times, next attempt in .*: the entry cannot be stored$/u);
+    isBroken = false;
+    await pass(10 * 60_000);
+    expect(texts()).toHaveLength(1);
+    expect(await reply(a)).toBeNull();
+  });
+
+  it('tell what a platform does not take, and why', async () => {
+    let isAway = true;
+    const post = async () => {
+      if (isAway) throw new Error('the platform is down');
+    };
+    const a = await openGateway('a', { post });
+    await say(a);
+    await pass(5 * 60_000);
+    expect(await reply(a)).toMatch(/^1 not posted yet, tried \d+ times: the platform is down$/u);
+    isAway = false;
+    await pass(2 * 60_000);
+    expect(texts()).toEqual(['a heard word1']);
+    expect(await reply(a)).toBeNull();
+  });
 });
+
+/** What `/status` says of replies that do not come. */
+async function reply({ bot }: Gateway): Promise<string | null> {
+  const { fields } = await bot.sink.command({
+    conversation: KEY,
+    audience: 'private',
+    author: { id: 'u-ada', name: 'Ada', kind: 'person' },
+    rights: 'operator',
+    path: ['status'],
+    options: {},
+  });
+  return fields.find(({ name }) => name === 'Reply')?.value ?? null;
+}

@@ -49,7 +49,7 @@ export interface Memories {
   planForget(target: ForgetTarget, by: Requester): Promise<ForgetPlan>;
   /** Gone for good, from every layer. */
   forget(target: ForgetTarget, by: Requester): Promise<Forgotten>;
-  /** Members get what is about themselves; moderators and operators may name somebody. */
+  /** Members get what is about themselves; moderators and operators may name somebody. Each memory's history tells of it. */
   exportFor(personId: string, by: Requester): Promise<PersonExport>;
 }
 
@@ -138,7 +138,10 @@ export function createMemories(services: MemoryServices): Memories {
           needs: 'the person themself, moderators and operators',
         });
       }
-      return exportPerson(services, { personId, reader: by.reader });
+      const copy = await exportPerson(services, { personId, reader: by.reader });
+      const event = { kind: 'exported', at: services.clock.now(), actor: by.author.id, detail: null } as const;
+      for (const { id } of copy.memories) await store.memories.change(id, {}, event);
+      return copy;
     },
   };
 }

@@ -30,9 +30,14 @@ function problemsOfIssue(issue: z.core.$ZodIssue, context: ProblemContext): read
     return issue.keys.map((key) => ({ path: [...path, key], text: unknownKey(key, path, context) }));
   }
   const value = valueAt(context.value, path);
-  if (value === undefined) return [{ path, text: 'is missing' }];
+  if (value === undefined) return [{ path, text: `is missing${reason(issue)}` }];
   const came = context.mayShow(path) ? `, got ${shownValue(value)}` : '';
   return [{ path, text: `${expectation(issue)}${came}${suggestion(issue, value)}` }];
+}
+
+/** Why a rule of the schema asks for what is missing. zod has words of its own for a rule without any. */
+function reason(issue: z.core.$ZodIssue): string {
+  return issue.code === 'custom' && issue.message !== 'Invalid input' ? `: ${issue.message}` : '';
 }
 
 /** A key of that very name in another table is a likelier slip than a similar one in this table. */

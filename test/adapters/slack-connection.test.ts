@@ -5,7 +5,7 @@ import { slackAdapter } from '../../adapters/channels/slack/index.ts';
 import { manifestOf, SCOPES } from '../../adapters/channels/slack/manifest.ts';
 import { silentLog } from '../../src/index.ts';
 import { ADA, GENERAL, type SlackDouble, signed, startSlack } from '../fixtures/slack/double.ts';
-import { type Opened, openChannel, recordSink, settingsFor, until } from '../fixtures/slack/kit.ts';
+import { createState, type Opened, openChannel, recordSink, settingsFor, until } from '../fixtures/slack/kit.ts';
 import { freePort } from '../support/port.ts';
 
 let slack: SlackDouble;
@@ -127,8 +127,8 @@ describe('running it', () => {
   });
 
   test('the doctor finds bad tokens and missing rights', async () => {
-    const check = async () =>
-      (await checkSlack(settingsFor(slack), silentLog)).map(({ checkId, severity }) => `${checkId} ${severity}`);
+    const parts = { settings: settingsFor(slack), log: silentLog, state: createState() };
+    const check = async () => (await checkSlack(parts)).map(({ checkId, severity }) => `${checkId} ${severity}`);
     expect(await check()).toEqual(['slack.token ok', 'slack.scopes ok', 'slack.socket ok']);
     slack.world.scopes = 'chat:write';
     slack.world.appToken = 'another';

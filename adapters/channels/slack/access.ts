@@ -21,6 +21,6 @@ export function isServed(rules: Rules, { channelId, userId, isOutsider }: Visito
   return rules.outsiders || !isOutsider;
 }
 
-function passes({ allow, deny }: AccessList, id: string): boolean {
+export function passes({ allow, deny }: AccessList, id: string): boolean {
   return !deny.includes(id) && (allow.length === 0 || allow.includes(id));
 }

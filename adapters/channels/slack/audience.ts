@@ -1,11 +1,4 @@
-import {
-  type Audience,
-  type ChannelSink,
-  type ConversationKey,
-  type Cursor,
-  describe,
-  type Log,
-} from '../../../src/index.ts';
+import type { Audience, ChannelSink, ConversationKey, Cursor, Log } from '../../../src/index.ts';
 import { PLATFORM, placeOfKey } from './place.ts';
 import { audienceOf, type Places } from './places.ts';
 
@@ -24,8 +17,6 @@ export interface AudienceWatch {
   /** A channel may have changed hands: who reads it is looked at anew. */
   changed(channelId: string): Promise<void>;
   left(channelId: string): Promise<void>;
-  /** The app was removed from the workspace: nothing of it is kept. */
-  uninstalled(): Promise<void>;
 }
 
 export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
@@ -64,14 +55,6 @@ export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
     },
     async left(channelId) {
       if (parts.purgeOnLeave) await purge(inChannel(channelId));
-    },
-    async uninstalled() {
-      parts.log.warn('The app was removed from the workspace; what was kept of it is deleted', { team: parts.teamId });
-      known.clear();
-      await parts.sink.leftWorkspace(`${PLATFORM}:${parts.teamId}`).catch((error: unknown) => {
-        parts.log.error('What was kept of a workspace could not be deleted', { cause: describe(error) });
-        throw error;
-      });
     },
   };
 }

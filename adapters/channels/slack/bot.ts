@@ -1,12 +1,10 @@
-import { createHash } from 'node:crypto';
-import { z } from 'zod';
 import { type Activity, type ChannelSink, type ConversationKey, describe, type Post } from '../../../src/index.ts';
 import { type AudienceWatch, createAudienceWatch } from './audience.ts';
 import { createBeginnings } from './beginnings.ts';
 import { createButtons } from './buttons.ts';
 import { createCatchUp } from './catch-up.ts';
 import { createCommandDesk } from './commands.ts';
-import { type Connection, createConnection, type Listener } from './connection.ts';
+import type { Listener } from './connection.ts';
 import { createDrafts, type Drafts } from './drafts.ts';
 import { createHome } from './home.ts';
 import type { SlackOptions } from './index.ts';
@@ -15,47 +13,46 @@ import { createPoster, type Poster } from './post.ts';
 import { createReceiver, type Receiver } from './receive.ts';
 import { createResponder } from './respond.ts';
 import { createSurface, type Surface } from './surface.ts';
-import { createThreads } from './threads.ts';
+import { createThreads, type Threads } from './threads.ts';
 import { createTyping, type Typing } from './typing.ts';
 import { createViewing } from './viewing.ts';
-import { createWeb } from './web.ts';
 import { bodySchema, type WireBody } from './wire.ts';
-import { openWorkspace, type Workspace } from './workspace.ts';
+import type { Workspace } from './workspace.ts';
 
-/** The bot in its workspace: its connection and everything that goes through it. */
-export interface SlackBot {
-  start(): Promise<void>;
+/** The bot in one workspace: everything that comes in and goes out there. */
+export interface SlackBot extends Listener {
+  readonly workspace: Workspace;
+  /** Removes what a crash left behind. Never rejects. */
+  sweep(): Promise<void>;
   post(post: Post, options: { readonly signal: AbortSignal }): Promise<{ readonly platformMessageId: string }>;
   show(conversation: ConversationKey, activity: Activity): void;
+  /** Lets what runs end. Nothing new may come in by then. */
   stop(): Promise<void>;
 }
 
 export interface SlackBotParts extends SlackOptions {
   readonly sink: ChannelSink;
+  readonly workspace: Workspace;
+  /** Aborted when nothing more is taken in. */
+  readonly signal: AbortSignal;
 }
 
-/** Asks Slack who the bot is. Throws `PLATFORM_REFUSED` for a token that is not valid. */
-export async function openSlackBot(parts: SlackBotParts): Promise<SlackBot> {
-  const { settings, log } = parts;
-  const token = settings.bot_token;
-  const workspace = await openWorkspace(createWeb(token, settings, log), token);
-  return createSlackBot(parts, workspace);
-}
-
-function createSlackBot(parts: SlackBotParts, workspace: Workspace): SlackBot {
-  const { settings, log, clock } = parts;
+export function createSlackBot(parts: SlackBotParts): SlackBot {
+  const { settings, workspace, log, clock } = parts;
   const over = new AbortController();
+  const signal = AbortSignal.any([over.signal, parts.signal]);
   const threads = createThreads(parts.state);
-  const drafts = createDrafts({ ...parts, workspace, threads });
+  const drafts = createDrafts({ ...parts, threads });
   const typing = createTyping({ workspace, threads, status: settings.thinking });
   const poster = createPoster({ workspace, settings, threads, clock, log });
-  const intake = createIntake(parts, { workspace, threads, signal: over.signal });
+  const intake = createIntake({ ...parts, signal }, threads);
   return {
-    async start() {
+    workspace,
+    ...intake.listener,
+    async sweep() {
       await drafts.sweep().catch((error: unknown) => {
         log.warn('Drafts of an earlier run were left behind', { cause: describe(error) });
       });
-      await intake.connection.start();
     },
     post: (post, options) => send({ poster, drafts, typing }, post, options),
     show(conversation, activity) {
@@ -68,7 +65,6 @@ function createSlackBot(parts: SlackBotParts, workspace: Workspace): SlackBot {
     },
     async stop() {
       over.abort();
-      await intake.connection.stop();
       typing.stopAll();
       await intake.drained();
     },
@@ -108,23 +104,17 @@ async function send(
 }
 
 interface Intake {
-  readonly connection: Connection;
+  readonly listener: Listener;
   drained(): Promise<void>;
 }
 
-interface IntakeParts {
-  readonly workspace: Workspace;
-  readonly threads: ReturnType<typeof createThreads>;
-  readonly signal: AbortSignal;
-}
-
 /** Everything that comes in. */
-function createIntake(parts: SlackBotParts, { workspace, threads, signal }: IntakeParts): Intake {
-  const { settings, state, sink, clock, log } = parts;
+function createIntake(parts: SlackBotParts, threads: Threads): Intake {
+  const { workspace, settings, state, sink, clock, log, signal } = parts;
   const places = createPlaces(workspace, clock);
   const base = { workspace, settings, sink, places, state, clock, log, signal, threads };
   const audiences = createAudienceWatch({ ...base, teamId: workspace.teamId, purgeOnLeave: settings.purge_on_leave });
-  const buttons = createButtons(secretOf(workspace.token));
+  const buttons = createButtons(workspace.secret);
   const home = createHome({ ...base, buttons });
   const viewing = createViewing(base);
   const surface = createSurface({ ...base, home, viewing });
@@ -150,17 +140,19 @@ function createIntake(parts: SlackBotParts, { workspace, threads, signal }: Inta
     connected: catchUp.connected,
   };
   return {
-    connection: createConnection({ settings, workspace, listener, clock, log }),
+    listener,
     async drained() {
       await Promise.all([catchUp.drained(), desk.drained(), surface.drained()]);
     },
   };
 }
 
-function filesOf({ settings, fetch }: SlackBotParts) {
+function filesOf({ workspace, settings, fetch }: SlackBotParts) {
   return {
     fetch,
-    token: settings.bot_token,
+    get token() {
+      return workspace.token;
+    },
     imageBytes: settings.files.image_mb * 1_000_000,
     textBytes: settings.files.text_kb * 1000,
     extraHost: settings.api_url === '' ? '' : new URL(settings.api_url).host,
@@ -187,18 +179,10 @@ async function takeEvent(takers: Takers, event: unknown, rawBody: unknown): Prom
   const channelId = channelOf(event);
   if (SHARING.has(type) && channelId !== '') return await audiences.changed(channelId);
   if (LEAVING.has(type) && channelId !== '') return await audiences.left(channelId);
-  if (type === 'app_uninstalled' || revokes(event, workspace)) return await audiences.uninstalled();
-}
-
-const revokedSchema = z.object({ type: z.literal('tokens_revoked'), tokens: z.object({ bot: z.array(z.string()) }) });
-
-/** The bot's own token; those of people are none of ours. */
-function revokes(event: unknown, { userId }: Workspace): boolean {
-  return revokedSchema.safeParse(event).data?.tokens.bot.includes(userId) ?? false;
 }
 
 /** In a shared channel an event may name the workspace of the other side; its context is the one of the app. */
-function teamOf({ context_team_id: context, team_id: team }: WireBody): string {
+export function teamOf({ context_team_id: context, team_id: team }: WireBody): string {
   return context ?? team ?? '';
 }
 
@@ -210,8 +194,4 @@ function channelOf(event: unknown): string {
   const { channel } = event;
   if (typeof channel === 'string') return channel;
   return typeof channel === 'object' && channel !== null && 'id' in channel ? String(channel.id) : '';
-}
-
-function secretOf(token: string): string {
-  return createHash('sha256').update(`buttons ${token}`).digest('hex');
 }

@@ -1,35 +1,111 @@
 import { z } from 'zod';
-import { describe, type Finding, type Log } from '../../../src/index.ts';
-import { SCOPES } from './manifest.ts';
-import type { SlackSettings } from './settings.ts';
+import { describe, type Finding, type Log, type StateStore } from '../../../src/index.ts';
+import { createInstallations, type Installation, type Installations, type Installed } from './installations.ts';
+import { EVENTS_PATH, INSTALL_PATH, SCOPES } from './manifest.ts';
+import { oauthOf, type SlackSettings } from './settings.ts';
+import { openVault } from './vault.ts';
 import { codeOf, createWeb } from './web.ts';
 import { BOT_TOKEN_REMEDY, openWorkspace } from './workspace.ts';
 
-/** Tokens, rights and the socket, for `strata doctor`. Changes nothing. */
-export async function checkSlack(settings: SlackSettings, log: Log): Promise<readonly Finding[]> {
-  const token = await checkToken(settings, log);
-  return [...token, await checkTransport(settings, log)];
+export interface CheckParts {
+  readonly settings: SlackSettings;
+  readonly log: Log;
+  readonly state: StateStore;
 }
 
-async function checkToken(settings: SlackSettings, log: Log): Promise<readonly Finding[]> {
-  const web = createWeb(settings.bot_token, settings, log);
+/** Tokens, installations, rights and the transport, for `strata doctor`. Changes nothing. */
+export async function checkSlack(parts: CheckParts): Promise<readonly Finding[]> {
+  const { settings, log } = parts;
+  const oauth = oauthOf(settings);
+  const tokens = oauth === null ? await checkToken(parts, settings.bot_token ?? '') : await checkMany(parts, oauth);
+  return [...tokens, await checkTransport(settings, log)];
+}
+
+async function checkToken({ settings, log }: CheckParts, token: string): Promise<readonly Finding[]> {
+  const web = createWeb(token, settings, log);
   try {
-    const { teamId } = await openWorkspace(web, settings.bot_token);
-    return [ok('token', `the bot token is valid for the workspace ${teamId}`), await checkScopes(web)];
+    const { teamId } = await openWorkspace(web, token);
+    return [ok('token', `the bot token is valid for the workspace ${teamId}`), await checkScopes(web, 'scopes')];
   } catch (error) {
     return [fail('token', describe(error), BOT_TOKEN_REMEDY)];
   }
 }
 
+type Keys = NonNullable<ReturnType<typeof oauthOf>>;
+
+/** The app, and each workspace that installed it. */
+async function checkMany(parts: CheckParts, keys: Keys): Promise<readonly Finding[]> {
+  const installations = createInstallations(parts.state, await openVault(keys.installationKey));
+  const installed = await installations.list();
+  const address = `${parts.settings.http.public_url}${INSTALL_PATH}`;
+  const count = installed.length === 0 ? 'no workspace has installed the app yet' : `${installed.length} installed`;
+  const each: Finding[] = [];
+  for (const workspace of installed) each.push(...(await checkInstalled(parts, installations, workspace)));
+  return [await checkApp(parts, keys), ok('installations', `${count}; it is installed at ${address}`), ...each];
+}
+
+/** Slack judges the app before the code: one that cannot be right tells whether the app is. */
+async function checkApp({ settings, log }: CheckParts, { clientId, clientSecret }: Keys): Promise<Finding> {
+  const request = { client_id: clientId, client_secret: clientSecret, code: 'none' };
+  const code = await createWeb(undefined, settings, log)
+    .oauth.v2.access(request)
+    .then(() => null)
+    .catch((error: unknown) => codeOf(error) ?? describe(error));
+  if (code === null || code === 'invalid_code') {
+    if (settings.http.public_url.startsWith('https:')) return ok('oauth', 'client_id and client_secret are accepted');
+    const hint = 'Slack sends people back to addresses that begin with https: alone.';
+    return warn('oauth', `client_id and client_secret are accepted; public_url is ${settings.http.public_url}`, hint);
+  }
+  const hint = 'Copy Client ID and Client Secret from Basic Information, App Credentials.';
+  return fail('oauth', `client_id and client_secret are not accepted (${code})`, hint);
+}
+
+async function checkInstalled(
+  parts: CheckParts,
+  installations: Installations,
+  { teamId, teamName, isEnding }: Installed,
+): Promise<readonly Finding[]> {
+  const id = `workspace.${teamId}`;
+  const name = teamName === teamId ? teamId : `${teamId} (${teamName})`;
+  if (isEnding) return [warn(id, `${name} removed the app`, 'What is kept of it is deleted at the next start.')];
+  try {
+    const installation = await installations.find(teamId);
+    return installation === null ? [] : await checkInstallation(parts, installation, name);
+  } catch (error) {
+    return [fail(id, describe(error), 'installation_key has to stay what it was when the app was installed.')];
+  }
+}
+
+async function checkInstallation(
+  { settings, log }: CheckParts,
+  { teamId, token }: Installation,
+  name: string,
+): Promise<readonly Finding[]> {
+  const web = createWeb(token, settings, log);
+  try {
+    await web.auth.test();
+    return [ok(`workspace.${teamId}`, `${name}: the token is valid`), await checkScopes(web, `scopes.${teamId}`)];
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'token_expired') return [warn(`workspace.${teamId}`, `${name}: the token has expired`, RENEWED)];
+    const problem = code === null ? `Slack cannot be asked: ${describe(error)}` : `the token is not valid (${code})`;
+    return [
+      fail(`workspace.${teamId}`, `${name}: ${problem}`, 'Have the app installed there anew, or remove it there.'),
+    ];
+  }
+}
+
+const RENEWED = 'A running bot renews it with the next message.';
+
 const scopesSchema = z.object({ response_metadata: z.object({ scopes: z.array(z.string()).nullish() }).nullish() });
 
 /** Slack tells the granted rights beside every answer. */
-async function checkScopes(web: ReturnType<typeof createWeb>): Promise<Finding> {
+async function checkScopes(web: ReturnType<typeof createWeb>, id: string): Promise<Finding> {
   const granted = scopesSchema.parse(await web.auth.test()).response_metadata?.scopes ?? [];
-  if (granted.length === 0) return warn('scopes', 'Slack did not tell which rights are granted', REINSTALL);
+  if (granted.length === 0) return warn(id, 'Slack did not tell which rights are granted', REINSTALL);
   const missing = SCOPES.filter(([scope]) => !granted.includes(scope));
-  if (missing.length === 0) return ok('scopes', `all ${SCOPES.length} rights are granted`);
-  return fail('scopes', `missing: ${missing.map(([scope, use]) => `${scope} (${use})`).join(', ')}`, REINSTALL);
+  if (missing.length === 0) return ok(id, `all ${SCOPES.length} rights are granted`);
+  return fail(id, `missing: ${missing.map(([scope, use]) => `${scope} (${use})`).join(', ')}`, REINSTALL);
 }
 
 const REINSTALL =
@@ -38,7 +114,7 @@ const REINSTALL =
 async function checkTransport(settings: SlackSettings, log: Log): Promise<Finding> {
   if (settings.transport === 'http') {
     const { host, port, public_url: url } = settings.http;
-    const address = `${url === '' ? 'https://YOUR.SERVER' : url}/slack/events`;
+    const address = `${url === '' ? 'https://YOUR.SERVER' : url}${EVENTS_PATH}`;
     return url === ''
       ? warn(
           'http',

@@ -1,8 +1,9 @@
 import { App, HTTPReceiver, type Receiver, SocketModeReceiver } from '@slack/bolt';
 import { type Clock, describe, type Log, StrataError } from '../../../src/index.ts';
+import { EVENTS_PATH, INSTALL_PATH } from './manifest.ts';
+import type { OAuthOptions } from './oauth.ts';
 import type { SlackSettings } from './settings.ts';
 import { clientOptions, codeOf, slackLogger } from './web.ts';
-import type { Workspace } from './workspace.ts';
 
 /** What comes in, as Slack sent it: everything is parsed by who takes it. */
 export interface Listener {
@@ -20,7 +21,8 @@ export type Acknowledge = () => Promise<void>;
 
 export interface ConnectionParts {
   readonly settings: SlackSettings;
-  readonly workspace: Workspace;
+  /** Null where one token serves one workspace. */
+  readonly oauth: OAuthOptions | null;
   readonly listener: Listener;
   readonly clock: Clock;
   readonly log: Log;
@@ -32,20 +34,15 @@ export interface Connection {
 }
 
 export function createConnection(parts: ConnectionParts): Connection {
-  const transport = parts.settings.transport === 'socket' ? createSockets(parts) : createHttp(parts);
-  const { workspace, settings, log } = parts;
+  const { settings, log } = parts;
   const app = new App({
-    receiver: durable(transport, log),
+    receiver: durable(createTransport(parts), log),
     clientOptions: clientOptions(settings, log),
     logger: slackLogger(log),
     // The bot's own words are told apart where events are read.
     ignoreSelf: false,
-    authorize: async () => ({
-      botToken: workspace.token,
-      botId: workspace.botId,
-      botUserId: workspace.userId,
-      teamId: workspace.teamId,
-    }),
+    // Whose token it takes is known to the bot of each workspace.
+    authorize: async () => ({}),
   });
   listen(app, parts.listener);
   return {
@@ -92,6 +89,26 @@ function durable(inner: Receiver, log: Log): Receiver {
     },
     start: (...parts: unknown[]) => inner.start(...parts),
     stop: (...parts: unknown[]) => inner.stop(...parts),
+  };
+}
+
+function createTransport(parts: ConnectionParts): Receiver {
+  const { settings, oauth, listener } = parts;
+  if (settings.transport === 'http')
+    return createHttp(parts, { endpoint: EVENTS_PATH, onListening: listener.connected });
+  const sockets = createSockets(parts);
+  if (oauth === null) return sockets;
+  // Only the pages of the installation: what Slack tells comes through the sockets.
+  const pages = createHttp(parts, { endpoint: null, onListening: () => undefined });
+  return {
+    init: (app) => sockets.init(app),
+    start: async () => {
+      await pages.start();
+      await sockets.start();
+    },
+    stop: async () => {
+      await Promise.all([pages.stop(), sockets.stop()]);
+    },
   };
 }
 
@@ -183,9 +200,18 @@ function createSocket(
 /** Slack counts three seconds; later answers are late, not lost. */
 const ANSWER_WITHIN_MS = 10_000;
 
-function createHttp({ settings, listener, log }: ConnectionParts): Receiver {
+interface Served {
+  /** Where Slack posts what it tells; only the pages of the installation without it. */
+  readonly endpoint: string | null;
+  readonly onListening: () => void;
+}
+
+function createHttp({ settings, oauth, log }: ConnectionParts, { endpoint, onListening }: Served): Receiver {
   const receiver = new HTTPReceiver({
+    ...oauth,
     signingSecret: settings.signing_secret ?? '',
+    signatureVerification: endpoint !== null,
+    endpoints: endpoint === null ? [] : [endpoint],
     logger: slackLogger(log),
     unhandledRequestTimeoutMillis: ANSWER_WITHIN_MS,
   });
@@ -197,8 +223,8 @@ function createHttp({ settings, listener, log }: ConnectionParts): Receiver {
       const address = server.address();
       const heard =
         typeof address === 'object' && address !== null ? `${address.address}:${address.port}` : String(address);
-      log.info('Listening for Slack', { address: heard, path: '/slack/events' });
-      listener.connected();
+      log.info('Listening for Slack', { address: heard, path: endpoint ?? INSTALL_PATH });
+      onListening();
     },
     stop: () => receiver.stop(),
   };

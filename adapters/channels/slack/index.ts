@@ -1,5 +1,5 @@
 import type { Channel, ChannelAdapter, Clock, Log, StateStore } from '../../../src/index.ts';
-import type { SlackBot } from './bot.ts';
+import type { SlackBots } from './bots.ts';
 import { PLATFORM } from './place.ts';
 import { type SlackSettings, settingsSchema } from './settings.ts';
 import { split } from './split.ts';
@@ -7,7 +7,7 @@ import { split } from './split.ts';
 export interface SlackOptions {
   readonly settings: SlackSettings;
   readonly log: Log;
-  /** Keeps drafts, greetings, and where threads began. */
+  /** Keeps installations, drafts, greetings, and where threads began. */
   readonly state: StateStore;
   readonly clock: Clock;
   /** Fetches files, and answers commands. */
@@ -18,9 +18,9 @@ export const slackAdapter: ChannelAdapter = {
   settings: settingsSchema,
   create: async (table, { log, state, clock }) =>
     createSlackChannel({ settings: settingsSchema.parse(table), log, state, clock, fetch: globalThis.fetch }),
-  async check(table, { log }) {
+  async check(table, { log, state }) {
     const { checkSlack } = await import('./check.ts');
-    return await checkSlack(settingsSchema.parse(table), log);
+    return await checkSlack({ settings: settingsSchema.parse(table), log, state });
   },
   tasks: [
     {
@@ -36,15 +36,15 @@ export const slackAdapter: ChannelAdapter = {
 
 /** Slack. The library is loaded at the start. */
 export function createSlackChannel(options: SlackOptions): Channel {
-  let bot: SlackBot | null = null;
+  let bots: SlackBots | null = null;
   return {
     platform: PLATFORM,
     // Slack itself knows no such key: a repeated post is recognised by the nonce in its metadata.
     traits: { idempotentPosts: true, ephemeral: true },
     async start(sink) {
-      const { openSlackBot } = await import('./bot.ts');
-      const opened = await openSlackBot({ ...options, sink });
-      bot = opened;
+      const { openSlackBots } = await import('./bots.ts');
+      const opened = await openSlackBots({ ...options, sink });
+      bots = opened;
       try {
         await opened.start();
       } catch (error) {
@@ -54,10 +54,10 @@ export function createSlackChannel(options: SlackOptions): Channel {
     },
     split: (text) => split(text),
     async post(post, signal) {
-      if (bot === null) throw new Error('Slack is not connected.');
-      return await bot.post(post, signal);
+      if (bots === null) throw new Error('Slack is not connected.');
+      return await bots.post(post, signal);
     },
-    show: (conversation, activity) => bot?.show(conversation, activity),
-    stop: async () => await bot?.stop(),
+    show: (conversation, activity) => bots?.show(conversation, activity),
+    stop: async () => await bots?.stop(),
   };
 }

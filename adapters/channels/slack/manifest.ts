@@ -8,7 +8,15 @@ type Manifest = Pick<
   Parameters<webApi.WebClient['apps']['manifest']['validate']>[0]['manifest'],
   'display_information' | 'features' | 'settings'
 >;
-type Named = Pick<SlackSettings, 'transport' | 'surface' | 'commands' | 'command_prefix' | 'prompts' | 'http'>;
+type Named = Pick<
+  SlackSettings,
+  'transport' | 'surface' | 'commands' | 'command_prefix' | 'prompts' | 'http' | 'client_id'
+>;
+
+export const EVENTS_PATH = '/slack/events';
+/** Where a workspace begins to install the app, and where Slack sends its people back to. */
+export const INSTALL_PATH = '/slack/install';
+export const REDIRECT_PATH = '/slack/oauth_redirect';
 
 /** What each right is for: no right without a use, no use without its right. */
 export const SCOPES = [
@@ -77,7 +85,7 @@ export function manifestOf(settings: Named) {
         shortcut('Forget this', FORGET_MENU, 'Have the bot forget this message'),
       ],
     },
-    oauth_config: { scopes: { bot: SCOPES.map(([scope]) => scope) } },
+    oauth_config: { ...redirects(settings), scopes: { bot: SCOPES.map(([scope]) => scope) } },
     settings: {
       event_subscriptions: { ...address, bot_events: [...wantedEvents(settings)] },
       interactivity: { is_enabled: true, ...address },
@@ -89,7 +97,12 @@ export function manifestOf(settings: Named) {
 }
 
 function eventsUrl({ http }: Named): string {
-  return `${http.public_url === '' ? 'https://YOUR.SERVER' : http.public_url}/slack/events`;
+  return `${http.public_url === '' ? 'https://YOUR.SERVER' : http.public_url}${EVENTS_PATH}`;
+}
+
+/** Only an app of many workspaces is installed through the bot's own pages. */
+function redirects({ client_id: id, http }: Named): { readonly redirect_urls?: readonly string[] } {
+  return id === undefined ? {} : { redirect_urls: [`${http.public_url}${REDIRECT_PATH}`] };
 }
 
 function surfaceOf({ surface, prompts }: Named) {

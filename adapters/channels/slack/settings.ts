@@ -2,6 +2,12 @@ import { z } from 'zod';
 
 const slackId = z.string().regex(/^[A-Z][A-Z0-9]{1,30}$/, 'expected an id of Slack, such as C0123ABCD');
 const ids = z.array(slackId);
+const person = z
+  .string()
+  .regex(
+    /^(T[A-Z0-9]{1,30}:)?[A-Z][A-Z0-9]{1,30}$/,
+    'expected an id of Slack, such as U0123ABCD or T0123ABCD:U0123ABCD',
+  );
 
 const list = z.strictObject({
   allow: ids.default([]).describe('Only these; empty for all'),
@@ -17,7 +23,7 @@ const http = z.strictObject({
     .string()
     .regex(/^$|^https?:\/\/\S+[^/]$/, 'expected a URL without a slash at its end')
     .default('')
-    .describe('Where Slack reaches the server from outside; for the manifest'),
+    .describe('Where Slack and browsers reach the server from outside'),
 });
 
 const catchUp = z.strictObject({
@@ -43,14 +49,25 @@ const prompt = z.strictObject({ title: z.string().min(1).max(75), message: z.str
 const fields = {
   enabled: z.boolean().default(true).describe('false passes the table over'),
   transport: z.enum(['socket', 'http']).default('socket').describe('socket needs no public address'),
-  bot_token: z.string().min(1).describe('Token of the bot (xoxb-), as env:NAME'),
+  bot_token: z.string().min(1).optional().describe('Token of the bot (xoxb-) in one workspace, as env:NAME'),
   app_token: z.string().min(1).optional().describe('App-level token (xapp-) with connections:write, for socket'),
   signing_secret: z.string().min(1).optional().describe('Signing secret of the app, for http'),
+  client_id: z.string().min(1).optional().describe('Of the app; instead of bot_token, for many workspaces'),
+  client_secret: z.string().min(1).optional().describe('Of the app, with client_id'),
+  installation_key: z
+    .string()
+    .regex(/^.{32,}$/s, 'expected at least 32 characters, such as those that `openssl rand -hex 32` prints')
+    .optional()
+    .describe('Encrypts the tokens of the workspaces in the store, with client_id; the same in all processes'),
+  workspaces: lists().describe('Workspaces that may install the app, with client_id'),
   surface: z
     .enum(['agent', 'classic'])
     .default('agent')
     .describe('agent for new apps; classic for those with the assistant view, or none'),
-  operators: ids.default([]).describe('Ids of the people who run the bot'),
+  operators: z
+    .array(person)
+    .default([])
+    .describe('Ids of the people who run the bot; with client_id each with the workspace, such as T0123ABCD:U0123ABCD'),
   direct_messages: z.boolean().default(true).describe('Whether people may write to the bot directly'),
   direct_conversation: z
     .enum(['thread', 'person'])
@@ -105,17 +122,58 @@ const fields = {
     .describe('Base address of the Web API, for servers that speak it'),
 };
 
+type Fields = z.infer<z.ZodObject<typeof fields>>;
+type Fault = readonly [isAtFault: boolean, path: readonly (string | number)[], message: string];
+
+/** What the transport and the way of installing ask for, and what excludes each other. */
+function faultsOf(settings: Fields): readonly Fault[] {
+  const { transport, bot_token: token, client_id: id, client_secret: secret, installation_key: key } = settings;
+  const isMany = id !== undefined || secret !== undefined || key !== undefined;
+  return [
+    [transport === 'socket' && !settings.app_token, ['app_token'], 'the transport "socket" needs app_token'],
+    [transport === 'http' && !settings.signing_secret, ['signing_secret'], 'the transport "http" needs signing_secret'],
+    [!isMany && token === undefined, ['bot_token'], 'one workspace needs bot_token, many need client_id instead'],
+    [
+      isMany && token !== undefined,
+      ['bot_token'],
+      'expected either bot_token, for one workspace, or client_id, for many',
+    ],
+    [isMany && id === undefined, ['client_id'], 'many workspaces need client_id'],
+    [isMany && secret === undefined, ['client_secret'], 'many workspaces need client_secret'],
+    [isMany && key === undefined, ['installation_key'], 'many workspaces need installation_key'],
+    [isMany && settings.http.public_url === '', ['http', 'public_url'], 'expected the address where installing ends'],
+    ...settings.operators.map((operator, index): Fault => {
+      return [
+        isMany && !operator.includes(':'),
+        ['operators', index],
+        'expected the workspace too: T0123ABCD:U0123ABCD',
+      ];
+    }),
+  ];
+}
+
 /** Schema of `[channels.slack]`. */
-export const settingsSchema = z
-  .strictObject(fields)
-  .refine(({ transport, app_token: token }) => transport !== 'socket' || token !== undefined, {
-    path: ['app_token'],
-    message: 'the transport "socket" needs app_token',
-  })
-  .refine(({ transport, signing_secret: secret }) => transport !== 'http' || secret !== undefined, {
-    path: ['signing_secret'],
-    message: 'the transport "http" needs signing_secret',
-  });
+export const settingsSchema = z.strictObject(fields).superRefine((settings, context) => {
+  for (const [isAtFault, path, message] of faultsOf(settings)) {
+    if (isAtFault) context.addIssue({ code: 'custom', path: [...path], message });
+  }
+});
 
 /** The settings, every value filled in. */
 export type SlackSettings = z.infer<typeof settingsSchema>;
+
+/** As one workspace has them: its own operators, without its name. */
+export function settingsOf(settings: SlackSettings, teamId: string): SlackSettings {
+  const operators = settings.operators.flatMap((id) => {
+    const [first = '', second] = id.split(':');
+    if (second === undefined) return [first];
+    return first === teamId ? [second] : [];
+  });
+  return { ...settings, operators };
+}
+
+/** What installing into many workspaces needs; null where one token serves one. */
+export function oauthOf({ client_id: clientId, client_secret: clientSecret, installation_key: key }: SlackSettings) {
+  if (clientId === undefined || clientSecret === undefined || key === undefined) return null;
+  return { clientId, clientSecret, installationKey: key };
+}

@@ -1,6 +1,10 @@
+import { createHash } from 'node:crypto';
+import { webApi } from '@slack/bolt';
 import { z } from 'zod';
-import { StrataError } from '../../../src/index.ts';
-import { codeOf, type Web } from './web.ts';
+import { type Log, StrataError } from '../../../src/index.ts';
+import type { Installation } from './installations.ts';
+import type { SlackSettings } from './settings.ts';
+import { clientOptions, codeOf, type Web } from './web.ts';
 
 /** The bot as one workspace knows it. */
 export interface Workspace {
@@ -9,6 +13,8 @@ export interface Workspace {
   readonly userId: string;
   readonly botId: string;
   readonly token: string;
+  /** Known to this bot only: signs its buttons. */
+  readonly secret: string;
 }
 
 const authSchema = z.object({ team_id: z.string(), user_id: z.string(), bot_id: z.string().default('') });
@@ -19,7 +25,7 @@ const REFUSED = new Set(['invalid_auth', 'not_authed', 'account_inactive', 'toke
 export async function openWorkspace(web: Web, token: string): Promise<Workspace> {
   try {
     const { team_id: teamId, user_id: userId, bot_id: botId } = authSchema.parse(await web.auth.test());
-    return { web, teamId, userId, botId, token };
+    return { web, teamId, userId, botId, token, secret: secretOf(token) };
   } catch (error) {
     const code = codeOf(error);
     if (code === null || !REFUSED.has(code)) throw error;
@@ -33,3 +39,41 @@ export async function openWorkspace(web: Web, token: string): Promise<Workspace>
 }
 
 export const BOT_TOKEN_REMEDY = 'Install the app and copy the Bot User OAuth Token (xoxb-) into bot_token';
+
+export interface InstalledWorkspace {
+  readonly workspace: Workspace;
+  /** From now on every call is made with this token. */
+  use(token: string): void;
+}
+
+export interface InstalledParts {
+  readonly settings: Pick<SlackSettings, 'api_url'>;
+  readonly log: Log;
+  readonly secret: string;
+}
+
+/** A workspace that installed the app. Its token may change while the bot runs. */
+export function installedWorkspace(
+  { teamId, botUserId, botId, token: first }: Installation,
+  { settings, log, secret }: InstalledParts,
+): InstalledWorkspace {
+  let token = first;
+  const withToken: webApi.FetchFunction = (url, request) =>
+    fetch(url, { ...request, headers: { ...request?.headers, Authorization: `Bearer ${token}` } });
+  const web = new webApi.WebClient(undefined, { ...clientOptions(settings, log), fetch: withToken });
+  return {
+    workspace: {
+      ...{ web, teamId, userId: botUserId, botId, secret },
+      get token() {
+        return token;
+      },
+    },
+    use(next) {
+      token = next;
+    },
+  };
+}
+
+function secretOf(token: string): string {
+  return createHash('sha256').update(`buttons ${token}`).digest('hex');
+}

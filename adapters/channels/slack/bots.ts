@@ -1,0 +1,174 @@
+import { z } from 'zod';
+import {
+  type Activity,
+  type ChannelSink,
+  type ConversationKey,
+  describe,
+  isStrataError,
+  type Post,
+  StrataError,
+} from '../../../src/index.ts';
+import { createSlackBot, teamOf } from './bot.ts';
+import { type Connection, createConnection, type Listener } from './connection.ts';
+import { createCursors } from './cursors.ts';
+import type { SlackOptions } from './index.ts';
+import { createInstallations } from './installations.ts';
+import { createInstalledRoster } from './installed.ts';
+import { endingOf, forgetWorkspace } from './leaving.ts';
+import { type OAuthOptions, oauthOptions } from './oauth.ts';
+import { placeOfKey } from './place.ts';
+import { createRenewal } from './renewal.ts';
+import { createSoleRoster, type Roster } from './roster.ts';
+import { oauthOf, settingsOf } from './settings.ts';
+import { openVault } from './vault.ts';
+import { createWeb } from './web.ts';
+import { bodySchema } from './wire.ts';
+import { openWorkspace, type Workspace } from './workspace.ts';
+
+/** The bots of all workspaces behind the one connection that the app has. */
+export interface SlackBots {
+  start(): Promise<void>;
+  post(post: Post, options: { readonly signal: AbortSignal }): Promise<{ readonly platformMessageId: string }>;
+  show(conversation: ConversationKey, activity: Activity): void;
+  stop(): Promise<void>;
+}
+
+export interface SlackBotsParts extends SlackOptions {
+  readonly sink: ChannelSink;
+}
+
+/** Throws `PLATFORM_REFUSED` for a token that is not valid. */
+export async function openSlackBots(parts: SlackBotsParts): Promise<SlackBots> {
+  const over = new AbortController();
+  const { roster, oauth } = await openRoster(parts, over.signal);
+  const listener = createListener(parts, { roster, signal: over.signal });
+  const connection = createConnection({ ...parts, listener, oauth });
+  return createSlackBots(parts, { roster, connection, over });
+}
+
+interface Running {
+  readonly roster: Roster;
+  readonly connection: Connection;
+  readonly over: AbortController;
+}
+
+function createSlackBots({ log }: SlackBotsParts, { roster, connection, over }: Running): SlackBots {
+  let tidied: Promise<void> = Promise.resolve();
+  return {
+    async start() {
+      for (const bot of await roster.all()) await bot.sweep();
+      await connection.start();
+      tidied = roster.tidy().catch((error: unknown) => {
+        log.warn('Workspaces could not be looked at', { cause: describe(error) });
+      });
+    },
+    async post(post, options) {
+      const { teamId } = placeOfKey(post.conversation);
+      const bot = await roster.of(teamId);
+      if (bot !== null) return await bot.post(post, options);
+      throw new StrataError('POST_FAILED', {
+        channel: 'Slack',
+        reason: `the app is not installed in ${teamId}`,
+        final: true,
+      });
+    },
+    show: (conversation, activity) => roster.running(placeOfKey(conversation).teamId)?.show(conversation, activity),
+    async stop() {
+      over.abort();
+      await connection.stop();
+      await roster.stop();
+      await tidied;
+    },
+  };
+}
+
+interface OpenedRoster {
+  readonly roster: Roster;
+  readonly oauth: OAuthOptions | null;
+}
+
+/** One workspace by its token, or all that install the app. */
+async function openRoster(parts: SlackBotsParts, signal: AbortSignal): Promise<OpenedRoster> {
+  const { settings, state, log } = parts;
+  const cursorsOf = createCursors(parts.sink);
+  const open = (workspace: Workspace) => {
+    const { teamId } = workspace;
+    const sink = { ...parts.sink, cursors: () => cursorsOf(teamId) };
+    return createSlackBot({ ...parts, settings: settingsOf(settings, teamId), sink, workspace, signal });
+  };
+  const forget = (teamId: string) => forgetWorkspace(parts, teamId);
+  const keys = oauthOf(settings);
+  if (keys === null) {
+    const token = settings.bot_token ?? '';
+    const workspace = await openWorkspace(createWeb(token, settings, log), token);
+    return { roster: createSoleRoster(open(workspace), forget), oauth: null };
+  }
+  const vault = await openVault(keys.installationKey);
+  const installations = createInstallations(state, vault);
+  const renew = createRenewal({ ...parts, installations });
+  const secretFor = (teamId: string) => vault.secretFor(`buttons ${teamId}`);
+  const roster = createInstalledRoster({ settings, installations, log, signal, open, renew, secretFor, forget });
+  return { roster, oauth: oauthOptions({ ...parts, installations, vault }) };
+}
+
+interface Routing {
+  readonly roster: Roster;
+  readonly signal: AbortSignal;
+}
+
+/** Hands everything to the bot of the workspace that it comes from. */
+function createListener({ log }: SlackBotsParts, { roster, signal }: Routing): Listener {
+  const meant = async (teamId: string) => {
+    try {
+      return await roster.of(teamId);
+    } catch (error) {
+      if (!isStrataError(error, 'SECRET_UNREADABLE')) throw error;
+      log.error('Something came from a workspace that is not served', { team: teamId, cause: describe(error) });
+      return null;
+    }
+  };
+  let connecting: Promise<void> = Promise.resolve();
+  const connect = async (): Promise<void> => {
+    for (const bot of await roster.all()) bot.connected();
+  };
+  const pass =
+    (kind: 'command' | 'action' | 'shortcut' | 'view'): Listener[typeof kind] =>
+    async (body, acknowledge) => {
+      const bot = await meant(interactingTeam(body));
+      if (bot === null) await acknowledge();
+      else await bot[kind](body, acknowledge);
+    };
+  return {
+    async event(event, body) {
+      // Not acknowledged: Slack sends it again, to another process or after the start.
+      if (signal.aborted) throw new Error('the bot is stopping');
+      await connecting;
+      const teamId = teamOf(bodySchema.parse(body));
+      const ending = endingOf(event, body);
+      if (ending !== null) return await roster.ended(teamId, ending);
+      await (await meant(teamId))?.event(event, body);
+    },
+    command: pass('command'),
+    action: pass('action'),
+    shortcut: pass('shortcut'),
+    view: pass('view'),
+    connected() {
+      connecting = connect().catch((error: unknown) => {
+        log.error('Missed messages could not be looked for', { cause: describe(error) });
+      });
+    },
+  };
+}
+
+const interactionSchema = z.object({
+  team_id: z.string().nullish(),
+  team: z.object({ id: z.string() }).nullish(),
+  user: z.object({ team_id: z.string().nullish() }).nullish(),
+  view: z.object({ app_installed_team_id: z.string().nullish() }).nullish(),
+});
+
+/** The workspace whose app is meant; in a shared channel a form tells it itself. */
+function interactingTeam(body: unknown): string {
+  const { team_id: id, team, user, view } = interactionSchema.parse(body);
+  return view?.app_installed_team_id ?? id ?? team?.id ?? user?.team_id ?? '';
+}

@@ -1,0 +1,33 @@
+import type { SlackBot } from './bot.ts';
+import type { Ending } from './leaving.ts';
+
+/** The bots of the workspaces that are served: one by its token, or all that installed the app. */
+export interface Roster {
+  /** Null where nobody serves the workspace. Throws `SECRET_UNREADABLE`. */
+  of(teamId: string): Promise<SlackBot | null>;
+  /** The one that runs already. */
+  running(teamId: string): SlackBot | null;
+  /** Throws `SECRET_UNREADABLE` when there are some and none can be read. */
+  all(): Promise<readonly SlackBot[]>;
+  /** Resolves when nothing of the workspace is left. */
+  ended(teamId: string, ending: Ending): Promise<void>;
+  /** Makes up for what ended while nobody listened. */
+  tidy(): Promise<void>;
+  /** Lets what runs end. Nothing new may come in by then. */
+  stop(): Promise<void>;
+}
+
+/** One workspace, for as long as the process lives. */
+export function createSoleRoster(bot: SlackBot, forget: (teamId: string) => Promise<void>): Roster {
+  const { teamId, userId } = bot.workspace;
+  return {
+    of: async () => bot,
+    running: () => bot,
+    all: async () => [bot],
+    async ended(ofTeamId, { revoked }) {
+      if (ofTeamId === teamId && (revoked?.includes(userId) ?? true)) await forget(teamId);
+    },
+    tidy: async () => undefined,
+    stop: () => bot.stop(),
+  };
+}

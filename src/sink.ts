@@ -53,8 +53,10 @@ export function createSink(parts: SinkParts): ChannelSink {
     suggest: (invocation, option) => commands.suggest(invocation, option),
     audienceChanged: (key, audience) =>
       change(key, ({ id }) => store.conversations.change(id, { kind: 'audience', audience })),
-    left: (key) => change(key, ({ id }) => store.conversations.change(id, { kind: 'purge' })),
-    leftWorkspace: (workspace) => purgeWorkspace(parts, workspace),
+    left: async (place) =>
+      typeof place === 'string'
+        ? await change(place, ({ id }) => store.conversations.change(id, { kind: 'purge' }))
+        : await purgeWorkspace(parts, place.workspace),
     cursors: (platform) => newestMessages(services, platform),
   };
 }
@@ -105,7 +107,7 @@ async function purgeWorkspace({ services, actors }: SinkParts, workspace: string
     await store.conversations.change(id, { kind: 'purge' });
     actors.peek(key)?.refresh();
   }
-  await store.memories.purge(workspace);
+  await store.memories.forget({ workspace });
   await createLearning(state).purge(workspace);
 }
 

@@ -56,10 +56,8 @@ export interface ChannelSink {
     option: string,
   ): Promise<readonly { readonly label: string; readonly value: string }[]>;
   audienceChanged(conversation: ConversationKey, audience: Audience): Promise<void>;
-  /** The bot was removed from the place: everything kept of it goes. */
-  left(conversation: ConversationKey): Promise<void>;
-  /** The bot was removed from the whole workspace (`platform:workspace`): everything kept of it goes. */
-  leftWorkspace(workspace: string): Promise<void>;
+  /** The bot was removed from the place, or from the whole workspace (`platform:workspace`): everything kept of it goes. */
+  left(place: ConversationKey | { readonly workspace: string }): Promise<void>;
   /** The newest message stored for each conversation of the platform: where catching up starts. */
   cursors(platform: string): Promise<readonly Cursor[]>;
 }

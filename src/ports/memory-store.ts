@@ -159,9 +159,8 @@ export interface MemoryStore {
   list(query: MemoryList): Promise<readonly Memory[]>;
   /** False when the memory is gone. Writes the event in the same transaction. */
   change(id: MemoryId, change: MemoryChange, event: Omit<MemoryEvent, 'memoryId'>): Promise<boolean>;
-  forget(plan: ForgetPlan): Promise<void>;
-  /** Deletes every memory that was captured in the workspace, and what is known to be forgotten there. */
-  purge(workspace: string): Promise<void>;
+  /** What is planned; or every memory of a workspace, with what is known to be forgotten there. */
+  forget(plan: ForgetPlan | { readonly workspace: string }): Promise<void>;
   events(id: MemoryId): Promise<readonly MemoryEvent[]>;
   /** Counts what was really put before a model. */
   recalled(ids: readonly MemoryId[], by: { readonly conversationId: number; readonly now: number }): Promise<void>;

@@ -41,7 +41,6 @@ function echoBot(
     removed: async () => undefined,
     audienceChanged: async () => undefined,
     left: async () => undefined,
-    leftWorkspace: async () => undefined,
     cursors: async () => [],
   };
   return { sink, messages, commands };

@@ -67,7 +67,6 @@ function record(): Recorded {
     suggest: async () => [],
     audienceChanged: async () => undefined,
     left: async () => undefined,
-    leftWorkspace: async () => undefined,
     cursors: async () => [],
   };
   return sink;

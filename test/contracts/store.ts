@@ -844,7 +844,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         await kit.save(id, kit.inserting('said here', [1]));
         await kit.save(null, kit.inserting('asked here', []), kit.inserting('said abroad', [], abroad));
         await kit.save(null, kit.inserting('known everywhere', [], { scope: 'global', place: '', workspace: '' }));
-        await store.memories.purge(workspaceOf(HERE));
+        await store.memories.forget({ workspace: workspaceOf(HERE) });
         expect(await kit.recallable()).toEqual(['known everywhere']);
         expect((await kit.recallable(abroad)).toSorted()).toEqual(['known everywhere', 'said abroad']);
         const isForgotten = (place: string) => store.memories.forgotten(place, ['print of gone']);

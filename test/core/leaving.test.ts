@@ -21,7 +21,7 @@ test('a workspace that the bot has left keeps nothing, the one beside it everyth
   for (const key of [HERE, THREAD, ELSEWHERE]) await world.say('hello', { key, asks: false });
   for (const key of [HERE, SILENT, ELSEWHERE]) await run(key, ['memory', 'remember'], { text: 'Ada drinks tea.' });
   for (const key of [HERE, ELSEWHERE]) await run(key, ['privacy', 'pause']);
-  await world.bot.sink.leftWorkspace('test:here');
+  await world.bot.sink.left({ workspace: 'test:here' });
   const { store, state } = world.bot.services;
   const left = await Promise.all(all.map((key) => store.conversations.find(key)));
   expect(left.map((conversation) => conversation?.key)).toEqual([undefined, undefined, undefined, ELSEWHERE]);

@@ -36,7 +36,7 @@ export interface LeavingParts {
 export async function forgetWorkspace({ sink, state, log }: LeavingParts, teamId: string): Promise<void> {
   log.warn('The app was removed from a workspace; what was kept of it is deleted', { team: teamId });
   try {
-    await sink.leftWorkspace(`${PLATFORM}:${teamId}`);
+    await sink.left({ workspace: `${PLATFORM}:${teamId}` });
     for (const namespace of NAMESPACES) {
       for (const { key } of await state.list(namespace)) {
         const isOurs = key.startsWith(`${teamId}:`) || key.startsWith(`${PLATFORM}:${teamId}:`);

@@ -27,11 +27,9 @@ export function createMemories(shared: Shared): MemoryStore {
       ),
     change: (id, change, event) => engine.write((tx) => changeMemory(engine, tx, { id, change, event })),
     async forget(plan) {
-      await engine.write((tx) => forget(shared, tx, plan));
-      await engine.scrub();
-    },
-    async purge(workspace) {
-      await engine.write((tx) => purge(engine, tx, workspace));
+      await engine.write((tx) =>
+        'workspace' in plan ? forgetWorkspace(engine, tx, plan.workspace) : forget(shared, tx, plan),
+      );
       await engine.scrub();
     },
     events: (id) =>
@@ -103,7 +101,7 @@ async function forget(shared: Shared, transaction: Transaction, plan: ForgetPlan
   }
 }
 
-async function purge(engine: SqlEngine, transaction: Transaction, workspace: string): Promise<void> {
+async function forgetWorkspace(engine: SqlEngine, transaction: Transaction, workspace: string): Promise<void> {
   const { query } = engine;
   await engine.lockMemories(transaction);
   const captured = query.selectFrom('memory').select('id').where('workspace', '=', workspace);

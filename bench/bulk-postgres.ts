@@ -1,49 +1,90 @@
 import { Client } from 'pg';
 import { createPostgresStorage } from '../adapters/stores/postgres/index.ts';
-import { entryShelf } from '../adapters/stores/postgres/search-index.ts';
+import { entryShelf, memoryShelf } from '../adapters/stores/postgres/search-index.ts';
 import { indexText } from '../adapters/stores/postgres/words.ts';
-import type { BulkConversation } from './bulk.ts';
-import { appendPast } from './past.ts';
-import { conversationKey } from './world.ts';
+import {
+  addFirstRows,
+  type BulkConversation,
+  type BulkPlace,
+  type BulkRow,
+  type BulkTable,
+  type BulkWriter,
+  fill,
+} from './bulk.ts';
 
-/** The same rows as `fillStore` writes, into a Postgres. */
+/** The same rows as `fillSqlite` writes, into a Postgres. */
 export async function fillPostgres(url: string, conversations: readonly BulkConversation[]): Promise<void> {
   const storage = await createPostgresStorage({ url });
-  for (const { name, text } of conversations) {
-    await appendPast({ storage }, { conversation: conversationKey(name), from: 1, count: 1, text });
-  }
+  await addFirstRows(storage);
   await storage.store.close();
   const client = new Client({ connectionString: url });
   await client.connect();
-  await client.query('set synchronous_commit = off');
-  for (const conversation of conversations) await fillConversation(client, conversation);
+  await client.query("set synchronous_commit = off; set maintenance_work_mem = '256MB'");
+  // Built at once afterwards, the word lists cost a tenth.
+  const lists = await client.query<{ name: string; made: string }>(
+    `select indexname as name, indexdef as made from pg_indexes where indexname in ('entry_index_words', 'memory_index_words')`,
+  );
+  for (const { name } of lists.rows) await client.query(`drop index ${name}`);
+  await fill(createWriter(client), conversations);
+  for (const { made } of lists.rows) await client.query(made);
   await client.query('vacuum analyze');
   await client.end();
 }
 
-const AT_ONCE = 2_000;
-
-async function fillConversation(client: Client, { name, entries, text }: BulkConversation): Promise<void> {
-  const found = await client.query<{ id: string }>('select id from conversation where key = $1', [
-    conversationKey(name),
-  ]);
-  const id = Number(found.rows[0]?.id);
-  for (let from = 2; from <= entries; from += AT_ONCE) {
-    const seqs = Array.from({ length: Math.min(AT_ONCE, entries - from + 1) }, (_, index) => from + index);
-    const texts = seqs.map(() => text());
-    const parts = texts.map((said) => JSON.stringify([{ kind: 'text', text: said }]));
-    const words = seqs.map((seq, index) => indexText(entryShelf(id, seq), texts[index] ?? ''));
-    await client.query(ADD_ENTRIES, [id, seqs, parts]);
-    await client.query(ADD_WORDS, [id, seqs, words.map((row) => row.length), words.map((row) => row.words)]);
-  }
-  await client.query('update conversation set next_seq = $2 where id = $1', [id, entries + 1]);
+function createWriter(client: Client): BulkWriter {
+  const index = async (table: 'entry_index' | 'memory_index', rows: readonly BulkRow[]) => {
+    const { columns, given, values } = columnsOf(rows);
+    const picked = columns.map((column) => (column === 'words' ? 'words::tsvector' : column));
+    const select = `select ${picked.join(', ')} from unnest(${given}) as added(${columns.join(', ')})`;
+    await client.query(`insert into ${table} (${columns.join(', ')}) ${select}`, values);
+  };
+  return {
+    copy: (table, rows) => copy(client, table, rows),
+    indexEntries: (entries) =>
+      index(
+        'entry_index',
+        entries.map(({ conversationId, seq, text }) => ({
+          conversation_id: conversationId,
+          seq,
+          ...indexText(entryShelf(conversationId, seq), text),
+        })),
+      ),
+    indexMemories: (memories) =>
+      index(
+        'memory_index',
+        memories.map(({ id, workspace, text }) => ({ id, ...indexText(memoryShelf(workspace), text) })),
+      ),
+    async conversations() {
+      const { rows } = await client.query<BulkPlace>(
+        'select key, id::int, next_seq::int as "nextSeq" from conversation',
+      );
+      return rows;
+    },
+    run: async (sql) => void (await client.query(sql)),
+  };
 }
 
-const ADD_ENTRIES = `
-  insert into entry (conversation_id, seq, external_id, role, author_id, author_name, author_kind, parts, mentions, tokens, at)
-  select $1, added.seq, 'past-' || added.seq, role, author_id, author_name, author_kind, added.parts, mentions, tokens, at
-  from entry, unnest($2::bigint[], $3::text[]) as added(seq, parts)
-  where entry.conversation_id = $1 and entry.seq = 1`;
-const ADD_WORDS = `
-  insert into entry_index (conversation_id, seq, length, words)
-  select $1, seq, length, words::tsvector from unnest($2::bigint[], $3::bigint[], $4::text[]) as added(seq, length, words)`;
+async function copy(client: Client, table: BulkTable, rows: readonly BulkRow[]): Promise<void> {
+  const { rows: found } = await client.query<{ name: string }>(
+    'select column_name as name from information_schema.columns where table_name = $1',
+    [table],
+  );
+  // A conversation is numbered by the store.
+  const all = found.map(({ name }) => name).filter((name) => table !== 'conversation' || name !== 'id');
+  const { columns, given, values } = columnsOf(rows);
+  const picked = all.map((name) => (columns.includes(name) ? `added.${name}` : `first.${name}`));
+  await client.query(
+    `insert into ${table} (${all.join(', ')})
+     select ${picked.join(', ')} from (select * from ${table} order by ctid limit 1) as first,
+       unnest(${given}) as added(${columns.join(', ')})`,
+    values,
+  );
+}
+
+/** One list for each column. */
+function columnsOf(rows: readonly BulkRow[]) {
+  const columns = Object.keys(rows[0] ?? {});
+  const values = columns.map((column) => rows.map((row) => row[column]));
+  const types = values.map((list) => (list.some((value) => typeof value === 'string') ? 'text' : 'bigint'));
+  return { columns, values, given: types.map((type, place) => `$${place + 1}::${type}[]`).join(', ') };
+}

@@ -1,59 +1,195 @@
-import { join } from 'node:path';
-import Database from 'better-sqlite3';
-import { createSqliteStorage } from '../adapters/stores/sqlite/index.ts';
-import { entryNumber } from '../adapters/stores/sqlite/search-index.ts';
-import { indexText } from '../adapters/stores/sqlite/words.ts';
+import { estimateParts } from '../src/context/tokens.ts';
+import { placeOf, workspaceOf } from '../src/conversation/key.ts';
+import type { MemoryId, SummaryId } from '../src/message.ts';
+import type { Storage } from '../src/parts.ts';
 import { appendPast } from './past.ts';
 import { conversationKey } from './world.ts';
 
 export interface BulkConversation {
-  readonly name: string;
+  readonly name: string | number;
+  /** It grows to so many. */
   readonly entries: number;
   readonly text: () => string;
+  /** All but the newest entries stand under summaries, as after years of talk. Default: nothing was summarised. */
+  readonly isSummarised?: boolean;
+  /** Of a conversation that is new. Default 0. */
+  readonly memories?: number;
+  /** Maintenance is due at once. Default false. */
+  readonly isDue?: boolean;
 }
 
-/**
- * Fills a store faster than a store can be filled that must lose nothing: the first entry of each conversation goes
- * through the store, all others are rows of the same shape, written without waiting for the disk.
- */
-export async function fillStore(directory: string, conversations: readonly BulkConversation[]): Promise<void> {
-  const storage = await createSqliteStorage({ directory });
-  for (const { name, text } of conversations) {
-    await appendPast({ storage }, { conversation: conversationKey(name), from: 1, count: 1, text });
-  }
-  await storage.store.close();
-  const database = new Database(join(directory, 'strata.db'));
-  database.pragma('synchronous = off');
-  database.pragma('cache_size = -200000');
-  for (const conversation of conversations) fillConversation(database, conversation);
-  database.pragma('wal_checkpoint(truncate)');
-  database.close();
+export type BulkTable = 'conversation' | 'entry' | 'summary' | 'memory';
+export type BulkRow = Readonly<Record<string, string | number | null>>;
+
+export interface BulkEntry {
+  readonly conversationId: number;
+  readonly seq: number;
+  readonly text: string;
 }
 
-const AT_ONCE = 50_000;
+export interface BulkMemory {
+  readonly id: string;
+  readonly workspace: string;
+  readonly text: string;
+}
 
-function fillConversation(database: Database.Database, { name, entries, text }: BulkConversation): void {
-  const id = database.prepare('select id from conversation where key = ?').pluck().get(conversationKey(name));
-  if (typeof id !== 'number') throw new Error(`There is no conversation ${name}`);
-  const first = database
-    .prepare<[number], Record<string, unknown>>('select * from entry where conversation_id = ?')
-    .get(id);
-  const columns = Object.keys(first ?? {});
-  const places = columns.map((column) => `@${column}`).join(', ');
-  const addEntry = database.prepare(`insert into entry (${columns.join(', ')}) values (${places})`);
-  const addWords = database.prepare('insert into entry_index (rowid, words) values (?, ?)');
-  const addAll = database.transaction((from: number, to: number) => {
-    for (let seq = from; seq <= to; seq += 1) {
-      const said = text();
-      addEntry.run({
-        ...first,
-        seq,
-        external_id: `past-${seq}`,
-        parts: JSON.stringify([{ kind: 'text', text: said }]),
-      });
-      addWords.run(entryNumber(id, seq), indexText(id, said));
-    }
+/** How rows get into one kind of store in great numbers: few transactions, and no wait for the disk. */
+export interface BulkWriter {
+  /** Adds rows that are like the first one of the table but for what is given. */
+  copy(table: BulkTable, rows: readonly BulkRow[]): Promise<void>;
+  indexEntries(entries: readonly BulkEntry[]): Promise<void>;
+  indexMemories(memories: readonly BulkMemory[]): Promise<void>;
+  conversations(): Promise<readonly BulkPlace[]>;
+  run(sql: string): Promise<void>;
+}
+
+export interface BulkPlace {
+  readonly key: string;
+  readonly id: number;
+  readonly nextSeq: number;
+}
+
+const AT_ONCE = 5_000;
+
+/** The first row of each table is written through the store: all others are made after it, whatever columns there are. */
+export async function addFirstRows(storage: Storage): Promise<void> {
+  const { store } = storage;
+  const conversation = conversationKey('first');
+  if ((await store.conversations.find(conversation)) !== null) return;
+  await appendPast({ storage }, { conversation, from: 1, count: 2, text: () => 'Something was said.' });
+  const conversationId = (await store.conversations.find(conversation))?.id ?? 0;
+  const now = Date.now();
+  const id = 'first' as SummaryId;
+  await store.summaries.openGap({ id, conversationId, expectedCompactedUpto: 0, toSeq: 1, now });
+  const memory = {
+    id: 'first' as MemoryId,
+    agentId: 'main',
+    kind: 'fact',
+    text: 'Something is so.',
+    importance: 0.5,
+    confidence: 1,
+    scope: 'place',
+    place: placeOf(conversation),
+    workspace: workspaceOf(conversation),
+    audience: 'dm',
+    subjectId: null,
+    subjectName: null,
+    trust: 'self',
+    state: 'active',
+    pinned: false,
+    validFrom: now,
+    validUntil: null,
+    fingerprint: 'first',
+    extractedBy: null,
+  } as const;
+  await store.memories.save({
+    conversationId,
+    writes: [{ kind: 'insert', memory, sources: [1] }],
+    actor: 'model',
+    now,
   });
-  for (let from = 2; from <= entries; from += AT_ONCE) addAll(from, Math.min(entries, from + AT_ONCE - 1));
-  database.prepare('update conversation set next_seq = ? where id = ?').run(entries + 1, id);
+}
+
+export async function fill(writer: BulkWriter, conversations: readonly BulkConversation[]): Promise<void> {
+  const known = new Set((await writer.conversations()).map(({ key }) => key));
+  const added = conversations.filter(({ name }) => !known.has(conversationKey(name)));
+  const keys = added.map(({ name }) => conversationKey(name));
+  const fresh = { next_seq: 1, compacted_upto: 0, extracted_upto: 0, revision: 0, maintain_at: null };
+  const rows = keys.map((key) => ({ key, place: placeOf(key), ...fresh }));
+  for (const batch of batches(rows)) await writer.copy('conversation', batch);
+  const places = new Map((await writer.conversations()).map((place) => [place.key, place]));
+  for (const batch of batches(newEntries(conversations, places))) {
+    await writer.copy('entry', batch.map(entryRow));
+    await writer.indexEntries(batch);
+  }
+  for (const batch of batches(newMemories(added))) {
+    await writer.copy('memory', batch.map(memoryRow));
+    await writer.indexMemories(batch);
+  }
+  // Nobody is to work on the first one.
+  await writer.run(`update conversation set maintain_at = null where key = '${conversationKey('first')}'`);
+  for (const conversation of conversations) await end(writer, conversation, places);
+}
+
+type Places = ReadonlyMap<string, BulkPlace>;
+
+function placeIn(places: Places, { name }: BulkConversation): BulkPlace {
+  const place = places.get(conversationKey(name));
+  if (place === undefined) throw new Error(`There is no conversation ${name}`);
+  return place;
+}
+
+function* newEntries(conversations: readonly BulkConversation[], places: Places): Generator<BulkEntry> {
+  for (const conversation of conversations) {
+    const { id: conversationId, nextSeq } = placeIn(places, conversation);
+    for (let seq = nextSeq; seq <= conversation.entries; seq += 1) {
+      yield { conversationId, seq, text: conversation.text() };
+    }
+  }
+}
+
+function entryRow({ conversationId, seq, text }: BulkEntry): BulkRow {
+  const parts = [{ kind: 'text', text }] as const;
+  const said = { parts: JSON.stringify(parts), tokens: estimateParts(parts) };
+  return { conversation_id: conversationId, seq, external_id: `past-${seq}`, ...said };
+}
+
+function* newMemories(conversations: readonly BulkConversation[]): Generator<BulkMemory & { readonly place: string }> {
+  for (const { name, memories = 0, text } of conversations) {
+    const key = conversationKey(name);
+    const workspace = workspaceOf(key);
+    for (let index = 0; index < memories; index += 1) {
+      yield { id: `m-${name}-${index}`, workspace, place: placeOf(key), text: text() };
+    }
+  }
+}
+
+function memoryRow({ id, workspace, place, text }: BulkMemory & { readonly place: string }): BulkRow {
+  return { id, workspace, place, text, fingerprint: id };
+}
+
+/** Of a conversation that is summarised: so much is left as it was said, and so many layers stand before it. */
+const TAIL = 200;
+const LAYER = 50;
+const LAYERS = 12;
+
+async function end(writer: BulkWriter, conversation: BulkConversation, places: Places): Promise<void> {
+  const { entries, isSummarised = false, isDue = false, text } = conversation;
+  const { id } = placeIn(places, conversation);
+  const upto = isSummarised ? Math.max(0, Math.floor((entries - TAIL) / LAYER)) * LAYER : 0;
+  const seqs = `next_seq = ${entries + 1}, compacted_upto = ${upto}, extracted_upto = ${upto}`;
+  const state = `${seqs}, maintain_at = ${isDue ? Date.now() : 'null'}`;
+  await writer.run(`update conversation set ${state} where id = ${id}`);
+  if (upto === 0) return;
+  await writer.run(`delete from summary where conversation_id = ${id}`);
+  const said = Array.from({ length: 5 }, text).join('. ');
+  for (const batch of batches(layersOf(upto))) {
+    await writer.copy(
+      'summary',
+      batch.map((layer) => ({ ...layer, conversation_id: id, kind: 'summary', text: said, tokens: 100 })),
+    );
+  }
+}
+
+/** The oldest of many were condensed into one: the stack stays bounded, and what it came from is kept beside it. */
+function* layersOf(upto: number): Generator<BulkRow> {
+  const count = upto / LAYER;
+  const condensed = Math.max(0, count - LAYERS + 1);
+  const level = { level: 0, superseded_by: null };
+  if (condensed > 0) yield { ...level, id: `s-${upto}`, level: 1, from_seq: 1, to_seq: condensed * LAYER };
+  for (let index = 0; index < count; index += 1) {
+    const range = { from_seq: index * LAYER + 1, to_seq: (index + 1) * LAYER };
+    yield { ...level, ...range, id: `s-${upto}-${index}`, superseded_by: index < condensed ? `s-${upto}` : null };
+  }
+}
+
+function* batches<Item>(items: Iterable<Item>): Generator<readonly Item[]> {
+  let batch: Item[] = [];
+  for (const item of items) {
+    batch.push(item);
+    if (batch.length < AT_ONCE) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
 }

@@ -9,7 +9,7 @@ export interface Figure {
   readonly bar: Bar | null;
 }
 
-export type Unit = 'ms' | 'a second' | 'MB' | 'bytes' | 'share' | 'count';
+export type Unit = 'ms' | 's' | 'a second' | 'MB' | 'bytes' | 'share' | 'count';
 
 export interface Bar {
   readonly of: 'ours' | 'ratio';
@@ -21,6 +21,8 @@ export interface Bar {
 export interface RowResult {
   readonly figures: readonly Figure[];
   readonly notes: readonly string[];
+  /** Figures at several sizes, in Markdown. */
+  readonly tables?: readonly string[];
 }
 
 export interface RowOptions {

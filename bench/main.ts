@@ -19,6 +19,10 @@ const ROWS: Readonly<Record<string, () => Promise<Row>>> = {
   recall: async () => (await import('./rows/recall.ts')).recall,
   tokens: async () => (await import('./rows/tokens.ts')).tokens,
   postgres: async () => (await import('./rows/postgres.ts')).postgres,
+  kick: async () => (await import('./rows/kick.ts')).kick,
+  resume: async () => (await import('./rows/resume.ts')).resume,
+  workers: async () => (await import('./rows/workers.ts')).workers,
+  growth: async () => (await import('./rows/growth.ts')).growth,
 };
 
 const { values, positionals } = parseArgs({
@@ -52,5 +56,6 @@ if (values.json) {
 } else {
   console.log(`${machine}${values.quick ? ' (quick)' : ''}\n`);
   console.log(formatTable(results.flatMap((result) => result.figures)));
+  for (const { tables = [] } of results) for (const table of tables) console.log(`\n${table}`);
   for (const { name, notes } of results) for (const note of notes) console.log(`\n${name}: ${note}`);
 }

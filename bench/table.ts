@@ -4,8 +4,12 @@ const HEAD = ['figure', 'baseline', 'ours', 'ratio', 'bar', ''] as const;
 
 /** The figures as a Markdown table that also reads well in a terminal. */
 export function formatTable(figures: readonly Figure[]): string {
-  const rows = [HEAD, ...figures.map(cellsOf)];
-  const widths = HEAD.map((_, column) => Math.max(...rows.map((cells) => (cells[column] ?? '').length)));
+  return formatRows([HEAD, ...figures.map(cellsOf)]);
+}
+
+/** The first row is the head. */
+export function formatRows(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((cells) => (cells[column] ?? '').length)));
   const lines = rows.map((cells) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`);
   const rule = `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`;
   return [lines[0], rule, ...lines.slice(1)].join('\n');
@@ -44,7 +48,9 @@ function formatBar({ of, is, value }: Bar, unit: Unit): string {
 function formatValue(value: number, unit: Unit): string {
   switch (unit) {
     case 'ms':
-      return `${value.toFixed(value < 10 ? 2 : 1)} ms`;
+      return `${value.toFixed(decimals(value))} ms`;
+    case 's':
+      return `${value.toFixed(1)} s`;
     case 'MB':
       return `${value.toFixed(1)} MB`;
     case 'share':
@@ -52,10 +58,15 @@ function formatValue(value: number, unit: Unit): string {
     case 'bytes':
       return `${Math.round(value)} bytes`;
     case 'a second':
-      return `${Math.round(value)}/s`;
+      return `${value.toFixed(value < 100 ? 1 : 0)}/s`;
     case 'count':
       return String(Math.round(value));
     default:
       return unit satisfies never;
   }
+}
+
+function decimals(value: number): number {
+  if (value < 0.1) return 4;
+  return value < 10 ? 2 : 1;
 }

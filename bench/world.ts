@@ -12,6 +12,8 @@ import type { Channel } from '../src/ports/channel.ts';
 import type { Clock } from '../src/ports/clock.ts';
 import type { ContextEngine } from '../src/ports/engine.ts';
 import type { ModelProvider } from '../src/ports/model.ts';
+import type { Queue } from '../src/ports/queue.ts';
+import type { Role } from '../src/wiring.ts';
 import { REPLY_MODEL, SUMMARY_MODEL } from './models.ts';
 
 export interface WorldOptions {
@@ -21,6 +23,9 @@ export interface WorldOptions {
   readonly engines?: Readonly<Record<string, ContextEngine>>;
   /** Kept afterwards when it is given; otherwise a directory of its own is made and removed. */
   readonly directory?: string;
+  /** Default: the one in the process. */
+  readonly queue?: Queue;
+  readonly role?: Role;
   /** Told of every post, for a bench that counts them itself. */
   readonly onPost?: (post: {
     readonly conversation: ConversationKey;
@@ -65,11 +70,12 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   });
   const bot = createBot({
     storage,
-    queue: createLocalQueue({ log: SILENT }),
+    queue: options.queue ?? createLocalQueue({ log: SILENT }),
     models: options.models,
     channels: [channel],
     agents: [benchAgent(options.agent)],
     ...(options.clock === undefined ? {} : { clock: options.clock }),
+    ...(options.role === undefined ? {} : { role: options.role }),
     ...(options.engines === undefined ? {} : { engines: options.engines }),
   });
   let failure: string | null = null;
@@ -146,4 +152,4 @@ function createBenchChannel(onPost: (post: Posted) => void): Channel {
   };
 }
 
-const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
+export const SILENT = { debug() {}, info() {}, warn() {}, error() {} };

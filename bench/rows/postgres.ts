@@ -2,8 +2,9 @@ import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import type { Storage } from '../../src/parts.ts';
 import { findPostgres, startPostgres } from '../../test/support/postgres-server.ts';
-import { type BulkConversation, fillStore } from '../bulk.ts';
+import type { BulkConversation } from '../bulk.ts';
 import { fillPostgres } from '../bulk-postgres.ts';
+import { fillSqlite } from '../bulk-sqlite.ts';
 import { withDirectory } from '../directory.ts';
 import type { Figure, RowOptions, RowResult } from '../figure.ts';
 import { appendPast } from '../past.ts';
@@ -22,7 +23,7 @@ export async function postgres({ quick }: RowOptions): Promise<RowResult> {
   await using server = await startPostgres(programs, { syncs: true });
   return await withDirectory(async (directory) => {
     const total = quick ? 20_000 : 200_000;
-    await fillStore(directory, conversationsOf(total));
+    await fillSqlite(directory, conversationsOf(total));
     await fillPostgres(server.url, conversationsOf(total));
     const embedded = await createSqliteStorage({ directory });
     const served = await createPostgresStorage({ url: server.url });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import type { Storage } from '../../src/parts.ts';
-import { fillStore } from '../bulk.ts';
+import { fillSqlite } from '../bulk-sqlite.ts';
 import { withDirectory } from '../directory.ts';
 import type { Figure, RowOptions, RowResult } from '../figure.ts';
 import { median, percentile } from '../samples.ts';
@@ -23,7 +23,7 @@ export async function search({ quick }: RowOptions): Promise<RowResult> {
       { name: 'large', entries: total - SMALL },
       { name: 'small', entries: SMALL },
     ];
-    await fillStore(
+    await fillSqlite(
       directory,
       conversations.map(({ name, entries }) => {
         const words = createWords(entries);

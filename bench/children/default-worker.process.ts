@@ -1,0 +1,12 @@
+import { Worker } from 'bullmq';
+
+/** A worker of BullMQ as it comes, with a job that never ends. It tells when it takes one. */
+const [port, name = ''] = process.argv.slice(2);
+const work = async () => {
+  process.stdout.write('began\n');
+  await new Promise(() => undefined);
+};
+const worker = new Worker(name, work, { connection: { port: Number(port) } });
+worker.on('error', () => undefined);
+await worker.waitUntilReady();
+process.stdout.write('ready\n');

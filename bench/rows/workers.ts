@@ -1,0 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
+import type { Storage } from '../../src/parts.ts';
+import type { Queue } from '../../src/ports/queue.ts';
+import { findPostgres, startPostgres } from '../../test/support/postgres-server.ts';
+import type { RowOptions, RowResult } from '../figure.ts';
+import { openRedis } from '../redis.ts';
+import { openSite, type Site } from '../site.ts';
+import { conversationKey, SILENT } from '../world.ts';
+
+const WORKERS = [1, 2, 4] as const;
+/** Of one process, as it comes. */
+const AT_ONCE = 4;
+const LATENCY_MS = 1000;
+
+/** Summaries a second of worker processes, each summary one model call of a second, beside what the calls alone would take. */
+export async function workers({ quick }: RowOptions): Promise<RowResult> {
+  const count = quick ? 32 : 96;
+  const programs = await findPostgres();
+  await using redis = await openRedis();
+  await using server = programs.kind === 'found' ? await startPostgres(programs, { syncs: true }) : null;
+  await using site = await openSite({ storageUrl: server?.url ?? '', queueUrl: redis.url, latencyMs: LATENCY_MS });
+  const names = WORKERS.map((processes) => Array.from({ length: count }, (_, index) => `w${processes}-${index}`));
+  await site.prepare(names.flat(), { isDue: false });
+  const storage = await site.openStorage();
+  const queue = createBullMqQueue({ url: redis.url, log: SILENT, onTrouble: () => undefined });
+  const rates: number[] = [];
+  for (const [index, processes] of WORKERS.entries()) {
+    rates.push(await measure({ site, storage, queue, processes, names: names[index] ?? [] }));
+  }
+  await queue.close({ deadlineMs: 0 });
+  await storage.store.close();
+  const where = server === null ? `a shared SQLite file, because of Postgres: ${missing(programs)}` : 'Postgres';
+  return {
+    figures: WORKERS.map((processes, index) => ({
+      figure: `summaries a second, ${processes === 1 ? 'one worker process' : `${processes} worker processes`}`,
+      unit: 'a second',
+      baseline: { of: 'the model calls alone', value: (processes * AT_ONCE * 1000) / LATENCY_MS },
+      ours: rates[index] ?? 0,
+      bar: null,
+    })),
+    notes: [
+      `${count} conversations for each, all due at the same moment. Processes of \`strata start --role worker\`, ${AT_ONCE} jobs at once in each, a model behind HTTP that answers after ${LATENCY_MS} ms. The store: ${where}. The queue: ${redis.name}. From the first hint to the last summary.`,
+    ],
+  };
+}
+
+function missing(programs: Awaited<ReturnType<typeof findPostgres>>): string {
+  return programs.kind === 'missing' ? programs.reason : '';
+}
+
+interface Measuring {
+  readonly site: Site;
+  readonly storage: Storage;
+  readonly queue: Queue;
+  readonly processes: number;
+  readonly names: readonly string[];
+}
+
+async function measure({ site, storage, queue, processes, names }: Measuring): Promise<number> {
+  const started = await Promise.all(Array.from({ length: processes }, () => site.start('worker')));
+  const { conversations } = storage.store;
+  const found = await Promise.all(names.map((name) => conversations.find(conversationKey(name))));
+  const ids = found.flatMap((conversation) => (conversation === null ? [] : [conversation.id]));
+  const at = Date.now();
+  await Promise.all(ids.map((id) => conversations.change(id, { kind: 'maintain', at: at + DUE_LATER_MS })));
+  const startedAt = performance.now();
+  for (const id of ids) queue.kick(id);
+  await untilSummarised(storage, ids);
+  const seconds = (performance.now() - startedAt) / 1000;
+  for (const process of started) await process.kill();
+  return ids.length / seconds;
+}
+
+/** The hints alone set them to work. */
+const DUE_LATER_MS = 60_000;
+const LOOK_MS = 20;
+const LIMIT_MS = 120_000;
+
+async function untilSummarised({ store }: Storage, ids: readonly number[]): Promise<void> {
+  const endAt = performance.now() + LIMIT_MS;
+  // In the order in which they were asked for, so that a look costs little.
+  for (const id of ids) {
+    while (((await store.conversations.get(id))?.compactedUpto ?? 0) === 0) {
+      if (performance.now() > endAt) throw new Error('The workers did not come to an end.');
+      await delay(LOOK_MS);
+    }
+  }
+}

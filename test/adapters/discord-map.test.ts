@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { isServed, servesPlace } from '../../adapters/channels/discord/access.ts';
 import { isWithheld, type MapContext, toInbound } from '../../adapters/channels/discord/map.ts';
 import { keyOf, placeOfKey, targetOf } from '../../adapters/channels/discord/place.ts';
+import { isSuperfluous } from '../../adapters/channels/discord/quotes.ts';
 import { type BotSettings, botsOf } from '../../adapters/channels/discord/settings.ts';
 import { messageSchema } from '../../adapters/channels/discord/wire.ts';
 import { ADA, BOB, BOT, BOT_ROLE, GENERAL, GUILD, OTHER_BOT } from '../fixtures/discord/double.ts';
@@ -119,6 +120,14 @@ describe('a message of Discord', () => {
     expect(isWithheld(wire({ content: '', attachments: [attachment()] }))).toBe(false);
   });
 
+  test('reads the cards of bots and webhooks, and no previews of links', () => {
+    const embeds = [{ title: 'Build 7', description: 'failed', fields: [{ name: 'branch', value: 'main' }] }];
+    expect(map({ author: OTHER_BOT, embeds })?.text).toBe('[card]\nBuild 7\nfailed\nbranch: main');
+    expect(map({ content: 'https://example.org', embeds })?.text).toBe('https://example.org');
+    expect(isWithheld(wire({ content: '', embeds }))).toBe(false);
+    expect(isWithheld(wire({ content: '', components: [{ type: 17 }] }))).toBe(false);
+  });
+
   test('survives null and absence where the documents allow them', () => {
     const bare = {
       id: '1300000000000000000',
@@ -136,6 +145,33 @@ describe('a message of Discord', () => {
       edited_timestamp: null,
     };
     expect(toInbound(messageSchema.parse({ ...nulls, content: 'x' }), context)?.text).toBe('x');
+  });
+});
+
+describe('a quotation', () => {
+  const settings = { hear_bots: true, message_content: true, users: { allow: [], deny: [] as string[] } };
+  const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 12, minute)).toISOString();
+  const reply = (author: typeof ADA, gap: number) =>
+    wire({
+      type: 19,
+      content: 'and then?',
+      timestamp: at(gap),
+      referenced_message: message({ channel_id: GENERAL, author, content: 'once', timestamp: at(0) }),
+    });
+  const self = { userId: BOT.id, roleIds: [] };
+  const isLeftOut = (of: Parameters<typeof reply>, more: Partial<typeof settings> = {}) =>
+    isSuperfluous(reply(...of), { settings: { ...settings, ...more }, place, self });
+
+  test('is left out where the transcript has what is answered', () => {
+    expect(isLeftOut([BOB, 90])).toBe(true);
+    expect(isLeftOut([BOT, 1])).toBe(true);
+  });
+
+  test('stands where it has not: older words of the bot, bots and people who are not heard, what Discord withheld', () => {
+    expect(isLeftOut([BOT, 90])).toBe(false);
+    expect(isLeftOut([OTHER_BOT, 1], { hear_bots: false })).toBe(false);
+    expect(isLeftOut([BOB, 1], { users: { allow: [], deny: [BOB.id] } })).toBe(false);
+    expect(isLeftOut([BOB, 1], { message_content: false })).toBe(false);
   });
 });
 

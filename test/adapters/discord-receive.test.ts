@@ -383,18 +383,6 @@ describe('what was missed', () => {
     await double.close();
   });
 
-  test('costs no request for a channel where nothing was missed', async () => {
-    const double = await startDiscord();
-    const sink = recordSink();
-    await sink.message(inbound(double.say(GENERAL, ADA, 'the newest', { silent: true }).id));
-    const { channel } = openChannel(double, { sink });
-    await channel.start(sink);
-    await delay(100);
-    expect(double.rest.sent('GET', /messages$/)).toEqual([]);
-    await channel.stop();
-    await double.close();
-  });
-
   test('is read again when Discord fails for a moment, and the bot goes on when a channel is gone', async () => {
     const double = await startDiscord();
     const sink = recordSink();

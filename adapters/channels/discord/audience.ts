@@ -11,14 +11,12 @@ import { type KeyPlace, placeOfKey } from './place.ts';
 import type { Places } from './places.ts';
 
 export interface AudienceParts {
-  readonly bot: string;
   readonly sink: ChannelSink;
   readonly places: Places;
   readonly log: Log;
-  readonly purgeOnLeave: boolean;
 }
 
-/** Keeps the bot told of who can read a conversation, and of places that it was removed from. */
+/** Keeps the bot told of who can read a conversation. */
 export interface AudienceWatch {
   /** The bot knows the conversation with this audience. */
   told(conversation: ConversationKey, audience: Audience): void;
@@ -43,22 +41,12 @@ export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
     const place = parts.places.peek(threadId ?? channelId) ?? parts.places.peek(channelId);
     const before = known.get(conversation) ?? 'public';
     if (place === null || place.audience === before) return;
-    known.set(conversation, place.audience);
     await parts.sink.audienceChanged(conversation, place.audience);
+    known.set(conversation, place.audience);
   };
   const reviewAll = (isMeant: (place: KeyPlace) => boolean) =>
     queue(async () => {
       for (const conversation of known.keys()) if (isMeant(placeOfKey(conversation))) await review(conversation);
-    });
-  const leave = (isMeant: (place: KeyPlace) => boolean) =>
-    queue(async () => {
-      if (!parts.purgeOnLeave) return;
-      for (const { conversation } of await parts.sink.cursors('discord')) {
-        const place = placeOfKey(conversation);
-        if (place.bot !== parts.bot || !isMeant(place)) continue;
-        known.delete(conversation);
-        await parts.sink.left(conversation);
-      }
     });
   return {
     told: (conversation, audience) => known.set(conversation, audience),
@@ -74,9 +62,6 @@ export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
       client.on(Events.GuildRoleUpdate, (_, role: Role) => {
         if (role.id === role.guild.id) reviewAll((place) => place.guildId === role.guild.id);
       });
-      client.on(Events.ChannelDelete, (channel) => leave(channelIs(channel.id)));
-      client.on(Events.ThreadDelete, (thread) => leave((place) => place.threadId === thread.id));
-      client.on(Events.GuildDelete, (guild) => leave((place) => place.guildId === guild.id));
     },
     drained: () => running,
   };

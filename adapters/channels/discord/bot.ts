@@ -22,6 +22,8 @@ import { createCommandDesk } from './commands.ts';
 import { createConnection, type Listener, refusalError } from './connection.ts';
 import { createDrafts, type Drafts } from './drafts.ts';
 import type { Fetch } from './files.ts';
+import { createLeaving } from './leaving.ts';
+import { createMembers } from './members.ts';
 import { createPlaces, placeFrom } from './places.ts';
 import { createPoster, type Poster } from './post.ts';
 import { createReceiver } from './receive.ts';
@@ -142,11 +144,13 @@ function createIntake(parts: DiscordBotParts, { rest, drafts, signal }: IntakePa
   const { log, clock, random, state, sink } = parts;
   const places = createPlaces(() => connection.client);
   const base = { bot: name, settings, sink, rest, places, clock, log, signal };
-  const audiences = createAudienceWatch({ ...base, purgeOnLeave: settings.purge_on_leave });
-  const catchUp = createCatchUp({ ...base, audiences, take: (message, how) => receiver.message(message, how) });
+  const audiences = createAudienceWatch(base);
+  const leaving = settings.purge_on_leave ? createLeaving(base) : null;
+  const catchUp = createCatchUp({ ...base, audiences, leaving, later: () => receiver });
   const receiver = createReceiver({
     ...base,
     audiences,
+    members: createMembers(rest),
     beginnings: createBeginnings(state),
     files: { fetch: parts.fetch, textBytes: settings.attachments.text_kb * 1000, extraHost: hostOf(settings.rest_url) },
     caughtUp: catchUp.passed,
@@ -158,6 +162,7 @@ function createIntake(parts: DiscordBotParts, { rest, drafts, signal }: IntakePa
   const listener: Listener = {
     opened(client) {
       audiences.listen(client);
+      leaving?.listen(client);
       client.on(Events.ThreadCreate, (thread, isNew) => {
         if (isNew) join(parts, rest, thread);
       });
@@ -183,7 +188,7 @@ function createIntake(parts: DiscordBotParts, { rest, drafts, signal }: IntakePa
     async close() {
       await connection.stop();
       await catchUp.drained();
-      await Promise.all([receiver.drained(), desk.drained(), audiences.drained()]);
+      await Promise.all([receiver.drained(), desk.drained(), audiences.drained(), leaving?.drained()]);
     },
   };
 }

@@ -1,19 +1,21 @@
-import { Routes } from 'discord.js';
 import { type ChannelSink, type Clock, type Cursor, describe, type Log } from '../../../src/index.ts';
 import { servesPlace } from './access.ts';
 import type { AudienceWatch } from './audience.ts';
-import { type KeyPlace, PLATFORM, placeOfKey, targetOf } from './place.ts';
+import type { Leaving } from './leaving.ts';
+import { findChanges, readStretch } from './missed.ts';
+import { patiently } from './patience.ts';
+import { PLATFORM, type Place, placeOfKey, targetOf } from './place.ts';
 import type { Places } from './places.ts';
-import { type Rest, statusOf } from './rest.ts';
+import type { Later } from './receive.ts';
+import type { Rest } from './rest.ts';
 import type { BotSettings } from './settings.ts';
-import { isNewer, messagesSchema, timeOf, type WireMessage } from './wire.ts';
+import { isNewer, isSnowflake, timeOf, type WireMessage } from './wire.ts';
 
-const PAGE = 100;
 const SIDE_BY_SIDE = 4;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
-const ATTEMPTS = 4;
-const PAUSE_MS = 2_000;
+/** Places without a kept message that are looked into, the newest ones. */
+const MOST_NEW_PLACES = 100;
 
 export interface CatchUpParts {
   readonly bot: string;
@@ -22,15 +24,18 @@ export interface CatchUpParts {
   readonly rest: Rest;
   readonly places: Places;
   readonly audiences: AudienceWatch;
+  /** Null where what is gone is kept. */
+  readonly leaving: Leaving | null;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  take(message: WireMessage, options: { readonly isPast: boolean }): Promise<void>;
+  /** Takes what was read. */
+  readonly later: () => Later;
 }
 
 /**
- * After a lost session or a restart, reads over REST what was said meanwhile, from the newest stored message of each
- * conversation on. What arrives live waits until its channel is done, so that the order holds.
+ * After a lost session or a restart, reads over REST what was said, edited and deleted meanwhile, from the newest stored
+ * message of each conversation on. What arrives live waits until its channel is done, so that the order holds.
  */
 export interface CatchUp {
   /** A session has begun: messages of the shard wait from now on. */
@@ -41,7 +46,8 @@ export interface CatchUp {
   drained(): Promise<void>;
 }
 
-type Readings = ReadonlyMap<string, Promise<void>>;
+/** By channel. Each is done once, when its turn comes or when something live waits for it; it never rejects. */
+type Readings = ReadonlyMap<string, () => Promise<void>>;
 
 export function createCatchUp(parts: CatchUpParts): CatchUp {
   const sessions = new Map<number, PromiseWithResolvers<Readings>>();
@@ -56,22 +62,16 @@ export function createCatchUp(parts: CatchUpParts): CatchUp {
     },
     guildsKnown(shardId) {
       const session = sessions.get(shardId);
-      const reading = readMissed(parts, shardId).then(
-        ({ readings, done }) => {
-          session?.resolve(readings);
-          return done;
-        },
-        (error: unknown) => {
-          parts.log.error('Missed messages could not be looked for', { cause: describe(error) });
-          session?.resolve(new Map());
-        },
-      );
+      const reading = readMissed(parts, shardId, (readings) => session?.resolve(readings)).catch((error: unknown) => {
+        parts.log.error('Missed messages could not be looked for', { cause: describe(error) });
+        session?.resolve(new Map());
+      });
       running.add(reading);
       reading.finally(() => running.delete(reading)).catch(() => undefined);
     },
     async passed(channelId, shardId) {
       const readings = await sessions.get(shardId)?.promise;
-      await readings?.get(channelId);
+      await readings?.get(channelId)?.();
     },
     async drained() {
       // A session that never came to its servers is over.
@@ -81,114 +81,104 @@ export function createCatchUp(parts: CatchUpParts): CatchUp {
   };
 }
 
-interface Reading {
-  readonly readings: Readings;
-  readonly done: Promise<void>;
-}
-
-async function readMissed(parts: CatchUpParts, shardId: number): Promise<Reading> {
-  const all = await parts.sink.cursors(PLATFORM);
-  const ours = all.filter(({ conversation }) => {
-    const place = placeOfKey(conversation);
-    return place.bot === parts.bot && parts.places.shardOf(place.guildId) === shardId;
+async function readMissed(
+  parts: CatchUpParts,
+  shardId: number,
+  onPlanned: (readings: Readings) => void,
+): Promise<void> {
+  const all = await patiently(parts, 'looked for', () => parts.sink.cursors(PLATFORM));
+  const ours = all.filter(({ conversation, externalId }) => {
+    const { bot, guildId } = placeOfKey(conversation);
+    return bot === parts.bot && isSnowflake(externalId) && parts.places.shardOf(guildId) === shardId;
   });
-  const newestFirst = ours.toSorted((one, other) => other.at - one.at);
-  const limit = createLimit(SIDE_BY_SIDE);
-  const readings = new Map(
-    newestFirst.map((cursor) => [
-      targetOf(placeOfKey(cursor.conversation)),
-      limit(() => readConversation(parts, cursor)),
-    ]),
-  );
-  const done = Promise.all(readings.values()).then(() => parts.audiences.review(ours));
-  return { readings, done };
+  // First of all: what is read below may not be shown wider than it is now.
+  await patiently(parts, 'closed', () => parts.audiences.review(ours));
+  const readings = planReadings(parts, shardId, ours);
+  onPlanned(readings);
+  const waiting = readings.values();
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, () => workOff(parts, waiting)));
+  await parts.leaving?.review(ours);
 }
 
-async function readConversation(parts: CatchUpParts, cursor: Cursor): Promise<void> {
-  const place = placeOfKey(cursor.conversation);
-  if (parts.settings.catch_up.messages === 0 || !servesPlace(parts.settings, place)) return;
-  if (!mayHaveMissed(parts, cursor, place)) return;
-  try {
-    const missed = await fetchPatiently(parts, targetOf(place), cursor.externalId);
-    for (const message of missed) await takeMissed(parts, place, message);
-    if (missed.length > 0) {
-      parts.log.info('Read what was missed', { conversation: cursor.conversation, messages: missed.length });
-    }
-  } catch (error) {
-    parts.log.warn('Missed messages could not be read', { conversation: cursor.conversation, cause: describe(error) });
+async function workOff({ signal }: CatchUpParts, waiting: Iterable<() => Promise<void>>): Promise<void> {
+  for (const read of waiting) {
+    if (signal.aborted) return;
+    await read();
   }
+}
+
+/** A channel, and from where on it is read. */
+interface Stint {
+  readonly place: Omit<Place, 'audience'>;
+  readonly after: string;
+  /** Null where nothing is kept yet. */
+  readonly cursor: Cursor | null;
+}
+
+/** Where something was said lately, the newest first; then channels and threads in which nothing was heard before. */
+function planReadings(parts: CatchUpParts, shardId: number, ours: readonly Cursor[]): Readings {
+  const newestFirst = ours.toSorted((one, other) => other.at - one.at);
+  const known = newestFirst.map(
+    (cursor): Stint => ({ place: placeOfKey(cursor.conversation), after: cursor.externalId, cursor }),
+  );
+  const isKnown = new Set(known.map(({ place }) => targetOf(place)));
+  const newest = ours.reduce((one, { externalId }) => (isNewer(externalId, one) ? externalId : one), '0');
+  const others = newest === '0' ? [] : parts.places.activeSince(shardId, newest);
+  const unheard = others
+    .filter(({ place }) => !isKnown.has(targetOf(place)))
+    .slice(0, MOST_NEW_PLACES)
+    .map(({ place, since }): Stint => ({ place, after: since, cursor: null }));
+  const due = [...known, ...unheard].filter((stint) => isDue(parts, stint));
+  return new Map(due.map((stint) => [targetOf(stint.place), once(() => readStint(parts, stint))]));
 }
 
 /** Discord tells the newest message of the channels of a server, but not of direct messages. */
-function mayHaveMissed({ places, settings, clock }: CatchUpParts, cursor: Cursor, place: KeyPlace): boolean {
-  const newest = place.guildId === null ? null : places.newestMessage(targetOf(place));
-  if (newest === null) return true;
-  return isNewer(newest, cursor.externalId) && clock.now() - timeOf(newest) <= settings.catch_up.hours * HOUR_MS;
+function isDue({ places, settings, clock }: CatchUpParts, { place, after, cursor }: Stint): boolean {
+  const { guildId } = place;
+  if (settings.catch_up.messages === 0 || !servesPlace(settings, place)) return false;
+  if (guildId !== null && !places.isIn(guildId)) return false;
+  const isLate = (at: number) => clock.now() - at > settings.catch_up.hours * HOUR_MS;
+  // What was kept lately may have been edited or deleted.
+  if (cursor !== null && !isLate(cursor.at)) return true;
+  const newest = guildId === null ? null : places.newestMessage(targetOf(place));
+  return newest === null || (isNewer(newest, after) && !isLate(timeOf(newest)));
 }
 
-async function takeMissed(parts: CatchUpParts, { guildId }: KeyPlace, message: WireMessage): Promise<void> {
+async function readStint(parts: CatchUpParts, { place, after, cursor }: Stint): Promise<void> {
+  const channelId = targetOf(place);
+  const at = { conversation: cursor?.conversation ?? null, channelId };
+  try {
+    const kept = (await cursor?.kept()) ?? [];
+    const { newest, missed } = await readStretch(parts, channelId, after);
+    for (const message of missed) await takeMissed(parts, place, message);
+    if (missed.length > 0) parts.log.info('Read what was missed', { ...at, messages: missed.length });
+    const { edited, removed } = await findChanges(parts, channelId, { kept, newest });
+    for (const message of edited) if (!parts.signal.aborted) await parts.later().edited(within(place, message));
+    if (removed.length > 0 && !parts.signal.aborted) await parts.later().removed(channelId, removed);
+    if (edited.length + removed.length > 0) {
+      parts.log.info('Read what was changed', { ...at, edited: edited.length, removed: removed.length });
+    }
+  } catch (error) {
+    parts.log.warn('Missed messages could not be read', { ...at, cause: describe(error) });
+  }
+}
+
+async function takeMissed(parts: CatchUpParts, place: Stint['place'], message: WireMessage): Promise<void> {
   const { hours, answer_minutes: minutes } = parts.settings.catch_up;
   const ageMs = parts.clock.now() - Date.parse(message.timestamp);
   if (parts.signal.aborted || ageMs > hours * HOUR_MS) return;
-  const whole = guildId === null ? message : { ...message, guild_id: guildId };
-  await parts.take(whole, { isPast: ageMs > minutes * MINUTE_MS });
+  await parts.later().message(within(place, message), { isPast: ageMs > minutes * MINUTE_MS });
 }
 
-/** What is not read now is not read at all once a newer message was stored. */
-async function fetchPatiently(parts: CatchUpParts, channelId: string, after: string): Promise<readonly WireMessage[]> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await fetchMissed(parts, channelId, after);
-    } catch (error) {
-      const isGone = [403, 404].includes(statusOf(error) ?? 0);
-      if (isGone || attempt === ATTEMPTS || parts.signal.aborted) throw error;
-      await parts.clock.sleep(PAUSE_MS * attempt, { signal: parts.signal }).catch(() => undefined);
-    }
-  }
+/** Over REST a message does not say in which server it stands. */
+function within({ guildId }: Stint['place'], message: WireMessage): WireMessage {
+  return guildId === null ? message : { ...message, guild_id: guildId };
 }
 
-/** In the order of time. Of more than the bound, the newest. */
-async function fetchMissed(parts: CatchUpParts, channelId: string, after: string): Promise<readonly WireMessage[]> {
-  const first = await fetchPage(parts, channelId, { after });
-  if (first.length < PAGE) return inOrder(first);
-  const bound = parts.settings.catch_up.messages;
-  const found: WireMessage[] = [];
-  for (let before: string | null = null; found.length < bound; ) {
-    const page: readonly WireMessage[] = await fetchPage(parts, channelId, before === null ? {} : { before });
-    const newer = page.filter(({ id }) => isNewer(id, after));
-    found.push(...newer);
-    before = inOrder(page)[0]?.id ?? null;
-    if (newer.length < PAGE || before === null) return inOrder(found).slice(-bound);
-  }
-  parts.log.warn('More was missed than is read; the oldest is left out', { channelId, read: bound });
-  return inOrder(found).slice(-bound);
-}
-
-async function fetchPage(
-  { rest, signal }: CatchUpParts,
-  channelId: string,
-  range: { readonly after?: string; readonly before?: string },
-): Promise<readonly WireMessage[]> {
-  const query = new URLSearchParams({ limit: String(PAGE), ...range });
-  return messagesSchema.parse(await rest.get(Routes.channelMessages(channelId), { query, signal }));
-}
-
-function inOrder(messages: readonly WireMessage[]): readonly WireMessage[] {
-  return messages.toSorted((one, other) => (isNewer(one.id, other.id) ? 1 : -1));
-}
-
-/** Runs at most so many pieces of work at a time. */
-function createLimit(most: number): (work: () => Promise<void>) => Promise<void> {
-  const waiting: (() => void)[] = [];
-  let active = 0;
-  return async (work) => {
-    if (active >= most) await new Promise<void>((resolve) => waiting.push(resolve));
-    active += 1;
-    try {
-      await work();
-    } finally {
-      active -= 1;
-      waiting.shift()?.();
-    }
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | null = null;
+  return () => {
+    done ??= work();
+    return done;
   };
 }

@@ -54,6 +54,11 @@ export function toInbound(message: WireMessage, context: MapContext): InboundMes
   };
 }
 
+/** A bot, or a webhook. */
+export function isBot({ author, webhook_id: webhookId }: Pick<WireMessage, 'author' | 'webhook_id'>): boolean {
+  return author.bot === true || Boolean(webhookId);
+}
+
 /** The content of an edited message. */
 export function toParts(message: WireMessage, context: Omit<MapContext, 'isPast'>): readonly Part[] {
   const text = textOf(message, { ...context, isPast: false });
@@ -66,8 +71,9 @@ function isSaid({ type }: Pick<WireMessage, 'type'>): boolean {
 
 /** Whether Discord withheld the content, for want of the privileged intent. */
 export function isWithheld(message: WireMessage): boolean {
-  const { content, attachments, sticker_items: stickers, poll, message_snapshots: snapshots } = message;
-  const isEmpty = content === '' && attachments.length === 0 && !stickers?.length && !poll && !snapshots?.length;
+  const { content, attachments, embeds, components, sticker_items: stickers, poll } = message;
+  const isBare = attachments.length + embeds.length + components.length === 0 && !stickers?.length && !poll;
+  const isEmpty = content === '' && isBare && !message.message_snapshots?.length;
   return isEmpty && (message.type === SAID.default || message.type === SAID.reply);
 }
 
@@ -96,7 +102,9 @@ function isForward({ message_reference: reference }: WireMessage): boolean {
   return reference?.type === FORWARD;
 }
 
-type Content = Pick<WireMessage, 'content' | 'attachments' | 'sticker_items' | 'poll' | 'mentions'>;
+type Content = Pick<WireMessage, 'content' | 'attachments' | 'embeds' | 'sticker_items' | 'poll' | 'mentions'> & {
+  readonly author?: WireUser;
+};
 
 function textOf(message: WireMessage, context: MapContext): string {
   const { referenced_message: referenced, message_snapshots: snapshots, type } = message;
@@ -107,8 +115,10 @@ function textOf(message: WireMessage, context: MapContext): string {
 }
 
 function contentOf(content: Content, context: Pick<MapContext, 'names' | 'imageBytes'>): string {
-  const { sticker_items: stickers, poll } = content;
+  const { sticker_items: stickers, poll, author, embeds } = content;
   const notes = [
+    // What people's messages have of them are previews of links.
+    ...(author?.bot ? embeds.map(cardNote) : []),
     ...(stickers ?? []).map(({ name }) => `[sticker: ${name}]`),
     ...(poll ? [pollNote(poll)] : []),
     ...content.attachments
@@ -118,6 +128,13 @@ function contentOf(content: Content, context: Pick<MapContext, 'names' | 'imageB
   return [readable(content.content, content.mentions, context.names), ...notes]
     .filter((part) => part !== '')
     .join('\n');
+}
+
+/** The cards in which bots and webhooks say what they have to say. */
+function cardNote({ title, description, fields }: Content['embeds'][number]): string {
+  const lines = [title, description, ...(fields ?? []).map(({ name, value }) => `${name}: ${value}`)];
+  const text = lines.filter(Boolean).join('\n');
+  return text === '' ? '' : `[card]\n${text}`;
 }
 
 function megabytes(bytes: number): string {

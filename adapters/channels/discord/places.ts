@@ -1,22 +1,40 @@
 import { type Channel, ChannelType, type Client, type GuildBasedChannel, PermissionFlagsBits } from 'discord.js';
 import type { Audience } from '../../../src/index.ts';
 import type { Names, Self } from './map.ts';
+import { isDeleted, isOutOfReach } from './patience.ts';
 import type { Place } from './place.ts';
+import { isNewer, snowflakeAt } from './wire.ts';
 
 /** What the gateway knows of servers and channels. */
 export interface Places {
-  /** Null when the bot cannot see the channel. Asks Discord for what it does not know yet. */
+  /** Null when the bot cannot see the channel. Asks Discord for what it does not know yet; rejects when that fails. */
   find(channelId: string): Promise<Place | null>;
   /** The same of what is known already. */
   peek(channelId: string): Place | null;
   /** The newest message of the channel as Discord tells it; null when it does not. */
   newestMessage(channelId: string): string | null;
+  /** Channels and threads of the shard in which something was said after the message, the newest first. */
+  activeSince(shardId: number, messageId: string): readonly ActivePlace[];
+  /** Whether the bot is in the server, be it out of order at the moment. */
+  isIn(guildId: string): boolean;
+  /** Whether the channel does not exist any more; one that cannot be seen may. */
+  isDeleted(channelId: string): Promise<boolean>;
   shardOf(guildId: string | null): number;
   self(guildId: string | null): Self;
   readonly names: Names;
 }
 
+export interface ActivePlace {
+  readonly place: Place;
+  /** Nothing before this message is the bot's business. */
+  readonly since: string;
+}
+
 export function createPlaces(clientNow: () => Client | null): Places {
+  const shardOf = (guildId: string | null): number => {
+    const count = clientNow()?.options.shardCount ?? 1;
+    return guildId === null ? 0 : Number((BigInt(guildId) >> 22n) % BigInt(count));
+  };
   const cached = (id: string): Channel | null => clientNow()?.channels.cache.get(id) ?? null;
   return {
     async find(channelId) {
@@ -31,10 +49,21 @@ export function createPlaces(clientNow: () => Client | null): Places {
       const channel = cached(channelId);
       return channel !== null && 'lastMessageId' in channel ? (channel.lastMessageId ?? null) : null;
     },
-    shardOf(guildId) {
-      const count = clientNow()?.options.shardCount ?? 1;
-      return guildId === null ? 0 : Number((BigInt(guildId) >> 22n) % BigInt(count));
+    activeSince: (shardId, messageId) =>
+      [...(clientNow()?.channels.cache.values() ?? [])]
+        .flatMap((channel) => activeFrom(channel, messageId))
+        .filter(({ place }) => shardOf(place.guildId) === shardId)
+        .toSorted((one, other) => (isNewer(one.newest, other.newest) ? -1 : 1)),
+    isIn: (guildId) => clientNow()?.guilds.cache.has(guildId) ?? false,
+    async isDeleted(channelId) {
+      if (cached(channelId) !== null) return false;
+      try {
+        return (await clientNow()?.channels.fetch(channelId)) === null;
+      } catch (error) {
+        return isDeleted(error);
+      }
     },
+    shardOf,
     self(guildId) {
       const client = clientNow();
       const userId = client?.user?.id ?? '';
@@ -58,10 +87,20 @@ export function createPlaces(clientNow: () => Client | null): Places {
 async function fetchChannel(client: Client | null, id: string): Promise<Channel | null> {
   try {
     return (await client?.channels.fetch(id)) ?? null;
-  } catch {
+  } catch (error) {
     // Not there any more, or not to be seen: either way not a place of this bot.
-    return null;
+    if (isOutOfReach(error)) return null;
+    throw error;
   }
+}
+
+function activeFrom(channel: Channel, messageId: string): readonly (ActivePlace & { readonly newest: string })[] {
+  if (channel.isDMBased() || !channel.isTextBased()) return [];
+  const newest = channel.lastMessageId;
+  const place = placeFrom(channel);
+  if (place === null || newest === null || !isNewer(newest, messageId)) return [];
+  const joined = snowflakeAt(channel.guild.joinedTimestamp);
+  return [{ place, newest, since: isNewer(joined, messageId) ? joined : messageId }];
 }
 
 export function placeFrom(channel: Channel): Place | null {

@@ -1,12 +1,16 @@
 import { Routes } from 'discord.js';
-import { type ChannelSink, type Clock, type ConversationKey, describe, type Log } from '../../../src/index.ts';
+import type { ChannelSink, Clock, ConversationKey, Log } from '../../../src/index.ts';
 import { isServed } from './access.ts';
 import type { AudienceWatch } from './audience.ts';
 import type { Beginnings } from './beginnings.ts';
 import { type FileOptions, withFiles } from './files.ts';
-import { isWithheld, type MapContext, toInbound, toParts } from './map.ts';
+import { createLanes } from './lanes.ts';
+import { isBot, isWithheld, type MapContext, toInbound, toParts } from './map.ts';
+import type { Members } from './members.ts';
+import { isOutOfReach, patiently } from './patience.ts';
 import { keyOf, type Place } from './place.ts';
 import type { Places } from './places.ts';
+import { isSuperfluous } from './quotes.ts';
 import type { Rest } from './rest.ts';
 import type { BotSettings } from './settings.ts';
 import { bulkDeleteSchema, deleteSchema, isNewer, messageSchema, updateSchema, type WireMessage } from './wire.ts';
@@ -17,6 +21,7 @@ export interface ReceiverParts {
   readonly sink: ChannelSink;
   readonly rest: Rest;
   readonly places: Places;
+  readonly members: Members;
   readonly audiences: AudienceWatch;
   readonly beginnings: Beginnings;
   readonly files: FileOptions;
@@ -30,11 +35,16 @@ export interface ReceiverParts {
 }
 
 /** Hands messages, edits and deletions to the bot, in the order of each channel. */
-export interface Receiver {
+export interface Receiver extends Later {
   packet(type: string, data: unknown, shardId: number): void;
-  /** One message that was read later. */
-  message(message: WireMessage, options: { readonly isPast: boolean }): Promise<void>;
   drained(): Promise<void>;
+}
+
+/** What was read over REST, when the channel's turn has come. */
+export interface Later {
+  message(message: WireMessage, options: { readonly isPast: boolean }): Promise<void>;
+  edited(message: WireMessage): Promise<void>;
+  removed(channelId: string, externalIds: readonly string[]): Promise<void>;
 }
 
 type Handlers = Readonly<
@@ -45,26 +55,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   const lanes = createLanes(parts.log);
   const notice = createOnce(() => parts.log.warn(WITHHELD));
   const take = (message: WireMessage, isPast: boolean) => receiveMessage(parts, { message, isPast, notice });
-  const handlers: Handlers = {
-    MESSAGE_CREATE(data) {
-      const message = messageSchema.safeParse(data).data;
-      return message === undefined ? null : { channelId: message.channel_id, work: () => take(message, false) };
-    },
-    MESSAGE_UPDATE(data) {
-      const update = updateSchema.safeParse(data).data;
-      // Without a time of editing it is Discord's own change: a preview, a pin.
-      if (!update?.edited_timestamp) return null;
-      return { channelId: update.channel_id, work: () => receiveEdit(parts, update, data) };
-    },
-    MESSAGE_DELETE(data) {
-      const removed = deleteSchema.safeParse(data).data;
-      return removed === undefined ? null : removal(parts, removed.channel_id, [removed.id]);
-    },
-    MESSAGE_DELETE_BULK(data) {
-      const removed = bulkDeleteSchema.safeParse(data).data;
-      return removed === undefined ? null : removal(parts, removed.channel_id, removed.ids);
-    },
-  };
+  const handlers = handlersOf(parts, (message) => take(message, false));
   return {
     packet(type, data, shardId) {
       const handled = handlers[type]?.(data);
@@ -75,8 +66,37 @@ export function createReceiver(parts: ReceiverParts): Receiver {
         if (!parts.signal.aborted) await handled.work();
       });
     },
-    message: (message, { isPast }) => take(message, isPast),
+    message: async (message, { isPast }) => await take(await withMember(parts, message), isPast),
+    edited: (message) => receiveEdit(parts, message),
+    removed: (channelId, externalIds) => receiveRemoval(parts, channelId, externalIds),
     drained: lanes.drained,
+  };
+}
+
+function handlersOf(parts: ReceiverParts, take: (message: WireMessage) => Promise<void>): Handlers {
+  const removal = (channelId: string, ids: readonly string[]) => ({
+    channelId,
+    work: () => receiveRemoval(parts, channelId, ids),
+  });
+  return {
+    MESSAGE_CREATE(data) {
+      const message = messageSchema.safeParse(data).data;
+      return message === undefined ? null : { channelId: message.channel_id, work: () => take(message) };
+    },
+    MESSAGE_UPDATE(data) {
+      const update = updateSchema.safeParse(data).data;
+      // Without a time of editing it is Discord's own change: a preview, a pin.
+      if (!update?.edited_timestamp) return null;
+      return { channelId: update.channel_id, work: () => receiveUpdate(parts, update, data) };
+    },
+    MESSAGE_DELETE(data) {
+      const removed = deleteSchema.safeParse(data).data;
+      return removed === undefined ? null : removal(removed.channel_id, [removed.id]);
+    },
+    MESSAGE_DELETE_BULK(data) {
+      const removed = bulkDeleteSchema.safeParse(data).data;
+      return removed === undefined ? null : removal(removed.channel_id, removed.ids);
+    },
   };
 }
 
@@ -91,119 +111,89 @@ interface Incoming {
 
 async function receiveMessage(parts: ReceiverParts, { message, isPast, notice }: Incoming): Promise<void> {
   const { settings, places, sink, bot } = parts;
-  const isBot = message.author.bot === true || Boolean(message.webhook_id);
-  if (message.author.id === places.self(null).userId || (isBot && !settings.hear_bots)) return;
+  if (message.author.id === places.self(null).userId || (isBot(message) && !settings.hear_bots)) return;
   const place = await placeOf(parts, message);
   if (place === null) return;
   const visitor = { place, userId: message.author.id, roleIds: message.member?.roles ?? [] };
   if (!isServed(settings, visitor)) return;
   if (isWithheld(message)) return notice();
   const conversation = keyOf(bot, place);
-  const quotes = await quotesOf(parts, conversation, message);
-  const read = await withFiles(message, parts.files);
-  const inbound = toInbound(read, { ...contextOf(parts, { conversation, place, quotes }), isPast });
+  const { read, context } = await openMessage(parts, { message, place, conversation });
+  const inbound = toInbound(read, { ...context, isPast });
   if (inbound === null) return;
-  await persist(parts, () => sink.message(inbound));
+  await patiently(parts, 'stored', () => sink.message(inbound));
   parts.audiences.told(conversation, place.audience);
   parts.onStored(conversation, message.id);
 }
 
-async function receiveEdit(
+/** An update may hold a part of the message only. */
+async function receiveUpdate(
   parts: ReceiverParts,
   { id, channel_id: channelId }: { readonly id: string; readonly channel_id: string },
   data: unknown,
 ): Promise<void> {
   const whole = messageSchema.safeParse(data).data ?? (await fetchMessage(parts, channelId, id));
-  if (whole === null || whole.author.id === parts.places.self(null).userId || isWithheld(whole)) return;
-  const place = await placeOf(parts, whole);
-  if (place === null) return;
-  const conversation = keyOf(parts.bot, place);
-  const quotes = await quotesOf(parts, conversation, whole);
-  const read = await withFiles(whole, parts.files);
-  const content = toParts(read, contextOf(parts, { conversation, place, quotes }));
-  const at = Date.parse(whole.edited_timestamp ?? whole.timestamp);
-  await persist(parts, () => parts.sink.edited({ conversation, externalId: id, parts: content, at }));
+  if (whole !== null) await receiveEdit(parts, whole);
 }
 
-function removal(parts: ReceiverParts, channelId: string, externalIds: readonly string[]) {
-  const work = async (): Promise<void> => {
-    const place = await parts.places.find(channelId);
-    if (place === null) return;
-    const conversation = keyOf(parts.bot, place);
-    await persist(parts, () => parts.sink.removed({ conversation, externalIds }));
-  };
-  return { channelId, work };
+async function receiveEdit(parts: ReceiverParts, message: WireMessage): Promise<void> {
+  if (message.author.id === parts.places.self(null).userId || isWithheld(message)) return;
+  const place = await placeOf(parts, message);
+  if (place === null) return;
+  const conversation = keyOf(parts.bot, place);
+  const { read, context } = await openMessage(parts, { message, place, conversation });
+  const at = Date.parse(message.edited_timestamp ?? message.timestamp);
+  const edit = { conversation, externalId: message.id, parts: toParts(read, context), at };
+  await patiently(parts, 'stored', () => parts.sink.edited(edit));
+}
+
+async function receiveRemoval(parts: ReceiverParts, channelId: string, externalIds: readonly string[]): Promise<void> {
+  const place = await patiently(parts, 'placed', () => parts.places.find(channelId));
+  if (place === null) return;
+  const conversation = keyOf(parts.bot, place);
+  await patiently(parts, 'stored', () => parts.sink.removed({ conversation, externalIds }));
 }
 
 /** A direct message needs no look-up: it alone has no server. */
 async function placeOf(parts: ReceiverParts, message: WireMessage): Promise<Place | null> {
-  if (message.guild_id) return await parts.places.find(message.channel_id);
+  if (message.guild_id) return await patiently(parts, 'placed', () => parts.places.find(message.channel_id));
   return { guildId: null, channelId: message.channel_id, threadId: null, audience: 'dm' };
 }
 
-async function quotesOf(parts: ReceiverParts, conversation: ConversationKey, message: WireMessage): Promise<boolean> {
-  const first = await parts.beginnings.of(conversation, message.id);
+/** Over REST Discord does not tell what the author is called in the server, and which roles they have. */
+async function withMember(parts: ReceiverParts, message: WireMessage): Promise<WireMessage> {
+  const { guild_id: guildId, author, member } = message;
+  if (!guildId || member || isBot(message)) return message;
+  return { ...message, member: await patiently(parts, 'read', () => parts.members.of(guildId, author.id)) };
+}
+
+interface Opening {
+  readonly message: WireMessage;
+  readonly place: Place;
+  readonly conversation: ConversationKey;
+}
+
+/** The message with its files, and what is needed to understand it. */
+async function openMessage(parts: ReceiverParts, { message, place, conversation }: Opening) {
+  const { places, settings, beginnings } = parts;
+  const self = places.self(place.guildId);
+  const first = await patiently(parts, 'stored', () => beginnings.of(conversation, message.id));
   const replied = message.message_reference?.message_id;
-  return Boolean(replied) && isNewer(first, replied ?? first);
-}
-
-function contextOf(
-  { places, settings }: ReceiverParts,
-  of: Pick<MapContext, 'conversation' | 'place' | 'quotes'>,
-): Omit<MapContext, 'isPast'> & { readonly isPast: false } {
+  const isFromBefore = Boolean(replied) && isNewer(first, replied ?? first);
+  const quotes = isFromBefore || !isSuperfluous(message, { settings, place, self });
   const imageBytes = settings.attachments.image_mb * 1_000_000;
-  return { ...of, self: places.self(of.place.guildId), names: places.names, imageBytes, isPast: false };
+  const context: MapContext = { conversation, place, self, names: places.names, imageBytes, quotes, isPast: false };
+  return { read: await withFiles(message, parts.files), context };
 }
 
-async function fetchMessage({ rest }: ReceiverParts, channelId: string, id: string): Promise<WireMessage | null> {
+async function fetchMessage(parts: ReceiverParts, channelId: string, id: string): Promise<WireMessage | null> {
+  const read = () => parts.rest.get(Routes.channelMessage(channelId, id));
   try {
-    return messageSchema.parse(await rest.get(Routes.channelMessage(channelId, id)));
-  } catch {
-    return null;
+    return messageSchema.parse(await patiently(parts, 'read', read));
+  } catch (error) {
+    if (isOutOfReach(error)) return null;
+    throw error;
   }
-}
-
-const ATTEMPTS = 10;
-const LONGEST_PAUSE_MS = 30_000;
-
-/** Tries again when the store fails. What is given up at a stop is read at the next start. */
-async function persist(parts: ReceiverParts, work: () => Promise<unknown>): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await work();
-      return;
-    } catch (error) {
-      if (attempt === ATTEMPTS || parts.signal.aborted) throw error;
-      parts.log.error('What came from Discord could not be stored; trying again', { cause: describe(error), attempt });
-      const pauseMs = Math.min(LONGEST_PAUSE_MS, 250 * 2 ** attempt);
-      await parts.clock.sleep(pauseMs, { signal: parts.signal }).catch(() => undefined);
-    }
-  }
-}
-
-interface Lanes {
-  put(name: string, work: () => Promise<void>): void;
-  drained(): Promise<void>;
-}
-
-/** One piece of work after the other in each lane, the lanes side by side. */
-function createLanes(log: Log): Lanes {
-  const ends = new Map<string, Promise<void>>();
-  return {
-    put(name, work) {
-      const end = (ends.get(name) ?? Promise.resolve()).then(work).catch((error: unknown) => {
-        log.error('An event of Discord was not taken', { channel: name, cause: describe(error) });
-      });
-      ends.set(name, end);
-      end.then(
-        () => ends.get(name) === end && ends.delete(name),
-        () => undefined,
-      );
-    },
-    async drained() {
-      await Promise.all(ends.values());
-    },
-  };
 }
 
 function createOnce(work: () => void): () => void {

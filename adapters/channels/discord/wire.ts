@@ -15,7 +15,7 @@ export const userSchema = z.object({
 });
 export type WireUser = z.infer<typeof userSchema>;
 
-const memberSchema = z.object({
+export const memberSchema = z.object({
   nick: z.string().nullish(),
   roles: z.array(id).default([]),
   permissions: z.string().nullish(),
@@ -31,6 +31,12 @@ const attachmentSchema = z.object({
 });
 export type WireAttachment = z.infer<typeof attachmentSchema>;
 
+const embedSchema = z.object({
+  title: z.string().nullish(),
+  description: z.string().nullish(),
+  fields: z.array(z.object({ name: z.string(), value: z.string() })).nullish(),
+});
+
 const contentShape = {
   content: z.string().default(''),
   attachments: z.array(attachmentSchema).default([]),
@@ -43,11 +49,14 @@ const contentShape = {
     .nullish(),
   mentions: z.array(userSchema.extend({ member: memberSchema.partial().nullish() })).default([]),
   mention_roles: z.array(id).default([]),
+  embeds: z.array(embedSchema).default([]),
+  components: z.array(z.unknown()).default([]),
 };
 
 const quotedSchema = z.object({
   id,
   author: userSchema,
+  timestamp: z.string().nullish(),
   ...contentShape,
 });
 export type WireQuoted = z.infer<typeof quotedSchema>;
@@ -125,9 +134,21 @@ export type WireInteraction = z.infer<typeof interactionSchema>;
 /** A dispatch as the client tells of it before it does anything itself. */
 export const packetSchema = z.object({ t: z.string(), d: z.unknown() });
 
+const EPOCH_MS = 1_420_070_400_000;
+
 /** When a snowflake was made, epoch milliseconds. */
 export function timeOf(snowflake: string): number {
-  return Number(BigInt(snowflake) >> 22n) + 1_420_070_400_000;
+  return Number(BigInt(snowflake) >> 22n) + EPOCH_MS;
+}
+
+/** The first snowflake of a moment. */
+export function snowflakeAt(at: number): string {
+  return (BigInt(Math.max(0, at - EPOCH_MS)) << 22n).toString();
+}
+
+/** Messages that were brought in from elsewhere have ids of their own. */
+export function isSnowflake(text: string): boolean {
+  return /^\d{15,22}$/.test(text);
 }
 
 /** Snowflakes in the order of their making. */

@@ -1,0 +1,50 @@
+import { DiscordAPIError } from 'discord.js';
+import { z } from 'zod';
+import { type Clock, describe, type Log } from '../../../src/index.ts';
+
+/** With the pauses between them about a quarter of an hour. */
+const ATTEMPTS = 30;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
+
+export interface PatienceParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/** Tries again what fails for the moment: the store, the network, Discord itself. `what` completes "could not be …". */
+export async function patiently<Result>(
+  { clock, log, signal }: PatienceParts,
+  what: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (isFinal(error) || attempt === ATTEMPTS || signal.aborted) throw error;
+      log.error(`What came from Discord could not be ${what}; trying again`, { cause: describe(error), attempt });
+      const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
+      await clock.sleep(pauseMs, { signal }).catch(() => undefined);
+    }
+  }
+}
+
+/** Discord took a look and said no, or says what nobody understands. */
+function isFinal(error: unknown): boolean {
+  return error instanceof z.ZodError || (error instanceof DiscordAPIError && error.status < 500);
+}
+
+/** Not there any more, or not to be seen. */
+export function isOutOfReach(error: unknown): boolean {
+  return error instanceof DiscordAPIError && (error.status === 403 || error.status === 404);
+}
+
+/** Deleted for certain, and not only out of sight. */
+export function isDeleted(error: unknown): boolean {
+  return error instanceof DiscordAPIError && (error.code === UNKNOWN_CHANNEL || error.code === UNKNOWN_MESSAGE);
+}
+
+const UNKNOWN_CHANNEL = 10003;
+const UNKNOWN_MESSAGE = 10008;

@@ -1,0 +1,301 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { InboundMessage } from '../../src/index.ts';
+import {
+  ADA,
+  BOB,
+  DIRECT,
+  type DiscordDouble,
+  ELSEWHERE,
+  GENERAL,
+  GUILD,
+  GUILD_TWO,
+  STAFF,
+  startDiscord,
+} from '../fixtures/discord/double.ts';
+import {
+  type Opened,
+  type OpenOptions,
+  openChannel,
+  type RecordedSink,
+  recordSink,
+  until,
+} from '../fixtures/discord/kit.ts';
+import { snowflake, thread } from '../fixtures/discord/payloads.ts';
+
+const THREAD = '500000000000000001';
+const ROLE = '400000000000000007';
+const key = (channel: string, guild = GUILD) => `discord:${guild}:${channel}`;
+const texts = (messages: readonly InboundMessage[]) => messages.map(({ text }) => text);
+const minutesAgo = (minutes: number) => snowflake(Date.now() - minutes * 60_000);
+
+interface World extends Opened {
+  readonly double: DiscordDouble;
+}
+
+/** Something is heard, the bot goes away, `meanwhile` happens, and the bot comes back. */
+async function afterAnAbsence(
+  options: OpenOptions & {
+    readonly before: (double: DiscordDouble) => number;
+    readonly meanwhile: (double: DiscordDouble) => void;
+  },
+  look: (world: World) => Promise<void>,
+): Promise<void> {
+  const double = await startDiscord();
+  const sink = recordSink();
+  const first = openChannel(double, { ...options, sink });
+  await first.channel.start(sink);
+  const count = options.before(double);
+  await until('what was said before', () => sink.messages.length === count);
+  await first.channel.stop();
+  options.meanwhile(double);
+  const second = openChannel(double, { ...options, sink });
+  try {
+    await second.channel.start(sink);
+    await look({ double, ...second });
+  } finally {
+    await second.channel.stop();
+    await double.close();
+  }
+}
+
+/** All that was to be read has been read: what is said now comes after it. */
+async function settled(double: DiscordDouble, sink: RecordedSink, channel = GENERAL): Promise<void> {
+  double.say(channel, BOB, 'the end');
+  await until('the end', () => sink.messages.some(({ text }) => text === 'the end'));
+}
+
+describe('what was changed while the bot was away', () => {
+  test('edits and deletions are found, also beside what was missed; the rest is left alone', async () => {
+    const said = (double: DiscordDouble, text: string) =>
+      double.messagesIn(GENERAL).find(({ content }) => content === text) ?? expect.fail(text);
+    await afterAnAbsence(
+      {
+        before: (double) => {
+          for (const text of ['one', 'two', 'three']) double.say(GENERAL, ADA, text);
+          return 3;
+        },
+        meanwhile: (double) => {
+          double.remove(said(double, 'one'), { silent: true });
+          double.edit(said(double, 'two'), 'two!', { silent: true });
+          double.say(GENERAL, ADA, 'four', { silent: true });
+        },
+      },
+      async ({ double, sink, log }) => {
+        const gone = sink.messages[0]?.externalId;
+        await settled(double, sink);
+        expect(sink.edits.map(({ externalId, parts }) => [externalId, parts])).toEqual([
+          [sink.messages[1]?.externalId, [{ kind: 'text', text: 'two!' }]],
+        ]);
+        expect(sink.removals).toEqual([{ conversation: key(GENERAL), externalIds: [gone] }]);
+        expect(texts(sink.messages)).toEqual(['one', 'two', 'three', 'four', 'the end']);
+        expect(log.lines.find(({ message }) => message === 'Read what was changed')?.fields).toMatchObject({
+          edited: 1,
+          removed: 1,
+        });
+      },
+    );
+  });
+
+  test('nothing is taken for deleted where the bot may not read the history', async () => {
+    await afterAnAbsence(
+      {
+        before: (double) => {
+          double.say(GENERAL, ADA, 'one');
+          return 1;
+        },
+        meanwhile: (double) => {
+          double.world.readsHistory = false;
+        },
+      },
+      async ({ double, sink }) => {
+        await settled(double, sink);
+        expect(double.rest.sent('GET', /messages\/\d+$/)).toHaveLength(1);
+        expect(sink.removals).toEqual([]);
+      },
+    );
+  });
+
+  test('is not looked for where nothing was said for days: that costs no request', async () => {
+    const double = await startDiscord();
+    const sink = recordSink();
+    const old = double.say(GENERAL, ADA, 'long ago', { id: minutesAgo(60 * 24 * 4), silent: true });
+    await sink.message({ ...inbound(GENERAL, old.id), at: Date.parse(old.timestamp) });
+    const { channel } = openChannel(double, { sink });
+    await channel.start(sink);
+    await settled(double, sink);
+    expect(double.rest.sent('GET', /messages/)).toEqual([]);
+    await channel.stop();
+    await double.close();
+  });
+});
+
+describe('where nothing was kept before', () => {
+  test('a thread and a channel in which people spoke meanwhile are read, and only from then on', async () => {
+    await afterAnAbsence(
+      {
+        before: (double) => {
+          double.say(STAFF, BOB, 'before the bot was there', { id: minutesAgo(90), silent: true });
+          double.say(GENERAL, ADA, 'heard');
+          return 1;
+        },
+        meanwhile: (double) => {
+          double.addChannel(thread({ id: THREAD, guild_id: GUILD, parent_id: GENERAL }));
+          double.say(THREAD, BOB, 'in a new thread', { silent: true });
+          double.say(STAFF, BOB, 'among the staff', { silent: true });
+        },
+      },
+      async ({ double, sink }) => {
+        await until('both', () => sink.messages.length === 3);
+        await settled(double, sink);
+        expect(sink.messages.map(({ conversation, text }) => [conversation, text]).toSorted()).toEqual(
+          [
+            [key(GENERAL), 'heard'],
+            [key(GENERAL), 'the end'],
+            [`${key(GENERAL)}:${THREAD}`, 'in a new thread'],
+            [key(STAFF), 'among the staff'],
+          ].toSorted(),
+        );
+      },
+    );
+  });
+
+  test('a bot that never heard anything reads nothing of the past', async () => {
+    const double = await startDiscord();
+    double.say(GENERAL, ADA, 'the past', { silent: true });
+    const { channel, sink } = openChannel(double);
+    await channel.start(sink);
+    await settled(double, sink);
+    expect(texts(sink.messages)).toEqual(['the end']);
+    await channel.stop();
+    await double.close();
+  });
+});
+
+describe('who said what was missed', () => {
+  test('is known by the name and the roles of the server', async () => {
+    await afterAnAbsence(
+      {
+        table: { roles: { allow: [ROLE] } },
+        before: (double) => {
+          double.addMember(ADA, { nick: 'Countess', roles: [ROLE] });
+          double.addMember(BOB);
+          double.say(GENERAL, ADA, 'heard', { member: { roles: [ROLE] } });
+          return 1;
+        },
+        meanwhile: (double) => {
+          double.say(GENERAL, ADA, 'from one with the role', { silent: true });
+          double.say(GENERAL, BOB, 'from one without', { silent: true });
+        },
+      },
+      async ({ double, sink }) => {
+        await until('the missed one', () => sink.messages.length === 2);
+        double.say(GENERAL, ADA, 'the end', { member: { roles: [ROLE] } });
+        await until('the end', () => sink.messages.length === 3);
+        expect(sink.messages.map(({ author, text }) => [author.name, text])).toEqual([
+          ['Ada', 'heard'],
+          ['Countess', 'from one with the role'],
+          ['Ada', 'the end'],
+        ]);
+      },
+    );
+  });
+});
+
+describe('how long it takes', () => {
+  test('a live message waits for its own channel alone', async () => {
+    const threads = [1, 2, 3].map((number) => `50000000000000000${number}`);
+    const busy = [STAFF, ELSEWHERE, ...threads];
+    const asked = (double: DiscordDouble) =>
+      double.rest.sent('GET', new RegExp(`/(${busy.join('|')})/messages$`)).length;
+    await afterAnAbsence(
+      {
+        before: (double) => {
+          for (const id of threads) double.addChannel(thread({ id, guild_id: GUILD, parent_id: GENERAL }));
+          double.say(GENERAL, ADA, 'heard', { id: minutesAgo(1) });
+          for (const place of busy) double.say(place, ADA, 'heard');
+          return 1 + busy.length;
+        },
+        meanwhile: (double) => {
+          for (const id of busy) double.rest.limit('GET', new RegExp(`/${id}/messages$`), { forMs: 1_000 });
+        },
+      },
+      async ({ double, sink }) => {
+        double.say(GENERAL, ADA, 'at once');
+        await until('the message', () => texts(sink.messages).includes('at once'));
+        // As many as are read side by side were asked for, and have still to wait.
+        expect(asked(double)).toBe(4);
+      },
+    );
+  });
+
+  test('a look-up that fails for a moment loses no message', async () => {
+    const double = await startDiscord();
+    const { channel, sink } = openChannel(double);
+    await channel.start(sink);
+    double.addChannel(thread({ id: THREAD, guild_id: GUILD, parent_id: GENERAL }));
+    double.rest.fail('GET', new RegExp(`/channels/${THREAD}$`), { status: 503, times: 4 });
+    double.say(THREAD, ADA, 'in a thread that nobody told of');
+    await until('the message', () => sink.messages.length === 1, 15_000);
+    await channel.stop();
+    await double.close();
+  }, 20_000);
+});
+
+describe('a place that the bot lost while it was away', () => {
+  const said = (double: DiscordDouble) => {
+    double.addChannel(thread({ id: THREAD, guild_id: GUILD, parent_id: GENERAL }));
+    for (const place of [GENERAL, THREAD, STAFF, ELSEWHERE, DIRECT]) double.say(place, ADA, 'hello');
+    return 5;
+  };
+  const lose = (double: DiscordDouble) => {
+    double.removeChannel(THREAD);
+    double.removeChannel(STAFF);
+    double.world.guilds.splice(0, 2, GUILD);
+  };
+
+  test('is purged at the next start where that is wanted, and nothing else', async () => {
+    await afterAnAbsence({ table: { purge_on_leave: true }, before: said, meanwhile: lose }, async ({ sink }) => {
+      await until('all of it', () => sink.gone.length === 3);
+      await delay(30);
+      expect(sink.gone.toSorted()).toEqual(
+        [`${key(GENERAL)}:${THREAD}`, key(STAFF), key(ELSEWHERE, GUILD_TWO)].toSorted(),
+      );
+    });
+  });
+
+  test('is kept by default', async () => {
+    await afterAnAbsence({ before: said, meanwhile: lose }, async ({ double, sink }) => {
+      await settled(double, sink);
+      expect(sink.gone).toEqual([]);
+    });
+  });
+});
+
+test('what was brought in from elsewhere, with ids of its own, hinders nothing', async () => {
+  const double = await startDiscord();
+  const sink = recordSink();
+  await sink.message(inbound(STAFF, 'imported-17'));
+  await sink.message(inbound(GENERAL, double.say(GENERAL, ADA, 'start', { silent: true }).id));
+  double.say(GENERAL, ADA, 'missed', { silent: true });
+  const { channel } = openChannel(double, { sink });
+  await channel.start(sink);
+  await until('the missed one', () => texts(sink.messages).includes('missed'));
+  await channel.stop();
+  await double.close();
+});
+
+function inbound(channel: string, externalId: string): InboundMessage {
+  return {
+    conversation: key(channel) as never,
+    externalId,
+    author: { id: ADA.id, name: 'Ada', kind: 'person' },
+    text: 'start',
+    attachments: [],
+    replyTo: null,
+    mentions: [],
+    addressesBot: false,
+    audience: 'public',
+    at: Date.now(),
+  };
+}

@@ -1,9 +1,9 @@
 import type { ExpressionBuilder } from 'kysely';
 import type { ForgetPlan, MemoryChange, MemoryEvent, MemoryId, MemoryStore } from '../../../src/index.ts';
-import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
+import { first, type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import { readMemoryEvent } from './json.ts';
 import { createMemoryList } from './memory-list.ts';
-import { addMemoryEvent, createReadableCheck, findMemory, removeMemories, withSources } from './memory-rows.ts';
+import { addMemoryEvent, createWithSources, findMemory, removeMemories } from './memory-rows.ts';
 import { applyWrites } from './memory-writes.ts';
 import { redact } from './redaction.ts';
 import type { Shared } from './shared.ts';
@@ -13,18 +13,20 @@ export function createMemories(shared: Shared): MemoryStore {
   const { engine } = shared;
   const countRecall = prepareCountRecall(engine);
   const listed = createMemoryList(engine);
-  const hasReadable = createReadableCheck(engine);
+  const withSources = createWithSources(engine);
   return {
     save: (save) => engine.write((tx) => applyWrites(shared, tx, save)),
     find: (id) =>
       engine.read(async (tx) => {
         const row = await findMemory(engine, tx, id);
-        return row === null ? null : ((await withSources(engine, tx, [row]))[0] ?? null);
+        return row === null ? null : ((await withSources(tx, [row]))[0] ?? null);
       }),
     list: (query) =>
-      engine.read(async (tx) =>
-        (await hasReadable(tx, query.reader)) ? withSources(engine, tx, await tx.rows(listed(query))) : [],
-      ),
+      engine.read(async (tx) => {
+        const { any, rows } = listed(query);
+        if (any !== null && (await first(tx, any)) === null) return [];
+        return withSources(tx, await tx.rows(rows));
+      }),
     change: (id, change, event) => engine.write((tx) => changeMemory(engine, tx, { id, change, event })),
     async forget(plan) {
       await engine.write((tx) =>

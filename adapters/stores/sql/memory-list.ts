@@ -1,20 +1,46 @@
-import { type Expression, expressionBuilder, type SqlBool } from 'kysely';
+import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely';
 import type { MemoryId, MemoryList } from '../../../src/index.ts';
 import { type Parameter, prepare, type SqlEngine, type Statement } from './engine.ts';
-import { readableBy } from './memory-rows.ts';
+import { padded, readableBy } from './memory-rows.ts';
 import type { MemoryRow, Tables } from './tables.ts';
 
 /** Shapes differ by the lengths of lists: those of the reply path come again and again, the rest is built anew. */
 const KEPT_SHAPES = 200;
+const MOST_PADDED = 64;
+
+export interface ListStatements {
+  readonly rows: Statement<MemoryRow>;
+  /**
+   * Whether there is anything at all. Most places have no instructions, many no memories, and an ordered list of nothing
+   * costs SQLite thirty times what this question does: it makes its tables for sorting before it looks. Null for a list
+   * of known ones.
+   */
+  readonly any: Statement | null;
+}
 
 /** Every turn lists memories, and building the query costs more than running it: each shape of it is built once. */
-export function createMemoryList(engine: SqlEngine): (list: MemoryList) => Statement<MemoryRow> {
-  const kept = new Map<string, (values: ListValues) => Statement<MemoryRow>>();
-  return (list) => {
+export function createMemoryList(engine: SqlEngine): (list: MemoryList) => ListStatements {
+  const kept = new Map<string, ReturnType<typeof prepareList>>();
+  return (asked) => {
+    const list = withPaddedRecall(asked);
     const shape = shapeOf(list);
-    const statement = kept.get(shape) ?? prepare((p: Parameter<ListValues>) => listed(engine, list, p));
-    if (kept.size < KEPT_SHAPES) kept.set(shape, statement);
-    return statement(valuesOf(list));
+    const statements = kept.get(shape) ?? prepareList(engine, list);
+    if (kept.size < KEPT_SHAPES) kept.set(shape, statements);
+    const values = valuesOf(list);
+    return { rows: statements.rows(values), any: statements.any?.(values) ?? null };
+  };
+}
+
+function withPaddedRecall(list: MemoryList): MemoryList {
+  if (list.recall === undefined) return list;
+  return { ...list, recall: { ...list.recall, ids: padded(list.recall.ids, MOST_PADDED) } };
+}
+
+function prepareList(engine: SqlEngine, list: MemoryList) {
+  const isKnown = list.ids !== undefined || (list.recall !== undefined && list.recall.ids.length > 0);
+  return {
+    rows: prepare((p: Parameter<ListValues>) => ordered(filtered(engine, list, p), p)),
+    any: isKnown ? null : prepare((p: Parameter<ListValues>) => filtered(engine, list, p).limit(1)),
   };
 }
 
@@ -56,13 +82,13 @@ function valuesOf({ reader, subjectId, recall, ids, fingerprints, limit, offset 
   };
 }
 
-function listed({ query }: SqlEngine, list: MemoryList, p: Parameter<ListValues>) {
+function filtered({ query }: SqlEngine, list: MemoryList, p: Parameter<ListValues>) {
   const { audience, sharePublic } = list.reader;
   const reader = { place: p('place'), workspace: p('workspace'), agentId: p('agentId'), audience, sharePublic };
   // Not every engine takes an empty list.
   const { kinds, states, ids, fingerprints } = list;
   if ([kinds, states, ids, fingerprints].some((wanted) => wanted?.length === 0)) {
-    return query.selectFrom('memory').selectAll().limit(0);
+    return query.selectFrom('memory').selectAll().where(sql<SqlBool>`1 = 0`);
   }
   let select = query.selectFrom('memory').selectAll().where(readableBy(reader));
   if (kinds) select = select.where('kind', 'in', kinds);
@@ -73,6 +99,10 @@ function listed({ query }: SqlEngine, list: MemoryList, p: Parameter<ListValues>
   if (idsOf) select = select.where('id', 'in', idsOf);
   const printsOf = fingerprints?.map((_, index) => p(`fingerprint.${index}`));
   if (printsOf) select = select.where('fingerprint', 'in', printsOf);
+  return select;
+}
+
+function ordered(select: ReturnType<typeof filtered>, p: Parameter<ListValues>) {
   return select
     .orderBy('pinned', 'desc')
     .orderBy('importance', 'desc')

@@ -35,34 +35,40 @@ export type ReaderValues = Pick<MemoryReader, 'audience' | 'sharePublic'> & {
   readonly [Name in 'place' | 'workspace' | 'agentId']: string | Expression<string>;
 };
 
-/**
- * Whether there is anything to read at all. Most places have no memories, and an ordered list of nothing costs SQLite
- * thirty times what this question does: it makes its tables for sorting before it looks.
- */
-export function createReadableCheck({ query }: SqlEngine) {
-  const kept = new Map<string, ReturnType<typeof build>>();
-  const build = ({ audience, sharePublic }: MemoryReader) =>
-    prepare((p: Parameter<Pick<MemoryReader, 'place' | 'workspace' | 'agentId'>>) => {
-      const values = { place: p('place'), workspace: p('workspace'), agentId: p('agentId') };
-      const readable = readableBy({ ...values, audience, sharePublic });
-      return query.selectFrom('memory').select('id').where(readable).limit(1);
-    });
-  return async (transaction: Transaction, reader: MemoryReader): Promise<boolean> => {
-    const shape = `${reader.audience} ${reader.sharePublic}`;
-    const statement = kept.get(shape) ?? build(reader);
-    kept.set(shape, statement);
-    return (await first(transaction, statement(reader))) !== null;
+/** Memories with their sources, in the order of the rows. */
+export function createWithSources(engine: SqlEngine) {
+  const statementFor = createSourceStatements(engine);
+  return async (transaction: Transaction, rows: readonly MemoryRow[]): Promise<readonly Memory[]> => {
+    if (rows.length === 0) return [];
+    const sources = await transaction.rows(statementFor(rows.map((row) => row.id)));
+    const byMemory = Map.groupBy(sources, (source) => source.memory_id);
+    return rows.map((row) => toMemory(row, (byMemory.get(row.id) ?? []).map(toSource)));
   };
 }
 
-/** With their sources, in the order of the rows. */
-export async function withSources(
-  { query }: SqlEngine,
-  transaction: Transaction,
-  rows: readonly MemoryRow[],
-): Promise<readonly Memory[]> {
-  if (rows.length === 0) return [];
-  const sources = await transaction.rows(
+/** Every turn that recalls something asks for sources: for the usual numbers of memories the query is built once. */
+const MOST_KEPT = 64;
+
+function createSourceStatements(engine: SqlEngine) {
+  const kept = new Map<number, ReturnType<typeof prepareSources>>();
+  return (ids: readonly MemoryId[]) => {
+    const asked = padded(ids, MOST_KEPT);
+    const statement = kept.get(asked.length) ?? prepareSources(engine, asked.length);
+    if (asked.length <= MOST_KEPT) kept.set(asked.length, statement);
+    return statement(Object.fromEntries(asked.map((id, index) => [`id.${index}`, id])));
+  };
+}
+
+/** As many as the next power of two, the last one repeated: a list of few lengths makes few queries. */
+export function padded<Value>(values: readonly Value[], most: number): readonly Value[] {
+  const [last] = values.slice(-1);
+  if (last === undefined || values.length > most) return values;
+  const length = 2 ** Math.ceil(Math.log2(values.length));
+  return [...values, ...new Array<Value>(length - values.length).fill(last)];
+}
+
+function prepareSources({ query }: SqlEngine, length: number) {
+  return prepare((p: Parameter<{ readonly [id: `id.${number}`]: MemoryId }>) =>
     query
       .selectFrom('memory_source')
       .innerJoin('conversation', 'conversation.id', 'memory_source.conversation_id')
@@ -75,14 +81,11 @@ export async function withSources(
       .where(
         'memory_id',
         'in',
-        rows.map((row) => row.id),
+        Array.from({ length }, (_, index) => p(`id.${index}`)),
       )
       .orderBy('memory_source.conversation_id')
-      .orderBy('memory_source.seq')
-      .compile(),
+      .orderBy('memory_source.seq'),
   );
-  const byMemory = Map.groupBy(sources, (source) => source.memory_id);
-  return rows.map((row) => toMemory(row, (byMemory.get(row.id) ?? []).map(toSource)));
 }
 
 function toSource(row: {

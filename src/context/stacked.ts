@@ -14,6 +14,7 @@ import { isDue } from './due.ts';
 import { correctionOf, press, relieve, toAssembly } from './fit.ts';
 import { createFrameBuilder, type FrameBuilder } from './frame.ts';
 import { planEmergency } from './plan.ts';
+import { spokenTokens } from './settled.ts';
 import { createShrinks, type Shrinks } from './shrink.ts';
 import { tierOf } from './tiers.ts';
 import type { Fitted, ViewRequest } from './view.ts';
@@ -105,19 +106,13 @@ async function dropHopeless(services: Services, request: AssembleRequest, fullTo
   const correction = correctionOf(request.snapshot, request.profile.modelId);
   let work = request;
   let gaps = 0;
-  while (gaps < MOST_GAPS && spokenTokens(work.snapshot) * correction >= fullTokens) {
+  while (gaps < MOST_GAPS && spokenTokens(work.snapshot.tail) * correction >= fullTokens) {
     const snapshot = await openGap(services, work, 'emergency');
     if (snapshot === null) break;
     work = { ...work, snapshot };
     gaps += 1;
   }
   return { work, gaps };
-}
-
-/** What no relief can make smaller: words. */
-function spokenTokens({ tail }: ContextSnapshot): number {
-  const spoken = tail.filter(({ role, parts }) => role !== 'notice' && parts.every(({ kind }) => kind === 'text'));
-  return spoken.reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
 type GapRequest = Pick<AssembleRequest, 'snapshot' | 'readUpto' | 'now'>;

@@ -7,6 +7,7 @@ import { viewOrder } from './order.ts';
 import { type Piece, pieceOf } from './pieces.ts';
 import { droppedText, RECENT_TURNS, type Squeeze, shortenMessage } from './relief.ts';
 import { repair } from './repair.ts';
+import { type Head, headOf } from './settled.ts';
 import { estimateMessages, estimateText } from './tokens.ts';
 import { spellOutTools } from './without-tools.ts';
 
@@ -52,7 +53,7 @@ export function buildView(frames: FrameBuilder, request: ViewRequest, squeeze: S
   const spoken = takesTools(profile) ? written : spellOutTools(written);
   return {
     system: [...frame.blocks, ...stackBlocks(layers)],
-    messages: repair([...spoken, ...steps]),
+    messages: [...tail.head, ...repair([...spoken, ...steps])],
     tools: profile.tools,
     regions: {
       fixed: frame.tokens,
@@ -78,6 +79,8 @@ function stackBlocks(layers: readonly Layer[]): readonly SystemBlock[] {
 }
 
 interface Tail {
+  /** Messages that stand before the pieces, made in an earlier turn. */
+  readonly head: readonly ModelMessage[];
   /** Text before the first message: what is missing there. */
   readonly opening: string | null;
   readonly pieces: readonly Piece[];
@@ -88,8 +91,27 @@ interface Tail {
   readonly tokens: number;
 }
 
-function buildTail({ snapshot, readUpto, profile }: ViewRequest, squeeze: Squeeze): Tail {
-  const ordered = viewOrder(snapshot.tail, readUpto);
+/** A head of which nothing is missing or shortened is the same in every view of the tail. */
+function keptHead({ snapshot, readUpto }: ViewRequest, squeeze: Squeeze): Head | null {
+  const isWhole = snapshot.omitted.entries === 0 && squeeze.droppedShare === 0;
+  if (!isWhole || Number.isFinite(squeeze.textTokens)) return null;
+  const replySeq = nearbySeq(snapshot.tail);
+  return headOf(snapshot.tail, readUpto, (entries) => {
+    const ordered = viewOrder(entries, Number.POSITIVE_INFINITY);
+    const pieces = ordered.map((entry) => pieceOf(entry, { stub: false, textTokens: squeeze.textTokens, replySeq }));
+    const composed = compose({ opening: null, pieces, askAt: -1, images: [] }, []);
+    return { messages: repair(composed), tokens: tokensOf(pieces) };
+  });
+}
+
+function tokensOf(pieces: readonly Piece[]): number {
+  return pieces.reduce((sum, piece) => sum + piece.tokens, 0);
+}
+
+function buildTail(request: ViewRequest, squeeze: Squeeze): Tail {
+  const { snapshot, readUpto, profile } = request;
+  const head = keptHead(request, squeeze);
+  const ordered = viewOrder(head === null ? snapshot.tail : snapshot.tail.slice(head.entries), readUpto);
   const newest = ordered.findLastIndex((entry) => entry.role === 'user');
   const dropped = wholeGroups(ordered, Math.floor(Math.max(0, newest) * squeeze.droppedShare));
   const shown = dropped === 0 ? ordered : ordered.slice(dropped);
@@ -107,9 +129,10 @@ function buildTail({ snapshot, readUpto, profile }: ViewRequest, squeeze: Squeez
     squeeze.images && profile.traits.images ? imagesOf(shown.slice(runStart(shown, askAt), askAt + 1)) : [];
   const missing = dropped + snapshot.omitted.entries;
   const opening = missing === 0 ? null : droppedText(missing);
-  const spoken = pieces.reduce((sum, piece) => sum + piece.tokens, estimateText(opening ?? ''));
+  const spoken = (head?.tokens ?? 0) + tokensOf(pieces) + estimateText(opening ?? '');
   const tokens = spoken + estimateMessages(images.length === 0 ? [] : [{ role: 'user', content: images }]);
-  return { opening, pieces, askAt, images, askTokens: pieces[askAt]?.tokens ?? 0, tokens };
+  const askTokens = pieces[askAt]?.tokens ?? 0;
+  return { head: head?.messages ?? [], opening, pieces, askAt, images, askTokens, tokens };
 }
 
 /** So many entries, and the results of the calls among them: nobody can do anything with half of a round. */
@@ -162,7 +185,10 @@ function imagesOf(entries: readonly Entry[]): readonly UserContent[] {
 }
 
 /** Joins the messages of people that stand side by side, and puts what is volatile right before the newest of them. */
-function compose(tail: Tail, volatile: readonly VolatileSection[]): readonly ModelMessage[] {
+function compose(
+  tail: Pick<Tail, 'opening' | 'pieces' | 'askAt' | 'images'>,
+  volatile: readonly VolatileSection[],
+): readonly ModelMessage[] {
   const messages: ModelMessage[] = [];
   let run: Piece[] = [];
   const extras = volatile.map((section): UserContent => ({ kind: 'text', text: section.text }));

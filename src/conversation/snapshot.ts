@@ -1,3 +1,4 @@
+import { extendTail } from '../context/settled.ts';
 import type { Entry } from '../message.ts';
 import type { ContextSnapshot, Conversation, NewMessage } from '../ports/store.ts';
 
@@ -17,7 +18,7 @@ export function extendSnapshot(
     return cached.conversation.nextSeq === conversation.nextSeq ? { ...cached, conversation } : null;
   }
   const contiguous = first.seq === cached.conversation.nextSeq && conversation.nextSeq === first.seq + added.length;
-  return contiguous ? { ...cached, conversation, tail: [...cached.tail, ...added] } : null;
+  return contiguous ? { ...cached, conversation, tail: extendTail(cached.tail, added) } : null;
 }
 
 export function toEntry(message: NewMessage, seq: number): Entry {

@@ -1,28 +1,36 @@
 import { cpus, release, totalmem, type } from 'node:os';
 import { parseArgs } from 'node:util';
 import { holds, type RowOptions, type RowResult, ratioOf } from './figure.ts';
-import { formatTable } from './table.ts';
+import { formatPage, type Section } from './page.ts';
 
-/** Every figure of the benchmark beside its baseline in one run: `npm run bench -- [ROW ...] [--quick] [--json]`. */
+/**
+ * Every figure of the benchmark beside its baseline in one run: `npm run -s bench -- [ROW ...] [--quick] [--json]`. What it
+ * prints is docs/benchmarks.md. A row that fails is told at the end, and keeps no other one from being measured.
+ */
 
 type Row = (options: RowOptions) => Promise<RowResult>;
 
-/** Loaded when its turn comes: one row's tools are not to weigh on another's figures. */
-const ROWS: Readonly<Record<string, () => Promise<Row>>> = {
-  latency: async () => (await import('./rows/latency.ts')).latency,
-  losses: async () => (await import('./rows/losses.ts')).losses,
-  turn: async () => (await import('./rows/turn.ts')).turn,
-  throughput: async () => (await import('./rows/throughput.ts')).throughput,
-  memory: async () => (await import('./rows/memory.ts')).memory,
-  start: async () => (await import('./rows/start.ts')).start,
-  search: async () => (await import('./rows/search.ts')).search,
-  recall: async () => (await import('./rows/recall.ts')).recall,
-  tokens: async () => (await import('./rows/tokens.ts')).tokens,
-  postgres: async () => (await import('./rows/postgres.ts')).postgres,
-  kick: async () => (await import('./rows/kick.ts')).kick,
-  resume: async () => (await import('./rows/resume.ts')).resume,
-  workers: async () => (await import('./rows/workers.ts')).workers,
-  growth: async () => (await import('./rows/growth.ts')).growth,
+interface RowEntry {
+  readonly title: string;
+  /** Loaded when its turn comes: one row's tools are not to weigh on another's figures. */
+  readonly load: () => Promise<Row>;
+}
+
+const ROWS: Readonly<Record<string, RowEntry>> = {
+  latency: { title: 'Replies beside a summary', load: async () => (await import('./rows/latency.ts')).latency },
+  losses: { title: 'Replies lost', load: async () => (await import('./rows/losses.ts')).losses },
+  turn: { title: 'A turn', load: async () => (await import('./rows/turn.ts')).turn },
+  throughput: { title: 'Turns a second', load: async () => (await import('./rows/throughput.ts')).throughput },
+  memory: { title: 'Memory', load: async () => (await import('./rows/memory.ts')).memory },
+  start: { title: 'Start', load: async () => (await import('./rows/start.ts')).start },
+  search: { title: 'Search', load: async () => (await import('./rows/search.ts')).search },
+  recall: { title: 'What is found again', load: async () => (await import('./rows/recall.ts')).recall },
+  tokens: { title: 'Estimates of tokens', load: async () => (await import('./rows/tokens.ts')).tokens },
+  postgres: { title: 'Postgres', load: async () => (await import('./rows/postgres.ts')).postgres },
+  kick: { title: 'A kick', load: async () => (await import('./rows/kick.ts')).kick },
+  resume: { title: 'Killed workers', load: async () => (await import('./rows/resume.ts')).resume },
+  workers: { title: 'Several workers', load: async () => (await import('./rows/workers.ts')).workers },
+  growth: { title: 'Growth', load: async () => (await import('./rows/growth.ts')).growth },
 };
 
 const { values, positionals } = parseArgs({
@@ -36,26 +44,30 @@ if (unknown.length > 0) {
 }
 
 const wanted = Object.entries(ROWS).filter(([name]) => positionals.length === 0 || positionals.includes(name));
-const results: (RowResult & { readonly name: string; readonly seconds: number })[] = [];
-for (const [name, load] of wanted) {
+const sections: Section[] = [];
+const failures: string[] = [];
+for (const [name, { title, load }] of wanted) {
   process.stderr.write(`${name} ...`);
-  const run = await load();
   const startedAt = performance.now();
-  const result = await run({ quick: values.quick });
-  const seconds = (performance.now() - startedAt) / 1000;
-  process.stderr.write(` ${seconds.toFixed(1)} s\n`);
-  results.push({ name, seconds, ...result });
+  try {
+    const run = await load();
+    sections.push({ name, title, ...(await run({ quick: values.quick })) });
+  } catch (error) {
+    failures.push(`${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    process.stderr.write(' failed,');
+  }
+  process.stderr.write(` ${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`);
 }
 
 const machine = `${cpus().length} cores of ${cpus()[0]?.model ?? 'unknown'}, ${(totalmem() / 2 ** 30).toFixed(0)} GB, ${type()} ${release()}, Node ${process.version}`;
 if (values.json) {
-  const figures = results.flatMap((result) =>
-    result.figures.map((figure) => ({ row: result.name, ...figure, ratio: ratioOf(figure), holds: holds(figure) })),
+  const figures = sections.flatMap((section) =>
+    section.figures.map((figure) => ({ row: section.name, ...figure, ratio: ratioOf(figure), holds: holds(figure) })),
   );
   console.log(JSON.stringify({ machine, quick: values.quick, figures }, null, 2));
 } else {
-  console.log(`${machine}${values.quick ? ' (quick)' : ''}\n`);
-  console.log(formatTable(results.flatMap((result) => result.figures)));
-  for (const { tables = [] } of results) for (const table of tables) console.log(`\n${table}`);
-  for (const { name, notes } of results) for (const note of notes) console.log(`\n${name}: ${note}`);
+  console.log(formatPage(sections, { machine, quick: values.quick }));
 }
+for (const failure of failures) console.error(`\nFailed: ${failure}`);
+// What a failed row left open is not waited for.
+if (failures.length > 0) process.exit(1);

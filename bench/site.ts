@@ -95,7 +95,7 @@ function configOf({ storageUrl, queueUrl }: SiteOptions, modelUrl: string): stri
     listen = "127.0.0.1:0"`;
 }
 
-const ENTRIES = 125;
+const ENTRIES = 105;
 const WORDS = 30;
 
 /** Its entries take a little more of the window than they may. */

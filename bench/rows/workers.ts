@@ -15,18 +15,19 @@ const LATENCY_MS = 1000;
 
 /** Summaries a second of worker processes, each summary one model call of a second, beside what the calls alone would take. */
 export async function workers({ quick }: RowOptions): Promise<RowResult> {
-  const count = quick ? 32 : 96;
+  const rounds = quick ? 4 : 15;
   const programs = await findPostgres();
   await using redis = await openRedis();
   await using server = programs.kind === 'found' ? await startPostgres(programs, { syncs: true }) : null;
   await using site = await openSite({ storageUrl: server?.url ?? '', queueUrl: redis.url, latencyMs: LATENCY_MS });
-  const names = WORKERS.map((processes) => Array.from({ length: count }, (_, index) => `w${processes}-${index}`));
-  await site.prepare(names.flat(), { isDue: false });
+  const names = (processes: number) =>
+    Array.from({ length: processes * AT_ONCE * (rounds + 1) }, (_, index) => `w${processes}-${index}`);
+  await site.prepare(WORKERS.flatMap(names), { isDue: false });
   const storage = await site.openStorage();
   const queue = createBullMqQueue({ url: redis.url, log: SILENT, onTrouble: () => undefined });
   const rates: number[] = [];
-  for (const [index, processes] of WORKERS.entries()) {
-    rates.push(await measure({ site, storage, queue, processes, names: names[index] ?? [] }));
+  for (const processes of WORKERS) {
+    rates.push(await measure({ site, storage, queue, processes, names: names(processes) }));
   }
   await queue.close({ deadlineMs: 0 });
   await storage.store.close();
@@ -40,7 +41,7 @@ export async function workers({ quick }: RowOptions): Promise<RowResult> {
       bar: null,
     })),
     notes: [
-      `${count} conversations for each, all due at the same moment. Processes of \`strata start --role worker\`, ${AT_ONCE} jobs at once in each, a model behind HTTP that answers after ${LATENCY_MS} ms. The store: ${where}. The queue: ${redis.name}. From the first hint to the last summary.`,
+      `${rounds} conversations for each job that can run at once, all due at the same moment. Processes of \`strata start --role worker\`, ${AT_ONCE} jobs at once in each, a model behind HTTP that answers after ${LATENCY_MS} ms. The store: ${where}. The queue: ${redis.name}. From the first hint to the last summary, after one for each job that warmed the processes up.`,
     ],
   };
 }
@@ -62,8 +63,11 @@ async function measure({ site, storage, queue, processes, names }: Measuring): P
   const { conversations } = storage.store;
   const found = await Promise.all(names.map((name) => conversations.find(conversationKey(name))));
   const ids = found.flatMap((conversation) => (conversation === null ? [] : [conversation.id]));
-  const at = Date.now();
-  await Promise.all(ids.map((id) => conversations.change(id, { kind: 'maintain', at: at + DUE_LATER_MS })));
+  const dueAt = Date.now() + DUE_LATER_MS;
+  await Promise.all(ids.map((id) => conversations.change(id, { kind: 'maintain', at: dueAt })));
+  const warming = ids.splice(0, processes * AT_ONCE);
+  for (const id of warming) queue.kick(id);
+  await untilSummarised(storage, warming);
   const startedAt = performance.now();
   for (const id of ids) queue.kick(id);
   await untilSummarised(storage, ids);

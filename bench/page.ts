@@ -1,0 +1,39 @@
+import { type Figure, holds, type RowResult } from './figure.ts';
+import { formatTable } from './table.ts';
+
+export interface Section extends RowResult {
+  readonly name: string;
+  readonly title: string;
+}
+
+interface Run {
+  readonly machine: string;
+  readonly quick: boolean;
+}
+
+/** The figures of a run as a page of the documentation, which also reads well in a terminal. */
+export function formatPage(sections: readonly Section[], { machine, quick }: Run): string {
+  const kind = quick ? 'A quick run, which does less of each: the bars are meant for a whole one. ' : '';
+  return [
+    '# Benchmarks',
+    INTRODUCTION,
+    `${kind}${machine}. ${verdict(sections.flatMap(({ figures }) => figures))}`,
+    ...sections.map(formatSection),
+  ].join('\n\n');
+}
+
+const INTRODUCTION = `\`npm run -s bench > docs/benchmarks.md\` measures every figure beside its baseline in the same run and writes this page;
+\`npm run bench -- --quick\` does less of each, and names of rows (\`npm run bench -- latency recall\`) choose some. Figures are
+ratios within one run wherever a noisy machine allows no other. Rows that need Redis or Postgres start their own.`;
+
+function verdict(figures: readonly Figure[]): string {
+  const judged = figures.filter(({ bar }) => bar !== null);
+  const missed = judged.filter((figure) => holds(figure) === false).map(({ figure }) => figure);
+  if (missed.length === 0) return `All ${judged.length} bars hold.`;
+  return `${judged.length - missed.length} of ${judged.length} bars hold; missed: ${missed.join('; ')}.`;
+}
+
+function formatSection({ name, title, figures, tables = [], notes }: Section): string {
+  const shown = figures.length === 0 ? [] : [formatTable(figures)];
+  return [`## ${title} (\`${name}\`)`, ...shown, ...tables, ...notes].join('\n\n');
+}

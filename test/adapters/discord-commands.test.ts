@@ -368,6 +368,27 @@ describe('the commands in Discord', () => {
     });
   });
 
+  test('the form comes without the old wording when that takes too long', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      sink.answer = () => new Promise<CommandReply>(() => undefined);
+      const form = await answerTo(double, double.interact(slash('memory', 'edit', { id: memoryId })));
+      expect(form.type).toBe(9);
+      expect(JSON.stringify(form)).not.toContain('"value"');
+    });
+  });
+
+  test('a list that is turned keeps no file of the page before', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      const next = { path: ['memory', 'list'], options: { page: '2' } };
+      const file = { name: 'page.md', text: 'first' };
+      sink.answer = ({ options: { page } }) =>
+        page === '2' ? plain : { ...plain, file, page: { number: 1, of: 2, previous: null, next } };
+      const first = await answerTo(double, double.interact(slash('memory', 'list')));
+      const second = await answerTo(double, double.interact(press(labelled(first, 'Next'))));
+      expect(second).toMatchObject({ type: 7, data: { attachments: [] } });
+    });
+  });
+
   test('a button that lacks a text opens the form with what the message shows', async () => {
     await withChannel({}, async ({ double, sink }) => {
       const command = { path: ['memory', 'edit'], options: { id: memoryId } };
@@ -466,6 +487,28 @@ describe('the registration of the commands', () => {
     expect(writes(double)).toHaveLength(1);
     await run(double, { state, table: { localizations: { de: { memory: 'Erinnerungen' } } } });
     expect(writes(double)).toHaveLength(2);
+    await double.close();
+  });
+
+  test('is written anew when somebody else deleted the commands', async () => {
+    const double = await startDiscord();
+    const state = createState();
+    await run(double, { state });
+    double.registered.set('commands', []);
+    await run(double, { state });
+    expect(writes(double)).toHaveLength(2);
+    await double.close();
+  });
+
+  test('reaches the servers that the bot is in, whatever the others say', async () => {
+    const double = await startDiscord();
+    const state = createState();
+    const gone = '100000000000000077';
+    double.rest.fail('PUT', new RegExp(`${gone}/commands$`), { status: 403, code: 50001, times: 9 });
+    await run(double, { state, table: { command_guilds: [gone, GUILD] } });
+    expect(double.registered.has(`guilds/${GUILD}/commands`)).toBe(true);
+    await run(double, { state });
+    expect(double.registered.has('commands')).toBe(true);
     await double.close();
   });
 

@@ -336,7 +336,22 @@ describe('the settings', () => {
     expect(settingsSchema.safeParse({ token: 'x', chanels: {} }).success).toBe(false);
     expect(settingsSchema.safeParse({ token: 'x', guilds: { allow: ['my server'] } }).success).toBe(false);
     expect(settingsSchema.safeParse({}).success).toBe(false);
+    expect(settingsSchema.safeParse({ token: 'x', shard_ids: [0] }).success).toBe(false);
+    expect(settingsSchema.safeParse({ token: 'x', shards: 2, shard_ids: [2] }).success).toBe(false);
+    expect(settingsSchema.safeParse({ token: 'x', shards: 2, shard_ids: [1] }).success).toBe(true);
     expect(botsOf({ bots: { helper: { token: 'y' } } })).toMatchObject([{ name: 'helper', settings: { token: 'y' } }]);
+  });
+
+  test('know the languages of Discord and the names of the commands', () => {
+    const wrong = (localizations: object) =>
+      settingsSchema.safeParse({ token: 'x', localizations }).error?.issues.map(({ path, message }) => [path, message]);
+    expect(wrong({ de: { memory: 'Erinnerungen', 'memory list page': 'Seite', 'compact instruction': 'Was' } })).toBe(
+      undefined,
+    );
+    expect(wrong({ de: { 'memory lst': 'Liste' } })).toEqual([
+      [['localizations', 'de', 'memory lst'], expect.stringContaining('did you mean "memory list"?')],
+    ]);
+    expect(wrong({ german: { memory: 'Erinnerungen' } })).toHaveLength(1);
   });
 
   test('stand in the shipped config.toml, each with its default and what it does', () => {

@@ -92,6 +92,15 @@ describe('the doctor', () => {
     await double.close();
   });
 
+  test('names the commands that a server lacks which the bot is not in, and asks on', async () => {
+    const found = await check({
+      table: { command_guilds: ['100000000000000077'] },
+      before: (double) => double.rest.fail('GET', /commands$/, { status: 403, code: 50001 }),
+    });
+    expect(found['token']).toMatchObject({ severity: 'ok' });
+    expect(found['commands']).toMatchObject({ severity: 'warn', message: expect.stringContaining('memory') });
+  });
+
   test('says when Discord cannot be asked', async () => {
     const findings = await discordAdapter.check({ token: TOKEN, rest_url: 'http://127.0.0.1:9' }, context());
     expect(findings).toMatchObject([

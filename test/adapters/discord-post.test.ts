@@ -89,6 +89,33 @@ describe('a post', () => {
     });
   });
 
+  test('nor are the parts that follow, and files, looked for behind the first part', async () => {
+    await withChannel({}, async ({ double, channel }) => {
+      const question = double.say(GENERAL, ADA, 'a question');
+      const file = { kind: 'file', name: 'table.md', text: '| a | b |' } as const;
+      const bodies = [{ kind: 'text', text: 'begins' }, { kind: 'text', text: 'goes on' }, file] as const;
+      // An older reply ended in the same words.
+      for (const [turn, replyTo] of ['1300000000000000000', question.id].entries()) {
+        for (const [chunk, body] of bodies.entries()) {
+          await channel.post(post({ nonce: `${turn}-${chunk}`, body, replyTo: chunk === 0 ? replyTo : null }), {
+            signal,
+          });
+        }
+      }
+      double.forgetNonces();
+      const before = double.posted(GENERAL).map(({ id }) => id);
+      const again = bodies.map((body, chunk) =>
+        channel.post(post({ nonce: `1-${chunk}`, body, replyTo: chunk === 0 ? question.id : null, attempt: 2 }), {
+          signal,
+        }),
+      );
+      expect((await Promise.all(again)).map(({ platformMessageId }) => platformMessageId)).toEqual(before.slice(3));
+      const lost = post({ nonce: '1-3', body: { kind: 'text', text: 'and ends' }, attempt: 2 });
+      await channel.post(lost, { signal });
+      expect(double.posted(GENERAL)).toHaveLength(7);
+    });
+  });
+
   test('of other data with the same nonce of the store is another post', () => {
     expect(nonceOf(post())).toBe(nonceOf(post({ attempt: 3 })));
     expect(nonceOf(post())).not.toBe(nonceOf(post({ body: { kind: 'text', text: 'fresh data' } })));
@@ -159,6 +186,23 @@ describe('the typing sign', () => {
       await delay(50);
       expect(signs()).toBe(1);
     });
+  });
+
+  test('ends when the bot stops, and does not come back', async () => {
+    let signs = 0;
+    const unused = async () => undefined;
+    const sign = async () => {
+      signs += 1;
+    };
+    const typing = createTyping(
+      { post: sign, get: unused, put: unused, patch: unused, delete: unused },
+      { refreshMs: 10 },
+    );
+    typing.start(conversation);
+    typing.end();
+    typing.start(conversation);
+    await delay(50);
+    expect(signs).toBe(1);
   });
 
   test('is refreshed, one request at a time, and not for ever', async () => {
@@ -255,6 +299,49 @@ describe('a reply while it is written', () => {
     await crashed.channel.stop();
     await next.channel.stop();
     await double.close();
+  });
+
+  test('is the same message after a crash between the last edit and the note of it', async () => {
+    const double = await startDiscord();
+    const state = createState();
+    const reply = post({ body: { kind: 'text', text: 'the reply' } });
+    const crashed = openChannel(double, { state, table: streaming });
+    await crashed.channel.start(crashed.sink);
+    crashed.channel.show(conversation, { kind: 'draft', text: 'the re' });
+    await until('the draft', () => double.posted(GENERAL).length === 1);
+    const first = await crashed.channel.post(reply, { signal });
+    const next = openChannel(double, { state, table: streaming });
+    await next.channel.start(next.sink);
+    const again = await next.channel.post({ ...reply, attempt: 2 }, { signal });
+    expect(again).toEqual(first);
+    expect(double.posted(GENERAL).map(({ content }) => content)).toEqual(['the reply']);
+    await crashed.channel.stop();
+    await next.channel.stop();
+    await double.close();
+  });
+
+  test('is not posted beside its draft while Discord does not say what became of it', async () => {
+    await withChannel({ table: streaming }, async ({ double, channel }) => {
+      channel.show(conversation, { kind: 'draft', text: 'the re' });
+      await until('the draft', () => double.posted(GENERAL).length === 1);
+      double.rest.fail('PATCH', /messages/, { status: 502, times: 4 });
+      await expect(channel.post(post(), { signal })).rejects.toMatchObject({ code: 'POST_FAILED' });
+      await channel.post(post({ attempt: 2 }), { signal });
+      expect(double.posted(GENERAL).map(({ content }) => content)).toEqual(['an answer']);
+    });
+  });
+
+  test('is posted anew when Discord takes no more edits, and the draft goes', async () => {
+    await withChannel({ table: streaming }, async ({ double, channel }) => {
+      channel.show(conversation, { kind: 'draft', text: 'the re' });
+      const [draft] = await until('the draft', () =>
+        double.posted(GENERAL).length > 0 ? double.posted(GENERAL) : false,
+      );
+      double.rest.fail('PATCH', /messages/, { status: 400, code: 30046 });
+      const { platformMessageId } = await channel.post(post(), { signal });
+      expect(platformMessageId).not.toBe(draft?.id);
+      expect(double.posted(GENERAL).map(({ id }) => id)).toEqual([platformMessageId]);
+    });
   });
 
   test('is posted whole when the draft is gone', async () => {

@@ -81,6 +81,7 @@ export function createDiscordBot(parts: DiscordBotParts): DiscordBot {
     },
     async stop() {
       over.abort();
+      typing.end();
       await intake.close();
     },
   };
@@ -98,14 +99,11 @@ async function send(
   options: { readonly signal: AbortSignal },
 ): Promise<{ readonly platformMessageId: string }> {
   typing.stop(post.conversation);
-  const draft = await drafts.take(post.conversation, post.replyTo);
-  if (draft !== null) {
-    try {
-      return { platformMessageId: await poster.replace(draft, post, options) };
-    } catch {
-      // The draft is gone or cannot be changed: the reply is posted as if there had been none.
-    }
-  }
+  const draft = await drafts.take(post.conversation, post);
+  const replaced = draft === null ? null : await poster.replace(draft, post, options);
+  if (replaced !== null) return { platformMessageId: replaced };
+  // It is gone or cannot be changed: the reply is posted as if there had been none.
+  if (draft !== null) await drafts.discard(post.conversation, draft);
   return { platformMessageId: await poster.send(post, options) };
 }
 

@@ -4,7 +4,7 @@ import { commandSpecs, describe, type Finding, type Log } from '../../../src/ind
 import { commandsJson } from './command-json.ts';
 import { idOfToken, inviteUrl, missingOf } from './permissions.ts';
 import { BAD_TOKEN, refusalOf } from './refusal.ts';
-import { commandsRoute, scopesOf } from './register.ts';
+import { missingIn, scopesOf } from './register.ts';
 import { type Application, createRest, type Rest, readApplication, statusOf } from './rest.ts';
 import type { NamedBot } from './settings.ts';
 
@@ -83,24 +83,17 @@ async function checkPermissions(found: Reporter, rest: Rest, { id }: Application
   ];
 }
 
-const registeredSchema = z.array(z.object({ name: z.string() }));
-
 async function checkCommands(
   found: Reporter,
   of: { readonly rest: Rest; readonly application: Application; readonly settings: NamedBot['settings'] },
 ): Promise<readonly Finding[]> {
   const scopes = scopesOf(of.settings);
   if (scopes.length === 0) return [found.ok('commands', 'commands are switched off')];
-  const wanted = commandsJson(commandSpecs, of.settings.localizations).map(({ name }) => name);
-  const missing = await Promise.all(
-    scopes.map(async (scope) => {
-      const registered = registeredSchema.parse(await of.rest.get(commandsRoute(of.application.id, scope)));
-      const names = registered.map(({ name }) => name);
-      return wanted.filter((name) => !names.includes(name));
-    }),
-  );
+  const commands = commandsJson(commandSpecs, of.settings.localizations);
+  const registered = { rest: of.rest, applicationId: of.application.id, commands };
+  const missing = await Promise.all(scopes.map((scope) => missingIn(registered, scope)));
   const lacking = [...new Set(missing.flat())];
-  if (lacking.length === 0) return [found.ok('commands', `${wanted.length} commands are registered`)];
+  if (lacking.length === 0) return [found.ok('commands', `${commands.length} commands are registered`)];
   return [found.warn('commands', `not registered: ${lacking.join(', ')}`, 'They are registered when the bot starts.')];
 }
 

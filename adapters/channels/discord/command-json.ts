@@ -9,7 +9,7 @@ import {
 import type { ActionSpec, CommandSpec, OptionSpec } from '../../../src/index.ts';
 
 /** Descriptions by language, then by what they describe: `memory`, `memory list`, `memory list kind`. */
-export type Localizations = Readonly<Record<string, Readonly<Record<string, string>>>>;
+export type Localizations = Readonly<Partial<Record<string, Readonly<Record<string, string>>>>>;
 
 export const REMEMBER_MENU = 'Remember this';
 export const FORGET_MENU = 'Forget this';
@@ -46,7 +46,7 @@ type Localize = (name: string) => { readonly description_localizations?: Record<
 
 function localized(localizations: Localizations, name: string): ReturnType<Localize> {
   const found = Object.entries(localizations).flatMap(([language, texts]) => {
-    const text = texts[name];
+    const text = texts?.[name];
     return text === undefined ? [] : [[language, text] as const];
   });
   return found.length === 0 ? {} : { description_localizations: Object.fromEntries(found) };

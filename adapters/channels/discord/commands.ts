@@ -20,7 +20,7 @@ import { keyOf, type Place } from './place.ts';
 import type { Places } from './places.ts';
 import { bodyOf, toMessage } from './render.ts';
 import { confirmation, notice, plainReply, type Shown } from './replies.ts';
-import { type Answer, createResponder, type Responder } from './respond.ts';
+import { type Answer, createResponder, type Responder, soon } from './respond.ts';
 import type { Rest } from './rest.ts';
 import type { BotSettings } from './settings.ts';
 import { interactionSchema, type WireInteraction, type WireOption } from './wire.ts';
@@ -77,7 +77,7 @@ async function serve(parts: CommandParts, interaction: WireInteraction): Promise
   const visit = await openVisit(parts, interaction, responder);
   const isTyping = interaction.type === InteractionType.ApplicationCommandAutocomplete;
   if (visit === null) {
-    return isTyping ? await responder.choices([]) : await say(responder, notice('The bot does not serve you here.'));
+    return isTyping ? await responder.choices([]) : await say(responder, notice(UNSERVED));
   }
   switch (interaction.type) {
     case InteractionType.ApplicationCommand:
@@ -92,6 +92,9 @@ async function serve(parts: CommandParts, interaction: WireInteraction): Promise
       return;
   }
 }
+
+const UNSERVED =
+  'The bot does not serve you here: it may not see this place, or those who run it left you or the place out.';
 
 /** Null where the bot, by its lists, does not serve the person or the place. */
 async function openVisit(
@@ -185,7 +188,9 @@ async function run(visit: Visit, command: ReplyCommand, how: 'answer' | 'update'
 async function ask(visit: Visit, command: ReplyCommand, option: OptionSpec): Promise<void> {
   const { parts, responder, userId } = visit;
   const customId = await parts.buttons.write({ deed: 'run', ownerId: userId, command });
-  await responder.form(formOf({ customId, command, option, text: await wordingOf(visit, command) }));
+  // A form has to come at once: better without the old wording than not at all.
+  const text = (await soon(parts.clock, wordingOf(visit, command))) ?? '';
+  await responder.form(formOf({ customId, command, option, text }));
 }
 
 /** What is to be corrected: from the message that the button stands in, else from the sibling that shows it. */

@@ -1,16 +1,27 @@
 import { MessageFlags, Routes } from 'discord.js';
-import { type Clock, type ConversationKey, describe, type Log, parseKey, type StateStore } from '../../../src/index.ts';
+import { z } from 'zod';
+import {
+  type Clock,
+  type ConversationKey,
+  describe,
+  type Log,
+  type Post,
+  parseKey,
+  type StateStore,
+} from '../../../src/index.ts';
 import { placeOfKey, targetOf } from './place.ts';
 import { NO_PINGS, referenceTo } from './post.ts';
 import type { Rest } from './rest.ts';
 import type { BotSettings } from './settings.ts';
 import { cut, normalise, whole } from './split.ts';
-import { sentSchema } from './wire.ts';
+import { sentSchema, timeOf } from './wire.ts';
 
 const NAMESPACE = 'discord.drafts';
 /** Short of the limit of a message, so that a mark fits behind it. */
 const DRAFT_LENGTH = 1900;
 const MOST_KNOWN = 5_000;
+/** A post that was not made within this time is not tried any more. */
+const GIVEN_MS = 86_400_000;
 
 export interface DraftParts {
   readonly bot: string;
@@ -26,13 +37,23 @@ export interface Drafts {
   /** What a reply in the conversation would answer. */
   answers(conversation: ConversationKey, externalId: string): void;
   show(conversation: ConversationKey, text: string): void;
-  /** Ends the draft. Gives the message for the final text when it answers the same message. */
-  take(conversation: ConversationKey, replyTo: string | null): Promise<string | null>;
+  /**
+   * Ends the draft. Gives the message for the final text when it answers the same message; after a crash the same
+   * message again, so that the text is not posted beside it.
+   */
+  take(conversation: ConversationKey, post: Taking): Promise<string | null>;
+  /** Removes a message that cannot become the final text. */
+  discard(conversation: ConversationKey, messageId: string): Promise<void>;
   /** The turn ended without a post. */
   drop(conversation: ConversationKey): void;
   /** Removes what a crash left behind. */
   sweep(): Promise<void>;
 }
+
+type Taking = Pick<Post, 'nonce' | 'replyTo' | 'attempt'>;
+
+/** With a nonce: the message was given to that post. */
+const keptSchema = z.object({ messageId: z.string(), nonce: z.string().nullable() });
 
 interface Draft {
   readonly replyTo: string | null;
@@ -52,13 +73,8 @@ export function createDrafts(parts: DraftParts): Drafts {
     drafts.delete(conversation);
     draft.over.abort();
     await draft.running;
-    if (draft.messageId !== null) await parts.state.delete(NAMESPACE, conversation);
     return draft;
   };
-  const remove = (conversation: ConversationKey, messageId: string | null): Promise<unknown> =>
-    messageId === null
-      ? Promise.resolve()
-      : parts.rest.delete(Routes.channelMessage(targetOf(placeOfKey(conversation)), messageId)).catch(() => undefined);
   return {
     answers(conversation, externalId) {
       if (!parts.settings.streaming) return;
@@ -69,22 +85,42 @@ export function createDrafts(parts: DraftParts): Drafts {
       if (!parts.settings.streaming) return;
       const draft = drafts.get(conversation) ?? newDraft(newest.get(conversation) ?? null);
       drafts.set(conversation, draft);
-      draft.wanted = presentable(text);
+      draft.wanted = text;
       if (draft.running === IDLE) draft.running = write(parts, conversation, draft);
     },
-    async take(conversation, replyTo) {
+    async take(conversation, { nonce, replyTo, attempt }) {
       const draft = await end(conversation);
-      if (draft === null || draft.messageId === null) return null;
-      if (draft.replyTo === replyTo) return draft.messageId;
-      await remove(conversation, draft.messageId);
+      if (draft === null || draft.messageId === null) {
+        return attempt === 1 ? null : await givenTo(parts, conversation, nonce);
+      }
+      if (draft.replyTo === replyTo) {
+        await parts.state.set(NAMESPACE, conversation, { messageId: draft.messageId, nonce });
+        return draft.messageId;
+      }
+      await remove(parts, conversation, draft.messageId);
       return null;
     },
+    discard: (conversation, messageId) => remove(parts, conversation, messageId),
     drop(conversation) {
-      const work = async () => remove(conversation, (await end(conversation))?.messageId ?? null);
+      const work = async () => {
+        const draft = await end(conversation);
+        if (draft !== null && draft.messageId !== null) await remove(parts, conversation, draft.messageId);
+      };
       work().catch((error: unknown) => parts.log.debug('A draft was left behind', { cause: describe(error) }));
     },
     sweep: () => sweep(parts),
   };
+}
+
+async function givenTo({ state }: DraftParts, conversation: ConversationKey, nonce: string): Promise<string | null> {
+  const kept = keptSchema.safeParse(await state.get(NAMESPACE, conversation)).data;
+  return kept?.nonce === nonce ? kept.messageId : null;
+}
+
+async function remove({ rest, state }: DraftParts, conversation: ConversationKey, messageId: string): Promise<void> {
+  const place = placeOfKey(conversation);
+  await rest.delete(Routes.channelMessage(targetOf(place), messageId)).catch(() => undefined);
+  await state.delete(NAMESPACE, conversation);
 }
 
 const IDLE = Promise.resolve();
@@ -109,10 +145,10 @@ async function write(parts: DraftParts, conversation: ConversationKey, draft: Dr
     // The first words wait too: a quick reply is posted whole.
     await pause();
     while (draft.wanted !== draft.shown) {
-      const text = draft.wanted;
-      if (draft.messageId === null) await open(parts, conversation, { draft, text });
-      else await change(parts, conversation, { draft, text });
-      draft.shown = text;
+      draft.shown = draft.wanted;
+      const text = presentable(draft.shown);
+      if (text !== '' && draft.messageId === null) await open(parts, conversation, { draft, text });
+      else if (text !== '') await change(parts, conversation, { draft, text });
       await pause();
     }
   } catch (error) {
@@ -134,7 +170,7 @@ async function open(parts: DraftParts, conversation: ConversationKey, { draft, t
   const body = { content: text, allowed_mentions: NO_PINGS, flags: MessageFlags.SuppressEmbeds, ...reference };
   const answer = await parts.rest.post(Routes.channelMessages(targetOf(placeOfKey(conversation))), { body });
   draft.messageId = sentSchema.parse(answer).id;
-  await parts.state.set(NAMESPACE, conversation, draft.messageId);
+  await parts.state.set(NAMESPACE, conversation, { messageId: draft.messageId, nonce: null });
 }
 
 async function change(parts: DraftParts, conversation: ConversationKey, { draft, text }: Showing): Promise<void> {
@@ -143,11 +179,14 @@ async function change(parts: DraftParts, conversation: ConversationKey, { draft,
   await parts.rest.patch(Routes.channelMessage(targetOf(placeOfKey(conversation)), draft.messageId), { body });
 }
 
-async function sweep({ bot, rest, state }: DraftParts): Promise<void> {
-  for (const { key, value } of await state.list(NAMESPACE)) {
-    const place = placeOfKey(parseKey(key).key);
-    if (place.bot !== bot || typeof value !== 'string') continue;
-    await rest.delete(Routes.channelMessage(targetOf(place), value)).catch(() => undefined);
-    await state.delete(NAMESPACE, key);
+/** What was given to a post may be that post by now. */
+async function sweep(parts: DraftParts): Promise<void> {
+  for (const { key, value } of await parts.state.list(NAMESPACE)) {
+    const conversation = parseKey(key).key;
+    if (placeOfKey(conversation).bot !== parts.bot) continue;
+    const kept = keptSchema.safeParse(value).data;
+    if (kept === undefined) await parts.state.delete(NAMESPACE, key);
+    else if (kept.nonce === null) await remove(parts, conversation, kept.messageId);
+    else if (parts.clock.now() - timeOf(kept.messageId) > GIVEN_MS) await parts.state.delete(NAMESPACE, key);
   }
 }

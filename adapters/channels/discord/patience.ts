@@ -33,7 +33,12 @@ export async function patiently<Result>(
 
 /** Discord took a look and said no, or says what nobody understands. */
 function isFinal(error: unknown): boolean {
-  return error instanceof z.ZodError || (error instanceof DiscordAPIError && error.status < 500);
+  return error instanceof z.ZodError || isRefusal(error);
+}
+
+/** Discord took a look and said no. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof DiscordAPIError && error.status < 500;
 }
 
 /** Not there any more, or not to be seen. */

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { MessageFlags, MessageReferenceType, type RawFile, Routes } from 'discord.js';
-import type { Post } from '../../../src/index.ts';
+import type { Post, PostBody } from '../../../src/index.ts';
+import { isRefusal } from './patience.ts';
 import { placeOfKey, targetOf } from './place.ts';
 import { abortable, type Rest, refusedBy } from './rest.ts';
 import type { BotSettings } from './settings.ts';
-import { messagesSchema, sentSchema } from './wire.ts';
+import { isNewer, messagesSchema, sentSchema, type WireMessage } from './wire.ts';
 
 export interface PosterParts {
   readonly rest: Rest;
@@ -16,8 +17,8 @@ export interface PosterParts {
 export interface Poster {
   /** Posts one body; the same nonce posts once. */
   send(post: Post, options: { readonly signal: AbortSignal }): Promise<string>;
-  /** Turns a message of the bot into this body. */
-  replace(messageId: string, post: Post, options: { readonly signal: AbortSignal }): Promise<string>;
+  /** Turns a message of the bot into this body. Null when Discord does not take it: then nothing was changed. */
+  replace(messageId: string, post: Post, options: { readonly signal: AbortSignal }): Promise<string | null>;
 }
 
 export function createPoster(parts: PosterParts): Poster {
@@ -38,12 +39,26 @@ export function createPoster(parts: PosterParts): Poster {
     async replace(messageId, post, { signal }) {
       const channelId = targetOf(placeOfKey(post.conversation));
       const { files, content, flags, allowed_mentions } = messageOf(post, parts.settings);
-      const body = { content, flags, allowed_mentions };
-      const sending = parts.rest.patch(Routes.channelMessage(channelId, messageId), { body, files, signal });
-      await abortable(sending, signal);
-      return messageId;
+      const body = { content, flags, allowed_mentions, attachments: attachmentsOf(files) };
+      try {
+        const sending = parts.rest.patch(Routes.channelMessage(channelId, messageId), { body, files, signal });
+        await abortable(sending, signal);
+        return messageId;
+      } catch (error) {
+        if (signal.aborted) throw error;
+        // Anything else leaves open what happened: the next attempt makes the same change once more.
+        if (isRefusal(error)) return null;
+        throw refusedBy(error);
+      }
     },
   };
+}
+
+/** An edit keeps of the files what is listed: the new ones, and none of the old. */
+export function attachmentsOf(
+  files: readonly RawFile[],
+): readonly { readonly id: string; readonly filename: string }[] {
+  return files.map(({ name }, index) => ({ id: String(index), filename: name }));
 }
 
 /** Whoever is named in a model's text is not rung for. */
@@ -90,17 +105,28 @@ export function nonceOf({ nonce, conversation, body }: Pick<Post, 'nonce' | 'con
 
 const LOOK_BACK = 50;
 
-/** Discord recognises a nonce for some minutes only: after a longer outage the first part is looked for by what it answers. */
+/**
+ * Discord recognises a nonce for some minutes only. After a longer outage the first part is looked for among what came
+ * after the message that it answers, and the others among what came after the first part.
+ */
 async function findPosted(parts: PosterParts, channelId: string, post: Post): Promise<string | null> {
-  const { body, replyTo } = post;
-  if (replyTo === null || body.kind !== 'text' || !parts.settings.reply_reference) return null;
-  const query = new URLSearchParams({ limit: String(LOOK_BACK), after: replyTo });
+  const { replyTo } = post;
+  const range: Record<string, string> = replyTo === null ? {} : { after: replyTo };
+  const query = new URLSearchParams({ limit: String(LOOK_BACK), ...range });
   const messages = messagesSchema.parse(await parts.rest.get(Routes.channelMessages(channelId), { query }));
-  const found = messages.find(
-    (message) =>
-      message.author.id === parts.userId() &&
-      message.message_reference?.message_id === replyTo &&
-      message.content.trim() === body.text.trim(),
-  );
-  return found?.id ?? null;
+  const own = messages
+    .filter(({ author }) => author.id === parts.userId())
+    .toSorted((one, other) => (isNewer(one.id, other.id) ? -1 : 1));
+  const isAnswer = ({ message_reference: reference }: WireMessage) => Boolean(reference?.message_id);
+  const first = own.findIndex(isAnswer);
+  const mayBe =
+    replyTo === null
+      ? own.slice(0, Math.max(0, first))
+      : own.filter((message) => !parts.settings.reply_reference || message.message_reference?.message_id === replyTo);
+  return mayBe.find((message) => holds(message, post.body))?.id ?? null;
+}
+
+function holds({ content, attachments }: WireMessage, body: PostBody): boolean {
+  if (body.kind === 'text') return content.trim() === body.text.trim();
+  return attachments.some(({ filename, size }) => filename === body.name && size === Buffer.byteLength(body.text));
 }

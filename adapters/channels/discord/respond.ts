@@ -1,5 +1,6 @@
 import { InteractionResponseType, MessageFlags, type RawFile, Routes } from 'discord.js';
 import type { Clock } from '../../../src/index.ts';
+import { attachmentsOf } from './post.ts';
 import type { Rest } from './rest.ts';
 import type { WireInteraction } from './wire.ts';
 
@@ -32,8 +33,12 @@ export function createResponder(
       body: { type, ...(data === null ? {} : { data }) },
       files: [...files],
     });
-  const edit = ({ body, files }: Answer) =>
-    rest.patch(Routes.webhookMessage(applicationId, token, '@original'), { auth: false, body, files: [...files] });
+  const edit = (answer: Answer) =>
+    rest.patch(Routes.webhookMessage(applicationId, token, '@original'), {
+      auth: false,
+      body: changed(answer),
+      files: [...answer.files],
+    });
 
   return {
     async answer(work, quiet) {
@@ -50,7 +55,7 @@ export function createResponder(
     async update(work) {
       const first = await soon(clock, work);
       if (first !== null) {
-        await callback(InteractionResponseType.UpdateMessage, first.body, first.files);
+        await callback(InteractionResponseType.UpdateMessage, changed(first), first.files);
         return;
       }
       await callback(InteractionResponseType.DeferredMessageUpdate, null);
@@ -65,7 +70,13 @@ export function createResponder(
   };
 }
 
-async function soon(clock: Clock, work: Promise<Answer>): Promise<Answer | null> {
+/** A message that is changed keeps no file of what it showed before. */
+function changed({ body, files }: Answer): object {
+  return { ...body, attachments: attachmentsOf(files) };
+}
+
+/** Null when it is not there while Discord still waits. */
+export async function soon<Result>(clock: Clock, work: Promise<Result>): Promise<Result | null> {
   const done = new AbortController();
   const late = clock.sleep(PATIENCE_MS, { signal: done.signal }).then(
     () => null,

@@ -74,18 +74,31 @@ const applicationSchema = z.object({
   id: z.string(),
   flags: z.number().default(0),
   owner: z.object({ id: z.string() }).nullish(),
-  team: z.object({ members: z.array(z.object({ user: z.object({ id: z.string() }) })) }).nullish(),
+  team: z
+    .object({
+      members: z.array(
+        z.object({ membership_state: z.number(), role: z.string().nullish(), user: z.object({ id: z.string() }) }),
+      ),
+    })
+    .nullish(),
 });
 
 export interface Application {
   readonly id: string;
   readonly flags: number;
-  /** The owner, or everyone of the team that owns it. */
+  /** The owner, or everyone of the team that owns it who may change something. */
   readonly ownerIds: readonly string[];
 }
 
+/** Not those who were invited and have not accepted, nor those who may only look. */
+function runsIt({ membership_state: state, role }: { membership_state: number; role?: string | null | undefined }) {
+  return state === ACCEPTED && role !== 'read_only';
+}
+
+const ACCEPTED = 2;
+
 export async function readApplication(rest: Rest): Promise<Application> {
   const { id, flags, owner, team } = applicationSchema.parse(await rest.get(Routes.currentApplication()));
-  const members = team?.members.map(({ user }) => user.id) ?? [];
+  const members = team?.members.filter(runsIt).map(({ user }) => user.id) ?? [];
   return { id, flags, ownerIds: members.length > 0 ? members : owner ? [owner.id] : [] };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { StrataError } from '../../../src/index.ts';
+import { nearest, StrataError } from '../../../src/index.ts';
+import { LANGUAGES, namesOfCommands } from './languages.ts';
 
 const snowflake = z.string().regex(/^\d{15,22}$/, 'expected an id: 17 to 20 digits in quotes');
 const ids = z.array(snowflake);
@@ -23,6 +24,18 @@ const attachments = z.strictObject({
   image_mb: z.number().min(0).max(100).default(8).describe('Larger images are named to the model, not shown'),
   text_kb: z.number().min(0).max(1000).default(64).describe('Text files up to this size are read along; 0 for none'),
 });
+
+/** A description of something that does not exist would never be seen. */
+function knowsCommands({ value, issues }: z.core.ParsePayload<Partial<Record<string, Record<string, string>>>>): void {
+  const known = namesOfCommands();
+  for (const [language, texts] of Object.entries(value)) {
+    for (const name of Object.keys(texts ?? {}).filter((text) => !known.has(text))) {
+      const meant = nearest(name, [...known]) ?? 'memory list page';
+      const message = `describes no command, action or option (did you mean "${meant}"?)`;
+      issues.push({ code: 'custom', path: [language, name], message, input: texts?.[name] });
+    }
+  }
+}
 
 /** What one bot is told; every bot of `bots` may differ in all of it. */
 const bot = {
@@ -59,8 +72,9 @@ const bot = {
   catch_up: catchUp.prefault({}),
   attachments: attachments.prefault({}),
   localizations: z
-    .record(z.string(), z.record(z.string(), z.string().min(1).max(100)))
+    .partialRecord(z.enum(LANGUAGES), z.record(z.string(), z.string().min(1).max(100)))
     .default({})
+    .check(knowsCommands)
     .describe('Descriptions of commands by language, such as de."memory list" = "Zeigt, woran sich der Bot erinnert"'),
   shards: z
     .union([z.literal('auto'), z.int().min(1)])
@@ -71,7 +85,16 @@ const bot = {
   gateway_url: url.default('').describe('Address of the gateway, when the REST interface does not tell it'),
 };
 
-const botSchema = z.strictObject(bot);
+type Shards = Pick<z.infer<z.ZodObject<typeof bot>>, 'shards' | 'shard_ids'>;
+
+/** Which of how many: without a number nobody knows what the ids mean. */
+function areShards({ shards, shard_ids: ids }: Shards): boolean {
+  return ids.length === 0 || (shards !== 'auto' && ids.every((id) => id < shards));
+}
+
+const SHARDS = { path: ['shard_ids'], error: 'needs shards to be a number that is larger than each of them' };
+
+const botSchema = z.strictObject(bot).refine(areShards, SHARDS);
 /** The settings of one bot, every value filled in. */
 export type BotSettings = z.infer<typeof botSchema>;
 
@@ -88,6 +111,7 @@ export const settingsSchema = z
       .default({})
       .describe('More bots in this process, each with a token; their conversations are discord:NAME@server:channel'),
   })
+  .refine(areShards, SHARDS)
   .refine(({ token, bots }) => token !== undefined || Object.keys(bots).length > 0, { path: ['token'] });
 
 export type DiscordSettings = z.input<typeof settingsSchema>;

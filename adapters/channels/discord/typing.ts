@@ -12,19 +12,21 @@ const LONGEST_MS = 600_000;
 export interface Typing {
   start(conversation: ConversationKey): void;
   stop(conversation: ConversationKey): void;
-  stopAll(): void;
+  /** For good: the bot stops. */
+  end(): void;
 }
 
 export function createTyping(rest: Rest, options: { readonly refreshMs?: number } = {}): Typing {
   const refreshMs = options.refreshMs ?? REFRESH_MS;
   const timers = new Map<ConversationKey, NodeJS.Timeout>();
+  let isOver = false;
   const stop = (conversation: ConversationKey): void => {
     clearInterval(timers.get(conversation));
     timers.delete(conversation);
   };
   return {
     start(conversation) {
-      if (timers.has(conversation)) return;
+      if (isOver || timers.has(conversation)) return;
       const show = createSign(rest, targetOf(placeOfKey(conversation)));
       let left = Math.floor(LONGEST_MS / refreshMs);
       const timer = setInterval(() => {
@@ -36,7 +38,8 @@ export function createTyping(rest: Rest, options: { readonly refreshMs?: number 
       show();
     },
     stop,
-    stopAll() {
+    end() {
+      isOver = true;
       for (const conversation of timers.keys()) stop(conversation);
     },
   };

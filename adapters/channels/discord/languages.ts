@@ -1,0 +1,37 @@
+import { commandSpecs } from '../../../src/index.ts';
+
+/** The languages that Discord takes descriptions in. */
+export const LANGUAGES = [
+  ...[
+    'bg',
+    'cs',
+    'da',
+    'de',
+    'el',
+    'en-GB',
+    'en-US',
+    'es-419',
+    'es-ES',
+    'fi',
+    'fr',
+    'hi',
+    'hr',
+    'hu',
+    'id',
+    'it',
+    'ja',
+  ],
+  ...['ko', 'lt', 'nl', 'no', 'pl', 'pt-BR', 'ro', 'ru', 'sv-SE', 'th', 'tr', 'uk', 'vi', 'zh-CN', 'zh-TW'],
+];
+
+/** `memory`, `memory list`, `memory list page`: all that has a description. */
+export function namesOfCommands(): ReadonlySet<string> {
+  const names = commandSpecs.flatMap(({ name, actions }) => [
+    name,
+    ...actions.flatMap((action) => {
+      const path = action.name === '' ? name : `${name} ${action.name}`;
+      return [path, ...action.options.map((option) => `${path} ${option.name}`)];
+    }),
+  ]);
+  return new Set(names);
+}

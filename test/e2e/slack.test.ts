@@ -1,64 +1,346 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ADA, APP_TOKEN, BOT, BOT_TOKEN, GENERAL, type SlackDouble, startSlack } from '../fixtures/slack/double.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import { parseKey, type Store, textOf } from '../../src/index.ts';
+import { type ScriptedServer, startScriptedModel } from '../fixtures/discord/model.ts';
+import {
+  ADA,
+  APP_TOKEN,
+  BOT,
+  BOT_TOKEN,
+  DIRECT,
+  type Fields,
+  GENERAL,
+  type SlackDouble,
+  startSlack,
+  TEAM,
+} from '../fixtures/slack/double.ts';
 import { until } from '../fixtures/slack/kit.ts';
-import { jsonLines, openFolder } from './strata.ts';
+import { type Folder, openFolder } from './strata.ts';
+
+/** The whole of Strata as its own process: Slack on one side, a model's HTTP interface on the other. */
+
+const WINDOW = 6_000;
 
 let slack: SlackDouble;
-beforeEach(async () => {
+let model: ScriptedServer;
+let folder: Folder;
+let bot: ReturnType<typeof run>;
+let thread = '';
+const said: string[] = [];
+
+beforeAll(async () => {
   slack = await startSlack();
+  model = await startScriptedModel();
+  folder = openFolder({ SLACK_BOT_TOKEN: BOT_TOKEN, SLACK_APP_TOKEN: APP_TOKEN });
+  writeFileSync(
+    folder.file('config.toml'),
+    [
+      '[defaults]',
+      'model = "scripted:m"',
+      `context_window = ${WINDOW}`,
+      'max_output_tokens = 400',
+      '[providers.scripted]',
+      `base_url = "${model.url}"`,
+      '[channels.slack]',
+      'bot_token = "env:SLACK_BOT_TOKEN"',
+      'app_token = "env:SLACK_APP_TOKEN"',
+      `api_url = "${slack.apiUrl}"`,
+    ].join('\n'),
+  );
 });
-afterEach(() => slack.close());
 
-const tokens = { SLACK_BOT_TOKEN: BOT_TOKEN, SLACK_APP_TOKEN: APP_TOKEN };
-const config = () => `
-[channels.slack]
-bot_token = "env:SLACK_BOT_TOKEN"
-app_token = "env:SLACK_APP_TOKEN"
-api_url = "${slack.apiUrl}"
-`;
-const repliesIn = (thread: string) =>
-  slack.posted(GENERAL).filter(({ thread_ts: threadTs, text }) => threadTs === thread && text !== '');
+afterAll(async () => {
+  bot.child.kill('SIGKILL');
+  await slack.close();
+  await model.close();
+  folder[Symbol.dispose]();
+});
 
-test('a thread passes all tiers, the process is killed and restarted in between, memories are managed, nothing is lost or doubled', async () => {
-  using folder = openFolder(tokens);
-  writeFileSync(folder.file('config.toml'), config());
-  let child = folder.start(['start']);
-  try {
-    await until('it is connected', () => slack.sockets() > 0, 20_000);
-    const root = slack.say(GENERAL, ADA, `<@${BOT}> My name is Ada and I prefer tea to coffee.`);
-    await until('the first answer', () => repliesIn(root.ts).length === 1, 20_000);
-    const long = 'We talked about the garden, the tables, the wood, the music and the weather. '.repeat(12);
-    for (let index = 0; index < 12; index += 1) {
-      slack.say(GENERAL, ADA, `<@${BOT}> Note ${index}: ${long}`, { thread_ts: root.ts });
-      await until(`answer ${index}`, () => repliesIn(root.ts).length === index + 2, 20_000);
+function run() {
+  const before = slack.opened();
+  const child = folder.start(['start', '--log-level', 'debug']);
+  const output = { text: '' };
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (output.text += chunk.toString()));
+  const exit = new Promise<number | null>((resolve) => child.on('close', resolve));
+  return { child, output, exit, isConnected: () => slack.opened() > before && slack.sockets() > 0 };
+}
+
+async function start(): Promise<void> {
+  bot = run();
+  await until(`a connection\n${bot.output.text}`, () => bot.isConnected(), 15_000);
+}
+
+async function kill(): Promise<void> {
+  bot.child.kill('SIGKILL');
+  await bot.exit;
+  await until('its sockets are gone', () => slack.sockets() === 0);
+}
+
+let names = 0;
+/** A message in the thread that the model's answers can be told by. */
+function say(words: string, options: { readonly silent?: boolean } = {}): string {
+  names += 1;
+  const name = `x${names}`;
+  const text = `${name} ${words}`.trim();
+  said.push(text);
+  const tell = options.silent ? slack.store : slack.say;
+  const { ts } = tell(DIRECT, ADA, text, thread === '' ? {} : { thread_ts: thread });
+  if (thread === '') thread = ts;
+  return name;
+}
+
+const answers = () => slack.posted(DIRECT).filter(({ text }) => String(text).startsWith('Answer to'));
+const answerTo = (name: string) => answers().find(({ text }) => String(text).startsWith(`Answer to ${name}.`));
+const answered = (name: string, withinMs = 15_000) =>
+  until(`an answer to ${name}\n${bot.output.text.slice(-1500)}`, () => answerTo(name), withinMs);
+
+/** What a slash command in the direct message, or a click on what it showed, is answered with. */
+async function answer(ask: () => void): Promise<Fields> {
+  const before = slack.answers.length;
+  ask();
+  return await until('the answer of a command', () => slack.answers[before]);
+}
+const command = (line: string): Promise<Fields> => answer(() => slack.slash(line, { channel_id: DIRECT }));
+const shown = ({ text }: Fields) => String(text);
+
+interface Shown {
+  readonly text: { readonly text: string };
+  readonly value: string;
+}
+
+/** The button, or the entry of a menu in the row that holds the words. */
+function sealedOf(view: Fields, label: string, words = ''): string {
+  const rows = (view['blocks'] as readonly Fields[]).filter((block) => JSON.stringify(block).includes(words));
+  const found: Shown[] = [];
+  JSON.stringify(rows, (_, part: unknown) => {
+    if (typeof part === 'object' && part !== null && 'value' in part && 'text' in part) found.push(part as Shown);
+    return part;
+  });
+  const value = found.find(({ text }) => text.text === label)?.value;
+  if (value === undefined) throw new Error(`There is no "${label}" in ${JSON.stringify(rows).slice(0, 2000)}`);
+  return value;
+}
+const AT_MESSAGE = { channel: { id: DIRECT }, container: { type: 'message', message_ts: '1.1' } };
+const AT_HOME = { response_url: '', container: { type: 'view' }, view: { id: 'V0', type: 'home' } };
+function press(value: string, place: Fields = AT_MESSAGE): void {
+  const action = { type: 'button', action_id: 'button 0', block_id: 'x', value };
+  slack.interact({ type: 'block_actions', actions: [action], ...place });
+}
+
+/** The form that opens upon it. */
+async function formAfter(ask: () => void): Promise<Fields> {
+  const before = slack.callsOf('views.open').length;
+  ask();
+  return await until('a form', () => slack.callsOf('views.open')[before]?.['view'] as Fields | undefined);
+}
+function submit({ private_metadata, callback_id }: Fields, values: Fields = {}): void {
+  const view = { id: 'V1', type: 'modal', callback_id, private_metadata, state: { values }, blocks: [] };
+  slack.interact({ type: 'view_submission', user: { id: ADA, team_id: TEAM }, view });
+}
+
+/** The App Home as it stands after this. */
+async function homeAfter(ask: () => void): Promise<Fields> {
+  const before = slack.callsOf('views.publish').length;
+  ask();
+  return await until('the home', () => slack.callsOf('views.publish')[before]?.['view'] as Fields | undefined);
+}
+const openHome = () =>
+  homeAfter(() => slack.emit({ type: 'app_home_opened', user: ADA, channel: DIRECT, tab: 'home' }));
+const pressHome = (value: string) => press(value, AT_HOME);
+
+/** How full the window is, as `/context` says. */
+async function share(): Promise<number> {
+  const percent = /(\d+) %/.exec(shown(await command('context list')))?.[1];
+  return Number(percent ?? 'NaN') / 100;
+}
+
+describe('a thread of a direct message', () => {
+  test('is answered where it stands, under a title', async () => {
+    await start();
+    const name = say(`Hello. ${fact()}`);
+    expect(await answered(name)).toMatchObject({ thread_ts: thread, metadata: { event_type: 'strata_post' } });
+    await until('a title', () => slack.callsOf('assistant.threads.setTitle').length === 1);
+    const inPublic = slack.say(GENERAL, ADA, `<@${BOT}> x0 Hello to all.`);
+    const reply = await until('an answer in the channel', () => slack.posted(GENERAL)[0]);
+    expect(reply).toMatchObject({ thread_ts: inPublic.ts });
+  }, 30_000);
+
+  test('passes all tiers without a pause in its answers', async () => {
+    for (let count = 2; model.asked.summaries === 0; count += 1) {
+      expect(count).toBeLessThan(80);
+      await answered(say(`${fact()} ${FILLER.repeat(3)}`));
     }
-
-    child.kill('SIGKILL');
-    await until('it is gone', () => slack.sockets() === 0, 10_000);
-    slack.store(GENERAL, ADA, `<@${BOT}> Said while you were away: the party is on 14 June.`, { thread_ts: root.ts });
-    child = folder.start(['start']);
-    await until('what was missed is answered', () => repliesIn(root.ts).length === 14, 30_000);
-
-    slack.slash('memory list');
-    await until('memories are listed', () => JSON.stringify(slack.answers).includes('tea'), 30_000);
-    slack.emit({ type: 'app_home_opened', user: ADA, channel: 'D0ADA0001', tab: 'home' });
-    await until('the home is published', () => slack.callsOf('views.publish').length === 1, 10_000);
-    await delay(300);
-    const nonces = repliesIn(root.ts).map(({ metadata }) => JSON.stringify(metadata));
-    expect(new Set(nonces).size).toBe(14);
-  } finally {
-    child.kill('SIGTERM');
+    await jump();
+    // A burst that no window holds.
+    await fill(0.6);
+    await burst([LONG, LONG, LONG, LONG, LONG, LONG]);
+    await answered(say('Are you still there?'));
+    await until('three summaries', () => model.asked.summaries > 2, 15_000);
     await delay(500);
-    child.kill('SIGKILL');
-  }
-  const summaries = await folder.run(['summaries', 'list', '--conversation', keyOfThread(), '--json']);
-  expect(summaries).toMatchObject({ code: 0, stderr: '' });
-  expect(jsonLines(summaries.stdout).length).toBeGreaterThan(0);
-}, 180_000);
+    expect(shown(await command('summaries list'))).toMatch(/[3-9] in the stack/);
+  }, 120_000);
 
-function keyOfThread(): string {
-  const [root] = slack.messages;
-  return `slack:T0HOME001:${GENERAL}:${root?.ts ?? ''}`;
+  test('shows its memories page by page and forgets one by command, for good', async () => {
+    const list = await command('memory list');
+    expect(list['response_type']).toBe('ephemeral');
+    expect(JSON.stringify(list)).toMatch(/Page 1 of [2-9]/);
+    const second = await answer(() => press(sealedOf(list, 'Next')));
+    expect(JSON.stringify(second)).toMatch(/Page 2/);
+    const text = statementIn(list);
+    const form = await formAfter(() => press(sealedOf(list, 'Forget', text)));
+    expect(JSON.stringify(form)).toContain('This cannot be undone');
+    expect(JSON.stringify(await answer(() => submit(form)))).toContain('Forgotten');
+    expect(shown(await command(`memory search ${text}`))).not.toContain(`${text} ·`);
+    forgotten(text);
+  }, 60_000);
+});
+
+describe("the App Home is the person's memory manager", () => {
+  test('also after the process was killed: what was shown before still works', async () => {
+    const home = await openHome();
+    expect(JSON.stringify(home)).toMatch(/Page 1 of [2-9]/);
+    await kill();
+    await start();
+    const text = statementIn(home);
+    const why = await formAfter(() => pressHome(sealedOf(home, 'Where it comes from', text)));
+    expect(JSON.stringify(why)).toContain(text);
+
+    const edit = await formAfter(() => pressHome(sealedOf(home, 'Edit', text)));
+    expect(JSON.stringify(edit)).toContain(`"initial_value":"${text}"`);
+    const corrected = text.replace('belongs', 'belonged');
+    await homeAfter(() => submit(edit, { text: { text: { value: corrected } } }));
+    const search = await formAfter(() => pressHome(sealedOf(home, 'Search')));
+    const found = await homeAfter(() => submit(search, { query: { query: { value: corrected } } }));
+    expect(JSON.stringify(found)).toContain(corrected);
+
+    const question = await formAfter(() => pressHome(sealedOf(found, 'Forget', corrected)));
+    await homeAfter(() => submit(question));
+    expect(shown(await command(`memory search ${corrected}`))).not.toContain(`${corrected} ·`);
+    forgotten(text);
+
+    pressHome(sealedOf(home, 'Take a copy'));
+    const copy = await until('a copy', () => slack.uploads.at(-1));
+    expect(JSON.parse(copy.text)).toMatchObject({ person: ADA });
+  }, 60_000);
+});
+
+describe('a process that is killed with -9', () => {
+  test('while the model writes, answers after the restart what it owes and what it missed, once', async () => {
+    model.hold.add(`x${names + 1}`);
+    const owed = say('Are you there before the end?');
+    await until('the question', () => model.held.includes(owed));
+    await kill();
+    model.release();
+    const missed = ['Did you miss this?', 'And this?'].map((text) => say(text, { silent: true }));
+    await start();
+    await answered(missed[1] ?? '', 20_000);
+    await answered(say('All well again?'));
+  }, 60_000);
+
+  test('between a post and the note of it, doubles nothing', async () => {
+    const asked = say('Will you say this twice?');
+    // The post is there, the process that made it is gone.
+    await until('the post', () => answerTo(asked));
+    await kill();
+    await start();
+    await answered(say('And now?'));
+    expect(answers().filter(({ text }) => String(text).startsWith(`Answer to ${asked}.`))).toHaveLength(1);
+  }, 60_000);
+
+  test('has lost and doubled nothing in the end, and stops cleanly when it is told to', async () => {
+    bot.child.kill('SIGTERM');
+    expect(await bot.exit).toBe(0);
+    const contents = answers().map(({ text }) => String(text).split('.')[0]);
+    expect(new Set(contents).size).toBe(contents.length);
+
+    const { store } = await createSqliteStorage({ directory: folder.file('data') });
+    const conversation = await store.conversations.find(parseKey(`slack:${TEAM}:${DIRECT}:${thread}`).key);
+    if (conversation === null) throw new Error('no conversation');
+    // What comes through two sockets at the same moment may change places.
+    expect((await keptIn(store, conversation.id)).toSorted()).toEqual(said.toSorted());
+    expect(conversation.answeredUpto).toBeGreaterThanOrEqual(conversation.replyDueSeq);
+    const runs = await store.journal.runs(conversation.id, 100);
+    const triggers = new Set(runs.map(({ trigger }) => trigger));
+    expect([...triggers]).toEqual(expect.arrayContaining(['background', 'aggressive', 'gap']));
+    expect(await store.outbox.pending(null)).toEqual([]);
+    await store.close();
+  }, 30_000);
+});
+
+async function keptIn(store: Store, conversationId: number): Promise<readonly string[]> {
+  const range = { fromSeq: 1, toSeq: 100_000, limit: 10_000 };
+  const entries = await store.transcript.read(conversationId, range);
+  return entries
+    .filter(({ role, redactedAt }) => role === 'user' && redactedAt === null)
+    .map(({ parts }) => textOf(parts));
+}
+
+const STATEMENT = /The \w+ belongs to \w+ of \w+\./;
+
+/** The first statement that a list shows. */
+function statementIn(list: Fields): string {
+  const [text] = STATEMENT.exec(JSON.stringify(list)) ?? [];
+  if (text === undefined) throw new Error(`Nothing is listed: ${JSON.stringify(list).slice(0, 500)}`);
+  return text;
+}
+
+/** The messages that said it are gone with it. */
+function forgotten(text: string): void {
+  said.splice(0, said.length, ...said.filter((line) => !line.includes(text)));
+}
+
+let facts = 0;
+
+/** Something worth remembering that shares no telling word with any other. */
+function fact(): string {
+  facts += 1;
+  return `The ${word(facts * 3)} belongs to ${word(facts * 3 + 1)} of ${word(facts * 3 + 2)}.`;
+}
+
+/** An invented word for each number. */
+function word(number: number): string {
+  const digits = (number * 7919 + 10_007).toString(6);
+  return [...digits].map((digit) => ['ka', 'lo', 'mi', 'nu', 've', 'po'][Number(digit)]).join('');
+}
+
+const FILLER = 'It has been there for a while and nobody came to fetch it, so it waits. ';
+const LONG = FILLER.repeat(27).trim();
+
+/** The first threshold: from here on a summary is being written, which will make room. */
+const DUE = 0.8;
+
+/** Talks until the window is as full as that. */
+async function fill(wanted: number): Promise<void> {
+  for (let count = 0; (await share()) >= DUE; count += 1) {
+    expect(count).toBeLessThan(100);
+    await delay(100);
+  }
+  for (let count = 0; (await share()) < wanted; count += 1) {
+    expect(count).toBeLessThan(80);
+    await answered(say(`We talk on. ${FILLER.repeat(3)}`));
+  }
+}
+
+/** One message that jumps over the second threshold and not over the third: two would be judged one by one. */
+async function jump(): Promise<void> {
+  for (const copies of [3, 2, 4, 3, 2, 4]) {
+    await fill(0.7);
+    await answered(say(Array.from({ length: copies }, () => LONG).join(' ')));
+    await delay(500);
+    if (shown(await command('status')).includes('(aggressive)')) return;
+  }
+  throw new Error('No message was followed by an aggressive compaction.');
+}
+
+/** Says all of it while a reply is being written, so that the next turn reads it at once. */
+async function burst(texts: readonly string[]): Promise<void> {
+  model.hold.add(`x${names + 1}`);
+  const first = say('Listen.');
+  await until('the question', () => model.held.includes(first));
+  const all = texts.map((text) => say(text));
+  model.release();
+  await answered(all.at(-1) ?? first);
 }

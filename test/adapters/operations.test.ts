@@ -7,7 +7,14 @@ import { startOperations } from '../../adapters/operations/http/index.ts';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { type Bot, createBot } from '../../src/bot.ts';
-import { type Channel, makeKey, type Operations, type ProcessRole, type Queue } from '../../src/index.ts';
+import {
+  type Channel,
+  type MaintenanceRun,
+  makeKey,
+  type Operations,
+  type ProcessRole,
+  type Queue,
+} from '../../src/index.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const KEY = makeKey({ platform: 'test', workspace: 'here', channel: 'talk' });
@@ -128,10 +135,51 @@ describe('the pages for those who look after a process', () => {
     expect(text).toMatch(/strata_maintenance_seconds_count\{work="compact"\} [1-9]/u);
     expect(sampleOf(text, 'strata_tail_entries{of="max"}')).toBeGreaterThan(1);
     expect(sampleOf(text, 'strata_tail_entries{of="max"}')).toBeLessThan(28);
+    expect(sampleOf(text, 'strata_tail_entries{of="p95"}')).toBeGreaterThan(1);
+    expect(sampleOf(text, 'strata_tail_oldest_seconds')).toBeGreaterThan(0);
+    expect(sampleOf(text, 'strata_tail_oldest_seconds')).toBeLessThan(60);
     expect(sampleOf(text, 'strata_queue_reachable')).toBe(1);
     expect(sampleOf(text, 'strata_maintenance_due')).toBe(0);
     expect(sampleOf(text, 'strata_posts_pending')).toBe(0);
     expect(text).toContain('nodejs_eventloop_lag');
+  });
+
+  it('count what should seldom happen: stale and failed work, by tier, and what comes late', async () => {
+    const url = await open();
+    const run: MaintenanceRun = {
+      ...{ id: 'r', conversationId: 1, fromSeq: 1, toSeq: 2, error: null, memories: 0, model: 'm', startedAt: 0 },
+      ...{ tokensBefore: 9, tokensAfter: 1, inputTokens: 9, outputTokens: 1, durationMs: 2500 },
+      ...{ work: 'compact', trigger: 'aggressive', outcome: 'stale' },
+    };
+    const late = { conversation: KEY, message: 'away', failures: 1, nextAttemptAt: 9 };
+    bot.events.emit({ kind: 'maintenance.ended', conversation: KEY, run });
+    bot.events.emit({ kind: 'maintenance.ended', conversation: KEY, run: { ...run, outcome: 'failed' } });
+    bot.events.emit({ ...late, kind: 'maintenance.delayed' });
+    bot.events.emit({ ...late, kind: 'turn.delayed' });
+    bot.events.emit({ ...late, kind: 'reply.delayed', chunk: 0 });
+    bot.events.emit({ kind: 'reply.failed', conversation: KEY, chunk: 0, message: 'gone' });
+    bot.events.emit({ kind: 'turn.failed', conversation: KEY, readUpto: 1, reason: 'timeout', message: 'late' });
+    bot.events.emit({ kind: 'gap.opened', conversation: KEY, fromSeq: 1, toSeq: 2, reason: 'emergency' });
+    bot.events.emit({ kind: 'queue.trouble', conversation: null, message: 'away' });
+    const text = await (await fetch(`${url}/metrics`)).text();
+    const once = [
+      'strata_maintenance_runs_total{work="compact",trigger="aggressive",outcome="stale"}',
+      'strata_maintenance_runs_total{work="compact",trigger="aggressive",outcome="failed"}',
+      'strata_maintenance_failures_total',
+      'strata_turns_total{outcome="delayed",reason=""}',
+      'strata_turns_total{outcome="failed",reason="timeout"}',
+      'strata_posts_total{outcome="delayed"}',
+      'strata_posts_total{outcome="failed"}',
+      'strata_gaps_total{reason="emergency"}',
+      'strata_troubles_total{kind="queue.trouble"}',
+    ];
+    expect(once.map((name) => [name, sampleOf(text, name)])).toEqual(once.map((name) => [name, 1]));
+    expect(sampleOf(text, 'strata_maintenance_seconds_sum{work="compact"}')).toBe(5);
+    for (const state of ['waiting', 'running', 'delayed']) {
+      expect(sampleOf(text, `strata_queue_jobs{state="${state}"}`)).toBe(0);
+    }
+    expect(sampleOf(text, 'strata_maintenance_due_oldest_seconds')).toBe(0);
+    expect(sampleOf(text, 'strata_replies_owed')).toBe(0);
   });
 
   it('tell nothing of people and conversations', async () => {

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { EventOf, Services, StrataEvent } from '../../../src/index.ts';
+import type { Conversation, EventOf, Services, StrataEvent } from '../../../src/index.ts';
 
 /** Replies and summaries: from a tenth of a second to some minutes. */
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 40, 80, 160, 320];
@@ -156,9 +156,7 @@ function createGauges(registry: Registry): (services: MeasuredServices) => Promi
   const dueAge = gauge('maintenance_due_oldest_seconds', 'How long the oldest of them has waited');
   const owed = gauge('replies_owed', `Conversations that wait for a reply nobody is giving, up to ${DUE_LOOKED_AT}`);
   const unsent = gauge('posts_pending', 'Posts that no platform has taken yet');
-  const tail = gauge('tail_entries', `Entries after the summaries, of the ${RECENT_LOOKED_AT} newest conversations`, [
-    'of',
-  ]);
+  const measureTails = createTailGauges(gauge);
   return async ({ store, queue, clock }) => {
     const now = clock.now();
     const { waiting, running, delayed, trouble } = queue.stats();
@@ -175,9 +173,33 @@ function createGauges(registry: Registry): (services: MeasuredServices) => Promi
     dueAge.set(Math.max(0, ...maintenance.map(({ maintainAt }) => (now - (maintainAt ?? now)) / 1000)));
     owed.set(reply.length);
     unsent.set(posts.length);
-    const lengths = recent.map(({ nextSeq, compactedUpto }) => nextSeq - 1 - compactedUpto).sort((a, b) => a - b);
-    tail.set({ of: 'max' }, lengths.at(-1) ?? 0);
-    tail.set({ of: 'p95' }, lengths[Math.floor(lengths.length * 0.95)] ?? 0);
+    await measureTails(recent, { store, now });
+  };
+}
+
+type MakeGauge = <Label extends string>(name: string, help: string, labelNames?: readonly Label[]) => Gauge<Label>;
+
+/** What conversations carry along unsummarised: the longest tail, a long one, and how old the longest is. */
+function createTailGauges(gauge: MakeGauge) {
+  const length = gauge('tail_entries', `Entries after the summaries, of the ${RECENT_LOOKED_AT} newest conversations`, [
+    'of',
+  ]);
+  const age = gauge('tail_oldest_seconds', 'Age of the first entry in the longest of these tails');
+  return async (
+    recent: readonly Conversation[],
+    { store, now }: { readonly store: Services['store']; readonly now: number },
+  ): Promise<void> => {
+    const tails = recent
+      .map(({ id, nextSeq, compactedUpto, contextFrom }) => {
+        const fromSeq = Math.max(compactedUpto + 1, contextFrom);
+        return { id, fromSeq, length: nextSeq - fromSeq };
+      })
+      .sort((one, other) => one.length - other.length);
+    length.set({ of: 'max' }, tails.at(-1)?.length ?? 0);
+    length.set({ of: 'p95' }, tails[Math.floor(tails.length * 0.95)]?.length ?? 0);
+    const { id = 0, fromSeq = 1 } = tails.at(-1) ?? {};
+    const [first] = await store.transcript.read(id, { fromSeq, toSeq: fromSeq, limit: 1 });
+    age.set(first === undefined ? 0 : (now - first.at) / 1000);
   };
 }
 

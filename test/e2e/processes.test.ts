@@ -156,6 +156,19 @@ async function leave({ child, end }: Process): Promise<void> {
   expect((await end).code).toBe(0);
 }
 
+/** Told to stop in a turn, it finishes the turn; told twice, it ends at once. */
+async function breakOff({ gateways, speaker }: Town): Promise<void> {
+  const gateway = gateways.find(({ child }) => child.signalCode === null);
+  gateway?.model.hold.add(`x${speaker.said.length + 1}`);
+  speaker.say('One more thing.');
+  await until('a turn', () => gateway?.model.held.length === 1, 20_000);
+  gateway?.child.kill('SIGTERM');
+  await delay(500);
+  expect(gateway?.child.exitCode).toBeNull();
+  gateway?.child.kill('SIGTERM');
+  expect((await gateway?.end)?.code).toBe(143);
+}
+
 describe.concurrent('two gateways and a worker', () => {
   it('share an SQLite file and a Redis on one machine', async () => {
     const mock = await createRedisMock();
@@ -164,6 +177,7 @@ describe.concurrent('two gateways and a worker', () => {
       await live(town);
       expect((await town.worker.page('/queues')).status).toBe(200);
       await leave(town.worker);
+      await breakOff(town);
     } finally {
       await mock.close();
     }

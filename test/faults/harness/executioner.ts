@@ -1,0 +1,155 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Court } from './court.ts';
+import type { Node } from './fleet.ts';
+import type { Fault, Scheduled } from './plan.ts';
+import type { Servers } from './servers.ts';
+import type { Report } from './wire.ts';
+
+/** What was done so far. */
+export interface Toll {
+  readonly gateway: number;
+  readonly worker: number;
+  /** Processes that do both. */
+  readonly all: number;
+  readonly redis: number;
+  readonly wiped: number;
+  readonly postgres: number;
+  /** Processes that stood still until another one had done their work. */
+  readonly frozen: number;
+}
+
+export interface Executioner {
+  readonly toll: Toll;
+  /** Does what is planned, and has everything looked at after each fault. */
+  carryOut(plan: readonly Scheduled[], nodes: readonly Node[]): Promise<void>;
+  /** A process came to the step in which it was to stop. */
+  trapped(node: Node, report: Extract<Report, { kind: 'trapped' }>): void;
+  /** The store is away, or was a moment ago: a process that gives up is not to blame. */
+  isStoreAway(): boolean;
+}
+
+export interface ExecutionerParts {
+  readonly servers: Servers;
+  readonly court: Court;
+  readonly signal: AbortSignal;
+}
+
+type Trapped = Extract<Report, { kind: 'trapped' }>;
+
+interface Self extends ExecutionerParts {
+  readonly toll: { -readonly [Kind in keyof Toll]: Toll[Kind] };
+  readonly trappedNodes: Map<Node, Trapped>;
+  storeAwayUntil: number;
+}
+
+const AIM_LIMIT_MS = 1500;
+const FREEZE_AIM_LIMIT_MS = 10_000;
+/** Longer than any claim: another process has taken over by then, unless it was killed too. */
+const FROZEN_LIMIT_MS = 30_000;
+const STORE_GRACE_MS = 10_000;
+
+export function createExecutioner(parts: ExecutionerParts): Executioner {
+  const toll = { gateway: 0, worker: 0, all: 0, redis: 0, wiped: 0, postgres: 0, frozen: 0 };
+  const self: Self = { ...parts, toll, trappedNodes: new Map(), storeAwayUntil: 0 };
+  return {
+    toll,
+    async carryOut(plan, nodes) {
+      const startedAt = performance.now();
+      const aside: Promise<void>[] = [];
+      for (const { atMs, fault } of plan) {
+        await sleep(Math.max(0, startedAt + atMs - performance.now()), null, { signal: self.signal });
+        if (fault.kind === 'freeze') aside.push(freeze(self, fault, nodes));
+        else await strike(self, fault, nodes);
+        await self.court.look(() => []);
+      }
+      await Promise.all(aside);
+    },
+    trapped: (node, report) => void self.trappedNodes.set(node, report),
+    isStoreAway: () => performance.now() < self.storeAwayUntil,
+  };
+}
+
+async function strike(self: Self, fault: Exclude<Fault, { kind: 'freeze' }>, nodes: readonly Node[]): Promise<void> {
+  const { redis, postgres } = self.servers;
+  if (fault.kind === 'kill') return await kill(self, fault, nodes);
+  const server = fault.kind === 'redis' ? redis : postgres;
+  if (server === null) return;
+  if (fault.kind === 'postgres') self.storeAwayUntil = Infinity;
+  await server.kill();
+  if (fault.kind === 'redis' && fault.isWiped) {
+    await redis?.wipe();
+    self.toll.wiped += 1;
+  }
+  self.toll[fault.kind] += 1;
+  await sleep(fault.downMs);
+  await server.start();
+  if (fault.kind === 'postgres') self.storeAwayUntil = performance.now() + STORE_GRACE_MS;
+}
+
+async function kill(
+  self: Self,
+  { role, trap }: Extract<Fault, { kind: 'kill' }>,
+  nodes: readonly Node[],
+): Promise<void> {
+  const node = await target(nodes, role);
+  if (node === null) return;
+  const { deaths } = node;
+  if (trap !== null) {
+    node.set(trap);
+    await until(() => !node.isUp, AIM_LIMIT_MS);
+  }
+  // What did not come to that step is killed where it is.
+  if (node.isUp) await node.kill();
+  self.toll[role] += node.deaths - deaths;
+}
+
+/** Stands still right before a commit, until the conversation was claimed and done by somebody else. */
+async function freeze(
+  self: Self,
+  { role, trap }: Extract<Fault, { kind: 'freeze' }>,
+  nodes: readonly Node[],
+): Promise<void> {
+  const node = await target(nodes, role);
+  if (node === null) return;
+  self.trappedNodes.delete(node);
+  node.set(trap);
+  await until(() => self.trappedNodes.has(node) || !node.isUp, FREEZE_AIM_LIMIT_MS);
+  const report = self.trappedNodes.get(node);
+  if (report === undefined || !node.isUp) return;
+  const deadline = performance.now() + FROZEN_LIMIT_MS;
+  const epoch = epochOf(self, report, role);
+  let before: number | null = null;
+  while (node.isUp && performance.now() < deadline && !self.signal.aborted) {
+    await self.court.look(() => []);
+    before ??= epoch().claimed;
+    const { claimed, isFree } = epoch();
+    if (claimed > before && isFree) break;
+    await sleep(250);
+  }
+  node.thaw();
+  self.toll.frozen += 1;
+}
+
+/** How often the conversation was claimed, and whether that claim is over. */
+function epochOf({ court }: Self, { conversationId }: Trapped, role: 'gateway' | 'worker') {
+  return (): { readonly claimed: number; readonly isFree: boolean } => {
+    const row = court.evidence().rows.conversations.find(({ id }) => id === conversationId);
+    if (row === undefined) return { claimed: 0, isFree: false };
+    return role === 'gateway'
+      ? { claimed: row.reply_epoch, isFree: row.reply_until === null }
+      : { claimed: row.maintenance_epoch, isFree: row.maintenance_until === null };
+  };
+}
+
+/** A process of the role that is up and not standing still; waits for one. */
+async function target(nodes: readonly Node[], role: Node['role']): Promise<Node | null> {
+  const able = () => nodes.filter((node) => node.role === role && node.isUp && !node.isFrozen);
+  await until(() => able().length > 0, 10_000);
+  // The one that has lived longest is at work most probably.
+  return able()[0] ?? null;
+}
+
+async function until(condition: () => boolean, limitMs: number): Promise<void> {
+  const deadline = performance.now() + limitMs;
+  while (!condition() && performance.now() < deadline) await sleep(10);
+}

@@ -1,0 +1,207 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Link } from './platform.ts';
+import { type Life, type Report, reportSchema, type Trap } from './wire.ts';
+
+/** A place for one process of the bot, with a supervisor that starts it again. */
+export interface Node {
+  readonly name: string;
+  readonly role: Life['role'];
+  readonly isUp: boolean;
+  readonly isFrozen: boolean;
+  /** How often it ended by kill -9. */
+  readonly deaths: number;
+  /** kill -9, then a new one. Resolves when the old one is gone. */
+  kill(): Promise<void>;
+  set(trap: Trap): void;
+  /** Lets a frozen process go on. */
+  thaw(): void;
+}
+
+export interface Fleet extends AsyncDisposable {
+  readonly nodes: readonly Node[];
+  /** Processes that ended without having been killed, with their last words. */
+  readonly surprises: readonly string[];
+  /** All are up. */
+  ready(limitMs: number): Promise<void>;
+  /** Ends all in good order. Gives what did not end as it should. */
+  stop(): Promise<readonly string[]>;
+}
+
+export interface FleetOptions {
+  readonly roles: readonly Life['role'][];
+  readonly directory: string;
+  readonly config: string;
+  readonly ignoresCompareAndSet: boolean;
+  /** Waits before the supervisor starts a process again. */
+  readonly restartMs: () => number;
+  /** A process may refuse to start, or give up, while this says so. */
+  readonly isExcused: () => boolean;
+  readonly onReport: (node: Node, link: Link, report: Report) => void;
+  readonly onGone: (link: Link) => void;
+}
+
+const SCRIPT = fileURLToPath(new URL('./node.process.ts', import.meta.url));
+const STOP_LIMIT_MS = 25_000;
+const RETRY_MS = 300;
+/** Of processes that end by themselves, no more are waited for. */
+const MOST_SURPRISES = 5;
+
+interface Slot {
+  readonly name: string;
+  readonly role: Life['role'];
+  readonly log: string;
+  child: ChildProcess | null;
+  isUp: boolean;
+  isFrozen: boolean;
+  deaths: number;
+}
+
+export function startFleet(options: FleetOptions): Fleet {
+  const surprises: string[] = [];
+  const state = { isStopping: false };
+  const counts = new Map<string, number>();
+  const slots = options.roles.map((role): Slot => {
+    const count = (counts.get(role) ?? 0) + 1;
+    counts.set(role, count);
+    const name = `${role}${count}`;
+    return {
+      name,
+      role,
+      log: join(options.directory, `${name}.log`),
+      child: null,
+      isUp: false,
+      isFrozen: false,
+      deaths: 0,
+    };
+  });
+  const nodes = slots.map(nodeOf);
+  const live = (slot: Slot, node: Node) => {
+    const child = spawnNode(slot, options);
+    slot.child = child;
+    const link = linkTo(slot, child);
+    child.on('message', (message) => {
+      const report = reportSchema.parse(message);
+      if (report.kind === 'ready') slot.isUp = true;
+      if (report.kind === 'trapped') slot.isFrozen = true;
+      options.onReport(node, link, report);
+    });
+    child.on('exit', (code, signal) => {
+      Object.assign(slot, { child: null, isUp: false, isFrozen: false });
+      options.onGone(link);
+      if (state.isStopping) return;
+      const isExpected = signal === 'SIGKILL';
+      if (isExpected) slot.deaths += 1;
+      if (!isExpected && !options.isExcused()) {
+        lastWords(slot).then(
+          (words) => surprises.push(`${slot.name} ended by itself with ${signal ?? code}: ${words}`),
+          () => undefined,
+        );
+      }
+      setTimeout(() => state.isStopping || live(slot, node), isExpected ? options.restartMs() : RETRY_MS);
+    });
+  };
+  slots.forEach((slot, index) => {
+    const node = nodes[index];
+    if (node !== undefined) live(slot, node);
+  });
+  return {
+    nodes,
+    surprises,
+    async ready(limitMs) {
+      const deadline = performance.now() + limitMs;
+      while (!slots.every(({ isUp }) => isUp)) {
+        if (performance.now() > deadline || surprises.length > MOST_SURPRISES) {
+          const words = await Promise.all(slots.filter(({ isUp }) => !isUp).map(lastWords));
+          throw new Error(`Not all processes could be started. ${[...surprises, ...words].join(' ')}`);
+        }
+        await sleep(20);
+      }
+    },
+    async stop() {
+      state.isStopping = true;
+      return (await Promise.all(slots.map(end))).flat();
+    },
+    async [Symbol.asyncDispose]() {
+      state.isStopping = true;
+      const ends = slots.map(({ child }) => (child === null ? null : once(child, 'exit')));
+      for (const { child } of slots) child?.kill('SIGKILL');
+      await Promise.all(ends);
+    },
+  };
+}
+
+function nodeOf(slot: Slot): Node {
+  return {
+    name: slot.name,
+    role: slot.role,
+    get isUp() {
+      return slot.isUp;
+    },
+    get isFrozen() {
+      return slot.isFrozen;
+    },
+    get deaths() {
+      return slot.deaths;
+    },
+    async kill() {
+      const { child } = slot;
+      if (child === null) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    },
+    set: (trap) => send(slot.child, { kind: 'trap', ...trap }),
+    thaw() {
+      slot.isFrozen = false;
+      slot.child?.kill('SIGCONT');
+    },
+  };
+}
+
+function linkTo({ name }: Slot, child: ChildProcess): Link {
+  return { name, send: (command) => send(child, command) };
+}
+
+/** What is sent to a process that dies is lost, as with a real connection. */
+function send(child: ChildProcess | null, message: object): void {
+  if (child?.connected === true) child.send(message, () => undefined);
+}
+
+function spawnNode({ role, log }: Slot, { config, ignoresCompareAndSet }: FleetOptions): ChildProcess {
+  const life: Life = { role, config, ignoresCompareAndSet };
+  const { PATH, HOME } = process.env;
+  const child = spawn(process.execPath, [SCRIPT, JSON.stringify(life)], {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    env: { PATH, HOME, STRATA_ROLE: '' },
+  });
+  child.stderr?.pipe(createWriteStream(log, { flags: 'a' }));
+  child.on('error', () => undefined);
+  return child;
+}
+
+async function lastWords({ log }: Slot): Promise<string> {
+  const text = await readFile(log, 'utf8').catch(() => '');
+  return text.trim().split('\n').slice(-3).join(' | ').slice(-600);
+}
+
+async function end(slot: Slot): Promise<readonly string[]> {
+  const { child, name } = slot;
+  if (child === null) return [];
+  const ended = once(child, 'exit');
+  child.kill('SIGCONT');
+  child.kill('SIGTERM');
+  const late = sleep(STOP_LIMIT_MS, null, { ref: false });
+  if ((await Promise.race([ended, late])) === null) {
+    child.kill('SIGKILL');
+    await ended;
+    return [`${name} did not end within ${STOP_LIMIT_MS / 1000} s of SIGTERM`];
+  }
+  const { exitCode, signalCode } = child;
+  return exitCode === 0 ? [] : [`${name} ended with ${signalCode ?? exitCode}: ${await lastWords(slot)}`];
+}

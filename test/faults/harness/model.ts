@@ -1,0 +1,286 @@
+import { createServer, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Chance } from './random.ts';
+import { factsIn, namesIn } from './talk.ts';
+
+/** How often, and in which way, calls go wrong. Shares of all calls of the kind. */
+export interface ModelManners {
+  readonly replyLatencyMs: readonly [number, number];
+  readonly summaryLatencyMs: readonly [number, number];
+  readonly replyFaults: number;
+  readonly summaryFaults: number;
+}
+
+export type Purpose = 'reply' | 'summary' | 'condensation' | 'memories';
+const FAULTS = ['hangs', 'error 500', 'error 429', 'garbage', 'empty', 'a page', 'a copy', 'broken off'] as const;
+
+/** An OpenAI-compatible server that answers from what it is sent, late, wrongly or not at all. It keeps a record. */
+export interface ModelServer extends AsyncDisposable {
+  readonly url: string;
+  readonly record: ModelRecord;
+  /** From now on everything goes well. */
+  recover(): void;
+}
+
+export interface ModelRecord {
+  readonly calls: Readonly<Record<Purpose, number>>;
+  /** Calls that went wrong on purpose. */
+  readonly faults: number;
+  /** Every summary that was given whole: nothing else may stand in the store. */
+  readonly summaries: ReadonlySet<string>;
+  /** What was wrong with requests: calls without results, strangers' facts, more than the window. */
+  readonly complaints: readonly string[];
+}
+
+const messageSchema = z.object({
+  role: z.string(),
+  content: z.union([z.string(), z.array(z.object({ text: z.string().optional() })), z.null()]).optional(),
+  tool_calls: z.array(z.object({ id: z.string() })).optional(),
+  tool_call_id: z.string().optional(),
+});
+const requestSchema = z.object({
+  messages: z.array(messageSchema),
+  tools: z.array(z.object({ function: z.object({ name: z.string() }) })).optional(),
+});
+type Request = z.infer<typeof requestSchema>;
+type Message = z.infer<typeof messageSchema>;
+
+/** What an answer consists of. */
+interface Answer {
+  readonly deltas: readonly Readonly<Record<string, unknown>>[];
+  readonly reason: 'stop' | 'tool_calls';
+  /** The summary in it. */
+  readonly summary: string | null;
+}
+
+interface Service {
+  readonly chance: Chance;
+  readonly manners: ModelManners;
+  readonly windowTokens: number;
+  readonly record: { calls: Record<Purpose, number>; faults: number; summaries: Set<string>; complaints: string[] };
+  isWell: boolean;
+}
+
+export async function createModelServer(options: {
+  readonly chance: Chance;
+  readonly manners: ModelManners;
+  readonly windowTokens: number;
+}): Promise<ModelServer> {
+  const calls = { reply: 0, summary: 0, condensation: 0, memories: 0 };
+  const record = { calls, faults: 0, summaries: new Set<string>(), complaints: [] };
+  const service: Service = { ...options, record, isWell: false };
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const text = Buffer.concat(chunks).toString();
+      if (request.method !== 'POST') return response.writeHead(404).end();
+      return answer(service, response, text).catch((error: unknown) => {
+        service.record.complaints.push(`the model server failed: ${String(error)}`);
+        response.destroy();
+      });
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The model server has no port.');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    record,
+    recover() {
+      service.isWell = true;
+    },
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function answer(service: Service, response: ServerResponse, text: string): Promise<void> {
+  const { chance, manners, record } = service;
+  const request = requestSchema.parse(JSON.parse(text));
+  const purpose = purposeOf(request);
+  record.calls[purpose] += 1;
+  const isReply = purpose === 'reply';
+  if (isReply) record.complaints.push(...faultsOf(request));
+  const tokens = Math.ceil(text.length / CHARACTERS_PER_TOKEN);
+  const [from, to] = isReply ? manners.replyLatencyMs : manners.summaryLatencyMs;
+  const latencyMs = chance.between(from, to);
+  const isFaulty = chance.happens(isReply ? manners.replyFaults : manners.summaryFaults);
+  const drawn = chance.pick(FAULTS);
+  // To a person a copy of the instructions would be an answer.
+  const fault = isReply && drawn === 'a copy' ? 'error 500' : drawn;
+  await sleep(latencyMs);
+  if (tokens > service.windowTokens) {
+    record.complaints.push(
+      `I6: a request for a ${purpose} of ${tokens} tokens for a window of ${service.windowTokens}`,
+    );
+  }
+  if (isFaulty && !service.isWell) {
+    record.faults += 1;
+    return misbehave(response, { fault, request });
+  }
+  const given = purposes[purpose](request);
+  if (given.summary !== null) record.summaries.add(given.summary);
+  send(response, given, tokens);
+}
+
+/** What a provider would count for the JSON of a request: its punctuation is cheap. */
+const CHARACTERS_PER_TOKEN = 5;
+
+function purposeOf({ tools = [], messages }: Request): Purpose {
+  const names = tools.map((tool) => tool.function.name);
+  if (names.includes('summary_save')) return 'summary';
+  if (names.includes('memory_save')) return 'memories';
+  return messages.some((message) => contentOf(message).includes('<transcript-')) ? 'condensation' : 'reply';
+}
+
+function contentOf({ content }: Message): string {
+  if (typeof content === 'string') return content;
+  return (content ?? []).map(({ text = '' }) => text).join('\n');
+}
+
+/** I7 and I9, as a provider sees them: every call is followed by its results, and nothing is from elsewhere. */
+function faultsOf({ messages }: Request): readonly string[] {
+  const faults: string[] = [];
+  let open: string[] = [];
+  for (const message of messages) {
+    if (message.role === 'tool') {
+      if (!open.includes(message.tool_call_id ?? '')) faults.push('I7: a result stands without its call');
+      open = open.filter((id) => id !== message.tool_call_id);
+      continue;
+    }
+    if (open.length > 0) faults.push('I7: a call stands without its result');
+    open = (message.tool_calls ?? []).map(({ id }) => id);
+  }
+  if (open.length > 0) faults.push('I7: a call stands without its result');
+  const texts = messages.map(contentOf).join('\n');
+  const places = new Set([...namesIn(texts), ...factsIn(texts)].map(({ place }) => place));
+  if (places.size > 1) faults.push(`I9: one request holds words of the conversations ${[...places].join(' and ')}`);
+  return faults;
+}
+
+const purposes: Readonly<Record<Purpose, (request: Request) => Answer>> = {
+  reply: replyTo,
+  summary: (request) => summaryOf(request, true),
+  memories: (request) => summaryOf(request, false),
+  condensation: ({ messages }) => {
+    const text = messages.map(contentOf).join('\n');
+    const ranges = [...text.matchAll(/parcels? of the messages (\d+) to (\d+)/gu)].map(([, from, to]) => [
+      Number(from),
+      Number(to),
+    ]);
+    const [from, to] = [
+      Math.min(...ranges.map(([first = 0]) => first)),
+      Math.max(...ranges.map(([, last = 0]) => last)),
+    ];
+    const summary = `Ada spoke of the parcels of the messages ${from} to ${to}.`;
+    return { ...said(summary), summary };
+  },
+};
+
+/** Names every message that nobody has answered yet, so that it shows what this reply has read. */
+function replyTo({ messages }: Request): Answer {
+  const since = messages.findLastIndex(({ role, tool_calls: calls }) => role === 'assistant' && calls === undefined);
+  const unanswered = messages.slice(since + 1).filter(({ role }) => role === 'user');
+  const names = [...new Set(unanswered.flatMap((message) => namesIn(contentOf(message)).map(({ name }) => name)))];
+  const newest = names.at(-1) ?? 'nobody';
+  const hasLooked = messages.at(-1)?.role === 'tool';
+  if (!hasLooked && /[05]$/u.test(newest)) {
+    return { ...called([callOf('transcript_search', { query: `parcel ${newest}` })]), summary: null };
+  }
+  return said(`Answer to ${names.join(', ')}. Noted and kept in mind.`);
+}
+
+const LINE = /^\[#(\d+) \| [^\]]*\] (.*)$/gmu;
+
+function summaryOf({ messages }: Request, withSummary: boolean): Answer {
+  if (messages.at(-1)?.role === 'tool') return said('Done.');
+  const text = messages.map(contentOf).join('\n');
+  const transcript = /<transcript-\w+>\n([\s\S]*)\n<\/transcript-\w+>/u.exec(text)?.[1] ?? '';
+  const lines = [...transcript.matchAll(LINE)].map(([, seq = '', said = '']) => ({ seq: Number(seq), said }));
+  const memories = lines.flatMap(({ seq, said }) =>
+    factsIn(said).map(({ text: fact }) => callOf('memory_save', { kind: 'fact', text: fact, sources: [seq] })),
+  );
+  if (!withSummary) return memories.length === 0 ? said('NOTHING') : { ...called(memories), summary: null };
+  const summary = `Ada spoke of the parcels of the messages ${lines[0]?.seq} to ${lines.at(-1)?.seq}.`;
+  return { ...called([callOf('summary_save', { summary }), ...memories]), summary };
+}
+
+function said(text: string): Answer {
+  return { deltas: [{ content: text.slice(0, 20) }, { content: text.slice(20) }], reason: 'stop', summary: null };
+}
+
+function called(calls: readonly object[]): Omit<Answer, 'summary'> {
+  const deltas = calls.map((call, index) => ({
+    tool_calls: [{ index, id: `call_${index}`, type: 'function', function: call }],
+  }));
+  return { deltas, reason: 'tool_calls' };
+}
+
+function callOf(name: string, input: object): object {
+  return { name, arguments: JSON.stringify(input) };
+}
+
+function send(response: ServerResponse, { deltas, reason }: Answer, tokens: number): void {
+  const usage = { prompt_tokens: tokens, completion_tokens: 20 };
+  const counted = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], usage };
+  stream(response, [
+    chunk({ role: 'assistant', content: '' }),
+    ...deltas.map((delta) => chunk(delta)),
+    chunk({}, reason),
+    counted,
+    '[DONE]',
+  ]);
+  response.end();
+}
+
+function stream(response: ServerResponse, events: readonly unknown[]): void {
+  if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (const event of events) response.write(`data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`);
+}
+
+function chunk(delta: Readonly<Record<string, unknown>>, finish: string | null = null): unknown {
+  const choices = [{ index: 0, delta, finish_reason: finish }];
+  return { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices };
+}
+
+function misbehave(
+  response: ServerResponse,
+  { fault, request }: { readonly fault: (typeof FAULTS)[number]; readonly request: Request },
+): void {
+  switch (fault) {
+    case 'hangs':
+      // Until who asked gives up.
+      return;
+    case 'error 500':
+      response.writeHead(500).end('{"error":{"message":"The server had an error"}}');
+      return;
+    case 'error 429':
+      response.writeHead(429, { 'retry-after-ms': '100' }).end('{"error":{"message":"Rate limit reached"}}');
+      return;
+    case 'garbage':
+      stream(response, ['{"choices": [{"delta": {"con', '\u0000\u0007%%%']);
+      response.end();
+      return;
+    case 'empty':
+      stream(response, [chunk({ role: 'assistant', content: '' }), chunk({}, 'stop'), '[DONE]']);
+      response.end();
+      return;
+    case 'a page':
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Gateway</title>');
+      return;
+    case 'a copy':
+      send(response, said(contentOf(request.messages[0] ?? { role: 'system' })), 0);
+      return;
+    case 'broken off':
+      stream(response, [chunk({ role: 'assistant', content: 'Answer to' })]);
+      setTimeout(() => response.destroy(), 20);
+      return;
+    default:
+      fault satisfies never;
+  }
+}

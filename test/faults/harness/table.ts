@@ -1,0 +1,64 @@
+import type { RunResult } from './run.ts';
+
+export interface Skipped {
+  readonly name: string;
+  readonly number: number;
+  readonly reason: string;
+}
+
+const MOST_SHOWN = 12;
+
+/** The results as a Markdown table that also reads well in a terminal. */
+export function formatTable(results: readonly RunResult[]): string {
+  const rows = results.map(cellsOf);
+  const heads = Object.keys(rows[0] ?? {});
+  const lines = [heads, ...rows.map((row) => Object.values(row))];
+  const widths = heads.map((_, column) => Math.max(...lines.map((cells) => (cells[column] ?? '').length)));
+  const [head = '', ...body] = lines.map(
+    (cells) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`,
+  );
+  return [head, `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...body].join('\n');
+}
+
+function cellsOf(result: RunResult): Readonly<Record<string, string>> {
+  const { deployment, toll, answers, damage } = result;
+  return {
+    deployment: `${deployment.number} ${deployment.name}${result.servers.includes('js-redis-server') ? ' (js-redis-server)' : ''}`,
+    messages: String(result.messages),
+    kills: String(toll.gateway + toll.worker + toll.all + toll.redis + toll.postgres),
+    'gateways / workers / both': `${toll.gateway} / ${toll.worker} / ${toll.all}`,
+    'Redis (wiped) / Postgres': `${toll.redis} (${toll.wiped}) / ${toll.postgres}`,
+    frozen: String(toll.frozen),
+    'summaries + condensed': `${result.summaries} + ${result.condensed}`,
+    memories: String(result.memories),
+    'model calls (failed)': `${result.modelCalls} (${result.modelFaults})`,
+    'stale commits refused': String(result.staleRefused),
+    'stale commits forced': String(result.staleForced),
+    'delivered again': String(result.redelivered),
+    'posts recognised': String(result.recognised),
+    'double posts': String(result.doublePosts),
+    'lost messages': String(result.lost),
+    'answer p50 / p99 / longest': [answers.median, answers.p99, answers.longest]
+      .map((ms) => `${(ms / 1000).toFixed(1)} s`)
+      .join(' / '),
+    looks: String(result.looks),
+    seconds: result.seconds.toFixed(0),
+    invariants: damage.length === 0 ? 'hold' : `BROKEN: ${damage.length}`,
+  };
+}
+
+/** What was wrong, by invariant, the first of each kind in words. */
+export function formatDamage({ deployment, damage }: RunResult): string {
+  const lines = damage.slice(0, MOST_SHOWN).map(({ invariant, what }) => `  ${invariant}  ${what}`);
+  const rest = damage.length > MOST_SHOWN ? [`  … and ${damage.length - MOST_SHOWN} more`] : [];
+  return [`${deployment.number} ${deployment.name}:`, ...lines, ...rest].join('\n');
+}
+
+/** Deployments that were not run count too: nobody is to read a short table as a whole one. */
+export function formatCount(results: readonly RunResult[], skipped: readonly Skipped[]): string {
+  const broken = results.filter(({ damage }) => damage.length > 0).length;
+  const words = `${results.length} deployments run, ${results.length - broken} hold, ${broken} broken, ${skipped.length} skipped`;
+  return [`${words}.`, ...skipped.map(({ number, name, reason }) => `Skipped: ${number} ${name}: ${reason}.`)].join(
+    '\n',
+  );
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+
+/** What the harness and a process of the bot say to each other, over the channel that Node keeps between parent and child. */
+export const PLATFORM = 'scripted';
+
+/** Steps of the store that a process can be stopped in, right before or right after. */
+export const STEPS = [
+  'append',
+  'commitTurn',
+  'commitCompaction',
+  'commitCondensation',
+  'commitExtraction',
+  'sent',
+] as const;
+export type Step = (typeof STEPS)[number];
+
+export const trapSchema = z.object({
+  step: z.enum(STEPS),
+  when: z.enum(['before', 'after']),
+  /** `die` is kill -9; `freeze` is a machine that stands still until it is let go on. */
+  act: z.enum(['die', 'freeze']),
+});
+export type Trap = z.infer<typeof trapSchema>;
+
+export const lifeSchema = z.object({
+  role: z.enum(['gateway', 'worker', 'all']),
+  config: z.string(),
+  /** Results that come too late are written all the same. */
+  ignoresCompareAndSet: z.boolean(),
+});
+export type Life = z.infer<typeof lifeSchema>;
+
+export const commandSchema = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('deliver'),
+    delivery: z.number(),
+    channel: z.string(),
+    id: z.string(),
+    text: z.string(),
+    asks: z.boolean(),
+    at: z.number(),
+  }),
+  z.object({ kind: z.literal('posted'), call: z.number(), id: z.string() }),
+  z.object({ kind: z.literal('refused'), call: z.number() }),
+  trapSchema.extend({ kind: z.literal('trap') }),
+]);
+export type Command = z.infer<typeof commandSchema>;
+
+export const reportSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('ready') }),
+  z.object({ kind: z.literal('acknowledged'), delivery: z.number() }),
+  z.object({ kind: z.literal('rejected'), delivery: z.number(), reason: z.string() }),
+  z.object({
+    kind: z.literal('post'),
+    call: z.number(),
+    nonce: z.string(),
+    channel: z.string(),
+    text: z.string(),
+    replyTo: z.string().nullable(),
+  }),
+  /** What the store answered to a commit. */
+  z.object({ kind: z.literal('committed'), step: z.enum(STEPS), isStale: z.boolean(), isForced: z.boolean() }),
+  z.object({
+    kind: z.literal('trapped'),
+    step: z.enum(STEPS),
+    act: z.enum(['die', 'freeze']),
+    conversationId: z.number(),
+  }),
+  z.object({ kind: z.literal('event'), name: z.string(), message: z.string() }),
+]);
+export type Report = z.infer<typeof reportSchema>;

@@ -98,10 +98,13 @@ function sourceOf(agent: AgentSettings): PromptSource {
 
 /** What the turn answers: the messages of people since the last answer, the newest ones of many. */
 function waitingMessages({ snapshot, newest }: RecallRequest): readonly Entry[] {
-  const { answeredUpto } = snapshot.conversation;
-  const from = Math.min(answeredUpto, newest.seq - 1);
-  return snapshot.tail
-    .filter((entry) => entry.role === 'user' && entry.seq > from && entry.seq <= newest.seq)
+  const { tail, conversation } = snapshot;
+  const from = Math.min(conversation.answeredUpto, newest.seq - 1);
+  // They stand at the end of a tail that may be long.
+  const first = tail.findLastIndex((entry) => entry.seq <= from) + 1;
+  return tail
+    .slice(first)
+    .filter((entry) => entry.role === 'user' && entry.seq <= newest.seq)
     .slice(-READ_MESSAGES);
 }
 

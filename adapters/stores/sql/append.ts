@@ -93,7 +93,7 @@ function newEntry(row: ConversationRow, { message }: Append) {
     author_id: message.author?.id ?? null,
     author_name: message.author?.name ?? null,
     author_kind: message.author?.kind ?? null,
-    parts: writeJson(message.parts),
+    parts: message.parts,
     reply_to: message.replyTo,
     mentions: writeJson(message.mentions),
     tokens: message.tokens,

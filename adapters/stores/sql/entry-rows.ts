@@ -1,12 +1,13 @@
 import type { Updateable } from 'kysely';
+import type { Part } from '../../../src/index.ts';
 import { first, type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
-import { readParts } from './json.ts';
+import { readParts, writeJson } from './json.ts';
 import { searchableText } from './rows.ts';
 import type { EntryRow, Tables } from './tables.ts';
 
 /** Lines of transcripts as the units of work read and write them; the index of the search moves with them. */
 export interface EntryRows {
-  insert(transaction: Transaction, entry: NewEntryRow): Promise<void>;
+  insert(transaction: Transaction, entry: NewEntry): Promise<void>;
   /** Those that exist, ascending. */
   pick(transaction: Transaction, conversationId: number, seqs: readonly number[]): Promise<readonly EntryRow[]>;
   /** A person's message, or the entry that a post of the bot shows. */
@@ -18,7 +19,10 @@ export interface EntryRows {
   rewrite(transaction: Transaction, row: EntryRow, change: Rewrite): Promise<void>;
 }
 
-export type NewEntryRow = Omit<EntryRow, 'edited_at' | 'redacted_at' | 'changed_revision'>;
+type NewEntryRow = Omit<EntryRow, 'edited_at' | 'redacted_at' | 'changed_revision'>;
+
+/** A row whose parts are not written as text yet. */
+export type NewEntry = Omit<NewEntryRow, 'parts'> & { readonly parts: readonly Part[] };
 
 export interface EntryRange {
   readonly conversationId: number;
@@ -34,10 +38,10 @@ export function createEntryRows(engine: SqlEngine): EntryRows {
   const statements = prepareStatements(engine);
   return {
     async insert(transaction, entry) {
-      const after = indexed(entry);
-      const { conversation_id: conversationId, seq } = entry;
-      const index = { conversationId, seq, before: '', after };
-      await together([transaction.run(statements.insert(entry)), engine.index.entry(transaction, index)]);
+      const { conversation_id: conversationId, seq, role, parts } = entry;
+      const index = { conversationId, seq, before: '', after: searchableText(role, parts) };
+      const row = { ...entry, parts: writeJson(parts) };
+      await together([transaction.run(statements.insert(row)), engine.index.entry(transaction, index)]);
     },
     async pick(transaction, conversationId, seqs) {
       const rows = [];

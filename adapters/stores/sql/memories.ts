@@ -1,6 +1,6 @@
 import type { ExpressionBuilder } from 'kysely';
 import type { ForgetPlan, MemoryChange, MemoryEvent, MemoryId, MemoryStore } from '../../../src/index.ts';
-import { first, type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
+import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import { readMemoryEvent } from './json.ts';
 import { createMemoryList } from './memory-list.ts';
 import { addMemoryEvent, createWithSources, findMemory, removeMemories } from './memory-rows.ts';
@@ -21,12 +21,7 @@ export function createMemories(shared: Shared): MemoryStore {
         const row = await findMemory(engine, tx, id);
         return row === null ? null : ((await withSources(tx, [row]))[0] ?? null);
       }),
-    list: (query) =>
-      engine.read(async (tx) => {
-        const { any, rows } = listed(query);
-        if (any !== null && (await first(tx, any)) === null) return [];
-        return withSources(tx, await tx.rows(rows));
-      }),
+    list: (query) => engine.read(async (tx) => withSources(tx, await listed(tx, query))),
     change: (id, change, event) => engine.write((tx) => changeMemory(engine, tx, { id, change, event })),
     async forget(plan) {
       await engine.write((tx) =>

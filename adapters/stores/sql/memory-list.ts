@@ -1,6 +1,6 @@
 import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely';
 import type { MemoryId, MemoryList } from '../../../src/index.ts';
-import { type Parameter, prepare, type SqlEngine, type Statement } from './engine.ts';
+import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import { padded, readableBy } from './memory-rows.ts';
 import type { MemoryRow, Tables } from './tables.ts';
 
@@ -8,26 +8,24 @@ import type { MemoryRow, Tables } from './tables.ts';
 const KEPT_SHAPES = 200;
 const MOST_PADDED = 64;
 
-export interface ListStatements {
-  readonly rows: Statement<MemoryRow>;
-  /**
-   * Whether there is anything at all. Most places have no instructions, many no memories, and an ordered list of nothing
-   * costs SQLite thirty times what this question does: it makes its tables for sorting before it looks. Null for a list
-   * of known ones.
-   */
-  readonly any: Statement | null;
-}
-
-/** Every turn lists memories, and building the query costs more than running it: each shape of it is built once. */
-export function createMemoryList(engine: SqlEngine): (list: MemoryList) => ListStatements {
+/**
+ * Reads a list of memories. Every turn does, and building the query costs more than running it: each shape of it is built
+ * once. Most lists are shorter than their limit: those are sorted here, because an ordered one costs SQLite far more,
+ * even when there is nothing to sort.
+ */
+export function createMemoryList(engine: SqlEngine) {
   const kept = new Map<string, ReturnType<typeof prepareList>>();
-  return (asked) => {
+  return async (transaction: Transaction, asked: MemoryList): Promise<readonly MemoryRow[]> => {
     const list = withPaddedRecall(asked);
     const shape = shapeOf(list);
     const statements = kept.get(shape) ?? prepareList(engine, list);
     if (kept.size < KEPT_SHAPES) kept.set(shape, statements);
     const values = valuesOf(list);
-    return { rows: statements.rows(values), any: statements.any?.(values) ?? null };
+    if (list.offset === 0) {
+      const rows = await transaction.rows(statements.some({ ...values, limit: list.limit + 1 }));
+      if (rows.length <= list.limit) return rows.toSorted(byWeight);
+    }
+    return transaction.rows(statements.ordered(values));
   };
 }
 
@@ -37,11 +35,16 @@ function withPaddedRecall(list: MemoryList): MemoryList {
 }
 
 function prepareList(engine: SqlEngine, list: MemoryList) {
-  const isKnown = list.ids !== undefined || (list.recall !== undefined && list.recall.ids.length > 0);
   return {
-    rows: prepare((p: Parameter<ListValues>) => ordered(filtered(engine, list, p), p)),
-    any: isKnown ? null : prepare((p: Parameter<ListValues>) => filtered(engine, list, p).limit(1)),
+    some: prepare((p: Parameter<ListValues>) => filtered(engine, list, p).limit(p('limit'))),
+    ordered: prepare((p: Parameter<ListValues>) => ordered(filtered(engine, list, p), p)),
   };
+}
+
+/** The order of `ordered`. */
+function byWeight(a: MemoryRow, b: MemoryRow): number {
+  const difference = b.pinned - a.pinned || b.importance - a.importance || b.created_at - a.created_at;
+  return difference !== 0 ? difference : a.id < b.id ? 1 : -1;
 }
 
 interface ListValues {

@@ -86,7 +86,7 @@ function newRow(conversationId: number, entry: Entry) {
     author_id: null,
     author_name: null,
     author_kind: null,
-    parts: writeJson(entry.parts),
+    parts: entry.parts,
     reply_to: null,
     mentions: '[]',
     tokens: entry.tokens,

@@ -24,8 +24,18 @@ export function wordsOnShelf(shelf: number, text: string): readonly string[] {
 
 /** The same words as a query looks for them, for a text that is compared without an index. */
 export function stemsOf(text: string): readonly string[] {
-  return wordsIn(text).map(stemOf);
+  const known = stems.get(text);
+  if (known !== undefined) return known;
+  const made = wordsIn(text).map(stemOf);
+  if (stems.size >= KEPT_TEXTS) stems.clear();
+  if (text.length <= SHORT_LENGTH) stems.set(text, made);
+  return made;
 }
+
+/** The short texts of a place are compared with every message there. */
+const stems = new Map<string, readonly string[]>();
+const KEPT_TEXTS = 1000;
+const SHORT_LENGTH = 400;
 
 function wordsIn(text: string): readonly string[] {
   const part = text.slice(0, INDEXED_CHARACTERS);

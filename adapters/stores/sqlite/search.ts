@@ -32,7 +32,7 @@ export function createSearch(engine: SqlEngine, connection: Connection): Search 
   const summaries = prepareSummaries(query);
   return {
     entries: (wanted) => engine.read(async () => rankEntries(connection, wanted)),
-    memories: (wanted) => searchMemories(engine, memories(wanted.reader), wanted),
+    memories: (wanted) => searchMemories(engine, memories(wanted), wanted),
     summaries: (wanted) => searchSummaries(engine, summaries, wanted),
   };
 }
@@ -87,7 +87,8 @@ async function searchMemories(
   const words = queryWords(text);
   if (words.length === 0 || limit <= 0) return [];
   const { place, workspace, agentId } = reader;
-  const own = { place, workspace, agentId, states: JSON.stringify(states) };
+  const named = Object.fromEntries(states.map((state, index) => [`state.${index}`, state]));
+  const own = { place, workspace, agentId, ...named };
   return engine.read(async (transaction) => {
     const few = await transaction.rows(statements.texts(own));
     if (few.length <= FEW_MEMORIES) return best(weighTexts(few, words), limit);
@@ -102,12 +103,12 @@ async function searchMemories(
 
 const DEFAULT_STATES: readonly MemoryState[] = ['active'];
 
-/** The condition depends on who asks, in six shapes: each is built once. */
-function createMemoryStatements(query: SearchQuery): (reader: MemoryReader) => MemoryStatements {
+/** The condition depends on who asks, and for how many states: each shape is built once. */
+function createMemoryStatements(query: SearchQuery): (wanted: MemoryQuery) => MemoryStatements {
   const made = new Map<string, MemoryStatements>();
-  return (reader) => {
-    const shape = `${reader.audience} ${reader.sharePublic}`;
-    const known = made.get(shape) ?? prepareMemories(query, reader);
+  return ({ reader, states = DEFAULT_STATES }) => {
+    const shape = `${reader.audience} ${reader.sharePublic} ${states.length}`;
+    const known = made.get(shape) ?? prepareMemories(query, reader, states.length);
     made.set(shape, known);
     return known;
   };
@@ -117,16 +118,20 @@ interface MemoryValues {
   readonly place: string;
   readonly workspace: string;
   readonly agentId: string;
-  /** JSON list. */
-  readonly states: string;
+  readonly [state: `state.${number}`]: MemoryState;
 }
 
-function prepareMemories(query: SearchQuery, { audience, sharePublic }: MemoryReader) {
+function prepareMemories(query: SearchQuery, { audience, sharePublic }: MemoryReader, stateCount: number) {
+  const states = Array.from({ length: stateCount }, (_, index) => `state.${index}` as const);
   const readable = (p: Parameter<MemoryValues>) =>
     query
       .selectFrom('memory')
       .where(readableBy({ place: p('place'), workspace: p('workspace'), agentId: p('agentId'), audience, sharePublic }))
-      .where(sql<SqlBool>`memory.state in (select value from json_each(${p('states')}))`);
+      .where(
+        'memory.state',
+        'in',
+        states.map((name) => p(name)),
+      );
   return {
     /** One more than is few, so that it shows when they are not. */
     texts: prepare((p: Parameter<MemoryValues>) =>

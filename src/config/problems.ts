@@ -100,7 +100,7 @@ function shownValue(value: unknown): string {
   return value.length > 60 ? `a text of ${value.length} characters` : JSON.stringify(value);
 }
 
-/** The schema beneath optional wrappers, lists and tables, along a path. */
+/** The schema at a path, through lists and tables. */
 function schemaAt(schema: z.ZodType, path: Path): z.ZodType | null {
   let current: unknown = unwrapped(schema);
   for (const part of path) {
@@ -117,9 +117,14 @@ function keysAt(schema: z.ZodType, path: Path): readonly string[] {
   return found instanceof z.ZodObject ? Object.keys(found.shape) : [];
 }
 
+/** What stands beneath "may be missing", "may be null", defaults, and what is done with the value afterwards. */
 function unwrapped(schema: unknown): unknown {
-  return schema instanceof z.ZodOptional ? unwrapped(schema.unwrap()) : schema;
+  const inner = WRAPPERS.find((wrapper) => schema instanceof wrapper);
+  if (inner !== undefined && schema instanceof inner) return unwrapped(schema.unwrap());
+  return schema instanceof z.ZodPipe ? unwrapped(schema.in) : schema;
 }
+
+const WRAPPERS = [z.ZodOptional, z.ZodNullable, z.ZodDefault, z.ZodPrefault, z.ZodReadonly] as const;
 
 /** Dotted paths of all keys that a schema knows. */
 export function knownPaths(schema: z.ZodType, path = ''): readonly string[] {

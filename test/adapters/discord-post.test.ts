@@ -110,9 +110,15 @@ describe('a post', () => {
         }),
       );
       expect((await Promise.all(again)).map(({ platformMessageId }) => platformMessageId)).toEqual(before.slice(3));
-      const lost = post({ nonce: '1-3', body: { kind: 'text', text: 'and ends' }, attempt: 2 });
-      await channel.post(lost, { signal });
-      expect(double.posted(GENERAL)).toHaveLength(7);
+      const other = double.say(GENERAL, ADA, 'another question');
+      await channel.post(post({ nonce: '2-0', body: bodies[0], replyTo: other.id }), { signal });
+      await channel.post(post({ nonce: '2-1', body: bodies[1], attempt: 2 }), { signal });
+      expect(
+        double
+          .posted(GENERAL)
+          .map(({ content }) => content)
+          .slice(6),
+      ).toEqual(['begins', 'goes on']);
     });
   });
 

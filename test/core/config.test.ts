@@ -393,4 +393,39 @@ describe('channels', () => {
     ]);
     expect(() => readChannel(loaded, 'discord', discord)).toThrow(/has 3 errors/);
   });
+
+  test('the nearest name is found in tables that have defaults, may be null, or stand for any name', () => {
+    const list = z.strictObject({ allow: z.array(z.string()).default([]) });
+    const schema = z
+      .strictObject({
+        catch_up: z.strictObject({ hours: z.number().default(72) }).prefault({}),
+        roles: list.default({ allow: [] }),
+        users: list.nullable().optional(),
+        groups: list.readonly(),
+        rooms: list.transform(({ allow }) => allow),
+        bots: z.record(z.string(), z.strictObject({ token: z.string(), guilds: list.prefault({}) })).default({}),
+      })
+      .refine(() => true);
+    const text = [
+      '[channels.chat]',
+      'catch_up = { hurs = 1 }',
+      'roles = { alow = [] }',
+      'users = { allw = [] }',
+      'groups = { alllow = [] }',
+      'rooms = { allow = [], alow = [] }',
+      'bots.helper = { token = "x", tokn = "x", guilds = { alow = [] } }',
+    ];
+    const problems = channelProblems(load(text.join('\n')), new Map([['chat', schema]]));
+    expect(
+      problems.map((line) => line.replace(/^.*channels\.chat\./u, '').replace('unknown key; did you mean ', '')),
+    ).toEqual([
+      'catch_up.hurs: hours?',
+      'roles.alow: allow?',
+      'users.allw: allow?',
+      'groups.alllow: allow?',
+      'rooms.alow: allow?',
+      'bots.helper.tokn: token?',
+      'bots.helper.guilds.alow: allow?',
+    ]);
+  });
 });

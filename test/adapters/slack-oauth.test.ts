@@ -1,0 +1,442 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createStates } from '../../adapters/channels/slack/states.ts';
+import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import { createSystemClock } from '../../src/clock.ts';
+import type { StateStore } from '../../src/index.ts';
+import {
+  ADA,
+  BOT,
+  DIRECT,
+  type Fields,
+  GENERAL,
+  OTHER,
+  OTHER_DIRECT,
+  OTHER_GENERAL,
+  OTHER_TEAM,
+  type SlackDouble,
+  signed,
+  startSlack,
+  TEAM,
+} from '../fixtures/slack/double.ts';
+import { begin, install, many } from '../fixtures/slack/installing.ts';
+import { createState, type Opened, openChannel, recordSink, until } from '../fixtures/slack/kit.ts';
+import { freePort } from '../support/port.ts';
+
+let slack: SlackDouble;
+let port: number;
+let open: Opened[] = [];
+const { signal } = new AbortController();
+beforeEach(async () => {
+  slack = await startSlack();
+  port = await freePort();
+});
+afterEach(async () => {
+  for (const { channel } of open) await channel.stop();
+  open = [];
+  await slack.close();
+});
+
+async function start(options: Parameters<typeof openChannel>[1] & { readonly at?: number } = {}): Promise<Opened> {
+  const opened = openChannel(slack, { ...options, table: { ...many(options.at ?? port), ...options.table } });
+  open.push(opened);
+  await opened.channel.start(opened.sink);
+  return opened;
+}
+async function stop(bot: Opened): Promise<void> {
+  open = open.filter((other) => other !== bot);
+  await bot.channel.stop();
+}
+const send = async (body: object, at = port): Promise<number> => {
+  const text = JSON.stringify(body);
+  const headers = { 'content-type': 'application/json', ...signed(text) };
+  return (await fetch(`http://127.0.0.1:${at}/slack/events`, { method: 'POST', body: text, headers })).status;
+};
+const inTeam = (teamId: string) => ({
+  team_id: teamId,
+  context_team_id: teamId,
+  authorizations: [{ team_id: teamId }],
+});
+const tell = (teamId: string, event: Fields, more: object = {}, at = port) =>
+  send(slack.eventBody(event, { ...inTeam(teamId), ...more }), at);
+const say = async (teamId: string, channel: string, text: string, at = port): Promise<void> => {
+  const message = slack.store(channel, ADA, text, { team: teamId, user_team: teamId });
+  const type = channel.startsWith('D') ? 'im' : 'channel';
+  expect(await tell(teamId, { ...message, channel_type: type }, {}, at)).toBe(200);
+};
+const heard = ({ sink }: Opened) => sink.messages.map(({ conversation, text }) => `${conversation} ${text}`);
+const installed = async (state: StateStore) => (await state.list('slack.installations')).map(({ key }) => key);
+const ownedBy = (state: StateStore, teamId: string) =>
+  Promise.all(
+    ['beginnings', 'drafts', 'greeted', 'installations', 'threads', 'viewing'].map(async (name) =>
+      (await state.list(`slack.${name}`)).filter(({ key }) => key.includes(teamId)),
+    ),
+  ).then((rows) => rows.flat());
+
+describe('installing', () => {
+  test('ends with a workspace that is heard and answered with its own token, beside another', async () => {
+    const bot = await start();
+    await say(TEAM, GENERAL, 'too early');
+    expect(await install(port)).toMatchObject({ status: 200, text: expect.stringContaining('Home') });
+    slack.oauth.choice = OTHER;
+    expect(await install(port)).toMatchObject({ status: 200, text: expect.stringContaining('Other') });
+    await say(TEAM, GENERAL, `<@${BOT}> at home`);
+    await say(OTHER_TEAM, OTHER_GENERAL, `<@${OTHER.botUserId}> abroad`);
+    expect(bot.sink.messages).toMatchObject([
+      {
+        text: '@strata at home',
+        addressesBot: true,
+        conversation: expect.stringMatching(`^slack:${TEAM}:${GENERAL}:`),
+      },
+      {
+        text: '@strata abroad',
+        addressesBot: true,
+        conversation: expect.stringMatching(`^slack:${OTHER_TEAM}:${OTHER_GENERAL}:`),
+      },
+    ]);
+    for (const [index, { conversation }] of bot.sink.messages.entries()) {
+      const post = {
+        conversation,
+        nonce: `${index}-1-0`,
+        body: { kind: 'text', text: 'Hello' },
+        replyTo: null,
+      } as const;
+      await bot.channel.post({ ...post, attempt: 1 }, { signal });
+      bot.channel.show(conversation, { kind: 'working' });
+    }
+    await until('both statuses', () => slack.callsOf('assistant.threads.setStatus').length >= 2);
+    const teams = (method: string) => slack.calls.filter((call) => call.method === method).map(({ teamId }) => teamId);
+    expect(teams('chat.postMessage')).toEqual([TEAM, OTHER_TEAM]);
+    expect(teams('assistant.threads.setStatus')).toEqual([TEAM, OTHER_TEAM]);
+  });
+
+  test('asks for exactly the rights of the manifest, and comes back to the public address', async () => {
+    await start();
+    const page = await begin(port);
+    const asked = new URL(page.href).searchParams;
+    expect(asked.get('scope')?.split(',')).toContain('chat:write');
+    expect(asked.get('redirect_uri')).toBe(`http://127.0.0.1:${port}/slack/oauth_redirect`);
+    expect(page.cookie).toMatch(/^slack-app-oauth-state=.*; Secure; HttpOnly/);
+  });
+
+  test('is refused for a whole organization and for a workspace that is not wanted, and the token is given back', async () => {
+    const state = createState();
+    await start({ state, table: { workspaces: { allow: [TEAM] } } });
+    slack.oauth.isOrganization = true;
+    expect(await install(port)).toMatchObject({ status: 403, text: expect.stringContaining('not for a whole') });
+    slack.oauth.isOrganization = false;
+    slack.oauth.choice = OTHER;
+    expect(await install(port)).toMatchObject({ status: 403, text: expect.stringContaining('does not serve') });
+    expect(slack.callsOf('auth.revoke').length).toBe(2);
+    expect(await installed(state)).toEqual([]);
+  });
+
+  test('counts for nothing in a workspace that is not wanted any more', async () => {
+    const state = createState();
+    const before = await start({ state });
+    await install(port);
+    await stop(before);
+    const bot = await start({ state, table: { workspaces: { deny: [TEAM] } } });
+    await say(TEAM, GENERAL, 'hello');
+    expect(heard(bot)).toEqual([]);
+  });
+
+  test('that fails or is cancelled is told in a sentence, and nothing is kept', async () => {
+    const state = createState();
+    const bot = await start({ state, table: { client_secret: 'wrong' } });
+    expect(await install(port)).toMatchObject({ status: 502, text: expect.stringContaining('the log') });
+    expect(JSON.stringify(bot.log.lines)).toContain('bad_client_secret');
+    const { cookie } = await begin(port);
+    const back = `http://127.0.0.1:${port}/slack/oauth_redirect?error=access_denied`;
+    const cancelled = await fetch(back, { headers: { cookie: cookie.split(';')[0] ?? '' } });
+    expect(cancelled.status).toBe(400);
+    expect(await cancelled.text()).toContain('You cancelled it');
+    expect(await installed(state)).toEqual([]);
+  });
+
+  test('stands beside sockets, where its pages are all that is served', async () => {
+    const bot = await start({ table: { transport: 'socket', sockets: 1 } });
+    expect((await install(port)).status).toBe(200);
+    slack.say(GENERAL, ADA, 'over the socket');
+    await until('it arrives', () => heard(bot).includes(`slack:${TEAM}:${GENERAL} over the socket`));
+    expect(await tell(TEAM, { ...slack.store(GENERAL, ADA, 'forged'), channel_type: 'channel' })).toBe(404);
+  });
+});
+
+describe('the state of an installation', () => {
+  test('is refused when it is forged, comes from another browser, or comes again', async () => {
+    const state = createState();
+    await start({ state });
+    const redirect = async (url: string, cookie: string) => {
+      const response = await fetch(url, { headers: { cookie: cookie.split(';')[0] ?? '' } });
+      return { status: response.status, text: await response.text() };
+    };
+    const refused = { status: 400, text: expect.stringContaining('begun in another browser') };
+    const one = await begin(port);
+    const returned = slack.oauth.authorize(new URL(one.href).searchParams);
+    const forged = new URL(returned);
+    forged.searchParams.set('state', `${Date.now() + 60_000}.AAAA.BBBB`);
+    expect(await redirect(forged.href, `slack-app-oauth-state=${forged.searchParams.get('state')}`)).toEqual(refused);
+    const other = await begin(port);
+    expect(await redirect(returned, other.cookie)).toEqual(refused);
+    expect(await redirect(returned, '')).toEqual(refused);
+    expect(await installed(state)).toEqual([]);
+    expect((await redirect(returned, one.cookie)).status).toBe(200);
+    const again = new URL(slack.oauth.authorize(new URL(one.href).searchParams));
+    expect(await redirect(again.href, one.cookie)).toEqual(refused);
+  });
+
+  test('is good for ten minutes, for all gateways, and leaves nothing behind', async () => {
+    const clock = { ...createSystemClock(), now: () => now };
+    let now = 1_000_000;
+    const state = createState();
+    const parts = { secret: 'a secret', state, clock, options: { scopes: ['chat:write'] } };
+    const [one, other] = [createStates(parts), createStates(parts)];
+    const issued = await one.generateStateParam(parts.options, new Date());
+    const late = await one.generateStateParam(parts.options, new Date());
+    now += 599_000;
+    expect(await other.verifyStateParam(new Date(), issued)).toEqual(parts.options);
+    await expect(one.verifyStateParam(new Date(), issued)).rejects.toThrow('it was used before');
+    now += 2_000;
+    await expect(one.verifyStateParam(new Date(), late)).rejects.toThrow('older than ten minutes');
+    const longer = `${now + 9_000_000}${late.slice(late.indexOf('.'))}`;
+    await expect(one.verifyStateParam(new Date(), longer)).rejects.toThrow('not made here');
+    await expect(one.verifyStateParam(new Date(), '')).rejects.toThrow('not made here');
+    const stranger = createStates({ ...parts, secret: 'another' });
+    const foreign = await stranger.generateStateParam(parts.options, new Date());
+    await expect(one.verifyStateParam(new Date(), foreign)).rejects.toThrow('not made here');
+    await one.verifyStateParam(new Date(), await one.generateStateParam(parts.options, new Date()));
+    expect((await state.list('slack.states')).length).toBe(1);
+  });
+});
+
+describe('tokens', () => {
+  test('lie in the database encrypted, those to renew others with too', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'strata-slack-'));
+    const storage = await createSqliteStorage({ directory });
+    slack.oauth.expiresInSeconds = 43_200;
+    const bot = await start({ state: storage.state });
+    await install(port);
+    await say(TEAM, GENERAL, 'heard');
+    await stop(bot);
+    await storage.store.close();
+    const files = await Promise.all((await readdir(directory)).map((name) => readFile(join(directory, name))));
+    const all = Buffer.concat(files).toString('latin1');
+    expect(all).toContain(TEAM);
+    expect([...slack.oauth.tokens.keys()]).toEqual([expect.stringMatching(/^xoxb-secret/)]);
+    for (const secret of ['xoxb', 'xoxe', 'secret-']) expect(all).not.toContain(secret);
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  test('that another key sealed end the start in a sentence when there are no others', async () => {
+    const state = createState();
+    const bot = await start({ state });
+    await install(port);
+    await stop(bot);
+    const table = { installation_key: 'another key of at least 32 characters' };
+    await expect(start({ state, table })).rejects.toThrow(
+      /^The token of the workspace T0HOME001 cannot be decrypted: .* Set installation_key to the value of then/,
+    );
+    open = [];
+  });
+
+  test('that cannot be read leave the other workspaces served', async () => {
+    const state = createState();
+    const bot = await start({ state });
+    await install(port);
+    slack.oauth.choice = OTHER;
+    await install(port);
+    await stop(bot);
+    const row = await state.get('slack.installations', TEAM);
+    await state.set('slack.installations', TEAM, { ...(row as object), sealed: 'v1.00000000.AAAA' });
+    const again = await start({ state });
+    await say(OTHER_TEAM, OTHER_GENERAL, 'here');
+    await say(TEAM, GENERAL, 'not served');
+    expect(heard(again)).toEqual([`slack:${OTHER_TEAM}:${OTHER_GENERAL} here`]);
+    expect(again.log.lines.some(({ level, message }) => level === 'error' && message.includes('not served'))).toBe(
+      true,
+    );
+  });
+
+  test('that end soon are renewed, once for all that use them at the time', async () => {
+    const state = createState();
+    slack.oauth.expiresInSeconds = 60;
+    await start({ state });
+    await install(port);
+    slack.oauth.expiresInSeconds = 43_200;
+    await Promise.all([say(TEAM, GENERAL, 'one'), say(TEAM, GENERAL, 'two')]);
+    const renewals = () => slack.callsOf('oauth.v2.access').filter((body) => body['grant_type'] === 'refresh_token');
+    expect(renewals().length).toBe(1);
+    slack.oauth.revoke([...slack.oauth.tokens.keys()][0] ?? '');
+    const conversation = open[0]?.sink.messages[0]?.conversation;
+    const post = { conversation: conversation as never, nonce: '1-1-0', replyTo: null, attempt: 1 };
+    await open[0]?.channel.post({ ...post, body: { kind: 'text', text: 'With the new one' } }, { signal });
+    expect(slack.posted(GENERAL).length).toBe(1);
+    expect(renewals().length).toBe(1);
+  });
+
+  test('that could not be renewed are used on, and asked for again later', async () => {
+    slack.oauth.expiresInSeconds = 60;
+    const bot = await start();
+    await install(port);
+    slack.fail('oauth.v2.access', { error: 'internal_error' });
+    await say(TEAM, GENERAL, 'heard all the same');
+    expect(heard(bot).length).toBe(1);
+    expect(bot.log.lines.some(({ message }) => message === 'A token could not be renewed')).toBe(true);
+  });
+});
+
+describe('a workspace that removes the app', () => {
+  const uninstall = (teamId: string, more: object = {}) => tell(teamId, { type: 'app_uninstalled' }, more);
+  const both = async (state: StateStore) => {
+    const bot = await start({ state });
+    await install(port);
+    slack.oauth.choice = OTHER;
+    await install(port);
+    await say(TEAM, GENERAL, 'at home');
+    await say(TEAM, DIRECT, 'in private');
+    await say(OTHER_TEAM, OTHER_GENERAL, 'abroad');
+    await tell(TEAM, { type: 'app_home_opened', user: ADA, channel: DIRECT, tab: 'messages' });
+    await until('it is greeted', () => slack.callsOf('assistant.threads.setSuggestedPrompts').length > 0);
+    return bot;
+  };
+
+  test('keeps nothing of it, and the other one everything', async () => {
+    const state = createState();
+    const bot = await both(state);
+    slack.oauth.remove(TEAM);
+    expect(await tell(TEAM, { type: 'tokens_revoked', tokens: { oauth: [ADA], bot: [] } })).toBe(200);
+    expect(bot.sink.gone).toEqual([]);
+    expect(await uninstall(TEAM)).toBe(200);
+    expect(new Set(bot.sink.gone.map((key) => key.split(':')[1]))).toEqual(new Set([TEAM]));
+    expect(bot.sink.gone.length).toBe(2);
+    expect(await ownedBy(state, TEAM)).toEqual([]);
+    expect(await installed(state)).toEqual([OTHER_TEAM]);
+    await say(TEAM, GENERAL, 'too late');
+    await say(OTHER_TEAM, OTHER_GENERAL, 'still here');
+    expect(heard(bot).at(-1)).toBe(`slack:${OTHER_TEAM}:${OTHER_GENERAL} still here`);
+    expect(heard(bot).join()).not.toContain('too late');
+    const post = { nonce: '1-1-0', body: { kind: 'text', text: 'Hello' }, replyTo: null, attempt: 1 } as const;
+    const conversation = bot.sink.messages[0]?.conversation as never;
+    await expect(bot.channel.post({ ...post, conversation }, { signal })).rejects.toThrow(`not installed in ${TEAM}`);
+  });
+
+  test('is forgotten by the revoked token of the bot too', async () => {
+    const state = createState();
+    const bot = await both(state);
+    await tell(TEAM, { type: 'tokens_revoked', tokens: { bot: [OTHER.botUserId] } });
+    expect(await installed(state)).toContain(TEAM);
+    await tell(TEAM, { type: 'tokens_revoked', tokens: { bot: [BOT] } });
+    expect(await installed(state)).toEqual([OTHER_TEAM]);
+    expect(bot.sink.gone.length).toBe(2);
+  });
+
+  test('and installs it anew keeps what came since, whatever is told late', async () => {
+    const state = createState();
+    const bot = await both(state);
+    const removedAt = Math.floor(Date.now() / 1000) - 5;
+    slack.oauth.remove(TEAM);
+    slack.oauth.choice = { ...OTHER, teamId: TEAM, name: 'Home', botUserId: BOT };
+    await install(port);
+    expect(await uninstall(TEAM, { event_time: removedAt })).toBe(200);
+    expect(bot.sink.gone).toEqual([]);
+    await say(TEAM, GENERAL, 'here again');
+    expect(heard(bot).at(-1)).toContain('here again');
+  });
+
+  test('is forgotten when that was broken off, and when nobody was there to be told', async () => {
+    const state = createState();
+    const bot = await both(state);
+    const left = bot.sink.left;
+    bot.sink.left = async () => await Promise.reject(new Error('the disk is full'));
+    expect(await uninstall(TEAM)).toBe(500);
+    await say(TEAM, GENERAL, 'not heard any more');
+    await stop(bot);
+    slack.oauth.remove(OTHER_TEAM);
+    const sink = { ...recordSink(), left };
+    const again = await start({ state, sink });
+    await until(
+      'both are gone',
+      () => again.log.lines.filter(({ message }) => message.includes('removed')).length === 2,
+    );
+    await stop(again);
+    expect(await installed(state)).toEqual([]);
+    expect([...(await ownedBy(state, TEAM)), ...(await ownedBy(state, OTHER_TEAM))]).toEqual([]);
+    expect(heard(bot).join()).not.toContain('not heard any more');
+  });
+});
+
+describe('several gateways', () => {
+  test('serve what any of them installed, and stop when any of them is told to', async () => {
+    const state = createState();
+    const at = await freePort();
+    const [one, other] = [await start({ state }), await start({ state, at })];
+    await install(port);
+    await say(TEAM, GENERAL, 'to the other', at);
+    expect(heard(other)).toEqual([`slack:${TEAM}:${GENERAL} to the other`]);
+    await tell(TEAM, { type: 'app_uninstalled' });
+    await say(TEAM, GENERAL, 'to nobody', at);
+    expect(heard(other).length).toBe(1);
+    expect(heard(one)).toEqual([]);
+  });
+});
+
+describe('one person in two workspaces', () => {
+  const command = async (teamId: string, channel: string, text: string): Promise<void> => {
+    const fields = { command: '/strata', text, user_id: ADA, team_id: teamId, channel_id: channel };
+    const body = new URLSearchParams({ ...fields, response_url: `${slack.base}/respond/${teamId}` }).toString();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', ...signed(body) };
+    await fetch(`http://127.0.0.1:${port}/slack/events`, { method: 'POST', body, headers });
+  };
+
+  test('is asked about, answered and shown a home in each by its own bot', async () => {
+    const bot = await start({ table: { operators: [`${OTHER_TEAM}:${ADA}`] } });
+    await install(port);
+    slack.oauth.choice = OTHER;
+    await install(port);
+    await command(TEAM, DIRECT, 'memory list');
+    await command(OTHER_TEAM, OTHER_DIRECT, 'memory list');
+    await until('both are answered', () => slack.answers.length === 2);
+    expect(bot.sink.commands).toMatchObject([
+      { conversation: `slack:${TEAM}:${DIRECT}`, rights: 'moderator' },
+      { conversation: `slack:${OTHER_TEAM}:${OTHER_DIRECT}`, rights: 'operator' },
+    ]);
+    await tell(OTHER_TEAM, { type: 'app_home_opened', user: ADA, channel: OTHER_DIRECT, tab: 'home' });
+    await until('the home is shown', () => slack.callsOf('views.publish').length === 1);
+    expect(slack.calls.find(({ method }) => method === 'views.publish')?.teamId).toBe(OTHER_TEAM);
+  });
+
+  test('cannot press in one what was shown in the other', async () => {
+    const bot = await start();
+    await install(port);
+    slack.oauth.choice = OTHER;
+    await install(port);
+    await tell(TEAM, { type: 'app_home_opened', user: ADA, channel: DIRECT, tab: 'home' });
+    await until('the home is shown', () => slack.callsOf('views.publish').length === 1);
+    const value = /"value":"(r\.[^"]*memory search[^"]*)"/.exec(JSON.stringify(slack.callsOf('views.publish')))?.[1];
+    expect(value).toBeDefined();
+    const press = async (teamId: string) => {
+      const payload = {
+        type: 'block_actions',
+        team: { id: teamId },
+        user: { id: ADA, team_id: teamId },
+        trigger_id: 'trigger',
+        view: { id: 'V1', type: 'home' },
+        actions: [{ action_id: 'button 0', block_id: 'b', type: 'button', value }],
+      };
+      const body = new URLSearchParams({ payload: JSON.stringify(payload) }).toString();
+      const headers = { 'content-type': 'application/x-www-form-urlencoded', ...signed(body) };
+      await fetch(`http://127.0.0.1:${port}/slack/events`, { method: 'POST', body, headers });
+    };
+    await press(OTHER_TEAM);
+    await until('it is refused', () => JSON.stringify(slack.callsOf('views.open')).includes('older version'));
+    await press(TEAM);
+    await until('it is taken', () => slack.callsOf('views.open').length === 2);
+    expect(JSON.stringify(slack.callsOf('views.open')[1])).not.toContain('older version');
+    expect(bot.sink.commands.map(({ conversation }) => conversation)).not.toContain(
+      `slack:${OTHER_TEAM}:${OTHER_DIRECT}`,
+    );
+  });
+});

@@ -88,6 +88,8 @@ describe('HTTP', () => {
     expect(sink.messages).toEqual([]);
     expect((await send(port, body)).status).toBe(200);
     await arrived(bot, 'over http');
+    expect((await send(port, body)).status).toBe(200);
+    expect(sink.messages.length).toBe(1);
     sink.before = async () => {
       throw new Error('the disk is full');
     };
@@ -98,7 +100,7 @@ describe('HTTP', () => {
     await arrived(bot, 'lost');
   });
 
-  test('answers commands over HTTP', async () => {
+  test('answers commands over HTTP, a replayed request not again', async () => {
     const port = await freePort();
     const bot = await start({ table: { transport: 'http', http: { host: '127.0.0.1', port } } });
     const fields = {
@@ -115,6 +117,13 @@ describe('HTTP', () => {
     expect(response.status).toBe(200);
     await until('it is answered', () => slack.answers.length === 1);
     expect(bot.sink.commands[0]?.path).toEqual(['status']);
+    const again = await fetch(`http://127.0.0.1:${port}/slack/events`, { method: 'POST', body: text, headers });
+    expect(again.status).toBe(200);
+    const more = `${text}&trigger_id=2`;
+    const later = { ...headers, ...signed(more) };
+    await fetch(`http://127.0.0.1:${port}/slack/events`, { method: 'POST', body: more, headers: later });
+    await until('the next one is answered', () => slack.answers.length === 2);
+    expect(bot.sink.commands.length).toBe(2);
   });
 });
 

@@ -2,6 +2,7 @@ import { App, HTTPReceiver, type Receiver, SocketModeReceiver } from '@slack/bol
 import { type Clock, describe, type Log, StrataError } from '../../../src/index.ts';
 import { EVENTS_PATH, INSTALL_PATH } from './manifest.ts';
 import type { OAuthOptions } from './oauth.ts';
+import { createReplays } from './replays.ts';
 import type { SlackSettings } from './settings.ts';
 import { clientOptions, codeOf, slackLogger } from './web.ts';
 
@@ -36,7 +37,7 @@ export interface Connection {
 export function createConnection(parts: ConnectionParts): Connection {
   const { settings, log } = parts;
   const app = new App({
-    receiver: durable(createTransport(parts), log),
+    receiver: durable(createTransport(parts), parts),
     clientOptions: clientOptions(settings, log),
     logger: slackLogger(log),
     // The bot's own words are told apart where events are read.
@@ -67,14 +68,22 @@ function listen(app: App, listener: Listener): void {
   app.view(/.*/, ({ body, ack }) => listener.view(body, () => ack()));
 }
 
-/** Acknowledges an event when all of its listeners are done: what is not stored is sent again. */
-function durable(inner: Receiver, log: Log): Receiver {
+/**
+ * Acknowledges an event when all of its listeners are done: what is not stored is sent again. Everything else is done
+ * once, however often the same signed request comes.
+ */
+function durable(inner: Receiver, { clock, log }: ConnectionParts): Receiver {
+  const isNew = createReplays(clock);
   return {
     init(app) {
       const gated: App = Object.create(app, {
         processEvent: {
           value: async (event: Parameters<App['processEvent']>[0]) => {
-            if (event.body['type'] !== 'event_callback') return await app.processEvent(event);
+            if (event.body['type'] !== 'event_callback') {
+              const signature = event.customProperties?.[SIGNATURE];
+              if (typeof signature === 'string' && !isNew(signature)) return await event.ack();
+              return await app.processEvent(event);
+            }
             try {
               await app.processEvent({ ...event, ack: async () => undefined });
             } catch (error) {
@@ -111,6 +120,8 @@ function createTransport(parts: ConnectionParts): Receiver {
     },
   };
 }
+
+const SIGNATURE = 'x-slack-signature';
 
 /** Without an answer to a ping within this time a socket is given up. */
 const PING_TIMEOUT_MS = 3_000;
@@ -212,6 +223,7 @@ function createHttp({ settings, oauth, log }: ConnectionParts, { endpoint, onLis
     signingSecret: settings.signing_secret ?? '',
     signatureVerification: endpoint !== null,
     endpoints: endpoint === null ? [] : [endpoint],
+    customPropertiesExtractor: ({ headers }) => ({ [SIGNATURE]: headers[SIGNATURE] }),
     logger: slackLogger(log),
     unhandledRequestTimeoutMillis: ANSWER_WITHIN_MS,
   });

@@ -8,9 +8,9 @@ import type { CommitResult, NewSummary } from '../ports/summary-store.ts';
 import type { PromptVariables } from '../prompts.ts';
 import { MEMORY_TOOL, SUMMARY_TOOL } from './answer.ts';
 import { limitFor } from './audit.ts';
-import { ask } from './call.ts';
 import { condense } from './condense.ts';
-import { answerTokens, type Desk, promptSource, transcriptTokens } from './desk.ts';
+import { type Desk, promptSource, transcriptTokens } from './desk.ts';
+import { askForMemories } from './extract.ts';
 import { besideOf, layerTokens } from './layers.ts';
 import { readHead } from './read.ts';
 import { headSpan, type Span, tokensOf } from './span.ts';
@@ -159,9 +159,9 @@ async function extract(desk: Desk, work: Work, snapshot: ContextSnapshot): Promi
   const isSpoken = span.entries.some((entry) => entry.role === 'user' && saysSomething(entry));
   let memories: readonly MemoryWrite[] = [];
   if (isSpoken) {
-    const transcript = services.prompts.render('transcript', await transcriptOf(desk, span, snapshot), from).text;
-    const maxOutputTokens = answerTokens(desk.windowTokens);
-    const told = await ask(desk, { purpose: 'extract', prompt, transcript, tools: [MEMORY_TOOL], maxOutputTokens });
+    const shown = await transcriptOf(desk, span, snapshot);
+    const transcript = services.prompts.render('transcript', shown, from).text;
+    const told = await askForMemories(desk, { prompt, transcript, nonce: shown.nonce });
     const { candidates } = told.answer;
     memories = await judge(desk, { candidates, promptHash: told.prompt.hash, entries: span.entries, extractedUpto });
   }

@@ -231,6 +231,42 @@ describe('extraction', () => {
     expect(await textsOf(world)).toEqual(['Ada keeps four bees.']);
   });
 
+  it.each([
+    ['nothing at all', ''],
+    ['an error text', 'Error: 503 Service Unavailable'],
+    ['a refusal', "I'm sorry, but I can't help with that."],
+  ])('does not take %s for an answer: the range is asked for again', async (_what, text) => {
+    const model = scriptedModel((request, options) => (options.count === 1 ? { text } : faithful(request, options)), {
+      window: 32_000,
+    });
+    await using world = await createWorld({ ...idle, model });
+    await world.exchange('FACT Ada keeps four bees.', 'How nice.');
+    await world.clock.advance(HOUR_MS);
+    await world.run();
+    expect(await textsOf(world)).toEqual(['Ada keeps four bees.']);
+    expect(await world.conversation()).toMatchObject({ extractedUpto: 2, failures: 0 });
+  });
+
+  it('leaves the watermark where it was when the second answer is no better', async () => {
+    const model = scriptedModel(() => ({ text: 'Error: 503 Service Unavailable' }), { window: 32_000 });
+    await using world = await createWorld({ ...idle, model });
+    await world.exchange('FACT Ada keeps four bees.', 'How nice.');
+    await world.clock.advance(HOUR_MS);
+    await world.run();
+    expect(model.requests).toHaveLength(2);
+    expect(await world.conversation()).toMatchObject({ extractedUpto: 0, failures: 1 });
+  });
+
+  it('takes a model that is silent twice at its word', async () => {
+    const model = scriptedModel(() => ({ text: '' }), { window: 32_000 });
+    await using world = await createWorld({ ...idle, model });
+    await world.exchange('How are you?', 'Well.');
+    await world.clock.advance(HOUR_MS);
+    await world.run();
+    expect(model.requests).toHaveLength(2);
+    expect(await world.conversation()).toMatchObject({ extractedUpto: 2, failures: 0 });
+  });
+
   it('does not offer what the memory tools gave back as a source', async () => {
     await using world = await createWorld(idle);
     await world.exchange('What do I keep?', 'Bees.', [

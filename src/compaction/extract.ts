@@ -1,0 +1,39 @@
+import { StrataError } from '../errors.ts';
+import { MEMORY_TOOL } from './answer.ts';
+import { faultOf } from './audit.ts';
+import { type Ask, ask, type Told } from './call.ts';
+import { answerTokens, type Desk } from './desk.ts';
+
+export interface MemoryTask extends Pick<Ask, 'prompt' | 'transcript'> {
+  readonly nonce: string;
+}
+
+/**
+ * Asks for the memories of a range that keeps its place. An answer without any must still be an answer: what failed in
+ * any other way is asked again, or the range would count as read and what was said in it would be lost. Throws
+ * `SUMMARY_REJECTED` and what the model throws.
+ */
+export async function askForMemories(desk: Desk, task: MemoryTask): Promise<Told> {
+  const { model, services } = desk;
+  const first = await attempt(desk, task);
+  if (first.fault === null) return first.told;
+  services.log.info('memories.rejected', { model: model.id, fault: first.fault });
+  const { told, fault } = await attempt(desk, task);
+  // Some models say by silence that there is nothing to save.
+  if (fault === null || isSilent(told)) return told;
+  throw new StrataError('SUMMARY_REJECTED', { model: model.id, fault });
+}
+
+async function attempt(desk: Desk, { nonce, ...question }: MemoryTask): Promise<{ told: Told; fault: string | null }> {
+  const maxOutputTokens = answerTokens(desk.windowTokens);
+  const told = await ask(desk, { ...question, purpose: 'extract', tools: [MEMORY_TOOL], maxOutputTokens });
+  const { summary: text, candidates, problems } = told.answer;
+  if (candidates.length > 0) return { told, fault: null };
+  if (text === null) return { told, fault: problems[0] ?? null };
+  const size = { tokens: 0, limitTokens: 0 };
+  return { told, fault: faultOf({ ...size, text, finish: told.finish, nonce, prompt: told.prompt.text }) };
+}
+
+function isSilent({ answer, finish }: Told): boolean {
+  return answer.summary?.trim() === '' && answer.problems.length === 0 && finish === 'stop';
+}

@@ -359,7 +359,15 @@ describe('the settings', () => {
     const from = text.indexOf('#[channels.discord]');
     const lines = text.slice(from, text.indexOf('#[channels.slack]', from)).trim().split('\n');
     const [bot] = botsOf({ token: 'env:DISCORD_BOT_TOKEN' });
-    expect(lines).toEqual(exampleOf('channels.discord', settingsSchema, { ...bot?.settings }));
+    expect(lines).toEqual([
+      ...exampleOf('channels.discord', settingsSchema, { ...bot?.settings }),
+      `# ${settingsSchema.shape.localizations.description}`,
+      '#[channels.discord.localizations.de]',
+      '#"memory list" = "Zeigt, woran sich der Bot erinnert"',
+      `# ${settingsSchema.shape.bots.description}`,
+      '#[channels.discord.bots.helper]',
+      '#token = "env:HELPER_BOT_TOKEN"',
+    ]);
   });
 });
 

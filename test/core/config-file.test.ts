@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { discordAdapter } from '../../adapters/channels/discord/index.ts';
+import { slackAdapter } from '../../adapters/channels/slack/index.ts';
+import { channelProblems } from '../../src/config/channels.ts';
 import { agentDefaults, defaultAgent, generalDefaults } from '../../src/config/defaults.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { overrides } from '../../src/config/overrides.ts';
@@ -70,10 +73,14 @@ test('the examples in it are valid when their comment signs are taken away', () 
   const environment = {
     LOCAL_API_KEY: 'a',
     DISCORD_BOT_TOKEN: 'b',
+    HELPER_BOT_TOKEN: 'e',
     SLACK_APP_TOKEN: 'c',
     SLACK_BOT_TOKEN: 'd',
   };
-  const { config } = loadConfig({ file: filled, explicit: true, environment, flags: {} });
+  const loaded = loadConfig({ file: filled, explicit: true, environment, flags: {} });
+  const schemas = Object.entries({ discord: discordAdapter, slack: slackAdapter });
+  expect(channelProblems(loaded, new Map(schemas.map(([name, { settings }]) => [name, settings])))).toEqual([]);
+  const { config } = loaded;
   expect(config.agents[0]?.compaction).toMatchObject({ background_threshold: 0.7, emergency_threshold: 0.9 });
   expect(Object.keys(config.channels)).toEqual(['discord', 'slack']);
   expect(Object.keys(config.providers)).toEqual(['local']);

@@ -75,7 +75,7 @@ const bot = {
     .partialRecord(z.enum(LANGUAGES), z.record(z.string(), z.string().min(1).max(100)))
     .default({})
     .check(knowsCommands)
-    .describe('Descriptions of commands by language, such as de."memory list" = "Zeigt, woran sich der Bot erinnert"'),
+    .describe('Descriptions of commands by language and name: a command, its action, an option of it'),
   shards: z
     .union([z.literal('auto'), z.int().min(1)])
     .default('auto')

@@ -95,12 +95,13 @@ function unknownSettings(text: string): readonly string[] {
   return [...new Set(words)].filter((word) => !known.has(word) && !elsewhere.has(word) && !word.startsWith('strata_'));
 }
 
-/** Tools, the keys that adapters own, and what a README's example makes. */
+/** Tools, the keys that adapters own, tables of the store, and what a README's example makes. */
 const elsewhere = new Set([
   ...['memory_save', 'memory_recall', 'transcript_search', 'summary_open', 'summary_save', 'blob_read', 'roll_dice'],
   ...globSync('adapters/channels/*/{settings,index}.ts', { cwd: root }).flatMap((file) =>
     [...read(file).matchAll(/^\s*(\w+_\w+):/gmu)].map(([, key = '']) => key),
   ),
+  ...[...read('adapters/stores/sql/tables.ts').matchAll(/^ {2}(\w+_\w+): \w+Table;$/gmu)].map(([, name = '']) => name),
 ]);
 
 /** What `strata …` is followed by, in code. Platforms bring commands of their own. */

@@ -141,6 +141,7 @@ function createBenchChannel(onPost: (post: Posted) => void): Channel {
   return {
     platform: 'bench',
     traits: { idempotentPosts: true, ephemeral: true },
+    linkTo: async () => null,
     start: async () => undefined,
     split: (text) => [{ kind: 'text', text }],
     async post(post) {

@@ -103,7 +103,7 @@ export function wire(parts: BotParts): Core {
   const logText = textLog(parts, services.log);
   const mind = createMind(parts, services, memories);
   const { actors, outbox } = createBody({ services, logText, channels, ...mind, ...ends });
-  const commandParts = createCommandParts(parts, { services, memories, ...mind });
+  const commandParts = createCommandParts(parts, { services, memories, channels, ...mind });
   const commands = createCommands(commandParts);
   const { engines, maintain } = mind;
   return {
@@ -212,9 +212,15 @@ function createBody(parts: BodyParts): { readonly actors: Actors; readonly outbo
   return { actors, outbox };
 }
 
+interface CommandNeeds extends Mind {
+  readonly services: Services;
+  readonly memories: Memories;
+  readonly channels: Channels;
+}
+
 function createCommandParts(
   parts: BotParts,
-  { services, memories, profiles, maintain }: Mind & { readonly services: Services; readonly memories: Memories },
+  { services, memories, channels, profiles, maintain }: CommandNeeds,
 ): CommandParts {
   return {
     ...services,
@@ -237,6 +243,7 @@ function createCommandParts(
       const signal = AbortSignal.timeout(EXTRACT_LIMIT_MS);
       return maintain({ conversationId: conversation.id, trigger: 'shutdown', instruction: null, signal });
     },
+    linkTo: async (message) => (await channels.get(parseKey(message.conversation).platform)?.linkTo(message)) ?? null,
     dataLocation: parts.dataLocation ?? 'the store of this bot',
     configTrouble: parts.configTrouble ?? (() => null),
   };

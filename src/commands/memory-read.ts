@@ -1,6 +1,5 @@
 import type { Requester } from '../memory/rights.ts';
 import type { OriginMessage } from '../memory/service.ts';
-import type { ConversationKey } from '../message.ts';
 import { MEMORY_KINDS, MEMORY_STATES, type Memory, type MemoryEvent, type MemoryKind } from '../ports/memory-store.ts';
 import type { CommandReply, ReplyField } from '../ports/reply.ts';
 import type { Conversation } from '../ports/store.ts';
@@ -132,7 +131,8 @@ function recalls({ recallCount, lastRecalledAt }: Memory): string {
 export async function why(call: Call): Promise<CommandReply> {
   const { id } = await findMemory(call);
   const { memory, sources, events, replacedBy } = await call.parts.memories.why(id, call.reader);
-  const here = call.invocation.conversation;
+  const rows = await Promise.all(sources.map((source) => sourceRow(call, source)));
+  const isLinked = rows.some((row) => row.at(-1) !== '');
   return makeReply(`Memory ${memory.id}`, {
     text: memory.text,
     fields: [
@@ -140,9 +140,12 @@ export async function why(call: Call): Promise<CommandReply> {
       ...events.slice(-HISTORY).map(historyOf),
     ],
     rows:
-      sources.length === 0
+      rows.length === 0
         ? null
-        : { columns: ['#', 'WHEN', 'WHO', 'WHAT'], cells: sources.map((one) => sourceRow(one, here)) },
+        : {
+            columns: ['#', 'WHEN', 'WHO', 'WHAT', ...(isLinked ? ['LINK'] : [])],
+            cells: isLinked ? rows : rows.map((row) => row.slice(0, -1)),
+          },
   });
 }
 
@@ -152,16 +155,16 @@ function historyOf({ kind, at, actor }: MemoryEvent): ReplyField {
   return { name: formatTime(at), value: `${kind} by ${actor}` };
 }
 
-function sourceRow(
-  { conversation, seq, at, author, text, link }: OriginMessage,
-  here: ConversationKey,
-): readonly string[] {
-  const where = conversation === here ? `#${seq}` : link;
+/** The last cell is the address of the message, empty where it has none. */
+async function sourceRow({ parts, invocation }: Call, source: OriginMessage): Promise<readonly string[]> {
+  const { conversation, seq, at, author, text, externalId, link } = source;
+  const address = externalId === null || text === null ? null : await parts.linkTo({ conversation, externalId });
   return [
-    where,
+    conversation === invocation.conversation ? `#${seq}` : link,
     at === null ? '' : formatTime(at),
     author?.name ?? 'bot',
     text === null ? '(deleted)' : excerpt(text, 240),
+    address ?? '',
   ];
 }
 

@@ -1,6 +1,7 @@
 import type { ContextReport } from '../context/inspection.ts';
 import type { Memories } from '../memory/service.ts';
 import type { Services } from '../parts.ts';
+import type { MessageAt } from '../ports/channel.ts';
 import type { MaintainResult } from '../ports/engine.ts';
 import type { Conversation } from '../ports/store.ts';
 
@@ -13,6 +14,8 @@ export interface CommandParts extends Services {
   compact(conversation: Conversation, instruction: string | null): Promise<MaintainResult>;
   /** Has what was said since the last look read for memories now. */
   extract(conversation: Conversation): Promise<MaintainResult>;
+  /** An address at which people find a message; null where its platform has none, or is not connected here. */
+  linkTo(message: MessageAt): Promise<string | null>;
   /** Where everything is kept, in words. */
   readonly dataLocation: string;
   /** One sentence when the configuration on disk is broken and an older one is in use. */

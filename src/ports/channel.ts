@@ -15,8 +15,15 @@ export interface Channel {
   post(post: Post, options: { readonly signal: AbortSignal }): Promise<{ readonly platformMessageId: string }>;
   /** What the turn is doing, for typing signs and live text. Best effort: returns at once and never throws. */
   show(conversation: ConversationKey, activity: Activity): void;
+  /** An address at which people find a message; null where there is none. Never rejects. */
+  linkTo(message: MessageAt): Promise<string | null>;
   /** Stops intake first, then lets running calls of the sink end. */
   stop(): Promise<void>;
+}
+
+export interface MessageAt {
+  readonly conversation: ConversationKey;
+  readonly externalId: string;
 }
 
 export interface ChannelTraits {

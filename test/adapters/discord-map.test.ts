@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isServed, servesPlace } from '../../adapters/channels/discord/access.ts';
 import { isWithheld, type MapContext, toInbound } from '../../adapters/channels/discord/map.ts';
-import { keyOf, placeOfKey, targetOf } from '../../adapters/channels/discord/place.ts';
+import { keyOf, linkTo, placeOfKey, targetOf } from '../../adapters/channels/discord/place.ts';
 import { isSuperfluous } from '../../adapters/channels/discord/quotes.ts';
 import { type BotSettings, botsOf } from '../../adapters/channels/discord/settings.ts';
 import { messageSchema } from '../../adapters/channels/discord/wire.ts';
@@ -186,6 +186,9 @@ describe('the key of a conversation', () => {
     expect(keyOf(bot, parts)).toBe(key);
     expect(placeOfKey(keyOf(bot, parts))).toEqual({ bot, ...parts });
     expect(targetOf(parts)).toBe(target);
+    const home = parts.guildId ?? '@me';
+    const address = `https://discord.com/channels/${home}/${target}/9`;
+    expect(linkTo({ conversation: keyOf(bot, parts), externalId: '9' })).toBe(address);
   });
 });
 

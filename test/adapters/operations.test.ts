@@ -21,6 +21,7 @@ const KEY = makeKey({ platform: 'test', workspace: 'here', channel: 'talk' });
 const channel: Channel = {
   platform: 'test',
   traits: { idempotentPosts: true, ephemeral: false },
+  linkTo: async () => null,
   start: async () => undefined,
   split: (text) => [{ kind: 'text', text }],
   post: async ({ nonce }) => ({ platformMessageId: nonce }),

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createButtons } from '../../adapters/channels/slack/buttons.ts';
 import { lineOf } from '../../adapters/channels/slack/commands.ts';
 import { manifestOf } from '../../adapters/channels/slack/manifest.ts';
-import { type CommandReply, commandSpecs } from '../../src/index.ts';
+import { type CommandReply, type ConversationKey, commandSpecs } from '../../src/index.ts';
 import {
   ADA,
   BOB,
@@ -184,6 +184,25 @@ describe('answers', () => {
       'Forget it',
     ]);
     expect(JSON.stringify(answer)).toContain('Ada drinks &lt;tea&gt;');
+  });
+
+  test('lead to the messages that they tell of', async () => {
+    await start();
+    const { ts } = slack.say(GENERAL, ADA, 'I drink tea');
+    const reply = slack.say(GENERAL, ADA, 'green tea', { thread_ts: ts });
+    await until('both arrive', () => bot.sink.messages.length === 2);
+    const links = await Promise.all(bot.sink.messages.map((message) => bot.channel.linkTo(message)));
+    const place = `https://home.slack.com/archives/${GENERAL}`;
+    const [first, second] = [ts, reply.ts].map((stamp) => stamp.replace('.', ''));
+    expect(links).toEqual([`${place}/p${first}`, `${place}/p${second}?thread_ts=${ts}&cid=${GENERAL}`]);
+    const conversation = `slack:${TEAM}:${GENERAL}` as ConversationKey;
+    expect(await bot.channel.linkTo({ conversation, externalId: '1.000001' })).toBeNull();
+
+    const cells = [['#1', 'Ada', 'I drink tea', links[1] ?? '']];
+    bot.sink.answer = () => ({ ...list, rows: { columns: ['#', 'WHO', 'WHAT', 'LINK'], cells } });
+    slack.slash(`memory why ${ID}`);
+    const shown = `<${place}/p${second}?thread_ts=${ts}&amp;cid=${GENERAL}|open>`;
+    expect(JSON.stringify((await answered())['blocks'])).toContain(shown);
   });
 
   test('a page replaces the list; an edit asks in a form; what cannot be undone is confirmed in one', async () => {

@@ -165,6 +165,12 @@ export function channelContract({ name, open, platform }: ChannelContract): void
       expect(world.shown()).toContain('and more');
     });
 
+    test('tells an address of a message, or that there is none', async () => {
+      await started();
+      const link = await world.channel.linkTo(await said('a question'));
+      expect(link === null || URL.canParse(link)).toBe(true);
+    });
+
     test('posts once what is posted again with the same nonce, if it says that it can', async () => {
       await started();
       const { conversation, externalId } = await said('a question');

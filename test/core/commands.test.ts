@@ -3,6 +3,7 @@ import { createOfflineModel } from '../../adapters/models/offline/index.ts';
 import { renderReply } from '../../src/commands/render.ts';
 import { formatCommand, readCommandLine } from '../../src/commands/specs.ts';
 import { ModelError } from '../../src/errors.ts';
+import type { Channel } from '../../src/ports/channel.ts';
 import type { ChatModel } from '../../src/ports/model.ts';
 import { ADA, BO, cells, field, openWorld, type World } from './commands.world.ts';
 
@@ -275,6 +276,24 @@ describe('/memory', () => {
     const show = await world.type(`/memory show ${await idOf(world, 'tea')}`);
     expect(field(show, 'About')).toBe('Ada');
     expect(field(show, 'Trust')).toBe('self');
+  });
+
+  test('leads to its messages where the platform has addresses for them', async () => {
+    const channel: Channel = {
+      platform: 'test',
+      traits: { idempotentPosts: true, ephemeral: false },
+      start: async () => undefined,
+      split: () => [],
+      post: async () => ({ platformMessageId: 'p1' }),
+      show: () => undefined,
+      linkTo: async ({ conversation, externalId }) => `https://test.example/${conversation}/${externalId}`,
+      stop: async () => undefined,
+    };
+    await using world = await openWorld({ parts: { channels: [channel] } });
+    await world.say('My name is Ada and I prefer tea. I live in Riga.');
+    const why = await world.type(`/memory why ${await idOf(world, 'tea')}`);
+    expect(why.rows?.columns.at(-1)).toBe('LINK');
+    expect(cells(why)[0]?.at(-1)).toBe('https://test.example/test:w:c/m1');
   });
 
   test('searches, filters and takes the head of an id', async () => {

@@ -123,6 +123,7 @@ function channelOf(name: string, life: { readonly isOver: boolean }, wait?: () =
   return {
     platform: 'test',
     traits: { idempotentPosts: false, ephemeral: false },
+    linkTo: async () => null,
     start: async () => undefined,
     split: (text) => [{ kind: 'text', text }],
     async post({ nonce, body }, { signal }) {

@@ -36,6 +36,7 @@ function createPlatform(script: readonly Step[] = []) {
   const channel: Channel = {
     platform: 'test',
     traits: { idempotentPosts: true, ephemeral: false },
+    linkTo: async () => null,
     start: async () => {},
     split: (text) => [{ kind: 'text', text }],
     async post(post) {

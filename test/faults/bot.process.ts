@@ -52,6 +52,7 @@ function lineChannel(): Channel {
   return {
     platform: 'lines',
     traits: { idempotentPosts: true, ephemeral: false },
+    linkTo: async () => null,
     async start(sink) {
       createInterface({ input: process.stdin }).on('line', (line) => {
         hear(sink, taken, line).catch((error: unknown) => tell({ kind: 'trouble', message: String(error) }));

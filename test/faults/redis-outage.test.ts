@@ -127,6 +127,7 @@ function countingChannel(posted: Map<ConversationKey, number>): Channel {
   return {
     platform: 'test',
     traits: { idempotentPosts: false, ephemeral: false },
+    linkTo: async () => null,
     start: async () => undefined,
     split: (text) => [{ kind: 'text', text }],
     async post({ conversation, nonce }) {

@@ -281,6 +281,7 @@ function recordingChannel(): RecordingChannel {
     connect: (life) => ({
       platform: 'test',
       traits: { idempotentPosts: true, ephemeral: true },
+      linkTo: async () => null,
       start: async () => undefined,
       split: (text) => chunksOf(text),
       async post(post) {

@@ -10,7 +10,7 @@ import {
 } from '../../../src/index.ts';
 import type { BotContext, DiscordBot } from './bot.ts';
 import type { Fetch } from './files.ts';
-import { PLATFORM, placeOfKey } from './place.ts';
+import { linkTo, PLATFORM, placeOfKey } from './place.ts';
 import { botsOf, type DiscordSettings, type NamedBot, settingsSchema } from './settings.ts';
 import { MESSAGE_LENGTH, split } from './split.ts';
 
@@ -82,6 +82,7 @@ function openChannel(bots: readonly NamedBot[], context: BotContext): Channel {
     show(conversation, activity) {
       running.get(placeOfKey(conversation).bot)?.show(conversation, activity);
     },
+    linkTo: async (message) => linkTo(message),
     stop: () => stopAll(running),
   };
 }

@@ -1,4 +1,4 @@
-import { type Audience, type ConversationKey, makeKey, parseKey } from '../../../src/index.ts';
+import { type Audience, type ConversationKey, type MessageAt, makeKey, parseKey } from '../../../src/index.ts';
 
 export const PLATFORM = 'discord';
 const DIRECT = 'dm';
@@ -43,4 +43,9 @@ export function placeOfKey(key: ConversationKey): KeyPlace {
 /** The id under which Discord takes messages for the conversation: threads are channels of their own. */
 export function targetOf(place: Pick<Place, 'channelId' | 'threadId'>): string {
   return place.threadId ?? place.channelId;
+}
+
+export function linkTo({ conversation, externalId }: MessageAt): string {
+  const place = placeOfKey(conversation);
+  return `https://discord.com/channels/${place.guildId ?? '@me'}/${targetOf(place)}/${externalId}`;
 }

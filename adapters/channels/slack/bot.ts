@@ -1,4 +1,11 @@
-import { type Activity, type ChannelSink, type ConversationKey, describe, type Post } from '../../../src/index.ts';
+import {
+  type Activity,
+  type ChannelSink,
+  type ConversationKey,
+  describe,
+  type MessageAt,
+  type Post,
+} from '../../../src/index.ts';
 import { type AudienceWatch, createAudienceWatch } from './audience.ts';
 import { createBeginnings } from './beginnings.ts';
 import { createButtons } from './buttons.ts';
@@ -8,6 +15,7 @@ import type { Listener } from './connection.ts';
 import { createDrafts, type Drafts } from './drafts.ts';
 import { createHome } from './home.ts';
 import type { SlackOptions } from './index.ts';
+import { permalinkOf } from './link.ts';
 import { createPlaces } from './places.ts';
 import { createPoster, type Poster } from './post.ts';
 import { createReceiver, type Receiver } from './receive.ts';
@@ -26,6 +34,7 @@ export interface SlackBot extends Listener {
   sweep(): Promise<void>;
   post(post: Post, options: { readonly signal: AbortSignal }): Promise<{ readonly platformMessageId: string }>;
   show(conversation: ConversationKey, activity: Activity): void;
+  linkTo(message: MessageAt): Promise<string | null>;
   /** Lets what runs end. Nothing new may come in by then. */
   stop(): Promise<void>;
 }
@@ -63,6 +72,7 @@ export function createSlackBot(parts: SlackBotParts): SlackBot {
         drafts.drop(conversation);
       }
     },
+    linkTo: (message) => permalinkOf(workspace, message),
     async stop() {
       over.abort();
       typing.stopAll();

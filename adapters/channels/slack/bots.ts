@@ -5,6 +5,7 @@ import {
   type ConversationKey,
   describe,
   isStrataError,
+  type MessageAt,
   type Post,
   StrataError,
 } from '../../../src/index.ts';
@@ -30,6 +31,7 @@ export interface SlackBots {
   start(): Promise<void>;
   post(post: Post, options: { readonly signal: AbortSignal }): Promise<{ readonly platformMessageId: string }>;
   show(conversation: ConversationKey, activity: Activity): void;
+  linkTo(message: MessageAt): Promise<string | null>;
   stop(): Promise<void>;
 }
 
@@ -71,6 +73,10 @@ function createSlackBots({ log }: SlackBotsParts, { roster, connection, over }: 
         reason: `the app is not installed in ${teamId}`,
         final: true,
       });
+    },
+    async linkTo(message) {
+      const bot = await roster.of(placeOfKey(message.conversation).teamId).catch(() => null);
+      return (await bot?.linkTo(message)) ?? null;
     },
     show: (conversation, activity) => roster.running(placeOfKey(conversation).teamId)?.show(conversation, activity),
     async stop() {

@@ -58,6 +58,7 @@ export function createSlackChannel(options: SlackOptions): Channel {
       return await bots.post(post, signal);
     },
     show: (conversation, activity) => bots?.show(conversation, activity),
+    linkTo: async (message) => (await bots?.linkTo(message)) ?? null,
     stop: async () => await bots?.stop(),
   };
 }

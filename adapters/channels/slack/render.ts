@@ -73,11 +73,17 @@ function rowBlocks({ rows, title }: CommandReply, seal: Seal): readonly SlackBlo
     const [first = '', ...rest] = cells.map((cell) => cell.replaceAll('\n', ' '));
     const line = [
       `\`${escapeText(first.replaceAll('`', "'")) || '–'}\``,
-      ...rest.filter((cell) => cell !== '').map(escapeText),
+      ...rest.filter((cell) => cell !== '').map(cellText),
     ];
     const menu = title === 'Memory' && rows.columns[0] === 'ID' ? memoryMenu(first, seal) : null;
     return section(clip(line.join(' · '), SECTION), menu === null ? {} : { accessory: menu });
   });
+}
+
+/** The blocks are verbatim: Slack makes no links of its own there. */
+function cellText(cell: string): string {
+  const text = escapeText(cell);
+  return /^https:\/\/[^\s|]+$/.test(cell) ? `<${text}|open>` : text;
 }
 
 const MEMORY_DEEDS = {

@@ -72,6 +72,7 @@ export function createTerminalChannel(given: Partial<TerminalOptions> = {}): Ter
   return {
     platform: PLATFORM,
     traits: { idempotentPosts: false, ephemeral: true },
+    linkTo: async () => null,
     ended: ended.promise,
     async start(sink) {
       const parts: Parts = { options, sink, waits, end: (failures) => ended.resolve({ failures }) };

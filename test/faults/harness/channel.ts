@@ -36,6 +36,7 @@ function createScriptedChannel(line: PlatformLine): Channel {
   return {
     platform: PLATFORM,
     traits: { idempotentPosts: true, ephemeral: false },
+    linkTo: async () => null,
     async start(sink) {
       line.onCommand((command) => {
         if (command.kind === 'deliver' && isOpen) receive(line, sink, command);

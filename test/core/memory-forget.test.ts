@@ -347,11 +347,17 @@ describe('adding, why and export', () => {
     await world.say('a secret of the DM');
     await world.learn([{ text: 'Ada rows often', about: 'Ada', sources: [1] }], { key: general });
     await world.learn([{ text: 'Bob swims often', about: 'Bob', sources: [2] }], { key: general });
+    world.time.now += 60_000;
     const copy = await world.memories.exportFor(ada.id, asAda(world, general));
     expect(copy.memories.map((memory) => memory.text)).toEqual(['Ada rows often']);
     expect(copy.memories[0]?.events).toHaveLength(1);
     expect(copy.messages.map(({ id, parts }) => [id, parts])).toEqual([['m1', [{ kind: 'text', text: 'I row' }]]]);
     expect(JSON.parse(JSON.stringify(copy))).toEqual(copy);
+    const [exported] = copy.memories;
+    if (exported === undefined) throw new Error('nothing was exported');
+    const { memory, events } = await world.memories.why(exported.id, asAda(world, general).reader);
+    expect(events.map(({ kind, actor }) => [kind, actor]).at(-1)).toEqual(['exported', ada.id]);
+    expect(memory.updatedAt).toBe(exported.updatedAt);
   });
 });
 

@@ -76,7 +76,8 @@ function merge(row: MemoryRow, change: MemoryChange, now: number): MemoryRow {
     state: change.state ?? row.state,
     trust: change.trust ?? row.trust,
     valid_until: change.validUntil === undefined ? row.valid_until : change.validUntil,
-    updated_at: now,
+    // An event alone, such as a copy that was taken, makes nothing younger.
+    updated_at: Object.keys(change).length === 0 ? row.updated_at : now,
   };
 }
 

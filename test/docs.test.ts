@@ -19,13 +19,13 @@ interface Row {
 
 /** `| S1 | what it does | `file` | test |` */
 function rowsOf(text: string): readonly Row[] {
-  const row = /^\| ([SOPQAR]\d+a?) \| [^|]+ \| `([^`]+)` \| (.+) \|$/gmu;
+  const row = /^\| ([SOPQARW]\d+a?) \| [^|]+ \| `([^`]+)` \| (.+) \|$/gmu;
   return [...text.matchAll(row)].map(([, id = '', file = '', title = '']) => ({ id, file, title }));
 }
 
 /** `| O13 | why |` */
 function openIn(text: string): readonly string[] {
-  return [...text.matchAll(/^\| ([SOPQAR]\d+a?) \| [^|]+ \|$/gmu)].map(([, id = '']) => id);
+  return [...text.matchAll(/^\| ([SOPQARW]\d+a?) \| [^|]+ \|$/gmu)].map(([, id = '']) => id);
 }
 
 interface PlatformRow {
@@ -127,11 +127,12 @@ describe('the table of features', () => {
   it('has every row of every list once, shown or open', () => {
     const wanted = [...upTo('S', 36), ...upTo('O', 46), ...upTo('P', 32), ...upTo('Q', 30), ...upTo('A', 34)];
     const found = [...rows.map(({ id }) => id), ...openIn(text)];
-    expect(found.toSorted()).toEqual([...wanted, 'P5a', ...upTo('R', 26)].toSorted());
+    const required = [...upTo('R', 26), 'R31', 'R32', 'R33', 'R34'];
+    expect(found.toSorted()).toEqual([...wanted, 'P5a', ...required, ...upTo('W', 35)].toSorted());
   });
 
   it('leaves none of the behaviours of compaction open, and no requirement', () => {
-    expect(openIn(text).filter((id) => /^[SR]/u.test(id))).toEqual([]);
+    expect(openIn(text).filter((id) => /^[SRW]/u.test(id))).toEqual([]);
   });
 
   it('names tests that exist', () => {
@@ -170,6 +171,13 @@ describe.each(documents)('%s', (path) => {
 
   it('names commands that exist', () => {
     expect(unknownCommands(text)).toEqual([]);
+  });
+});
+
+describe('what is published', () => {
+  it('the page of figures tells of replies with and without a summary, of estimates and of recall', () => {
+    const figures = read('docs/benchmarks.md');
+    for (const word of ['p50', 'p99', 'summary', 'estimate', 'recall@']) expect(figures).toContain(word);
   });
 });
 

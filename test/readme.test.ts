@@ -35,7 +35,13 @@ describe('the table of tests', () => {
   const rows = rowsOf(readFileSync(join(HERE, 'README.md'), 'utf8'));
 
   it('has a row for every invariant, requirement and situation', () => {
-    expect(rows.map(({ id }) => id)).toEqual([...ids('I', 12), ...ids('R', 26), ...ids('T', 39), ...ids('B', 21)]);
+    expect(rows.map(({ id }) => id)).toEqual([
+      ...ids('I', 12),
+      ...ids('R', 26),
+      ...ids('R', 34).slice(30),
+      ...ids('T', 39),
+      ...ids('B', 21),
+    ]);
   });
 
   it('names tests that exist', () => {

@@ -1,6 +1,6 @@
 import { type Expression, type Kysely, sql } from 'kysely';
 import type { EntryQuery } from '../../../src/index.ts';
-import { type Parameter, prepare, type Tables, type Transaction } from '../sql/index.ts';
+import { onShelf, type Parameter, prepare, type Tables, type Transaction } from '../sql/index.ts';
 import type { Match } from './ranking.ts';
 import { entryShelf } from './search-index.ts';
 
@@ -20,6 +20,13 @@ export interface WantedRows extends WantedWord {
   readonly limit: number;
 }
 
+/** A word of the query, to be looked for in entries that are known. */
+export interface WantedIn {
+  readonly word: number;
+  readonly text: string;
+  readonly seqs: readonly number[];
+}
+
 export interface FoundRow extends Match<number> {
   /** By the author and of the time that the query asks for. */
   readonly isWanted: boolean;
@@ -36,6 +43,8 @@ export interface EntryReader {
   readonly newest: number;
   /** The newest rows of each term, `limit` on each of its shelves. */
   matching(wanted: readonly WantedRows[]): Promise<readonly FoundRow[]>;
+  /** Which of the entries have the word, as if they had it once. */
+  having(wanted: readonly WantedIn[]): Promise<readonly Match<number>[]>;
 }
 
 export type OpenReader = (transaction: Transaction, query: EntryQuery) => Promise<EntryReader | null>;
@@ -61,6 +70,15 @@ export function createEntryReaders(query: Kysely<Tables>): OpenReader {
         const terms = looked.map(({ term }) => term);
         const limits = looked.map(({ limit }) => limit);
         return mark(looked, await transaction.rows(matching({ ...common, terms, limits })));
+      },
+      async having(wanted) {
+        const looked = wanted.flatMap(({ word, text, seqs }) =>
+          seqs.map((seq) => ({ word, seq, term: onShelf(entryShelf(conversationId, seq), text) })),
+        );
+        if (looked.length === 0) return [];
+        const terms = looked.map(({ term }) => term);
+        const seqs = looked.map(({ seq }) => seq);
+        return mark(looked, await transaction.rows(statements.having({ conversationId, terms, seqs })));
       },
     };
   };
@@ -100,6 +118,13 @@ interface Bounds {
   readonly sinceAt: number | null;
 }
 
+interface Known {
+  readonly conversationId: number;
+  readonly terms: readonly string[];
+  /** For each of the terms. */
+  readonly seqs: readonly number[];
+}
+
 /** For a query of one word, the rank with all weights at 1 is how often the row has it. */
 const OCCURRENCES = sql`ts_rank_cd('{1,1,1,1}', found.words, wanted.term)`;
 
@@ -126,6 +151,17 @@ function prepareStatements(query: Kysely<Tables>) {
       query.selectFrom('conversation').select('next_seq').where('id', '=', p('conversationId')),
     ),
     matching: build<Bounds>((p) => newest(p, sql`true`)),
+    // Each entry by its key: with a join the server might read them all.
+    having: build<Known>(
+      (p) => sql<MatchRow>`
+        select place, found.seq, found.length, 1 as occurrences, true as is_wanted
+        from unnest(${p('terms')}::text[], ${p('seqs')}::bigint[]) with ordinality as given(term, seq, place)
+          cross join lateral (
+            select seq, length, words from entry_index
+            where conversation_id = ${p('conversationId')} and seq = given.seq limit 1
+          ) as found
+        where found.words @@ given.term::tsquery`,
+    ),
     filtered: build<Bounds>((p) =>
       newest(
         p,

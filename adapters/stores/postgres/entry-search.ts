@@ -92,28 +92,48 @@ function summed({ lastSeq, entries }: EntryReader, { matches, rows, lowest }: Hu
   return { matches, rows: Math.round((rows * entries) / (lastSeq - lowest + 1)), isCommon: true };
 }
 
-/** What common words add to entries that another word has found: beside rare ones, or else beside the least common. */
-async function beside(
-  reader: EntryReader,
-  { words, found }: { readonly words: readonly string[]; readonly found: readonly Found[] },
-): Promise<Match<number>[]> {
+/** What common words add to entries that another word has found: to all that have a rare one, or else a part. */
+async function beside(reader: EntryReader, query: Gathered): Promise<readonly Match<number>[]> {
+  const { words, found } = query;
   const common = words.flatMap((_, word) => (found[word]?.isCommon ? [word] : []));
-  const least = common.toSorted((a, b) => (found[a]?.rows ?? 0) - (found[b]?.rows ?? 0)).slice(0, 1);
-  const rare = words.flatMap((_, word) => (found[word]?.isCommon || found[word]?.rows === 0 ? [] : [word]));
-  const anchors = rare.length > 0 ? rare : least;
-  const others = common.filter((word) => !anchors.includes(word));
-  if (others.length === 0) return [];
-  const anchor: Term = (shelf) => anchors.map((word) => onShelf(shelf, words[word] ?? '')).join(' | ');
+  const rare = found.filter(({ isCommon }) => !isCommon).flatMap(({ matches }) => matches.map(({ id }) => id));
+  return rare.length > 0 ? await besideRare(reader, query, { common, rare }) : await besideLeast(reader, query, common);
+}
+
+interface Gathered {
+  readonly words: readonly string[];
+  readonly found: readonly Found[];
+}
+
+function besideRare(
+  reader: EntryReader,
+  { words, found }: Gathered,
+  { common, rare }: { readonly common: readonly number[]; readonly rare: readonly number[] },
+): Promise<readonly Match<number>[]> {
+  const seqs = new Set(rare);
+  const wanted = common.map((word) => {
+    const known = new Set(found[word]?.matches.map(({ id }) => id));
+    return { word, text: words[word] ?? '', seqs: [...seqs.difference(known)] };
+  });
+  return reader.having(wanted);
+}
+
+/** No word is rare: the newest entries that have the least common one and another. */
+async function besideLeast(
+  reader: EntryReader,
+  { words, found }: Gathered,
+  common: readonly number[],
+): Promise<Match<number>[]> {
+  const [least = 0, ...others] = common.toSorted((a, b) => (found[a]?.rows ?? 0) - (found[b]?.rows ?? 0));
+  const named = (word: number) => words[word] ?? '';
   const terms = others.map(
     (word): Term =>
       (shelf) =>
-        `(${anchor(shelf)}) & ${onShelf(shelf, words[word] ?? '')}`,
+        `${onShelf(shelf, named(least))} & ${onShelf(shelf, named(word))}`,
   );
   const both = await gather(reader, terms, MOST_TOGETHER);
   const added = both.flatMap(({ matches }, index) =>
-    matches.flatMap((match) =>
-      [others[index] ?? 0, ...(rare.length > 0 ? [] : anchors)].map((word) => ({ ...match, word, occurrences: 1 })),
-    ),
+    matches.flatMap((match) => [others[index] ?? 0, least].map((word) => ({ ...match, word, occurrences: 1 }))),
   );
   return unknownOf(added, found);
 }

@@ -406,6 +406,30 @@ describe('what was missed', () => {
     expect(slack.callsOf('conversations.history').every(({ limit }) => Number(limit) === 3)).toBe(true);
   });
 
+  test('tells of edits and deletions too', async () => {
+    const sink = recordSink();
+    const first = await start({ sink });
+    const texts = ['I like te', 'forget me', 'stays', `<@${BOT}> gone with its thread`];
+    const [edited, gone, stays, root] = texts.map((text) => slack.say(GENERAL, ADA, text));
+    const reply = slack.say(GENERAL, BOB, 'stays as well', { thread_ts: root?.ts });
+    await until('all arrive', () => sink.messages.length === 5);
+    await stop(first);
+    const place = (message: typeof edited) => slack.messages.findIndex(({ ts }) => ts === message?.ts);
+    const change = { text: 'I like tea', edited: { user: ADA, ts: `${Number(edited?.ts) + 5}` } };
+    slack.messages[place(edited)] = { ...slack.messages[place(edited)], ...change } as never;
+    slack.messages[place(root)] = { ...slack.messages[place(root)], subtype: 'tombstone', text: 'gone' } as never;
+    slack.messages.splice(place(gone), 1);
+    await start({ sink });
+    await until('the deletions are told', () => sink.removals.length > 3);
+    expect(sink.edits).toContainEqual(
+      expect.objectContaining({ externalId: edited?.ts, parts: [{ kind: 'text', text: 'I like tea' }] }),
+    );
+    const removed = new Set(sink.removals.flatMap(({ externalIds }) => externalIds));
+    expect(removed).toEqual(new Set([gone?.ts, root?.ts]));
+    expect([stays, reply].some((message) => removed.has(message?.ts ?? ''))).toBe(false);
+    expect(sink.removals.map(({ conversation }) => conversation)).toContain(`slack:${TEAM}:${GENERAL}:${root?.ts}`);
+  });
+
   test('is read though Slack fails for a while', async () => {
     const sink = recordSink();
     const first = await start({ sink });

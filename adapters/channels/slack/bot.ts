@@ -128,7 +128,12 @@ function createIntake(parts: SlackBotParts, threads: Threads): Intake {
   const home = createHome({ ...base, buttons });
   const viewing = createViewing(base);
   const surface = createSurface({ ...base, home, viewing });
-  const catchUp = createCatchUp({ ...base, take: (message, how) => receiver.message(message, how) });
+  const catchUp = createCatchUp({
+    ...base,
+    take: (message, how) => receiver.message(message, how),
+    edited: (message) => receiver.edited(message),
+    removed: (channelId, ts) => receiver.removed(channelId, ts),
+  });
   const receiver = createReceiver({
     ...base,
     audiences,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type ChannelSink, type Clock, type Cursor, describe, type Log } from '../../../src/index.ts';
 import { servesPlace } from './access.ts';
+import { findChanges } from './changes.ts';
 import { isNewer, PLATFORM, placeOfKey, timeOf } from './place.ts';
 import type { SlackSettings } from './settings.ts';
 import { persistently } from './web.ts';
@@ -22,6 +23,9 @@ export interface CatchUpParts {
   readonly log: Log;
   readonly signal: AbortSignal;
   take(message: WireEventMessage, options: { readonly isPast: boolean }): Promise<void>;
+  /** A kept message reads otherwise now. */
+  edited(message: WireEventMessage): Promise<void>;
+  removed(channelId: string, ts: string): Promise<void>;
 }
 
 /** After a time without a connection, reads from history what was said meanwhile, within the rate that is granted. */
@@ -73,6 +77,7 @@ export function createCatchUp(parts: CatchUpParts): CatchUp {
 interface MissedChannel {
   readonly id: string;
   readonly newest: string;
+  readonly cursors: readonly Cursor[];
   readonly threads: readonly Thread[];
 }
 
@@ -97,6 +102,7 @@ async function missedFrom({ sink, workspace, settings, clock }: CatchUpParts): P
   return [...channels].map(([id, cursors]) => ({
     id,
     newest: cursors[0]?.externalId ?? '0',
+    cursors: cursors.filter(isRecent),
     threads: cursors.filter(isRecent).flatMap(({ conversation, externalId }) => {
       const { threadTs } = placeOfKey(conversation);
       return threadTs === null ? [] : [{ ts: threadTs, newest: externalId }];
@@ -104,7 +110,7 @@ async function missedFrom({ sink, workspace, settings, clock }: CatchUpParts): P
   }));
 }
 
-type Pace = () => Promise<void>;
+export type Pace = () => Promise<void>;
 
 async function readChannel(parts: CatchUpParts, channel: MissedChannel, pace: Pace): Promise<void> {
   const { id, newest } = channel;
@@ -115,7 +121,14 @@ async function readChannel(parts: CatchUpParts, channel: MissedChannel, pace: Pa
   }
   const ordered = found.toSorted((one, other) => (isNewer(one.ts, other.ts) ? 1 : -1));
   for (const { message } of ordered) await takeMissed(parts, message);
+  await makeChanges(parts, { channelId: id, cursors: channel.cursors, listed: top, pace });
   if (ordered.length > 0) parts.log.debug('Read what may have been missed', { channel: id, messages: ordered.length });
+}
+
+async function makeChanges(parts: CatchUpParts, of: Parameters<typeof findChanges>[1]): Promise<void> {
+  const { edited, removed } = await findChanges(parts, of);
+  for (const message of edited) await parts.edited(message);
+  for (const ts of removed) await parts.removed(of.channelId, ts);
 }
 
 /** A message that begins a thread tells its newest reply: threads in which nothing new was said cost no request. */
@@ -135,7 +148,7 @@ interface Stretch {
   readonly after: string;
 }
 
-interface Missed {
+export interface Missed {
   readonly ts: string;
   /** The newest reply in its thread. */
   readonly latest: string | null;

@@ -53,6 +53,9 @@ export interface Receiver {
   event(event: unknown, body: WireBody): Promise<void>;
   /** One message that was read later. */
   message(message: WireEventMessage, options: { readonly isPast: boolean }): Promise<void>;
+  /** What became of one meanwhile. */
+  edited(message: WireEventMessage): Promise<void>;
+  removed(channelId: string, ts: string): Promise<void>;
 }
 
 export function createReceiver(parts: ReceiverParts): Receiver {
@@ -79,6 +82,8 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       await inLane(message.channel, () => receiveMessage(parts, { message, body, isPast: false }));
     },
     message: (message, { isPast }) => receiveMessage(parts, { message, body: null, isPast }),
+    edited: (message) => receiveEdit(parts, { channel: message.channel, message }, null),
+    removed: (channelId, ts) => remove(parts, channelId, { ts, threadTs: null }),
   };
 }
 
@@ -222,7 +227,7 @@ async function rootNote(
 async function receiveEdit(
   parts: ReceiverParts,
   { channel, message, previous_message: before }: ReturnType<typeof changedSchema.parse>,
-  body: WireBody,
+  body: WireBody | null,
 ): Promise<void> {
   const { ts, thread_ts: threadTs } = message;
   if (message.subtype === 'tombstone') return await remove(parts, channel, { ts, threadTs: threadTs ?? null });

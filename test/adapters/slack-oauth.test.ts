@@ -34,6 +34,7 @@ beforeEach(async () => {
   port = await freePort();
 });
 afterEach(async () => {
+  for (const { log } of open) expect(JSON.stringify(log.lines)).not.toMatch(/xox[be]-|a-client-secret/);
   for (const { channel } of open) await channel.stop();
   open = [];
   await slack.close();
@@ -344,6 +345,9 @@ describe('a workspace that removes the app', () => {
     expect(bot.sink.gone).toEqual([]);
     await say(TEAM, GENERAL, 'here again');
     expect(heard(bot).at(-1)).toContain('here again');
+    slack.oauth.remove(TEAM);
+    await uninstall(TEAM, { event_time: removedAt });
+    expect(await installed(state)).toEqual([OTHER_TEAM]);
   });
 
   test('is forgotten when that was broken off, and when nobody was there to be told', async () => {

@@ -23,58 +23,28 @@ interface Member extends InstalledWorkspace {
   readonly bot: SlackBot;
 }
 
-/**
- * A bot for each workspace that installed the app, made when it is first needed. The store is asked each time: another
- * gateway may have installed, renewed or removed the app since.
- */
+/** The bots of all workspaces that installed the app. */
 export function createInstalledRoster(parts: InstalledParts): Roster {
   const { installations, log, signal } = parts;
-  const members = new Map<string, Member>();
-  const leaving = new Set<Promise<void>>();
-  const dismiss = (teamId: string): void => {
-    const stopped = members.get(teamId)?.bot.stop();
-    members.delete(teamId);
-    if (stopped === undefined) return;
-    leaving.add(stopped);
-    stopped.finally(() => leaving.delete(stopped)).catch(() => undefined);
-  };
-  const of = async (teamId: string): Promise<SlackBot | null> => {
-    const found = passes(parts.settings.workspaces, teamId) ? await installations.find(teamId) : null;
-    if (found === null) {
-      dismiss(teamId);
-      return null;
-    }
-    const installation = await parts.renew(found);
-    const member = members.get(teamId);
-    if (member !== undefined && isSame(member, installation)) {
-      member.use(installation.token);
-      return member.bot;
-    }
-    dismiss(teamId);
-    const made = createMember(parts, installation);
-    members.set(teamId, made);
-    return made.bot;
-  };
+  const members = createMembers(parts);
+  const { of, running } = members;
   const leave = async (teamId: string): Promise<void> => {
     await installations.end(teamId);
-    dismiss(teamId);
-    await Promise.all(leaving);
+    members.dismiss(teamId);
+    await members.drained();
     await parts.forget(teamId);
     await installations.remove(teamId);
   };
-  const all = () => readAll(parts, of);
   return {
-    of,
-    running: (teamId) => members.get(teamId)?.bot ?? null,
-    all,
+    ...{ of, running },
+    all: () => readAll(parts, of),
     async ended(teamId, { revoked, at }) {
       const known = (await installations.list()).find((installed) => installed.teamId === teamId);
       if (known === undefined || (revoked !== null && !revoked.includes(known.botUserId))) return;
-      if (!known.isEnding && at !== null && at + 1000 < known.installedAt) {
-        log.info('A workspace has installed the app anew since it was removed', { team: teamId });
-        return;
-      }
-      await leave(teamId);
+      // Clocks differ: what seems to have ended before it began is asked about.
+      const isOld = !known.isEnding && at !== null && at + 1000 < known.installedAt;
+      if (!isOld || (await isGone(await of(teamId)))) return await leave(teamId);
+      log.info('A workspace has installed the app anew since it was removed', { team: teamId });
     },
     async tidy() {
       for (const { teamId, isEnding } of await installations.list()) {
@@ -87,7 +57,55 @@ export function createInstalledRoster(parts: InstalledParts): Roster {
       }
     },
     async stop() {
+      members.dismissAll();
+      await members.drained();
+    },
+  };
+}
+
+interface Members extends Pick<Roster, 'of' | 'running'> {
+  dismiss(teamId: string): void;
+  dismissAll(): void;
+  /** Resolves when those that were dismissed have ended. */
+  drained(): Promise<void>;
+}
+
+/**
+ * A bot for each workspace, made when it is first needed. The store is asked each time: another gateway may have
+ * installed, renewed or removed the app since.
+ */
+function createMembers(parts: InstalledParts): Members {
+  const members = new Map<string, Member>();
+  const leaving = new Set<Promise<void>>();
+  const dismiss = (teamId: string): void => {
+    const stopped = members.get(teamId)?.bot.stop();
+    members.delete(teamId);
+    if (stopped === undefined) return;
+    leaving.add(stopped);
+    stopped.finally(() => leaving.delete(stopped)).catch(() => undefined);
+  };
+  return {
+    async of(teamId) {
+      const isWanted = passes(parts.settings.workspaces, teamId);
+      const found = isWanted ? await parts.installations.find(teamId) : null;
+      const installation = found === null ? null : await parts.renew(found);
+      const member = members.get(teamId);
+      if (installation !== null && member !== undefined && isSame(member, installation)) {
+        member.use(installation.token);
+        return member.bot;
+      }
+      dismiss(teamId);
+      if (installation === null) return null;
+      const made = createMember(parts, installation);
+      members.set(teamId, made);
+      return made.bot;
+    },
+    running: (teamId) => members.get(teamId)?.bot ?? null,
+    dismiss,
+    dismissAll() {
       for (const teamId of [...members.keys()]) dismiss(teamId);
+    },
+    async drained() {
       await Promise.all(leaving);
     },
   };

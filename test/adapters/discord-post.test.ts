@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { nonceOf } from '../../adapters/channels/discord/post.ts';
 import { createTyping } from '../../adapters/channels/discord/typing.ts';
 import type { ConversationKey, Post } from '../../src/index.ts';
-import { ADA, BOT, type DiscordDouble, GENERAL, GUILD, startDiscord } from '../fixtures/discord/double.ts';
+import { ADA, BOT, type DiscordDouble, GENERAL, GUILD, STAFF, startDiscord } from '../fixtures/discord/double.ts';
 import { createState, type Opened, type OpenOptions, openChannel, until } from '../fixtures/discord/kit.ts';
 import { message } from '../fixtures/discord/payloads.ts';
 
@@ -156,15 +156,18 @@ describe('a post', () => {
     });
   });
 
-  test('that is refused fails with a sentence that says why', async () => {
+  test('that is refused fails with a sentence that says why, and whether that may pass', async () => {
     await withChannel({}, async ({ double, channel }) => {
       double.rest.fail('POST', /messages$/, { status: 403, code: 50013 });
       await expect(channel.post(post(), { signal })).rejects.toMatchObject({
         code: 'POST_FAILED',
         message: expect.stringContaining('lacks a permission'),
+        data: { final: true },
       });
       double.rest.fail('POST', /messages$/, { status: 400, code: 50035 });
-      await expect(channel.post(post(), { signal })).rejects.toMatchObject({ code: 'POST_FAILED' });
+      await expect(channel.post(post(), { signal })).rejects.toMatchObject({ data: { final: true } });
+      double.rest.fail('POST', /messages$/, { status: 503, times: 4 });
+      await expect(channel.post(post(), { signal })).rejects.toMatchObject({ data: { final: false } });
     });
   });
 

@@ -83,15 +83,18 @@ describe('a reply', () => {
     expect(slack.posted(GENERAL)).toHaveLength(1);
   });
 
-  test('fails soon, in words, where Slack does not take it', async () => {
+  test('fails soon, in words, where Slack does not take it, and tells what may pass from what will not', async () => {
     const bot = await start();
-    slack.fail('chat.postMessage', { error: 'not_in_channel' });
-    await expect(bot.channel.post(post(), { signal })).rejects.toThrow('/invite');
-    slack.fail('chat.postMessage', { retryAfter: 3600 });
-    await expect(bot.channel.post(post(), { signal })).rejects.toThrow('Slack');
-    slack.fail('chat.postMessage', { status: 500 });
+    const refusal = async (failure: Parameters<typeof slack.fail>[1]) => {
+      slack.fail('chat.postMessage', failure);
+      return await bot.channel.post(post(), { signal }).catch((error: unknown) => error);
+    };
+    const final = await refusal({ error: 'not_in_channel' });
+    expect(final).toMatchObject({ message: expect.stringContaining('/invite'), data: { final: true } });
+    expect(await refusal({ error: 'internal_error' })).toMatchObject({ data: { channel: 'Slack', final: false } });
+    expect(await refusal({ retryAfter: 3600 })).toMatchObject({ data: { channel: 'Slack', final: false } });
     const began = Date.now();
-    await expect(bot.channel.post(post(), { signal })).rejects.toThrow('Slack');
+    expect(await refusal({ status: 500 })).toMatchObject({ data: { channel: 'Slack', final: false } });
     expect(Date.now() - began).toBeLessThan(5_000);
   });
 

@@ -11,7 +11,10 @@ export interface Channel {
   start(sink: ChannelSink): Promise<void>;
   /** Cuts a reply into bodies within the platform's limits; joined they give the text. */
   split(text: string): readonly PostBody[];
-  /** Posts one body. With an idempotency key the same nonce posts once; without, `attempt > 1` must look before it posts. */
+  /**
+   * Posts one body. With an idempotency key the same nonce posts once; without, `attempt > 1` must look before it posts.
+   * Throws `POST_FAILED`, final where the platform will never take it: anything else is tried again.
+   */
   post(post: Post, options: { readonly signal: AbortSignal }): Promise<{ readonly platformMessageId: string }>;
   /** What the turn is doing, for typing signs and live text. Best effort: returns at once and never throws. */
   show(conversation: ConversationKey, activity: Activity): void;

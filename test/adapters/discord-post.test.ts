@@ -171,6 +171,22 @@ describe('a post', () => {
     });
   });
 
+  test('waits for nobody else: the rate limit of one channel holds up no other', async () => {
+    await withChannel({}, async ({ double, channel }) => {
+      double.rest.limit('POST', new RegExp(`/${GENERAL}/messages$`), { forMs: 1_000 });
+      let isHeldUp = true;
+      const limited = channel.post(post(), { signal }).then(() => {
+        isHeldUp = false;
+      });
+      await until('the limit', () => sent(double).length > 0);
+      const elsewhere = `discord:${GUILD}:${STAFF}` as ConversationKey;
+      await channel.post(post({ conversation: elsewhere }), { signal });
+      expect(isHeldUp).toBe(true);
+      await limited;
+      expect([double.posted(GENERAL).length, double.posted(STAFF).length]).toEqual([1, 1]);
+    });
+  });
+
   test('can be given up', async () => {
     await withChannel({}, async ({ double, channel }) => {
       double.rest.limit('POST', /messages$/, { forMs: 60_000 });

@@ -177,6 +177,17 @@ describe('a long reply', () => {
     expect(sent[1]?.text.trim()).toBe(table(300));
   });
 
+  test('takes no time worth a word, whatever a model in a rut writes', () => {
+    const ruts = ['[', '[a](', '<@', '```\n', '~~~ x\n', '` ', '| a | b |\n|---|---|\n'];
+    const begun = performance.now();
+    for (const rut of ruts) {
+      split(rut.repeat(100_000 / rut.length), { limit: MESSAGE_LENGTH, fileAbove: 4 });
+      split(rut.repeat(7_900 / rut.length), { limit: MESSAGE_LENGTH, fileAbove: 20 });
+    }
+    // Without bounds the first of them alone takes longer.
+    expect(performance.now() - begun).toBeLessThan(3_000);
+  });
+
   test('becomes a file above the configured number of messages', () => {
     const text = words(3000);
     const bodies = split(text, { limit: MESSAGE_LENGTH, fileAbove: 4 });

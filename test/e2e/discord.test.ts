@@ -81,6 +81,8 @@ function say(text: string, options: { readonly silent?: boolean } = {}): string 
   return name;
 }
 
+const messageOf = (name: string) =>
+  double.messagesIn(GENERAL).find(({ content }) => content.startsWith(`${name} `)) ?? expect.fail(name);
 const answers = () => double.posted(GENERAL).filter(({ content }) => content.startsWith('Answer to'));
 const answerTo = (name: string) => answers().find(({ content }) => content.startsWith(`Answer to ${name}.`));
 const answered = (name: string, withinMs = 15_000) =>
@@ -184,14 +186,32 @@ describe('a conversation in a channel', () => {
   }, 60_000);
 });
 
+describe('a start that Discord refuses', () => {
+  test('ends with one sentence that names the remedy', async () => {
+    using other = openFolder({ DISCORD_BOT_TOKEN: 'wrong' });
+    const table = `[channels.discord]\ntoken = "env:DISCORD_BOT_TOKEN"\nrest_url = "${double.restUrl}"\n`;
+    writeFileSync(other.file('config.toml'), table);
+    const { code, stderr } = await other.run(['start']);
+    expect(code).toBe(1);
+    expect(stderr.trim().split('\n').at(-1)).toMatch(
+      /Discord refused the bot: the token is not valid\. Copy a fresh one/,
+    );
+  });
+});
+
 describe('a process that is killed with -9', () => {
-  test('while the model writes, answers after the restart what it owes and what it missed, once', async () => {
+  test('while the model writes, answers after the restart what it owes and what it missed, once, and takes up what was changed', async () => {
+    const [slip, secret] = [say('I have a catt.'), say('My secret is safe.')];
+    await answered(secret);
     model.hold.add(`x${names + 1}`);
     const owed = say('Are you there before the end?');
     await until('the question', () => model.held.includes(owed));
     bot.child.kill('SIGKILL');
     await bot.exit;
     model.release();
+    double.edit(messageOf(slip), `${slip} I have a cat.`, { silent: true });
+    double.remove(messageOf(secret), { silent: true });
+    said.splice(said.indexOf(`${slip} I have a catt.`), 2, `${slip} I have a cat.`);
     const missed = ['Did you miss this?', 'And this?'].map((text) => say(text, { silent: true }));
     await start();
     await answered(missed[1] ?? '', 20_000);

@@ -50,11 +50,13 @@ function fenceFrom(lines: readonly Line[], index: number): Found | null {
   const opening = lines[index];
   const [, marker = '', info = ''] = OPENING.exec(opening?.text ?? '') ?? [];
   if (opening === undefined || marker === '' || marker.length > LONGEST_MARKER) return null;
-  const closing = lines.findIndex((line, at) => at > index && closes(line.text, marker));
-  const last = closing === -1 ? lines.length - 1 : closing;
+  let closing = index + 1;
+  while (closing < lines.length && !closes(lines[closing]?.text ?? '', marker)) closing += 1;
+  const isClosed = closing < lines.length;
+  const last = isClosed ? closing : lines.length - 1;
   const end = lines[last]?.end ?? opening.end;
   const reopening = `${marker}${marker.length + info.length > LONGEST_OPENING ? '' : info.trimEnd()}\n`;
-  const closeStart = closing === -1 ? Number.POSITIVE_INFINITY : (lines[closing]?.start ?? end);
+  const closeStart = isClosed ? (lines[closing]?.start ?? end) : Number.POSITIVE_INFINITY;
   return {
     block: { kind: 'fence', start: opening.start, end, bodyStart: opening.end, closeStart, reopening, marker },
     next: last + 1,

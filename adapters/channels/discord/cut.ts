@@ -14,9 +14,9 @@ const BREAKS: readonly { readonly pattern: RegExp; readonly fill: number }[] = [
   { pattern: /\s+/g, fill: 0.25 },
 ];
 
-/** What is not cut while a message can hold it: links with their text, addresses, code within a line. */
+/** What is not cut while a message can hold it: links with their text, addresses, code within a line. The bounds keep it quick. */
 const UNITS =
-  /!?\[[^\]\n]*\]\([^)\s]*\)|<?https?:\/\/[^\s>)\]]+[>)]?|(?<!`)(`{1,2})(?!`)[^`\n]+\1(?!`)|<(?:[@#]|a?:\w+:|t:)[^>\s]+>/g;
+  /!?\[[^\]\n]{0,500}\]\([^)\s]{0,2000}\)|<?https?:\/\/[^\s>)\]]+[>)]?|(?<!`)(`{1,2})(?!`)[^`\n]+\1(?!`)|<(?:[@#]|a?:\w{1,40}:|t:)[^>\s]{1,40}>/g;
 const RUNS = /`{3,}|~{3,}/g;
 
 interface Range {

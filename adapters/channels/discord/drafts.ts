@@ -132,7 +132,7 @@ function newDraft(replyTo: string | null): Draft {
 /** The head of the text with its code blocks closed. */
 function presentable(text: string): string {
   const tidy = normalise(text);
-  const [first] = cut(tidy, DRAFT_LENGTH);
+  const [first] = cut(tidy.slice(0, 2 * DRAFT_LENGTH), DRAFT_LENGTH);
   if (first === undefined) return '';
   return first.text.length < tidy.length ? `${whole(first).trimEnd()}\n…` : whole(first);
 }

@@ -18,12 +18,18 @@ export interface SplitOptions {
 export function split(text: string, options: SplitOptions): readonly PostBody[] {
   const tidy = normalise(text);
   if (tidy === '') return [];
-  const bodies = sections(tidy, options.limit).flatMap((section): readonly PostBody[] =>
-    section.isWide
-      ? [{ kind: 'file', name: 'table.md', text: section.text }]
-      : cut(section.text, options.limit).map((piece) => ({ kind: 'text', text: whole(piece) })),
-  );
-  return bodies.length > options.fileAbove ? [{ kind: 'file', name: 'reply.md', text: tidy }] : bodies;
+  const found = sections(tidy, options.limit);
+  const length = found.reduce((sum, { text: own, isWide }) => sum + (isWide ? 0 : own.length), 0);
+  const asFile: readonly PostBody[] = [{ kind: 'file', name: 'reply.md', text: tidy }];
+  // So much is not worth the work of cutting it.
+  if (length > options.fileAbove * options.limit) return asFile;
+  const bodies = found.flatMap((section) => bodiesOf(section, options.limit));
+  return bodies.length > options.fileAbove ? asFile : bodies;
+}
+
+function bodiesOf({ text, isWide }: Section, limit: number): readonly PostBody[] {
+  if (isWide) return [{ kind: 'file', name: 'table.md', text }];
+  return cut(text, limit).map((piece) => ({ kind: 'text', text: whole(piece) }));
 }
 
 /** Discord shows no blank edges and refuses blank messages: long runs of blanks would make such. */

@@ -26,7 +26,7 @@ describe('the settings', () => {
     expect(faults({ app_token: 'y', client_id: '1.2' })).toEqual([
       'client_secret: many workspaces need client_secret',
       'installation_key: many workspaces need installation_key',
-      'http.public_url: expected the address where installing ends',
+      'http.public_url: many workspaces need the address where installing ends',
     ]);
   });
 

@@ -141,7 +141,11 @@ function faultsOf(settings: Fields): readonly Fault[] {
     [isMany && id === undefined, ['client_id'], 'many workspaces need client_id'],
     [isMany && secret === undefined, ['client_secret'], 'many workspaces need client_secret'],
     [isMany && key === undefined, ['installation_key'], 'many workspaces need installation_key'],
-    [isMany && settings.http.public_url === '', ['http', 'public_url'], 'expected the address where installing ends'],
+    [
+      isMany && settings.http.public_url === '',
+      ['http', 'public_url'],
+      'many workspaces need the address where installing ends',
+    ],
     ...settings.operators.map((operator, index): Fault => {
       return [
         isMany && !operator.includes(':'),

@@ -4,7 +4,7 @@ import { checkSlack } from '../../adapters/channels/slack/check.ts';
 import { slackAdapter } from '../../adapters/channels/slack/index.ts';
 import { manifestOf, SCOPES } from '../../adapters/channels/slack/manifest.ts';
 import { silentLog } from '../../src/index.ts';
-import { ADA, GENERAL, type SlackDouble, signed, startSlack } from '../fixtures/slack/double.ts';
+import { ADA, BOT, GENERAL, type SlackDouble, signed, startSlack } from '../fixtures/slack/double.ts';
 import { createState, type Opened, openChannel, recordSink, settingsFor, until } from '../fixtures/slack/kit.ts';
 import { freePort } from '../support/port.ts';
 
@@ -138,12 +138,32 @@ describe('running it', () => {
   test('the doctor finds bad tokens and missing rights', async () => {
     const parts = { settings: settingsFor(slack), log: silentLog, state: createState() };
     const check = async () => (await checkSlack(parts)).map(({ checkId, severity }) => `${checkId} ${severity}`);
-    expect(await check()).toEqual(['slack.token ok', 'slack.scopes ok', 'slack.socket ok']);
+    expect(await check()).toEqual(['token ok', 'scopes ok', 'events ok', 'socket ok']);
     slack.world.scopes = 'chat:write';
     slack.world.appToken = 'another';
-    expect(await check()).toEqual(['slack.token ok', 'slack.scopes fail', 'slack.socket fail']);
+    expect(await check()).toEqual(['token ok', 'scopes fail', 'events ok', 'socket fail']);
     slack.world.botToken = 'another';
-    expect(await check()).toEqual(['slack.token fail', 'slack.socket fail']);
+    expect(await check()).toEqual(['token fail', 'events ok', 'socket fail']);
+  });
+
+  test('the doctor tells which events have come, and which the app does not seem to subscribe to', async () => {
+    const state = createState();
+    const events = async () => {
+      const findings = await checkSlack({ settings: settingsFor(slack), log: silentLog, state });
+      return findings.find(({ checkId }) => checkId === 'events');
+    };
+    expect((await events())?.message).toContain('none has come yet');
+    const bot = await start({ state, table: { sockets: 1 } });
+    const { ts } = slack.store(GENERAL, ADA, `<@${BOT}> hi`);
+    slack.emit({ type: 'app_mention', user: ADA, text: `<@${BOT}> hi`, ts, channel: GENERAL, event_ts: ts });
+    await arrived(bot, '@strata hi');
+    expect(await events()).toMatchObject({ severity: 'warn', message: expect.stringContaining('message.channels') });
+    slack.say(GENERAL, ADA, 'and more');
+    await arrived(bot, 'and more');
+    expect(await events()).toMatchObject({
+      severity: 'ok',
+      message: expect.stringMatching(/^came so far: app_mention, message\.channels; not yet: app_context_changed/),
+    });
   });
 
   test('the manifest names the transport, the surface, the events and the rights', () => {

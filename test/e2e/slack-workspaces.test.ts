@@ -109,11 +109,12 @@ test('two workspaces install the app over HTTP; nothing of one shows in the othe
   const { findings } = JSON.parse(doctor.stdout) as { findings: { checkId: string; severity: string }[] };
   const slackFindings = findings.filter(({ checkId }) => checkId.includes('slack'));
   expect(slackFindings.map(({ checkId, severity }) => `${checkId} ${severity}`)).toEqual([
-    'channel.slack.slack.oauth warn',
-    'channel.slack.slack.installations ok',
-    `channel.slack.slack.workspace.${OTHER_TEAM} ok`,
-    `channel.slack.slack.scopes.${OTHER_TEAM} ok`,
-    'channel.slack.slack.http ok',
+    'channel.slack.oauth warn',
+    'channel.slack.installations ok',
+    `channel.slack.workspace.${OTHER_TEAM} ok`,
+    `channel.slack.scopes.${OTHER_TEAM} ok`,
+    'channel.slack.events ok',
+    'channel.slack.http ok',
   ]);
   const data = folder.file('data');
   const files = readdirSync(data).map((name) => readFileSync(`${data}/${name}`).toString('latin1'));

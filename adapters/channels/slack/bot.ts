@@ -20,6 +20,7 @@ import { createPlaces } from './places.ts';
 import { createPoster, type Poster } from './post.ts';
 import { createReceiver, type Receiver } from './receive.ts';
 import { createResponder } from './respond.ts';
+import { createSeen, type Seen } from './seen.ts';
 import { createSurface, type Surface } from './surface.ts';
 import { createThreads, type Threads } from './threads.ts';
 import { createTyping, type Typing } from './typing.ts';
@@ -126,6 +127,7 @@ function createIntake(parts: SlackBotParts, threads: Threads): Intake {
   const audiences = createAudienceWatch({ ...base, teamId: workspace.teamId, purgeOnLeave: settings.purge_on_leave });
   const buttons = createButtons(workspace.secret);
   const home = createHome({ ...base, buttons });
+  const seen = createSeen(base);
   const viewing = createViewing(base);
   const surface = createSurface({ ...base, home, viewing });
   const catchUp = createCatchUp({
@@ -151,13 +153,13 @@ function createIntake(parts: SlackBotParts, threads: Threads): Intake {
   });
   const listener: Listener = {
     ...desk,
-    event: (event, body) => takeEvent({ receiver, surface, audiences, workspace, signal }, event, body),
+    event: (event, body) => takeEvent({ receiver, surface, audiences, workspace, seen, signal }, event, body),
     connected: catchUp.connected,
   };
   return {
     listener,
     async drained() {
-      await Promise.all([catchUp.drained(), desk.drained(), surface.drained()]);
+      await Promise.all([catchUp.drained(), desk.drained(), surface.drained(), seen.drained()]);
     },
   };
 }
@@ -179,15 +181,17 @@ interface Takers {
   readonly surface: Surface;
   readonly audiences: AudienceWatch;
   readonly workspace: Workspace;
+  readonly seen: Seen;
   readonly signal: AbortSignal;
 }
 
 async function takeEvent(takers: Takers, event: unknown, rawBody: unknown): Promise<void> {
-  const { receiver, surface, audiences, workspace, signal } = takers;
+  const { receiver, surface, audiences, workspace, seen, signal } = takers;
   // Not acknowledged: Slack sends it again, to another process or after the start.
   if (signal.aborted) throw new Error('the bot is stopping');
   const body = bodySchema.parse(rawBody);
   if (teamOf(body) !== workspace.teamId) return;
+  seen.saw(event);
   const { type } = body.event;
   if (type === 'message' || type === 'app_mention') return await receiver.event(event, body);
   if (surface.event(type, event)) return;
@@ -201,7 +205,7 @@ export function teamOf({ context_team_id: context, team_id: team }: WireBody): s
   return context ?? team ?? '';
 }
 
-const SHARING = new Set(['channel_shared', 'channel_unshared', 'channel_rename', 'channel_unarchive']);
+const SHARING = new Set(['channel_shared', 'channel_unshared']);
 const LEAVING = new Set(['channel_left', 'group_left', 'channel_deleted', 'group_deleted']);
 
 function channelOf(event: unknown): string {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { describe, type Finding, type Log, type StateStore } from '../../../src/index.ts';
 import { createInstallations, type Installation, type Installations, type Installed } from './installations.ts';
-import { EVENTS_PATH, INSTALL_PATH, SCOPES } from './manifest.ts';
+import { EVENTS_PATH, INSTALL_PATH, SCOPES, wantedEvents } from './manifest.ts';
+import { seenKinds } from './seen.ts';
 import { oauthOf, type SlackSettings } from './settings.ts';
 import { openVault } from './vault.ts';
 import { codeOf, createWeb } from './web.ts';
@@ -13,12 +14,12 @@ export interface CheckParts {
   readonly state: StateStore;
 }
 
-/** Tokens, installations, rights and the transport, for `strata doctor`. Changes nothing. */
+/** Tokens, installations, rights, events and the transport, for `strata doctor`. Changes nothing. */
 export async function checkSlack(parts: CheckParts): Promise<readonly Finding[]> {
   const { settings, log } = parts;
   const oauth = oauthOf(settings);
   const tokens = oauth === null ? await checkToken(parts, settings.bot_token ?? '') : await checkMany(parts, oauth);
-  return [...tokens, await checkTransport(settings, log)];
+  return [...tokens, await checkEvents(parts), await checkTransport(settings, log)];
 }
 
 async function checkToken({ settings, log }: CheckParts, token: string): Promise<readonly Finding[]> {
@@ -111,6 +112,18 @@ async function checkScopes(web: ReturnType<typeof createWeb>, id: string): Promi
 const REINSTALL =
   'Put the manifest of `strata slack manifest` into the settings of the app and install it to the workspace again.';
 
+/** No token of a bot may read what its app subscribes to: what came so far is the evidence. */
+async function checkEvents({ settings, state }: CheckParts): Promise<Finding> {
+  const seen = await seenKinds(state);
+  const came = wantedEvents(settings).filter((kind) => seen.has(kind));
+  if (came.length === 0) return ok('events', 'none has come yet; Slack tells no bot which ones its app subscribes to');
+  const missing = wantedEvents(settings).filter((kind) => !seen.has(kind));
+  const places = ['message.channels', 'message.groups', 'message.mpim'];
+  if (seen.has('app_mention') && !places.some((kind) => seen.has(kind)))
+    return warn('events', `mentions come, but nothing else that is said in channels: ${places.join(', ')}`, REINSTALL);
+  return ok('events', `came so far: ${came.join(', ')}; not yet: ${missing.join(', ') || 'none'}`);
+}
+
 async function checkTransport(settings: SlackSettings, log: Log): Promise<Finding> {
   if (settings.transport === 'http') {
     const { host, port, public_url: url } = settings.http;
@@ -138,13 +151,13 @@ async function checkTransport(settings: SlackSettings, log: Log): Promise<Findin
 }
 
 function ok(id: string, message: string): Finding {
-  return { checkId: `slack.${id}`, severity: 'ok', message, fixHint: null };
+  return { checkId: id, severity: 'ok', message, fixHint: null };
 }
 
 function warn(id: string, message: string, fixHint: string): Finding {
-  return { checkId: `slack.${id}`, severity: 'warn', message, fixHint };
+  return { checkId: id, severity: 'warn', message, fixHint };
 }
 
 function fail(id: string, message: string, fixHint: string): Finding {
-  return { checkId: `slack.${id}`, severity: 'fail', message, fixHint };
+  return { checkId: id, severity: 'fail', message, fixHint };
 }

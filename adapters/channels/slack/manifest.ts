@@ -61,7 +61,8 @@ const SURFACE_EVENTS = {
   classic: ['assistant_thread_context_changed', 'assistant_thread_started'],
 } as const;
 
-function wantedEvents({ surface }: Named) {
+/** Every event that is listened to, as the app subscribes to it. */
+export function wantedEvents({ surface }: Pick<Named, 'surface'>) {
   return [...EVENTS, ...SURFACE_EVENTS[surface]].toSorted((one, other) => one.localeCompare(other));
 }
 

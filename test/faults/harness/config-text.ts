@@ -19,6 +19,9 @@ mode = "mention"
 persona = "You are a bot."
 tools = ["transcript_search"]
 [defaults.compaction]
+background_threshold = 0.5
+aggressive_threshold = 0.6
+emergency_threshold = 0.9
 stack_share = 0.06
 timeout_seconds = 2
 idle_minutes = 0.05

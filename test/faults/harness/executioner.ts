@@ -3,7 +3,7 @@ import type { Court } from './court.ts';
 import type { Node } from './fleet.ts';
 import type { Fault, Scheduled } from './plan.ts';
 import type { Servers } from './servers.ts';
-import type { Report } from './wire.ts';
+import type { Report, Trap } from './wire.ts';
 
 /** What was done so far. */
 export interface Toll {
@@ -22,6 +22,8 @@ export interface Executioner {
   readonly toll: Toll;
   /** Does what is planned, and has everything looked at after each fault. */
   carryOut(plan: readonly Scheduled[], nodes: readonly Node[]): Promise<void>;
+  /** How much of the plan is carried out, from 0 to 1. */
+  progress(): number;
   /** A process came to the step in which it was to stop. */
   trapped(node: Node, report: Extract<Report, { kind: 'trapped' }>): void;
   /** The store is away, or was a moment ago: a process that gives up is not to blame. */
@@ -42,28 +44,38 @@ interface Self extends ExecutionerParts {
   storeAwayUntil: number;
 }
 
+const UP_LIMIT_MS = 60_000;
 const AIM_LIMIT_MS = 1500;
-const FREEZE_AIM_LIMIT_MS = 10_000;
+const FREEZE_AIM_LIMIT_MS = 30_000;
 /** Longer than any claim: another process has taken over by then, unless it was killed too. */
-const FROZEN_LIMIT_MS = 30_000;
+const FROZEN_LIMIT_MS = 45_000;
 const STORE_GRACE_MS = 10_000;
 
 export function createExecutioner(parts: ExecutionerParts): Executioner {
   const toll = { gateway: 0, worker: 0, all: 0, redis: 0, wiped: 0, postgres: 0, frozen: 0 };
+  const pace = { done: 0, step: 0, since: 0, lasts: 1 };
   const self: Self = { ...parts, toll, trappedNodes: new Map(), storeAwayUntil: 0 };
   return {
     toll,
     async carryOut(plan, nodes) {
-      const startedAt = performance.now();
       const aside: Promise<void>[] = [];
-      for (const { atMs, fault } of plan) {
-        await sleep(Math.max(0, startedAt + atMs - performance.now()), null, { signal: self.signal });
+      for (const [index, { afterMs, fault }] of plan.entries()) {
+        await allUp(nodes, self.signal);
+        Object.assign(pace, {
+          done: index / plan.length,
+          step: 1 / plan.length,
+          since: performance.now(),
+          lasts: afterMs,
+        });
+        await sleep(afterMs, null, { signal: self.signal });
         if (fault.kind === 'freeze') aside.push(freeze(self, fault, nodes));
         else await strike(self, fault, nodes);
         await self.court.look(() => []);
       }
+      Object.assign(pace, { done: 1, step: 0 });
       await Promise.all(aside);
     },
+    progress: () => pace.done + pace.step * Math.min(1, (performance.now() - pace.since) / pace.lasts),
     trapped: (node, report) => void self.trappedNodes.set(node, report),
     isStoreAway: () => performance.now() < self.storeAwayUntil,
   };
@@ -109,13 +121,13 @@ async function freeze(
   { role, trap }: Extract<Fault, { kind: 'freeze' }>,
   nodes: readonly Node[],
 ): Promise<void> {
-  const node = await target(nodes, role);
-  if (node === null) return;
-  self.trappedNodes.delete(node);
-  node.set(trap);
-  await until(() => self.trappedNodes.has(node) || !node.isUp, FREEZE_AIM_LIMIT_MS);
-  const report = self.trappedNodes.get(node);
-  if (report === undefined || !node.isUp) return;
+  const caught = await firstInto(
+    self,
+    trap,
+    nodes.filter((node) => node.role === role),
+  );
+  if (caught === null) return;
+  const { node, report } = caught;
   const deadline = performance.now() + FROZEN_LIMIT_MS;
   const epoch = epochOf(self, report, role);
   let before: number | null = null;
@@ -128,6 +140,36 @@ async function freeze(
   }
   node.thaw();
   self.toll.frozen += 1;
+}
+
+interface Caught {
+  readonly node: Node;
+  readonly report: Trapped;
+}
+
+/** The trap is set for all of them, again and again, because a new process knows of none; the first one springs it. */
+async function firstInto(self: Self, trap: Trap, nodes: readonly Node[]): Promise<Caught | null> {
+  const deadline = performance.now() + FREEZE_AIM_LIMIT_MS;
+  for (const node of nodes) self.trappedNodes.delete(node);
+  let caught: Caught | null = null;
+  while (caught === null && performance.now() < deadline && !self.signal.aborted) {
+    for (const node of nodes) node.set(trap);
+    await sleep(100);
+    for (const node of nodes) {
+      const report = self.trappedNodes.get(node);
+      if (report === undefined || !node.isFrozen) continue;
+      // A second one that ran into it meanwhile goes on at once.
+      if (caught === null) caught = { node, report };
+      else node.thaw();
+    }
+  }
+  for (const node of nodes) node.set(null);
+  return caught;
+}
+
+/** Those that stand still are not waited for. What does not come up is found elsewhere. */
+async function allUp(nodes: readonly Node[], signal: AbortSignal): Promise<void> {
+  await until(() => signal.aborted || nodes.every(({ isUp, isFrozen }) => isUp || isFrozen), UP_LIMIT_MS);
 }
 
 /** How often the conversation was claimed, and whether that claim is over. */
@@ -144,7 +186,7 @@ function epochOf({ court }: Self, { conversationId }: Trapped, role: 'gateway' |
 /** A process of the role that is up and not standing still; waits for one. */
 async function target(nodes: readonly Node[], role: Node['role']): Promise<Node | null> {
   const able = () => nodes.filter((node) => node.role === role && node.isUp && !node.isFrozen);
-  await until(() => able().length > 0, 10_000);
+  await until(() => able().length > 0, UP_LIMIT_MS);
   // The one that has lived longest is at work most probably.
   return able()[0] ?? null;
 }

@@ -18,7 +18,8 @@ export interface Node {
   readonly deaths: number;
   /** kill -9, then a new one. Resolves when the old one is gone. */
   kill(): Promise<void>;
-  set(trap: Trap): void;
+  /** Where it is to stop next; null for nowhere. */
+  set(trap: Trap | null): void;
   /** Lets a frozen process go on. */
   thaw(): void;
 }
@@ -156,7 +157,7 @@ function nodeOf(slot: Slot): Node {
       child.kill('SIGKILL');
       await ended;
     },
-    set: (trap) => send(slot.child, { kind: 'trap', ...trap }),
+    set: (trap) => send(slot.child, trap === null ? { kind: 'disarm' } : { kind: 'trap', ...trap }),
     thaw() {
       slot.isFrozen = false;
       slot.child?.kill('SIGCONT');

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { describe } from '../../../src/index.ts';
-import { DEPLOYMENTS } from './deployments.ts';
+import { DEPLOYMENTS, type Deployment } from './deployments.ts';
 import { type RunResult, runDeployment } from './run.ts';
 import { whyNot } from './servers.ts';
 import { formatCount, formatDamage, formatTable, type Skipped } from './table.ts';
@@ -74,31 +74,67 @@ async function main(): Promise<number> {
   const seed = options.seed ?? Math.floor(Math.random() * 1_000_000);
   const broken = options.break === undefined ? '' : `, without ${options.break}`;
   process.stdout.write(`Seed ${seed}${broken}\n\n`);
-  const results: RunResult[] = [];
   const skipped: Skipped[] = [];
+  const possible: Deployment[] = [];
   for (const deployment of DEPLOYMENTS.filter(({ number }) => options.deployments.includes(number))) {
     const reason = await whyNot(deployment);
-    if (reason !== null) {
-      skipped.push({ ...deployment, reason });
-      continue;
-    }
-    const size = options.short ? SHORT : LONG;
-    const onProgress = (words: string) => process.stderr.write(`${deployment.number} ${deployment.name}: ${words}\n`);
-    onProgress('starts');
-    const result = await runDeployment({
-      ...size,
-      ...{ deployment, seed, signal, onProgress, isJavaScript: false },
-      messages: options.messages ?? size.messages,
-      kills: options.kills ?? size.kills,
-      ignoresCompareAndSet: options.break !== undefined,
-    });
-    onProgress(`ends after ${result.seconds.toFixed(0)} s, damage: ${result.damage.length}`);
-    results.push(result);
+    if (reason === null) possible.push(deployment);
+    else skipped.push({ ...deployment, reason });
   }
+  const { results, failures } = await runAll(
+    possible,
+    (deployment) => runOne(deployment, { options, seed, signal }),
+    options.short ? 2 : 1,
+  );
   const damaged = results.filter(({ damage }) => damage.length > 0);
-  process.stdout.write(`${formatTable(results)}\n\n${formatCount(results, skipped)}\n`);
+  if (results.length > 0) process.stdout.write(`${formatTable(results)}\n\n`);
+  process.stdout.write(`${formatCount(results, skipped)}\n`);
   for (const result of damaged) process.stdout.write(`\n${formatDamage(result)}\n`);
-  return damaged.length > 0 ? 1 : 0;
+  for (const failure of failures) process.stdout.write(`\nNot finished: ${failure}\n`);
+  return damaged.length > 0 || failures.length > 0 ? 1 : 0;
+}
+
+interface Setting {
+  readonly options: z.infer<typeof optionsSchema>;
+  readonly seed: number;
+  readonly signal: AbortSignal;
+}
+
+async function runOne(deployment: Deployment, { options, seed, signal }: Setting): Promise<RunResult> {
+  const size = options.short ? SHORT : LONG;
+  const onProgress = (words: string) => process.stderr.write(`${deployment.number} ${deployment.name}: ${words}\n`);
+  onProgress('starts');
+  const result = await runDeployment({
+    ...size,
+    ...{ deployment, seed, signal, onProgress, isJavaScript: false },
+    messages: options.messages ?? size.messages,
+    kills: options.kills ?? size.kills,
+    ignoresCompareAndSet: options.break !== undefined,
+  });
+  onProgress(`ends after ${result.seconds.toFixed(0)} s, damage: ${result.damage.length}`);
+  return result;
+}
+
+/** So many at a time. What one of them throws does not take the results of the others away. */
+async function runAll(
+  deployments: readonly Deployment[],
+  run: (deployment: Deployment) => Promise<RunResult>,
+  atOnce: number,
+): Promise<{ readonly results: readonly RunResult[]; readonly failures: readonly string[] }> {
+  const waiting = [...deployments];
+  const results: RunResult[] = [];
+  const failures: string[] = [];
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const { number, name } = next;
+      await run(next).then(
+        (result) => results.push(result),
+        (error: unknown) => failures.push(`${number} ${name}: ${describe(error)}`),
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return { results: results.toSorted((a, b) => a.deployment.number - b.deployment.number), failures };
 }
 
 function readOptions(): z.infer<typeof optionsSchema> | 'help' | null {

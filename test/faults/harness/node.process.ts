@@ -21,6 +21,7 @@ const traps = createTraps(tellAndWait);
 process.on('message', (message) => {
   const command = commandSchema.parse(message);
   if (command.kind === 'trap') traps.set(command);
+  if (command.kind === 'disarm') traps.set(null);
   for (const hear of listeners) hear(command);
 });
 // Without its harness it has nothing to live for.

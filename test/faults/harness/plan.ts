@@ -10,7 +10,8 @@ export type Fault =
   | { readonly kind: 'postgres'; readonly downMs: number };
 
 export interface Scheduled {
-  readonly atMs: number;
+  /** So long after the one before, counted from when everything is up again. */
+  readonly afterMs: number;
   readonly fault: Fault;
 }
 
@@ -42,11 +43,7 @@ export function planFaults(deployment: Deployment, chance: Chance, options: Plan
     if (index % gap === 0 && freezes.length > index / gap) faults.push(freezes[index / gap] ?? kill);
     faults.push(kill);
   });
-  let atMs = 0;
-  return faults.map((fault) => {
-    atMs += chance.between(...options.everyMs);
-    return { atMs, fault };
-  });
+  return faults.map((fault) => ({ afterMs: chance.between(...options.everyMs), fault }));
 }
 
 function killsOf({ store, queue, number }: Deployment, chance: Chance, count: number): readonly Fault[] {

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configText } from './config-text.ts';
-import { createCourt } from './court.ts';
+import { type Court, createCourt } from './court.ts';
 import { type Damage, doublePosts, owedOf } from './damage.ts';
 import type { Deployment } from './deployments.ts';
 import { createExecutioner, type Toll } from './executioner.ts';
 import { startFleet } from './fleet.ts';
 import { createModelServer, type ModelManners } from './model.ts';
-import { planFaults, type Scheduled } from './plan.ts';
+import { planFaults } from './plan.ts';
 import { createPlatform, type Platform, type PlatformRecord } from './platform.ts';
 import { createChance } from './random.ts';
 import { readPostgres, readSqlite } from './rows.ts';
@@ -61,7 +61,7 @@ export interface RunResult {
 
 const WINDOW_TOKENS = 5000;
 const READY_LIMIT_MS = 60_000;
-const DRAIN_LIMIT_MS = 20_000;
+const DRAIN_LIMIT_MS = 90_000;
 const TRAFFIC_STEP_MS = 20;
 const MANNERS: ModelManners = {
   replyLatencyMs: [5, 80],
@@ -126,14 +126,14 @@ export async function runDeployment(options: RunOptions): Promise<RunResult> {
     5000,
   );
   things.defer(() => clearInterval(progress));
-  await Promise.all([talk(platform, options, plan), executioner.carryOut(plan, fleet.nodes)]);
+  await Promise.all([talk(platform, options, executioner.progress), executioner.carryOut(plan, fleet.nodes)]);
 
   platform.recover();
   model.recover();
   await fleet.ready(READY_LIMIT_MS);
-  const owed = await drained(() => court.look(owedOf), signal);
+  const owed = await drained(court, signal);
   const ends = await fleet.stop();
-  const after = await court.look(owedOf);
+  const after = court.damage.length > 0 ? [] : await court.look(owedOf);
   const { rows } = court.evidence();
   const problems = [...fleet.surprises, ...ends].map((what) => ({ invariant: 'process', what }));
   const summaries = rows.summaries.filter(({ kind }) => kind === 'summary');
@@ -169,23 +169,22 @@ function rolesOf({ deployment, gateways, workers }: RunOptions): readonly ('gate
 }
 
 /** Evenly, as long as things go wrong. */
-async function talk(platform: Platform, { messages, signal }: RunOptions, plan: readonly Scheduled[]): Promise<void> {
-  const spanMs = (plan.at(-1)?.atMs ?? 0) + 1000;
-  const startedAt = performance.now();
+async function talk(platform: Platform, { messages, signal }: RunOptions, progress: () => number): Promise<void> {
   for (let said = 0; said < messages; ) {
     signal.throwIfAborted();
-    const due = Math.min(messages, Math.ceil((messages * (performance.now() - startedAt)) / spanMs));
+    const due = Math.ceil(messages * progress());
     for (; said < due; said += 1) platform.say();
     await sleep(TRAFFIC_STEP_MS);
   }
 }
 
-/** Looks until nothing is owed. Gives what still is when the time is over. */
-async function drained(look: () => Promise<readonly Damage[]>, signal: AbortSignal): Promise<readonly Damage[]> {
+/** Looks until nothing is owed. Gives what still is when the time is over. What is broken already is not waited for. */
+async function drained(court: Court, signal: AbortSignal): Promise<readonly Damage[]> {
   const deadline = performance.now() + DRAIN_LIMIT_MS;
   for (;;) {
     signal.throwIfAborted();
-    const owed = await look();
+    const owed = await court.look(owedOf);
+    if (court.damage.length > 0) return [];
     if (owed.length === 0 || performance.now() > deadline) return owed;
     await sleep(500);
   }

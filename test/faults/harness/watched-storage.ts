@@ -4,7 +4,7 @@ import type { Report, Step, Trap } from './wire.ts';
 
 /** Where this process is to stop next. */
 export interface Traps {
-  set(trap: Trap): void;
+  set(trap: Trap | null): void;
   /** Springs the trap if it is set for this moment. Resolves when the process goes on. */
   pass(step: Step, when: Trap['when'], conversationId: number): Promise<void>;
 }

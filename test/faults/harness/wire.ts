@@ -43,6 +43,7 @@ export const commandSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('posted'), call: z.number(), id: z.string() }),
   z.object({ kind: z.literal('refused'), call: z.number() }),
   trapSchema.extend({ kind: z.literal('trap') }),
+  z.object({ kind: z.literal('disarm') }),
 ]);
 export type Command = z.infer<typeof commandSchema>;
 

@@ -2,10 +2,11 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { checkSlack } from '../../adapters/channels/slack/check.ts';
 import { createStates } from '../../adapters/channels/slack/states.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { createSystemClock } from '../../src/clock.ts';
-import type { StateStore } from '../../src/index.ts';
+import { type StateStore, silentLog } from '../../src/index.ts';
 import {
   ADA,
   BOT,
@@ -22,7 +23,7 @@ import {
   TEAM,
 } from '../fixtures/slack/double.ts';
 import { begin, install, many } from '../fixtures/slack/installing.ts';
-import { createState, type Opened, openChannel, recordSink, until } from '../fixtures/slack/kit.ts';
+import { createState, type Opened, openChannel, recordSink, settingsFor, until } from '../fixtures/slack/kit.ts';
 import { freePort } from '../support/port.ts';
 
 let slack: SlackDouble;
@@ -369,6 +370,35 @@ describe('a workspace that removes the app', () => {
     expect(await installed(state)).toEqual([]);
     expect([...(await ownedBy(state, TEAM)), ...(await ownedBy(state, OTHER_TEAM))]).toEqual([]);
     expect(heard(bot).join()).not.toContain('not heard any more');
+  });
+});
+
+describe('the doctor', () => {
+  test('judges the keys of the app, and the token and the rights of each workspace', async () => {
+    const state = createState();
+    const check = async (table: Record<string, unknown> = {}) => {
+      const settings = settingsFor(slack, { ...many(port), ...table });
+      const findings = await checkSlack({ settings, log: silentLog, state });
+      const isOfApp = ({ checkId }: (typeof findings)[number]) => /oauth|installations|T0/.test(checkId);
+      return findings.filter(isOfApp).map(({ checkId, severity, message }) => `${severity} ${checkId} ${message}`);
+    };
+    const text = async (table: Record<string, unknown> = {}) => (await check(table)).join('\n');
+    expect(await text()).toContain('no workspace has installed the app yet');
+    expect(await text({ client_secret: 'wrong' })).toContain('not accepted (bad_client_secret)');
+    expect(await text({ api_url: 'http://127.0.0.1:9/' })).toContain('Slack cannot be asked');
+    await start({ state });
+    await install(port);
+    slack.oauth.choice = OTHER;
+    await install(port);
+    expect(await check()).toHaveLength(6);
+    expect(await text()).toMatch(/ok \S*workspace\.T0HOME001 T0HOME001 \(Home\): the token is valid/);
+    expect(await text({ installation_key: 'another key of at least 32 characters' })).toMatch(
+      /fail \S*workspace\.T0OTHER01 The token of the workspace T0OTHER01 cannot be decrypted/,
+    );
+    slack.oauth.remove(OTHER_TEAM);
+    slack.world.scopes = 'chat:write';
+    expect(await text()).toMatch(/fail \S*workspace\.T0OTHER01 .*not valid \(account_inactive\)/);
+    expect(await text()).toMatch(/fail \S*scopes\.T0HOME001 missing: app_mentions:read/);
   });
 });
 

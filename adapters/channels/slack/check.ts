@@ -48,17 +48,18 @@ async function checkMany(parts: CheckParts, keys: Keys): Promise<readonly Findin
 /** Slack judges the app before the code: one that cannot be right tells whether the app is. */
 async function checkApp({ settings, log }: CheckParts, { clientId, clientSecret }: Keys): Promise<Finding> {
   const request = { client_id: clientId, client_secret: clientSecret, code: 'none' };
-  const code = await createWeb(undefined, settings, log)
-    .oauth.v2.access(request)
-    .then(() => null)
-    .catch((error: unknown) => codeOf(error) ?? describe(error));
-  if (code === null || code === 'invalid_code') {
-    if (settings.http.public_url.startsWith('https:')) return ok('oauth', 'client_id and client_secret are accepted');
-    const hint = 'Slack sends people back to addresses that begin with https: alone.';
-    return warn('oauth', `client_id and client_secret are accepted; public_url is ${settings.http.public_url}`, hint);
+  try {
+    await createWeb(undefined, settings, log).oauth.v2.access(request);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === null) return fail('oauth', `Slack cannot be asked: ${describe(error)}`, 'Look at the network.');
+    const hint = 'Copy Client ID and Client Secret from Basic Information, App Credentials.';
+    if (code !== 'invalid_code') return fail('oauth', `client_id and client_secret are not accepted (${code})`, hint);
   }
-  const hint = 'Copy Client ID and Client Secret from Basic Information, App Credentials.';
-  return fail('oauth', `client_id and client_secret are not accepted (${code})`, hint);
+  const { public_url: url } = settings.http;
+  if (url.startsWith('https:')) return ok('oauth', 'client_id and client_secret are accepted');
+  const hint = 'Slack sends people back to addresses that begin with https: alone.';
+  return warn('oauth', `client_id and client_secret are accepted; public_url is ${url}`, hint);
 }
 
 async function checkInstalled(

@@ -73,6 +73,9 @@ export async function openSite(options: SiteOptions): Promise<Site> {
 
 const WINDOW = 8_000;
 
+/** The agent of its config.toml, for a process that is not started from it. */
+export const SITE_AGENT = { context_window: WINDOW, max_output_tokens: 500, tools: [] };
+
 function configOf({ storageUrl, queueUrl }: SiteOptions, modelUrl: string): string {
   return `
     [defaults]

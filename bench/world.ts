@@ -23,6 +23,8 @@ export interface WorldOptions {
   readonly engines?: Readonly<Record<string, ContextEngine>>;
   /** Kept afterwards when it is given; otherwise a directory of its own is made and removed. */
   readonly directory?: string;
+  /** Default: an SQLite file in the directory. It is closed with the bot. */
+  readonly storage?: Storage;
   /** Default: the one in the process. */
   readonly queue?: Queue;
   readonly role?: Role;
@@ -62,7 +64,7 @@ export async function withWorld<Result>(
 
 export async function openWorld(options: WorldOptions): Promise<World> {
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'strata-bench-'));
-  const storage = await createSqliteStorage({ directory });
+  const storage = options.storage ?? (await createSqliteStorage({ directory }));
   const waits = new Map<string, () => void>();
   const channel = createBenchChannel((post) => {
     options.onPost?.(post);

@@ -56,7 +56,7 @@ const GROWTHS = [
 
 /** Append, view and search while a conversation grows, and while there are more conversations of one workspace: flat is the ideal. */
 export async function growth({ quick }: RowOptions): Promise<RowResult> {
-  const rounds = quick ? 100 : 300;
+  const rounds = quick ? 60 : 200;
   const grown: Growth[] = [];
   const notes = [noteOf(rounds)];
   const programs = await findPostgres();

@@ -2,9 +2,11 @@ import type { ChatModel } from '../../src/ports/model.ts';
 import type { Figure, RowOptions, RowResult } from '../figure.ts';
 import { failingModel, hangingModel, providerOf, replyModel, summaryModel } from '../models.ts';
 import { percentile } from '../samples.ts';
+import { within } from '../within.ts';
 import { createWords } from '../words.ts';
 import { conversationKey, withWorld } from '../world.ts';
 import { killRun } from './kill.ts';
+import { workerKillRun } from './kill-worker.ts';
 
 /** A window that fills every few turns, so that a summary is due nearly always. */
 const AGENT = { context_window: 6000, max_output_tokens: 500, tools: [] };
@@ -23,6 +25,7 @@ export async function losses({ quick }: RowOptions): Promise<RowResult> {
   const failing = await talk(failingModel(), size);
   const hung = await talk(hangingModel(), size);
   const killed = await killRun({ kills: quick ? 2 : 5, messages: quick ? 60 : 150 });
+  const orphaned = await workerKillRun(quick ? 1 : 3);
   const beside = { of: 'working', value: working.lost };
   const slowest = { of: 'working', value: working.slowestMs };
   return {
@@ -30,6 +33,7 @@ export async function losses({ quick }: RowOptions): Promise<RowResult> {
       lost('replies lost, summariser failing', failing.lost, beside),
       lost('replies lost, summariser hung', hung.lost, beside),
       lost('replies lost, process killed with -9 while it summarised', killed.lost, null),
+      lost('replies lost, worker killed with -9 while it summarised', orphaned.lost, null),
       {
         figure: 'slowest reply, summariser failing',
         unit: 'ms',
@@ -42,6 +46,7 @@ export async function losses({ quick }: RowOptions): Promise<RowResult> {
     notes: [
       `${working.asked} messages for each summariser, in ${size.conversations} conversations at once with a window of ${AGENT.context_window} tokens that each of them fills several times.`,
       `${killed.accepted} messages to a process that was killed ${killed.kills} times, each time while a summary was pending; ${killed.repeated} posts were sent again afterwards, under the same nonce.`,
+      `${orphaned.asked} messages to a gateway whose worker was killed ${orphaned.kills === 1 ? 'once' : `${orphaned.kills} times`} with a call under way, and then missing for some seconds; ${orphaned.where}.`,
     ],
   };
 }
@@ -72,15 +77,4 @@ async function talk(
     await Promise.all(Array.from({ length: size.conversations }, (_, name) => converse(name)));
   });
   return { asked: size.conversations * size.turns, lost: lostCount, slowestMs: percentile(times, 100) };
-}
-
-/** Null when it takes longer. */
-async function within(promise: Promise<number>, limitMs: number): Promise<number | null> {
-  const late = Promise.withResolvers<null>();
-  const timer = setTimeout(late.resolve, limitMs, null);
-  try {
-    return await Promise.race([promise, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createButtons } from '../../adapters/channels/slack/buttons.ts';
 import { lineOf } from '../../adapters/channels/slack/commands.ts';
@@ -7,6 +8,7 @@ import {
   ADA,
   BOB,
   BOT_ID,
+  BOT_TOKEN,
   DIRECT,
   type Fields,
   GENERAL,
@@ -147,6 +149,26 @@ describe('slash commands', () => {
     slack.slash('status', { user_id: GUEST });
     expect(JSON.stringify([await answered(1), await answered(2)]).match(/does not serve you/g)).toHaveLength(4);
     expect(bot.sink.commands).toEqual([]);
+  });
+
+  test('so are those who click, and who open the menu of a message or the App Home', async () => {
+    await start({ users: { deny: [BOB] } });
+    const user = { id: BOB, team_id: TEAM };
+    const command = { path: ['memory', 'list'], options: {} };
+    const secret = createHash('sha256').update(`buttons ${BOT_TOKEN}`).digest('hex');
+    press(createButtons(secret).write({ deed: 'run', ownerId: BOB, command }), { user });
+    const message = { type: 'message', ts: '1700000000.000100', user: ADA, text: 'The key is under the mat' };
+    const menu = { type: 'message_action', user, channel: { id: GENERAL }, message };
+    slack.interact({ ...menu, callback_id: 'remember_message' });
+    slack.interact({ ...menu, callback_id: 'forget_message' });
+    submit(await opened(), {}, BOB);
+    await answered(3);
+    expect(JSON.stringify(slack.answers).match(/"text":"The bot does not serve you here/g)).toHaveLength(3);
+    slack.emit({ type: 'app_home_opened', user: BOB, channel: DIRECT, tab: 'home' });
+    slack.emit({ type: 'app_home_opened', user: ADA, channel: DIRECT, tab: 'home' });
+    await until('a home is published', () => slack.callsOf('views.publish').length > 0);
+    expect(slack.callsOf('views.publish').map(({ user_id: id }) => id)).toEqual([ADA]);
+    expect([bot.sink.removals, bot.sink.commands.map(({ author }) => author.id)]).toEqual([[], [ADA]]);
   });
 
   test('in a direct message of many threads the newest is meant', async () => {

@@ -166,6 +166,17 @@ describe('running it', () => {
     });
   });
 
+  test('the address of the API is a setting, for both transports and for the doctor', async () => {
+    const port = await freePort();
+    await start({ table: { transport: 'http', http: { host: '127.0.0.1', port } } });
+    expect(slack.calls.map(({ method }) => method)).toEqual(['auth.test']);
+    await start();
+    expect(slack.callsOf('apps.connections.open').length).toBeGreaterThan(0);
+    const before = slack.calls.length;
+    await checkSlack({ settings: settingsFor(slack), log: silentLog, state: createState() });
+    expect(slack.calls.length).toBeGreaterThan(before);
+  });
+
   test('the manifest names the transport, the surface, the events and the rights', () => {
     const socket = manifestOf(settingsFor(slack));
     expect(socket.settings.socket_mode_enabled).toBe(true);

@@ -45,10 +45,14 @@ describe('a message of Slack', () => {
       audience: 'public',
       at: 1_700_000_000_123,
     });
-    expect(map({ text: '<!channel> look' })?.addressesBot).toBe(false);
     expect(map({ text: 'mine', user: BOT })).toBeNull();
     expect(map({ text: 'mine', user: null, bot_id: BOT_ID, subtype: 'bot_message' })).toBeNull();
     expect(map({ text: '' })).toBeNull();
+  });
+
+  test('does not address the bot by @channel, @here or a group', () => {
+    for (const call of ['<!channel>', '<!here>', '<!everyone>', '<!subteam^S1|@team>'])
+      expect(map({ text: `${call} look` })?.addressesBot).toBe(false);
   });
 
   test('reads ids as names and links as addresses', () => {

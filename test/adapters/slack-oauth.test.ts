@@ -114,6 +114,19 @@ describe('installing', () => {
     expect(teams('assistant.threads.setStatus')).toEqual([TEAM, OTHER_TEAM]);
   });
 
+  test('leaves the bots in place for what is still to be posted when they stop', async () => {
+    const bot = await start({ table: { streaming: true, streaming_seconds: 0.1 } });
+    await install(port);
+    await say(TEAM, GENERAL, `<@${BOT}> hello`);
+    const { conversation } = await until('it arrives', () => bot.sink.messages[0]);
+    bot.channel.show(conversation, { kind: 'draft', text: 'Hel' });
+    await until('the draft is shown', () => slack.callsOf('chat.startStream').length === 1);
+    await stop(bot);
+    const post = { conversation, nonce: '1-1-0', body: { kind: 'text', text: 'Hello' }, replyTo: null } as const;
+    await bot.channel.post({ ...post, attempt: 1 }, { signal });
+    expect(slack.posted(GENERAL)).toMatchObject([{ text: 'Hello' }]);
+  });
+
   test('asks for exactly the rights of the manifest, and comes back to the public address', async () => {
     await start();
     const page = await begin(port);

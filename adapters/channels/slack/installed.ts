@@ -56,18 +56,16 @@ export function createInstalledRoster(parts: InstalledParts): Roster {
         }
       }
     },
-    async stop() {
-      members.dismissAll();
-      await members.drained();
-    },
+    stop: members.stopAll,
   };
 }
 
 interface Members extends Pick<Roster, 'of' | 'running'> {
   dismiss(teamId: string): void;
-  dismissAll(): void;
   /** Resolves when those that were dismissed have ended. */
   drained(): Promise<void>;
+  /** They stay for what is still to be posted. */
+  stopAll(): Promise<void>;
 }
 
 /**
@@ -102,11 +100,11 @@ function createMembers(parts: InstalledParts): Members {
     },
     running: (teamId) => members.get(teamId)?.bot ?? null,
     dismiss,
-    dismissAll() {
-      for (const teamId of [...members.keys()]) dismiss(teamId);
-    },
     async drained() {
       await Promise.all(leaving);
+    },
+    async stopAll() {
+      await Promise.all([...leaving, ...[...members.values()].map(({ bot }) => bot.stop())]);
     },
   };
 }

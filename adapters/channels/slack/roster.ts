@@ -13,7 +13,7 @@ export interface Roster {
   ended(teamId: string, ending: Ending): Promise<void>;
   /** Makes up for what ended while nobody listened. */
   tidy(): Promise<void>;
-  /** Lets what runs end. Nothing new may come in by then. */
+  /** Lets what runs end. Nothing new may come in by then; what is owed may still be posted. */
   stop(): Promise<void>;
 }
 

@@ -57,7 +57,7 @@ describe('deploy/', () => {
   );
 
   it('names the tokens that the configuration takes', () => {
-    const tokens = [...read('config.toml').matchAll(/"env:(\w+_(?:BOT|APP)_TOKEN)"/gu)].map((match) => match[1]);
+    const tokens = [...read('config.toml').matchAll(/"env:((?:DISCORD|SLACK)_\w+_TOKEN)"/gu)].map((match) => match[1]);
     expect(tokens).toHaveLength(3);
     for (const token of tokens) expect(read('deploy/.env.sample')).toContain(`\n${token}=`);
   });

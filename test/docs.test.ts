@@ -113,6 +113,11 @@ function unknownCommands(text: string): readonly string[] {
   return [...new Set(called)].filter((word) => ![...COMMANDS, ...platforms].some((name) => name === word));
 }
 
+/** `npm start` is `strata start` already: what follows are its options, never another command. */
+function commandsAfterStart(text: string): readonly string[] {
+  return [...text.matchAll(/npm start (?:--silent )?-- ([a-z]\w*)/gu)].map(([, name = '']) => name);
+}
+
 /** The first column of README's table of commands. */
 function commandsInTable(text: string): readonly string[] {
   const table = text.slice(text.indexOf('| command |'));
@@ -171,6 +176,7 @@ describe.each(documents)('%s', (path) => {
 
   it('names commands that exist', () => {
     expect(unknownCommands(text)).toEqual([]);
+    expect(commandsAfterStart(text)).toEqual([]);
   });
 });
 
@@ -199,5 +205,6 @@ describe('each check can fail', () => {
       'chatter',
       'frob',
     ]);
+    expect(commandsAfterStart('`npm start -- doctor` and `npm start -- --model x`')).toEqual(['doctor']);
   });
 });

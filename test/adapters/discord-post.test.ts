@@ -173,7 +173,7 @@ describe('a post', () => {
 
   test('waits for nobody else: the rate limit of one channel holds up no other', async () => {
     await withChannel({}, async ({ double, channel }) => {
-      double.rest.limit('POST', new RegExp(`/${GENERAL}/messages$`), { forMs: 1_000 });
+      double.rest.limit('POST', new RegExp(`/${GENERAL}/messages$`), { forMs: 2_000 });
       let isHeldUp = true;
       const limited = channel.post(post(), { signal }).then(() => {
         isHeldUp = false;

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
@@ -7,6 +7,7 @@ import {
   ADA,
   APPLICATION,
   BOB,
+  DIRECT,
   type DiscordDouble,
   GENERAL,
   GUILD,
@@ -135,6 +136,27 @@ async function share(): Promise<number> {
   const percent = /(\d+) %/.exec(shown(await command('context', 'list')))?.[1];
   return Number(percent ?? 'NaN') / 100;
 }
+
+describe('a newcomer', () => {
+  test('comes to an answering bot by the steps of the README', async () => {
+    const root = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+    const readme = root('README.md');
+    const lines = /```toml\n([^`]*channels\.discord[^`]*)```/u.exec(readme)?.[1]?.trim().split(/\n\s*/u) ?? [];
+    expect(lines).toHaveLength(2);
+    const shipped = lines.reduce((text, line) => text.replace(`#${line}\n`, `${line}\n`), root('config.toml'));
+    using home = openFolder();
+    writeFileSync(home.file('config.toml'), shipped.replace('#rest_url = ""', `rest_url = "${double.restUrl}"`));
+    writeFileSync(home.file('.env'), `DISCORD_BOT_TOKEN=${TOKEN}\n`);
+    expect((await home.run(['discord', 'invite'])).stdout).toContain('https://discord.com/oauth2/authorize?');
+    expect((await home.run(['doctor'])).stdout).toMatch(/channel\.discord\.token.*is valid/u);
+    const child = home.start(['start']);
+    await until('a connection', () => double.gateway.identifies.length > 0, 15_000);
+    double.say(DIRECT, ADA, 'Hello, who are you?');
+    await until('an answer', () => double.posted(DIRECT).length > 0, 15_000);
+    child.kill('SIGTERM');
+    expect(await new Promise((resolve) => child.on('close', resolve))).toBe(0);
+  }, 60_000);
+});
 
 describe('a conversation in a channel', () => {
   test('is answered, and its commands are registered', async () => {

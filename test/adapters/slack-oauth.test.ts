@@ -114,6 +114,34 @@ describe('installing', () => {
     expect(teams('assistant.threads.setStatus')).toEqual([TEAM, OTHER_TEAM]);
   });
 
+  test('reads files and what was missed with the token of each workspace', async () => {
+    const state = createState();
+    const sink = recordSink();
+    const before = await start({ state, sink });
+    await install(port);
+    slack.oauth.choice = OTHER;
+    await install(port);
+    const text = Buffer.from('# Plan');
+    slack.files.set('/files/plan.md', { body: text, type: 'text/markdown' });
+    const url = `${slack.base}/files/plan.md`;
+    const file = { id: 'F1', name: 'plan.md', mimetype: 'text/markdown', size: text.length, url_private: url };
+    const shared = { subtype: 'file_share', files: [file], team: OTHER_TEAM, user_team: OTHER_TEAM };
+    const message = slack.store(OTHER_GENERAL, ADA, 'look', shared);
+    await tell(OTHER_TEAM, { ...message, channel_type: 'channel' });
+    await say(TEAM, GENERAL, 'at home');
+    expect(sink.messages[0]?.text).toContain('# Plan');
+    expect(slack.fetched).toEqual([OTHER_TEAM]);
+    await stop(before);
+    for (const channel of [GENERAL, OTHER_GENERAL]) slack.store(channel, ADA, 'while you were away');
+    const after = await start({ state, sink });
+    await until('both were read', () => sink.messages.filter(({ text: said }) => said.includes('away')).length === 2);
+    expect(after.log.lines.filter(({ level }) => level === 'warn')).toEqual([]);
+    const histories = slack.calls.filter(({ method, teamId }) => method === 'conversations.history' && teamId !== null);
+    expect(new Set(histories.map(({ body, teamId }) => `${teamId} ${body['channel']}`))).toEqual(
+      new Set([`${TEAM} ${GENERAL}`, `${OTHER_TEAM} ${OTHER_GENERAL}`]),
+    );
+  });
+
   test('leaves the bots in place for what is still to be posted when they stop', async () => {
     const bot = await start({ table: { streaming: true, streaming_seconds: 0.1 } });
     await install(port);

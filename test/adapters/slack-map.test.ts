@@ -55,6 +55,12 @@ describe('a message of Slack', () => {
       expect(map({ text: `${call} look` })?.addressesBot).toBe(false);
   });
 
+  test('in a thread under a message of the bot addresses it', () => {
+    const reply = { text: 'why?', thread_ts: '1699999999.000100' };
+    expect(map({ ...reply, parent_user_id: BOT })?.addressesBot).toBe(true);
+    expect(map({ ...reply, parent_user_id: BOB })?.addressesBot).toBe(false);
+  });
+
   test('reads ids as names and links as addresses', () => {
     expect(
       text({

@@ -92,6 +92,7 @@ describe('a reply', () => {
     const final = await refusal({ error: 'not_in_channel' });
     expect(final).toMatchObject({ message: expect.stringContaining('/invite'), data: { final: true } });
     expect(await refusal({ error: 'internal_error' })).toMatchObject({ data: { channel: 'Slack', final: false } });
+    expect(await refusal({ error: 'token_expired' })).toMatchObject({ data: { final: false } });
     expect(await refusal({ retryAfter: 3600 })).toMatchObject({ data: { channel: 'Slack', final: false } });
     const began = Date.now();
     expect(await refusal({ status: 500 })).toMatchObject({ data: { channel: 'Slack', final: false } });

@@ -50,7 +50,8 @@ export function toInbound(message: WireMessage, context: MapContext): InboundMes
     attachments: context.attachments,
     replyTo: threadTs && threadTs !== message.ts ? threadTs : null,
     mentions: mentionsOf(message, context),
-    addressesBot: mentionsBot(message, context.self),
+    // An answer in a thread under a message of the bot is meant for it.
+    addressesBot: mentionsBot(message, context.self) || message.parent_user_id === context.self.userId,
     audience: context.place.audience,
     at: timeOf(message.ts),
     ...(context.isPast ? { isPast: true } : {}),

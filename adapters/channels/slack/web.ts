@@ -82,7 +82,7 @@ export async function persistently<Result>(call: () => Promise<Result>, patience
   }
 }
 
-const PASSING = new Set(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout']);
+const PASSING = new Set(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout', 'ratelimited']);
 
 /** Likely to be gone a moment later. */
 export function isPassing(error: unknown): boolean {
@@ -105,6 +105,9 @@ const REASONS = new Map([
 export function refusedBy(error: unknown): StrataError {
   const code = codeOf(error);
   const reason = REASONS.get(code ?? '') ?? describe(error);
-  const final = code !== null && !isPassing(error);
+  const final = code !== null && !isPassing(error) && !OF_TOKENS.has(code);
   return new StrataError('POST_FAILED', { channel: 'Slack', reason, final }, { cause: error });
 }
+
+/** A token that is not valid says nothing of the post. */
+const OF_TOKENS = new Set(['invalid_auth', 'not_authed', 'token_expired', 'token_revoked', 'account_inactive']);

@@ -43,6 +43,8 @@ const messageShape = {
   subtype: z.string().nullish(),
   ts: z.string(),
   thread_ts: z.string().nullish(),
+  /** Who wrote the message that the thread hangs under. */
+  parent_user_id: id.nullish(),
   user: id.nullish(),
   bot_id: id.nullish(),
   username: z.string().nullish(),

@@ -12,6 +12,7 @@ import {
   GUILD_TWO,
   STAFF,
   startDiscord,
+  VIEW,
 } from '../fixtures/discord/double.ts';
 import {
   type Opened,
@@ -21,7 +22,7 @@ import {
   recordSink,
   until,
 } from '../fixtures/discord/kit.ts';
-import { snowflake, thread } from '../fixtures/discord/payloads.ts';
+import { snowflake, textChannel, thread } from '../fixtures/discord/payloads.ts';
 
 const THREAD = '500000000000000001';
 const ROLE = '400000000000000007';
@@ -200,6 +201,27 @@ describe('who said what was missed', () => {
       },
     );
   });
+});
+
+test('a channel that turned private meanwhile is closed before anything missed in it is kept', async () => {
+  const hidden = [{ id: GUILD, type: 0, allow: '0', deny: String(VIEW) }];
+  await afterAnAbsence(
+    {
+      before: (double) => {
+        double.say(GENERAL, ADA, 'heard by all');
+        return 1;
+      },
+      meanwhile: (double) => {
+        double.addChannel({ ...textChannel({ id: GENERAL, guild_id: GUILD, permission_overwrites: hidden }) });
+        double.say(GENERAL, ADA, 'among us', { silent: true });
+      },
+    },
+    async ({ double, sink }) => {
+      await settled(double, sink);
+      expect(sink.order).toEqual(['message heard by all', 'audience private', 'message among us', 'message the end']);
+      expect(sink.messages.map(({ audience }) => audience)).toEqual(['public', 'private', 'private']);
+    },
+  );
 });
 
 describe('how long it takes', () => {

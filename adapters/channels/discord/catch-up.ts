@@ -159,6 +159,8 @@ async function readStint(parts: CatchUpParts, { place, after, cursor }: Stint): 
       parts.log.info('Read what was changed', { ...at, edited: edited.length, removed: removed.length });
     }
   } catch (error) {
+    // What a stop cuts off is read at the next start.
+    if (parts.signal.aborted) return;
     parts.log.warn('Missed messages could not be read', { ...at, cause: describe(error) });
   }
 }

@@ -8,6 +8,7 @@ export interface LeavingParts {
   readonly sink: ChannelSink;
   readonly places: Places;
   readonly log: Log;
+  readonly signal: AbortSignal;
 }
 
 /** Deletes what is kept of places that the bot was removed from, and of those that are gone. */
@@ -52,6 +53,7 @@ async function leaveGuild({ bot, sink }: LeavingParts, guildId: string): Promise
 async function leaveGone(parts: LeavingParts, cursors: readonly Cursor[]): Promise<void> {
   const left = new Set<string>();
   for (const { conversation } of cursors) {
+    if (parts.signal.aborted) return;
     const place = placeOfKey(conversation);
     const { guildId } = place;
     if (guildId === null || left.has(guildId)) continue;

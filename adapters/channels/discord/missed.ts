@@ -1,7 +1,7 @@
 import { Routes } from 'discord.js';
 import type { KeptMessage } from '../../../src/index.ts';
 import type { CatchUpParts } from './catch-up.ts';
-import { isDeleted, patiently } from './patience.ts';
+import { isDeleted, isRefusal, patiently } from './patience.ts';
 import { isNewer, isSnowflake, messagesSchema, type WireMessage } from './wire.ts';
 
 const PAGE = 100;
@@ -75,9 +75,12 @@ export async function findChanges(
 /** A list may lack messages for other reasons: a bot that may not read the history is given none at all. */
 async function isGone(parts: CatchUpParts, channelId: string, externalId: string): Promise<boolean> {
   try {
-    await patiently(parts, 'read', () => parts.rest.get(Routes.channelMessage(channelId, externalId)));
+    await patiently(parts, 'read', () =>
+      parts.rest.get(Routes.channelMessage(channelId, externalId), { signal: parts.signal }),
+    );
     return false;
   } catch (error) {
+    if (!isRefusal(error)) throw error;
     return isDeleted(error);
   }
 }

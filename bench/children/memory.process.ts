@@ -1,6 +1,9 @@
-import { enableCompileCache } from 'node:module';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { World } from '../world.ts';
+import { z } from 'zod';
+import { createSystemClock } from '../../src/clock.ts';
+import { providerOf, replyModel, summaryModel } from '../models.ts';
+import { createWords } from '../words.ts';
+import { conversationKey, type World, withWorld } from '../world.ts';
 
 /** Serves conversations, lets them fall idle, and reports the memory of this process at each stage. */
 
@@ -9,14 +12,6 @@ const AT_ONCE = 50;
 const IDLE_MS = 61_000;
 /** Longer than the pause between two looks for idle conversations. */
 const SWEPT_MS = 6000;
-
-// As the program itself does: code that is compiled on the spot takes more room.
-enableCompileCache();
-const { z } = await import('zod');
-const { createSystemClock } = await import('../../src/clock.ts');
-const { providerOf, replyModel, summaryModel } = await import('../models.ts');
-const { createWords } = await import('../words.ts');
-const { conversationKey, withWorld } = await import('../world.ts');
 
 const [conversations, turns] = z.tuple([z.coerce.number(), z.coerce.number()]).parse(process.argv.slice(2));
 

@@ -63,7 +63,8 @@ function openDatabase(path: string, timeout: number): Database.Database {
     database.pragma('synchronous = full');
     database.pragma('foreign_keys = on');
     database.pragma('temp_store = memory');
-    database.pragma('cache_size = -32000');
+    // In kB. What is not in it the system has in its own cache: a larger one made no search faster.
+    database.pragma('cache_size = -8000');
     if (isNew) database.pragma(`application_id = ${APPLICATION_ID}`);
     return database;
   } catch (error) {

@@ -4,7 +4,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { DEPLOYMENTS } from './harness/deployments.ts';
 import { planFaults } from './harness/plan.ts';
 import { createChance } from './harness/random.ts';
-import { type RunOptions, type RunResult, runDeployment } from './harness/run.ts';
+import type { RunResult } from './harness/result.ts';
+import { type RunOptions, runDeployment } from './harness/run.ts';
 import { whyNot } from './harness/servers.ts';
 import { formatCount, formatDamage, formatTable } from './harness/table.ts';
 

@@ -40,6 +40,8 @@ type Trapped = Extract<Report, { kind: 'trapped' }>;
 
 interface Self extends ExecutionerParts {
   readonly toll: { -readonly [Kind in keyof Toll]: Toll[Kind] };
+  /** How much of the plan was done at a time, and how long the step that began then lasts. */
+  readonly pace: { done: number; step: number; since: number; lasts: number };
   readonly trappedNodes: Map<Node, Trapped>;
   storeAwayUntil: number;
 }
@@ -54,31 +56,44 @@ const STORE_GRACE_MS = 10_000;
 export function createExecutioner(parts: ExecutionerParts): Executioner {
   const toll = { gateway: 0, worker: 0, all: 0, redis: 0, wiped: 0, postgres: 0, frozen: 0 };
   const pace = { done: 0, step: 0, since: 0, lasts: 1 };
-  const self: Self = { ...parts, toll, trappedNodes: new Map(), storeAwayUntil: 0 };
+  const self: Self = { ...parts, toll, pace, trappedNodes: new Map(), storeAwayUntil: 0 };
   return {
     toll,
     async carryOut(plan, nodes) {
       const aside: Promise<void>[] = [];
-      for (const [index, { afterMs, fault }] of plan.entries()) {
-        await allUp(nodes, self.signal);
-        Object.assign(pace, {
-          done: index / plan.length,
-          step: 1 / plan.length,
-          since: performance.now(),
-          lasts: afterMs,
-        });
-        await sleep(afterMs, null, { signal: self.signal });
-        if (fault.kind === 'freeze') aside.push(freeze(self, fault, nodes));
-        else await strike(self, fault, nodes);
-        await self.court.look(() => []);
+      try {
+        await inTurn(self, { plan, nodes, aside });
+      } finally {
+        await Promise.allSettled(aside);
       }
-      Object.assign(pace, { done: 1, step: 0 });
       await Promise.all(aside);
     },
     progress: () => pace.done + pace.step * Math.min(1, (performance.now() - pace.since) / pace.lasts),
     trapped: (node, report) => void self.trappedNodes.set(node, report),
     isStoreAway: () => performance.now() < self.storeAwayUntil,
   };
+}
+
+interface Work {
+  readonly plan: readonly Scheduled[];
+  readonly nodes: readonly Node[];
+  /** What takes its time while other things go wrong. */
+  readonly aside: Promise<void>[];
+}
+
+/** One fault after the other, each with everything up and at work before it. */
+async function inTurn(self: Self, { plan, nodes, aside }: Work): Promise<void> {
+  const { signal, pace, court } = self;
+  const step = 1 / plan.length;
+  for (const [index, { afterMs, fault }] of plan.entries()) {
+    await allUp(nodes, signal);
+    Object.assign(pace, { done: index * step, step, since: performance.now(), lasts: afterMs });
+    await sleep(afterMs, null, { signal });
+    if (fault.kind === 'freeze') aside.push(freeze(self, fault, nodes));
+    else await strike(self, fault, nodes);
+    await court.look(() => []);
+  }
+  Object.assign(pace, { done: 1, step: 0 });
 }
 
 async function strike(self: Self, fault: Exclude<Fault, { kind: 'freeze' }>, nodes: readonly Node[]): Promise<void> {
@@ -129,13 +144,12 @@ async function freeze(
   if (caught === null) return;
   const { node, report } = caught;
   const deadline = performance.now() + FROZEN_LIMIT_MS;
-  const epoch = epochOf(self, report, role);
-  let before: number | null = null;
+  const { conversationId } = report;
+  await self.court.look(() => []);
+  const before = doneIn(self, conversationId, role);
   while (node.isUp && performance.now() < deadline && !self.signal.aborted) {
     await self.court.look(() => []);
-    before ??= epoch().claimed;
-    const { claimed, isFree } = epoch();
-    if (claimed > before && isFree) break;
+    if (doneIn(self, conversationId, role) > before) break;
     await sleep(250);
   }
   node.thaw();
@@ -172,15 +186,11 @@ async function allUp(nodes: readonly Node[], signal: AbortSignal): Promise<void>
   await until(() => signal.aborted || nodes.every(({ isUp, isFrozen }) => isUp || isFrozen), UP_LIMIT_MS);
 }
 
-/** How often the conversation was claimed, and whether that claim is over. */
-function epochOf({ court }: Self, { conversationId }: Trapped, role: 'gateway' | 'worker') {
-  return (): { readonly claimed: number; readonly isFree: boolean } => {
-    const row = court.evidence().rows.conversations.find(({ id }) => id === conversationId);
-    if (row === undefined) return { claimed: 0, isFree: false };
-    return role === 'gateway'
-      ? { claimed: row.reply_epoch, isFree: row.reply_until === null }
-      : { claimed: row.maintenance_epoch, isFree: row.maintenance_until === null };
-  };
+/** What grows when another process does the work of the one that stands still. */
+function doneIn({ court }: Self, conversationId: number, role: 'gateway' | 'worker'): number {
+  const { conversations, summaries } = court.evidence().rows;
+  if (role === 'gateway') return conversations.find(({ id }) => id === conversationId)?.answered_upto ?? 0;
+  return summaries.filter((row) => row.conversation_id === conversationId && row.kind === 'summary').length;
 }
 
 /** A process of the role that is up and not standing still; waits for one. */

@@ -2,7 +2,8 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { describe } from '../../../src/index.ts';
 import { DEPLOYMENTS, type Deployment } from './deployments.ts';
-import { type RunResult, runDeployment } from './run.ts';
+import type { RunResult } from './result.ts';
+import { runDeployment } from './run.ts';
 import { whyNot } from './servers.ts';
 import { formatCount, formatDamage, formatTable, type Skipped } from './table.ts';
 

@@ -67,13 +67,8 @@ function tellAndWait(report: Report): Promise<void> {
   });
 }
 
-/** Says when the bot has started, and what went wrong inside. */
+/** Says when the bot has started. */
 function telling(app: App): App {
-  app.bot.events.on((event) => {
-    if (event.kind === 'error.internal' || event.kind === 'breaker.opened') {
-      tell({ kind: 'event', name: event.kind, message: event.message });
-    }
-  });
   const start = async () => {
     await app.bot.start();
     tell({ kind: 'ready' });

@@ -23,27 +23,27 @@ export async function whyNot({ store }: Deployment): Promise<string | null> {
 
 /** `isJavaScript` takes js-redis-server even where a Redis is found. */
 export async function startServers({ store, queue }: Deployment, { isJavaScript = false } = {}): Promise<Servers> {
+  await using things = new AsyncDisposableStack();
   const names: string[] = [];
   let redis: RedisServer | null = null;
   if (queue === 'redis') {
     const found = isJavaScript ? null : await findRedis();
-    redis = found?.kind === 'found' ? await startRedis(found) : await startJavaScriptRedis();
-    names.push(found?.kind === 'found' ? 'Redis' : 'js-redis-server');
+    const isReal = found?.kind === 'found';
+    redis = things.use(isReal ? await startRedis(found) : await startJavaScriptRedis());
+    names.push(isReal ? 'Redis' : JS_REDIS);
   }
-  const programs = store === 'postgres' ? await findPostgres() : null;
-  const postgres = programs?.kind === 'found' ? await startPostgres(programs) : null;
-  if (postgres !== null) names.push('Postgres');
-  return {
-    redis,
-    postgres,
-    names,
-    async [Symbol.asyncDispose]() {
-      await redis?.[Symbol.asyncDispose]();
-      await postgres?.[Symbol.asyncDispose]();
-    },
-  };
+  let postgres: PostgresServer | null = null;
+  if (store === 'postgres') {
+    const found = await findPostgres();
+    if (found.kind === 'missing') throw new Error(found.reason);
+    postgres = things.use(await startPostgres(found));
+    names.push('Postgres');
+  }
+  const owned = things.move();
+  return { redis, postgres, names, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
+export const JS_REDIS = 'js-redis-server';
 const PROGRAM = fileURLToPath(new URL('./redis-js.process.ts', import.meta.url));
 
 async function startJavaScriptRedis(): Promise<RedisServer> {

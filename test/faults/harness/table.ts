@@ -1,4 +1,5 @@
-import type { RunResult } from './run.ts';
+import type { RunResult } from './result.ts';
+import { JS_REDIS } from './servers.ts';
 
 export interface Skipped {
   readonly name: string;
@@ -23,7 +24,7 @@ export function formatTable(results: readonly RunResult[]): string {
 function cellsOf(result: RunResult): Readonly<Record<string, string>> {
   const { deployment, toll, answers, damage } = result;
   return {
-    deployment: `${deployment.number} ${deployment.name}${result.servers.includes('js-redis-server') ? ' (js-redis-server)' : ''}`,
+    deployment: `${deployment.number} ${deployment.name}${result.servers.includes(JS_REDIS) ? ` (${JS_REDIS})` : ''}`,
     messages: String(result.messages),
     kills: String(toll.gateway + toll.worker + toll.all + toll.redis + toll.postgres),
     'gateways / workers / both': `${toll.gateway} / ${toll.worker} / ${toll.all}`,

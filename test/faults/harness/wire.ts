@@ -67,6 +67,5 @@ export const reportSchema = z.discriminatedUnion('kind', [
     act: z.enum(['die', 'freeze']),
     conversationId: z.number(),
   }),
-  z.object({ kind: z.literal('event'), name: z.string(), message: z.string() }),
 ]);
 export type Report = z.infer<typeof reportSchema>;

@@ -1,9 +1,9 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -176,6 +176,26 @@ describe('strata@.service', () => {
     expect(unit).toMatch(/^StateDirectory=strata$/mu);
     expect(unit).toMatch(/^User=strata$/mu);
   });
+
+  const verifier = (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, 'systemd-analyze'))
+    .find((file) => existsSync(file));
+
+  if (verifier === undefined) it.skip('skipped: no systemd-analyze on the path');
+  else {
+    it('is understood by systemd', async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'strata-unit-'));
+      const file = join(folder, 'strata@worker.service');
+      // Node and the program lie elsewhere on this machine, which is not what is judged.
+      const here = unit.replace('/usr/bin/node', process.execPath).replaceAll('/opt/strata', root.replace(/\/$/u, ''));
+      await writeFile(file, here);
+      const { stdout, stderr } = await run(verifier, ['verify', file]);
+      await rm(folder, { recursive: true });
+      // It also judges the machine's own units.
+      expect(`${stdout}${stderr}`.split('\n').filter((line) => line.includes('strata@'))).toEqual([]);
+    });
+  }
 
   it('names a page that exists', () => {
     const page = /^Documentation=file:\/opt\/strata\/(\S+)$/mu.exec(unit)?.[1] ?? '';

@@ -144,6 +144,10 @@ describe('running it', () => {
     expect(await check()).toEqual(['token ok', 'scopes fail', 'events ok', 'socket fail']);
     slack.world.botToken = 'another';
     expect(await check()).toEqual(['token fail', 'events ok', 'socket fail']);
+    const unreachable = settingsFor({ apiUrl: 'http://127.0.0.1:9/api/' });
+    const findings = await checkSlack({ ...parts, settings: unreachable });
+    const hints = findings.filter(({ severity }) => severity === 'fail').map(({ fixHint }) => fixHint);
+    expect(hints).toEqual([expect.stringContaining('network'), expect.stringContaining('network')]);
   });
 
   test('the doctor tells which events have come, and which the app does not seem to subscribe to', async () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describe, type Finding, type Log, type StateStore } from '../../../src/index.ts';
+import { describe, type Finding, isStrataError, type Log, type StateStore } from '../../../src/index.ts';
 import { createInstallations, type Installation, type Installations, type Installed } from './installations.ts';
 import { EVENTS_PATH, INSTALL_PATH, SCOPES, wantedEvents } from './manifest.ts';
 import { seenKinds } from './seen.ts';
@@ -28,7 +28,8 @@ async function checkToken({ settings, log }: CheckParts, token: string): Promise
     const { teamId } = await openWorkspace(web, token);
     return [ok('token', `the bot token is valid for the workspace ${teamId}`), await checkScopes(web, 'scopes')];
   } catch (error) {
-    return [fail('token', describe(error), BOT_TOKEN_REMEDY)];
+    if (isStrataError(error, 'PLATFORM_REFUSED')) return [fail('token', error.data.reason, BOT_TOKEN_REMEDY)];
+    return [fail('token', `Slack cannot be asked: ${describe(error)}`, NETWORK)];
   }
 }
 
@@ -110,6 +111,8 @@ async function checkScopes(web: ReturnType<typeof createWeb>, id: string): Promi
   return fail(id, `missing: ${missing.map(([scope, use]) => `${scope} (${use})`).join(', ')}`, REINSTALL);
 }
 
+const NETWORK = 'Check the network, and api_url if it is set.';
+
 const REINSTALL =
   'Put the manifest of `strata slack manifest` into the settings of the app and install it to the workspace again.';
 
@@ -143,9 +146,10 @@ async function checkTransport(settings: SlackSettings, log: Log): Promise<Findin
     return ok('socket', 'the app token opens a socket');
   } catch (error) {
     const code = codeOf(error);
+    if (code === null) return fail('socket', `Slack cannot be asked: ${describe(error)}`, NETWORK);
     return fail(
       'socket',
-      code === null ? `Slack cannot be asked: ${describe(error)}` : `the app token is refused (${code})`,
+      `the app token is refused (${code})`,
       'Make an app-level token (xapp-) with connections:write, set app_token, and switch on Socket Mode.',
     );
   }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { isServed, servesPlace } from '../../adapters/channels/discord/access.ts';
 import { isWithheld, type MapContext, toInbound } from '../../adapters/channels/discord/map.ts';
 import { keyOf, linkTo, placeOfKey, targetOf } from '../../adapters/channels/discord/place.ts';
-import { isSuperfluous } from '../../adapters/channels/discord/quotes.ts';
+import { needsQuote } from '../../adapters/channels/discord/quotes.ts';
 import { type BotSettings, botsOf } from '../../adapters/channels/discord/settings.ts';
 import { messageSchema } from '../../adapters/channels/discord/wire.ts';
 import { ADA, BOB, BOT, BOT_ROLE, GENERAL, GUILD, OTHER_BOT } from '../fixtures/discord/double.ts';
@@ -124,6 +124,7 @@ describe('a message of Discord', () => {
     const embeds = [{ title: 'Build 7', description: 'failed', fields: [{ name: 'branch', value: 'main' }] }];
     expect(map({ author: OTHER_BOT, embeds })?.text).toBe('[card]\nBuild 7\nfailed\nbranch: main');
     expect(map({ content: 'https://example.org', embeds })?.text).toBe('https://example.org');
+    expect(map({ type: 20, author: OTHER_BOT, content: 'pong' })?.text).toBe('pong');
     expect(isWithheld(wire({ content: '', embeds }))).toBe(false);
     expect(isWithheld(wire({ content: '', components: [{ type: 17 }] }))).toBe(false);
   });
@@ -159,19 +160,23 @@ describe('a quotation', () => {
       referenced_message: message({ channel_id: GENERAL, author, content: 'once', timestamp: at(0) }),
     });
   const self = { userId: BOT.id, roleIds: [] };
-  const isLeftOut = (of: Parameters<typeof reply>, more: Partial<typeof settings> = {}) =>
-    isSuperfluous(reply(...of), { settings: { ...settings, ...more }, place, self });
+  const quotes = (of: Parameters<typeof reply>, more: Partial<typeof settings> = {}, first = '1') =>
+    needsQuote(reply(...of), { settings: { ...settings, ...more }, place, self, first });
 
   test('is left out where the transcript has what is answered', () => {
-    expect(isLeftOut([BOB, 90])).toBe(true);
-    expect(isLeftOut([BOT, 1])).toBe(true);
+    expect(quotes([BOB, 90])).toBe(false);
+    expect(quotes([BOT, 1])).toBe(false);
   });
 
-  test('stands where it has not: older words of the bot, bots and people who are not heard, what Discord withheld', () => {
-    expect(isLeftOut([BOT, 90])).toBe(false);
-    expect(isLeftOut([OTHER_BOT, 1], { hear_bots: false })).toBe(false);
-    expect(isLeftOut([BOB, 1], { users: { allow: [], deny: [BOB.id] } })).toBe(false);
-    expect(isLeftOut([BOB, 1], { message_content: false })).toBe(false);
+  test('stands where it has not: before its beginning, older words of the bot, bots that are not heard, what was withheld', () => {
+    expect(quotes([BOB, 1], {}, '9'.repeat(20))).toBe(true);
+    expect(quotes([BOT, 90])).toBe(true);
+    expect(quotes([OTHER_BOT, 1], { hear_bots: false })).toBe(true);
+    expect(quotes([BOB, 1], { message_content: false })).toBe(true);
+  });
+
+  test('never brings in whom the lists keep out', () => {
+    expect(quotes([BOB, 1], { users: { allow: [], deny: [BOB.id] } }, '9'.repeat(20))).toBe(false);
   });
 });
 

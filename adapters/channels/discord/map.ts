@@ -3,8 +3,9 @@ import { isShown, mediaTypeOf, toAttachment } from './attachment.ts';
 import type { Place } from './place.ts';
 import type { WireMember, WireMessage, WireQuoted, WireUser } from './wire.ts';
 
-/** Types of messages that people write; joins, pins, boosts and the like are the platform's own. */
-const SAID = { default: 0, reply: 19, threadStarter: 21 } as const;
+/** Types of messages that people and bots write; joins, pins, boosts and the like are the platform's own. */
+const SAID = { default: 0, reply: 19, answerOfCommand: 20, threadStarter: 21, answerOfMenu: 23 } as const;
+const SAID_TYPES: ReadonlySet<number> = new Set(Object.values(SAID));
 const FORWARD = 1;
 const QUOTE_LENGTH = 300;
 
@@ -66,7 +67,7 @@ export function toParts(message: WireMessage, context: Omit<MapContext, 'isPast'
 }
 
 function isSaid({ type }: Pick<WireMessage, 'type'>): boolean {
-  return type === SAID.default || type === SAID.reply || type === SAID.threadStarter;
+  return SAID_TYPES.has(type);
 }
 
 /** Whether Discord withheld the content, for want of the privileged intent. */

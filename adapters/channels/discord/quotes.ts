@@ -1,7 +1,7 @@
 import type { Self } from './map.ts';
 import type { Place } from './place.ts';
 import type { BotSettings } from './settings.ts';
-import type { WireMessage } from './wire.ts';
+import { isNewer, type WireMessage } from './wire.ts';
 
 /** A reply so soon needs no quotation: what it answers stands just before it. */
 const AT_ONCE_MS = 120_000;
@@ -10,19 +10,21 @@ interface QuoteContext {
   readonly settings: Pick<BotSettings, 'hear_bots' | 'message_content' | 'users'>;
   readonly place: Pick<Place, 'guildId'>;
   readonly self: Self;
+  /** The first message that was kept of the conversation. */
+  readonly first: string;
 }
 
 /**
- * Whether the transcript tells by itself what a message replies to: the words of people are kept under the ids of their
- * messages, those of the bot are not.
+ * Whether a reply has to say what it answers. The words of people are kept under the ids of their messages, those of the
+ * bot are not; who is not to be heard is not quoted either.
  */
-export function isSuperfluous(message: WireMessage, { settings, place, self }: QuoteContext): boolean {
+export function needsQuote(message: WireMessage, { settings, place, self, first }: QuoteContext): boolean {
   const quoted = message.referenced_message;
-  if (!quoted) return true;
+  if (!quoted || settings.users.deny.includes(quoted.author.id)) return false;
+  if (isNewer(first, quoted.id)) return true;
   if (quoted.author.id === self.userId) {
-    return Date.parse(message.timestamp) - Date.parse(quoted.timestamp ?? message.timestamp) <= AT_ONCE_MS;
+    return Date.parse(message.timestamp) - Date.parse(quoted.timestamp ?? message.timestamp) > AT_ONCE_MS;
   }
-  const isHeard = settings.hear_bots || quoted.author.bot !== true;
   const isRead = settings.message_content || place.guildId === null;
-  return isHeard && isRead && !settings.users.deny.includes(quoted.author.id);
+  return !isRead || (quoted.author.bot === true && !settings.hear_bots);
 }

@@ -10,10 +10,10 @@ import type { Members } from './members.ts';
 import { isOutOfReach, patiently } from './patience.ts';
 import { keyOf, type Place } from './place.ts';
 import type { Places } from './places.ts';
-import { isSuperfluous } from './quotes.ts';
+import { needsQuote } from './quotes.ts';
 import type { Rest } from './rest.ts';
 import type { BotSettings } from './settings.ts';
-import { bulkDeleteSchema, deleteSchema, isNewer, messageSchema, updateSchema, type WireMessage } from './wire.ts';
+import { bulkDeleteSchema, deleteSchema, messageSchema, updateSchema, type WireMessage } from './wire.ts';
 
 export interface ReceiverParts {
   readonly bot: string;
@@ -178,9 +178,7 @@ async function openMessage(parts: ReceiverParts, { message, place, conversation 
   const { places, settings, beginnings } = parts;
   const self = places.self(place.guildId);
   const first = await patiently(parts, 'stored', () => beginnings.of(conversation, message.id));
-  const replied = message.message_reference?.message_id;
-  const isFromBefore = Boolean(replied) && isNewer(first, replied ?? first);
-  const quotes = isFromBefore || !isSuperfluous(message, { settings, place, self });
+  const quotes = needsQuote(message, { settings, place, self, first });
   const imageBytes = settings.attachments.image_mb * 1_000_000;
   const context: MapContext = { conversation, place, self, names: places.names, imageBytes, quotes, isPast: false };
   return { read: await withFiles(message, parts.files), context };

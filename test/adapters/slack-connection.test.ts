@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkSlack } from '../../adapters/channels/slack/check.ts';
@@ -199,6 +201,40 @@ describe('running it', () => {
     expect(web.features).toHaveProperty('assistant_view');
     expect(web.features.slash_commands.map(({ command }) => command)).toContain('/strata-memory');
     expect(web.features.slash_commands.every((command) => 'url' in command)).toBe(true);
+  });
+
+  test('every right is needed by a call or an event, and none is missing', () => {
+    const folder = join(import.meta.dirname, '../../adapters/channels/slack');
+    const code = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+    const call = /(?:\bweb\.|apiCall\('|call\(parts, ')((?:assistant|chat|conversations|files|users|views)\.[\w.]+)/g;
+    const called = new Set(code.flatMap((text) => [...text.matchAll(call)].map(([, method = '']) => method)));
+    // What the documentation of each method says.
+    const ofCalls: Readonly<Record<string, readonly string[]>> = {
+      'assistant.threads.setStatus': ['assistant:write'],
+      'assistant.threads.setSuggestedPrompts': ['assistant:write'],
+      'assistant.threads.setTitle': ['assistant:write'],
+      'chat.appendStream': ['chat:write'],
+      'chat.delete': ['chat:write'],
+      'chat.getPermalink': [],
+      'chat.postEphemeral': ['chat:write'],
+      'chat.postMessage': ['chat:write'],
+      'chat.startStream': ['chat:write'],
+      'chat.stopStream': ['chat:write'],
+      'chat.update': ['chat:write'],
+      'conversations.history': ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
+      'conversations.info': ['channels:read', 'groups:read', 'mpim:read'],
+      'conversations.open': ['im:write'],
+      'conversations.replies': ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
+      'files.info': ['files:read'],
+      'files.uploadV2': ['files:write'],
+      'users.info': ['users:read'],
+      'views.open': [],
+      'views.publish': [],
+    };
+    expect([...called].toSorted()).toEqual(Object.keys(ofCalls));
+    const ofEvents = ['app_mentions:read', 'commands', 'metadata.message:read'];
+    const needed = new Set([...Object.values(ofCalls).flat(), ...ofEvents]);
+    expect(SCOPES.map(([scope]) => scope)).toEqual([...needed].toSorted());
   });
 
   test('the printed manifest stays within the limits of its fields', async () => {

@@ -31,11 +31,10 @@ export const SCOPES = [
   ['groups:history', 'messages of private channels'],
   ['groups:read', 'names of private channels'],
   ['im:history', 'direct messages'],
-  ['im:read', 'direct messages'],
   ['im:write', 'the direct message of a person, for the App Home and files'],
   ['metadata.message:read', 'finding a reply that was posted before a crash'],
   ['mpim:history', 'messages of groups'],
-  ['mpim:read', 'who is in a group'],
+  ['mpim:read', 'that a place is a group'],
   ['users:read', 'names of people'],
 ] as const;
 

@@ -125,8 +125,12 @@ interface Known {
   readonly seqs: readonly number[];
 }
 
-/** For a query of one word, the rank with all weights at 1 is how often the row has it. */
-const OCCURRENCES = sql`ts_rank_cd('{1,1,1,1}', found.words, wanted.term)`;
+/**
+ * For a query of one word, the rank with all weights at 1 is how often the row has it. Most rows have each of their words
+ * once, which their lengths tell for less.
+ */
+const OCCURRENCES = sql`case when length(found.words) = found.length then 1
+  else ts_rank_cd('{1,1,1,1}', found.words, wanted.term) end`;
 
 /** Once, and not for every row that they are held against. */
 function parsed(terms: Expression<readonly string[]>, limits: Expression<unknown>) {

@@ -11,7 +11,7 @@ import { createWords } from '../words.ts';
 import { conversationKey, SILENT, withWorld } from '../world.ts';
 
 const CONVERSATIONS = 300;
-/** A window that is nearly always over its thresholds: nobody summarises here, so that turns kick. */
+/** A window that is soon over its thresholds: nobody summarises here. */
 const AGENT = { context_window: 6000, max_output_tokens: 500, tools: [] };
 const TALKS = 4;
 
@@ -43,8 +43,8 @@ export async function kick({ quick }: RowOptions): Promise<RowResult> {
     figures: [
       ...[50, 99].map((percent) => figure('a kick, Redis up', percent, { ours: up, baseline: awaited(percent) })),
       ...[50, 99].map((percent) => figure('a kick, Redis away', percent, { ours: away, baseline: awaited(percent) })),
-      figure('framework time of a turn that kicks, Redis up', 50, { ours: turnsUp.times, baseline: inProcess }),
-      figure('framework time of a turn that kicks, Redis away', 50, { ours: turnsAway.times, baseline: inProcess }),
+      figure('a turn of a gateway with summaries due, Redis up', 50, { ours: turnsUp.times, baseline: inProcess }),
+      figure('a turn of a gateway with summaries due, Redis away', 50, { ours: turnsAway.times, baseline: inProcess }),
     ],
     notes: [
       `${kicks} kicks of ${CONVERSATIONS} conversations in bursts of 50. ${turns} turns one at a time of a gateway whose summaries nobody writes, the model at 0 ms; they kicked ${local.kicks}, ${turnsUp.kicks} and ${turnsAway.kicks} times. Redis: ${redis.name}.`,

@@ -389,20 +389,19 @@ describe('the commands in Discord', () => {
     });
   });
 
-  test('a button that lacks a text opens the form with what the message shows', async () => {
+  test('a button that lacks a text opens the form with the wording as it is now, to the letter', async () => {
     await withChannel({}, async ({ double, sink }) => {
       const command = { path: ['memory', 'edit'], options: { id: memoryId } };
-      sink.answer = () => ({ ...plain, text: 'a_b', actions: [{ label: 'Correct it', style: 'plain', command }] });
+      const wording = 'a_b \\* [c](https://example.org)';
+      sink.answer = () => ({ ...plain, text: wording, actions: [{ label: 'Correct it', style: 'plain', command }] });
       const shown = await answerTo(double, double.interact(slash('memory', 'show', { id: memoryId })));
-      const form = await answerTo(
-        double,
-        double.interact({
-          ...press(labelled(shown, 'Correct it')),
-          message: { ...message({ channel_id: GENERAL, author: ADA }), embeds: [{ description: 'a\\_b' }] },
-        }),
-      );
+      const form = await answerTo(double, double.interact(press(labelled(shown, 'Correct it'))));
       expect(form.type).toBe(9);
-      expect(JSON.stringify(form)).toContain('"value":"a_b"');
+      expect(JSON.stringify(form)).toContain(JSON.stringify({ value: wording }).slice(1, -1));
+      const components = [{ type: 18, component: { type: 4, custom_id: 'text', value: '  ' } }];
+      const custom_id = String(form.data['custom_id']);
+      const blank = await answerTo(double, double.interact({ type: 5, data: { custom_id, components } }));
+      expect(JSON.stringify(blank)).toContain('no text in the form');
     });
   });
 

@@ -193,10 +193,8 @@ async function ask(visit: Visit, command: ReplyCommand, option: OptionSpec): Pro
   await responder.form(formOf({ customId, command, option, text }));
 }
 
-/** What is to be corrected: from the message that the button stands in, else from the sibling that shows it. */
-async function wordingOf({ parts, interaction, invoke }: Visit, command: ReplyCommand): Promise<string> {
-  const shown = interaction.message?.embeds[0]?.description;
-  if (shown) return shown.replace(/\\([*_`~|>#\-[\]().])/g, '$1');
+/** What is to be corrected, as the sibling that shows it tells. */
+async function wordingOf({ parts, invoke }: Visit, command: ReplyCommand): Promise<string> {
   const sibling = { path: [command.path[0] ?? '', 'show'], options: command.options };
   if (actionOf(sibling) === null) return '';
   const reply = await parts.sink.command(invoke(sibling));
@@ -233,7 +231,10 @@ async function submit(visit: Visit): Promise<void> {
     return await say(responder, notice('This form is no longer valid. Use the command again.'));
   }
   const { path, options } = read.button.command;
-  await run(visit, { path, options: { ...options, ...formValues(interaction.data?.components ?? []) } }, 'answer');
+  const command = { path, options: { ...options, ...formValues(interaction.data?.components ?? []) } };
+  // A form cannot be answered with another one.
+  if (missingFormOption(command) !== null) return await say(responder, notice('There was no text in the form.'));
+  await run(visit, command, 'answer');
 }
 
 async function rendered(visit: Visit, reply: CommandReply): Promise<Answer> {

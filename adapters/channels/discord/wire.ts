@@ -116,7 +116,6 @@ export const interactionSchema = z.object({
   channel_id: id.nullish(),
   member: memberSchema.extend({ user: userSchema }).nullish(),
   user: userSchema.nullish(),
-  message: z.object({ embeds: z.array(z.object({ description: z.string().nullish() })).default([]) }).nullish(),
   data: z
     .object({
       name: z.string().nullish(),

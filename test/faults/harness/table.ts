@@ -8,13 +8,16 @@ export interface Skipped {
 }
 
 const MOST_SHOWN = 12;
+/** Only where compare-and-set is switched off. */
+const FORCED = 'stale commits forced';
 
-/** The results as a Markdown table that also reads well in a terminal. */
+/** The results side by side, as a Markdown table that also reads well in a terminal. */
 export function formatTable(results: readonly RunResult[]): string {
-  const rows = results.map(cellsOf);
-  const heads = Object.keys(rows[0] ?? {});
-  const lines = [heads, ...rows.map((row) => Object.values(row))];
-  const widths = heads.map((_, column) => Math.max(...lines.map((cells) => (cells[column] ?? '').length)));
+  const columns = results.map(cellsOf);
+  const isTold = (name: string) => name !== FORCED || columns.some((column) => column[name] !== '0');
+  const names = Object.keys(columns[0] ?? {}).filter(isTold);
+  const lines = names.map((name) => [name, ...columns.map((column) => column[name] ?? '')]);
+  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((cells) => (cells[column] ?? '').length)));
   const [head = '', ...body] = lines.map(
     (cells) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`,
   );
@@ -23,27 +26,25 @@ export function formatTable(results: readonly RunResult[]): string {
 
 function cellsOf(result: RunResult): Readonly<Record<string, string>> {
   const { deployment, toll, answers, damage } = result;
+  const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(1)} s`;
   return {
     deployment: `${deployment.number} ${deployment.name}${result.servers.includes(JS_REDIS) ? ` (${JS_REDIS})` : ''}`,
     messages: String(result.messages),
     kills: String(toll.gateway + toll.worker + toll.all + toll.redis + toll.postgres),
-    'gateways / workers / both': `${toll.gateway} / ${toll.worker} / ${toll.all}`,
-    'Redis (wiped) / Postgres': `${toll.redis} (${toll.wiped}) / ${toll.postgres}`,
-    frozen: String(toll.frozen),
+    'of gateways, workers, both in one': `${toll.gateway}, ${toll.worker}, ${toll.all}`,
+    'of Redis (wiped), Postgres': `${toll.redis} (${toll.wiped}), ${toll.postgres}`,
+    'processes that stood still': String(toll.frozen),
     'summaries + condensed': `${result.summaries} + ${result.condensed}`,
     memories: String(result.memories),
-    'model calls (failed)': `${result.modelCalls} (${result.modelFaults})`,
+    'model calls (failed on purpose)': `${result.modelCalls} (${result.modelFaults})`,
     'stale commits refused': String(result.staleRefused),
-    'stale commits forced': String(result.staleForced),
-    'delivered again': String(result.redelivered),
+    [FORCED]: String(result.staleForced),
+    'messages delivered again': String(result.redelivered),
     'posts recognised': String(result.recognised),
     'double posts': String(result.doublePosts),
     'lost messages': String(result.lost),
-    'answer p50 / p99 / longest': [answers.median, answers.p99, answers.longest]
-      .map((ms) => `${(ms / 1000).toFixed(1)} s`)
-      .join(' / '),
-    looks: String(result.looks),
-    seconds: result.seconds.toFixed(0),
+    'answer p50, p99, longest': [answers.median, answers.p99, answers.longest].map(seconds).join(', '),
+    'looks, seconds': `${result.looks}, ${result.seconds.toFixed(0)}`,
     invariants: damage.length === 0 ? 'hold' : `BROKEN: ${damage.length}`,
   };
 }

@@ -16,6 +16,7 @@ import {
   type SlackDouble,
   startSlack,
   TEAM,
+  WORKSPACE_URL,
 } from '../fixtures/slack/double.ts';
 import { type Opened, openChannel, plain, settingsFor, until } from '../fixtures/slack/kit.ts';
 
@@ -214,7 +215,7 @@ describe('answers', () => {
     const reply = slack.say(GENERAL, ADA, 'green tea', { thread_ts: ts });
     await until('both arrive', () => bot.sink.messages.length === 2);
     const links = await Promise.all(bot.sink.messages.map((message) => bot.channel.linkTo(message)));
-    const place = `https://home.slack.com/archives/${GENERAL}`;
+    const place = `${WORKSPACE_URL}archives/${GENERAL}`;
     const [first, second] = [ts, reply.ts].map((stamp) => stamp.replace('.', ''));
     expect(links).toEqual([`${place}/p${first}`, `${place}/p${second}?thread_ts=${ts}&cid=${GENERAL}`]);
     const conversation = `slack:${TEAM}:${GENERAL}` as ConversationKey;

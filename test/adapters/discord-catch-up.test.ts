@@ -239,7 +239,7 @@ describe('how long it takes', () => {
           return 1 + busy.length;
         },
         meanwhile: (double) => {
-          for (const id of busy) double.rest.limit('GET', new RegExp(`/${id}/messages$`), { forMs: 1_000 });
+          for (const id of busy) double.rest.limit('GET', new RegExp(`/${id}/messages$`), { forMs: 2_500 });
         },
       },
       async ({ double, sink }) => {

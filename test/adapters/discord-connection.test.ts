@@ -136,7 +136,8 @@ describe('a connection', () => {
       expect(tried - before).toBeLessThan(7);
       const stopping = Date.now();
       await channel.stop();
-      expect(Date.now() - stopping).toBeLessThan(1_000);
+      // Less than what an attempt under way is given to end.
+      expect(Date.now() - stopping).toBeLessThan(4_000);
       double.gateway.state.closeWith = 0;
       await delay(2_500);
       expect(double.gateway.open).toBe(0);

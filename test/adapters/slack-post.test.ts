@@ -150,6 +150,23 @@ describe('a reply', () => {
     expect(await bot.channel.post(post({ conversation, attempt: 2 }), { signal })).toEqual(first);
   });
 
+  test('is found in its thread though somebody wrote in another one meanwhile', async () => {
+    const state = createState();
+    const table = { direct_conversation: 'person', catch_up: { messages: 0 } };
+    const bot = await start({ state, table });
+    const first = slack.say(DIRECT, ADA, 'about cats');
+    const { conversation } = await until('it arrives', () => bot.sink.messages[0]);
+    slack.fail('chat.postMessage', { lost: true });
+    await expect(bot.channel.post(post({ conversation }), { signal })).rejects.toThrow('Slack');
+    const later = slack.say(DIRECT, ADA, 'about dogs');
+    await until('it arrives', () => bot.sink.messages[1]);
+    await bot.channel.stop();
+    const again = await start({ state, table });
+    await again.channel.post(post({ conversation, attempt: 2 }), { signal });
+    await again.channel.post(post({ conversation, nonce: '1-2-0' }), { signal });
+    expect(slack.posted(DIRECT).map(({ thread_ts: thread }) => thread)).toEqual([first.ts, later.ts]);
+  });
+
   test('that is a file is uploaded once, though the process died before its message stood there', async () => {
     const bot = await start();
     const file = { kind: 'file', name: 'reply.md', text: 'A long story.' } as const;

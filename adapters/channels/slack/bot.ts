@@ -105,11 +105,11 @@ async function send(
     // The draft is gone or cannot be changed: the reply is posted as if there had been none.
     const again = { ...post, attempt: Math.max(2, post.attempt) };
     const platformMessageId = await poster.send(again, options).catch(async (failure: unknown) => {
-      await drafts.remove(post.conversation, draft);
+      await drafts.remove(post.conversation, draft.ts);
       throw failure;
     });
-    if (platformMessageId === draft) await drafts.settled(post.conversation);
-    else await drafts.remove(post.conversation, draft);
+    if (platformMessageId === draft.ts) await drafts.settled(post.conversation);
+    else await drafts.remove(post.conversation, draft.ts);
     return { platformMessageId };
   }
 }

@@ -4,6 +4,7 @@ import { placeOfKey } from './place.ts';
 import { EVENT_TYPE } from './post.ts';
 import type { SlackSettings } from './settings.ts';
 import type { Threads } from './threads.ts';
+import { codeOf } from './web.ts';
 import { historySchema } from './wire.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -24,7 +25,7 @@ export interface DraftParts {
 export interface Drafts {
   show(conversation: ConversationKey, text: string): void;
   /** Ends the stream. Gives the message for the final text. */
-  take(conversation: ConversationKey): Promise<string | null>;
+  take(conversation: ConversationKey): Promise<TakenDraft | null>;
   /** The final text stands in the message: it is a draft no more. */
   settled(conversation: ConversationKey): Promise<void>;
   /** The message did not become the final text, which stands elsewhere. */
@@ -35,11 +36,15 @@ export interface Drafts {
   sweep(): Promise<void>;
 }
 
+const takenSchema = z.object({ ts: z.string(), threadTs: z.string() });
+export type TakenDraft = z.infer<typeof takenSchema>;
+
 interface Draft {
   wanted: string;
   /** What Slack was given of `wanted`. */
   shown: string;
-  ts: string | null;
+  /** Where it stands; null before it is opened. */
+  at: TakenDraft | null;
   /** The stream has expired or could not be opened: nothing more is shown. */
   isOver: boolean;
   readonly over: AbortController;
@@ -50,17 +55,17 @@ const IDLE = Promise.resolve();
 
 export function createDrafts(parts: DraftParts): Drafts {
   const drafts = new Map<ConversationKey, Draft>();
-  const end = async (conversation: ConversationKey): Promise<string | null> => {
+  const end = async (conversation: ConversationKey): Promise<TakenDraft | null> => {
     const draft = drafts.get(conversation);
     if (draft === undefined) return null;
     drafts.delete(conversation);
     draft.over.abort();
     await draft.running;
-    if (draft.ts === null) return null;
+    if (draft.at === null) return null;
     const { channelId: channel } = placeOfKey(conversation);
     // An expired stream has ended already; its message is still there.
-    await parts.workspace.web.chat.stopStream({ channel, ts: draft.ts }).catch(() => undefined);
-    return draft.ts;
+    await parts.workspace.web.chat.stopStream({ channel, ts: draft.at.ts }).catch(() => undefined);
+    return draft.at;
   };
   const discard = async (conversation: ConversationKey, ts: string): Promise<void> => {
     await remove(parts, conversation, ts);
@@ -79,8 +84,8 @@ export function createDrafts(parts: DraftParts): Drafts {
     remove: discard,
     drop(conversation) {
       const work = async () => {
-        const ts = await end(conversation);
-        if (ts !== null) await discard(conversation, ts);
+        const taken = await end(conversation);
+        if (taken !== null) await discard(conversation, taken.ts);
       };
       work().catch((error: unknown) => parts.log.debug('A draft was left behind', { cause: describe(error) }));
     },
@@ -89,7 +94,7 @@ export function createDrafts(parts: DraftParts): Drafts {
 }
 
 function newDraft(): Draft {
-  return { wanted: '', shown: '', ts: null, isOver: false, over: new AbortController(), running: IDLE };
+  return { wanted: '', shown: '', at: null, isOver: false, over: new AbortController(), running: IDLE };
 }
 
 async function write(parts: DraftParts, conversation: ConversationKey, draft: Draft): Promise<void> {
@@ -100,8 +105,9 @@ async function write(parts: DraftParts, conversation: ConversationKey, draft: Dr
     await pause();
     while (draft.wanted !== draft.shown) {
       const text = draft.wanted;
-      if (draft.ts === null) await open(parts, conversation, { draft, text });
-      else await append(parts, { channel: placeOfKey(conversation).channelId, ts: draft.ts, text, shown: draft.shown });
+      if (draft.at === null) await open(parts, conversation, { draft, text });
+      else
+        await append(parts, { channel: placeOfKey(conversation).channelId, ts: draft.at.ts, text, shown: draft.shown });
       draft.shown = text;
       await pause();
     }
@@ -133,8 +139,8 @@ async function open(
     markdown_text: harmless(text),
     ...recipient,
   });
-  draft.ts = startedSchema.parse(answer).ts;
-  await state.set(NAMESPACE, conversation, draft.ts);
+  draft.at = { ts: startedSchema.parse(answer).ts, threadTs };
+  await state.set(NAMESPACE, conversation, draft.at);
 }
 
 async function append(
@@ -163,24 +169,24 @@ async function remove({ workspace }: DraftParts, conversation: ConversationKey, 
 async function sweep(parts: DraftParts): Promise<void> {
   for (const { key, value } of await parts.state.list(NAMESPACE)) {
     const conversation = parseKey(key).key;
-    if (placeOfKey(conversation).teamId !== parts.workspace.teamId || typeof value !== 'string') continue;
-    if (!(await isFinal(parts, conversation, value))) await remove(parts, conversation, value);
+    const draft = takenSchema.safeParse(value).data;
+    if (placeOfKey(conversation).teamId !== parts.workspace.teamId || draft === undefined) continue;
+    if (!(await isFinal(parts, conversation, draft))) await remove(parts, conversation, draft.ts);
     await parts.state.delete(NAMESPACE, key);
   }
 }
 
 /** Whether the whole reply was put into the message before the process ended. */
-async function isFinal(parts: DraftParts, conversation: ConversationKey, ts: string): Promise<boolean> {
-  const threadTs = await parts.threads.of(conversation);
+async function isFinal(parts: DraftParts, conversation: ConversationKey, draft: TakenDraft): Promise<boolean> {
   const { channelId: channel } = placeOfKey(conversation);
-  const answer = await parts.workspace.web.conversations.replies({
-    channel,
-    ts: threadTs ?? ts,
-    oldest: ts,
-    latest: ts,
-    inclusive: true,
-    include_all_metadata: true,
-  });
-  const found = historySchema.parse(answer).messages.find((message) => message.ts === ts);
-  return found?.metadata?.event_type === EVENT_TYPE;
+  const { ts, threadTs } = draft;
+  const range = { oldest: ts, latest: ts, inclusive: true, include_all_metadata: true };
+  try {
+    const answer = await parts.workspace.web.conversations.replies({ channel, ts: threadTs, ...range });
+    const found = historySchema.parse(answer).messages.find((message) => message.ts === ts);
+    return found?.metadata?.event_type === EVENT_TYPE;
+  } catch (error) {
+    if (codeOf(error) === 'thread_not_found') return false;
+    throw error;
+  }
 }

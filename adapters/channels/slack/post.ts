@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock, Log, Post } from '../../../src/index.ts';
+import type { TakenDraft } from './drafts.ts';
 import { format } from './format.ts';
 import { isOwn } from './map.ts';
 import { placeOfKey } from './place.ts';
@@ -24,7 +25,7 @@ export interface Poster {
   /** Posts one body. Slack knows no key that posts once: a repeated attempt looks for the message first. */
   send(post: Post, options: { readonly signal: AbortSignal }): Promise<string>;
   /** Turns a message of the bot into this body. */
-  replace(ts: string, post: Post, options: { readonly signal: AbortSignal }): Promise<string>;
+  replace(draft: TakenDraft, post: Post, options: { readonly signal: AbortSignal }): Promise<string>;
 }
 
 const sentSchema = z.object({ ts: z.string() });
@@ -33,7 +34,7 @@ export function createPoster(parts: PosterParts): Poster {
   return {
     async send(post, { signal }) {
       try {
-        const threadTs = await parts.threads.of(post.conversation);
+        const threadTs = await parts.threads.forPost(post.conversation, nonceOf(post));
         const placing = { post, threadTs, signal };
         const found = post.attempt > 1 ? await findPosted(parts, placing) : NOTHING;
         return found.messageTs ?? (await place(parts, { ...placing, hasFile: found.hasFile }));
@@ -41,7 +42,8 @@ export function createPoster(parts: PosterParts): Poster {
         throw signal.aborted ? error : refusedBy(error);
       }
     },
-    async replace(ts, post, { signal }) {
+    async replace({ ts, threadTs }, post, { signal }) {
+      await parts.threads.forPost(post.conversation, nonceOf(post), threadTs);
       const { channelId: channel } = placeOfKey(post.conversation);
       const { text, blocks, metadata } = messageOf(post);
       const body = { channel, ts, text, metadata, parse: 'none', link_names: false };

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { ConversationKey, StateStore } from '../../../src/index.ts';
-import { placeOfKey } from './place.ts';
+import { isDirect, placeOfKey } from './place.ts';
 
 const NAMESPACE = 'slack.threads';
+const POSTS = 'slack.posts';
 
 const newestSchema = z.object({ threadTs: z.string().nullable(), userId: z.string() });
 export type Newest = z.infer<typeof newestSchema>;
@@ -11,12 +12,15 @@ export type Newest = z.infer<typeof newestSchema>;
 export interface Threads {
   /** Told before the message is stored, so that no reply can be earlier. */
   told(conversation: ConversationKey, newest: Newest): Promise<void>;
-  /** The thread to post into: that of the key, else of the newest message. */
+  /** The thread to write into now: that of the key, else of the newest message. */
   of(conversation: ConversationKey): Promise<string | null>;
+  /** The thread of one post: the same on every attempt, whatever was said since. `first`: where it stands already. */
+  forPost(conversation: ConversationKey, nonce: string, first?: string | null): Promise<string | null>;
   /** Who spoke last; null when that is not known. */
   personOf(conversation: ConversationKey): string | null;
 }
 
+const postSchema = z.object({ nonce: z.string(), threadTs: z.string().nullable() });
 const MOST_KNOWN = 5_000;
 
 export function createThreads(state: StateStore): Threads {
@@ -25,22 +29,34 @@ export function createThreads(state: StateStore): Threads {
     if (known.size >= MOST_KNOWN) known.clear();
     known.set(conversation, newest);
   };
+  const of = async (conversation: ConversationKey): Promise<string | null> => {
+    if (!spansThreads(conversation)) return placeOfKey(conversation).threadTs;
+    const newest = known.get(conversation) ?? newestSchema.safeParse(await state.get(NAMESPACE, conversation)).data;
+    return newest?.threadTs ?? null;
+  };
   return {
     async told(conversation, newest) {
       const before = known.get(conversation);
       remember(conversation, newest);
-      const { channelId, threadTs } = placeOfKey(conversation);
-      // Only where many threads are one conversation does the key not say where to answer.
-      if (threadTs !== null || !channelId.startsWith('D') || before?.threadTs === newest.threadTs) return;
+      if (!spansThreads(conversation) || before?.threadTs === newest.threadTs) return;
       await state.set(NAMESPACE, conversation, newest);
     },
-    async of(conversation) {
-      const { threadTs, channelId } = placeOfKey(conversation);
-      if (threadTs !== null) return threadTs;
-      if (!channelId.startsWith('D')) return null;
-      const newest = known.get(conversation) ?? newestSchema.safeParse(await state.get(NAMESPACE, conversation)).data;
-      return newest?.threadTs ?? null;
+    of,
+    async forPost(conversation, nonce, first) {
+      if (!spansThreads(conversation)) return placeOfKey(conversation).threadTs;
+      // Posts of a conversation go out one after the other: the next one shows that the last is settled.
+      const kept = postSchema.safeParse(await state.get(POSTS, conversation)).data;
+      if (kept?.nonce === nonce) return kept.threadTs;
+      const threadTs = first === undefined ? await of(conversation) : first;
+      await state.set(POSTS, conversation, { nonce, threadTs });
+      return threadTs;
     },
     personOf: (conversation) => known.get(conversation)?.userId ?? null,
   };
+}
+
+/** Only where many threads of a direct message are one conversation does the key not say where to answer. */
+function spansThreads(conversation: ConversationKey): boolean {
+  const { channelId, threadTs } = placeOfKey(conversation);
+  return threadTs === null && isDirect(channelId, null);
 }

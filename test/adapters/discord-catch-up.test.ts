@@ -161,6 +161,22 @@ describe('where nothing was kept before', () => {
     );
   });
 
+  test('what was on its way to the store is read though something newer of another place was stored', async () => {
+    await afterAnAbsence(
+      {
+        before: (double) => {
+          double.say(STAFF, BOB, 'on its way', { id: minutesAgo(1), silent: true });
+          double.say(GENERAL, ADA, 'heard');
+          return 1;
+        },
+        meanwhile: () => undefined,
+      },
+      async ({ sink }) => {
+        await until('the message', () => texts(sink.messages).includes('on its way'));
+      },
+    );
+  });
+
   test('a bot that never heard anything reads nothing of the past', async () => {
     const double = await startDiscord();
     double.say(GENERAL, ADA, 'the past', { silent: true });

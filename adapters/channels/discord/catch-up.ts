@@ -9,13 +9,15 @@ import type { Places } from './places.ts';
 import type { Later } from './receive.ts';
 import type { Rest } from './rest.ts';
 import type { BotSettings } from './settings.ts';
-import { isNewer, isSnowflake, timeOf, type WireMessage } from './wire.ts';
+import { isNewer, isSnowflake, snowflakeAt, timeOf, type WireMessage } from './wire.ts';
 
 const SIDE_BY_SIDE = 4;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 /** Places without a kept message that are looked into, the newest ones. */
 const MOST_NEW_PLACES = 100;
+/** A message may have been on its way to the store for so long while a newer one of another place was stored. */
+const MARGIN_MS = 300_000;
 
 export interface CatchUpParts {
   readonly bot: string;
@@ -123,7 +125,7 @@ function planReadings(parts: CatchUpParts, shardId: number, ours: readonly Curso
   );
   const isKnown = new Set(known.map(({ place }) => targetOf(place)));
   const newest = ours.reduce((one, { externalId }) => (isNewer(externalId, one) ? externalId : one), '0');
-  const others = newest === '0' ? [] : parts.places.activeSince(shardId, newest);
+  const others = newest === '0' ? [] : parts.places.activeSince(shardId, snowflakeAt(timeOf(newest) - MARGIN_MS));
   const unheard = others
     .filter(({ place }) => !isKnown.has(targetOf(place)))
     .slice(0, MOST_NEW_PLACES)

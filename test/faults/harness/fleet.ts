@@ -64,25 +64,54 @@ interface Slot {
 }
 
 export function startFleet(options: FleetOptions): Fleet {
-  const surprises: string[] = [];
-  const state = { isStopping: false };
-  const counts = new Map<string, number>();
-  const slots = options.roles.map((role): Slot => {
-    const count = (counts.get(role) ?? 0) + 1;
-    counts.set(role, count);
-    const name = `${role}${count}`;
-    return {
-      name,
-      role,
-      log: join(options.directory, `${name}.log`),
-      child: null,
-      isUp: false,
-      isFrozen: false,
-      deaths: 0,
-    };
+  const self: Self = { options, surprises: [], isStopping: false };
+  const slots = slotsFor(options);
+  const nodes = slots.map((slot) => live(self, slot));
+  return {
+    nodes,
+    surprises: self.surprises,
+    async ready(limitMs) {
+      const deadline = performance.now() + limitMs;
+      while (!slots.every(({ isUp }) => isUp)) {
+        if (performance.now() > deadline || self.surprises.length > MOST_SURPRISES) {
+          const words = await Promise.all(slots.filter(({ isUp }) => !isUp).map(lastWords));
+          throw new Error(`Not all processes could be started. ${[...self.surprises, ...words].join(' ')}`);
+        }
+        await sleep(20);
+      }
+    },
+    async stop() {
+      self.isStopping = true;
+      return (await Promise.all(slots.map(end))).flat();
+    },
+    async [Symbol.asyncDispose]() {
+      self.isStopping = true;
+      const ends = slots.map(({ child }) => (child === null ? null : once(child, 'exit')));
+      for (const { child } of slots) child?.kill('SIGKILL');
+      await Promise.all(ends);
+    },
+  };
+}
+
+interface Self {
+  readonly options: FleetOptions;
+  readonly surprises: string[];
+  isStopping: boolean;
+}
+
+function slotsFor({ roles, directory }: FleetOptions): readonly Slot[] {
+  return roles.map((role, index) => {
+    const name = `${role}${roles.slice(0, index + 1).filter((other) => other === role).length}`;
+    const log = join(directory, `${name}.log`);
+    return { name, role, log, child: null, isUp: false, isFrozen: false, deaths: 0 };
   });
-  const nodes = slots.map(nodeOf);
-  const live = (slot: Slot, node: Node) => {
+}
+
+/** Keeps a process in the slot: each time it ends another one is started. */
+function live(self: Self, slot: Slot): Node {
+  const { options } = self;
+  const node = nodeOf(slot);
+  const start = (): void => {
     const child = spawnNode(slot, options);
     slot.child = child;
     const link = linkTo(slot, child);
@@ -95,46 +124,24 @@ export function startFleet(options: FleetOptions): Fleet {
     child.on('exit', (code, signal) => {
       Object.assign(slot, { child: null, isUp: false, isFrozen: false });
       options.onGone(link);
-      if (state.isStopping) return;
-      const isExpected = signal === 'SIGKILL';
-      if (isExpected) slot.deaths += 1;
-      if (!isExpected && !options.isExcused()) {
-        lastWords(slot).then(
-          (words) => surprises.push(`${slot.name} ended by itself with ${signal ?? code}: ${words}`),
-          () => undefined,
-        );
-      }
-      setTimeout(() => state.isStopping || live(slot, node), isExpected ? options.restartMs() : RETRY_MS);
+      if (self.isStopping) return;
+      const wasKilled = signal === 'SIGKILL';
+      if (wasKilled) slot.deaths += 1;
+      else note(self, slot, String(signal ?? code));
+      setTimeout(() => self.isStopping || start(), wasKilled ? options.restartMs() : RETRY_MS);
     });
   };
-  slots.forEach((slot, index) => {
-    const node = nodes[index];
-    if (node !== undefined) live(slot, node);
-  });
-  return {
-    nodes,
-    surprises,
-    async ready(limitMs) {
-      const deadline = performance.now() + limitMs;
-      while (!slots.every(({ isUp }) => isUp)) {
-        if (performance.now() > deadline || surprises.length > MOST_SURPRISES) {
-          const words = await Promise.all(slots.filter(({ isUp }) => !isUp).map(lastWords));
-          throw new Error(`Not all processes could be started. ${[...surprises, ...words].join(' ')}`);
-        }
-        await sleep(20);
-      }
-    },
-    async stop() {
-      state.isStopping = true;
-      return (await Promise.all(slots.map(end))).flat();
-    },
-    async [Symbol.asyncDispose]() {
-      state.isStopping = true;
-      const ends = slots.map(({ child }) => (child === null ? null : once(child, 'exit')));
-      for (const { child } of slots) child?.kill('SIGKILL');
-      await Promise.all(ends);
-    },
-  };
+  start();
+  return node;
+}
+
+/** A process that ended by itself, unless it had a reason. */
+function note({ options, surprises }: Self, slot: Slot, how: string): void {
+  if (options.isExcused()) return;
+  lastWords(slot).then(
+    (words) => surprises.push(`${slot.name} ended by itself with ${how}: ${words}`),
+    () => undefined,
+  );
 }
 
 function nodeOf(slot: Slot): Node {

@@ -97,11 +97,14 @@ export function readPostgres(url: string): ReadRows {
     try {
       await client.connect();
       await client.query('start transaction isolation level repeatable read read only');
-      const raw = { conversations: [], entries: [], summaries: [], memories: [], outbox: [] };
-      const found = { ...raw };
-      for (const [table, query] of Object.entries(QUERIES))
-        Object.assign(found, { [table]: (await client.query(query)).rows });
-      return parse(found);
+      const read = async (query: string): Promise<readonly unknown[]> => (await client.query(query)).rows;
+      return parse({
+        conversations: await read(QUERIES.conversations),
+        entries: await read(QUERIES.entries),
+        summaries: await read(QUERIES.summaries),
+        memories: await read(QUERIES.memories),
+        outbox: await read(QUERIES.outbox),
+      });
     } finally {
       await client.end().catch(() => undefined);
     }

@@ -45,7 +45,7 @@ if (unknown.length > 0) {
 
 const wanted = Object.entries(ROWS).filter(([name]) => positionals.length === 0 || positionals.includes(name));
 const sections: Section[] = [];
-const failures: string[] = [];
+const failures = new Map<string, string>();
 for (const [name, { title, load }] of wanted) {
   process.stderr.write(`${name} ...`);
   const startedAt = performance.now();
@@ -53,7 +53,7 @@ for (const [name, { title, load }] of wanted) {
     const run = await load();
     sections.push({ name, title, ...(await run({ quick: values.quick })) });
   } catch (error) {
-    failures.push(`${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    failures.set(name, error instanceof Error ? (error.stack ?? error.message) : String(error));
     process.stderr.write(' failed,');
   }
   process.stderr.write(` ${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`);
@@ -66,8 +66,8 @@ if (values.json) {
   );
   console.log(JSON.stringify({ machine, quick: values.quick, figures }, null, 2));
 } else {
-  console.log(formatPage(sections, { machine, quick: values.quick }));
+  console.log(formatPage(sections, { machine, quick: values.quick, failed: [...failures.keys()] }));
 }
-for (const failure of failures) console.error(`\nFailed: ${failure}`);
+for (const [name, failure] of failures) console.error(`\nFailed: ${name}: ${failure}`);
 // What a failed row left open is not waited for.
-if (failures.length > 0) process.exit(1);
+if (failures.size > 0) process.exit(1);

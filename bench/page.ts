@@ -9,17 +9,18 @@ export interface Section extends RowResult {
 interface Run {
   readonly machine: string;
   readonly quick: boolean;
+  /** Names of rows that came to no end. */
+  readonly failed: readonly string[];
 }
 
 /** The figures of a run as a page of the documentation, which also reads well in a terminal. */
-export function formatPage(sections: readonly Section[], { machine, quick }: Run): string {
+export function formatPage(sections: readonly Section[], { machine, quick, failed }: Run): string {
   const kind = quick ? 'A quick run, which does less of each: the bars are meant for a whole one. ' : '';
-  return [
-    '# Benchmarks',
-    INTRODUCTION,
-    `${kind}${machine}. ${verdict(sections.flatMap(({ figures }) => figures))}`,
-    ...sections.map(formatSection),
-  ].join('\n\n');
+  const judged = verdict(sections.flatMap(({ figures }) => figures));
+  const missing = failed.length === 0 ? '' : ` Not measured, because they failed: ${failed.join(', ')}.`;
+  return ['# Benchmarks', INTRODUCTION, `${kind}${machine}. ${judged}${missing}`, ...sections.map(formatSection)].join(
+    '\n\n',
+  );
 }
 
 const INTRODUCTION = `\`npm run -s bench > docs/benchmarks.md\` measures every figure beside its baseline in the same run and writes this page;

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -136,7 +135,10 @@ function startWorker(port: string): { readonly child: ChildProcess; until(line: 
   return {
     child,
     async until(line) {
-      while (!lines.has(line)) await Promise.race([delay(10), once(child, 'exit')]);
+      while (!lines.has(line)) {
+        if (child.exitCode !== null) throw new Error('A worker of the baseline ended.');
+        await delay(10);
+      }
     },
   };
 }

@@ -6,6 +6,7 @@ export { defineTool, type Tool, type ToolContext } from './tools/define.ts';
 export type { AgentSettings } from './config/schema.ts';
 export type { BotParts, Role as ProcessRole } from './wiring.ts';
 export { createPromptLibrary } from './prompt-library.ts';
+export { breathe } from './breathe.ts';
 export { describe, type ErrorCode, isStrataError, ModelError, type ModelFailure, StrataError } from './errors.ts';
 export type * from './events.ts';
 

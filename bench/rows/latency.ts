@@ -21,7 +21,8 @@ const IDLE_COMPACTION = { background_threshold: 0.93, aggressive_threshold: 0.94
  */
 export async function latency({ quick }: RowOptions): Promise<RowResult> {
   const summaryMs = quick ? 5000 : 20_000;
-  const rounds = quick ? 1 : 2;
+  // Enough turns that the p99 is not decided by two of them.
+  const rounds = quick ? 1 : 4;
   const pending: number[] = [];
   const idle: number[] = [];
   const options = {

@@ -1,3 +1,4 @@
+import { recognise, renderInSlices } from '../context/known.ts';
 import { holdLease } from '../conversation/lease.ts';
 import { describe, isStrataError } from '../errors.ts';
 import type { MaintainRequest, MaintainResult } from '../ports/engine.ts';
@@ -90,7 +91,7 @@ async function workOff(self: Run): Promise<End> {
     if (isCommitted) self.done.push(wordsFor(work, done));
     open = isCommitted && work.kind === 'compact' ? { toSeq: work.toSeq, trigger: work.trigger } : null;
     if (isCommitted && work.trigger === 'manual') trigger = 'queue';
-    look = await lookAt(self, { trigger, open });
+    look = await lookAt(self, { trigger, open }, look);
   }
   // Not at an end: looked at again soon, after others.
   const { conversationId } = self.claim;
@@ -98,12 +99,14 @@ async function workOff(self: Run): Promise<End> {
   return { seenNextSeq: look?.snapshot.conversation.nextSeq ?? 0, maintainAt: services.clock.now() };
 }
 
-async function lookAt(self: Run, of: Pick<Look, 'trigger' | 'open'>): Promise<Look | null> {
+async function lookAt(self: Run, of: Pick<Look, 'trigger' | 'open'>, before?: Look): Promise<Look | null> {
   self.signal.throwIfAborted();
   const { workshop, claim } = self;
   const { store, clock, agents } = workshop.services;
-  const snapshot = await store.transcript.context(claim.conversationId, { maxEntries: TAIL_ENTRIES });
-  if (snapshot === null) return null;
+  const read = await store.transcript.context(claim.conversationId, { maxEntries: TAIL_ENTRIES });
+  if (read === null) return null;
+  const snapshot = recognise(read, before?.snapshot.tail ?? []);
+  await renderInSlices(snapshot);
   const profile = await workshop.profiles.of(snapshot.conversation);
   const idleMs = agents.agentFor(snapshot.conversation.key).compaction.idle_minutes * 60_000;
   return { ...of, ...workshop.gauge(profile, snapshot), snapshot, profile, idleMs, now: clock.now() };

@@ -1,6 +1,6 @@
 import type { Entry } from '../message.ts';
 import type { TranscriptStore } from '../ports/store.ts';
-import { saysSomething } from './transcript.ts';
+import { hasLine } from './transcript.ts';
 
 const PAGE = 200;
 /** Read beyond what fits, so that a turn that ends a little later is seen to its end. */
@@ -27,7 +27,8 @@ export async function readHead(
     const page = await transcript.read(conversationId, { fromSeq, toSeq, limit: PAGE });
     if (page.length === 0) return entries;
     entries.push(...page);
-    sum += page.reduce((total, entry) => total + (saysSomething(entry) ? entry.tokens : 0), 0);
+    // The lines are made page by page: all of them at once would hold up the replies meanwhile.
+    sum += page.reduce((total, entry) => total + (hasLine(entry) ? entry.tokens : 0), 0);
     fromSeq = (page.at(-1)?.seq ?? toSeq) + 1;
   }
   return fromSeq > toSeq ? entries : withoutOpenGroup(entries);

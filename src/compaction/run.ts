@@ -1,3 +1,4 @@
+import { recognise } from '../context/known.ts';
 import type { Step } from '../conversation/step.ts';
 import { describe, ModelError } from '../errors.ts';
 import type { MaintenanceRun, UsageRow } from '../ports/journal.ts';
@@ -116,6 +117,7 @@ async function rowOf(record: Recording, outcome: Outcome): Promise<MaintenanceRu
 
 async function usedNow({ workshop, claim }: Run, look: Look): Promise<number> {
   const maxEntries = Math.max(1, look.snapshot.tail.length);
-  const snapshot = await workshop.services.store.transcript.context(claim.conversationId, { maxEntries });
-  return snapshot === null ? 0 : workshop.gauge(look.profile, snapshot).measurement.used;
+  const read = await workshop.services.store.transcript.context(claim.conversationId, { maxEntries });
+  if (read === null) return 0;
+  return workshop.gauge(look.profile, recognise(read, look.snapshot.tail)).measurement.used;
 }

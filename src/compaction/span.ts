@@ -1,6 +1,6 @@
 import { type CutPoint, cutPoints, viewOrder } from '../context/order.ts';
 import type { Entry } from '../message.ts';
-import { type TranscriptLine, transcriptLine } from './transcript.ts';
+import { type TranscriptLine, transcriptLine, WHOLE } from './transcript.ts';
 
 /** The head of a range that one call can read: it gets a summary of its own. */
 export interface Span {
@@ -11,7 +11,6 @@ export interface Span {
   readonly lines: readonly TranscriptLine[];
 }
 
-const WHOLE = Number.MAX_SAFE_INTEGER;
 /** Below this many tokens an entry says too little to be worth its line. */
 const SHORTEST_LINE = 100;
 /** Of fewer tokens than this no summary can be shorter: they are read together with what follows. */

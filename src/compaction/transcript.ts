@@ -9,6 +9,7 @@ const LOOKUPS: ReadonlySet<string> = new Set(['memory_recall', 'memory_save', 't
 const INPUT_TOKENS = 60;
 const RESULT_TOKENS = 1200;
 const INDENT = '    ';
+const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
 /** An entry as it stands in a transcript: one line, with continuation lines that cannot be taken for an entry. */
 export interface TranscriptLine {
@@ -25,8 +26,26 @@ export interface LineOptions {
   readonly longest: number;
 }
 
+/** The `longest` of lines that are shown whole. */
+export const WHOLE = Number.MAX_SAFE_INTEGER;
+
+/** Entries never change: a line that depends on nothing else is kept as long as its entry. */
+const wholeLines = new WeakMap<Entry, TranscriptLine>();
+
 /** `[#12 | 2026-11-20 10:00 | Ada] text`. Null for what no model is shown: notices, and text that was deleted. */
 export function transcriptLine(entry: Entry, options: LineOptions): TranscriptLine | null {
+  if (options.longest !== WHOLE || entry.replyTo !== null) return makeLine(entry, options);
+  const line = wholeLines.get(entry) ?? makeLine(entry, options);
+  if (line !== null) wholeLines.set(entry, line);
+  return line;
+}
+
+/** Makes the line that a span of the entry will show, and tells whether there is one. */
+export function hasLine(entry: Entry): boolean {
+  return transcriptLine(entry, { seqOf: () => null, longest: WHOLE }) !== null;
+}
+
+function makeLine(entry: Entry, options: LineOptions): TranscriptLine | null {
   const text = textFor(entry);
   if (text === '') return null;
   const line = `${headFor(entry, options)}${indent(shorten(text, options.longest))}`;
@@ -79,6 +98,7 @@ function resultText({ tool, text, isError }: ToolResultPart): string {
 
 /** Everything that some reader takes for a line break becomes an indented line; other control characters go. */
 function indent(text: string): string {
+  if (!CONTROL.test(text)) return text.toWellFormed();
   return text
     .toWellFormed()
     .replace(/\r\n|[\r\u0085\u2028\u2029\v\f]/gu, '\n')

@@ -11,7 +11,8 @@ export const leftOut: Marker = (omitted) => `\n[... ${omitted} characters left o
 
 /** Head, marker and tail within `tokens`; only a head where the marker does not fit. Never cuts a surrogate pair. */
 export function shorten(text: string, tokens: number, marker: Marker = leftOut): string {
-  if (estimateText(text) <= tokens) return text;
+  // No character takes more than a token: a short text need not be read for that.
+  if (text.length <= tokens || estimateText(text) <= tokens) return text;
   const room = Math.min(tokens * (HEAD_SHARE + TAIL_SHARE), tokens - estimateText(marker(text.length)));
   if (room <= 0) return headWithin(text, tokens);
   const tailRoom = Math.floor((room * TAIL_SHARE) / (HEAD_SHARE + TAIL_SHARE));

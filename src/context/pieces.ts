@@ -29,12 +29,17 @@ const stubbedPieces = new WeakMap<Entry, Piece>();
 
 export function pieceOf(entry: Entry, options: PieceOptions): Piece {
   if (Number.isFinite(options.textTokens)) return render(entry, options);
-  const cache = options.stub ? stubbedPieces : wholePieces;
+  const cache = options.stub && hasToolTraffic(entry) ? stubbedPieces : wholePieces;
   const known = cache.get(entry);
   if (known !== undefined) return known;
   const piece = render(entry, options);
   cache.set(entry, piece);
   return piece;
+}
+
+/** Only that is ever shown as stubs. */
+export function hasToolTraffic({ role, parts }: Entry): boolean {
+  return role === 'tool' || (role === 'assistant' && parts.some(({ kind }) => kind === 'tool-call'));
 }
 
 function render(entry: Entry, options: PieceOptions): Piece {

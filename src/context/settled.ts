@@ -1,6 +1,7 @@
 import type { Entry } from '../message.ts';
 import type { ModelMessage } from '../ports/model.ts';
 import { viewKey } from './order.ts';
+import { hasToolTraffic } from './pieces.ts';
 
 /**
  * The head of a tail as a model sees it, kept from turn to turn: what is added later stands behind it and changes none of
@@ -111,8 +112,4 @@ function earliestKeys(tail: readonly Entry[], from: number): Float64Array {
     keys[index - from] = earliest;
   }
   return keys;
-}
-
-function hasToolTraffic({ role, parts }: Entry): boolean {
-  return role === 'tool' || (role === 'assistant' && parts.some(({ kind }) => kind === 'tool-call'));
 }

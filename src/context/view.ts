@@ -5,7 +5,7 @@ import type { Frame, FrameBuilder, Layer } from './frame.ts';
 import type { Regions } from './meter.ts';
 import { viewOrder } from './order.ts';
 import { type Piece, pieceOf } from './pieces.ts';
-import { droppedText, RECENT_TURNS, type Squeeze, shortenMessage } from './relief.ts';
+import { droppedText, NO_SQUEEZE, RECENT_TURNS, type Squeeze, shortenMessage } from './relief.ts';
 import { repair } from './repair.ts';
 import { type Head, headOf } from './settled.ts';
 import { estimateMessages, estimateText } from './tokens.ts';
@@ -102,6 +102,11 @@ function keptHead({ snapshot, readUpto }: ViewRequest, squeeze: Squeeze): Head |
     const composed = compose({ opening: null, pieces, askAt: -1, images: [] }, []);
     return { messages: repair(composed), tokens: tokensOf(pieces) };
   });
+}
+
+/** Makes of an entry what every view of its tail shows. */
+export function renderEntry(entry: Entry, tail: readonly Entry[]): void {
+  pieceOf(entry, { stub: false, textTokens: NO_SQUEEZE.textTokens, replySeq: nearbySeq(tail) });
 }
 
 function tokensOf(pieces: readonly Piece[]): number {

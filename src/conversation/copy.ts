@@ -1,3 +1,4 @@
+import { recognise } from '../context/known.ts';
 import type { ConversationKey, Entry } from '../message.ts';
 import type { ContextSnapshot, Conversation, Store } from '../ports/store.ts';
 import { extendSnapshot } from './snapshot.ts';
@@ -16,25 +17,34 @@ export interface ViewCopy {
 
 export function createViewCopy(store: Pick<Store, 'conversations' | 'transcript'>, key: ConversationKey): ViewCopy {
   let copy: ContextSnapshot | null = null;
+  /** Of the last copy, which may be outdated. */
+  let known: readonly Entry[] = [];
   let changes = 0;
+  const forget = () => {
+    changes += 1;
+    known = copy?.tail ?? known;
+    copy = null;
+  };
   return {
     async current() {
       if (copy !== null) return copy;
       const before = changes;
       const conversation = await store.conversations.find(key);
       if (conversation === null) return null;
-      const read = await store.transcript.context(conversation.id, { maxEntries: TAIL_ENTRIES });
+      const found = await store.transcript.context(conversation.id, { maxEntries: TAIL_ENTRIES });
+      const read = found === null ? null : recognise(found, known);
       // What was stored or changed while this was read may be missing in it: then it is not kept.
-      if (before === changes) copy = read;
+      if (before !== changes) return read;
+      copy = read;
+      known = [];
       return read;
     },
     extend(conversation, entries) {
+      const longer = extendSnapshot(copy, conversation, entries);
+      if (longer === null) return forget();
       changes += 1;
-      copy = extendSnapshot(copy, conversation, entries);
+      copy = longer;
     },
-    drop() {
-      changes += 1;
-      copy = null;
-    },
+    drop: forget,
   };
 }

@@ -1,4 +1,4 @@
-import type { ContextSnapshot, EntryEdit, TranscriptStore } from '../../../src/index.ts';
+import { breathe, type EntryEdit, type TranscriptStore } from '../../../src/index.ts';
 import { createAppend } from './append.ts';
 import { dueAt } from './conversation-rows.ts';
 import { type Transaction, together } from './engine.ts';
@@ -14,8 +14,14 @@ export function createTranscript(shared: Shared): TranscriptStore {
   return {
     append: createAppend(shared),
     commitTurn: createTurnCommit(shared),
-    context: (conversationId, { maxEntries }) =>
-      engine.read((tx) => readContext(shared, tx, { conversationId, maxEntries })),
+    async context(conversationId, { maxEntries }) {
+      const rows = await engine.read((tx) => readContext(shared, tx, { conversationId, maxEntries }));
+      if (rows === null) return null;
+      const { row, stack, omitted } = rows;
+      // The rows are one snapshot; what is made of them need not hold up the transactions of others.
+      const tail = await inSlices(rows.tail, toEntry);
+      return { conversation: toConversation(row), stack: stack.map(toSummary), tail, omitted };
+    },
     read: (conversationId, range) =>
       engine.read(async (tx) => (await entries.oldest(tx, { conversationId, ...range })).map(toEntry)),
     pick: (conversationId, seqs) =>
@@ -43,18 +49,27 @@ async function readContext(
   { engine, conversations, summaries, entries }: Shared,
   transaction: Transaction,
   { conversationId, maxEntries }: { conversationId: number; maxEntries: number },
-): Promise<ContextSnapshot | null> {
+) {
   const row = await conversations.get(transaction, conversationId);
   if (row === null) return null;
   const range = { conversationId, fromSeq: row.compacted_upto + 1, toSeq: row.next_seq - 1, limit: maxEntries };
   const [stack, tail] = await together([summaries.live(transaction, row), entries.newest(transaction, range)]);
   const firstSeq = tail[0]?.seq ?? row.next_seq;
-  return {
-    conversation: toConversation(row),
-    stack: stack.map(toSummary),
-    tail: tail.map(toEntry),
-    omitted: { entries: firstSeq - range.fromSeq, tokens: await tokensBefore(engine, transaction, { row, firstSeq }) },
-  };
+  const tokens = await tokensBefore(engine, transaction, { row, firstSeq });
+  return { row, stack, tail, omitted: { entries: firstSeq - range.fromSeq, tokens } };
+}
+
+/** Rows of one slice: about a millisecond. */
+const SLICE = 200;
+
+/** A long conversation is thousands of rows: others have their turn between the slices. */
+async function inSlices<Row, Value>(rows: readonly Row[], make: (row: Row) => Value): Promise<readonly Value[]> {
+  const values: Value[] = [];
+  for (let from = 0; from < rows.length; from += SLICE) {
+    if (from > 0) await breathe();
+    values.push(...rows.slice(from, from + SLICE).map(make));
+  }
+  return values;
 }
 
 async function tokensBefore(

@@ -1,0 +1,6 @@
+/** Lets all that waits have its turn. Long work is done in slices, so that no reply stands behind the whole of it. */
+export function breathe(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

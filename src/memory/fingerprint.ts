@@ -19,8 +19,22 @@ export function fingerprintOf(text: string): string {
   return createHash('sha256').update(normal).digest('hex').slice(0, 32);
 }
 
+/** The same short statements are compared with every message. */
+const meanings = new Map<string, ReadonlySet<string>>();
+const KEPT_MEANINGS = 1000;
+const SHORT_LENGTH = 400;
+
 /** The words that carry the meaning, stemmed. Of a text of stop words only, those. */
 export function meaningOf(text: string): ReadonlySet<string> {
+  const known = meanings.get(text);
+  if (known !== undefined) return known;
+  const meaning = readMeaning(text);
+  if (meanings.size >= KEPT_MEANINGS) meanings.clear();
+  if (text.length <= SHORT_LENGTH) meanings.set(text, meaning);
+  return meaning;
+}
+
+function readMeaning(text: string): ReadonlySet<string> {
   const tokens = tokensOf(text);
   const meaning = tokens.filter((token) => !STOP_WORDS.has(token));
   return new Set((meaning.length > 0 ? meaning : tokens).map(cachedStem));

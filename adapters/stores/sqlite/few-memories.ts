@@ -20,10 +20,11 @@ export function weighTexts(rows: readonly MemoryText[], words: readonly string[]
     return inverseFrequency(holding, rows.length);
   });
   return rows.flatMap(({ id }, row) => {
-    const length = lengthFactor(stems[row]?.length ?? 0, average);
     const counts = counted[row] ?? [];
+    if (!counts.some((count) => count > 0)) return [];
+    const length = lengthFactor(stems[row]?.length ?? 0, average);
     const score = weights.reduce((sum, weight, word) => sum + weight * occurrenceFactor(counts[word] ?? 0, length), 0);
-    return score > 0 ? [{ id, score }] : [];
+    return [{ id, score }];
   });
 }
 

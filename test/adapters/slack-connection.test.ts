@@ -227,6 +227,7 @@ describe('running it', () => {
       'conversations.replies': ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
       'files.info': ['files:read'],
       'files.uploadV2': ['files:write'],
+      'users.conversations': ['channels:read', 'groups:read', 'im:read', 'mpim:read'],
       'users.info': ['users:read'],
       'views.open': [],
       'views.publish': [],

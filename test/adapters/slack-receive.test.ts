@@ -118,6 +118,13 @@ describe('where a message is kept', () => {
   });
 });
 
+test('of a thread under somebody whom the lists keep out nothing is read along', async () => {
+  const bot = await start({ table: { users: { deny: [BOB] } } });
+  const root = slack.store(GENERAL, BOB, 'The build is red');
+  slack.say(GENERAL, ADA, `<@${BOT}> why?`, { thread_ts: root.ts });
+  await arrived(bot, '@strata why?');
+});
+
 describe('who can read it', () => {
   test('direct messages, private channels and public channels are told apart, shared ones are private', async () => {
     const bot = await start();
@@ -428,6 +435,31 @@ describe('what was missed', () => {
     expect(removed).toEqual(new Set([gone?.ts, root?.ts]));
     expect([stays, reply].some((message) => removed.has(message?.ts ?? ''))).toBe(false);
     expect(sink.removals.map(({ conversation }) => conversation)).toContain(`slack:${TEAM}:${GENERAL}:${root?.ts}`);
+  });
+
+  test('is read where nothing was heard before: a bot that was invited, or written to', async () => {
+    const sink = recordSink();
+    slack.store(STAFF, BOB, 'long ago', {});
+    const first = await start({ sink });
+    slack.say(GENERAL, ADA, 'before');
+    await arrived(first, 'before');
+    await stop(first);
+    slack.messages[0] = { ...slack.messages[0], ts: `${Date.now() / 1000 - 3600}` } as never;
+    slack.store(DIRECT, ADA, 'are you there?');
+    slack.store(STAFF, BOB, `<@${BOT}> welcome`);
+    const again = await start({ sink });
+    expect((await arrived(again, 'are you there?')).audience).toBe('dm');
+    expect(await arrived(again, '@strata welcome')).toMatchObject({ addressesBot: true, audience: 'private' });
+    expect(sink.messages.map(({ text }) => text)).not.toContain('long ago');
+  });
+
+  test('is not looked for by a bot that keeps nothing yet', async () => {
+    slack.store(GENERAL, BOB, 'before its time');
+    const bot = await start();
+    slack.say(STAFF, ADA, 'now');
+    await arrived(bot, 'now');
+    expect(slack.callsOf('users.conversations')).toEqual([]);
+    expect(bot.sink.messages).toHaveLength(1);
   });
 
   test('is read though Slack fails for a while', async () => {

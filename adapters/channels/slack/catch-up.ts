@@ -1,14 +1,13 @@
 import { z } from 'zod';
-import { type ChannelSink, type Clock, type Cursor, describe, type Log } from '../../../src/index.ts';
-import { servesPlace } from './access.ts';
+import { type ChannelSink, type Clock, type Cursor, describe, type Log, type LogFields } from '../../../src/index.ts';
 import { findChanges } from './changes.ts';
-import { isNewer, PLATFORM, placeOfKey, timeOf } from './place.ts';
+import { cursorsOf, heardChannels, type MissedChannel, type Thread, unheardChannels } from './missed.ts';
+import { isNewer, timeOf } from './place.ts';
 import type { SlackSettings } from './settings.ts';
 import { persistently } from './web.ts';
 import { historySchema, messageSchema, type WireEventMessage } from './wire.ts';
 import type { Workspace } from './workspace.ts';
 
-const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 /** What comes live waits for its channel, but no longer than acknowledging allows. */
 const PATIENCE_MS = 1_500;
@@ -40,18 +39,26 @@ export function createCatchUp(parts: CatchUpParts): CatchUp {
   let readings: ReadonlyMap<string, Promise<void>> = new Map();
   let looking: Promise<void> = Promise.resolve();
   let last: Promise<void> = Promise.resolve();
+  /** Never rejects. */
+  const safely = async (what: LogFields, work: () => Promise<void>): Promise<void> => {
+    await work().catch((error: unknown) => {
+      if (parts.signal.aborted) return;
+      parts.log.warn('Missed messages could not be read', { ...what, cause: describe(error) });
+    });
+  };
+  const readOne = (channel: MissedChannel) => safely({ channel: channel.id }, () => readChannel(parts, channel, pace));
+  const readUnheard = async (cursors: readonly Cursor[]): Promise<void> => {
+    for (const channel of await unheardChannels(parts, cursors, pace)) await readOne(channel);
+  };
   const read = async (): Promise<void> => {
-    const channels = await missedFrom(parts);
-    const started = channels.map((channel) => {
-      // One after the other, the newest first: the rate is the workspace's, not the channel's.
-      last = last
-        .then(() => readChannel(parts, channel, pace))
-        .catch((error: unknown) => {
-          if (parts.signal.aborted) return;
-          parts.log.warn('Missed messages could not be read', { channel: channel.id, cause: describe(error) });
-        });
+    if (parts.settings.catch_up.messages === 0) return;
+    const cursors = await cursorsOf(parts);
+    const started = heardChannels(parts, cursors).map((channel) => {
+      // One after the other: the rate is the workspace's, not the channel's.
+      last = last.then(() => readOne(channel));
       return [channel.id, last] as const;
     });
+    last = last.then(() => safely({}, () => readUnheard(cursors)));
     readings = new Map(started);
   };
   return {
@@ -72,42 +79,6 @@ export function createCatchUp(parts: CatchUpParts): CatchUp {
       await last;
     },
   };
-}
-
-interface MissedChannel {
-  readonly id: string;
-  readonly newest: string;
-  readonly cursors: readonly Cursor[];
-  readonly threads: readonly Thread[];
-}
-
-interface Thread {
-  readonly ts: string;
-  /** What was read of it last. */
-  readonly newest: string;
-}
-
-async function missedFrom({ sink, workspace, settings, clock }: CatchUpParts): Promise<readonly MissedChannel[]> {
-  const { hours, messages } = settings.catch_up;
-  if (messages === 0) return [];
-  const all = await sink.cursors(PLATFORM);
-  const ours = all
-    .filter(({ conversation }) => {
-      const { teamId, channelId } = placeOfKey(conversation);
-      return teamId === workspace.teamId && servesPlace(settings, channelId);
-    })
-    .toSorted((one, other) => other.at - one.at);
-  const channels = Map.groupBy(ours, ({ conversation }) => placeOfKey(conversation).channelId);
-  const isRecent = ({ at }: Cursor) => clock.now() - at <= hours * HOUR_MS;
-  return [...channels].map(([id, cursors]) => ({
-    id,
-    newest: cursors[0]?.externalId ?? '0',
-    cursors: cursors.filter(isRecent),
-    threads: cursors.filter(isRecent).flatMap(({ conversation, externalId }) => {
-      const { threadTs } = placeOfKey(conversation);
-      return threadTs === null ? [] : [{ ts: threadTs, newest: externalId }];
-    }),
-  }));
 }
 
 export type Pace = () => Promise<void>;

@@ -215,8 +215,12 @@ async function rootNote(
     const root = historySchema.parse(answer).messages.find(({ ts }) => ts === threadTs);
     if (root === undefined || !isSaid(root)) return null;
     const words = wordsOf(root, await parts.places.namesFor(root));
-    if (words === '') return null;
-    const name = isOwn(root, parts.workspace) ? 'the bot' : (await speakerOf(parts, root)).author.name;
+    const { author, isOutsider } = await speakerOf(parts, root);
+    const isBots = isOwn(root, parts.workspace);
+    // Of people whom the lists keep out nothing is read along either.
+    const isHeard = isBots || isServed(parts.settings, { channelId, userId: author.id, isOutsider });
+    if (words === '' || !isHeard) return null;
+    const { name } = isBots ? { name: 'the bot' } : named(author, isOutsider);
     return `[the thread is about this message of ${name}]\n${words}`;
   } catch (error) {
     parts.log.debug('What a thread is about could not be read', { cause: describe(error) });

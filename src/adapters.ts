@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
 import type { z } from 'zod';
+import type { StrataError } from './errors.ts';
 import type { ConversationKey } from './message.ts';
 import type { Services, Storage } from './parts.ts';
 import type { Channel } from './ports/channel.ts';
@@ -47,6 +48,8 @@ export interface ChannelContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly terminal: TerminalContext;
+  /** Told when a running channel was refused for good, by a withdrawn token for example: it can do nothing any more. */
+  readonly onRefused: (error: StrataError) => void;
 }
 
 export interface ChannelTask {

@@ -41,8 +41,8 @@ export interface App {
   /** What the channels were given. */
   readonly channelContext: ChannelContext;
   readonly platforms: readonly string[];
-  /** Resolves when the terminal's input has ended; never when there is none. */
-  readonly terminalEnded: Promise<TerminalEnd>;
+  /** Resolves when the terminal's input has ended, rejects when a platform has refused the bot for good. */
+  readonly ended: Promise<TerminalEnd>;
   /** What must hold of the queue's server, where it has one. */
   checkQueue(): Promise<readonly Finding[]>;
   /** Answers those who look after the process, where the configuration says so. */

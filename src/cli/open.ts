@@ -56,11 +56,13 @@ export async function openApp(parts: OpenParts, options: OpenOptions): Promise<A
   refuseLonely(options.role, config);
   const storage = await openStorage(parts.adapters, config, options);
   const ended = Promise.withResolvers<TerminalEnd>();
+  // Read by those commands only that serve a platform.
+  ended.promise.catch(() => undefined);
   try {
     const isService = options.role === 'worker' || platforms.some((name) => name !== 'terminal');
     const log = await openLog(parts, loaded, isService);
     const models = await openModels(parts, config, log);
-    const context = contextOf({ parts, options, log, storage, onEnd: ended.resolve });
+    const context = contextOf({ parts, options, log, storage, ended });
     const served = [...adapters].filter(([name]) => platforms.includes(name));
     const channels = await Promise.all(
       served.map(([name, adapter]) => adapter.create(config.channels[name] ?? {}, context)),
@@ -115,7 +117,7 @@ function appOf(of: {
     upkeep: of.upkeep,
     channelContext: of.context,
     platforms: of.platforms,
-    terminalEnded: of.ended,
+    ended: of.ended,
     checkQueue: of.checkQueue,
     operate: of.operate,
     async close(options) {
@@ -158,9 +160,9 @@ function contextOf(of: {
   readonly options: OpenOptions;
   readonly log: Log;
   readonly storage: Storage;
-  readonly onEnd: TerminalContext['onEnd'];
+  readonly ended: PromiseWithResolvers<TerminalEnd>;
 }): ChannelContext {
-  const { parts, options, log, storage, onEnd } = of;
+  const { parts, options, log, storage, ended } = of;
   const clock = createSystemClock();
   const { user = 'user', conversation = null } = options.terminal ?? {};
   return {
@@ -168,7 +170,8 @@ function contextOf(of: {
     state: storage.state,
     clock,
     random: createSystemRandom(clock),
-    terminal: { ...parts.streams, user, conversation, onEnd },
+    terminal: { ...parts.streams, user, conversation, onEnd: ended.resolve },
+    onRefused: ended.reject,
   };
 }
 

@@ -16,7 +16,14 @@ function context(): ChannelContext {
   const clock = createSystemClock();
   const streams = { input: process.stdin, output: process.stdout, errors: process.stderr, isTTY: false, color: false };
   const terminal = { ...streams, user: 'x', conversation: null, onEnd: () => undefined };
-  return { log: recordLog(), state: createState(), clock, random: createSystemRandom(clock), terminal };
+  return {
+    log: recordLog(),
+    state: createState(),
+    clock,
+    random: createSystemRandom(clock),
+    terminal,
+    onRefused: () => undefined,
+  };
 }
 
 async function check(

@@ -16,7 +16,7 @@ import {
 } from '../fixtures/discord/double.ts';
 import { until } from '../fixtures/discord/kit.ts';
 import { type ScriptedServer, startScriptedModel } from '../fixtures/discord/model.ts';
-import { type Folder, openFolder } from './strata.ts';
+import { ended, type Folder, openFolder } from './strata.ts';
 
 /** The whole of Strata as its own process: Discord on one side, a model's HTTP interface on the other. */
 
@@ -208,8 +208,8 @@ describe('a conversation in a channel', () => {
   }, 60_000);
 });
 
-describe('a start that Discord refuses', () => {
-  test('ends with one sentence that names the remedy', async () => {
+describe('a token that Discord refuses', () => {
+  test('ends the start with one sentence that names the remedy', async () => {
     using other = openFolder({ DISCORD_BOT_TOKEN: 'wrong' });
     const table = `[channels.discord]\ntoken = "env:DISCORD_BOT_TOKEN"\nrest_url = "${double.restUrl}"\n`;
     writeFileSync(other.file('config.toml'), table);
@@ -219,6 +219,20 @@ describe('a start that Discord refuses', () => {
       /Discord refused the bot: the token is not valid\. Copy a fresh one/,
     );
   });
+
+  test('because it was withdrawn while the bot runs ends the process with the same sentence', async () => {
+    const own = await startDiscord();
+    using other = openFolder({ DISCORD_BOT_TOKEN: TOKEN });
+    const table = `[channels.discord]\ntoken = "env:DISCORD_BOT_TOKEN"\nrest_url = "${own.restUrl}"\n`;
+    writeFileSync(other.file('config.toml'), table);
+    const running = ended(other.start(['start']));
+    await until('the connection', () => own.gateway.identifies.length === 1, 15_000);
+    own.gateway.closeAll(4004);
+    const { code, stderr } = await running;
+    await own.close();
+    expect(code).toBe(1);
+    expect(stderr.trim().split('\n').at(-1)).toMatch(/^strata: Discord refused the bot: the token is not valid\./);
+  }, 30_000);
 });
 
 describe('a process that is killed with -9', () => {

@@ -11,6 +11,7 @@ import {
   type Post,
   type Random,
   type StateStore,
+  type StrataError,
 } from '../../../src/index.ts';
 import { servesPlace } from './access.ts';
 import { createAudienceWatch } from './audience.ts';
@@ -46,6 +47,8 @@ export interface BotContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly fetch: Fetch;
+  /** Discord has refused the bot for good: it hears nothing any more. */
+  readonly onRefused: (error: StrataError) => void;
 }
 
 export interface DiscordBotParts extends BotContext {
@@ -139,7 +142,7 @@ interface IntakeParts {
 /** Everything that comes in. */
 function createIntake(parts: DiscordBotParts, { rest, drafts, signal }: IntakeParts): Intake {
   const { settings, name } = parts.bot;
-  const { log, clock, random, state, sink } = parts;
+  const { log, clock, random, state, sink, onRefused } = parts;
   const places = createPlaces(() => connection.client);
   const base = { bot: name, settings, sink, rest, places, clock, log, signal };
   const audiences = createAudienceWatch(base);
@@ -172,7 +175,11 @@ function createIntake(parts: DiscordBotParts, { rest, drafts, signal }: IntakePa
     },
     sessionBegan: catchUp.sessionBegan,
     guildsKnown: catchUp.guildsKnown,
-    refused: (refusal) => log.error(refusalError(refusal).message),
+    refused(refusal) {
+      const error = refusalError(refusal);
+      log.error(error.message);
+      onRefused(error);
+    },
   };
   const connection = createConnection({ ...base, random, listener });
   if (!settings.message_content) log.info(BLIND);

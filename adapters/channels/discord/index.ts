@@ -7,6 +7,7 @@ import {
   type Log,
   type Random,
   type StateStore,
+  type StrataError,
 } from '../../../src/index.ts';
 import type { BotContext, DiscordBot } from './bot.ts';
 import type { Fetch } from './files.ts';
@@ -25,12 +26,14 @@ export interface DiscordOptions {
   readonly random?: Random;
   /** Fetches text files that people attach. */
   readonly fetch?: Fetch;
+  /** Told when Discord has refused the last of the bots for good. Default: it is only logged. */
+  readonly onRefused?: (error: StrataError) => void;
 }
 
 export const discordAdapter: ChannelAdapter = {
   settings: settingsSchema,
-  create: async (table, { log, state, clock, random }) =>
-    openChannel(botsOf(table), { log, state, clock, random, fetch: globalThis.fetch }),
+  create: async (table, { log, state, clock, random, onRefused }) =>
+    openChannel(botsOf(table), { log, state, clock, random, fetch: globalThis.fetch, onRefused }),
   async check(table, { log }) {
     const { checkBot } = await import('./check.ts');
     return (await Promise.all(botsOf(table).map((bot) => checkBot(bot, log)))).flat();
@@ -51,13 +54,20 @@ export const discordAdapter: ChannelAdapter = {
 export function createDiscordChannel(options: DiscordOptions): Channel {
   const { settings, state, log = SILENT, clock = createSystemClock(), fetch = globalThis.fetch } = options;
   const random = options.random ?? createSystemRandom(clock);
-  return openChannel(botsOf(settings), { log, state, clock, random, fetch });
+  const { onRefused = () => undefined } = options;
+  return openChannel(botsOf(settings), { log, state, clock, random, fetch, onRefused });
 }
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 function openChannel(bots: readonly NamedBot[], context: BotContext): Channel {
   const running = new Map<string, DiscordBot>();
+  const refused = new Set<string>();
+  const onRefused = (name: string) => (error: StrataError) => {
+    refused.add(name);
+    // The others go on.
+    if (refused.size === bots.length) context.onRefused(error);
+  };
   const botOf = (name: string): DiscordBot => {
     const bot = running.get(name);
     if (bot === undefined) throw new Error(`There is no Discord bot named "${name}" in [channels.discord].`);
@@ -70,7 +80,8 @@ function openChannel(bots: readonly NamedBot[], context: BotContext): Channel {
     async start(sink) {
       try {
         const { createDiscordBot } = await import('./bot.ts');
-        for (const bot of bots) running.set(bot.name, createDiscordBot({ ...context, bot, sink }));
+        for (const bot of bots)
+          running.set(bot.name, createDiscordBot({ ...context, bot, sink, onRefused: onRefused(bot.name) }));
         await Promise.all([...running.values()].map((bot) => bot.start()));
       } catch (error) {
         await stopAll(running);

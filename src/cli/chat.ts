@@ -71,6 +71,9 @@ Piped input is served line by line, each reply printed before the next line is r
 /** The default command takes every word that is no command: the nearest one was probably meant. */
 function refuseWords([word]: readonly string[]): void {
   if (word === undefined) return;
+  if (COMMANDS.some((name) => name === word)) {
+    throw new StrataError('USAGE', { problem: `"start" takes no other command. Leave it out: strata ${word}` });
+  }
   const meant = nearest(word.slice(0, 40), COMMANDS);
   const hint = meant === null ? '`strata --help` lists the commands.' : `Did you mean ${meant}?`;
   throw new StrataError('USAGE', { problem: `There is no command "${word.slice(0, 40)}". ${hint}` });
@@ -97,7 +100,7 @@ async function serve(cli: Cli, options: Omit<OpenOptions, 'listenOnly'>): Promis
     if (operations !== null) cli.stderr.write(`State: ${operations.url}/metrics\n`);
     // A platform that cannot be reached must not keep the process from ending.
     await Promise.race([app.bot.start(), stopped(cli.signal)]);
-    const end = await Promise.race([stopped(cli.signal), app.terminalEnded]);
+    const end = await Promise.race([stopped(cli.signal), app.ended]);
     if (end !== null && end.failures > 0) cli.exit(1);
   } finally {
     clearInterval(alive);

@@ -200,6 +200,11 @@ describe('wrong input', () => {
   ])[] = [
     [
       'an unknown command',
+      {
+        args: ['start', 'config'],
+        code: 2,
+        says: /^strata: "start" takes no other command\. Leave it out: strata config\n$/,
+      },
       { args: ['memroy'], code: 2, says: /^strata: There is no command "memroy"\. Did you mean memory\?\n$/ },
     ],
     ['an unknown option', { args: ['--dta', 'x'], code: 2, says: /unknown option '--dta'\n\(Did you mean --data\?\)/ }],

@@ -199,12 +199,15 @@ describe('wrong input', () => {
     { readonly args: readonly string[]; readonly config?: string; readonly code: number; readonly says: RegExp },
   ])[] = [
     [
-      'an unknown command',
+      'a command behind another one',
       {
         args: ['start', 'config'],
         code: 2,
         says: /^strata: "start" takes no other command\. Leave it out: strata config\n$/,
       },
+    ],
+    [
+      'an unknown command',
       { args: ['memroy'], code: 2, says: /^strata: There is no command "memroy"\. Did you mean memory\?\n$/ },
     ],
     ['an unknown option', { args: ['--dta', 'x'], code: 2, says: /unknown option '--dta'\n\(Did you mean --data\?\)/ }],

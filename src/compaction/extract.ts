@@ -19,8 +19,8 @@ export async function askForMemories(desk: Desk, task: MemoryTask): Promise<Told
   if (first.fault === null) return first.told;
   services.log.info('memories.rejected', { model: model.id, fault: first.fault });
   const { told, fault } = await attempt(desk, task);
-  // Some models say by silence that there is nothing to save.
-  if (fault === null || isSilent(told)) return told;
+  // Some models say by silence that there is nothing to save: then they say it twice.
+  if (fault === null || (isSilent(first.told) && isSilent(told))) return told;
   throw new StrataError('SUMMARY_REJECTED', { model: model.id, fault });
 }
 

@@ -6,6 +6,7 @@ import {
   expectCovered,
   faithful,
   filler,
+  type Script,
   scriptedModel,
   seqsIn,
   transcriptIn,
@@ -247,8 +248,12 @@ describe('extraction', () => {
     expect(await world.conversation()).toMatchObject({ extractedUpto: 2, failures: 0 });
   });
 
-  it('leaves the watermark where it was when the second answer is no better', async () => {
-    const model = scriptedModel(() => ({ text: 'Error: 503 Service Unavailable' }), { window: 32_000 });
+  it.each([
+    ['fails like the first one', 'Error: 503 Service Unavailable'],
+    ['is nothing at all', ''],
+  ])('leaves the watermark where it was when the second answer %s', async (_what, second) => {
+    const script: Script = (_request, { count }) => ({ text: count === 1 ? 'Error: 503 Service Unavailable' : second });
+    const model = scriptedModel(script, { window: 32_000 });
     await using world = await createWorld({ ...idle, model });
     await world.exchange('FACT Ada keeps four bees.', 'How nice.');
     await world.clock.advance(HOUR_MS);

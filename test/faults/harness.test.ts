@@ -70,7 +70,7 @@ describe.concurrent('a bot under faults', () => {
   );
 
   it('is found damaged when compare-and-set is switched off', async () => {
-    const result = await run(2, { freezes: ['worker'], ignoresCompareAndSet: true });
+    const result = await run(2, { gateways: 1, freezes: ['worker'], ignoresCompareAndSet: true });
     expect(result.staleForced).toBeGreaterThan(0);
     expect(result.damage.map(({ invariant }) => invariant)).toContain('I4');
     expect(formatTable([result])).toContain('BROKEN');

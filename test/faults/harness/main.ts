@@ -113,6 +113,7 @@ async function runOne(deployment: Deployment, { options, seed, signal }: Setting
     ignoresCompareAndSet: options.break !== undefined,
   });
   onProgress(`ends after ${result.seconds.toFixed(0)} s, damage: ${result.damage.length}`);
+  if (result.damage.length > 0) process.stderr.write(`${formatDamage(result)}\n`);
   return result;
 }
 

@@ -14,6 +14,7 @@ export interface ModelManners {
 
 export type Purpose = 'reply' | 'summary' | 'condensation' | 'memories';
 const FAULTS = ['hangs', 'error 500', 'error 429', 'garbage', 'empty', 'a page', 'a copy', 'broken off'] as const;
+type Fault = (typeof FAULTS)[number];
 
 /** An OpenAI-compatible server that answers from what it is sent, late, wrongly or not at all. It keeps a record. */
 export interface ModelServer extends AsyncDisposable {
@@ -59,6 +60,8 @@ interface Service {
   readonly manners: ModelManners;
   readonly windowTokens: number;
   readonly record: { calls: Record<Purpose, number>; faults: number; summaries: Set<string>; complaints: string[] };
+  /** Questions that were answered with nothing. */
+  readonly silences: Set<string>;
   isWell: boolean;
 }
 
@@ -69,7 +72,7 @@ export async function createModelServer(options: {
 }): Promise<ModelServer> {
   const calls = { reply: 0, summary: 0, condensation: 0, memories: 0 };
   const record = { calls, faults: 0, summaries: new Set<string>(), complaints: [] };
-  const service: Service = { ...options, record, isWell: false };
+  const service: Service = { ...options, record, silences: new Set(), isWell: false };
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -111,8 +114,6 @@ async function answer(service: Service, response: ServerResponse, text: string):
   const latencyMs = chance.between(from, to);
   const isFaulty = chance.happens(isReply ? manners.replyFaults : manners.summaryFaults);
   const drawn = chance.pick(FAULTS);
-  // To a person a copy of the instructions would be an answer.
-  const fault = isReply && drawn === 'a copy' ? 'error 500' : drawn;
   await sleep(latencyMs);
   if (tokens > service.windowTokens) {
     record.complaints.push(
@@ -121,11 +122,21 @@ async function answer(service: Service, response: ServerResponse, text: string):
   }
   if (isFaulty && !service.isWell) {
     record.faults += 1;
-    return misbehave(response, { fault, request });
+    return misbehave(response, { fault: fitting(service, request, drawn), request });
   }
   const given = purposes[purpose](request);
   if (given.summary !== null) record.summaries.add(given.summary);
   send(response, given, tokens);
+}
+
+/** To a person a copy of the instructions would be an answer, and to a second question silence means "nothing to save". */
+function fitting({ silences }: Service, request: Request, fault: Fault): Fault {
+  if (fault === 'a copy' && purposeOf(request) === 'reply') return 'error 500';
+  if (fault !== 'empty') return fault;
+  const question = contentOf(request.messages.at(-1) ?? { role: 'user' });
+  if (silences.has(question)) return 'error 500';
+  silences.add(question);
+  return fault;
 }
 
 /** What a provider would count for the JSON of a request: its punctuation is cheap. */
@@ -250,7 +261,7 @@ function chunk(delta: Readonly<Record<string, unknown>>, finish: string | null =
 
 function misbehave(
   response: ServerResponse,
-  { fault, request }: { readonly fault: (typeof FAULTS)[number]; readonly request: Request },
+  { fault, request }: { readonly fault: Fault; readonly request: Request },
 ): void {
   switch (fault) {
     case 'hangs':

@@ -166,8 +166,8 @@ function commandOf(instruction: 'ENTRYPOINT' | 'CMD' | 'HEALTHCHECK'): readonly 
 describe('strata@.service', () => {
   it('runs the entry with the role of its name, and options that exist', async () => {
     const start = /^ExecStart=(.+)$/mu.exec(unit)?.[1] ?? '';
-    expect(start).toContain('/src/main.ts start --role %i');
-    const help = await run(process.execPath, [join(root, 'src/main.ts'), 'start', '--help']);
+    expect(start).toContain('/src/strata.js start --role %i');
+    const help = await run(process.execPath, [join(root, 'src/strata.js'), 'start', '--help']);
     for (const option of start.match(/--[a-z-]+/gu) ?? []) expect(help.stdout).toContain(option);
   });
 

@@ -55,6 +55,15 @@ describe('a reply is cut', () => {
     expect(bodies.at(-1)?.text).toContain('Done.');
   });
 
+  test('also where quotes and lists stand within each other a thousand times', () => {
+    for (const marker of ['>', '> ', '- ', '1. ']) {
+      const text = marker.repeat(9_000 / marker.length).trim();
+      const bodies = split(text);
+      expect(bodies.map((body) => body.text).join('')).toBe(text);
+      expect(bodies.map((body) => format(body.text).text.trim())).not.toContain('');
+    }
+  });
+
   test('a table that no message holds is a file, and a very long reply is one', () => {
     const rows = Array.from({ length: 300 }, (_, index) => `| ${index} | number ${index} |`).join('\n');
     const kinds = split(`Before.\n\n| n | name |\n|---|---|\n${rows}\n\nAfter.`).map(({ kind }) => kind);

@@ -31,7 +31,24 @@ export type Block =
 const PLAIN: Run = { text: '', bold: false, italic: false, strike: false, code: false, url: null };
 
 export function parseMarkdown(text: string): readonly Block[] {
-  return lexer(text).flatMap(blockOf);
+  return unlessTooDeep(() => lexer(text).flatMap(blockOf), [{ kind: 'text', runs: [{ ...PLAIN, text }] }]);
+}
+
+/** The blocks as they stand in the text; the text as one where they would not give it again. */
+export function sourceBlocks(text: string): readonly Pick<Token, 'raw' | 'type'>[] {
+  const whole = [{ type: 'text', raw: text }];
+  const tokens = unlessTooDeep(() => lexer(text), []);
+  return tokens.map(({ raw }) => raw).join('') === text ? tokens : whole;
+}
+
+/** The parser calls itself for every level: thousands of quotes within quotes are too many, and stay plain text. */
+function unlessTooDeep<Result>(read: () => Result, otherwise: Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof RangeError) return otherwise;
+    throw error;
+  }
 }
 
 function blockOf(token: Token): readonly Block[] {

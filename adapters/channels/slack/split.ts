@@ -1,5 +1,5 @@
-import { lexer, type Token } from 'marked';
 import type { PostBody } from '../../../src/index.ts';
+import { sourceBlocks } from './markdown.ts';
 
 /** Slack's clients show longer messages in pieces of their own. */
 export const MESSAGE_LENGTH = 3500;
@@ -43,18 +43,12 @@ interface Piece {
 }
 
 function piecesOf(text: string, limit: number): readonly Piece[] {
-  return blocksOf(text).flatMap((token): readonly Piece[] => {
+  return sourceBlocks(text).flatMap((token): readonly Piece[] => {
     if (token.raw.length <= limit) return [{ text: token.raw, isWide: false }];
     if (token.type === 'table') return [{ text: token.raw, isWide: true }];
     const parts = token.type === 'code' ? fenceParts(token.raw, limit) : cut(token.raw, limit);
     return parts.map((part) => ({ text: part, isWide: false }));
   });
-}
-
-/** The parser's blocks, as long as they give the text again; else the text as one. */
-function blocksOf(text: string): readonly Pick<Token, 'raw' | 'type'>[] {
-  const tokens = lexer(text);
-  return tokens.map(({ raw }) => raw).join('') === text ? tokens : [{ type: 'text', raw: text }];
 }
 
 /** A code block in pieces, each closed and opened again with the same marker and language. */

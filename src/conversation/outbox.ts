@@ -48,8 +48,10 @@ export function createOutbox(parts: OutboxParts): Outbox {
     deliver(conversation, posts, options) {
       const box = boxOf(conversation);
       const recovered = options?.recovered ?? false;
+      // For all of them together: nobody wants the end of a reply whose beginning was given up.
+      const giveUpAt = parts.clock.now() + PATIENCE_MS;
       for (const { conversationId } of posts.slice(0, 1)) ids.set(conversation, conversationId);
-      for (const post of posts) box.put(() => deliverOne(parts, { conversation, post, recovered }));
+      for (const post of posts) box.put(() => deliverOne(parts, { conversation, post, recovered, giveUpAt }));
       box.drained().then(() => {
         if (box.busy || boxes.get(conversation) !== box) return;
         boxes.delete(conversation);
@@ -70,19 +72,20 @@ interface Delivery {
   readonly conversation: ConversationKey;
   readonly post: PostRow;
   readonly recovered: boolean;
+  readonly giveUpAt: number;
 }
 
 /** Tries until the platform takes the post or refuses it for good, patience is over, or the process ends. */
 async function deliverOne(parts: OutboxParts, delivery: Delivery): Promise<void> {
   const { store, clock, events, signal } = parts;
-  const { conversation, post, recovered } = delivery;
+  const { conversation, post, recovered, giveUpAt } = delivery;
   const channel = parts.channelOf(conversation);
   // A platform that is not connected in this process keeps its posts for one where it is.
   if (channel === null) return;
   const before = recovered ? post.attempts + 1 : post.attempts;
-  const giveUpAt = clock.now() + PATIENCE_MS;
   let posted: string | null = null;
-  if (recovered) await store.attempt(post.id, null);
+  // Not worth a break: what comes behind it would be posted first.
+  if (recovered) await store.attempt(post.id, null).catch(() => undefined);
   for (let attempt = before + 1; !signal.aborted; attempt += 1) {
     try {
       posted ??= (await channel.post({ ...post, conversation, attempt }, { signal })).platformMessageId;

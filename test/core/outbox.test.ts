@@ -207,6 +207,20 @@ describe('the outbox', () => {
     expect(await storage.store.outbox.pending(null)).toEqual([]);
   });
 
+  it('gives up a reply as a whole when nobody waits for it any more', async () => {
+    const clock = hastyClock();
+    const isAway = () => clock.now() < 62 * MINUTE_MS;
+    const { channel, posts } = createPlatform();
+    const post: Channel['post'] = (given, options) =>
+      isAway() ? Promise.reject(new Error('the platform is down')) : channel.post(given, options);
+    const { outbox, events } = openOutbox({ ...channel, post }, clock);
+    outbox.deliver(key, await commitReply(['the beginning', 'the middle', 'the end']));
+    await outbox.drained();
+    expect(posts).toEqual([]);
+    expect(events.filter(({ kind }) => kind === 'reply.failed')).toMatchObject([0, 1, 2].map((chunk) => ({ chunk })));
+    expect(await storage.store.outbox.pending(null)).toEqual([]);
+  });
+
   it('gives up at once what the platform refuses for good', async () => {
     const clock = hastyClock();
     const { channel, posts } = createPlatform(['refuse', 'ok']);
@@ -245,6 +259,24 @@ describe('the outbox', () => {
     outbox.deliver(key, await storage.store.outbox.pending(null), { recovered: true });
     await outbox.drained();
     expect(posts.map((post) => post.attempt)).toEqual([2]);
+    expect(await storage.store.outbox.pending(null)).toEqual([]);
+  });
+
+  it('keeps the order of recovered posts when the store cannot count an attempt', async () => {
+    await commitReply(['one', 'two']);
+    const { channel, posts } = createPlatform();
+    let isAway = true;
+    const attempt: OutboxStore['attempt'] = async (...call) => {
+      if (isAway) {
+        isAway = false;
+        throw new Error('the store is away');
+      }
+      await storage.store.outbox.attempt(...call);
+    };
+    const { outbox } = openOutbox(channel, hastyClock(), new AbortController(), { attempt });
+    outbox.deliver(key, await storage.store.outbox.pending(null), { recovered: true });
+    await outbox.drained();
+    expect(posts.map(({ body }) => body)).toMatchObject([{ text: 'one' }, { text: 'two' }]);
     expect(await storage.store.outbox.pending(null)).toEqual([]);
   });
 

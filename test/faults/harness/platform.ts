@@ -45,8 +45,8 @@ export interface Link {
 /** The platform with its people: it outlives every process, delivers again what was not acknowledged, and sometimes twice. */
 export interface Platform {
   readonly record: PlatformRecord;
-  /** Somebody says the next thing. */
-  say(): void;
+  /** Somebody says the next thing. False when nobody wants to: too much waits for an answer everywhere. */
+  say(): boolean;
   /** A gateway is there, or gone. */
   joined(link: Link): void;
   gone(link: Link): void;
@@ -65,6 +65,8 @@ export interface PlatformOptions {
 
 const PATIENCE_MS = 3000;
 const AFTER_REJECTION_MS = 500;
+/** More in one conversation would not fit into the window together: people wait until the bot has said something. */
+const MOST_WAITING = 20;
 const ASKING = 0.7;
 const DOUBLED = 0.08;
 /** Posts that are refused, and posts that are taken without an answer. */
@@ -77,6 +79,8 @@ interface World extends PlatformOptions {
   readonly changed: string[];
   /** Messages so far, by place. */
   readonly said: Map<number, number>;
+  /** Messages since the last post, by place. */
+  readonly waiting: Map<number, number>;
   readonly links: Set<Link>;
   /** Who was given what, by the number of the delivery. */
   readonly deliveries: Map<number, { readonly message: Message; readonly link: Link }>;
@@ -92,6 +96,7 @@ export function createPlatform(options: PlatformOptions): Platform {
     visible: new Map(),
     changed: [],
     said: new Map(),
+    waiting: new Map(),
     links: new Set(),
     deliveries: new Map(),
     counts,
@@ -127,9 +132,13 @@ export function createPlatform(options: PlatformOptions): Platform {
   };
 }
 
-function say(world: World): void {
-  const { chance, conversations, now } = world;
-  const place = chance.between(1, conversations);
+function say(world: World): boolean {
+  const { chance, conversations, now, waiting } = world;
+  const places = Array.from({ length: conversations }, (_, index) => index + 1);
+  const [first, ...rest] = places.filter((place) => (waiting.get(place) ?? 0) < MOST_WAITING);
+  if (first === undefined) return false;
+  const place = chance.pick([first, ...rest]);
+  waiting.set(place, (waiting.get(place) ?? 0) + 1);
   const number = (world.said.get(place) ?? 0) + 1;
   world.said.set(place, number);
   const said = sayingOf(place, number);
@@ -147,6 +156,7 @@ function say(world: World): void {
   world.messages.set(message.id, message);
   deliver(world, message);
   if (chance.happens(DOUBLED)) deliver(world, message);
+  return true;
 }
 
 /** To any gateway: no conversation belongs to one. */
@@ -193,6 +203,7 @@ function take(world: World, link: Link, post: Extract<Report, { kind: 'post' }>)
   const known = visible.get(nonce);
   if (known === undefined) {
     visible.set(nonce, { nonce, channel, text, replyTo });
+    world.waiting.delete(Number(channel.slice(1)));
     for (const { name } of namesIn(text)) {
       const message = world.messages.get(name);
       if (message !== undefined) message.answeredAt ??= world.now();

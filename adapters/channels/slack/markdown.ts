@@ -37,7 +37,7 @@ export function parseMarkdown(text: string): readonly Block[] {
 /** The blocks as they stand in the text; the text as one where they would not give it again. */
 export function sourceBlocks(text: string): readonly Pick<Token, 'raw' | 'type'>[] {
   const whole = [{ type: 'text', raw: text }];
-  const tokens = unlessTooDeep(() => lexer(text), []);
+  const tokens = unlessTooDeep<readonly Token[]>(() => lexer(text), []);
   return tokens.map(({ raw }) => raw).join('') === text ? tokens : whole;
 }
 

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkSlack } from '../../adapters/channels/slack/check.ts';
 import { slackAdapter } from '../../adapters/channels/slack/index.ts';
 import { manifestOf, SCOPES } from '../../adapters/channels/slack/manifest.ts';
-import { silentLog } from '../../src/index.ts';
-import { ADA, BOT, GENERAL, type SlackDouble, signed, startSlack } from '../fixtures/slack/double.ts';
+import { makeKey, silentLog } from '../../src/index.ts';
+import { ADA, BOT, GENERAL, type SlackDouble, signed, startSlack, TEAM } from '../fixtures/slack/double.ts';
 import { createState, type Opened, openChannel, recordSink, settingsFor, until } from '../fixtures/slack/kit.ts';
 import { freePort } from '../support/port.ts';
 
@@ -71,6 +71,66 @@ describe('Socket Mode', () => {
     slack.world.appToken = 'another';
     await expect(start()).rejects.toThrow('app token is not valid');
   });
+});
+
+describe('a token that is withdrawn while the bot runs', () => {
+  const body = { kind: 'text', text: 'Hello.' } as const;
+  const conversation = makeKey({ platform: 'slack', workspace: TEAM, channel: GENERAL });
+  const post = { conversation, nonce: 'n', body, replyTo: null, attempt: 1 };
+  const signal = new AbortController().signal;
+
+  test('is told once, when the bot wants to say something', async () => {
+    const bot = await start();
+    slack.world.botToken = 'another';
+    for (const attempt of [1, 2]) {
+      await expect(bot.channel.post({ ...post, attempt }, { signal })).rejects.toMatchObject({
+        data: { final: false },
+      });
+    }
+    expect(bot.refusals).toEqual([
+      expect.stringContaining('the bot token is not valid (invalid_auth). Install the app'),
+    ]);
+    expect(bot.log.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
+  });
+
+  test('is told when the connection comes back', async () => {
+    const bot = await start({ table: { sockets: 1 } });
+    await until('it is connected', () => slack.sockets() === 1);
+    slack.world.botToken = 'another';
+    slack.kill();
+    await until('it is told', () => bot.refusals.length === 1, 15_000);
+  }, 30_000);
+
+  test('is told when the app is removed', async () => {
+    const bot = await start();
+    await until('two sockets are open', () => slack.sockets() === 2);
+    slack.world.botToken = 'another';
+    slack.emit({ type: 'app_uninstalled' });
+    await until('it is told', () => bot.refusals.length === 1);
+  });
+
+  test('is not told where Slack still takes it', async () => {
+    const bot = await start();
+    slack.fail('chat.postMessage', { error: 'invalid_auth' });
+    await expect(bot.channel.post(post, { signal })).rejects.toThrow();
+    expect(bot.refusals).toEqual([]);
+  });
+
+  test('of the app is told when no socket is left, and none is tried any more', async () => {
+    const bot = await start();
+    await until('two sockets are open', () => slack.sockets() === 2);
+    slack.world.appToken = 'another';
+    slack.refresh();
+    await until('one is tried anew', () => slack.callsOf('apps.connections.open').length > 3, 15_000);
+    expect(bot.refusals).toEqual([]);
+    slack.kill();
+    await until('it is told', () => bot.refusals.length > 0, 15_000);
+    expect(bot.refusals).toEqual([expect.stringContaining('the app token is not valid (invalid_auth)')]);
+    const tries = () => slack.callsOf('apps.connections.open').length;
+    const before = tries();
+    await delay(600);
+    expect(tries()).toBe(before);
+  }, 30_000);
 });
 
 describe('HTTP', () => {

@@ -17,7 +17,7 @@ import {
   TEAM,
 } from '../fixtures/slack/double.ts';
 import { until } from '../fixtures/slack/kit.ts';
-import { type Folder, openFolder } from './strata.ts';
+import { ended, type Folder, openFolder } from './strata.ts';
 
 /** The whole of Strata as its own process: Slack on one side, a model's HTTP interface on the other. */
 
@@ -268,6 +268,23 @@ describe('a process that is killed with -9', () => {
     expect([...triggers]).toEqual(expect.arrayContaining(['background', 'aggressive', 'gap']));
     expect(await store.outbox.pending(null)).toEqual([]);
     await store.close();
+  }, 30_000);
+});
+
+describe('a token that is withdrawn while the bot runs', () => {
+  test('ends the process with a sentence that names the remedy', async () => {
+    const own = await startSlack();
+    using other = openFolder({ SLACK_BOT_TOKEN: BOT_TOKEN, SLACK_APP_TOKEN: APP_TOKEN });
+    const tokens = 'bot_token = "env:SLACK_BOT_TOKEN"\napp_token = "env:SLACK_APP_TOKEN"';
+    writeFileSync(other.file('config.toml'), `[channels.slack]\n${tokens}\napi_url = "${own.apiUrl}"\n`);
+    const running = ended(other.start(['start']));
+    await until('both connections', () => own.sockets() === 2, 15_000);
+    own.world.appToken = 'another';
+    own.kill();
+    const { code, stderr } = await running;
+    await own.close();
+    expect(code).toBe(1);
+    expect(stderr.trim().split('\n').at(-1)).toMatch(/^strata: Slack refused the bot: the app token is not valid/);
   }, 30_000);
 });
 

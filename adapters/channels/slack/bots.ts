@@ -22,7 +22,7 @@ import { createRenewal } from './renewal.ts';
 import { createSoleRoster, type Roster } from './roster.ts';
 import { oauthOf, settingsOf } from './settings.ts';
 import { openVault } from './vault.ts';
-import { createWeb } from './web.ts';
+import { createWeb, isOfToken } from './web.ts';
 import { bodySchema } from './wire.ts';
 import { openWorkspace, type Workspace } from './workspace.ts';
 
@@ -43,18 +43,47 @@ export interface SlackBotsParts extends SlackOptions {
 export async function openSlackBots(parts: SlackBotsParts): Promise<SlackBots> {
   const over = new AbortController();
   const { roster, oauth } = await openRoster(parts, over.signal);
-  const listener = createListener(parts, { roster, signal: over.signal });
-  const connection = createConnection({ ...parts, listener, oauth });
-  return createSlackBots(parts, { roster, connection, over });
+  const watch = createRefusalWatch(parts, { roster, signal: over.signal });
+  const listener = createListener(parts, { roster, signal: over.signal, watch });
+  const connection = createConnection({ ...parts, listener, oauth, onRefused: watch.refused });
+  return createSlackBots(parts, { roster, connection, over, watch });
+}
+
+interface RefusalWatch {
+  /** Asks whether the token is still valid. Never rejects. */
+  look(): Promise<void>;
+  refused(error: StrataError): void;
+}
+
+/** Ends in one sentence what can do nothing any more. */
+function createRefusalWatch(
+  { log, onRefused }: SlackBotsParts,
+  { roster, signal }: Pick<Routing, 'roster' | 'signal'>,
+): RefusalWatch {
+  let isOver = false;
+  const refused = (error: StrataError): void => {
+    if (isOver || signal.aborted) return;
+    isOver = true;
+    log.error(error.message);
+    onRefused?.(error);
+  };
+  return {
+    refused,
+    async look() {
+      const error = await roster.refusal();
+      if (error !== null) refused(error);
+    },
+  };
 }
 
 interface Running {
   readonly roster: Roster;
   readonly connection: Connection;
   readonly over: AbortController;
+  readonly watch: RefusalWatch;
 }
 
-function createSlackBots({ log }: SlackBotsParts, { roster, connection, over }: Running): SlackBots {
+function createSlackBots({ log }: SlackBotsParts, { roster, connection, over, watch }: Running): SlackBots {
   let tidied: Promise<void> = Promise.resolve();
   return {
     async start() {
@@ -67,7 +96,12 @@ function createSlackBots({ log }: SlackBotsParts, { roster, connection, over }: 
     async post(post, options) {
       const { teamId } = placeOfKey(post.conversation);
       const bot = await roster.of(teamId);
-      if (bot !== null) return await bot.post(post, options);
+      if (bot !== null) {
+        return await bot.post(post, options).catch(async (error: unknown) => {
+          if (error instanceof StrataError && isOfToken(error.cause)) await watch.look();
+          throw error;
+        });
+      }
       throw new StrataError('POST_FAILED', {
         channel: 'Slack',
         reason: `the app is not installed in ${teamId}`,
@@ -120,10 +154,11 @@ async function openRoster(parts: SlackBotsParts, signal: AbortSignal): Promise<O
 interface Routing {
   readonly roster: Roster;
   readonly signal: AbortSignal;
+  readonly watch: RefusalWatch;
 }
 
 /** Hands everything to the bot of the workspace that it comes from. */
-function createListener({ log }: SlackBotsParts, { roster, signal }: Routing): Listener {
+function createListener({ log }: SlackBotsParts, { roster, signal, watch }: Routing): Listener {
   const meant = async (teamId: string) => {
     try {
       return await roster.of(teamId);
@@ -151,7 +186,10 @@ function createListener({ log }: SlackBotsParts, { roster, signal }: Routing): L
       await connecting;
       const teamId = teamOf(bodySchema.parse(body));
       const ending = endingOf(event, body);
-      if (ending !== null) return await roster.ended(teamId, ending);
+      if (ending !== null) {
+        await roster.ended(teamId, ending);
+        return await watch.look();
+      }
       await (await meant(teamId))?.event(event, body);
     },
     command: pass('command'),
@@ -162,6 +200,7 @@ function createListener({ log }: SlackBotsParts, { roster, signal }: Routing): L
       connecting = connect().catch((error: unknown) => {
         log.error('Missed messages could not be looked for', { cause: describe(error) });
       });
+      watch.look().catch(() => undefined);
     },
   };
 }

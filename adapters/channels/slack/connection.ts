@@ -27,6 +27,8 @@ export interface ConnectionParts {
   readonly listener: Listener;
   readonly clock: Clock;
   readonly log: Log;
+  /** Slack has refused the app token for good: no socket is open, and none is tried any more. */
+  readonly onRefused: (error: StrataError) => void;
 }
 
 export interface Connection {
@@ -51,7 +53,7 @@ export function createConnection(parts: ConnectionParts): Connection {
       try {
         await app.start();
       } catch (error) {
-        throw refusal(error);
+        throw refusal(error) ?? error;
       }
     },
     async stop() {
@@ -132,8 +134,12 @@ const LONGEST_PAUSE_MS = 30_000;
 function createSockets(parts: ConnectionParts): Receiver {
   const open = new Set<object>();
   const over = new AbortController();
+  const giveUp = (error: StrataError): void => {
+    over.abort();
+    parts.onRefused(error);
+  };
   const sockets = Array.from({ length: parts.settings.sockets }, () =>
-    createSocket(parts, { open, signal: over.signal }),
+    createSocket(parts, { open, signal: over.signal, giveUp }),
   );
   return {
     init: (app) => {
@@ -151,6 +157,13 @@ function createSockets(parts: ConnectionParts): Receiver {
   };
 }
 
+interface SocketGroup {
+  readonly open: Set<object>;
+  readonly signal: AbortSignal;
+  /** For all of them. */
+  readonly giveUp: (error: StrataError) => void;
+}
+
 interface Socket {
   readonly receiver: SocketModeReceiver;
   /** Opens it, and tries until it is open. */
@@ -163,7 +176,7 @@ interface Socket {
  */
 function createSocket(
   { settings, listener, log, clock }: ConnectionParts,
-  { open, signal }: { readonly open: Set<object>; readonly signal: AbortSignal },
+  { open, signal, giveUp }: SocketGroup,
 ): Socket {
   const receiver = new SocketModeReceiver({
     appToken: settings.app_token ?? '',
@@ -179,6 +192,9 @@ function createSocket(
         await receiver.start();
         return;
       } catch (error) {
+        const refused = refusal(error);
+        // While another one is open it is heard what is said.
+        if (refused !== null && open.size === 0) return giveUp(refused);
         log.warn('A socket of Slack could not be opened; trying again', { attempt, cause: describe(error) });
         const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
         await clock.sleep(pauseMs, { signal }).catch(() => undefined);
@@ -244,9 +260,9 @@ function createHttp({ settings, oauth, log }: ConnectionParts, { endpoint, onLis
 
 const REFUSED = new Set(['invalid_auth', 'not_authed', 'not_allowed_token_type', 'account_inactive', 'token_revoked']);
 
-function refusal(error: unknown): unknown {
+function refusal(error: unknown): StrataError | null {
   const code = codeOf(error);
-  if (code === null || !REFUSED.has(code)) return error;
+  if (code === null || !REFUSED.has(code)) return null;
   return new StrataError(
     'PLATFORM_REFUSED',
     {

@@ -1,4 +1,4 @@
-import type { Channel, ChannelAdapter, Clock, Log, StateStore } from '../../../src/index.ts';
+import type { Channel, ChannelAdapter, Clock, Log, StateStore, StrataError } from '../../../src/index.ts';
 import type { SlackBots } from './bots.ts';
 import { PLATFORM } from './place.ts';
 import { type SlackSettings, settingsSchema } from './settings.ts';
@@ -12,12 +12,21 @@ export interface SlackOptions {
   readonly clock: Clock;
   /** Fetches files, and answers commands. */
   readonly fetch: typeof globalThis.fetch;
+  /** Told when Slack has refused the running app for good. Default: it is only logged. */
+  readonly onRefused?: (error: StrataError) => void;
 }
 
 export const slackAdapter: ChannelAdapter = {
   settings: settingsSchema,
-  create: async (table, { log, state, clock }) =>
-    createSlackChannel({ settings: settingsSchema.parse(table), log, state, clock, fetch: globalThis.fetch }),
+  create: async (table, { log, state, clock, onRefused }) =>
+    createSlackChannel({
+      settings: settingsSchema.parse(table),
+      log,
+      state,
+      clock,
+      fetch: globalThis.fetch,
+      onRefused,
+    }),
   async check(table, { log, state }) {
     const { checkSlack } = await import('./check.ts');
     return await checkSlack({ settings: settingsSchema.parse(table), log, state });

@@ -46,6 +46,8 @@ export function createInstalledRoster(parts: InstalledParts): Roster {
       if (!isOld || (await isGone(await of(teamId)))) return await leave(teamId);
       log.info('A workspace has installed the app anew since it was removed', { team: teamId });
     },
+    // The others go on, and there may be new ones.
+    refusal: async () => null,
     async tidy() {
       for (const { teamId, isEnding } of await installations.list()) {
         if (signal.aborted) return;

@@ -1,5 +1,7 @@
+import type { StrataError } from '../../../src/index.ts';
 import type { SlackBot } from './bot.ts';
 import type { Ending } from './leaving.ts';
+import { findRefusal } from './workspace.ts';
 
 /** The bots of the workspaces that are served: one by its token, or all that installed the app. */
 export interface Roster {
@@ -11,6 +13,8 @@ export interface Roster {
   all(): Promise<readonly SlackBot[]>;
   /** Resolves when nothing of the workspace is left. */
   ended(teamId: string, ending: Ending): Promise<void>;
+  /** Why the app can do nothing any more; null while it can, and while Slack does not tell. */
+  refusal(): Promise<StrataError | null>;
   /** Makes up for what ended while nobody listened. */
   tidy(): Promise<void>;
   /** Lets what runs end. Nothing new may come in by then; what is owed may still be posted. */
@@ -27,6 +31,7 @@ export function createSoleRoster(bot: SlackBot, forget: (teamId: string) => Prom
     async ended(ofTeamId, { revoked }) {
       if (ofTeamId === teamId && (revoked?.includes(userId) ?? true)) await forget(teamId);
     },
+    refusal: () => findRefusal(bot.workspace),
     tidy: async () => undefined,
     stop: () => bot.stop(),
   };

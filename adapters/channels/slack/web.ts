@@ -105,9 +105,13 @@ const REASONS = new Map([
 export function refusedBy(error: unknown): StrataError {
   const code = codeOf(error);
   const reason = REASONS.get(code ?? '') ?? describe(error);
-  const final = code !== null && !isPassing(error) && !OF_TOKENS.has(code);
+  const final = code !== null && !isPassing(error) && !isOfToken(error);
   return new StrataError('POST_FAILED', { channel: 'Slack', reason, final }, { cause: error });
 }
 
-/** A token that is not valid says nothing of the post. */
+/** The token is not valid: that says nothing of what was asked for. */
+export function isOfToken(error: unknown): boolean {
+  return OF_TOKENS.has(codeOf(error) ?? '');
+}
+
 const OF_TOKENS = new Set(['invalid_auth', 'not_authed', 'token_expired', 'token_revoked', 'account_inactive']);

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type Log, StrataError } from '../../../src/index.ts';
 import type { Installation } from './installations.ts';
 import type { SlackSettings } from './settings.ts';
-import { clientOptions, codeOf, type Web } from './web.ts';
+import { clientOptions, codeOf, isOfToken, type Web } from './web.ts';
 
 /** The bot as one workspace knows it. */
 export interface Workspace {
@@ -19,23 +19,31 @@ export interface Workspace {
 
 const authSchema = z.object({ team_id: z.string(), user_id: z.string(), bot_id: z.string().default('') });
 
-const REFUSED = new Set(['invalid_auth', 'not_authed', 'account_inactive', 'token_revoked', 'token_expired']);
-
 /** Asks Slack whose token it is. Throws `PLATFORM_REFUSED` for one that is not valid. */
 export async function openWorkspace(web: Web, token: string): Promise<Workspace> {
   try {
     const { team_id: teamId, user_id: userId, bot_id: botId } = authSchema.parse(await web.auth.test());
     return { web, teamId, userId, botId, token, secret: secretOf(token) };
   } catch (error) {
-    const code = codeOf(error);
-    if (code === null || !REFUSED.has(code)) throw error;
-    const reason = `the bot token is not valid (${code})`;
-    throw new StrataError(
-      'PLATFORM_REFUSED',
-      { platform: 'Slack', reason, remedy: BOT_TOKEN_REMEDY },
-      { cause: error },
-    );
+    throw refusalBy(error) ?? error;
   }
+}
+
+/** Asks whether the token is still valid. Null when it is, and while Slack does not tell. */
+export async function findRefusal({ web }: Pick<Workspace, 'web'>): Promise<StrataError | null> {
+  try {
+    await web.auth.test();
+    return null;
+  } catch (error) {
+    return refusalBy(error);
+  }
+}
+
+function refusalBy(error: unknown): StrataError | null {
+  const code = codeOf(error);
+  if (!isOfToken(error)) return null;
+  const reason = `the bot token is not valid (${code})`;
+  return new StrataError('PLATFORM_REFUSED', { platform: 'Slack', reason, remedy: BOT_TOKEN_REMEDY }, { cause: error });
 }
 
 export const BOT_TOKEN_REMEDY = 'Install the app and copy the Bot User OAuth Token (xoxb-) into bot_token';

@@ -48,10 +48,9 @@ export function createOutbox(parts: OutboxParts): Outbox {
     deliver(conversation, posts, options) {
       const box = boxOf(conversation);
       const recovered = options?.recovered ?? false;
-      // For all of them together: nobody wants the end of a reply whose beginning was given up.
-      const giveUpAt = parts.clock.now() + PATIENCE_MS;
+      const since = parts.clock.now();
       for (const { conversationId } of posts.slice(0, 1)) ids.set(conversation, conversationId);
-      for (const post of posts) box.put(() => deliverOne(parts, { conversation, post, recovered, giveUpAt }));
+      for (const post of posts) box.put(() => deliverOne(parts, { conversation, post, recovered, since }));
       box.drained().then(() => {
         if (box.busy || boxes.get(conversation) !== box) return;
         boxes.delete(conversation);
@@ -72,13 +71,14 @@ interface Delivery {
   readonly conversation: ConversationKey;
   readonly post: PostRow;
   readonly recovered: boolean;
-  readonly giveUpAt: number;
+  /** For all of them together: nobody wants the end of a reply whose beginning was given up. */
+  readonly since: number;
 }
 
 /** Tries until the platform takes the post or refuses it for good, patience is over, or the process ends. */
 async function deliverOne(parts: OutboxParts, delivery: Delivery): Promise<void> {
   const { store, clock, events, signal } = parts;
-  const { conversation, post, recovered, giveUpAt } = delivery;
+  const { conversation, post, recovered, since } = delivery;
   const channel = parts.channelOf(conversation);
   // A platform that is not connected in this process keeps its posts for one where it is.
   if (channel === null) return;
@@ -88,15 +88,22 @@ async function deliverOne(parts: OutboxParts, delivery: Delivery): Promise<void>
   if (recovered) await store.attempt(post.id, null).catch(() => undefined);
   for (let attempt = before + 1; !signal.aborted; attempt += 1) {
     try {
+      if (posted === null && clock.now() >= since + FIRST_PAUSE_MS && !(await isWanted(store, post))) return;
       posted ??= (await channel.post({ ...post, conversation, attempt }, { signal })).platformMessageId;
       await store.sent(post.id, posted);
       return events.emit({ kind: 'reply.posted', conversation, chunk: post.chunk, platformMessageId: posted });
     } catch (error) {
       if (signal.aborted) return;
-      if (posted === null && isHopeless(error, clock.now() >= giveUpAt)) return await giveUp(parts, delivery, error);
+      if (posted === null && isHopeless(error, clock.now() >= since + PATIENCE_MS))
+        return await giveUp(parts, delivery, error);
       await pause(parts, delivery, { error, failures: attempt - before });
     }
   }
+}
+
+/** What has waited may have been deleted meanwhile, or posted by a process that took this one for dead. */
+async function isWanted(store: OutboxStore, { id, conversationId }: PostRow): Promise<boolean> {
+  return (await store.pending(conversationId)).some((post) => post.id === id);
 }
 
 /** The platform said that it will never take it, or nobody waits for it any more. */

@@ -280,6 +280,21 @@ describe('the outbox', () => {
     expect(await storage.store.outbox.pending(null)).toEqual([]);
   });
 
+  it('posts nothing that was deleted while it waited', async () => {
+    const { channel, shown } = createPlatform(['be away']);
+    const posts = await commitReply(['forget this', 'and that']);
+    const conversationId = posts[0]?.conversationId ?? 0;
+    const clock = hastyClock();
+    const sleep: Clock['sleep'] = async (ms, options) => {
+      await storage.store.conversations.change(conversationId, { kind: 'purge' });
+      await clock.sleep(ms, options);
+    };
+    const { outbox } = openOutbox(channel, { ...clock, sleep });
+    outbox.deliver(key, posts);
+    await outbox.drained();
+    expect([...shown.values()]).toEqual([]);
+  });
+
   it('keeps the posts of a platform that is not connected here', async () => {
     const { outbox } = openOutbox(null);
     outbox.deliver(key, await commitReply(['later']));

@@ -441,6 +441,24 @@ describe('who can read it', () => {
     await double.close();
   });
 
+  test('a private thread that is out of sight stays private, whatever becomes of its channel', async () => {
+    const secret = thread({ id: SECRET_THREAD, guild_id: GUILD, parent_id: GENERAL, type: 12 });
+    const double = await startDiscord();
+    double.addChannel(secret);
+    const { channel, sink } = openChannel(double);
+    await channel.start(sink);
+    double.say(SECRET_THREAD, ADA, 'among us');
+    double.say(STAFF, ADA, 'hello');
+    await until('the messages', () => sink.messages.length === 2);
+    double.gateway.dispatch(GUILD, 'THREAD_DELETE', { ...secret, id: SECRET_THREAD });
+    double.gateway.dispatch(GUILD, 'CHANNEL_UPDATE', textChannel({ id: GENERAL, guild_id: GUILD, name: 'renamed' }));
+    double.gateway.dispatch(GUILD, 'CHANNEL_UPDATE', textChannel({ id: STAFF, guild_id: GUILD, name: 'staff' }));
+    await until('the change of the other channel', () => sink.audiences.length > 0);
+    await channel.stop();
+    expect(sink.audiences).toEqual([{ conversation: key(STAFF), audience: 'public' }]);
+    await double.close();
+  });
+
   test('a server that turns private tightens all of its conversations', async () => {
     await withChannel({}, async ({ double, sink }) => {
       double.say(GENERAL, ADA, 'hello');

@@ -36,8 +36,9 @@ export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
     });
   };
   const review = async (conversation: ConversationKey): Promise<void> => {
-    const { channelId, threadId, guildId } = placeOfKey(conversation);
-    if (guildId === null) return;
+    const { channelId, threadId, guildId, isClosed } = placeOfKey(conversation);
+    // Neither a direct message nor a private thread ever opens; once out of sight the thread would look like its channel.
+    if (guildId === null || isClosed) return;
     const place = parts.places.peek(threadId ?? channelId) ?? parts.places.peek(channelId);
     const before = known.get(conversation) ?? 'public';
     if (place === null || place.audience === before) return;

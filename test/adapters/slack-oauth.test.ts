@@ -6,7 +6,7 @@ import { checkSlack } from '../../adapters/channels/slack/check.ts';
 import { createStates } from '../../adapters/channels/slack/states.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { createSystemClock } from '../../src/clock.ts';
-import { type StateStore, silentLog } from '../../src/index.ts';
+import { makeKey, type StateStore, silentLog } from '../../src/index.ts';
 import {
   ADA,
   BOT,
@@ -72,7 +72,7 @@ const heard = ({ sink }: Opened) => sink.messages.map(({ conversation, text }) =
 const installed = async (state: StateStore) => (await state.list('slack.installations')).map(({ key }) => key);
 const ownedBy = (state: StateStore, teamId: string) =>
   Promise.all(
-    ['beginnings', 'drafts', 'greeted', 'installations', 'threads', 'viewing'].map(async (name) =>
+    ['beginnings', 'drafts', 'greeted', 'installations', 'posts', 'threads', 'viewing'].map(async (name) =>
       (await state.list(`slack.${name}`)).filter(({ key }) => key.includes(teamId)),
     ),
   ).then((rows) => rows.flat());
@@ -349,6 +349,9 @@ describe('a workspace that removes the app', () => {
   test('keeps nothing of it, and the other one everything', async () => {
     const state = createState();
     const bot = await both(state);
+    const post = { nonce: '1-1-0', body: { kind: 'text', text: 'Hello' }, replyTo: null, attempt: 1 } as const;
+    const direct = makeKey({ platform: 'slack', workspace: TEAM, channel: DIRECT });
+    await bot.channel.post({ ...post, conversation: direct }, { signal });
     slack.oauth.remove(TEAM);
     expect(await tell(TEAM, { type: 'tokens_revoked', tokens: { oauth: [ADA], bot: [] } })).toBe(200);
     expect(bot.sink.gone).toEqual([]);
@@ -361,9 +364,8 @@ describe('a workspace that removes the app', () => {
     await say(OTHER_TEAM, OTHER_GENERAL, 'still here');
     expect(heard(bot).at(-1)).toBe(`slack:${OTHER_TEAM}:${OTHER_GENERAL} still here`);
     expect(heard(bot).join()).not.toContain('too late');
-    const post = { nonce: '1-1-0', body: { kind: 'text', text: 'Hello' }, replyTo: null, attempt: 1 } as const;
-    const conversation = bot.sink.messages[0]?.conversation as never;
-    await expect(bot.channel.post({ ...post, conversation }, { signal })).rejects.toThrow(`not installed in ${TEAM}`);
+    const late = bot.channel.post({ ...post, conversation: direct }, { signal });
+    await expect(late).rejects.toThrow(`not installed in ${TEAM}`);
   });
 
   test('is forgotten by the revoked token of the bot too', async () => {

@@ -24,7 +24,14 @@ export function endingOf(event: unknown, body: unknown): Ending | null {
 }
 
 /** What the channel itself keeps, by conversation or by workspace and person. */
-const NAMESPACES = ['slack.beginnings', 'slack.drafts', 'slack.greeted', 'slack.threads', 'slack.viewing'];
+const NAMESPACES = [
+  'slack.beginnings',
+  'slack.drafts',
+  'slack.greeted',
+  'slack.posts',
+  'slack.threads',
+  'slack.viewing',
+];
 
 export interface LeavingParts {
   readonly sink: ChannelSink;

@@ -224,6 +224,21 @@ describe('what is said', () => {
     });
   });
 
+  test('an edit of something from before the bot came does not make it known', async () => {
+    const [oldest, old] = [10, 5].map((hours) => ({ ...snowflakeMessage('long before'), id: minutesAgo(hours * 60) }));
+    await withChannel({}, async ({ double, sink }) => {
+      double.say(GENERAL, BOB, 'the first thing it hears');
+      await until('the message', () => sink.messages.length === 1);
+      const edited = { ...oldest, channel_id: GENERAL, guild_id: GUILD, edited_timestamp: new Date().toISOString() };
+      double.gateway.dispatch(GUILD, 'MESSAGE_UPDATE', edited);
+      const reference = { type: 0, message_id: old?.id };
+      const details = { type: 19, message_reference: reference, referenced_message: old };
+      double.say(GENERAL, ADA, 'an answer', details as object);
+      await until('the answer', () => sink.messages.length === 2);
+      expect(sink.messages[1]?.text).toBe('[in reply to Bob: long before]\nan answer');
+    });
+  });
+
   test('a packet that nobody understands breaks nothing', async () => {
     await withChannel({}, async ({ double, sink }) => {
       for (const type of [

@@ -6,23 +6,30 @@ const MOST_KNOWN = 5_000;
 
 /** The first message that was kept of each conversation: what is older can only be quoted. */
 export interface Beginnings {
-  /** Remembers `messageId` as the first one when there is none yet. */
+  /** The first one; `messageId` itself when there is none yet, or it is older. Nothing is written. */
   of(conversation: ConversationKey, messageId: string): Promise<string>;
+  /** The message was stored. */
+  keep(conversation: ConversationKey, messageId: string): Promise<void>;
 }
 
 export function createBeginnings(state: StateStore): Beginnings {
   const known = new Map<ConversationKey, string>();
-  const keep = (conversation: ConversationKey, first: string): string => {
+  const remember = (conversation: ConversationKey, first: string): void => {
     if (known.size >= MOST_KNOWN) known.clear();
     known.set(conversation, first);
-    return first;
+  };
+  const of = async (conversation: ConversationKey, messageId: string): Promise<string> => {
+    const first = known.get(conversation) ?? (await state.get(NAMESPACE, conversation));
+    if (typeof first !== 'string') return messageId;
+    remember(conversation, first);
+    return isNewer(first, messageId) ? messageId : first;
   };
   return {
-    async of(conversation, messageId) {
-      const first = known.get(conversation) ?? (await state.get(NAMESPACE, conversation));
-      if (typeof first === 'string' && !isNewer(first, messageId)) return keep(conversation, first);
+    of,
+    async keep(conversation, messageId) {
+      if ((await of(conversation, messageId)) !== messageId || known.get(conversation) === messageId) return;
       await state.set(NAMESPACE, conversation, messageId);
-      return keep(conversation, messageId);
+      remember(conversation, messageId);
     },
   };
 }

@@ -124,6 +124,7 @@ async function receiveMessage(parts: ReceiverParts, { message, isPast, notice }:
   await patiently(parts, 'stored', () => sink.message(inbound));
   parts.audiences.told(conversation, place.audience);
   parts.onStored(conversation, message.id);
+  await patiently(parts, 'stored', () => parts.beginnings.keep(conversation, message.id));
 }
 
 /** An update may hold a part of the message only. */
@@ -177,7 +178,7 @@ interface Opening {
 async function openMessage(parts: ReceiverParts, { message, place, conversation }: Opening) {
   const { places, settings, beginnings } = parts;
   const self = places.self(place.guildId);
-  const first = await patiently(parts, 'stored', () => beginnings.of(conversation, message.id));
+  const first = await patiently(parts, 'read', () => beginnings.of(conversation, message.id));
   const quotes = needsQuote(message, { settings, place, self, first });
   const imageBytes = settings.attachments.image_mb * 1_000_000;
   const context: MapContext = { conversation, place, self, names: places.names, imageBytes, quotes, isPast: false };

@@ -33,7 +33,7 @@ describe('fingerprints', () => {
   });
 });
 
-describe('words', () => {
+describe('folding', () => {
   it('of a word are the word itself, whatever its characters: folding once is enough', () => {
     const changed: string[] = [];
     for (let code = 0; code <= 0x10ffff; code++) {

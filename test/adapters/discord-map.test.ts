@@ -150,7 +150,7 @@ describe('a message of Discord', () => {
 });
 
 describe('a quotation', () => {
-  const settings = { hear_bots: true, message_content: true, users: { allow: [], deny: [] as string[] } };
+  const settings = { hear_bots: true, message_content: true, users: { allow: [] as string[], deny: [] as string[] } };
   const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 12, minute)).toISOString();
   const reply = (author: typeof ADA, gap: number) =>
     wire({
@@ -176,7 +176,10 @@ describe('a quotation', () => {
   });
 
   test('never brings in whom the lists keep out', () => {
-    expect(quotes([BOB, 1], { users: { allow: [], deny: [BOB.id] } }, '9'.repeat(20))).toBe(false);
+    const early = '9'.repeat(20);
+    expect(quotes([BOB, 1], { users: { allow: [], deny: [BOB.id] } }, early)).toBe(false);
+    expect(quotes([BOB, 1], { users: { allow: [ADA.id], deny: [] } }, early)).toBe(false);
+    expect(quotes([BOT, 1], { users: { allow: [ADA.id], deny: [] } }, early)).toBe(true);
   });
 });
 

@@ -23,7 +23,7 @@ export function isServed(rules: Rules, { place, userId, roleIds }: Visitor): boo
   return place.guildId === null || passes(rules.roles, roleIds);
 }
 
-function passes({ allow, deny }: AccessList, ids: readonly string[]): boolean {
+export function passes({ allow, deny }: AccessList, ids: readonly string[]): boolean {
   if (ids.some((id) => deny.includes(id))) return false;
   return allow.length === 0 || ids.some((id) => allow.includes(id));
 }

@@ -1,3 +1,4 @@
+import { passes } from './access.ts';
 import type { Self } from './map.ts';
 import type { Place } from './place.ts';
 import type { BotSettings } from './settings.ts';
@@ -20,9 +21,11 @@ interface QuoteContext {
  */
 export function needsQuote(message: WireMessage, { settings, place, self, first }: QuoteContext): boolean {
   const quoted = message.referenced_message;
-  if (!quoted || settings.users.deny.includes(quoted.author.id)) return false;
+  if (!quoted) return false;
+  const isOwn = quoted.author.id === self.userId;
+  if (!isOwn && !passes(settings.users, [quoted.author.id])) return false;
   if (isNewer(first, quoted.id)) return true;
-  if (quoted.author.id === self.userId) {
+  if (isOwn) {
     return Date.parse(message.timestamp) - Date.parse(quoted.timestamp ?? message.timestamp) > AT_ONCE_MS;
   }
   const isRead = settings.message_content || place.guildId === null;

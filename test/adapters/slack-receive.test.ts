@@ -155,6 +155,16 @@ describe('who can read it', () => {
     expect(bot.sink.audiences.at(-1)).toEqual({ conversation, audience: 'private' });
   });
 
+  test('a channel that changed and cannot be looked at closes its conversations', async () => {
+    const bot = await start();
+    slack.say(GENERAL, ADA, 'hello');
+    const { conversation } = await arrived(bot, 'hello');
+    slack.channels.delete(GENERAL);
+    slack.emit({ type: 'channel_shared', channel: GENERAL, connected_team_id: OTHER_TEAM });
+    await until('it is told', () => bot.sink.audiences.at(-1)?.audience === 'private');
+    expect(bot.sink.audiences.at(-1)).toEqual({ conversation, audience: 'private' });
+  });
+
   test('a channel that is made private closes its conversations at once', async () => {
     const bot = await start();
     slack.say(GENERAL, ADA, 'hello');

@@ -2,6 +2,8 @@ import type { Audience, ChannelSink, ConversationKey, Cursor, Log } from '../../
 import { PLATFORM, placeOfKey } from './place.ts';
 import { audienceOf, type Places } from './places.ts';
 
+const MOST_KNOWN = 5_000;
+
 export interface AudienceParts {
   readonly teamId: string;
   readonly sink: ChannelSink;
@@ -21,6 +23,11 @@ export interface AudienceWatch {
 
 export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
   const known = new Map<ConversationKey, Audience>();
+  const remember = (conversation: ConversationKey, audience: Audience): void => {
+    // Each thread is a conversation. What is not known any more is told once again.
+    if (known.size >= MOST_KNOWN) known.clear();
+    known.set(conversation, audience);
+  };
   const ours = async (isMeant: (cursor: Cursor) => boolean): Promise<readonly Cursor[]> =>
     (await parts.sink.cursors(PLATFORM)).filter(
       (cursor) => placeOfKey(cursor.conversation).teamId === parts.teamId && isMeant(cursor),
@@ -38,19 +45,18 @@ export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
   return {
     async told(conversation, audience) {
       if (known.get(conversation) === audience) return;
-      known.set(conversation, audience);
+      remember(conversation, audience);
       await parts.sink.audienceChanged(conversation, audience);
     },
     async changed(channelId) {
       parts.places.forget(channelId);
       const channel = await parts.places.channel(channelId);
-      if (channel === null) {
-        parts.log.warn('A channel that changed cannot be looked at', { channel: channelId });
-        return;
-      }
+      // Of a place that cannot be looked at, nothing is told elsewhere.
+      const audience = channel === null ? 'private' : audienceOf(channel);
+      if (channel === null) parts.log.warn('A channel that changed cannot be looked at', { channel: channelId });
       for (const { conversation } of await ours(inChannel(channelId))) {
-        known.set(conversation, audienceOf(channel));
-        await parts.sink.audienceChanged(conversation, audienceOf(channel));
+        remember(conversation, audience);
+        await parts.sink.audienceChanged(conversation, audience);
       }
     },
     async left(channelId) {

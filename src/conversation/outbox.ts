@@ -88,7 +88,8 @@ async function deliverOne(parts: OutboxParts, delivery: Delivery): Promise<void>
   if (recovered) await store.attempt(post.id, null).catch(() => undefined);
   for (let attempt = before + 1; !signal.aborted; attempt += 1) {
     try {
-      if (posted === null && clock.now() >= since + FIRST_PAUSE_MS && !(await isWanted(store, post))) return;
+      const mayBeOver = recovered || clock.now() >= since + FIRST_PAUSE_MS;
+      if (posted === null && mayBeOver && !(await isWanted(store, post))) return;
       posted ??= (await channel.post({ ...post, conversation, attempt }, { signal })).platformMessageId;
       await store.sent(post.id, posted);
       return events.emit({ kind: 'reply.posted', conversation, chunk: post.chunk, platformMessageId: posted });

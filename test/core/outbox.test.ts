@@ -280,6 +280,17 @@ describe('the outbox', () => {
     expect(await storage.store.outbox.pending(null)).toEqual([]);
   });
 
+  it('does not repeat a recovered post that was out after all', async () => {
+    const [first] = await commitReply(['out', 'left over']);
+    const recovered = await storage.store.outbox.pending(null);
+    const { channel, shown } = createPlatform();
+    const { outbox } = openOutbox(channel);
+    await storage.store.outbox.sent(first?.id ?? 0, 'm-of-another');
+    outbox.deliver(key, recovered, { recovered: true });
+    await outbox.drained();
+    expect([...shown.values()]).toEqual(['left over']);
+  });
+
   it('posts nothing that was deleted while it waited', async () => {
     const { channel, shown } = createPlatform(['be away']);
     const posts = await commitReply(['forget this', 'and that']);

@@ -35,8 +35,16 @@ export type * from './adapters.ts';
 export { createSystemClock, createSystemRandom } from './clock.ts';
 export { isCommandLine } from './commands/parse.ts';
 export { renderReply } from './commands/render.ts';
+export { errorReply, makeReply } from './commands/reply.ts';
 export type * from './commands/spec.ts';
-export { commandSpecs, formatCommand, type ReadCommand, readCommandLine } from './commands/specs.ts';
+export {
+  actionOf,
+  asksConfirmation,
+  commandSpecs,
+  formatCommand,
+  type ReadCommand,
+  readCommandLine,
+} from './commands/specs.ts';
 export type * from './ports/reply.ts';
 export { type CompactionPlan, planCompactionCommit, type SeqRange } from './compaction/commit.ts';
 export { readLines } from './lines.ts';

@@ -29,6 +29,11 @@ export function failureReply(error: unknown): CommandReply {
     error instanceof StrataError
       ? describe(error)
       : 'The command failed inside Strata; the cause is in the log. Nothing was changed by it; try again.';
+  return errorReply(text);
+}
+
+/** For those who are refused, in one sentence. */
+export function errorReply(text: string): CommandReply {
   return makeReply('That did not work', { text, tone: 'error' });
 }
 

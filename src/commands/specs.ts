@@ -8,7 +8,7 @@ import { formatCommandLine, parseCommandLine } from './parse.ts';
 import { privacy } from './privacy.ts';
 import { failureReply } from './reply.ts';
 import { reset } from './reset.ts';
-import type { CommandSpec } from './spec.ts';
+import type { ActionSpec, CommandSpec } from './spec.ts';
 import { status } from './status.ts';
 import { summaries } from './summaries.ts';
 import { transcript } from './transcript.ts';
@@ -40,6 +40,17 @@ export function readCommandLine(line: string): ReadCommand {
   } catch (error) {
     return { kind: 'refused', reply: failureReply(error) };
   }
+}
+
+/** The action that a command means; null for none of ours. */
+export function actionOf({ path: [name, sub] }: Pick<ReplyCommand, 'path'>): ActionSpec | null {
+  const spec = commandSpecs.find((candidate) => candidate.name === name);
+  return spec?.actions.find((action) => action.name === (sub ?? spec.otherwise)) ?? null;
+}
+
+/** What cannot be undone is asked about first. */
+export function asksConfirmation(command: ReplyCommand): boolean {
+  return actionOf(command)?.irreversible ?? false;
 }
 
 /** The line to type for a command, for platforms without buttons. */

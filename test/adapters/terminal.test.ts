@@ -3,7 +3,13 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createTerminalChannel, type TerminalChannel } from '../../adapters/channels/terminal/index.ts';
-import type { ChannelSink, CommandInvocation, CommandReply, InboundMessage } from '../../src/index.ts';
+import {
+  type ChannelSink,
+  type CommandInvocation,
+  type CommandReply,
+  type InboundMessage,
+  makeReply,
+} from '../../src/index.ts';
 
 /** A bot that answers by echo, after a while, the way the outbox does: receipt first, post later. */
 function echoBot(
@@ -46,17 +52,7 @@ function echoBot(
   return { sink, messages, commands };
 }
 
-const bareReply: CommandReply = {
-  title: '',
-  text: '',
-  fields: [],
-  rows: null,
-  page: null,
-  actions: [],
-  file: null,
-  ephemeral: true,
-  tone: 'info',
-};
+const bareReply = makeReply('');
 
 function open(options: { readonly isTTY?: boolean; readonly delayMs?: number; readonly silent?: boolean } = {}) {
   const [input, output, errors] = [new PassThrough(), new PassThrough(), new PassThrough()];

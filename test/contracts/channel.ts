@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type {
-  Channel,
-  ChannelSink,
-  CommandInvocation,
-  CommandReply,
-  ConversationKey,
-  InboundMessage,
-  Post,
+import {
+  type Channel,
+  type ChannelSink,
+  type CommandInvocation,
+  type ConversationKey,
+  type InboundMessage,
+  makeReply,
+  type Post,
 } from '../../src/index.ts';
 
 /** A channel on its platform, or on a double of it. */
@@ -29,17 +29,7 @@ export interface ChannelContract {
   readonly platform: string;
 }
 
-const reply: CommandReply = {
-  title: 'Status',
-  text: 'all quiet',
-  fields: [],
-  rows: null,
-  page: null,
-  actions: [],
-  file: null,
-  ephemeral: true,
-  tone: 'info',
-};
+const reply = makeReply('Status', { text: 'all quiet' });
 
 interface Recorded extends ChannelSink {
   readonly messages: InboundMessage[];

@@ -1,5 +1,7 @@
 import { ApplicationCommandType, InteractionType, PermissionFlagsBits } from 'discord.js';
 import {
+  actionOf,
+  asksConfirmation,
   type ChannelSink,
   type Clock,
   type CommandInvocation,
@@ -10,7 +12,7 @@ import {
   type ReplyCommand,
 } from '../../../src/index.ts';
 import { isServed } from './access.ts';
-import { actionOf, asksConfirmation, missingFormOption } from './ask.ts';
+import { missingFormOption } from './ask.ts';
 import type { Buttons, Deed } from './buttons.ts';
 import { FORGET_MENU, REMEMBER_MENU } from './command-json.ts';
 import { formOf, formValues } from './form.ts';

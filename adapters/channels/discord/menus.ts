@@ -1,6 +1,13 @@
-import type { ChannelSink, CommandInvocation, CommandReply, ReplyCommand } from '../../../src/index.ts';
+import {
+  type ChannelSink,
+  type CommandInvocation,
+  type CommandReply,
+  errorReply,
+  makeReply,
+  type ReplyCommand,
+} from '../../../src/index.ts';
 import { authorOf } from './map.ts';
-import { button, ownReply, type Shown } from './replies.ts';
+import { button, type Shown } from './replies.ts';
 import type { WireQuoted } from './wire.ts';
 
 /** "Remember this": the message as its author said it. Null when there is no text. */
@@ -14,8 +21,7 @@ export function rememberCommand({ author, content }: WireQuoted, userId: string)
 export function forgetQuestion({ id, author, content }: WireQuoted): Shown {
   const excerpt = content.replace(/\s+/g, ' ').slice(0, 200).toWellFormed();
   return {
-    reply: ownReply({
-      title: 'This cannot be undone',
+    reply: makeReply('This cannot be undone', {
       text: `The bot forgets this message of ${authorOf(author).name}, and what it remembers from it alone. The message itself stays.\n${excerpt}`,
       tone: 'error',
     }),
@@ -39,12 +45,8 @@ export async function forgetMessage(
 ): Promise<CommandReply> {
   const { conversation, audience, rights } = invoke({ path: [], options: {} });
   if (author !== userId && rights === 'member' && audience !== 'dm') {
-    return ownReply({
-      title: 'That did not work',
-      text: 'Only who wrote a message, and those who manage this place, can have it forgotten.',
-      tone: 'error',
-    });
+    return errorReply('Only who wrote a message, and those who manage this place, can have it forgotten.');
   }
   await parts.sink.removed({ conversation, externalIds: [message] });
-  return ownReply({ title: 'Forgotten', text: 'The bot no longer knows this message.', tone: 'success' });
+  return makeReply('Forgotten', { text: 'The bot no longer knows this message.', tone: 'success' });
 }

@@ -1,20 +1,7 @@
 import { ButtonStyle } from 'discord.js';
-import type { CommandReply, ReplyCommand } from '../../../src/index.ts';
-import { actionOf } from './ask.ts';
+import { actionOf, type CommandReply, errorReply, makeReply, type ReplyCommand } from '../../../src/index.ts';
 import { bodyOf, type ReplyButton, toMessage } from './render.ts';
 import type { Answer } from './respond.ts';
-
-const BARE: CommandReply = {
-  title: 'Strata',
-  text: '',
-  fields: [],
-  rows: null,
-  page: null,
-  actions: [],
-  file: null,
-  ephemeral: true,
-  tone: 'info',
-};
 
 export interface Shown {
   readonly reply: CommandReply;
@@ -24,16 +11,12 @@ export interface Shown {
 
 /** One sentence of the channel's own. */
 export function plainReply(text: string): Shown {
-  return { reply: { ...BARE, text }, buttons: [] };
-}
-
-export function ownReply(details: Partial<CommandReply>): CommandReply {
-  return { ...BARE, ...details };
+  return { reply: makeReply('Strata', { text }), buttons: [] };
 }
 
 /** The same for those who are refused. */
 export function notice(text: string): Answer {
-  const message = toMessage({ ...BARE, title: 'That did not work', text, tone: 'error' });
+  const message = toMessage(errorReply(text));
   return { body: bodyOf(message, []), files: [], ephemeral: true };
 }
 
@@ -42,7 +25,7 @@ export function confirmation(command: ReplyCommand): Shown {
   const line = `/${[...command.path, ...Object.values(command.options)].join(' ')}`;
   const what = actionOf(command)?.description ?? '';
   return {
-    reply: { ...BARE, title: 'This cannot be undone', text: `${line}\n${what}`, tone: 'error' },
+    reply: makeReply('This cannot be undone', { text: `${line}\n${what}`, tone: 'error' }),
     buttons: [button('Do it', 'confirm', command), button('Cancel', 'cancel', { path: command.path, options: {} })],
   };
 }

@@ -1,11 +1,14 @@
 import {
+  actionOf,
+  asksConfirmation,
   type CommandInvocation,
   describe,
+  errorReply,
   type OptionSpec,
   type ReplyCommand,
   readCommandLine,
 } from '../../../src/index.ts';
-import { actionOf, asksConfirmation, missingFormOption } from './ask.ts';
+import { missingFormOption } from './ask.ts';
 import type { Button } from './buttons.ts';
 import type { Acknowledge } from './connection.ts';
 import { confirmForm, formValues, inputForm, type Opened, readOpened } from './form.ts';
@@ -23,7 +26,6 @@ import {
 } from './menus.ts';
 import { conversationsOf } from './place.ts';
 import { nameOf } from './places.ts';
-import { notice } from './replies.ts';
 import { answer, invocationOf, openForm, UNSERVED, type Visit, type VisitParts } from './visit.ts';
 import { actionSchema, shortcutSchema, slashSchema, viewSchema } from './wire.ts';
 
@@ -105,11 +107,11 @@ async function press(parts: CommandParts, body: unknown): Promise<void> {
   const button = parts.buttons.read(action?.selected_option?.value ?? action?.value ?? '');
   if (button === null) {
     return await answer(parts, visit, {
-      reply: notice('This button belongs to an older version of the bot. Use the command again.'),
+      reply: errorReply('This button belongs to an older version of the bot. Use the command again.'),
     });
   }
   if (button.ownerId !== user.id) {
-    return await answer(parts, visit, { reply: notice('Only the person who asked can use these buttons.') });
+    return await answer(parts, visit, { reply: errorReply('Only the person who asked can use these buttons.') });
   }
   if (isHome && isListing(button.command)) return await parts.refreshHome(user.id, button.command);
   await run(parts, visit, { command: button.command, replace: button.deed === 'page' });
@@ -142,7 +144,7 @@ async function shortcut(parts: CommandParts, body: unknown): Promise<void> {
   };
   if (id === REMEMBER_MENU) {
     const command = rememberCommand(target, user.id);
-    if (command === null) return await answer(parts, visit, { reply: notice('There is no text to remember.') });
+    if (command === null) return await answer(parts, visit, { reply: errorReply('There is no text to remember.') });
     return await run(parts, visit, { command, replace: false });
   }
   if (id !== FORGET_MENU) return;

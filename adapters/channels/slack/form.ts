@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { formatCommand, type OptionSpec, type ReplyCommand } from '../../../src/index.ts';
-import { actionOf } from './ask.ts';
+import { actionOf, formatCommand, type OptionSpec, type ReplyCommand } from '../../../src/index.ts';
 import { clip } from './render.ts';
 
 const LONGEST_INPUT = 3000;

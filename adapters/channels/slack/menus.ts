@@ -1,5 +1,4 @@
-import type { CommandReply, ReplyCommand } from '../../../src/index.ts';
-import { notice, ownReply } from './replies.ts';
+import { type CommandReply, errorReply, makeReply, type ReplyCommand } from '../../../src/index.ts';
 
 export const REMEMBER_MENU = 'remember_message';
 export const FORGET_MENU = 'forget_message';
@@ -35,11 +34,10 @@ export function mayForget(
   who: { readonly userId: string; readonly rights: string; readonly isDirect: boolean },
 ): CommandReply | null {
   if (authorId === who.userId || who.rights !== 'member' || who.isDirect) return null;
-  return notice('Only who wrote a message, and those who manage this place, can have it forgotten.');
+  return errorReply('Only who wrote a message, and those who manage this place, can have it forgotten.');
 }
 
-export const FORGOTTEN = ownReply({
-  title: 'Forgotten',
+export const FORGOTTEN = makeReply('Forgotten', {
   text: 'The bot no longer knows this message.',
   tone: 'success',
 });

@@ -5,6 +5,7 @@ import {
   type CommandReply,
   type ConversationKey,
   describe,
+  errorReply,
   type Log,
 } from '../../../src/index.ts';
 import { isServed } from './access.ts';
@@ -12,7 +13,6 @@ import type { Button, Buttons } from './buttons.ts';
 import { isDirect, isNewer, keyOf, PLATFORM, placeOfKey } from './place.ts';
 import { audienceOf, nameOf, type Places } from './places.ts';
 import { type ReplyMessage, toMessage } from './render.ts';
-import { notice } from './replies.ts';
 import type { Responder } from './respond.ts';
 import type { SlackSettings } from './settings.ts';
 import type { Workspace } from './workspace.ts';
@@ -45,7 +45,7 @@ interface Answer {
   readonly replace?: boolean;
 }
 
-export const UNSERVED = notice('The bot does not serve you here.');
+export const UNSERVED = errorReply('The bot does not serve you here.');
 
 /** Null where the bot, by its lists, does not serve the person or the place. */
 export async function invocationOf(parts: VisitParts, visit: Visit): Promise<CommandInvocation | null> {
@@ -86,7 +86,7 @@ export async function openForm(parts: VisitParts, visit: Visit, view: object): P
     await open(parts, visit, view);
   } catch (error) {
     parts.log.warn('Slack did not open a form', { cause: describe(error) });
-    const reply = notice('Slack could not open the question in time. Try it again.');
+    const reply = errorReply('Slack could not open the question in time. Try it again.');
     await answer(parts, { ...visit, isHome: false }, { reply });
   }
 }

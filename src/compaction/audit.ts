@@ -32,13 +32,19 @@ export function faultOf(audited: Audited): string | null {
   if (audited.finish === 'filtered') return 'the answer was withheld by a filter';
   if (audited.finish === 'length') return 'it was cut off at the length limit: write it shorter';
   if (!/[\p{L}\p{N}]/u.test(text)) return 'it held no words';
-  if (text.length <= LONGEST_EXCUSE && REFUSAL.test(text)) return 'it was a refusal, not a summary';
+  if (isRefusal(audited)) return 'it was a refusal, not a summary';
   if (text.length <= LONGEST_EXCUSE && ERROR.test(text)) return 'it was an error message, not a summary';
   if (text.includes(audited.nonce) || isCopy(text, audited.prompt)) return 'it repeated the instructions';
   if (audited.tokens > audited.limitTokens) {
     return `it was too long for its source (${audited.tokens} tokens, at most ${audited.limitTokens}): write it much shorter`;
   }
   return null;
+}
+
+/** The model will not, whether by its own words or by its provider's filter. */
+export function isRefusal({ text, finish }: Pick<Audited, 'text' | 'finish'>): boolean {
+  const words = text.trim();
+  return finish === 'filtered' || (words.length <= LONGEST_EXCUSE && REFUSAL.test(words));
 }
 
 /** Half of the text's eight-word runs stand in the prompt. */

@@ -1,12 +1,15 @@
 import { StrataError } from '../errors.ts';
 import { MEMORY_TOOL } from './answer.ts';
-import { faultOf } from './audit.ts';
+import { faultOf, isRefusal } from './audit.ts';
 import { type Ask, ask, type Told } from './call.ts';
 import { answerTokens, type Desk } from './desk.ts';
 
 export interface MemoryTask extends Pick<Ask, 'prompt' | 'transcript'> {
   readonly nonce: string;
 }
+
+/** Failures in a row, in most of an hour, after which a refusal is the answer: it would be paid for without end. */
+const MOST_REFUSALS = 12;
 
 /**
  * Asks for the memories of a range that keeps its place. An answer without any must still be an answer: what failed in
@@ -21,6 +24,7 @@ export async function askForMemories(desk: Desk, task: MemoryTask): Promise<Told
   const { told, fault } = await attempt(desk, task);
   // Some models say by silence that there is nothing to save: then they say it twice.
   if (fault === null || (isSilent(first.told) && isSilent(told))) return told;
+  if (desk.conversation.failures >= MOST_REFUSALS && isRefused(first.told) && isRefused(told)) return told;
   throw new StrataError('SUMMARY_REJECTED', { model: model.id, fault });
 }
 
@@ -36,4 +40,8 @@ async function attempt(desk: Desk, { nonce, ...question }: MemoryTask): Promise<
 
 function isSilent({ answer, finish }: Told): boolean {
   return answer.summary?.trim() === '' && answer.problems.length === 0 && finish === 'stop';
+}
+
+function isRefused({ answer, finish }: Told): boolean {
+  return answer.summary !== null && isRefusal({ text: answer.summary, finish });
 }

@@ -262,6 +262,23 @@ describe('extraction', () => {
     expect(await world.conversation()).toMatchObject({ extractedUpto: 0, failures: 1 });
   });
 
+  it('does not pay for ever for a model that refuses, and gives up on no other error', async () => {
+    const requestsIn = async (text: string) => {
+      const model = scriptedModel(() => ({ text }), { window: 32_000 });
+      await using world = await createWorld({ ...idle, model });
+      await world.exchange('How are you?', 'Well.');
+      for (let look = 0; look < 40; look += 1) {
+        await world.clock.advance(HOUR_MS);
+        await world.run();
+      }
+      return { requests: model.requests.length, ...(await world.conversation()) };
+    };
+    const refused = await requestsIn("I'm sorry, but I can't help with that.");
+    expect(refused).toMatchObject({ requests: 26, extractedUpto: 2, failures: 0 });
+    const broken = await requestsIn('Error: 503 Service Unavailable');
+    expect(broken).toMatchObject({ requests: 80, extractedUpto: 0, failures: 40 });
+  });
+
   it('takes a model that is silent twice at its word', async () => {
     const model = scriptedModel(() => ({ text: '' }), { window: 32_000 });
     await using world = await createWorld({ ...idle, model });

@@ -224,6 +224,20 @@ describe('what is said', () => {
     });
   });
 
+  test('channels and roles are named in their own server, in a direct message what everyone there can see', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      for (const place of [GENERAL, ELSEWHERE, DIRECT])
+        double.say(place, ADA, `<#${GENERAL}> <#${STAFF}> <@&${GUILD}>`);
+      await until('the messages', () => sink.messages.length === 3);
+      const found = Object.fromEntries(sink.messages.map(({ conversation, text }) => [conversation, text]));
+      expect(found).toEqual({
+        [key(GENERAL)]: '#general #staff @@everyone',
+        [key(ELSEWHERE, GUILD_TWO)]: `<#${GENERAL}> <#${STAFF}> <@&${GUILD}>`,
+        [key(DIRECT, 'dm')]: `#general <#${STAFF}> <@&${GUILD}>`,
+      });
+    });
+  });
+
   test('an edit of something from before the bot came does not make it known', async () => {
     const [oldest, old] = [10, 5].map((hours) => ({ ...snowflakeMessage('long before'), id: minutesAgo(hours * 60) }));
     await withChannel({}, async ({ double, sink }) => {

@@ -21,7 +21,8 @@ export interface Places {
   isDeleted(channelId: string): Promise<boolean>;
   shardOf(guildId: string | null): number;
   self(guildId: string | null): Self;
-  readonly names: Names;
+  /** What is called how in a server; in direct messages, null, what everyone of a server can see. */
+  namesIn(guildId: string | null): Names;
 }
 
 export interface ActivePlace {
@@ -71,17 +72,23 @@ export function createPlaces(clientNow: () => Client | null): Places {
       const own = guild?.roles.cache.filter((role) => role.tags?.botId === userId);
       return { userId, roleIds: own === undefined ? [] : [...own.keys()] };
     },
-    names: {
+    namesIn: (guildId) => ({
       channel: (id) => {
         const channel = cached(id);
-        return channel !== null && 'name' in channel ? channel.name : null;
+        return channel !== null && isKnownIn(channel, guildId) && 'name' in channel ? channel.name : null;
       },
       role: (id) =>
         clientNow()
-          ?.guilds.cache.find((guild) => guild.roles.cache.has(id))
+          ?.guilds.cache.get(guildId ?? '')
           ?.roles.cache.get(id)?.name ?? null,
-    },
+    }),
   };
+}
+
+/** Another server's channels are nobody's business, though somebody has got hold of their ids. */
+function isKnownIn(channel: Channel, guildId: string | null): boolean {
+  const place = placeFrom(channel);
+  return guildId === null ? place?.audience === 'public' : place?.guildId === guildId;
 }
 
 async function fetchChannel(client: Client | null, id: string): Promise<Channel | null> {

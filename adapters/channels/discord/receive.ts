@@ -181,7 +181,8 @@ async function openMessage(parts: ReceiverParts, { message, place, conversation 
   const first = await patiently(parts, 'read', () => beginnings.of(conversation, message.id));
   const quotes = needsQuote(message, { settings, place, self, first });
   const imageBytes = settings.attachments.image_mb * 1_000_000;
-  const context: MapContext = { conversation, place, self, names: places.names, imageBytes, quotes, isPast: false };
+  const names = places.namesIn(place.guildId);
+  const context: MapContext = { conversation, place, self, names, imageBytes, quotes, isPast: false };
   return { read: await withFiles(message, parts.files), context };
 }
 

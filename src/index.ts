@@ -36,6 +36,7 @@ export { createSystemClock, createSystemRandom } from './clock.ts';
 export { isCommandLine } from './commands/parse.ts';
 export { renderReply } from './commands/render.ts';
 export { errorReply, makeReply } from './commands/reply.ts';
+export { commandOfText, createSeal, textOfCommand } from './commands/seal.ts';
 export type * from './commands/spec.ts';
 export {
   actionOf,

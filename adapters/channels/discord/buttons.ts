@@ -1,6 +1,13 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import type { Clock, Random, ReplyCommand, StateStore } from '../../../src/index.ts';
+import {
+  type Clock,
+  commandOfText,
+  createSeal,
+  type Random,
+  type ReplyCommand,
+  type StateStore,
+  textOfCommand,
+} from '../../../src/index.ts';
 
 /** What a button does: `page` and `cancel` change the message that it stands in, `run` answers below it. */
 export const DEEDS = { page: 'p', run: 'r', confirm: 'c', cancel: 'x', forget: 'm' } as const;
@@ -39,31 +46,27 @@ export interface ButtonParts {
 const NAMESPACE = 'discord.buttons';
 const LONGEST_ID = 100;
 const KEPT_MS = 7 * 86_400_000;
-const SIGNATURE_LENGTH = 8;
 const STORED = '~';
 
 export function createButtons({ secret, state, clock, random }: ButtonParts): Buttons {
-  const sign = (text: string) =>
-    createHmac('sha256', secret).update(text).digest('base64url').slice(0, SIGNATURE_LENGTH);
-  const sealed = (text: string) => `${text}.${sign(text)}`;
+  const seal = createSeal(secret);
   return {
     async write({ deed, ownerId, command }) {
       const head = `${DEEDS[deed]}.${BigInt(ownerId).toString(36)}.`;
-      const whole = sealed(head + writeCommand(command));
+      const whole = seal.close(head + textOfCommand(command));
       if (whole.length <= LONGEST_ID) return whole;
       const id = random.id();
-      await state.set(NAMESPACE, id, { command: writeCommand(command), at: clock.now() });
-      return sealed(`${head}${STORED}${id}`);
+      await state.set(NAMESPACE, id, { command: textOfCommand(command), at: clock.now() });
+      return seal.close(`${head}${STORED}${id}`);
     },
     async read(customId) {
-      const end = customId.lastIndexOf('.');
-      const text = customId.slice(0, Math.max(0, end));
+      const text = seal.open(customId) ?? '';
       const [, letter = '', owner = '', payload = ''] = /^(\w)\.(\w+)\.([\s\S]*)$/.exec(text) ?? [];
       const deed = deedOf(letter);
-      if (deed === null || !same(customId.slice(end + 1), sign(text))) return { kind: 'foreign' };
+      if (deed === null) return { kind: 'foreign' };
       const command = payload.startsWith(STORED) ? await stored(state, payload.slice(1)) : payload;
       if (command === null) return { kind: 'expired' };
-      return { kind: 'button', button: { deed, ownerId: fromBase36(owner), command: readCommand(command) } };
+      return { kind: 'button', button: { deed, ownerId: fromBase36(owner), command: commandOfText(command) } };
     },
     async sweep() {
       for (const { key, value } of await state.list(NAMESPACE)) {
@@ -87,20 +90,6 @@ function deedOf(letter: string): Deed | null {
 
 function isDeed(text: string): text is Deed {
   return text in DEEDS;
-}
-
-function same(one: string, other: string): boolean {
-  const [left, right] = [Buffer.from(one), Buffer.from(other)];
-  return left.length === right.length && timingSafeEqual(left, right);
-}
-
-function writeCommand({ path, options }: ReplyCommand): string {
-  return `${path.join(' ')}?${new URLSearchParams(options)}`;
-}
-
-function readCommand(text: string): ReplyCommand {
-  const at = text.indexOf('?');
-  return { path: text.slice(0, at).split(' '), options: Object.fromEntries(new URLSearchParams(text.slice(at + 1))) };
 }
 
 function fromBase36(text: string): string {

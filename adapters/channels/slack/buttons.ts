@@ -1,5 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { ReplyCommand } from '../../../src/index.ts';
+import { commandOfText, createSeal, type ReplyCommand, textOfCommand } from '../../../src/index.ts';
 
 /** What a button does: `page` changes the list that it stands in, `run` answers below it, `forget` takes out a message. */
 export const DEEDS = { page: 'p', run: 'r', confirm: 'c', forget: 'm' } as const;
@@ -19,24 +18,18 @@ export interface Buttons {
   read(value: string): Button | null;
 }
 
-const SIGNATURE_LENGTH = 8;
-
 /** `secret` is known to this bot only. */
 export function createButtons(secret: string): Buttons {
-  const sign = (text: string) =>
-    createHmac('sha256', secret).update(text).digest('base64url').slice(0, SIGNATURE_LENGTH);
+  const seal = createSeal(secret);
   return {
     write({ deed, ownerId, command }) {
-      const text = `${DEEDS[deed]}.${ownerId}.${writeCommand(command)}`;
-      return `${text}.${sign(text)}`;
+      return seal.close(`${DEEDS[deed]}.${ownerId}.${textOfCommand(command)}`);
     },
     read(value) {
-      const end = value.lastIndexOf('.');
-      const text = value.slice(0, Math.max(0, end));
+      const text = seal.open(value) ?? '';
       const [, letter = '', ownerId = '', payload = ''] = /^(\w)\.(\w+)\.([\s\S]*)$/.exec(text) ?? [];
       const deed = deedOf(letter);
-      if (deed === null || !same(value.slice(end + 1), sign(text))) return null;
-      return { deed, ownerId, command: readCommand(payload) };
+      return deed === null ? null : { deed, ownerId, command: commandOfText(payload) };
     },
   };
 }
@@ -48,18 +41,4 @@ function deedOf(letter: string): Deed | null {
 
 function isDeed(text: string): text is Deed {
   return text in DEEDS;
-}
-
-function same(one: string, other: string): boolean {
-  const [left, right] = [Buffer.from(one), Buffer.from(other)];
-  return left.length === right.length && timingSafeEqual(left, right);
-}
-
-function writeCommand({ path, options }: ReplyCommand): string {
-  return `${path.join(' ')}?${new URLSearchParams(options)}`;
-}
-
-function readCommand(text: string): ReplyCommand {
-  const at = text.indexOf('?');
-  return { path: text.slice(0, at).split(' '), options: Object.fromEntries(new URLSearchParams(text.slice(at + 1))) };
 }

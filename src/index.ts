@@ -54,4 +54,4 @@ export { STOP_WORDS } from './memory/stop-words.ts';
 export { tokensOf } from './memory/words.ts';
 export { nearest } from './nearest.ts';
 export { silentLog } from './silent-log.ts';
-export { cleanText } from './text.ts';
+export { cleanText, leadOf, tidyReply } from './text.ts';

@@ -12,6 +12,23 @@ export function cleanText(text: string): string {
   return text.toWellFormed().replace(/\r\n?/g, '\n').replace(ESCAPES, '').replace(CONTROLS, '');
 }
 
+/** A reply as platforms take it: they show no blank edges, and long runs of blanks could make a blank message. */
+export function tidyReply(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/\r\n?/g, '\n')
+    .replace(/\s{100,}/g, (blanks) => (blanks.includes('\n') ? '\n\n' : ' '))
+    .trim();
+}
+
+const LEAD_LENGTH = 280;
+
+/** The beginning of a text that comes as a file: its first paragraph as one line. Empty where it begins with code or a table. */
+export function leadOf(text: string): string {
+  const [first = ''] = text.split(/\n\s*\n/, 1);
+  return /^\s*[`~|]/.test(first) ? '' : excerpt(first, LEAD_LENGTH);
+}
+
 /** One line of at most `length` characters, cut between characters as people see them. */
 export function excerpt(text: string, length: number): string {
   const line = text.replace(/\s+/g, ' ').trim();

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findBlocks } from '../../adapters/channels/discord/blocks.ts';
-import { cut, MESSAGE_LENGTH, normalise, split, whole } from '../../adapters/channels/discord/split.ts';
+import { cut, MESSAGE_LENGTH, split, whole } from '../../adapters/channels/discord/split.ts';
+import { tidyReply } from '../../src/index.ts';
 
 const all = (text: string) => split(text, { limit: MESSAGE_LENGTH, fileAbove: 1000 });
 const texts = (text: string) => all(text).map((body) => (body.kind === 'text' ? body.text : `FILE ${body.name}`));
@@ -59,7 +60,7 @@ describe('a long reply', () => {
   test('joined again gives the text, whatever it holds', () => {
     fc.assert(
       fc.property(markdown, limit, (text, most) => {
-        const tidy = normalise(text);
+        const tidy = tidyReply(text);
         expect(
           cut(tidy, most)
             .map((piece) => piece.text)
@@ -73,7 +74,7 @@ describe('a long reply', () => {
   test('is cut into messages that Discord takes: not too long, not blank, no half characters', () => {
     fc.assert(
       fc.property(markdown, limit, (text, most) => {
-        for (const piece of cut(normalise(text), most)) {
+        for (const piece of cut(tidyReply(text), most)) {
           expect(whole(piece).length).toBeLessThanOrEqual(most);
           expect(whole(piece).trim()).not.toBe('');
           expect(whole(piece).isWellFormed()).toBe(true);
@@ -86,7 +87,7 @@ describe('a long reply', () => {
   test('closes every code block that it opens, in each message', () => {
     fc.assert(
       fc.property(markdown, (text) => {
-        for (const piece of cut(normalise(text), 500)) {
+        for (const piece of cut(tidyReply(text), 500)) {
           const open = findBlocks(whole(piece)).filter(
             ({ kind, closeStart }) => kind === 'fence' && closeStart === Number.POSITIVE_INFINITY,
           );

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { format } from '../../adapters/channels/slack/format.ts';
-import { MESSAGE_LENGTH, normalise, split } from '../../adapters/channels/slack/split.ts';
+import { MESSAGE_LENGTH, split } from '../../adapters/channels/slack/split.ts';
+import { tidyReply } from '../../src/index.ts';
 
 const piece = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 60 }),
@@ -38,7 +39,7 @@ describe('a reply is cut', () => {
           expect(body.text.trim()).not.toBe('');
         }
         const bare = (whole: string) => whole.replace(/[`~]{3,}[^\s`~]*|\s+/g, '');
-        expect(bare(bodies.map((body) => body.text).join('\n'))).toBe(bare(normalise(text)));
+        expect(bare(bodies.map((body) => body.text).join('\n'))).toBe(bare(tidyReply(text)));
       }),
       { numRuns: 400 },
     );

@@ -8,12 +8,13 @@ import {
   type Post,
   parseKey,
   type StateStore,
+  tidyReply,
 } from '../../../src/index.ts';
 import { placeOfKey, targetOf } from './place.ts';
 import { NO_PINGS, referenceTo } from './post.ts';
 import type { Rest } from './rest.ts';
 import type { BotSettings } from './settings.ts';
-import { cut, normalise, whole } from './split.ts';
+import { cut, whole } from './split.ts';
 import { sentSchema, timeOf } from './wire.ts';
 
 const NAMESPACE = 'discord.drafts';
@@ -131,7 +132,7 @@ function newDraft(replyTo: string | null): Draft {
 
 /** The head of the text with its code blocks closed. */
 function presentable(text: string): string {
-  const tidy = normalise(text);
+  const tidy = tidyReply(text);
   const [first] = cut(tidy.slice(0, 2 * DRAFT_LENGTH), DRAFT_LENGTH);
   if (first === undefined) return '';
   return first.text.length < tidy.length ? `${whole(first).trimEnd()}\n…` : whole(first);

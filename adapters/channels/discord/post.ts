@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { MessageFlags, MessageReferenceType, type RawFile, Routes } from 'discord.js';
-import type { Post, PostBody } from '../../../src/index.ts';
+import { leadOf, type Post, type PostBody } from '../../../src/index.ts';
 import { isRefusal } from './patience.ts';
 import { placeOfKey, targetOf } from './place.ts';
 import { abortable, type Rest, refusedBy } from './rest.ts';
@@ -84,17 +84,6 @@ export function referenceTo(messageId: string) {
 
 export function fileOf({ name, text }: { readonly name: string; readonly text: string }): RawFile {
   return { name, data: Buffer.from(text), contentType: 'text/plain; charset=utf-8' };
-}
-
-const LEAD_LENGTH = 280;
-
-/** The beginning of a text that comes as a file. */
-function leadOf(text: string): string {
-  const [first = ''] = text.split(/\n\s*\n/, 1);
-  const line = first.replace(/\s+/g, ' ').trim();
-  const isPlain = !/^[`~|]/.test(line) && line !== '';
-  if (!isPlain) return '';
-  return line.length <= LEAD_LENGTH ? line : `${line.slice(0, LEAD_LENGTH).toWellFormed()}…`;
 }
 
 /** The text belongs to it: after the data was wiped, another reply may get the same nonce of the store. */

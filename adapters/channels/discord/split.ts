@@ -1,4 +1,4 @@
-import type { PostBody } from '../../../src/index.ts';
+import { type PostBody, tidyReply } from '../../../src/index.ts';
 import { type Block, findBlocks, ownMarker } from './blocks.ts';
 import { type Cut, createCutter } from './cut.ts';
 
@@ -16,7 +16,7 @@ export interface SplitOptions {
  * joined give the text. A table that no message holds becomes a file between the messages.
  */
 export function split(text: string, options: SplitOptions): readonly PostBody[] {
-  const tidy = normalise(text);
+  const tidy = tidyReply(text);
   if (tidy === '') return [];
   const found = sections(tidy, options.limit);
   const length = found.reduce((sum, { text: own, isWide }) => sum + (isWide ? 0 : own.length), 0);
@@ -30,15 +30,6 @@ export function split(text: string, options: SplitOptions): readonly PostBody[] 
 function bodiesOf({ text, isWide }: Section, limit: number): readonly PostBody[] {
   if (isWide) return [{ kind: 'file', name: 'table.md', text }];
   return cut(text, limit).map((piece) => ({ kind: 'text', text: whole(piece) }));
-}
-
-/** Discord shows no blank edges and refuses blank messages: long runs of blanks would make such. */
-export function normalise(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(/\r\n?/g, '\n')
-    .replace(/\s{100,}/g, (blanks) => (blanks.includes('\n') ? '\n\n' : ' '))
-    .trim();
 }
 
 export interface Piece {

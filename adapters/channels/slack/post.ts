@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Clock, Log, Post } from '../../../src/index.ts';
+import { type Clock, type Log, leadOf, type Post } from '../../../src/index.ts';
 import type { TakenDraft } from './drafts.ts';
 import { format } from './format.ts';
 import { isOwn } from './map.ts';
@@ -92,7 +92,7 @@ function call({ workspace }: PosterParts, method: string, body: object): Promise
 
 function messageOf(post: Post) {
   const { body } = post;
-  const { text, blocks } = format(body.kind === 'text' ? body.text : leadOf(body.name, body.text));
+  const { text, blocks } = format(body.kind === 'text' ? body.text : announced(body.name, body.text));
   const metadata = { event_type: EVENT_TYPE, event_payload: { nonce: nonceOf(post) } };
   return { text, blocks, metadata };
 }
@@ -103,15 +103,10 @@ function nonceOf({ nonce, conversation, body }: Pick<Post, 'nonce' | 'conversati
   return createHash('sha256').update(whole).digest('base64url').slice(0, 25);
 }
 
-const LEAD_LENGTH = 280;
-
 /** The beginning of a text that comes as a file, and the file's name. */
-function leadOf(name: string, text: string): string {
-  const [first = ''] = text.split(/\n\s*\n/, 1);
-  const line = first.replace(/\s+/g, ' ').trim();
-  const isPlain = !/^[`~|]/.test(line) && line !== '';
-  const lead = line.length <= LEAD_LENGTH ? line : `${line.slice(0, LEAD_LENGTH).toWellFormed()}…`;
-  return isPlain ? `${lead}\n\n(${name})` : name;
+function announced(name: string, text: string): string {
+  const lead = leadOf(text);
+  return lead === '' ? name : `${lead}\n\n(${name})`;
 }
 
 /** The file first, the message that carries the nonce last. The name of the file carries it too; people see its title. */

@@ -1,4 +1,4 @@
-import type { PostBody } from '../../../src/index.ts';
+import { type PostBody, tidyReply } from '../../../src/index.ts';
 import { sourceBlocks } from './markdown.ts';
 
 /** Slack's clients show longer messages in pieces of their own. */
@@ -12,7 +12,7 @@ const LONGEST_OPENING = 40;
  * A table that no message holds becomes a file between the messages.
  */
 export function split(text: string, limit = MESSAGE_LENGTH): readonly PostBody[] {
-  const tidy = normalise(text);
+  const tidy = tidyReply(text);
   const bodies: PostBody[] = [];
   let current = '';
   const end = () => {
@@ -26,15 +26,6 @@ export function split(text: string, limit = MESSAGE_LENGTH): readonly PostBody[]
   }
   end();
   return bodies.length > FILE_ABOVE ? [{ kind: 'file', name: 'reply.md', text: tidy }] : bodies;
-}
-
-/** Slack refuses blank messages: long runs of blanks would make such. */
-export function normalise(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(/\r\n?/g, '\n')
-    .replace(/\s{100,}/g, (blanks) => (blanks.includes('\n') ? '\n\n' : ' '))
-    .trim();
 }
 
 interface Piece {

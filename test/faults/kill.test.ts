@@ -49,6 +49,8 @@ const MOMENTS = /^a (?:reply|summary) is (?:asked for|half sent|sent)$|^a post/u
 const UNFINISHED = /^after the claim to maintain$|^a summary is|^before (?:a summary|a condensed|memories)/u;
 const REPLY_LIMIT_MS = 5000;
 const RESUME_LIMIT_MS = 10_000;
+/** Of a maintenance job. */
+const LEASE_MS = 6000;
 
 interface Place extends AsyncDisposable {
   readonly directory: string;
@@ -166,8 +168,9 @@ async function talkUntilDeath(town: Town, bot: BotProcess, death: Death): Promis
   for (let count = 0; count < 60 && !bot.isOver; count += 1) {
     const message = await town.say(bot, REPLY_LIMIT_MS);
     if (!bot.isOver) expect(message.answeredAt, `no reply to ${message.id} before "${death.at}"`).not.toBeNull();
-    // A conversation that falls silent is read for memories.
+    // A conversation that falls silent is read for memories; a job that the last process held is free when its lease is over.
     if (death.idleMinutes !== undefined) await until(() => bot.isOver, 600);
+    else if (count >= 30) await until(() => bot.isOver, LEASE_MS / 20);
   }
   if (!bot.isOver) bot.kill();
   expect(bot.isOver, `the step "${death.at}" was not reached`).toBe(true);

@@ -32,8 +32,8 @@ export function planCut(tail: readonly Entry[], request: CutRequest): Cut | null
     points.filter((point) => point.clean),
     target,
   );
-  const any = nearest(points, target);
-  const chosen = turnEnd !== null && Math.abs(turnEnd.tokens - target) <= target * TOLERANCE ? turnEnd : any;
+  const anywhere = nearest(points, target);
+  const chosen = turnEnd !== null && Math.abs(turnEnd.tokens - target) <= target * TOLERANCE ? turnEnd : anywhere;
   return chosen === null ? null : { ...chosen, fromSeq: first.seq - omitted.entries };
 }
 

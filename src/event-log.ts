@@ -25,7 +25,13 @@ const LEVELS: { readonly [Kind in StrataEvent['kind']]?: Level } = {
 
 /** One structured line an event. No event carries the text of a message, so no line does. */
 export function logEvent(log: Log, event: StrataEvent): void {
-  log[LEVELS[event.kind] ?? 'debug'](event.kind, flatten(event));
+  log[levelOf(event)](event.kind, flatten(event));
+}
+
+/** What is passed over on purpose is no news; what cannot be read is. */
+function levelOf(event: StrataEvent): Level {
+  if (event.kind === 'message.dropped' && event.reason === 'malformed') return 'warn';
+  return LEVELS[event.kind] ?? 'debug';
 }
 
 /** Nested facts under dotted names; lists as their length, since a line is for reading. */

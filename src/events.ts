@@ -1,5 +1,6 @@
 import type { ModelFailure } from './errors.ts';
 import type { ConversationKey, MemoryId, SummaryId } from './message.ts';
+import type { DropReason } from './ports/channel.ts';
 import type { Tier } from './ports/engine.ts';
 import type { MaintenanceRun } from './ports/journal.ts';
 import type { ModelPurpose, ModelUsage } from './ports/model.ts';
@@ -8,6 +9,16 @@ import type { ModelPurpose, ModelUsage } from './ports/model.ts';
 export type StrataEvent = { readonly at: number; readonly conversation: ConversationKey | null } & (
   | { readonly kind: 'message.accepted'; readonly seq: number; readonly wantsReply: boolean }
   | { readonly kind: 'message.duplicate'; readonly seq: number }
+  | {
+      /** Something came from a platform and is not kept. */
+      readonly kind: 'message.dropped';
+      readonly platform: string;
+      readonly reason: DropReason;
+      readonly event: string;
+      readonly channel: string | null;
+      readonly externalId: string | null;
+      readonly problem: string | null;
+    }
   | { readonly kind: 'message.edited'; readonly externalId: string }
   | { readonly kind: 'message.removed'; readonly seqs: readonly number[] }
   | { readonly kind: 'turn.started'; readonly readUpto: number }

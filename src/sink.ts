@@ -8,7 +8,7 @@ import { parseKey, workspaceOf } from './conversation/key.ts';
 import { createLearning } from './memory/learning.ts';
 import type { ConversationKey, InboundMessage, Part } from './message.ts';
 import type { Services, TextLog } from './parts.ts';
-import type { ChannelSink, Cursor, KeptMessage, MessageEdit, Receipt } from './ports/channel.ts';
+import type { ChannelSink, Cursor, Drop, KeptMessage, MessageEdit, Receipt } from './ports/channel.ts';
 import type { Conversation, NewMessage } from './ports/store.ts';
 
 export interface SinkParts {
@@ -22,14 +22,18 @@ export interface SinkParts {
 /** The bot as its channels see it: every event becomes durable before its promise resolves. */
 export function createSink(parts: SinkParts): ChannelSink {
   const { services, actors, commands } = parts;
-  const { store, clock } = services;
+  const { store, clock, events } = services;
+  const drop = (what: Drop) => events.emit({ kind: 'message.dropped', conversation: null, ...what });
   const early = createEarlyChanges();
   const receive = createReceiver(parts);
   const { edited, removed, change } = createChanges(parts);
   return {
     async message(message) {
       const before = early.of(message);
-      if (before?.kind === 'removed') return { stored: false, willReply: false };
+      if (before?.kind === 'removed') {
+        drop({ ...dropOf(message), reason: 'deleted' });
+        return { stored: false, willReply: false };
+      }
       const receipt = await receive(message, before?.parts ?? null);
       const meanwhile = early.of(message);
       if (meanwhile?.kind === 'removed') await removed({ ...message, externalIds: [message.externalId] });
@@ -58,7 +62,13 @@ export function createSink(parts: SinkParts): ChannelSink {
         ? await change(place, ({ id }) => store.conversations.change(id, { kind: 'purge' }))
         : await purgeWorkspace(parts, place.workspace),
     cursors: (platform) => newestMessages(services, platform),
+    dropped: drop,
   };
+}
+
+function dropOf({ conversation, externalId }: InboundMessage): Omit<Drop, 'reason'> {
+  const { platform, channel, thread } = parseKey(conversation);
+  return { platform, event: 'message', channel: thread ?? channel, externalId, problem: null };
 }
 
 /** Edits and deletions of what is stored. */

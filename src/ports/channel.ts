@@ -54,7 +54,7 @@ export type Activity =
   | { readonly kind: 'idle' };
 
 /** What the bot offers a channel. Each promise resolves when the event is durable. */
-export interface ChannelSink {
+export interface ChannelSink extends PlaceSink {
   message(message: InboundMessage): Promise<Receipt>;
   edited(edit: MessageEdit): Promise<void>;
   removed(removal: { readonly conversation: ConversationKey; readonly externalIds: readonly string[] }): Promise<void>;
@@ -65,12 +65,48 @@ export interface ChannelSink {
     invocation: CommandInvocation,
     option: string,
   ): Promise<readonly { readonly label: string; readonly value: string }[]>;
+  /** Something that came from the platform is not kept. It is counted and logged; returns at once. */
+  dropped(drop: Drop): void;
+}
+
+/** The same for the places themselves. */
+export interface PlaceSink {
   audienceChanged(conversation: ConversationKey, audience: Audience): Promise<void>;
   /** The bot was removed from the place, or from the whole workspace (`platform:workspace`): everything kept of it goes. */
   left(place: ConversationKey | { readonly workspace: string }): Promise<void>;
   /** The newest message stored for each conversation of the platform: where catching up starts. */
   cursors(platform: string): Promise<readonly Cursor[]>;
 }
+
+export interface Drop {
+  readonly platform: string;
+  readonly reason: DropReason;
+  /** The platform's own name for what came: `MESSAGE_CREATE`. */
+  readonly event: string;
+  /** The platform's ids of the channel and the message, as far as they can be read. */
+  readonly channel: string | null;
+  readonly externalId: string | null;
+  /** What is wrong with it, without its text; null when nothing is. */
+  readonly problem: string | null;
+}
+
+/**
+ * Why something is not kept: it cannot be read (`malformed`), the bot wrote it itself (`own`), another bot did and bots are
+ * not heard (`bot`), the lists of who is served leave it out (`unserved`), the bot cannot see the place (`unplaced`), the
+ * platform withholds the text (`withheld`), nobody said anything (`note`: joins, pins), there is nothing in it (`empty`), it
+ * is older than catching up reaches (`late`), or it was deleted before it was stored (`deleted`).
+ */
+export type DropReason =
+  | 'malformed'
+  | 'own'
+  | 'bot'
+  | 'unserved'
+  | 'unplaced'
+  | 'withheld'
+  | 'note'
+  | 'empty'
+  | 'late'
+  | 'deleted';
 
 export interface Receipt {
   readonly stored: boolean;

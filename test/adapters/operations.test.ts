@@ -161,6 +161,8 @@ describe('the pages for those who look after a process', () => {
     bot.events.emit({ kind: 'reply.failed', conversation: KEY, chunk: 0, message: 'gone' });
     bot.events.emit({ kind: 'turn.failed', conversation: KEY, readUpto: 1, reason: 'timeout', message: 'late' });
     bot.events.emit({ kind: 'gap.opened', conversation: KEY, fromSeq: 1, toSeq: 2, reason: 'emergency' });
+    const odd = { platform: 'discord', event: 'MESSAGE_CREATE', channel: '1', externalId: '2', problem: 'no author' };
+    bot.events.emit({ kind: 'message.dropped', conversation: null, reason: 'malformed', ...odd });
     bot.events.emit({ kind: 'queue.trouble', conversation: null, message: 'away' });
     const text = await (await fetch(`${url}/metrics`)).text();
     const once = [
@@ -172,6 +174,7 @@ describe('the pages for those who look after a process', () => {
       'strata_posts_total{outcome="delayed"}',
       'strata_posts_total{outcome="failed"}',
       'strata_gaps_total{reason="emergency"}',
+      'strata_messages_dropped_total{platform="discord",reason="malformed"}',
       'strata_troubles_total{kind="queue.trouble"}',
     ];
     expect(once.map((name) => [name, sampleOf(text, name)])).toEqual(once.map((name) => [name, 1]));

@@ -48,6 +48,7 @@ function echoBot(
     audienceChanged: async () => undefined,
     left: async () => undefined,
     cursors: async () => [],
+    dropped: () => undefined,
   };
   return { sink, messages, commands };
 }

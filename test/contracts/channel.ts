@@ -58,6 +58,7 @@ function record(): Recorded {
     audienceChanged: async () => undefined,
     left: async () => undefined,
     cursors: async () => [],
+    dropped: () => undefined,
   };
   return sink;
 }

@@ -49,6 +49,14 @@ describe('a change that overtakes its message', () => {
     expect(await kept()).toEqual(['Here.']);
   });
 
+  it('is counted when it leaves nothing to keep', async () => {
+    await remove('m1');
+    await world.say('My secret.');
+    expect(world.events.filter(({ kind }) => kind === 'message.dropped')).toMatchObject([
+      { platform: 'test', reason: 'deleted', externalId: 'm1' },
+    ]);
+  });
+
   it('is forgotten after ten minutes', async () => {
     await edit('m1', 'Too late.');
     await world.clock.advance(600_001);

@@ -13,6 +13,7 @@ function createCounts(registry: Registry) {
     new Histogram({ name: `strata_${name}_seconds`, help, labelNames, buckets: SECONDS, registers });
   return {
     messages: counter('messages_total', 'Messages that came in; a duplicate is a redelivery', ['kind']),
+    drops: counter('messages_dropped_total', 'What came from a platform and is not kept', ['platform', 'reason']),
     turns: counter('turns_total', 'Turns by how they ended', ['outcome', 'reason']),
     turnSeconds: seconds('turn', 'Duration of a turn, the model included'),
     replySeconds: seconds('reply', 'From the message that asks to the first post of its reply'),
@@ -40,6 +41,9 @@ function count(counts: Counts, event: StrataEvent): void {
     case 'message.accepted':
     case 'message.duplicate':
       counts.messages.inc({ kind: event.kind.slice('message.'.length) });
+      break;
+    case 'message.dropped':
+      counts.drops.inc({ platform: event.platform, reason: event.reason });
       break;
     case 'turn.ended':
       counts.turnSeconds.observe(event.durationMs / 1000);

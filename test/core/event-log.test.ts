@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { logEvent } from '../../src/event-log.ts';
+import type { Drop } from '../../src/index.ts';
+import { recordLog } from '../fixtures/channel-kit.ts';
+
+const drop: Drop = {
+  platform: 'discord',
+  reason: 'own',
+  event: 'MESSAGE_CREATE',
+  channel: '300',
+  externalId: '400',
+  problem: null,
+};
+
+describe('what is not kept', () => {
+  it.each([
+    ['own', 'debug'],
+    ['malformed', 'warn'],
+  ] as const)('is logged with its reason: %s at %s', (reason, level) => {
+    const log = recordLog();
+    logEvent(log, { kind: 'message.dropped', conversation: null, at: 0, ...drop, reason });
+    expect(log.lines).toEqual([{ level, message: 'message.dropped', fields: { ...drop, reason, conversation: null } }]);
+  });
+});

@@ -1,7 +1,7 @@
 import { estimateParts } from '../src/context/tokens.ts';
-import { placeOf, workspaceOf } from '../src/conversation/key.ts';
-import type { MemoryId, SummaryId } from '../src/message.ts';
-import type { Storage } from '../src/parts.ts';
+import { placeOf, workspaceOf } from '../src/domain/key.ts';
+import type { MemoryId, SummaryId } from '../src/domain/message.ts';
+import type { Storage } from '../src/services.ts';
 import { appendPast } from './past.ts';
 import { conversationKey } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ModelError } from '../src/errors.ts';
+import { ModelError } from '../src/domain/errors.ts';
 import type { ChatModel, ModelPart, ModelProvider, ModelRequest } from '../src/ports/model.ts';
 
 export const REPLY_MODEL = 'bench:reply';

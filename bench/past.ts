@@ -1,5 +1,5 @@
 import { estimateParts } from '../src/context/tokens.ts';
-import type { ConversationKey } from '../src/message.ts';
+import type { ConversationKey } from '../src/domain/message.ts';
 import type { World } from './world.ts';
 
 const MINUTE_MS = 60_000;

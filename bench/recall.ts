@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { createSqliteStorage } from '../adapters/stores/sqlite/index.ts';
 import { estimateText } from '../src/context/tokens.ts';
-import { makeKey } from '../src/conversation/key.ts';
-import { packTokens, searchTranscript } from '../src/memory/transcript-search.ts';
-import type { Storage } from '../src/parts.ts';
+import { makeKey } from '../src/domain/key.ts';
+import { packTokens, searchTranscript } from '../src/search/transcript-search.ts';
+import type { Storage } from '../src/services.ts';
 
 /**
  * How well the transcript search finds the messages that answer a question, without a model: plain full text beside

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createPostgresStorage } from '../adapters/stores/postgres/index.ts';
 import { createSqliteStorage } from '../adapters/stores/sqlite/index.ts';
-import type { Storage } from '../src/parts.ts';
+import type { Storage } from '../src/services.ts';
 import type { BulkConversation } from './bulk.ts';
 import { fillPostgres } from './bulk-postgres.ts';
 import { fillSqlite } from './bulk-sqlite.ts';

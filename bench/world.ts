@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLocalQueue } from '../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../adapters/stores/sqlite/index.ts';
-import { type Bot, createBot } from '../src/bot.ts';
+import { type Bot, createBot } from '../src/bot/bot.ts';
+import type { Role } from '../src/bot/wiring.ts';
 import { type AgentOverrides, defaultAgent } from '../src/config/defaults.ts';
-import { makeKey } from '../src/conversation/key.ts';
-import type { ConversationKey, InboundMessage } from '../src/message.ts';
-import type { Storage } from '../src/parts.ts';
+import { makeKey } from '../src/domain/key.ts';
+import type { ConversationKey, InboundMessage } from '../src/domain/message.ts';
 import type { Channel } from '../src/ports/channel.ts';
 import type { Clock } from '../src/ports/clock.ts';
 import type { ContextEngine } from '../src/ports/engine.ts';
 import type { ModelProvider } from '../src/ports/model.ts';
 import type { Queue } from '../src/ports/queue.ts';
-import type { Role } from '../src/wiring.ts';
+import type { Storage } from '../src/services.ts';
 import { REPLY_MODEL, SUMMARY_MODEL } from './models.ts';
 
 export interface WorldOptions {

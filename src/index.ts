@@ -1,18 +1,25 @@
 /** The one public door. Adapters and users import from here, and from nowhere else. */
 
 // To build a bot.
-export { type Bot, createBot } from './bot.ts';
+export { type Bot, createBot } from './bot/bot.ts';
 export { defineTool, type Tool, type ToolContext } from './tools/define.ts';
 export type { AgentSettings } from './config/schema.ts';
-export type { BotParts, Role as ProcessRole } from './wiring.ts';
-export { createPromptLibrary } from './prompt-library.ts';
-export { breathe } from './breathe.ts';
-export { describe, type ErrorCode, isStrataError, ModelError, type ModelFailure, StrataError } from './errors.ts';
-export type * from './events.ts';
+export type { BotParts, Role as ProcessRole } from './bot/wiring.ts';
+export { createPromptLibrary } from './prompts/library.ts';
+export { breathe } from './util/event-loop.ts';
+export {
+  describe,
+  type ErrorCode,
+  isStrataError,
+  ModelError,
+  type ModelFailure,
+  StrataError,
+} from './domain/errors.ts';
+export type * from './ports/events.ts';
 
 // The words of the domain.
-export * from './message.ts';
-export { makeKey, parseKey, placeOf, workspaceOf } from './conversation/key.ts';
+export * from './domain/message.ts';
+export { makeKey, parseKey, placeOf, workspaceOf } from './domain/key.ts';
 
 // The ports that an implementation meets.
 export type * from './ports/channel.ts';
@@ -28,15 +35,15 @@ export type * from './ports/model.ts';
 export type * from './ports/engine.ts';
 export type * from './ports/clock.ts';
 export type * from './ports/log.ts';
-export type { AgentDirectory, Services, Storage } from './parts.ts';
-export type * from './adapters.ts';
+export type { AgentDirectory, Services, Storage } from './services.ts';
+export type * from './bot/adapters.ts';
 
 // What adapters share with the core: commands and their replies, decisions made inside a transaction, words and lines.
-export { createSystemClock, createSystemRandom } from './clock.ts';
+export { createSystemClock, createSystemRandom } from './util/clock.ts';
 export { isCommandLine } from './commands/parse.ts';
 export { renderReply } from './commands/render.ts';
 export { errorReply, makeReply } from './commands/reply.ts';
-export { commandOfText, createSeal, textOfCommand } from './commands/seal.ts';
+export { commandOfText, createSeal, textOfCommand } from './commands/signed-token.ts';
 export type * from './commands/spec.ts';
 export {
   actionOf,
@@ -48,10 +55,10 @@ export {
 } from './commands/specs.ts';
 export type * from './ports/reply.ts';
 export { type CompactionPlan, planCompactionCommit, type SeqRange } from './compaction/commit.ts';
-export { readLines } from './lines.ts';
-export { cachedStem } from './memory/stem.ts';
-export { STOP_WORDS } from './memory/stop-words.ts';
-export { tokensOf } from './memory/words.ts';
-export { nearest } from './nearest.ts';
-export { silentLog } from './silent-log.ts';
-export { cleanText, leadOf, tidyReply } from './text.ts';
+export { readLines } from './util/lines.ts';
+export { cachedStem } from './search/stem.ts';
+export { STOP_WORDS } from './search/stop-words.ts';
+export { tokensOf } from './search/words.ts';
+export { nearest } from './util/did-you-mean.ts';
+export { silentLog } from './util/silent-log.ts';
+export { cleanText, leadOf, tidyReply } from './util/text.ts';

@@ -9,7 +9,7 @@ await main();
 /** The composition root: a Node that can run it, the environment, the command line; adapters are loaded when used. */
 async function main(): Promise<void> {
   if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {
-    const { StrataError } = await import('./errors.ts');
+    const { StrataError } = await import('./domain/errors.ts');
     process.stderr.write(`strata: ${new StrataError('NODE_TOO_OLD', { found: process.versions.node }).message}\n`);
     process.exitCode = 1;
     return;

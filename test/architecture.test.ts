@@ -68,7 +68,7 @@ function refusal({ from, to }: Import): string | null {
   }
   if (to === 'src/main.ts' || (to === 'src/index.ts' && from !== 'src/main.ts')) return 'the arrow turns back';
   if (from.startsWith('src/ports/')) return refusalOfPort(to);
-  if (from === 'src/message.ts') return 'message.ts stands on nothing';
+  if (from === 'src/domain/message.ts') return 'message.ts stands on nothing';
   return null;
 }
 
@@ -81,7 +81,9 @@ function refusalOfAdapter(from: string, to: string): string | null {
 }
 
 function refusalOfPort(to: string): string | null {
-  const allowed = to.startsWith('src/ports/') || ['src/message.ts', 'src/events.ts', 'src/errors.ts'].includes(to);
+  const allowed =
+    to.startsWith('src/ports/') ||
+    ['src/domain/message.ts', 'src/ports/events.ts', 'src/domain/errors.ts'].includes(to);
   return allowed ? null : 'ports stand on message, events and errors only';
 }
 
@@ -221,17 +223,17 @@ describe('each check can fail', () => {
   const seeded = (path: string, text: string) => violations([{ path, text }]);
 
   test.each([
-    ['src/bot.ts', "import { x } from '../adapters/queues/local/index.ts';"],
-    ['src/bot.ts', "const x = await import('../adapters/registry.ts');"],
-    ['src/bot.ts', "import type { Pool } from 'better-sqlite3';"],
+    ['src/bot/bot.ts', "import { x } from '../adapters/queues/local/index.ts';"],
+    ['src/bot/bot.ts', "const x = await import('../adapters/registry.ts');"],
+    ['src/bot/bot.ts', "import type { Pool } from 'better-sqlite3';"],
     ['src/context/view.ts', "import {\n  a,\n  b,\n} from '@ai-sdk/openai';"],
-    ['src/bot.ts', "import Handlebars from 'handlebars';"],
-    ['src/bot.ts', "import { main } from './main.ts';"],
+    ['src/bot/bot.ts', "import Handlebars from 'handlebars';"],
+    ['src/bot/bot.ts', "import { main } from './main.ts';"],
     ['src/memory/recall.ts', "export { createBot } from '../index.ts';"],
     ['src/main.ts', "import { x } from '../adapters/stores/sqlite/index.ts';"],
     ['src/ports/queue.ts', "import type { Config } from '../config/schema.ts';"],
     ['src/ports/queue.ts', "import { z } from '../tools/define.ts';"],
-    ['src/message.ts', "import type { Tier } from './ports/engine.ts';"],
+    ['src/domain/message.ts', "import type { Tier } from './ports/engine.ts';"],
     ['adapters/queues/local/index.ts', "import type { Queue } from '../../../src/ports/queue.ts';"],
     ['adapters/queues/local/index.ts', "import { x } from '../../stores/sqlite/index.ts';"],
     ['adapters/queues/local/index.ts', "import { x } from '../../../test/contracts/queue.ts';"],
@@ -282,7 +284,7 @@ describe('each check can fail', () => {
   test('a long file and a path that does not exist are found', () => {
     expect(tooLong([{ path: 'src/x.ts', text: 'x\n'.repeat(301) }])).toEqual(['src/x.ts has 301 lines']);
     expect(tooLong([{ path: 'src/x.ts', text: 'x\n'.repeat(300) }])).toEqual([]);
-    expect(missingPaths('See `src/nowhere.ts`, `src/message.ts`, `adapters/*/x.ts` and `npm test`.')).toEqual([
+    expect(missingPaths('See `src/nowhere.ts`, `src/domain/message.ts`, `adapters/*/x.ts` and `npm test`.')).toEqual([
       'src/nowhere.ts',
     ]);
   });

@@ -1,9 +1,9 @@
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { createBot } from '../../src/bot.ts';
+import { createBot } from '../../src/bot/bot.ts';
 import { defaultAgent } from '../../src/config/defaults.ts';
-import type { Storage } from '../../src/parts.ts';
+import type { Storage } from '../../src/services.ts';
 import { findPostgres, startPostgres } from '../../test/support/postgres-server.ts';
 import type { BulkConversation } from '../bulk.ts';
 import { fillPostgres } from '../bulk-postgres.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ConversationKey } from '../../src/message.ts';
+import type { ConversationKey } from '../../src/domain/message.ts';
 import type { Figure, RowOptions, RowResult } from '../figure.ts';
 import { providerOf, replyModel, summaryModel } from '../models.ts';
 import { appendPast, usedShare } from '../past.ts';

@@ -1,6 +1,6 @@
 import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import type { Storage } from '../../src/parts.ts';
+import type { Storage } from '../../src/services.ts';
 import { findPostgres, startPostgres } from '../../test/support/postgres-server.ts';
 import type { BulkConversation } from '../bulk.ts';
 import { fillPostgres } from '../bulk-postgres.ts';

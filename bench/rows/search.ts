@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import type { Storage } from '../../src/parts.ts';
+import type { Storage } from '../../src/services.ts';
 import { fillSqlite } from '../bulk-sqlite.ts';
 import { withDirectory } from '../directory.ts';
 import type { Figure, RowOptions, RowResult } from '../figure.ts';

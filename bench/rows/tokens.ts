@@ -1,8 +1,8 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { createStackedEngine } from '../../src/context/stacked.ts';
-import type { Services } from '../../src/parts.ts';
 import type { ContextEngine, Measurement } from '../../src/ports/engine.ts';
 import type { ModelMessage, ModelRequest } from '../../src/ports/model.ts';
+import type { Services } from '../../src/services.ts';
 import { type Exchange, readTalks } from '../data.ts';
 import type { Figure, RowOptions, RowResult } from '../figure.ts';
 import { providerOf, REPLY_MODEL, scriptedModel, summaryModel } from '../models.ts';

@@ -4,9 +4,9 @@ import { open, rename, rm, stat } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { z } from 'zod';
-import { describe, StrataError } from '../errors.ts';
-import { readLines } from '../lines.ts';
+import { describe, StrataError } from '../domain/errors.ts';
 import type { Archive, ArchiveHeader, ArchiveRow, ArchiveSink } from '../ports/upkeep.ts';
+import { readLines } from '../util/lines.ts';
 
 /** A backup is JSON Lines: what it is and how many rows it has, then every row with the name of its table. */
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { StrataError } from '../errors.ts';
-import { formatNumber } from '../text.ts';
+import { StrataError } from '../domain/errors.ts';
+import { formatNumber } from '../util/text.ts';
 import { writeArchive } from './archive-file.ts';
 import { type Cli, globalsOf } from './cli.ts';
 

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import type { Operations } from '../adapters.ts';
-import { parseKey } from '../conversation/key.ts';
-import { StrataError } from '../errors.ts';
-import type { ConversationKey } from '../message.ts';
-import { nearest } from '../nearest.ts';
-import type { Role } from '../wiring.ts';
+import type { Operations } from '../bot/adapters.ts';
+import type { Role } from '../bot/wiring.ts';
+import { StrataError } from '../domain/errors.ts';
+import { parseKey } from '../domain/key.ts';
+import type { ConversationKey } from '../domain/message.ts';
+import { nearest } from '../util/did-you-mean.ts';
 import { type App, type Cli, globalsOf, type OpenOptions } from './cli.ts';
 import { COMMANDS } from './names.ts';
 import { addConversation } from './options.ts';

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import type { Adapters, ChannelContext, Operations, TerminalEnd } from '../adapters.ts';
-import type { Bot } from '../bot.ts';
-import type { CommandParts } from '../commands/parts.ts';
+import type { Adapters, ChannelContext, Operations, TerminalEnd } from '../bot/adapters.ts';
+import type { Bot } from '../bot/bot.ts';
+import type { Role } from '../bot/wiring.ts';
+import type { CommandParts } from '../commands/services.ts';
 import type { LoadOptions } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import type { ConversationKey } from '../message.ts';
-import type { Storage } from '../parts.ts';
+import type { ConversationKey } from '../domain/message.ts';
 import type { Finding, Upkeep } from '../ports/upkeep.ts';
-import type { Role } from '../wiring.ts';
+import type { Storage } from '../services.ts';
 import type { CliContext, ExitCode, GlobalOptions } from './context.ts';
 
 /** The CLI's world: its streams, and the way to a bot. */

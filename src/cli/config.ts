@@ -3,9 +3,9 @@ import { channelProblems } from '../config/channels.ts';
 import { describeOrigin } from '../config/layers.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
 import { isSecretPath, isTable, type Path, valueAt } from '../config/tree.ts';
-import { isStrataError, StrataError } from '../errors.ts';
-import { promptProblems } from '../prompt-library.ts';
-import { formatTable } from '../table.ts';
+import { isStrataError, StrataError } from '../domain/errors.ts';
+import { promptProblems } from '../prompts/library.ts';
+import { formatTable } from '../util/table.ts';
 import type { CliContext, ExitCode } from './context.ts';
 
 export interface ConfigCommand {

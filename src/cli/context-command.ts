@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { gauge, thresholdLine } from '../commands/context.ts';
 import type { ContextReport } from '../context/inspection.ts';
-import { StrataError } from '../errors.ts';
-import type { ConversationKey } from '../message.ts';
+import { StrataError } from '../domain/errors.ts';
+import type { ConversationKey } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
-import { formatFields, formatTable } from '../table.ts';
-import { cleanText, formatNumber, formatTime } from '../text.ts';
+import { formatFields, formatTable } from '../util/table.ts';
+import { cleanText, formatNumber, formatTime } from '../util/text.ts';
 import { type App, type Cli, globalsOf, withApp, writeJson } from './cli.ts';
 import { addConversation, findConversation } from './options.ts';
 

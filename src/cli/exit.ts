@@ -1,4 +1,4 @@
-import { type ErrorCode, StrataError } from '../errors.ts';
+import { type ErrorCode, StrataError } from '../domain/errors.ts';
 import type { ExitCode } from './context.ts';
 
 /** Errors that are mended by typing or configuring something else: wrong use, not failure. */

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { estimateParts } from '../context/tokens.ts';
-import { parseKey } from '../conversation/key.ts';
-import type { Audience, Author, ConversationKey, TextPart } from '../message.ts';
+import { parseKey } from '../domain/key.ts';
+import type { Audience, Author, ConversationKey, TextPart } from '../domain/message.ts';
 import type { Append } from '../ports/store.ts';
-import { formatNumber } from '../text.ts';
+import { formatNumber } from '../util/text.ts';
 import { type App, type Cli, globalsOf, withApp } from './cli.ts';
 import { type FileMessage, readMessages } from './jsonl.ts';
 import { addConversation } from './options.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { renderReply } from '../commands/render.ts';
-import type { Author, ConversationKey } from '../message.ts';
+import type { Author, ConversationKey } from '../domain/message.ts';
 import type { CommandInvocation } from '../ports/channel.ts';
 import type { CommandReply } from '../ports/reply.ts';
 import { type App, type Cli, globalsOf, withApp } from './cli.ts';

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { describe, StrataError } from '../errors.ts';
-import { readLines } from '../lines.ts';
+import { describe, StrataError } from '../domain/errors.ts';
+import { readLines } from '../util/lines.ts';
 
 /** One message of a file to import or replay. */
 export interface FileMessage {

@@ -1,9 +1,9 @@
-import { StrataError } from '../errors.ts';
+import { StrataError } from '../domain/errors.ts';
+import type { ConversationKey, MemoryId } from '../domain/message.ts';
 import { readerFor } from '../memory/policy.ts';
-import type { ConversationKey, MemoryId } from '../message.ts';
 import { MEMORY_STATES, type Memory, type MemoryKind, type MemoryReader } from '../ports/memory-store.ts';
-import { formatTable } from '../table.ts';
-import { cleanText, excerpt } from '../text.ts';
+import { formatTable } from '../util/table.ts';
+import { cleanText, excerpt } from '../util/text.ts';
 import type { App, Cli } from './cli.ts';
 import { OPERATOR } from './invoke.ts';
 import { findConversation } from './options.ts';

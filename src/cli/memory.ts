@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { ConversationKey } from '../message.ts';
+import type { ConversationKey } from '../domain/message.ts';
 import { MEMORY_KINDS, type MemoryKind } from '../ports/memory-store.ts';
 import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
 import { runCommand } from './invoke.ts';

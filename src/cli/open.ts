@@ -9,22 +9,22 @@ import type {
   QueueAdapter,
   TerminalContext,
   TerminalEnd,
-} from '../adapters.ts';
-import { type Bot, createBot } from '../bot.ts';
-import { createSystemClock, createSystemRandom } from '../clock.ts';
+} from '../bot/adapters.ts';
+import { type Bot, createBot } from '../bot/bot.ts';
+import type { Role } from '../bot/wiring.ts';
 import { channelProblems } from '../config/channels.ts';
 import { createAgentDirectory } from '../config/directory.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { type LiveConfig, watchConfig } from '../config/watch.ts';
-import { StrataError } from '../errors.ts';
-import type { AgentDirectory, Storage } from '../parts.ts';
+import { StrataError } from '../domain/errors.ts';
 import type { Log } from '../ports/log.ts';
 import type { ModelProvider } from '../ports/model.ts';
 import type { Upkeep } from '../ports/upkeep.ts';
-import { createPromptLibrary } from '../prompt-library.ts';
-import type { PromptSource } from '../prompts.ts';
-import type { Role } from '../wiring.ts';
+import { createPromptLibrary } from '../prompts/library.ts';
+import type { PromptSource } from '../prompts/variables.ts';
+import type { AgentDirectory, Storage } from '../services.ts';
+import { createSystemClock, createSystemRandom } from '../util/clock.ts';
 import { type App, loadOptionsOf, type OpenOptions } from './cli.ts';
 import type { CliContext, GlobalOptions } from './context.ts';
 import { openLogFile } from './log-file.ts';

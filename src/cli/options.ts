@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { parseKey } from '../conversation/key.ts';
-import { StrataError } from '../errors.ts';
-import type { ConversationKey } from '../message.ts';
+import { StrataError } from '../domain/errors.ts';
+import { parseKey } from '../domain/key.ts';
+import type { ConversationKey } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { App } from './cli.ts';
 

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { ChannelAdapter } from '../adapters.ts';
+import type { ChannelAdapter } from '../bot/adapters.ts';
 import { channelProblems } from '../config/channels.ts';
 import { loadConfig } from '../config/load.ts';
-import { StrataError } from '../errors.ts';
-import { cleanText } from '../text.ts';
+import { StrataError } from '../domain/errors.ts';
+import { cleanText } from '../util/text.ts';
 import { type Cli, globalsOf, loadOptionsOf } from './cli.ts';
 import type { GlobalOptions } from './context.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { z } from 'zod';
-import { describe } from '../errors.ts';
+import { describe } from '../domain/errors.ts';
 import type { Cli } from './cli.ts';
 import { exitCodeOf } from './exit.ts';
 import { COMMANDS, type CommandName } from './names.ts';

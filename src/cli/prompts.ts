@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { AgentSettings } from '../config/schema.ts';
-import { describe, StrataError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
-import { builtInPrompts, createPromptLibrary, promptProblems } from '../prompt-library.ts';
-import { baseLine } from '../prompt-template.ts';
-import { type PromptSource, promptNames } from '../prompts.ts';
-import { formatTable } from '../table.ts';
-import { readText } from '../text-file.ts';
+import { describe, StrataError } from '../domain/errors.ts';
+import { builtInPrompts, createPromptLibrary, promptProblems } from '../prompts/library.ts';
+import { baseLine } from '../prompts/template.ts';
+import { type PromptSource, promptNames } from '../prompts/variables.ts';
+import { nearest } from '../util/did-you-mean.ts';
+import { formatTable } from '../util/table.ts';
+import { readText } from '../util/text-file.ts';
 import type { CliContext, ExitCode } from './context.ts';
 
 type Streams = Pick<CliContext, 'stdout' | 'stderr'>;

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { sayOf, whoSaid } from '../commands/said.ts';
-import { StrataError } from '../errors.ts';
-import { readLines } from '../lines.ts';
-import { searchTranscript } from '../memory/transcript-search.ts';
-import type { ConversationKey } from '../message.ts';
-import { cleanText, excerpt } from '../text.ts';
+import { sayOf, whoSaid } from '../commands/format-entry.ts';
+import { StrataError } from '../domain/errors.ts';
+import type { ConversationKey } from '../domain/message.ts';
+import { searchTranscript } from '../search/transcript-search.ts';
+import { readLines } from '../util/lines.ts';
+import { cleanText, excerpt } from '../util/text.ts';
 import { type App, type Cli, globalsOf, withApp, writeJson } from './cli.ts';
 import { addConversation, findConversation, readCount } from './options.ts';
 

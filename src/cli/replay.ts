@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { makeKey } from '../conversation/key.ts';
-import type { ConversationKey } from '../message.ts';
-import { formatNumber } from '../text.ts';
+import { makeKey } from '../domain/key.ts';
+import type { ConversationKey } from '../domain/message.ts';
+import { formatNumber } from '../util/text.ts';
 import { type App, type Cli, globalsOf, withApp } from './cli.ts';
 import { audienceOf, authorOf, storeMessage } from './import.ts';
 import { channelNameOf, type FileMessage, readMessages } from './jsonl.ts';

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { StrataError } from '../errors.ts';
-import type { ConversationKey, SummaryId } from '../message.ts';
+import { StrataError } from '../domain/errors.ts';
+import type { ConversationKey, SummaryId } from '../domain/message.ts';
 import type { Summary } from '../ports/summary-store.ts';
-import { formatTable } from '../table.ts';
-import { cleanText, excerpt, formatNumber } from '../text.ts';
+import { formatTable } from '../util/table.ts';
+import { cleanText, excerpt, formatNumber } from '../util/text.ts';
 import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
 import { runCommand } from './invoke.ts';
 import { addConversation, findConversation } from './options.ts';

@@ -1,8 +1,8 @@
-import type { StrataEvent } from '../events.ts';
+import type { ConversationKey } from '../domain/message.ts';
 import { readerFor } from '../memory/policy.ts';
-import type { ConversationKey } from '../message.ts';
+import type { StrataEvent } from '../ports/events.ts';
 import { MEMORY_STATES } from '../ports/memory-store.ts';
-import { formatNumber, formatPercent } from '../text.ts';
+import { formatNumber, formatPercent } from '../util/text.ts';
 import { type App, type Cli, writeJson } from './cli.ts';
 
 /** What happens to a conversation while it is replayed, told as it happens. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { sayOf, whoSaid } from '../commands/said.ts';
-import type { ConversationKey, Entry } from '../message.ts';
-import { cleanText, formatTime } from '../text.ts';
+import { sayOf, whoSaid } from '../commands/format-entry.ts';
+import type { ConversationKey, Entry } from '../domain/message.ts';
+import { cleanText, formatTime } from '../util/text.ts';
 import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
 import { addConversation, findConversation, readCount } from './options.ts';
 

@@ -1,13 +1,13 @@
 import type { AgentSettings } from '../config/schema.ts';
-import { StrataError } from '../errors.ts';
+import { StrataError } from '../domain/errors.ts';
+import { tighter } from '../domain/message.ts';
 import { readerFor } from '../memory/policy.ts';
-import { tighter } from '../message.ts';
 import type { CommandInvocation } from '../ports/channel.ts';
 import type { MemoryReader } from '../ports/memory-store.ts';
 import type { CommandReply, ReplyCommand } from '../ports/reply.ts';
 import type { Conversation } from '../ports/store.ts';
-import type { CommandParts } from './parts.ts';
 import { makeReply } from './reply.ts';
+import type { CommandParts } from './services.ts';
 import type { Access, CommandSpec } from './spec.ts';
 
 /** A command: what it is, and what each of its actions does. */

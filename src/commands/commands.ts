@@ -1,10 +1,10 @@
-import { describe, StrataError } from '../errors.ts';
+import { describe, StrataError } from '../domain/errors.ts';
 import type { CommandInvocation } from '../ports/channel.ts';
 import type { CommandReply } from '../ports/reply.ts';
 import { assertAccess, type Command, openCall, type Suggestion } from './command.ts';
 import { checkOptions, resolveAction } from './parse.ts';
-import type { CommandParts } from './parts.ts';
 import { cleanReply, failureReply } from './reply.ts';
+import type { CommandParts } from './services.ts';
 import type { CommandSpec } from './spec.ts';
 import { allCommands, commandSpecs } from './specs.ts';
 

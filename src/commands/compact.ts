@@ -1,6 +1,6 @@
 import type { MaintenanceRun } from '../ports/journal.ts';
 import type { CommandReply } from '../ports/reply.ts';
-import { formatDuration, formatNumber } from '../text.ts';
+import { formatDuration, formatNumber } from '../util/text.ts';
 import { type Call, type Command, commandTo, nothingYet, optionOf } from './command.ts';
 import { makeReply } from './reply.ts';
 import { textOption } from './spec.ts';

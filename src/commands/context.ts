@@ -1,8 +1,8 @@
-import { StrataError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
+import { StrataError } from '../domain/errors.ts';
 import type { ContextPart, Measurement, Thresholds } from '../ports/engine.ts';
 import type { CommandReply } from '../ports/reply.ts';
-import { formatNumber, formatPercent, paginate } from '../text.ts';
+import { nearest } from '../util/did-you-mean.ts';
+import { formatNumber, formatPercent, paginate } from '../util/text.ts';
 import { type Call, type Command, commandTo, nothingYet, pageOf, requiredOption, sameCommand } from './command.ts';
 import { makeReply, TEXT_PAGE, takePage } from './reply.ts';
 import { pageOption, textOption } from './spec.ts';

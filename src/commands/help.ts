@@ -1,6 +1,6 @@
-import { StrataError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
+import { StrataError } from '../domain/errors.ts';
 import type { CommandReply } from '../ports/reply.ts';
+import { nearest } from '../util/did-you-mean.ts';
 import { type Call, type Command, optionOf } from './command.ts';
 import { makeReply } from './reply.ts';
 import { type Access, type CommandSpec, textOption, usageOf } from './spec.ts';

@@ -1,4 +1,4 @@
-import { StrataError } from '../errors.ts';
+import { StrataError } from '../domain/errors.ts';
 import type { Transition } from '../memory/lifecycle.ts';
 import type { ForgetTarget } from '../memory/service.ts';
 import type { Memory } from '../ports/memory-store.ts';

@@ -1,9 +1,9 @@
-import type { Requester } from '../memory/rights.ts';
+import type { Requester } from '../memory/permissions.ts';
 import type { OriginMessage } from '../memory/service.ts';
 import { MEMORY_KINDS, MEMORY_STATES, type Memory, type MemoryEvent, type MemoryKind } from '../ports/memory-store.ts';
 import type { CommandReply, ReplyField } from '../ports/reply.ts';
 import type { Conversation } from '../ports/store.ts';
-import { excerpt, formatTime } from '../text.ts';
+import { excerpt, formatTime } from '../util/text.ts';
 import { type Call, commandTo, mayModerate, optionOf, pageOf, requiredOption, sameCommand } from './command.ts';
 import { makeReply, takePage } from './reply.ts';
 import { withinTime } from './within-time.ts';

@@ -1,6 +1,6 @@
-import { StrataError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
+import { StrataError } from '../domain/errors.ts';
 import type { ReplyCommand } from '../ports/reply.ts';
+import { nearest } from '../util/did-you-mean.ts';
 import { type ActionSpec, type CommandSpec, type OptionSpec, usageOf } from './spec.ts';
 
 /** Opening quotes and what closes them; phones type the curly ones. */

@@ -1,7 +1,7 @@
-import { createLearning } from '../memory/learning.ts';
-import type { Audience } from '../message.ts';
+import type { Audience } from '../domain/message.ts';
+import { createLearning } from '../memory/opt-out.ts';
 import type { CommandReply } from '../ports/reply.ts';
-import { formatNumber } from '../text.ts';
+import { formatNumber } from '../util/text.ts';
 import { type Call, type Command, commandTo, nothingYet } from './command.ts';
 import { makeReply } from './reply.ts';
 import { choiceOption } from './spec.ts';

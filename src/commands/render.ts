@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import type { CommandReply, ReplyPage } from '../ports/reply.ts';
-import { formatFields, formatTable } from '../table.ts';
+import { formatFields, formatTable } from '../util/table.ts';
 import { formatCommand } from './specs.ts';
 
 export interface RenderOptions {

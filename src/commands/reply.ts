@@ -1,6 +1,6 @@
-import { describe, StrataError } from '../errors.ts';
+import { describe, StrataError } from '../domain/errors.ts';
 import type { CommandReply, ReplyCommand, ReplyPage } from '../ports/reply.ts';
-import { cleanText } from '../text.ts';
+import { cleanText } from '../util/text.ts';
 
 /** Rows of a list on one page: what fits a phone, an embed and a block message. */
 export const PAGE_SIZE = 8;

@@ -1,13 +1,13 @@
 import { pausedModels } from '../compaction/breaker.ts';
 import { spentOn } from '../compaction/spend.ts';
-import { setbackOf } from '../conversation/setbacks.ts';
 import { owesReply } from '../conversation/snapshot.ts';
-import { StrataError } from '../errors.ts';
+import { setbackOf } from '../conversation/turn-retries.ts';
+import { StrataError } from '../domain/errors.ts';
 import type { MaintenanceRun } from '../ports/journal.ts';
 import type { CommandReply, ReplyField } from '../ports/reply.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
-import { formatDuration, formatNumber, formatTime } from '../text.ts';
+import { formatDuration, formatNumber, formatTime } from '../util/text.ts';
 import { type Call, type Command, commandTo } from './command.ts';
 import { approximate, gauge, thresholdLine } from './context.ts';
 import { makeReply } from './reply.ts';

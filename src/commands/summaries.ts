@@ -1,12 +1,12 @@
-import { StrataError } from '../errors.ts';
-import type { SummaryId } from '../message.ts';
+import { StrataError } from '../domain/errors.ts';
+import type { SummaryId } from '../domain/message.ts';
 import type { CommandReply, ReplyAction } from '../ports/reply.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
-import { excerpt, formatNumber, formatTime, paginate } from '../text.ts';
+import { excerpt, formatNumber, formatTime, paginate } from '../util/text.ts';
 import { type Call, type Command, commandTo, nothingYet, pageOf, requiredOption, sameCommand } from './command.ts';
+import { sayOf, whoSaid } from './format-entry.ts';
 import { makeReply, PAGE_SIZE, TEXT_PAGE, takePage } from './reply.ts';
-import { sayOf, whoSaid } from './said.ts';
 import { pageOption, textOption } from './spec.ts';
 
 const id = textOption('id', 'Of the summary, as /summaries list shows it', { required: true, suggests: true });

@@ -1,10 +1,10 @@
-import { searchTranscript } from '../memory/transcript-search.ts';
-import type { Entry } from '../message.ts';
+import type { Entry } from '../domain/message.ts';
 import type { CommandReply } from '../ports/reply.ts';
-import { excerpt, formatTime } from '../text.ts';
+import { searchTranscript } from '../search/transcript-search.ts';
+import { excerpt, formatTime } from '../util/text.ts';
 import { type Call, type Command, nothingYet, pageOf, requiredOption, sameCommand } from './command.ts';
+import { sayOf, whoSaid } from './format-entry.ts';
 import { makeReply, takePage } from './reply.ts';
-import { sayOf, whoSaid } from './said.ts';
 import { pageOption, textOption } from './spec.ts';
 
 const MOST_HITS = 40;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Events } from '../events.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Events } from '../ports/events.ts';
 import type { StateStore } from '../ports/journal.ts';
 
 /** What is kept of a model that summarises: how often it failed in a row, and until when it is left alone. */

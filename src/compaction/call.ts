@@ -1,6 +1,5 @@
 import { estimateRequest } from '../context/tokens.ts';
-import { collectStep, type Step } from '../conversation/step.ts';
-import { ModelError } from '../errors.ts';
+import { ModelError } from '../domain/errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type {
   ChatModel,
@@ -11,7 +10,8 @@ import type {
   ToolCall,
   ToolSpec,
 } from '../ports/model.ts';
-import type { RenderedPrompt } from '../prompts.ts';
+import type { RenderedPrompt } from '../prompts/variables.ts';
+import { collectStep, type Step } from '../util/step.ts';
 import { type Answer, collectCall, NO_ANSWER, parseJsonAnswer, plainAnswer, SUMMARY_TOOL } from './answer.ts';
 
 export interface CallParts {

@@ -1,4 +1,4 @@
-import type { SummaryId } from '../message.ts';
+import type { SummaryId } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
 

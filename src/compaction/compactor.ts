@@ -1,7 +1,7 @@
-import { describe } from '../errors.ts';
-import type { Services } from '../parts.ts';
+import { describe } from '../domain/errors.ts';
 import type { Measurement, Tier } from '../ports/engine.ts';
 import type { Conversation } from '../ports/store.ts';
+import type { Services } from '../services.ts';
 
 /**
  * Watches the view of one conversation and asks for maintenance when some is due. No model and no waiting: it remembers

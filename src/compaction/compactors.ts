@@ -1,10 +1,10 @@
-import { describe } from '../errors.ts';
-import type { Entry } from '../message.ts';
-import type { Services } from '../parts.ts';
+import { describe } from '../domain/errors.ts';
+import type { Entry } from '../domain/message.ts';
 import type { AfterTurn, ContextEngine, ContextProfile } from '../ports/engine.ts';
 import type { ContextSnapshot, Conversation } from '../ports/store.ts';
+import type { Services } from '../services.ts';
 import { type Compactor, createCompactor, type Judgement } from './compactor.ts';
-import { createGauge, type Gauge } from './gauge.ts';
+import { createGauge, type Gauge } from './measure.ts';
 
 /** The compactors of the conversations that are active in this process: one each, dropped while it has nothing to remember. */
 export interface Compactors {

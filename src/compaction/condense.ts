@@ -1,11 +1,11 @@
-import { shorten } from '../context/cutting.ts';
 import type { Condensation } from '../context/plan.ts';
 import { estimateText } from '../context/tokens.ts';
-import type { SummaryId } from '../message.ts';
+import { shorten } from '../context/truncate.ts';
+import type { SummaryId } from '../domain/message.ts';
 import type { CommitResult, Summary } from '../ports/summary-store.ts';
 import { limitFor } from './audit.ts';
-import { type Desk, promptSource, transcriptTokens } from './desk.ts';
-import { layerLine, layerTokens } from './layers.ts';
+import { type Desk, promptSource, transcriptTokens } from './job-context.ts';
+import { layerLine, layerTokens } from './prompt-context.ts';
 import { summarise } from './summarise.ts';
 import { nonceFor } from './transcript.ts';
 

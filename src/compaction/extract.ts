@@ -1,8 +1,8 @@
-import { StrataError } from '../errors.ts';
+import { StrataError } from '../domain/errors.ts';
 import { MEMORY_TOOL } from './answer.ts';
 import { faultOf, isRefusal } from './audit.ts';
 import { type Ask, ask, type Told } from './call.ts';
-import { answerTokens, type Desk } from './desk.ts';
+import { answerTokens, type Desk } from './job-context.ts';
 
 export interface MemoryTask extends Pick<Ask, 'prompt' | 'transcript'> {
   readonly nonce: string;

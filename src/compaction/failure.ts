@@ -1,4 +1,4 @@
-import { isStrataError, ModelError } from '../errors.ts';
+import { isStrataError, ModelError } from '../domain/errors.ts';
 
 /** What a failed run means for the model that it used. */
 export interface Failure {

@@ -1,19 +1,19 @@
-import { recognise, renderInSlices } from '../context/known.ts';
-import { holdLease } from '../conversation/lease.ts';
-import { describe, isStrataError } from '../errors.ts';
+import { recognise, renderInSlices } from '../context/entry-reuse.ts';
+import { describe, isStrataError } from '../domain/errors.ts';
 import type { MaintainRequest, MaintainResult } from '../ports/engine.ts';
 import type { Conversation, ReleaseOutcome } from '../ports/store.ts';
-import { backoffMs } from './backoff.ts';
+import { backoffMs } from '../util/backoff.ts';
+import { holdLease } from '../util/lease.ts';
 import { createBreaker } from './breaker.ts';
-import type { Desk } from './desk.ts';
 import { failureOf, isOverflow } from './failure.ts';
-import { createGauge } from './gauge.ts';
-import type { Done } from './job.ts';
+import type { Desk } from './job-context.ts';
+import type { MaintenanceParts, Run, Workshop } from './maintenance-context.ts';
+import { createGauge } from './measure.ts';
 import { openModel } from './model.ts';
-import { runWork } from './run.ts';
+import { type Look, nextLookAt, nextWork, type Work } from './next-job.ts';
+import { runWork } from './record-run.ts';
+import type { Done } from './run-job.ts';
 import { refuseOverspending } from './spend.ts';
-import { type Look, nextLookAt, nextWork, type Work } from './work.ts';
-import type { MaintenanceParts, Run, Workshop } from './workshop.ts';
 
 /** Does what is due for one conversation, under a claim, until nothing is. */
 export interface Maintenance {

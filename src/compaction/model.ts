@@ -1,7 +1,7 @@
 import type { AgentSettings } from '../config/schema.ts';
-import { StrataError } from '../errors.ts';
+import { StrataError } from '../domain/errors.ts';
 import type { ContextProfile } from '../ports/engine.ts';
-import type { Opened, Workshop } from './workshop.ts';
+import type { Opened, Workshop } from './maintenance-context.ts';
 
 /** Of a model that neither tells its window nor is the agent's own. */
 const USUAL_WINDOW = 128_000;

@@ -1,5 +1,5 @@
 import { type CutPoint, cutPoints, viewOrder } from '../context/order.ts';
-import type { Entry } from '../message.ts';
+import type { Entry } from '../domain/message.ts';
 import { type TranscriptLine, transcriptLine, WHOLE } from './transcript.ts';
 
 /** The head of a range that one call can read: it gets a summary of its own. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { StrataError } from '../errors.ts';
-import type { Services } from '../parts.ts';
+import { StrataError } from '../domain/errors.ts';
 import type { Conversation } from '../ports/store.ts';
+import type { Services } from '../services.ts';
 
 /** What a conversation has had summarised in the running hour. */
 const spendSchema = z.object({

@@ -1,10 +1,10 @@
-import { StrataError } from '../errors.ts';
+import { StrataError } from '../domain/errors.ts';
 import type { MemoryCandidate } from '../memory/candidate.ts';
 import type { ToolSpec } from '../ports/model.ts';
-import type { RenderedPrompt } from '../prompts.ts';
+import type { RenderedPrompt } from '../prompts/variables.ts';
 import { faultOf, identifiersKept, withoutForeignLinks } from './audit.ts';
 import { type Ask, ask, type Told } from './call.ts';
-import { answerTokens, type Desk } from './desk.ts';
+import { answerTokens, type Desk } from './job-context.ts';
 
 export interface SummaryTask {
   readonly purpose: Ask['purpose'];

@@ -1,8 +1,8 @@
-import { describe } from '../errors.ts';
-import type { StrataEvent } from '../events.ts';
-import type { ConversationKey } from '../message.ts';
-import type { Services } from '../parts.ts';
+import { describe } from '../domain/errors.ts';
+import type { ConversationKey } from '../domain/message.ts';
 import type { MaintainRequest } from '../ports/engine.ts';
+import type { StrataEvent } from '../ports/events.ts';
+import type { Services } from '../services.ts';
 
 /**
  * Heals what hints cannot: finds conversations that are due and worked on by nobody, after a lost kick, a wiped queue or

@@ -1,7 +1,7 @@
-import { shorten } from '../context/cutting.ts';
 import { labelOf, plainName, timeLabel } from '../context/label.ts';
 import { estimateText } from '../context/tokens.ts';
-import type { Entry, Part, ToolResultPart } from '../message.ts';
+import { shorten } from '../context/truncate.ts';
+import type { Entry, Part, ToolResultPart } from '../domain/message.ts';
 import type { Random } from '../ports/clock.ts';
 
 /** What the memory tools give back is memory already: shown to a summariser, it would be saved a second time. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { StrataError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
+import { StrataError } from '../domain/errors.ts';
+import { nearest } from '../util/did-you-mean.ts';
 import type { LoadedConfig } from './load.ts';
 import { problemsOf } from './problems.ts';
 import { createReport, type Report } from './report.ts';

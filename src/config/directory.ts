@@ -1,6 +1,6 @@
-import { channelOf } from '../conversation/key.ts';
-import type { ConversationKey } from '../message.ts';
-import type { AgentDirectory } from '../parts.ts';
+import { channelOf } from '../domain/key.ts';
+import type { ConversationKey } from '../domain/message.ts';
+import type { AgentDirectory } from '../services.ts';
 import { withOverrides } from './checks.ts';
 import type { AgentSettings, Config } from './schema.ts';
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { StrataError } from '../errors.ts';
+import { StrataError } from '../domain/errors.ts';
 import { type MergedAgent, mergeAgents } from './agents.ts';
 import { checkAgents } from './checks.ts';
 import { generalDefaults } from './defaults.ts';

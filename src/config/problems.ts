@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nearest } from '../nearest.ts';
+import { nearest } from '../util/did-you-mean.ts';
 import { isTable, type Path, valueAt } from './tree.ts';
 
 /** Something wrong at a path, in words. */

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
-import { describe, StrataError } from '../errors.ts';
-import { readText } from '../text-file.ts';
+import { describe, StrataError } from '../domain/errors.ts';
+import { readText } from '../util/text-file.ts';
 import { type Locate, locator } from './locate.ts';
 import type { Tree } from './tree.ts';
 

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe } from '../errors.ts';
+import { describe } from '../domain/errors.ts';
 import { type ConfigChange, planChange } from './change.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from './load.ts';
 import type { Config } from './schema.ts';

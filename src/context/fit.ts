@@ -1,11 +1,11 @@
-import { StrataError } from '../errors.ts';
+import { StrataError } from '../domain/errors.ts';
 import type { Assembly } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
+import { partsOf } from './breakdown.ts';
 import { correctionFor } from './calibration.ts';
-import type { FrameBuilder } from './frame.ts';
+import type { FrameBuilder } from './fixed-prefix.ts';
 import { measure, regionTotal } from './meter.ts';
-import { partsOf } from './parts.ts';
-import { ladder, NO_SQUEEZE, RELIEF, type Rung, type Squeeze } from './relief.ts';
+import { ladder, NO_SQUEEZE, RELIEF, type Rung, type Squeeze } from './reduce.ts';
 import { buildView, type Fitted, type ViewRequest } from './view.ts';
 
 /** What a label and the message around it take of the newest ask, whatever its text. */

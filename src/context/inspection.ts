@@ -1,11 +1,11 @@
-import type { Services } from '../parts.ts';
 import type { ContextPart, ContextProfile, Measurement, Thresholds, VolatileSection } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
+import type { Services } from '../services.ts';
+import { partsOf } from './breakdown.ts';
 import { lastReported } from './calibration.ts';
 import { relieve } from './fit.ts';
-import { createFrameBuilder, type FrameBuilder } from './frame.ts';
+import { createFrameBuilder, type FrameBuilder } from './fixed-prefix.ts';
 import { grownBy } from './meter.ts';
-import { partsOf } from './parts.ts';
 import { slide } from './sliding.ts';
 import type { Fitted, ViewRequest } from './view.ts';
 

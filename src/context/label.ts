@@ -1,5 +1,5 @@
-import type { Entry } from '../message.ts';
-import { headOf } from './cutting.ts';
+import type { Entry } from '../domain/message.ts';
+import { headOf } from './truncate.ts';
 
 const LONGEST_NAME = 64;
 /** What opens a line of ours: written by a person at the start of a line, it gets a backslash. */

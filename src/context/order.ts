@@ -1,4 +1,4 @@
-import type { Entry } from '../message.ts';
+import type { Entry } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
 
 /**

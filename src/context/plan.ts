@@ -1,4 +1,4 @@
-import type { Entry } from '../message.ts';
+import type { Entry } from '../domain/message.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import { type CutLimits, type CutPoint, cutPoints, type Omitted } from './order.ts';
 import { CUT_FRACTIONS } from './tiers.ts';

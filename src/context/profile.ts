@@ -1,10 +1,10 @@
 import type { AgentSettings } from '../config/schema.ts';
-import { parseKey } from '../conversation/key.ts';
-import type { Services } from '../parts.ts';
+import { parseKey } from '../domain/key.ts';
 import type { ContextProfile, SystemSection } from '../ports/engine.ts';
 import type { ChatModel, ToolSpec } from '../ports/model.ts';
 import type { Conversation } from '../ports/store.ts';
-import type { PromptName, PromptVariables } from '../prompts.ts';
+import type { PromptName, PromptVariables } from '../prompts/variables.ts';
+import type { Services } from '../services.ts';
 import { estimateBlock, estimateTools } from './tokens.ts';
 
 /** Window of a model that does not tell its own, where the configuration does not either. */

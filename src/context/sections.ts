@@ -1,6 +1,6 @@
 import type { SystemSection } from '../ports/engine.ts';
-import { type Marker, shorten } from './cutting.ts';
 import { estimateBlock } from './tokens.ts';
+import { type Marker, shorten } from './truncate.ts';
 
 /** Fewer tokens than this say nothing: the section is left out instead. */
 const LEAST_TOKENS = 16;

@@ -1,7 +1,7 @@
-import type { Services } from '../parts.ts';
 import type { ContextEngine } from '../ports/engine.ts';
+import type { Services } from '../services.ts';
 import { correctionOf, press, relieve, toAssembly } from './fit.ts';
-import { createFrameBuilder, type FrameBuilder } from './frame.ts';
+import { createFrameBuilder, type FrameBuilder } from './fixed-prefix.ts';
 import { type CutPoint, cutPoints } from './order.ts';
 import { createShrinks } from './shrink.ts';
 import { tierOf } from './tiers.ts';

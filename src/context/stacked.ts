@@ -1,5 +1,4 @@
-import type { SummaryId } from '../message.ts';
-import type { Services } from '../parts.ts';
+import type { SummaryId } from '../domain/message.ts';
 import type {
   AssembleRequest,
   CompactRequest,
@@ -10,11 +9,12 @@ import type {
   MaintainResult,
 } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
+import type { Services } from '../services.ts';
+import { spokenTokens } from './cached-head.ts';
 import { isDue } from './due.ts';
 import { correctionOf, press, relieve, toAssembly } from './fit.ts';
-import { createFrameBuilder, type FrameBuilder } from './frame.ts';
+import { createFrameBuilder, type FrameBuilder } from './fixed-prefix.ts';
 import { planEmergency } from './plan.ts';
-import { spokenTokens } from './settled.ts';
 import { createShrinks, type Shrinks } from './shrink.ts';
 import { tierOf } from './tiers.ts';
 import type { Fitted, ViewRequest } from './view.ts';

@@ -1,4 +1,4 @@
-import type { JsonValue, Part } from '../message.ts';
+import type { JsonValue, Part } from '../domain/message.ts';
 import type { ModelMessage, SystemBlock, ToolCall, ToolResult, ToolSpec, UserContent } from '../ports/model.ts';
 
 /** What a provider adds around one message, one call or result, one tool, and one request. */

@@ -1,13 +1,13 @@
-import type { Entry, MemoryId } from '../message.ts';
+import type { Entry, MemoryId } from '../domain/message.ts';
 import type { AssembleRequest, ContextProfile, Measurement, VolatileSection } from '../ports/engine.ts';
 import type { ModelMessage, SystemBlock, ToolSpec, UserContent } from '../ports/model.ts';
-import type { Frame, FrameBuilder, Layer } from './frame.ts';
+import { type Head, headOf } from './cached-head.ts';
+import { type Piece, pieceOf } from './entry-message.ts';
+import type { Frame, FrameBuilder, Layer } from './fixed-prefix.ts';
 import type { Regions } from './meter.ts';
 import { viewOrder } from './order.ts';
-import { type Piece, pieceOf } from './pieces.ts';
-import { droppedText, NO_SQUEEZE, RECENT_TURNS, type Squeeze, shortenMessage } from './relief.ts';
+import { droppedText, NO_SQUEEZE, RECENT_TURNS, type Squeeze, shortenMessage } from './reduce.ts';
 import { repair } from './repair.ts';
-import { type Head, headOf } from './settled.ts';
 import { estimateMessages, estimateText } from './tokens.ts';
 import { spellOutTools } from './without-tools.ts';
 

@@ -1,13 +1,13 @@
-import { describe } from '../errors.ts';
-import type { ConversationKey, Entry } from '../message.ts';
+import { describe } from '../domain/errors.ts';
+import type { ConversationKey, Entry } from '../domain/message.ts';
 import type { AfterTurn } from '../ports/engine.ts';
 import type { Append, AppendResult, Claim, ContextSnapshot } from '../ports/store.ts';
-import { createViewCopy, type ViewCopy } from './copy.ts';
-import { createMailbox, type Mailbox } from './mailbox.ts';
+import { createMailbox, type Mailbox } from '../util/mailbox.ts';
 import type { Outbox } from './outbox.ts';
 import { type Opening, REPLY_LEASE_MS, type ReplyEnd, type ReplyParts, reply } from './reply.ts';
-import { postpone } from './setbacks.ts';
 import { owesReply, toEntry } from './snapshot.ts';
+import { postpone } from './turn-retries.ts';
+import { createViewCopy, type ViewCopy } from './view-cache.ts';
 
 /**
  * One active conversation in this process: stores what comes at once, runs its turns one at a time, and keeps a copy of

@@ -1,4 +1,4 @@
-import type { ConversationKey } from '../message.ts';
+import type { ConversationKey } from '../domain/message.ts';
 import { type Actor, type ActorParts, createActor } from './actor.ts';
 
 /** An idle conversation leaves memory after this time; the store brings it back. */

@@ -1,5 +1,5 @@
 import type { AgentSettings } from '../config/schema.ts';
-import type { InboundMessage } from '../message.ts';
+import type { InboundMessage } from '../domain/message.ts';
 
 export type Decision =
   | { readonly reply: true }

@@ -1,10 +1,10 @@
-import { describe, isStrataError } from '../errors.ts';
-import type { Events } from '../events.ts';
-import type { ConversationKey } from '../message.ts';
+import { describe, isStrataError } from '../domain/errors.ts';
+import type { ConversationKey } from '../domain/message.ts';
 import type { Channel } from '../ports/channel.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Events } from '../ports/events.ts';
 import type { OutboxStore, PostRow } from '../ports/store.ts';
-import { createMailbox, type Mailbox } from './mailbox.ts';
+import { createMailbox, type Mailbox } from '../util/mailbox.ts';
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;

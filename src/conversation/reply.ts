@@ -1,16 +1,16 @@
 import type { Profiles } from '../context/profile.ts';
-import { describe, StrataError } from '../errors.ts';
-import type { ConversationKey, Entry } from '../message.ts';
-import type { Services, TextLog } from '../parts.ts';
+import { describe, StrataError } from '../domain/errors.ts';
+import type { ConversationKey, Entry } from '../domain/message.ts';
 import type { Activity, Channel } from '../ports/channel.ts';
 import type { AfterTurn, ContextEngine, ContextProfile, VolatileSection } from '../ports/engine.ts';
 import type { Claim, ContextSnapshot, TurnCommitResult } from '../ports/store.ts';
+import type { Services, TextLog } from '../services.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
-import { holdLease } from './lease.ts';
-import { entriesOf, postsOf } from './record.ts';
-import { createRun, type Run } from './run.ts';
+import { holdLease } from '../util/lease.ts';
 import { newestMessage } from './snapshot.ts';
 import { runTurn, type TurnOutcome } from './turn.ts';
+import { createRun, type Run } from './turn-effects.ts';
+import { entriesOf, postsOf } from './turn-entries.ts';
 
 /** Another process gives the reply when this one was killed: after the lease. A turn renews it while it runs. */
 export const REPLY_LEASE_MS = 10_000;

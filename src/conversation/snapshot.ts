@@ -1,5 +1,5 @@
-import { extendTail } from '../context/settled.ts';
-import type { Entry } from '../message.ts';
+import { extendTail } from '../context/cached-head.ts';
+import type { Entry } from '../domain/message.ts';
 import type { ContextSnapshot, Conversation, NewMessage } from '../ports/store.ts';
 
 /**

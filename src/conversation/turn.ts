@@ -1,9 +1,9 @@
-import { describe, isStrataError, ModelError, type ModelFailure } from '../errors.ts';
-import type { ToolResultPart } from '../message.ts';
+import { describe, isStrataError, ModelError, type ModelFailure } from '../domain/errors.ts';
+import type { ToolResultPart } from '../domain/message.ts';
 import type { Assembly } from '../ports/engine.ts';
 import type { ChatModel, ModelMessage, ToolCall, ToolResult } from '../ports/model.ts';
-import { type Limit, rejection } from './limit.ts';
-import { collectStep, type Step } from './step.ts';
+import { type Limit, rejection } from '../util/limit.ts';
+import { collectStep, type Step } from '../util/step.ts';
 
 /** What a turn needs from outside. Everything with an effect is injected; the loop only decides. */
 export interface TurnParts {

@@ -1,12 +1,12 @@
-import { StrataError } from '../errors.ts';
-import type { MemoryId } from '../message.ts';
-import type { Services } from '../parts.ts';
+import { StrataError } from '../domain/errors.ts';
+import type { MemoryId } from '../domain/message.ts';
 import type { Memory, MemoryKind, MemoryState, NewMemory, Trust } from '../ports/memory-store.ts';
+import type { Services } from '../services.ts';
 import { LONGEST_STATEMENT } from './candidate.ts';
 import { cleanStatement, isImperative } from './clean.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
-import type { Requester } from './rights.ts';
+import type { Requester } from './permissions.ts';
 
 /** What a person asks to remember, in their own words. */
 export interface Addition {

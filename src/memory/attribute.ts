@@ -1,4 +1,4 @@
-import { fold } from './words.ts';
+import { fold } from '../search/words.ts';
 
 /**
  * Statements that can only have one value at a time, recognised without a model: where someone lives, for whom they

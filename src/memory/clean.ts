@@ -1,4 +1,4 @@
-import { fold, wordsOf } from './words.ts';
+import { fold, wordsOf } from '../search/words.ts';
 
 const URL = /(?:https?:\/\/|www\.)[^\s<>|)\]]+/giu;
 /** Orders to the reader of the memory, rather than statements. */

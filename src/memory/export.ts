@@ -1,6 +1,6 @@
-import type { Entry } from '../message.ts';
-import type { Services } from '../parts.ts';
+import type { Entry } from '../domain/message.ts';
 import { MEMORY_STATES, type Memory, type MemoryEvent, type MemoryReader } from '../ports/memory-store.ts';
+import type { Services } from '../services.ts';
 
 /** Everything kept about one person within reach of the place: plain data, ready for JSON. */
 export interface PersonExport {

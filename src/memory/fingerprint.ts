@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { cachedStem } from './stem.ts';
-import { STOP_WORDS } from './stop-words.ts';
-import { fold, tokensOf, wordsOf } from './words.ts';
+import { cachedStem } from '../search/stem.ts';
+import { STOP_WORDS } from '../search/stop-words.ts';
+import { fold, tokensOf, wordsOf } from '../search/words.ts';
 
 /** Two texts are the same statement with another wording from this share of common words on. */
 const NEAR = 0.8;

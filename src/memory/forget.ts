@@ -1,10 +1,10 @@
-import { placeOf } from '../conversation/key.ts';
-import type { Entry } from '../message.ts';
-import type { Services } from '../parts.ts';
+import { placeOf } from '../domain/key.ts';
+import type { Entry } from '../domain/message.ts';
 import { type ForgetPlan, MEMORY_STATES, type Memory, type MemoryReader } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
-import { type Carrier, carries, essenceOf, textOfEverything } from './carry.ts';
+import type { Services } from '../services.ts';
 import { isNearDuplicate } from './fingerprint.ts';
+import { type Carrier, carries, essenceOf, textOfEverything } from './statement-match.ts';
 
 export interface Forgetting {
   readonly memories: readonly Memory[];

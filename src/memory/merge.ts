@@ -1,4 +1,4 @@
-import type { Entry } from '../message.ts';
+import type { Entry } from '../domain/message.ts';
 import type { Memory, MemoryEvent, MemoryWrite, NewMemory, Trust } from '../ports/memory-store.ts';
 import { contradicts } from './attribute.ts';
 import { fingerprintOf, isNearDuplicate, meaningOf } from './fingerprint.ts';

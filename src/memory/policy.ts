@@ -1,7 +1,7 @@
 import type { AgentSettings } from '../config/schema.ts';
-import { placeOf, workspaceOf } from '../conversation/key.ts';
-import { StrataError } from '../errors.ts';
-import { AUDIENCES, type Audience } from '../message.ts';
+import { StrataError } from '../domain/errors.ts';
+import { placeOf, workspaceOf } from '../domain/key.ts';
+import { AUDIENCES, type Audience } from '../domain/message.ts';
 import type { Memory, MemoryReader } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 

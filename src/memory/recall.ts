@@ -1,13 +1,13 @@
 import type { AgentSettings } from '../config/schema.ts';
-import { boostOf, type Focus, focusOf, MOST_BOOST as MOST_FOCUS } from '../context/focus.ts';
-import { type Entry, textOf } from '../message.ts';
-import type { Services } from '../parts.ts';
+import { type Entry, textOf } from '../domain/message.ts';
 import type { SystemSection, VolatileSection } from '../ports/engine.ts';
 import type { Memory, MemoryKind, MemoryReader } from '../ports/memory-store.ts';
 import type { MemoryHit } from '../ports/search.ts';
 import type { ContextSnapshot, Conversation } from '../ports/store.ts';
-import type { PromptSource } from '../prompts.ts';
+import type { PromptSource } from '../prompts/variables.ts';
+import type { Services } from '../services.ts';
 import { createDistinct } from './fingerprint.ts';
+import { boostOf, type Focus, focusOf, MOST_BOOST as MOST_FOCUS } from './focus.ts';
 import { isRecallable, weightOf } from './lifecycle.ts';
 import { readerFor } from './policy.ts';
 

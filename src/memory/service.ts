@@ -1,6 +1,5 @@
-import { StrataError } from '../errors.ts';
-import { type Author, type ConversationKey, type MemoryId, textOf } from '../message.ts';
-import type { Services } from '../parts.ts';
+import { StrataError } from '../domain/errors.ts';
+import { type Author, type ConversationKey, type MemoryId, textOf } from '../domain/message.ts';
 import {
   type ForgetPlan,
   MEMORY_STATES,
@@ -12,13 +11,14 @@ import {
   type MemoryReader,
   type MemoryState,
 } from '../ports/memory-store.ts';
+import type { Services } from '../services.ts';
 import { type Addition, type AddResult, addMemory, statementOf } from './add.ts';
 import { exportPerson, type PersonExport } from './export.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { planForget } from './forget.ts';
 import { isFaded, type Transition, transition } from './lifecycle.ts';
+import { assertMayChange, type Requester } from './permissions.ts';
 import { assertReadable } from './policy.ts';
-import { assertMayChange, type Requester } from './rights.ts';
 
 /** What people may do with memories, with every right checked. Commands, CLI and tools go through here. */
 export interface Memories {

@@ -1,4 +1,4 @@
-import type { Audience, Author, ConversationKey, InboundMessage, Part } from '../message.ts';
+import type { Audience, Author, ConversationKey, InboundMessage, Part } from '../domain/message.ts';
 import type { CommandReply } from './reply.ts';
 import type { PostBody } from './store.ts';
 

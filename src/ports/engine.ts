@@ -1,4 +1,4 @@
-import type { MemoryId } from '../message.ts';
+import type { MemoryId } from '../domain/message.ts';
 import type { ModelMessage, ModelTraits, SystemBlock, ToolSpec } from './model.ts';
 import type { ContextSnapshot } from './store.ts';
 

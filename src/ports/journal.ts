@@ -1,4 +1,4 @@
-import type { JsonValue } from '../message.ts';
+import type { JsonValue } from '../domain/message.ts';
 import type { ModelPurpose, ModelUsage } from './model.ts';
 
 export interface UsageRow extends ModelUsage {

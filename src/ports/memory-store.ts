@@ -1,4 +1,4 @@
-import type { Audience, ConversationKey, JsonValue, MemoryId } from '../message.ts';
+import type { Audience, ConversationKey, JsonValue, MemoryId } from '../domain/message.ts';
 
 export const MEMORY_KINDS = [
   'fact',

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../message.ts';
+import type { JsonValue } from '../domain/message.ts';
 
 /** One model, called one step at a time. The tool loop, the gate and the retries are the core's. */
 export interface ChatModel {

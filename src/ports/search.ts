@@ -1,4 +1,4 @@
-import type { MemoryId, SummaryId } from '../message.ts';
+import type { MemoryId, SummaryId } from '../domain/message.ts';
 import type { MemoryReader, MemoryState } from './memory-store.ts';
 
 /** Full-text search, apart from the store because engines differ most here. Scores: higher is better, not comparable between calls. */

@@ -1,4 +1,4 @@
-import type { Audience, Author, BlobId, ConversationKey, Entry, Part, Role } from '../message.ts';
+import type { Audience, Author, BlobId, ConversationKey, Entry, Part, Role } from '../domain/message.ts';
 import type { Journal, UsageRow } from './journal.ts';
 import type { MemoryStore } from './memory-store.ts';
 import type { Summary, SummaryStore } from './summary-store.ts';

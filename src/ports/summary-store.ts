@@ -1,4 +1,4 @@
-import type { SummaryId } from '../message.ts';
+import type { SummaryId } from '../domain/message.ts';
 import type { MemoryWrite } from './memory-store.ts';
 
 /** A layer over the entries `[fromSeq, toSeq]`. A `gap` has no text: emergency or redaction took it, a job will fill it. */

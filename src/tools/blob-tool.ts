@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { StrataError } from '../errors.ts';
-import type { BlobId } from '../message.ts';
-import type { Services } from '../parts.ts';
+import { StrataError } from '../domain/errors.ts';
+import type { BlobId } from '../domain/message.ts';
+import type { Services } from '../services.ts';
 import { defineTool, type Tool } from './define.ts';
 import { headOf, MOST_BYTES } from './offload.ts';
 

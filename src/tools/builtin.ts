@@ -1,5 +1,5 @@
 import type { Memories } from '../memory/service.ts';
-import type { Services } from '../parts.ts';
+import type { Services } from '../services.ts';
 import { createBlobTool } from './blob-tool.ts';
 import type { Tool } from './define.ts';
 import { createMemoryTools } from './memory-tools.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Audience, Author, ConversationKey, JsonValue } from '../message.ts';
+import type { Audience, Author, ConversationKey, JsonValue } from '../domain/message.ts';
 
 /** A tool that the model may call. `input` is parsed by its schema before `run` sees it. */
 export interface Tool<Input = unknown> {

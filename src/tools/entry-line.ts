@@ -1,5 +1,5 @@
-import { type Entry, type JsonValue, textOf } from '../message.ts';
-import { cutAt } from '../text.ts';
+import { type Entry, type JsonValue, textOf } from '../domain/message.ts';
+import { cutAt } from '../util/text.ts';
 
 /** An entry as tools show it: who, when, what, in one object. */
 export function lineOf(entry: Entry, length: number): JsonValue {

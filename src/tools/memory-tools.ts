@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { StrataError } from '../errors.ts';
+import { StrataError } from '../domain/errors.ts';
+import { judgeCandidates } from '../memory/admission.ts';
 import { candidateSchema } from '../memory/candidate.ts';
-import { judgeCandidates } from '../memory/judge.ts';
 import { readerFor } from '../memory/policy.ts';
 import type { Memories } from '../memory/service.ts';
-import type { Services } from '../parts.ts';
 import type { Memory, MemoryWrite } from '../ports/memory-store.ts';
+import type { Services } from '../services.ts';
 import { defineTool, type Tool, type ToolContext } from './define.ts';
 
 /** Messages before the newest that a statement may rest on. */

@@ -1,4 +1,4 @@
-import type { BlobId, ToolResultPart } from '../message.ts';
+import type { BlobId, ToolResultPart } from '../domain/message.ts';
 
 /** A result longer than this leaves the transcript for the blob store. */
 export const MOST_BYTES = 8_000;

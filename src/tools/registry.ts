@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { limitWork, rejection } from '../conversation/limit.ts';
-import { describe, StrataError } from '../errors.ts';
-import type { BlobId, JsonValue, ToolResultPart } from '../message.ts';
-import type { Services } from '../parts.ts';
+import { describe, StrataError } from '../domain/errors.ts';
+import type { BlobId, JsonValue, ToolResultPart } from '../domain/message.ts';
 import type { ToolCall, ToolSpec } from '../ports/model.ts';
+import type { Services } from '../services.ts';
+import { limitWork, rejection } from '../util/limit.ts';
 import type { Tool, ToolContext } from './define.ts';
 import { offload } from './offload.ts';
 import { leanSchema } from './schema.ts';

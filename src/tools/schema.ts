@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JsonValue } from '../message.ts';
+import type { JsonValue } from '../domain/message.ts';
 
 const jsonObject = z.record(z.string(), z.json());
 

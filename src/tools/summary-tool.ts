@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { StrataError } from '../errors.ts';
-import type { JsonValue, SummaryId } from '../message.ts';
-import type { Services } from '../parts.ts';
+import { StrataError } from '../domain/errors.ts';
+import type { JsonValue, SummaryId } from '../domain/message.ts';
 import type { Summary } from '../ports/summary-store.ts';
+import type { Services } from '../services.ts';
 import { defineTool, type Tool } from './define.ts';
 import { lineOf } from './entry-line.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { searchTranscript } from '../memory/transcript-search.ts';
-import type { Services } from '../parts.ts';
+import { searchTranscript } from '../search/transcript-search.ts';
+import type { Services } from '../services.ts';
 import { defineTool, type Tool } from './define.ts';
 import { lineOf } from './entry-line.ts';
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createButtons } from '../../adapters/channels/discord/buttons.ts';
-import { commandsJson, FORGET_MENU, REMEMBER_MENU } from '../../adapters/channels/discord/command-json.ts';
-import { bodyOf, toMessage } from '../../adapters/channels/discord/render.ts';
-import { createSystemClock, createSystemRandom } from '../../src/clock.ts';
+import { createButtons } from '../../adapters/channels/discord/commands/buttons.ts';
+import { commandsJson, FORGET_MENU, REMEMBER_MENU } from '../../adapters/channels/discord/commands/command-json.ts';
+import { bodyOf, toMessage } from '../../adapters/channels/discord/commands/render.ts';
 import { type CommandReply, commandSpecs } from '../../src/index.ts';
+import { createSystemClock, createSystemRandom } from '../../src/util/clock.ts';
 import {
   ADA,
   APPLICATION,

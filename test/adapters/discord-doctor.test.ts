@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { discordAdapter } from '../../adapters/channels/discord/index.ts';
 import { missingOf } from '../../adapters/channels/discord/permissions.ts';
-import { createSystemClock, createSystemRandom } from '../../src/clock.ts';
 import type { ChannelContext } from '../../src/index.ts';
+import { createSystemClock, createSystemRandom } from '../../src/util/clock.ts';
 import {
   APPLICATION,
   type DiscordDouble,

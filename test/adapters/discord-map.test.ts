@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { isServed, servesPlace } from '../../adapters/channels/discord/access.ts';
+import { needsQuote } from '../../adapters/channels/discord/inbound/quotes.ts';
 import { isWithheld, type MapContext, toInbound } from '../../adapters/channels/discord/map.ts';
 import { keyOf, linkTo, placeOfKey, targetOf } from '../../adapters/channels/discord/place.ts';
-import { needsQuote } from '../../adapters/channels/discord/quotes.ts';
 import { type BotSettings, botsOf } from '../../adapters/channels/discord/settings.ts';
 import { messageSchema } from '../../adapters/channels/discord/wire.ts';
 import { ADA, BOB, BOT, BOT_ROLE, GENERAL, GUILD, OTHER_BOT } from '../fixtures/discord/double.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { nonceOf } from '../../adapters/channels/discord/post.ts';
-import { createTyping } from '../../adapters/channels/discord/typing.ts';
+import { nonceOf } from '../../adapters/channels/discord/outbound/post.ts';
+import { createTyping } from '../../adapters/channels/discord/outbound/typing.ts';
 import type { ConversationKey, Post } from '../../src/index.ts';
 import { ADA, BOT, type DiscordDouble, GENERAL, GUILD, STAFF, startDiscord } from '../fixtures/discord/double.ts';
 import { createState, type Opened, type OpenOptions, openChannel, until } from '../fixtures/discord/kit.ts';

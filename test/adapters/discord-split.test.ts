@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findBlocks } from '../../adapters/channels/discord/blocks.ts';
-import { cut, MESSAGE_LENGTH, split, whole } from '../../adapters/channels/discord/split.ts';
+import { findBlocks } from '../../adapters/channels/discord/outbound/blocks.ts';
+import { cut, MESSAGE_LENGTH, split, whole } from '../../adapters/channels/discord/outbound/split.ts';
 import { tidyReply } from '../../src/index.ts';
 
 const all = (text: string) => split(text, { limit: MESSAGE_LENGTH, fileAbove: 1000 });

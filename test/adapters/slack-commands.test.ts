@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createButtons } from '../../adapters/channels/slack/buttons.ts';
-import { lineOf } from '../../adapters/channels/slack/commands.ts';
+import { createButtons } from '../../adapters/channels/slack/commands/buttons.ts';
+import { lineOf } from '../../adapters/channels/slack/commands/commands.ts';
 import { manifestOf } from '../../adapters/channels/slack/manifest.ts';
 import { type CommandReply, type ConversationKey, commandSpecs } from '../../src/index.ts';
 import {

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkSlack } from '../../adapters/channels/slack/check.ts';
-import { createStates } from '../../adapters/channels/slack/states.ts';
+import { createStates } from '../../adapters/channels/slack/install/oauth-state.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { createSystemClock } from '../../src/clock.ts';
 import { makeKey, type StateStore, silentLog } from '../../src/index.ts';
+import { createSystemClock } from '../../src/util/clock.ts';
 import {
   ADA,
   BOT,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { format } from '../../adapters/channels/slack/format.ts';
-import { MESSAGE_LENGTH, split } from '../../adapters/channels/slack/split.ts';
+import { format } from '../../adapters/channels/slack/outbound/format.ts';
+import { MESSAGE_LENGTH, split } from '../../adapters/channels/slack/outbound/split.ts';
 import { tidyReply } from '../../src/index.ts';
 
 const piece = fc.oneof(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openVault } from '../../adapters/channels/slack/vault.ts';
+import { openVault } from '../../adapters/channels/slack/install/token-encryption.ts';
 
 const SECRET = 'an installation key of enough length';
 

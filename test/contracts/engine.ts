@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { estimateRequest } from '../../src/context/tokens.ts';
-import type { Services } from '../../src/parts.ts';
 import type { ContextEngine, MaintainRequest, MaintainResult } from '../../src/ports/engine.ts';
 import type { ModelMessage } from '../../src/ports/model.ts';
 import type { ContextSnapshot } from '../../src/ports/store.ts';
+import type { Services } from '../../src/services.ts';
 import { profile, type Story, stories, talk } from '../fixtures/context.ts';
 import { createPlace, type Place } from '../fixtures/place.ts';
 import { faults } from '../fixtures/provider-rules.ts';

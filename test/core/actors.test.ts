@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ActorParts } from '../../src/conversation/actor.ts';
 import { createActors } from '../../src/conversation/actors.ts';
-import { makeKey } from '../../src/conversation/key.ts';
+import { makeKey } from '../../src/domain/key.ts';
 
 const keyOf = (channel: number) => makeKey({ platform: 'terminal', workspace: 'local', channel: `c${channel}` });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createOfflineModel } from '../../adapters/models/offline/index.ts';
 import { renderReply } from '../../src/commands/render.ts';
 import { formatCommand, readCommandLine } from '../../src/commands/specs.ts';
-import { ModelError } from '../../src/errors.ts';
+import { ModelError } from '../../src/domain/errors.ts';
 import type { Channel } from '../../src/ports/channel.ts';
 import type { ChatModel } from '../../src/ports/model.ts';
 import { ADA, BO, cells, field, openWorld, type World } from './commands.world.ts';

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { createOfflineModel } from '../../adapters/models/offline/index.ts';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { type Bot, createBot } from '../../src/bot.ts';
+import { type Bot, createBot } from '../../src/bot/bot.ts';
+import type { BotParts } from '../../src/bot/wiring.ts';
 import { readCommandLine } from '../../src/commands/specs.ts';
-import { makeKey } from '../../src/conversation/key.ts';
-import type { Audience, Author, ConversationKey } from '../../src/message.ts';
+import { makeKey } from '../../src/domain/key.ts';
+import type { Audience, Author, ConversationKey } from '../../src/domain/message.ts';
 import type { CommandInvocation } from '../../src/ports/channel.ts';
 import type { ModelProvider } from '../../src/ports/model.ts';
 import type { CommandReply } from '../../src/ports/reply.ts';
-import type { BotParts } from '../../src/wiring.ts';
 
 /** A whole bot on a fresh store, talked to without a channel. */
 export interface World extends AsyncDisposable {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { pausedModels } from '../../src/compaction/breaker.ts';
-import { makeKey } from '../../src/conversation/key.ts';
+import { makeKey } from '../../src/domain/key.ts';
 import { ModelError, type ModelFailure } from '../../src/index.ts';
 import {
   createWorld,

@@ -4,13 +4,11 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { createSystemRandom } from '../../src/clock.ts';
 import { createMaintenance, type Maintenance } from '../../src/compaction/maintenance.ts';
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
 import { createProfiles, type Profiles } from '../../src/context/profile.ts';
 import { estimateParts } from '../../src/context/tokens.ts';
-import { makeKey } from '../../src/conversation/key.ts';
-import { createEvents } from '../../src/events.ts';
+import { makeKey } from '../../src/domain/key.ts';
 import type {
   Audience,
   ChatModel,
@@ -30,7 +28,9 @@ import type {
   StrataEvent,
   SummaryId,
 } from '../../src/index.ts';
-import { createPromptLibrary } from '../../src/prompt-library.ts';
+import { createEvents } from '../../src/ports/events.ts';
+import { createPromptLibrary } from '../../src/prompts/library.ts';
+import { createSystemRandom } from '../../src/util/clock.ts';
 
 /** What a scripted model says in one step. */
 export interface Said {

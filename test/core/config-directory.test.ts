@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
 import { createAgentDirectory } from '../../src/config/directory.ts';
-import { parseKey } from '../../src/conversation/key.ts';
+import { parseKey } from '../../src/domain/key.ts';
 
 function directory(...agents: readonly AgentOverrides[]) {
   const config = { agents: agents.map((agent) => defaultAgent(agent)) };

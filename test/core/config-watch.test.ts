@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { type ConfigChange, planChange } from '../../src/config/change.ts';
 import { type LoadOptions, loadConfig } from '../../src/config/load.ts';
 import { watchConfig } from '../../src/config/watch.ts';
-import { createPromptLibrary } from '../../src/prompt-library.ts';
+import { createPromptLibrary } from '../../src/prompts/library.ts';
 
 const steps = (count: number) => `[defaults]\nmax_steps = ${count}\n`;
 

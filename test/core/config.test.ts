@@ -7,7 +7,7 @@ import { channelProblems, readChannel } from '../../src/config/channels.ts';
 import { agentDefaults, defaultAgent, generalDefaults } from '../../src/config/defaults.ts';
 import { describeOrigin } from '../../src/config/layers.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../../src/config/load.ts';
-import { isStrataError } from '../../src/errors.ts';
+import { isStrataError } from '../../src/domain/errors.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'strata-config-'));
 let files = 0;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createSlidingEngine } from '../../src/context/sliding.ts';
 import { createStackedEngine } from '../../src/context/stacked.ts';
-import type { SummaryId } from '../../src/message.ts';
+import type { SummaryId } from '../../src/domain/message.ts';
 import type { ContextProfile } from '../../src/ports/engine.ts';
 import type { ContextSnapshot } from '../../src/ports/store.ts';
 import { describeContextEngine, expectWhole } from '../contracts/engine.ts';

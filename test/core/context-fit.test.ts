@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { press, relieve } from '../../src/context/fit.ts';
-import { createFrameBuilder } from '../../src/context/frame.ts';
+import { createFrameBuilder } from '../../src/context/fixed-prefix.ts';
 import { estimateRequest } from '../../src/context/tokens.ts';
 import type { ViewRequest } from '../../src/context/view.ts';
-import type { Entry } from '../../src/message.ts';
+import type { Entry } from '../../src/domain/message.ts';
 import type { ContextProfile } from '../../src/ports/engine.ts';
-import { createPromptLibrary } from '../../src/prompt-library.ts';
+import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { calls, profile, results, section, snapshot, stories, summary, user } from '../fixtures/context.ts';
 import { faults } from '../fixtures/provider-rules.ts';
 

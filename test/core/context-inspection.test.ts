@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { defaultAgent } from '../../src/config/defaults.ts';
 import { inspectContext } from '../../src/context/inspection.ts';
 import { createSlidingEngine } from '../../src/context/sliding.ts';
-import type { SummaryId } from '../../src/message.ts';
+import type { SummaryId } from '../../src/domain/message.ts';
 import { bot, profile, section, snapshot, summary, talk, user } from '../fixtures/context.ts';
 import { createPlace } from '../fixtures/place.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { recognise, renderInSlices } from '../../src/context/known.ts';
-import type { Entry } from '../../src/message.ts';
+import { recognise, renderInSlices } from '../../src/context/entry-reuse.ts';
+import type { Entry } from '../../src/domain/message.ts';
 import { bot, snapshot, user } from '../fixtures/context.ts';
 
 /** As the store gives it: equal, and another object. */

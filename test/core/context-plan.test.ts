@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cutPoints, firstWaiting, viewKey, viewOrder } from '../../src/context/order.ts';
 import { planCondense, planCut, planEmergency } from '../../src/context/plan.ts';
-import type { Entry } from '../../src/message.ts';
+import type { Entry } from '../../src/domain/message.ts';
 import { bot, calls, conversation, entry, results, stories, summary, user } from '../fixtures/context.ts';
 
 const quiet = conversation();

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
 import { createProfiles, type ProfilesOptions } from '../../src/context/profile.ts';
-import { parseKey } from '../../src/conversation/key.ts';
-import { StrataError } from '../../src/errors.ts';
-import type { Services } from '../../src/parts.ts';
+import { StrataError } from '../../src/domain/errors.ts';
+import { parseKey } from '../../src/domain/key.ts';
 import type { ModelProvider, ToolSpec } from '../../src/ports/model.ts';
+import type { Services } from '../../src/services.ts';
 import { key, section } from '../fixtures/context.ts';
 import { createPlace, type Place } from '../fixtures/place.ts';
 

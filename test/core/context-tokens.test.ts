@@ -10,7 +10,7 @@ import {
   estimateText,
   estimateTools,
 } from '../../src/context/tokens.ts';
-import type { Part } from '../../src/message.ts';
+import type { Part } from '../../src/domain/message.ts';
 import type { Calibration } from '../../src/ports/store.ts';
 import { profile, texts } from '../fixtures/context.ts';
 

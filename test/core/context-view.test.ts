@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createFrameBuilder } from '../../src/context/frame.ts';
+import { createFrameBuilder } from '../../src/context/fixed-prefix.ts';
 import { labelOf } from '../../src/context/label.ts';
-import { NO_SQUEEZE, RELIEF, type Squeeze } from '../../src/context/relief.ts';
+import { NO_SQUEEZE, RELIEF, type Squeeze } from '../../src/context/reduce.ts';
 import { estimateRequest } from '../../src/context/tokens.ts';
 import { buildView, type ViewRequest } from '../../src/context/view.ts';
-import type { Entry, SummaryId } from '../../src/message.ts';
+import type { Entry, SummaryId } from '../../src/domain/message.ts';
 import type { VolatileSection } from '../../src/ports/engine.ts';
 import type { ModelMessage } from '../../src/ports/model.ts';
-import { createPromptLibrary } from '../../src/prompt-library.ts';
+import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { bot, calls, entry, profile, results, section, snapshot, stories, summary, user } from '../fixtures/context.ts';
 import { faults } from '../fixtures/provider-rules.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createViewCopy } from '../../src/conversation/copy.ts';
+import { createViewCopy } from '../../src/conversation/view-cache.ts';
 import { type ContextSnapshot, defineTool, ModelError, type ModelRequest, textOf } from '../../src/index.ts';
 import { ADA, BOB, type BotWorld, type BotWorldOptions, createBotWorld, HERE } from '../support/bot-world.ts';
 import {

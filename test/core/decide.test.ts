@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createBotGuard } from '../../src/conversation/bot-guard.ts';
 import { decide } from '../../src/conversation/decide.ts';
-import type { Audience, Author } from '../../src/message.ts';
+import type { Audience, Author } from '../../src/domain/message.ts';
 
 const ada: Author = { id: 'u1', name: 'Ada', kind: 'person' };
 const robot: Author = { id: 'b1', name: 'Robot', kind: 'bot' };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { createEngines } from '../../src/bot/engines.ts';
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
-import { createEngines } from '../../src/engines.ts';
-import { StrataError } from '../../src/errors.ts';
+import { StrataError } from '../../src/domain/errors.ts';
 import type { ContextEngine, Services } from '../../src/index.ts';
 import { profile, talk } from '../fixtures/context.ts';
 import { createPlace } from '../fixtures/place.ts';

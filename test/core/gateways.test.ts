@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { type Bot, createBot } from '../../src/bot.ts';
+import { type Bot, createBot } from '../../src/bot/bot.ts';
 import {
   type Channel,
   type Clock,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../src/cli/cli.ts';
 import { storeMessage } from '../../src/cli/import.ts';
-import { makeKey } from '../../src/conversation/key.ts';
+import { makeKey } from '../../src/domain/key.ts';
 import { openWorld } from './memory.world.ts';
 
 const channel = makeKey({ platform: 'discord', workspace: '1', channel: '2' });

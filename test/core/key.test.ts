@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { channelOf, makeKey, parseKey, placeOf, workspaceOf } from '../../src/conversation/key.ts';
+import { channelOf, makeKey, parseKey, placeOf, workspaceOf } from '../../src/domain/key.ts';
 
 const part = fc.string({ minLength: 1, maxLength: 40, unit: 'grapheme' });
 

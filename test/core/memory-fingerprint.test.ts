@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { contradicts } from '../../src/memory/attribute.ts';
 import { containment, fingerprintOf, isNearDuplicate, similarity } from '../../src/memory/fingerprint.ts';
-import { stem } from '../../src/memory/stem.ts';
-import { tokensOf } from '../../src/memory/words.ts';
+import { stem } from '../../src/search/stem.ts';
+import { tokensOf } from '../../src/search/words.ts';
 
 describe('fingerprints', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { asksToRemember } from '../../src/memory/asked.ts';
-import { createLearning } from '../../src/memory/learning.ts';
+import { createLearning } from '../../src/memory/opt-out.ts';
+import { asksToRemember } from '../../src/memory/remember-intent.ts';
 import { ada, bob, DAY, general, openWorld, type World } from './memory.world.ts';
 
 async function kinds(world: World, key = undefined as Parameters<World['all']>[0]) {

@@ -2,10 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { createSystemRandom } from '../../src/clock.ts';
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
 import { estimateParts } from '../../src/context/tokens.ts';
-import { createEvents } from '../../src/events.ts';
 import {
   type Append,
   type Audience,
@@ -22,12 +20,14 @@ import {
   type StrataEvent,
   workspaceOf,
 } from '../../src/index.ts';
+import { type Judging, judgeCandidates } from '../../src/memory/admission.ts';
 import type { MemoryCandidate } from '../../src/memory/candidate.ts';
 import { fingerprintOf } from '../../src/memory/fingerprint.ts';
-import { type Judging, judgeCandidates } from '../../src/memory/judge.ts';
 import { readerFor } from '../../src/memory/policy.ts';
 import { createMemories } from '../../src/memory/service.ts';
-import { createPromptLibrary } from '../../src/prompt-library.ts';
+import { createEvents } from '../../src/ports/events.ts';
+import { createPromptLibrary } from '../../src/prompts/library.ts';
+import { createSystemRandom } from '../../src/util/clock.ts';
 
 export const DAY = 24 * 60 * 60 * 1000;
 const START = Date.UTC(2026, 0, 5, 12);

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { createOutbox } from '../../src/conversation/outbox.ts';
-import { createEvents, type StrataEvent } from '../../src/events.ts';
 import {
   type Channel,
   type Clock,
@@ -16,6 +15,7 @@ import {
   type Storage,
   StrataError,
 } from '../../src/index.ts';
+import { createEvents, type StrataEvent } from '../../src/ports/events.ts';
 
 const MINUTE_MS = 60_000;
 const key = makeKey({ platform: 'test', workspace: 'w', channel: 'c' });

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { checkPrompts, ejectPrompts, listPrompts } from '../../src/cli/prompts.ts';
 import { defaultAgent } from '../../src/config/defaults.ts';
-import { createPromptLibrary } from '../../src/prompt-library.ts';
-import { promptNames } from '../../src/prompts.ts';
+import { createPromptLibrary } from '../../src/prompts/library.ts';
+import { promptNames } from '../../src/prompts/variables.ts';
 
 function streams() {
   const written = { stdout: '', stderr: '' };

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { builtInPrompts, createPromptLibrary, promptProblems } from '../../src/prompt-library.ts';
-import { samplesOf } from '../../src/prompt-samples.ts';
-import { compileTemplate } from '../../src/prompt-template.ts';
-import { variablePaths } from '../../src/prompt-variables.ts';
-import { type PromptName, type PromptVariables, promptNames, promptVariables } from '../../src/prompts.ts';
-import { readText } from '../../src/text-file.ts';
+import { builtInPrompts, createPromptLibrary, promptProblems } from '../../src/prompts/library.ts';
+import { samplesOf } from '../../src/prompts/samples.ts';
+import { compileTemplate } from '../../src/prompts/template.ts';
+import { variablePaths } from '../../src/prompts/template-variables.ts';
+import { type PromptName, type PromptVariables, promptNames, promptVariables } from '../../src/prompts/variables.ts';
+import { readText } from '../../src/util/text-file.ts';
 
 const english = { language: 'en', folder: '' };
 const library = createPromptLibrary({ sources: [english] });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createGauge } from '../../src/compaction/gauge.ts';
-import { nextWork } from '../../src/compaction/work.ts';
+import { createGauge } from '../../src/compaction/measure.ts';
+import { nextWork } from '../../src/compaction/next-job.ts';
 import { defaultAgent } from '../../src/config/defaults.ts';
 import { createStackedEngine } from '../../src/context/stacked.ts';
 import type { ContextProfile, ContextSnapshot, ModelRequest, Tier } from '../../src/index.ts';

@@ -1,7 +1,7 @@
 import { createOfflineModel } from '../../adapters/models/offline/index.ts';
 import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { createBot } from '../../src/bot.ts';
+import { createBot } from '../../src/bot/bot.ts';
 
 /** A worker on the same file as the gateway of the test. It is there to be killed, and tells when it has begun. */
 const [directory = '', url = ''] = process.argv.slice(2);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { type Bot, createBot } from '../../src/bot.ts';
+import { type Bot, createBot } from '../../src/bot/bot.ts';
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
 import {
   type Activity,
@@ -25,7 +25,7 @@ import {
   type StrataEvent,
   type Tool,
 } from '../../src/index.ts';
-import { createPromptLibrary } from '../../src/prompt-library.ts';
+import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { type ScriptedModel, settle, type TestClock, testClock } from '../core/compaction.world.ts';
 
 /** A whole bot on real parts; only the model and the platform are the test's, and time moves when it is told to. */

@@ -14,24 +14,24 @@ import {
   type StrataError,
 } from '../../../src/index.ts';
 import { servesPlace } from './access.ts';
-import { createAudienceWatch } from './audience.ts';
-import { createBeginnings } from './beginnings.ts';
-import { createButtons } from './buttons.ts';
-import { createCatchUp } from './catch-up.ts';
-import { commandsJson } from './command-json.ts';
-import { createCommandDesk } from './commands.ts';
+import { createButtons } from './commands/buttons.ts';
+import { commandsJson } from './commands/command-json.ts';
+import { createCommandDesk } from './commands/commands.ts';
+import { registerCommands, scopesOf } from './commands/register.ts';
 import { createConnection, type Listener, refusalError } from './connection.ts';
-import { createDrafts, type Drafts } from './drafts.ts';
-import type { Fetch } from './files.ts';
-import { createLeaving } from './leaving.ts';
-import { createMembers } from './members.ts';
+import { createAudienceWatch } from './inbound/audience.ts';
+import { createCatchUp } from './inbound/catch-up.ts';
+import type { Fetch } from './inbound/files.ts';
+import { createBeginnings } from './inbound/first-messages.ts';
+import { createLeaving } from './inbound/leaving.ts';
+import { createMembers } from './inbound/members.ts';
+import { createReceiver } from './inbound/receive.ts';
+import { createDrafts, type Drafts } from './outbound/drafts.ts';
+import { createPoster, type Poster } from './outbound/post.ts';
+import { createTyping, type Typing } from './outbound/typing.ts';
 import { createPlaces, placeFrom } from './places.ts';
-import { createPoster, type Poster } from './post.ts';
-import { createReceiver } from './receive.ts';
-import { registerCommands, scopesOf } from './register.ts';
 import { API_URL, createRest, type Rest, readApplication } from './rest.ts';
 import type { NamedBot } from './settings.ts';
-import { createTyping, type Typing } from './typing.ts';
 
 /** One bot account: its connection and everything that goes through it. */
 export interface DiscordBot {

@@ -1,10 +1,10 @@
 import { ApplicationFlagsBitField, Routes } from 'discord.js';
 import { z } from 'zod';
 import { commandSpecs, describe, type Finding, type Log } from '../../../src/index.ts';
-import { commandsJson } from './command-json.ts';
+import { commandsJson } from './commands/command-json.ts';
+import { missingIn, scopesOf } from './commands/register.ts';
 import { idOfToken, inviteUrl, missingOf } from './permissions.ts';
 import { BAD_TOKEN, refusalOf } from './refusal.ts';
-import { missingIn, scopesOf } from './register.ts';
 import { type Application, createRest, type Rest, readApplication, statusOf } from './rest.ts';
 import type { NamedBot } from './settings.ts';
 

@@ -10,10 +10,10 @@ import {
   type StrataError,
 } from '../../../src/index.ts';
 import type { BotContext, DiscordBot } from './bot.ts';
-import type { Fetch } from './files.ts';
+import type { Fetch } from './inbound/files.ts';
+import { MESSAGE_LENGTH, split } from './outbound/split.ts';
 import { linkTo, PLATFORM, placeOfKey } from './place.ts';
 import { botsOf, type DiscordSettings, type NamedBot, settingsSchema } from './settings.ts';
-import { MESSAGE_LENGTH, split } from './split.ts';
 
 export interface DiscordOptions {
   /** What `[channels.discord]` may hold: a token, and whatever shall differ from the defaults. */

@@ -1,8 +1,8 @@
 import { type Channel, ChannelType, type Client, type GuildBasedChannel, PermissionFlagsBits } from 'discord.js';
 import type { Audience } from '../../../src/index.ts';
 import type { Names, Self } from './map.ts';
-import { isDeleted, isOutOfReach } from './patience.ts';
 import type { Place } from './place.ts';
+import { isDeleted, isOutOfReach } from './retry.ts';
 import { isNewer, snowflakeAt } from './wire.ts';
 
 /** What the gateway knows of servers and channels. */

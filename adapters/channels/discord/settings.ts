@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { nearest, StrataError } from '../../../src/index.ts';
-import { LANGUAGES, namesOfCommands } from './languages.ts';
+import { LANGUAGES, namesOfCommands } from './commands/languages.ts';
 
 const snowflake = z.string().regex(/^\d{15,22}$/, 'expected an id: 17 to 20 digits in quotes');
 const ids = z.array(snowflake);

@@ -6,25 +6,25 @@ import {
   type MessageAt,
   type Post,
 } from '../../../src/index.ts';
-import { type AudienceWatch, createAudienceWatch } from './audience.ts';
-import { createBeginnings } from './beginnings.ts';
-import { createButtons } from './buttons.ts';
-import { createCatchUp } from './catch-up.ts';
-import { createCommandDesk } from './commands.ts';
+import { createButtons } from './commands/buttons.ts';
+import { createCommandDesk } from './commands/commands.ts';
+import { createHome } from './commands/home.ts';
+import { createResponder } from './commands/respond.ts';
+import { createSurface, type Surface } from './commands/surface.ts';
 import type { Listener } from './connection.ts';
-import { createDrafts, type Drafts } from './drafts.ts';
-import { createHome } from './home.ts';
+import { type AudienceWatch, createAudienceWatch } from './inbound/audience.ts';
+import { createCatchUp } from './inbound/catch-up.ts';
+import { createBeginnings } from './inbound/first-messages.ts';
+import { createReceiver, type Receiver } from './inbound/receive.ts';
+import { createSeen, type Seen } from './inbound/received-events.ts';
+import { createViewing } from './inbound/user-context.ts';
 import type { SlackOptions } from './index.ts';
 import { permalinkOf } from './link.ts';
+import { createDrafts, type Drafts } from './outbound/drafts.ts';
+import { createPoster, type Poster } from './outbound/post.ts';
+import { createTyping, type Typing } from './outbound/typing.ts';
 import { createPlaces } from './places.ts';
-import { createPoster, type Poster } from './post.ts';
-import { createReceiver, type Receiver } from './receive.ts';
-import { createResponder } from './respond.ts';
-import { createSeen, type Seen } from './seen.ts';
-import { createSurface, type Surface } from './surface.ts';
 import { createThreads, type Threads } from './threads.ts';
-import { createTyping, type Typing } from './typing.ts';
-import { createViewing } from './viewing.ts';
 import { bodySchema, type WireBody } from './wire.ts';
 import type { Workspace } from './workspace.ts';
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { describe, type Finding, isStrataError, type Log, type StateStore } from '../../../src/index.ts';
-import { createInstallations, type Installation, type Installations, type Installed } from './installations.ts';
+import { seenKinds } from './inbound/received-events.ts';
+import { createInstallations, type Installation, type Installations, type Installed } from './install/installations.ts';
+import { openVault } from './install/token-encryption.ts';
 import { EVENTS_PATH, INSTALL_PATH, SCOPES, wantedEvents } from './manifest.ts';
-import { seenKinds } from './seen.ts';
 import { oauthOf, type SlackSettings } from './settings.ts';
-import { openVault } from './vault.ts';
 import { codeOf, createWeb } from './web.ts';
 import { BOT_TOKEN_REMEDY, openWorkspace } from './workspace.ts';
 

@@ -1,7 +1,7 @@
 import { App, HTTPReceiver, type Receiver, SocketModeReceiver } from '@slack/bolt';
 import { type Clock, describe, type Log, StrataError } from '../../../src/index.ts';
+import type { OAuthOptions } from './install/oauth.ts';
 import { EVENTS_PATH, INSTALL_PATH } from './manifest.ts';
-import type { OAuthOptions } from './oauth.ts';
 import { createReplays } from './replays.ts';
 import type { SlackSettings } from './settings.ts';
 import { clientOptions, codeOf, slackLogger } from './web.ts';

@@ -1,8 +1,8 @@
 import type { Channel, ChannelAdapter, Clock, Log, StateStore, StrataError } from '../../../src/index.ts';
 import type { SlackBots } from './bots.ts';
+import { split } from './outbound/split.ts';
 import { PLATFORM } from './place.ts';
 import { type SlackSettings, settingsSchema } from './settings.ts';
-import { split } from './split.ts';
 
 export interface SlackOptions {
   readonly settings: SlackSettings;

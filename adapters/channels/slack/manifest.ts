@@ -1,6 +1,6 @@
 import type { webApi } from '@slack/bolt';
 import { commandSpecs } from '../../../src/index.ts';
-import { FORGET_MENU, REMEMBER_MENU } from './menus.ts';
+import { FORGET_MENU, REMEMBER_MENU } from './commands/menus.ts';
 import type { SlackSettings } from './settings.ts';
 
 /** As Slack's own types have it; their list of rights does not know `assistant:write` yet. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { webApi } from '@slack/bolt';
 import { z } from 'zod';
 import { type Log, StrataError } from '../../../src/index.ts';
-import type { Installation } from './installations.ts';
+import type { Installation } from './install/installations.ts';
 import type { SlackSettings } from './settings.ts';
 import { clientOptions, codeOf, isOfToken, type Web } from './web.ts';
 

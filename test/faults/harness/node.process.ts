@@ -1,6 +1,6 @@
 import { enableCompileCache } from 'node:module';
 import { adapters } from '../../../adapters/registry.ts';
-import type { Adapters, StoreOptions } from '../../../src/adapters.ts';
+import type { Adapters, StoreOptions } from '../../../src/bot/adapters.ts';
 import type { App } from '../../../src/cli/cli.ts';
 import { openApp, openStore } from '../../../src/cli/open.ts';
 import { runCli } from '../../../src/cli/program.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { Client } from 'pg';
-import type { StoreOptions } from '../../../src/adapters.ts';
+import type { StoreOptions } from '../../../src/bot/adapters.ts';
 
 /** Puts values into the row of a conversation behind the store's back, through a connection of its own. */
 export type Rewind = (conversationId: number, values: Readonly<Record<string, number>>) => Promise<void>;

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import {
+  type Clock,
+  commandOfText,
+  createSeal,
+  type Random,
+  type ReplyCommand,
+  type StateStore,
+  textOfCommand,
+} from '../../../../src/index.ts';
+
+/** What a button does: `page` and `cancel` change the message that it stands in, `run` answers below it. */
+export const DEEDS = { page: 'p', run: 'r', confirm: 'c', cancel: 'x', forget: 'm' } as const;
+export type Deed = keyof typeof DEEDS;
+
+export interface Button {
+  readonly deed: Deed;
+  /** Who may press it. */
+  readonly ownerId: string;
+  readonly command: ReplyCommand;
+}
+
+export type ReadButton =
+  | { readonly kind: 'button'; readonly button: Button }
+  /** Its command was too long for the button and is no longer kept. */
+  | { readonly kind: 'expired' }
+  /** Not made by this bot. */
+  | { readonly kind: 'foreign' };
+
+/** Buttons carry their command and their owner, signed: they work after a restart, and only as they were made. */
+export interface Buttons {
+  write(button: Button): Promise<string>;
+  read(customId: string): Promise<ReadButton>;
+  /** Forgets long commands that nobody will press any more. */
+  sweep(): Promise<void>;
+}
+
+export interface ButtonParts {
+  /** Known to this bot only. */
+  readonly secret: string;
+  readonly state: StateStore;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+const NAMESPACE = 'discord.buttons';
+const LONGEST_ID = 100;
+const KEPT_MS = 7 * 86_400_000;
+const STORED = '~';
+
+export function createButtons({ secret, state, clock, random }: ButtonParts): Buttons {
+  const seal = createSeal(secret);
+  return {
+    async write({ deed, ownerId, command }) {
+      const head = `${DEEDS[deed]}.${BigInt(ownerId).toString(36)}.`;
+      const whole = seal.close(head + textOfCommand(command));
+      if (whole.length <= LONGEST_ID) return whole;
+      const id = random.id();
+      await state.set(NAMESPACE, id, { command: textOfCommand(command), at: clock.now() });
+      return seal.close(`${head}${STORED}${id}`);
+    },
+    async read(customId) {
+      const text = seal.open(customId) ?? '';
+      const [, letter = '', owner = '', payload = ''] = /^(\w)\.(\w+)\.([\s\S]*)$/.exec(text) ?? [];
+      const deed = deedOf(letter);
+      if (deed === null) return { kind: 'foreign' };
+      const command = payload.startsWith(STORED) ? await stored(state, payload.slice(1)) : payload;
+      if (command === null) return { kind: 'expired' };
+      return { kind: 'button', button: { deed, ownerId: fromBase36(owner), command: commandOfText(command) } };
+    },
+    async sweep() {
+      for (const { key, value } of await state.list(NAMESPACE)) {
+        const kept = storedSchema.safeParse(value).data;
+        if (kept === undefined || clock.now() - kept.at > KEPT_MS) await state.delete(NAMESPACE, key);
+      }
+    },
+  };
+}
+
+const storedSchema = z.object({ command: z.string(), at: z.number() });
+
+async function stored(state: StateStore, id: string): Promise<string | null> {
+  return storedSchema.safeParse(await state.get(NAMESPACE, id)).data?.command ?? null;
+}
+
+function deedOf(letter: string): Deed | null {
+  const found = Object.entries(DEEDS).find(([, own]) => own === letter)?.[0];
+  return found !== undefined && isDeed(found) ? found : null;
+}
+
+function isDeed(text: string): text is Deed {
+  return text in DEEDS;
+}
+
+function fromBase36(text: string): string {
+  return [...text].reduce((sum, digit) => sum * 36n + BigInt(Number.parseInt(digit, 36)), 0n).toString();
+}

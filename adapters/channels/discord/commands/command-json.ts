@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import {
+  ApplicationCommandOptionType,
+  ApplicationCommandType,
+  ApplicationIntegrationType,
+  InteractionContextType,
+  type RESTPutAPIApplicationCommandsJSONBody,
+} from 'discord.js';
+import type { ActionSpec, CommandSpec, OptionSpec } from '../../../../src/index.ts';
+
+/** Descriptions by language, then by what they describe: `memory`, `memory list`, `memory list kind`. */
+export type Localizations = Readonly<Partial<Record<string, Readonly<Record<string, string>>>>>;
+
+export const REMEMBER_MENU = 'Remember this';
+export const FORGET_MENU = 'Forget this';
+
+/** What Discord is told of the commands. */
+export function commandsJson(
+  specs: readonly CommandSpec[],
+  localizations: Localizations,
+): RESTPutAPIApplicationCommandsJSONBody {
+  const localize = (name: string) => localized(localizations, name);
+  const slash = specs.map((spec) => ({
+    type: ApplicationCommandType.ChatInput as const,
+    name: spec.name,
+    description: spec.description,
+    ...localize(spec.name),
+    ...SCOPE,
+    options: optionsOf(spec, localize),
+  }));
+  const menus = [REMEMBER_MENU, FORGET_MENU].map((name) => ({
+    type: ApplicationCommandType.Message as const,
+    name,
+    ...SCOPE,
+  }));
+  return [...slash, ...menus];
+}
+
+/** In servers and in direct messages with the bot; installed to servers. */
+const SCOPE = {
+  contexts: [InteractionContextType.Guild, InteractionContextType.BotDM],
+  integration_types: [ApplicationIntegrationType.GuildInstall],
+};
+
+type Localize = (name: string) => { readonly description_localizations?: Record<string, string> };
+
+function localized(localizations: Localizations, name: string): ReturnType<Localize> {
+  const found = Object.entries(localizations).flatMap(([language, texts]) => {
+    const text = texts?.[name];
+    return text === undefined ? [] : [[language, text] as const];
+  });
+  return found.length === 0 ? {} : { description_localizations: Object.fromEntries(found) };
+}
+
+function optionsOf(spec: CommandSpec, localize: Localize) {
+  const [only, ...more] = spec.actions;
+  if (only !== undefined && only.name === '' && more.length === 0) {
+    return only.options.map((option) => optionJson(option, { action: only, localize, path: spec.name }));
+  }
+  return spec.actions.map((action) => {
+    const path = `${spec.name} ${action.name}`;
+    return {
+      type: ApplicationCommandOptionType.Subcommand as const,
+      name: action.name,
+      description: action.description,
+      ...localize(path),
+      options: action.options.map((option) => optionJson(option, { action, localize, path })),
+    };
+  });
+}
+
+interface Within {
+  readonly action: ActionSpec;
+  readonly localize: Localize;
+  readonly path: string;
+}
+
+function optionJson(option: OptionSpec, { action, localize, path }: Within) {
+  const { name, description, kind, choices, suggests } = option;
+  const required = option.required && !isAskedInForm(option, action);
+  const base = { name, description, ...localize(`${path} ${name}`), required };
+  if (kind === 'integer') return { ...base, type: ApplicationCommandOptionType.Integer as const, min_value: 1 };
+  const type = ApplicationCommandOptionType.String as const;
+  if (kind === 'choice') return { ...base, type, choices: choices.map((choice) => ({ name: choice, value: choice })) };
+  return suggests ? { ...base, type, autocomplete: true as const } : { ...base, type };
+}
+
+/** A long text that belongs to something named before it, such as the new wording of a memory: a form asks for it. */
+export function isAskedInForm(option: OptionSpec, { options }: ActionSpec): boolean {
+  return option.required && option.rest && options.some((other) => other !== option && other.required);
+}
+
+export function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
+}

@@ -1,0 +1,259 @@
+import { ApplicationCommandType, InteractionType, PermissionFlagsBits } from 'discord.js';
+import {
+  actionOf,
+  asksConfirmation,
+  type ChannelSink,
+  type Clock,
+  type CommandInvocation,
+  type CommandReply,
+  describe,
+  type Log,
+  type OptionSpec,
+  type ReplyCommand,
+} from '../../../../src/index.ts';
+import { isServed } from '../access.ts';
+import { authorOf } from '../map.ts';
+import { keyOf, type Place } from '../place.ts';
+import type { Places } from '../places.ts';
+import type { Rest } from '../rest.ts';
+import type { BotSettings } from '../settings.ts';
+import { interactionSchema, type WireInteraction, type WireOption } from '../wire.ts';
+import { missingFormOption } from './ask.ts';
+import type { Buttons, Deed } from './buttons.ts';
+import { FORGET_MENU, REMEMBER_MENU } from './command-json.ts';
+import { formOf, formValues } from './form.ts';
+import { forgetMessage, forgetQuestion, rememberCommand } from './menus.ts';
+import { bodyOf, toMessage } from './render.ts';
+import { confirmation, notice, plainReply, type Shown } from './replies.ts';
+import { type Answer, createResponder, type Responder, soon } from './respond.ts';
+
+export interface CommandParts {
+  readonly bot: string;
+  readonly settings: BotSettings;
+  readonly sink: ChannelSink;
+  readonly rest: Rest;
+  readonly places: Places;
+  readonly buttons: Buttons;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** People who run the bot, by Discord's own record. */
+  readonly ownerIds: () => readonly string[];
+}
+
+/** Slash commands, message menus, buttons, forms and completions. */
+export interface CommandDesk {
+  packet(type: string, data: unknown): void;
+  drained(): Promise<void>;
+}
+
+export function createCommandDesk(parts: CommandParts): CommandDesk {
+  const running = new Set<Promise<void>>();
+  return {
+    packet(type, data) {
+      const interaction = type === 'INTERACTION_CREATE' ? interactionSchema.safeParse(data).data : undefined;
+      if (interaction === undefined) return;
+      const work = serve(parts, interaction).catch((error: unknown) => {
+        parts.log.warn('A command could not be answered', { cause: describe(error) });
+      });
+      running.add(work);
+      work.finally(() => running.delete(work)).catch(() => undefined);
+    },
+    async drained() {
+      await Promise.all(running);
+    },
+  };
+}
+
+/** One interaction with what every answer needs of it. */
+interface Visit {
+  readonly parts: CommandParts;
+  readonly interaction: WireInteraction;
+  readonly responder: Responder;
+  readonly place: Place;
+  readonly invoke: (command: ReplyCommand) => CommandInvocation;
+  readonly userId: string;
+}
+
+async function serve(parts: CommandParts, interaction: WireInteraction): Promise<void> {
+  const responder = createResponder(interaction, parts);
+  const visit = await openVisit(parts, interaction, responder);
+  const isTyping = interaction.type === InteractionType.ApplicationCommandAutocomplete;
+  if (visit === null) {
+    return isTyping ? await responder.choices([]) : await say(responder, notice(UNSERVED));
+  }
+  switch (interaction.type) {
+    case InteractionType.ApplicationCommand:
+      return await (interaction.data?.type === ApplicationCommandType.Message ? menu(visit) : slash(visit));
+    case InteractionType.ApplicationCommandAutocomplete:
+      return await complete(visit);
+    case InteractionType.MessageComponent:
+      return await press(visit);
+    case InteractionType.ModalSubmit:
+      return await submit(visit);
+    default:
+      return;
+  }
+}
+
+const UNSERVED =
+  'The bot does not serve you here: it may not see this place, or those who run it left you or the place out.';
+
+/** Null where the bot, by its lists, does not serve the person or the place. */
+async function openVisit(
+  parts: CommandParts,
+  interaction: WireInteraction,
+  responder: Responder,
+): Promise<Visit | null> {
+  const { member, channel_id: channelId, guild_id: guildId } = interaction;
+  const user = member?.user ?? interaction.user;
+  if (!user || !channelId) return null;
+  const direct: Place = { guildId: null, channelId, threadId: null, audience: 'dm' };
+  const place = guildId ? await parts.places.find(channelId) : direct;
+  if (place === null) return null;
+  if (!isServed(parts.settings, { place, userId: user.id, roleIds: member?.roles ?? [] })) return null;
+  const base = {
+    conversation: keyOf(parts.bot, place),
+    audience: place.audience,
+    author: authorOf(user, member),
+    rights: rightsOf(parts, user.id, member?.permissions ?? '0'),
+  };
+  return { parts, interaction, responder, place, userId: user.id, invoke: (command) => ({ ...base, ...command }) };
+}
+
+const MANAGES =
+  PermissionFlagsBits.Administrator |
+  PermissionFlagsBits.ManageGuild |
+  PermissionFlagsBits.ManageChannels |
+  PermissionFlagsBits.ManageMessages;
+
+/** The permissions in an interaction are those of the person in that very channel. */
+function rightsOf(
+  { settings, ownerIds }: Pick<CommandParts, 'settings' | 'ownerIds'>,
+  userId: string,
+  permissions: string,
+): CommandInvocation['rights'] {
+  if (settings.operators.includes(userId) || ownerIds().includes(userId)) return 'operator';
+  return (BigInt(permissions) & MANAGES) === 0n ? 'member' : 'moderator';
+}
+
+async function slash(visit: Visit): Promise<void> {
+  const { data } = visit.interaction;
+  await run(visit, commandOf(data?.name ?? '', data?.options ?? []), 'answer');
+}
+
+/** A sub-command stands as an option that holds the options. */
+function commandOf(name: string, options: readonly WireOption[]): ReplyCommand {
+  const [first] = options;
+  const isNested = first?.options !== undefined && first.options !== null;
+  const given = isNested ? (first.options ?? []) : options;
+  const values = given.flatMap((option) =>
+    option.value == null ? [] : [[option.name, String(option.value)] as const],
+  );
+  return { path: isNested || first?.type === 1 ? [name, first.name] : [name], options: Object.fromEntries(values) };
+}
+
+async function complete({ parts, interaction, invoke, responder }: Visit): Promise<void> {
+  const options = interaction.data?.options ?? [];
+  const command = commandOf(interaction.data?.name ?? '', options);
+  const focused = options.flatMap((option) => [option, ...(option.options ?? [])]).find((option) => option.focused);
+  const found = focused === undefined ? [] : await parts.sink.suggest(invoke(command), focused.name);
+  await responder.choices(
+    found
+      .slice(0, 25)
+      .map(({ label, value }) => ({ name: label.slice(0, 100).toWellFormed(), value: value.slice(0, 100) })),
+  );
+}
+
+async function menu(visit: Visit): Promise<void> {
+  const { data } = visit.interaction;
+  const target = data?.resolved?.messages?.[data.target_id ?? ''];
+  if (target === undefined) return await say(visit.responder, notice('Discord did not say which message is meant.'));
+  if (data?.name === REMEMBER_MENU) {
+    const command = rememberCommand(target, visit.userId);
+    return command === null
+      ? await say(visit.responder, notice('There is no text to remember.'))
+      : await run(visit, command, 'answer');
+  }
+  if (data?.name === FORGET_MENU) await visit.responder.answer(render(visit, forgetQuestion(target)), true);
+}
+
+/** Asks what is missing or for a confirmation first; then does it. */
+async function run(visit: Visit, command: ReplyCommand, how: 'answer' | 'update'): Promise<void> {
+  const { parts, responder, invoke } = visit;
+  const missing = missingFormOption(command);
+  if (missing !== null) return await ask(visit, command, missing);
+  if (asksConfirmation(command)) return await responder.answer(render(visit, confirmation(command)), true);
+  const work = parts.sink.command(invoke(command)).then((reply) => rendered(visit, reply));
+  await (how === 'update' ? responder.update(work) : responder.answer(work, actionOf(command)?.access !== 'moderator'));
+}
+
+async function ask(visit: Visit, command: ReplyCommand, option: OptionSpec): Promise<void> {
+  const { parts, responder, userId } = visit;
+  const customId = await parts.buttons.write({ deed: 'run', ownerId: userId, command });
+  // A form has to come at once: better without the old wording than not at all.
+  const text = (await soon(parts.clock, wordingOf(visit, command))) ?? '';
+  await responder.form(formOf({ customId, command, option, text }));
+}
+
+/** What is to be corrected, as the sibling that shows it tells. */
+async function wordingOf({ parts, invoke }: Visit, command: ReplyCommand): Promise<string> {
+  const sibling = { path: [command.path[0] ?? '', 'show'], options: command.options };
+  if (actionOf(sibling) === null) return '';
+  const reply = await parts.sink.command(invoke(sibling));
+  return reply.tone === 'error' ? '' : reply.text;
+}
+
+async function press(visit: Visit): Promise<void> {
+  const { parts, responder, interaction, userId } = visit;
+  const read = await parts.buttons.read(interaction.data?.custom_id ?? '');
+  if (read.kind === 'foreign')
+    return await say(responder, notice('This button belongs to an older version of the bot. Use the command again.'));
+  if (read.kind === 'expired') return await say(responder, notice('This list is too old. Use the command again.'));
+  const { deed, ownerId, command } = read.button;
+  if (ownerId !== userId) return await say(responder, notice('Only the person who asked can use these buttons.'));
+  await DEEDS_DONE[deed](visit, command);
+}
+
+const DEEDS_DONE: Readonly<Record<Deed, (visit: Visit, command: ReplyCommand) => Promise<void>>> = {
+  page: (visit, command) => run(visit, command, 'update'),
+  run: (visit, command) => run(visit, command, 'answer'),
+  confirm: ({ parts, responder, invoke, ...visit }, command) => {
+    const whole = { ...visit, parts, responder, invoke };
+    return responder.update(parts.sink.command(invoke(command)).then((reply) => rendered(whole, reply)));
+  },
+  cancel: (visit) => visit.responder.update(render(visit, plainReply('Nothing was changed.'))),
+  forget: (visit, { options }) =>
+    visit.responder.update(forgetMessage(visit, options).then((reply) => rendered(visit, reply))),
+};
+
+async function submit(visit: Visit): Promise<void> {
+  const { parts, responder, interaction, userId } = visit;
+  const read = await parts.buttons.read(interaction.data?.custom_id ?? '');
+  if (read.kind !== 'button' || read.button.ownerId !== userId) {
+    return await say(responder, notice('This form is no longer valid. Use the command again.'));
+  }
+  const { path, options } = read.button.command;
+  const command = { path, options: { ...options, ...formValues(interaction.data?.components ?? []) } };
+  // A form cannot be answered with another one.
+  if (missingFormOption(command) !== null) return await say(responder, notice('There was no text in the form.'));
+  await run(visit, command, 'answer');
+}
+
+async function rendered(visit: Visit, reply: CommandReply): Promise<Answer> {
+  return await render(visit, { reply, buttons: null });
+}
+
+async function render({ parts, userId }: Visit, { reply, buttons }: Shown): Promise<Answer> {
+  const message = toMessage(reply);
+  const sealed = await Promise.all(
+    (buttons ?? message.buttons).map(async (button) => ({
+      button,
+      customId: await parts.buttons.write({ deed: button.deed, ownerId: userId, command: button.command }),
+    })),
+  );
+  return { body: bodyOf(message, sealed), files: message.files, ephemeral: reply.ephemeral };
+}
+
+async function say(responder: Responder, answer: Answer): Promise<void> {
+  await responder.answer(Promise.resolve(answer), true);
+}

@@ -1,0 +1,52 @@
+import {
+  type ChannelSink,
+  type CommandInvocation,
+  type CommandReply,
+  errorReply,
+  makeReply,
+  type ReplyCommand,
+} from '../../../../src/index.ts';
+import { authorOf } from '../map.ts';
+import type { WireQuoted } from '../wire.ts';
+import { button, type Shown } from './replies.ts';
+
+/** "Remember this": the message as its author said it. Null when there is no text. */
+export function rememberCommand({ author, content }: WireQuoted, userId: string): ReplyCommand | null {
+  if (content.trim() === '') return null;
+  const said = author.id === userId ? content : `${authorOf(author).name} said: ${content}`;
+  return { path: ['memory', 'remember'], options: { text: said } };
+}
+
+/** "Forget this": asks first. */
+export function forgetQuestion({ id, author, content }: WireQuoted): Shown {
+  const excerpt = content.replace(/\s+/g, ' ').slice(0, 200).toWellFormed();
+  return {
+    reply: makeReply('This cannot be undone', {
+      text: `The bot forgets this message of ${authorOf(author).name}, and what it remembers from it alone. The message itself stays.\n${excerpt}`,
+      tone: 'error',
+    }),
+    buttons: [
+      button('Forget it', 'forget', { path: ['forget'], options: { message: id, author: author.id } }),
+      button('Cancel', 'cancel', { path: ['forget'], options: {} }),
+    ],
+  };
+}
+
+interface Forgetting {
+  readonly parts: { readonly sink: ChannelSink };
+  readonly invoke: (command: ReplyCommand) => CommandInvocation;
+  readonly userId: string;
+}
+
+/** Whose message it is may have it forgotten, and who manages the place. */
+export async function forgetMessage(
+  { parts, invoke, userId }: Forgetting,
+  { message = '', author = '' }: Readonly<Record<string, string>>,
+): Promise<CommandReply> {
+  const { conversation, audience, rights } = invoke({ path: [], options: {} });
+  if (author !== userId && rights === 'member' && audience !== 'dm') {
+    return errorReply('Only who wrote a message, and those who manage this place, can have it forgotten.');
+  }
+  await parts.sink.removed({ conversation, externalIds: [message] });
+  return makeReply('Forgotten', { text: 'The bot no longer knows this message.', tone: 'success' });
+}

@@ -1,0 +1,138 @@
+import { ButtonStyle, ComponentType, escapeMarkdown, type RawFile } from 'discord.js';
+import { type CommandReply, type ReplyCommand, renderReply } from '../../../../src/index.ts';
+import { fileOf, NO_PINGS } from '../outbound/post.ts';
+import type { Deed } from './buttons.ts';
+
+const TITLE = 256;
+const DESCRIPTION = 4000;
+const FIELD_NAME = 256;
+const FIELD_VALUE = 1024;
+const FIELDS = 25;
+/** Discord counts 6,000 characters over the whole embed. */
+const EMBED = 5900;
+const LABEL = 80;
+const PER_ROW = 5;
+const ROWS = 5;
+
+const COLORS = { info: 0x5865f2, success: 0x2d7d46, error: 0xc03537 } as const;
+
+/** A message that shows a reply, before its buttons have their ids. */
+export interface ReplyMessage {
+  readonly embed: Embed;
+  readonly buttons: readonly ReplyButton[];
+  readonly files: readonly RawFile[];
+}
+
+export interface Embed {
+  readonly title: string;
+  readonly description: string;
+  readonly color: number;
+  readonly fields: readonly { readonly name: string; readonly value: string }[];
+  readonly footer?: { readonly text: string };
+}
+
+export interface ReplyButton {
+  readonly label: string;
+  readonly style: ButtonStyle.Secondary | ButtonStyle.Danger | ButtonStyle.Primary;
+  readonly deed: Deed;
+  readonly command: ReplyCommand;
+}
+
+/** What does not fit Discord's limits is cut in the message and sent along whole as a file. */
+export function toMessage(reply: CommandReply): ReplyMessage {
+  const description = [plain(reply.text), rowsOf(reply)].filter((text) => text !== '').join('\n\n');
+  const fields = reply.fields.map(({ name, value }) => ({ name: plain(name) || '–', value: plain(value) || '–' }));
+  const embed = within({
+    title: clip(plain(reply.title), TITLE),
+    description,
+    color: COLORS[reply.tone],
+    fields,
+    ...(reply.page === null ? {} : { footer: { text: `Page ${reply.page.number} of ${reply.page.of}` } }),
+  });
+  const isCut =
+    embed.description !== description || embed.fields.length < fields.length || embed.fields.some(wasClipped);
+  const whole = isCut ? [fileOf({ name: 'whole.txt', text: renderReply(reply, { color: false }) })] : [];
+  const own = reply.file === null ? [] : [fileOf(reply.file)];
+  return { embed, buttons: buttonsOf(reply), files: [...own, ...whole] };
+}
+
+function wasClipped({ value }: { readonly value: string }): boolean {
+  return value.endsWith(CUT);
+}
+
+const CUT = '…';
+
+function within(embed: Embed): Embed {
+  const description = clip(embed.description, DESCRIPTION);
+  let left = EMBED - embed.title.length - description.length - (embed.footer?.text.length ?? 0);
+  const fields: { name: string; value: string }[] = [];
+  for (const field of embed.fields.slice(0, FIELDS)) {
+    const cut = { name: clip(field.name, FIELD_NAME), value: clip(field.value, FIELD_VALUE) };
+    left -= cut.name.length + cut.value.length;
+    if (left < 0) break;
+    fields.push(cut);
+  }
+  return { ...embed, description, fields };
+}
+
+/** A line a row: Discord sets no tables, and on a phone a wide one breaks. The first cell can be copied. */
+function rowsOf({ rows }: CommandReply): string {
+  if (rows === null) return '';
+  const head = `-# ${rows.columns.map(plain).join(' · ')}`;
+  const lines = rows.cells.map(([first = '', ...rest]) => {
+    const filled = rest.filter((cell) => cell !== '').map(plain);
+    return [`\`${first.replaceAll('`', "'") || '–'}\``, ...filled].join(' · ').replaceAll('\n', ' ');
+  });
+  return [head, ...lines].join('\n');
+}
+
+function plain(text: string): string {
+  return escapeMarkdown(text, { heading: true, bulletedList: true, numberedList: true, maskedLink: true });
+}
+
+function clip(text: string, length: number): string {
+  if (text.length <= length) return text;
+  return `${text.slice(0, length - 1).toWellFormed()}${CUT}`;
+}
+
+function buttonsOf({ page, actions }: CommandReply): readonly ReplyButton[] {
+  const style = ButtonStyle.Secondary;
+  const pages: ReplyButton[] = [
+    ...(page?.previous ? [{ label: 'Previous', style, deed: 'page', command: page.previous } as const] : []),
+    ...(page?.next ? [{ label: 'Next', style, deed: 'page', command: page.next } as const] : []),
+  ];
+  const others = actions.map(
+    (action): ReplyButton => ({
+      label: clip(action.label, LABEL),
+      style: action.style === 'danger' ? ButtonStyle.Danger : style,
+      deed: 'run',
+      command: action.command,
+    }),
+  );
+  return [...pages, ...others].slice(0, PER_ROW * ROWS);
+}
+
+export interface Sealed {
+  readonly button: ReplyButton;
+  readonly customId: string;
+}
+
+/** The body of the message, its buttons in rows of five. */
+export function bodyOf({ embed }: Pick<ReplyMessage, 'embed'>, buttons: readonly Sealed[]) {
+  return { embeds: [embed], components: rowsOfButtons(buttons), allowed_mentions: NO_PINGS };
+}
+
+function rowsOfButtons(buttons: readonly Sealed[]) {
+  const rows = Array.from({ length: Math.ceil(buttons.length / PER_ROW) }, (_, index) =>
+    buttons.slice(index * PER_ROW, (index + 1) * PER_ROW),
+  );
+  return rows.map((row) => ({
+    type: ComponentType.ActionRow,
+    components: row.map(({ button: { label, style }, customId }) => ({
+      type: ComponentType.Button,
+      label,
+      style,
+      custom_id: customId,
+    })),
+  }));
+}

@@ -1,0 +1,35 @@
+import { ButtonStyle } from 'discord.js';
+import { actionOf, type CommandReply, errorReply, makeReply, type ReplyCommand } from '../../../../src/index.ts';
+import { bodyOf, type ReplyButton, toMessage } from './render.ts';
+import type { Answer } from './respond.ts';
+
+export interface Shown {
+  readonly reply: CommandReply;
+  /** Instead of those that the reply brings. */
+  readonly buttons: readonly ReplyButton[] | null;
+}
+
+/** One sentence of the channel's own. */
+export function plainReply(text: string): Shown {
+  return { reply: makeReply('Strata', { text }), buttons: [] };
+}
+
+/** The same for those who are refused. */
+export function notice(text: string): Answer {
+  const message = toMessage(errorReply(text));
+  return { body: bodyOf(message, []), files: [], ephemeral: true };
+}
+
+/** The question before something that cannot be undone. */
+export function confirmation(command: ReplyCommand): Shown {
+  const line = `/${[...command.path, ...Object.values(command.options)].join(' ')}`;
+  const what = actionOf(command)?.description ?? '';
+  return {
+    reply: makeReply('This cannot be undone', { text: `${line}\n${what}`, tone: 'error' }),
+    buttons: [button('Do it', 'confirm', command), button('Cancel', 'cancel', { path: command.path, options: {} })],
+  };
+}
+
+export function button(label: string, deed: ReplyButton['deed'], command: ReplyCommand): ReplyButton {
+  return { label, style: deed === 'cancel' ? ButtonStyle.Secondary : ButtonStyle.Danger, deed, command };
+}

@@ -1,0 +1,90 @@
+import { InteractionResponseType, MessageFlags, type RawFile, Routes } from 'discord.js';
+import type { Clock } from '../../../../src/index.ts';
+import { attachmentsOf } from '../outbound/post.ts';
+import type { Rest } from '../rest.ts';
+import type { WireInteraction } from '../wire.ts';
+
+/** Discord waits three seconds for a first answer. What takes longer is announced and sent when it is there. */
+const PATIENCE_MS = 1_500;
+
+export interface Answer {
+  readonly body: object;
+  readonly files: readonly RawFile[];
+  readonly ephemeral: boolean;
+}
+
+export interface Responder {
+  /** A new message below the command. `quiet`: who sees that something is being done, should it take long. */
+  answer(work: Promise<Answer>, quiet: boolean): Promise<void>;
+  /** The message that the button stands in, changed. */
+  update(work: Promise<Answer>): Promise<void>;
+  form(form: object): Promise<void>;
+  choices(choices: readonly { readonly name: string; readonly value: string }[]): Promise<void>;
+}
+
+export function createResponder(
+  interaction: Pick<WireInteraction, 'id' | 'token' | 'application_id'>,
+  { rest, clock }: { readonly rest: Rest; readonly clock: Clock },
+): Responder {
+  const { id, token, application_id: applicationId } = interaction;
+  const callback = (type: InteractionResponseType, data: object | null, files: readonly RawFile[] = []) =>
+    rest.post(Routes.interactionCallback(id, token), {
+      auth: false,
+      body: { type, ...(data === null ? {} : { data }) },
+      files: [...files],
+    });
+  const edit = (answer: Answer) =>
+    rest.patch(Routes.webhookMessage(applicationId, token, '@original'), {
+      auth: false,
+      body: changed(answer),
+      files: [...answer.files],
+    });
+
+  return {
+    async answer(work, quiet) {
+      const first = await soon(clock, work);
+      if (first !== null) {
+        const flags = first.ephemeral ? MessageFlags.Ephemeral : 0;
+        await callback(InteractionResponseType.ChannelMessageWithSource, { ...first.body, flags }, first.files);
+        return;
+      }
+      const flags = quiet ? MessageFlags.Ephemeral : 0;
+      await callback(InteractionResponseType.DeferredChannelMessageWithSource, { flags });
+      await edit(await work);
+    },
+    async update(work) {
+      const first = await soon(clock, work);
+      if (first !== null) {
+        await callback(InteractionResponseType.UpdateMessage, changed(first), first.files);
+        return;
+      }
+      await callback(InteractionResponseType.DeferredMessageUpdate, null);
+      await edit(await work);
+    },
+    async form(form) {
+      await callback(InteractionResponseType.Modal, form);
+    },
+    async choices(choices) {
+      await callback(InteractionResponseType.ApplicationCommandAutocompleteResult, { choices });
+    },
+  };
+}
+
+/** A message that is changed keeps no file of what it showed before. */
+function changed({ body, files }: Answer): object {
+  return { ...body, attachments: attachmentsOf(files) };
+}
+
+/** Null when it is not there while Discord still waits. */
+export async function soon<Result>(clock: Clock, work: Promise<Result>): Promise<Result | null> {
+  const done = new AbortController();
+  const late = clock.sleep(PATIENCE_MS, { signal: done.signal }).then(
+    () => null,
+    () => null,
+  );
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    done.abort();
+  }
+}

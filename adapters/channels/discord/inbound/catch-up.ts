@@ -1,0 +1,188 @@
+import { type ChannelSink, type Clock, type Cursor, describe, type Log } from '../../../../src/index.ts';
+import { servesPlace } from '../access.ts';
+import { PLATFORM, type Place, placeOfKey, targetOf } from '../place.ts';
+import type { Places } from '../places.ts';
+import type { Rest } from '../rest.ts';
+import { patiently } from '../retry.ts';
+import type { BotSettings } from '../settings.ts';
+import { isNewer, isSnowflake, snowflakeAt, timeOf, type WireMessage } from '../wire.ts';
+import type { AudienceWatch } from './audience.ts';
+import type { Leaving } from './leaving.ts';
+import { findChanges, readStretch } from './missed.ts';
+import type { Later } from './receive.ts';
+
+const SIDE_BY_SIDE = 4;
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+/** Places without a kept message that are looked into, the newest ones. */
+const MOST_NEW_PLACES = 100;
+/** A message may have been on its way to the store for so long while a newer one of another place was stored. */
+const MARGIN_MS = 300_000;
+
+export interface CatchUpParts {
+  readonly bot: string;
+  readonly settings: BotSettings;
+  readonly sink: ChannelSink;
+  readonly rest: Rest;
+  readonly places: Places;
+  readonly audiences: AudienceWatch;
+  /** Null where what is gone is kept. */
+  readonly leaving: Leaving | null;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Takes what was read. */
+  readonly later: () => Later;
+}
+
+/**
+ * After a lost session or a restart, reads over REST what was said, edited and deleted meanwhile, from the newest stored
+ * message of each conversation on. What arrives live waits until its channel is done, so that the order holds.
+ */
+export interface CatchUp {
+  /** A session has begun: messages of the shard wait from now on. */
+  sessionBegan(shardId: number): void;
+  /** The servers of the session are known: reads what was missed. */
+  guildsKnown(shardId: number): void;
+  passed(channelId: string, shardId: number): Promise<void>;
+  drained(): Promise<void>;
+}
+
+/** By channel. Each is done once, when its turn comes or when something live waits for it; it never rejects. */
+type Readings = ReadonlyMap<string, () => Promise<void>>;
+
+export function createCatchUp(parts: CatchUpParts): CatchUp {
+  const sessions = new Map<number, PromiseWithResolvers<Readings>>();
+  const running = new Set<Promise<unknown>>();
+  return {
+    sessionBegan(shardId) {
+      const before = sessions.get(shardId);
+      const next = Promise.withResolvers<Readings>();
+      sessions.set(shardId, next);
+      // What waited for a session that was lost again waits for this one.
+      if (before !== undefined) next.promise.then(before.resolve, before.reject);
+    },
+    guildsKnown(shardId) {
+      const session = sessions.get(shardId);
+      const reading = readMissed(parts, shardId, (readings) => session?.resolve(readings)).catch((error: unknown) => {
+        parts.log.error('Missed messages could not be looked for', { cause: describe(error) });
+        session?.resolve(new Map());
+      });
+      running.add(reading);
+      reading.finally(() => running.delete(reading)).catch(() => undefined);
+    },
+    async passed(channelId, shardId) {
+      const readings = await sessions.get(shardId)?.promise;
+      await readings?.get(channelId)?.();
+    },
+    async drained() {
+      // A session that never came to its servers is over.
+      for (const session of sessions.values()) session.resolve(new Map());
+      await Promise.all(running);
+    },
+  };
+}
+
+async function readMissed(
+  parts: CatchUpParts,
+  shardId: number,
+  onPlanned: (readings: Readings) => void,
+): Promise<void> {
+  const all = await patiently(parts, 'looked for', () => parts.sink.cursors(PLATFORM));
+  const ours = all.filter(({ conversation, externalId }) => {
+    const { bot, guildId } = placeOfKey(conversation);
+    return bot === parts.bot && isSnowflake(externalId) && parts.places.shardOf(guildId) === shardId;
+  });
+  // First of all: what is read below may not be shown wider than it is now.
+  await patiently(parts, 'closed', () => parts.audiences.review(ours));
+  const readings = planReadings(parts, shardId, ours);
+  onPlanned(readings);
+  const waiting = readings.values();
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, () => workOff(parts, waiting)));
+  await parts.leaving?.review(ours);
+}
+
+async function workOff({ signal }: CatchUpParts, waiting: Iterable<() => Promise<void>>): Promise<void> {
+  for (const read of waiting) {
+    if (signal.aborted) return;
+    await read();
+  }
+}
+
+/** A channel, and from where on it is read. */
+interface Stint {
+  readonly place: Omit<Place, 'audience'>;
+  readonly after: string;
+  /** Null where nothing is kept yet. */
+  readonly cursor: Cursor | null;
+}
+
+/** Where something was said lately, the newest first; then channels and threads in which nothing was heard before. */
+function planReadings(parts: CatchUpParts, shardId: number, ours: readonly Cursor[]): Readings {
+  const newestFirst = ours.toSorted((one, other) => other.at - one.at);
+  const known = newestFirst.map(
+    (cursor): Stint => ({ place: placeOfKey(cursor.conversation), after: cursor.externalId, cursor }),
+  );
+  const isKnown = new Set(known.map(({ place }) => targetOf(place)));
+  const newest = ours.reduce((one, { externalId }) => (isNewer(externalId, one) ? externalId : one), '0');
+  const others = newest === '0' ? [] : parts.places.activeSince(shardId, snowflakeAt(timeOf(newest) - MARGIN_MS));
+  const unheard = others
+    .filter(({ place }) => !isKnown.has(targetOf(place)))
+    .slice(0, MOST_NEW_PLACES)
+    .map(({ place, since }): Stint => ({ place, after: since, cursor: null }));
+  const due = [...known, ...unheard].filter((stint) => isDue(parts, stint));
+  return new Map(due.map((stint) => [targetOf(stint.place), once(() => readStint(parts, stint))]));
+}
+
+/** Discord tells the newest message of the channels of a server, but not of direct messages. */
+function isDue({ places, settings, clock }: CatchUpParts, { place, after, cursor }: Stint): boolean {
+  const { guildId } = place;
+  if (settings.catch_up.messages === 0 || !servesPlace(settings, place)) return false;
+  if (guildId !== null && !places.isIn(guildId)) return false;
+  const isLate = (at: number) => clock.now() - at > settings.catch_up.hours * HOUR_MS;
+  // What was kept lately may have been edited or deleted.
+  if (cursor !== null && !isLate(cursor.at)) return true;
+  const newest = guildId === null ? null : places.newestMessage(targetOf(place));
+  return newest === null || (isNewer(newest, after) && !isLate(timeOf(newest)));
+}
+
+async function readStint(parts: CatchUpParts, { place, after, cursor }: Stint): Promise<void> {
+  const channelId = targetOf(place);
+  const at = { conversation: cursor?.conversation ?? null, channelId };
+  try {
+    const kept = (await cursor?.kept()) ?? [];
+    const { newest, missed } = await readStretch(parts, channelId, after);
+    for (const message of missed) await takeMissed(parts, place, message);
+    if (missed.length > 0) parts.log.info('Read what was missed', { ...at, messages: missed.length });
+    const { edited, removed } = await findChanges(parts, channelId, { kept, newest });
+    for (const message of edited) if (!parts.signal.aborted) await parts.later().edited(within(place, message));
+    if (removed.length > 0 && !parts.signal.aborted) await parts.later().removed(channelId, removed);
+    if (edited.length + removed.length > 0) {
+      parts.log.info('Read what was changed', { ...at, edited: edited.length, removed: removed.length });
+    }
+  } catch (error) {
+    // What a stop cuts off is read at the next start.
+    if (parts.signal.aborted) return;
+    parts.log.warn('Missed messages could not be read', { ...at, cause: describe(error) });
+  }
+}
+
+async function takeMissed(parts: CatchUpParts, place: Stint['place'], message: WireMessage): Promise<void> {
+  const { hours, answer_minutes: minutes } = parts.settings.catch_up;
+  const ageMs = parts.clock.now() - Date.parse(message.timestamp);
+  if (parts.signal.aborted || ageMs > hours * HOUR_MS) return;
+  await parts.later().message(within(place, message), { isPast: ageMs > minutes * MINUTE_MS });
+}
+
+/** Over REST a message does not say in which server it stands. */
+function within({ guildId }: Stint['place'], message: WireMessage): WireMessage {
+  return guildId === null ? message : { ...message, guild_id: guildId };
+}
+
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | null = null;
+  return () => {
+    done ??= work();
+    return done;
+  };
+}

@@ -1,0 +1,193 @@
+import { MessageFlags, Routes } from 'discord.js';
+import { z } from 'zod';
+import {
+  type Clock,
+  type ConversationKey,
+  describe,
+  type Log,
+  type Post,
+  parseKey,
+  type StateStore,
+  tidyReply,
+} from '../../../../src/index.ts';
+import { placeOfKey, targetOf } from '../place.ts';
+import type { Rest } from '../rest.ts';
+import type { BotSettings } from '../settings.ts';
+import { sentSchema, timeOf } from '../wire.ts';
+import { NO_PINGS, referenceTo } from './post.ts';
+import { cut, whole } from './split.ts';
+
+const NAMESPACE = 'discord.drafts';
+/** Short of the limit of a message, so that a mark fits behind it. */
+const DRAFT_LENGTH = 1900;
+const MOST_KNOWN = 5_000;
+/** A post that was not made within this time is not tried any more. */
+const GIVEN_MS = 86_400_000;
+
+export interface DraftParts {
+  readonly bot: string;
+  readonly rest: Rest;
+  readonly state: StateStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly settings: Pick<BotSettings, 'streaming' | 'streaming_seconds' | 'reply_reference'>;
+}
+
+/** A reply shown while it is written: one message, edited at a pace. Best effort; the final post never depends on it. */
+export interface Drafts {
+  /** What a reply in the conversation would answer. */
+  answers(conversation: ConversationKey, externalId: string): void;
+  show(conversation: ConversationKey, text: string): void;
+  /**
+   * Ends the draft. Gives the message for the final text when it answers the same message; after a crash the same
+   * message again, so that the text is not posted beside it.
+   */
+  take(conversation: ConversationKey, post: Taking): Promise<string | null>;
+  /** Removes a message that cannot become the final text. */
+  discard(conversation: ConversationKey, messageId: string): Promise<void>;
+  /** The turn ended without a post. */
+  drop(conversation: ConversationKey): void;
+  /** Removes what a crash left behind. */
+  sweep(): Promise<void>;
+}
+
+type Taking = Pick<Post, 'nonce' | 'replyTo' | 'attempt'>;
+
+/** With a nonce: the message was given to that post. */
+const keptSchema = z.object({ messageId: z.string(), nonce: z.string().nullable() });
+
+interface Draft {
+  readonly replyTo: string | null;
+  wanted: string;
+  shown: string;
+  messageId: string | null;
+  readonly over: AbortController;
+  running: Promise<void>;
+}
+
+export function createDrafts(parts: DraftParts): Drafts {
+  const drafts = new Map<ConversationKey, Draft>();
+  const newest = new Map<ConversationKey, string>();
+  const end = async (conversation: ConversationKey): Promise<Draft | null> => {
+    const draft = drafts.get(conversation);
+    if (draft === undefined) return null;
+    drafts.delete(conversation);
+    draft.over.abort();
+    await draft.running;
+    return draft;
+  };
+  return {
+    answers(conversation, externalId) {
+      if (!parts.settings.streaming) return;
+      if (newest.size >= MOST_KNOWN) newest.clear();
+      newest.set(conversation, externalId);
+    },
+    show(conversation, text) {
+      if (!parts.settings.streaming) return;
+      const draft = drafts.get(conversation) ?? newDraft(newest.get(conversation) ?? null);
+      drafts.set(conversation, draft);
+      draft.wanted = text;
+      if (draft.running === IDLE) draft.running = write(parts, conversation, draft);
+    },
+    async take(conversation, { nonce, replyTo, attempt }) {
+      const draft = await end(conversation);
+      if (draft === null || draft.messageId === null) {
+        return attempt === 1 ? null : await givenTo(parts, conversation, nonce);
+      }
+      if (draft.replyTo === replyTo) {
+        await parts.state.set(NAMESPACE, conversation, { messageId: draft.messageId, nonce });
+        return draft.messageId;
+      }
+      await remove(parts, conversation, draft.messageId);
+      return null;
+    },
+    discard: (conversation, messageId) => remove(parts, conversation, messageId),
+    drop(conversation) {
+      const work = async () => {
+        const draft = await end(conversation);
+        if (draft !== null && draft.messageId !== null) await remove(parts, conversation, draft.messageId);
+      };
+      work().catch((error: unknown) => parts.log.debug('A draft was left behind', { cause: describe(error) }));
+    },
+    sweep: () => sweep(parts),
+  };
+}
+
+async function givenTo({ state }: DraftParts, conversation: ConversationKey, nonce: string): Promise<string | null> {
+  const kept = keptSchema.safeParse(await state.get(NAMESPACE, conversation)).data;
+  return kept?.nonce === nonce ? kept.messageId : null;
+}
+
+async function remove({ rest, state }: DraftParts, conversation: ConversationKey, messageId: string): Promise<void> {
+  const place = placeOfKey(conversation);
+  await rest.delete(Routes.channelMessage(targetOf(place), messageId)).catch(() => undefined);
+  await state.delete(NAMESPACE, conversation);
+}
+
+const IDLE = Promise.resolve();
+
+function newDraft(replyTo: string | null): Draft {
+  return { replyTo, wanted: '', shown: '', messageId: null, over: new AbortController(), running: IDLE };
+}
+
+/** The head of the text with its code blocks closed. */
+function presentable(text: string): string {
+  const tidy = tidyReply(text);
+  const [first] = cut(tidy.slice(0, 2 * DRAFT_LENGTH), DRAFT_LENGTH);
+  if (first === undefined) return '';
+  return first.text.length < tidy.length ? `${whole(first).trimEnd()}\n…` : whole(first);
+}
+
+/** The latest text wins; between two edits lies the configured time. */
+async function write(parts: DraftParts, conversation: ConversationKey, draft: Draft): Promise<void> {
+  const { signal } = draft.over;
+  const pause = () => parts.clock.sleep(parts.settings.streaming_seconds * 1000, { signal });
+  try {
+    // The first words wait too: a quick reply is posted whole.
+    await pause();
+    while (draft.wanted !== draft.shown) {
+      draft.shown = draft.wanted;
+      const text = presentable(draft.shown);
+      if (text !== '' && draft.messageId === null) await open(parts, conversation, { draft, text });
+      else if (text !== '') await change(parts, conversation, { draft, text });
+      await pause();
+    }
+  } catch (error) {
+    if (!signal.aborted) parts.log.debug('A draft was not shown', { conversation, cause: describe(error) });
+  } finally {
+    draft.running = IDLE;
+  }
+}
+
+interface Showing {
+  readonly draft: Draft;
+  readonly text: string;
+}
+
+async function open(parts: DraftParts, conversation: ConversationKey, { draft, text }: Showing): Promise<void> {
+  const { replyTo } = draft;
+  const reference =
+    replyTo !== null && parts.settings.reply_reference ? { message_reference: referenceTo(replyTo) } : {};
+  const body = { content: text, allowed_mentions: NO_PINGS, flags: MessageFlags.SuppressEmbeds, ...reference };
+  const answer = await parts.rest.post(Routes.channelMessages(targetOf(placeOfKey(conversation))), { body });
+  draft.messageId = sentSchema.parse(answer).id;
+  await parts.state.set(NAMESPACE, conversation, { messageId: draft.messageId, nonce: null });
+}
+
+async function change(parts: DraftParts, conversation: ConversationKey, { draft, text }: Showing): Promise<void> {
+  if (draft.messageId === null) return;
+  const body = { content: text, allowed_mentions: NO_PINGS };
+  await parts.rest.patch(Routes.channelMessage(targetOf(placeOfKey(conversation)), draft.messageId), { body });
+}
+
+/** What was given to a post may be that post by now. */
+async function sweep(parts: DraftParts): Promise<void> {
+  for (const { key, value } of await parts.state.list(NAMESPACE)) {
+    const conversation = parseKey(key).key;
+    if (placeOfKey(conversation).bot !== parts.bot) continue;
+    const kept = keptSchema.safeParse(value).data;
+    if (kept === undefined) await parts.state.delete(NAMESPACE, key);
+    else if (kept.nonce === null) await remove(parts, conversation, kept.messageId);
+    else if (parts.clock.now() - timeOf(kept.messageId) > GIVEN_MS) await parts.state.delete(NAMESPACE, key);
+  }
+}

@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto';
+import { MessageFlags, MessageReferenceType, type RawFile, Routes } from 'discord.js';
+import { leadOf, type Post, type PostBody } from '../../../../src/index.ts';
+import { placeOfKey, targetOf } from '../place.ts';
+import { abortable, type Rest, refusedBy } from '../rest.ts';
+import { isRefusal } from '../retry.ts';
+import type { BotSettings } from '../settings.ts';
+import { isNewer, messagesSchema, sentSchema, type WireMessage } from '../wire.ts';
+
+export interface PosterParts {
+  readonly rest: Rest;
+  readonly settings: Pick<BotSettings, 'reply_reference' | 'link_previews'>;
+  /** The id of the bot's account. */
+  readonly userId: () => string;
+}
+
+export interface Poster {
+  /** Posts one body; the same nonce posts once. */
+  send(post: Post, options: { readonly signal: AbortSignal }): Promise<string>;
+  /** Turns a message of the bot into this body. Null when Discord does not take it: then nothing was changed. */
+  replace(messageId: string, post: Post, options: { readonly signal: AbortSignal }): Promise<string | null>;
+}
+
+export function createPoster(parts: PosterParts): Poster {
+  return {
+    async send(post, { signal }) {
+      const channelId = targetOf(placeOfKey(post.conversation));
+      try {
+        const posted = post.attempt > 1 ? await findPosted(parts, channelId, post) : null;
+        if (posted !== null) return posted;
+        const { files, ...body } = messageOf(post, parts.settings);
+        const sending = parts.rest.post(Routes.channelMessages(channelId), { body, files, signal });
+        const answer = await abortable(sending, signal);
+        return sentSchema.parse(answer).id;
+      } catch (error) {
+        throw signal.aborted ? error : refusedBy(error);
+      }
+    },
+    async replace(messageId, post, { signal }) {
+      const channelId = targetOf(placeOfKey(post.conversation));
+      const { files, content, flags, allowed_mentions } = messageOf(post, parts.settings);
+      const body = { content, flags, allowed_mentions, attachments: attachmentsOf(files) };
+      try {
+        const sending = parts.rest.patch(Routes.channelMessage(channelId, messageId), { body, files, signal });
+        await abortable(sending, signal);
+        return messageId;
+      } catch (error) {
+        if (signal.aborted) throw error;
+        // Anything else leaves open what happened: the next attempt makes the same change once more.
+        if (isRefusal(error)) return null;
+        throw refusedBy(error);
+      }
+    },
+  };
+}
+
+/** An edit keeps of the files what is listed: the new ones, and none of the old. */
+export function attachmentsOf(
+  files: readonly RawFile[],
+): readonly { readonly id: string; readonly filename: string }[] {
+  return files.map(({ name }, index) => ({ id: String(index), filename: name }));
+}
+
+/** Whoever is named in a model's text is not rung for. */
+export const NO_PINGS = { parse: [], replied_user: false } as const;
+
+function messageOf(post: Post, settings: PosterParts['settings']) {
+  const { body, replyTo } = post;
+  return {
+    content: body.kind === 'text' ? body.text : leadOf(body.text),
+    files: body.kind === 'file' ? [fileOf(body)] : [],
+    nonce: nonceOf(post),
+    enforce_nonce: true,
+    allowed_mentions: NO_PINGS,
+    flags: settings.link_previews ? 0 : MessageFlags.SuppressEmbeds,
+    ...(replyTo !== null && settings.reply_reference ? { message_reference: referenceTo(replyTo) } : {}),
+  };
+}
+
+/** A message that was deleted meanwhile is answered all the same, without the reference. */
+export function referenceTo(messageId: string) {
+  return { type: MessageReferenceType.Default, message_id: messageId, fail_if_not_exists: false };
+}
+
+export function fileOf({ name, text }: { readonly name: string; readonly text: string }): RawFile {
+  return { name, data: Buffer.from(text), contentType: 'text/plain; charset=utf-8' };
+}
+
+/** The text belongs to it: after the data was wiped, another reply may get the same nonce of the store. */
+export function nonceOf({ nonce, conversation, body }: Pick<Post, 'nonce' | 'conversation' | 'body'>): string {
+  const whole = [nonce, conversation, body.kind, body.text].join('\n');
+  return createHash('sha256').update(whole).digest('base64url').slice(0, 25);
+}
+
+const LOOK_BACK = 50;
+
+/**
+ * Discord recognises a nonce for some minutes only. After a longer outage the first part is looked for among what came
+ * after the message that it answers, and the others among what came after the first part.
+ */
+async function findPosted(parts: PosterParts, channelId: string, post: Post): Promise<string | null> {
+  const { replyTo } = post;
+  const range: Record<string, string> = replyTo === null ? {} : { after: replyTo };
+  const query = new URLSearchParams({ limit: String(LOOK_BACK), ...range });
+  const messages = messagesSchema.parse(await parts.rest.get(Routes.channelMessages(channelId), { query }));
+  const own = messages
+    .filter(({ author }) => author.id === parts.userId())
+    .toSorted((one, other) => (isNewer(one.id, other.id) ? -1 : 1));
+  const isAnswer = ({ message_reference: reference }: WireMessage) => Boolean(reference?.message_id);
+  const first = own.findIndex(isAnswer);
+  const mayBe =
+    replyTo === null
+      ? own.slice(0, Math.max(0, first))
+      : own.filter((message) => !parts.settings.reply_reference || message.message_reference?.message_id === replyTo);
+  return mayBe.find((message) => holds(message, post.body))?.id ?? null;
+}
+
+function holds({ content, attachments }: WireMessage, body: PostBody): boolean {
+  if (body.kind === 'text') return content.trim() === body.text.trim();
+  return attachments.some(({ filename, size }) => filename === body.name && size === Buffer.byteLength(body.text));
+}

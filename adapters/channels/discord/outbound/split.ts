@@ -1,0 +1,85 @@
+import { type PostBody, tidyReply } from '../../../../src/index.ts';
+import { type Block, findBlocks, ownMarker } from './blocks.ts';
+import { type Cut, createCutter } from './cut.ts';
+
+/** Discord counts 2,000 characters a message. */
+export const MESSAGE_LENGTH = 2000;
+
+export interface SplitOptions {
+  readonly limit: number;
+  /** More messages than this become one file. */
+  readonly fileAbove: number;
+}
+
+/**
+ * Cuts a reply into messages. Without the markers that close and reopen a code block across two messages, the bodies
+ * joined give the text. A table that no message holds becomes a file between the messages.
+ */
+export function split(text: string, options: SplitOptions): readonly PostBody[] {
+  const tidy = tidyReply(text);
+  if (tidy === '') return [];
+  const found = sections(tidy, options.limit);
+  const length = found.reduce((sum, { text: own, isWide }) => sum + (isWide ? 0 : own.length), 0);
+  const asFile: readonly PostBody[] = [{ kind: 'file', name: 'reply.md', text: tidy }];
+  // So much is not worth the work of cutting it.
+  if (length > options.fileAbove * options.limit) return asFile;
+  const bodies = found.flatMap((section) => bodiesOf(section, options.limit));
+  return bodies.length > options.fileAbove ? asFile : bodies;
+}
+
+function bodiesOf({ text, isWide }: Section, limit: number): readonly PostBody[] {
+  if (isWide) return [{ kind: 'file', name: 'table.md', text }];
+  return cut(text, limit).map((piece) => ({ kind: 'text', text: whole(piece) }));
+}
+
+export interface Piece {
+  /** Reopens the code block that the piece before was cut in. */
+  readonly opening: string;
+  readonly text: string;
+  readonly closing: string;
+}
+
+export function whole({ opening, text, closing }: Piece): string {
+  return opening + text + closing;
+}
+
+/** The pieces of a text: their `text` joined is the text. */
+export function cut(text: string, limit: number): readonly Piece[] {
+  const { blocks, next } = createCutter(text, limit);
+  const pieces: Piece[] = [];
+  for (let from = 0; from < text.length; ) {
+    const to = next({ from, opening: openingAt(blocks, from) });
+    pieces.push(pieceOf(text, blocks, { from, to, opening: openingAt(blocks, from) }));
+    from = to;
+  }
+  return pieces;
+}
+
+function pieceOf(text: string, blocks: readonly Block[], { from, to, opening }: Cut & { readonly to: number }): Piece {
+  const own = text.slice(from, to);
+  return { opening, text: own, closing: ownMarker(blocks, { text, at: to }) };
+}
+
+function openingAt(blocks: readonly Block[], at: number): string {
+  const block = blocks.find(({ kind, bodyStart, closeStart }) => kind === 'fence' && at > bodyStart && at < closeStart);
+  return block?.reopening ?? '';
+}
+
+interface Section {
+  readonly text: string;
+  readonly isWide: boolean;
+}
+
+/** Tables too large for one message, and what stands between them. */
+function sections(text: string, limit: number): readonly Section[] {
+  const wide = findBlocks(text).filter(({ kind, start, end }) => kind === 'table' && end - start > limit);
+  const found: Section[] = [];
+  let from = 0;
+  for (const { start, end } of wide) {
+    if (text.slice(from, start).trim() !== '') found.push({ text: text.slice(from, start), isWide: false });
+    found.push({ text: text.slice(start, end), isWide: true });
+    from = end;
+  }
+  if (text.slice(from).trim() !== '') found.push({ text: text.slice(from), isWide: false });
+  return found;
+}

@@ -1,0 +1,44 @@
+import { commandOfText, createSeal, type ReplyCommand, textOfCommand } from '../../../../src/index.ts';
+
+/** What a button does: `page` changes the list that it stands in, `run` answers below it, `forget` takes out a message. */
+export const DEEDS = { page: 'p', run: 'r', confirm: 'c', forget: 'm' } as const;
+export type Deed = keyof typeof DEEDS;
+
+export interface Button {
+  readonly deed: Deed;
+  /** Who may press it. */
+  readonly ownerId: string;
+  readonly command: ReplyCommand;
+}
+
+/** Buttons carry their command and their owner, signed: they work after a restart, and only as they were made. */
+export interface Buttons {
+  write(button: Button): string;
+  /** Null for what this bot did not make. */
+  read(value: string): Button | null;
+}
+
+/** `secret` is known to this bot only. */
+export function createButtons(secret: string): Buttons {
+  const seal = createSeal(secret);
+  return {
+    write({ deed, ownerId, command }) {
+      return seal.close(`${DEEDS[deed]}.${ownerId}.${textOfCommand(command)}`);
+    },
+    read(value) {
+      const text = seal.open(value) ?? '';
+      const [, letter = '', ownerId = '', payload = ''] = /^(\w)\.(\w+)\.([\s\S]*)$/.exec(text) ?? [];
+      const deed = deedOf(letter);
+      return deed === null ? null : { deed, ownerId, command: commandOfText(payload) };
+    },
+  };
+}
+
+function deedOf(letter: string): Deed | null {
+  const found = Object.entries(DEEDS).find(([, own]) => own === letter)?.[0];
+  return found !== undefined && isDeed(found) ? found : null;
+}
+
+function isDeed(text: string): text is Deed {
+  return text in DEEDS;
+}

@@ -1,0 +1,244 @@
+import {
+  actionOf,
+  asksConfirmation,
+  type CommandInvocation,
+  describe,
+  errorReply,
+  type OptionSpec,
+  type ReplyCommand,
+  readCommandLine,
+} from '../../../../src/index.ts';
+import type { Acknowledge } from '../connection.ts';
+import { wordsOf } from '../map.ts';
+import { conversationsOf } from '../place.ts';
+import { nameOf } from '../places.ts';
+import { actionSchema, shortcutSchema, slashSchema, viewSchema } from '../wire.ts';
+import { missingFormOption } from './ask.ts';
+import type { Button } from './buttons.ts';
+import { confirmForm, formValues, inputForm, type Opened, readOpened } from './form.ts';
+import { isListing, LIST } from './home.ts';
+import { answer, invocationOf, openForm, UNSERVED, type Visit, type VisitParts } from './interaction.ts';
+import {
+  FORGET_MENU,
+  FORGOTTEN,
+  forgetCommand,
+  forgetQuestion,
+  mayForget,
+  REMEMBER_MENU,
+  rememberCommand,
+  type Target,
+} from './menus.ts';
+
+export interface CommandParts extends VisitParts {
+  /** Shows a person's App Home anew. */
+  readonly refreshHome: (userId: string, command: ReplyCommand) => Promise<void>;
+}
+
+/** Slash commands, message shortcuts, buttons and forms. */
+export interface CommandDesk {
+  command(body: unknown, acknowledge: Acknowledge): Promise<void>;
+  action(body: unknown, acknowledge: Acknowledge): Promise<void>;
+  shortcut(body: unknown, acknowledge: Acknowledge): Promise<void>;
+  view(body: unknown, acknowledge: Acknowledge): Promise<void>;
+  drained(): Promise<void>;
+}
+
+export function createCommandDesk(parts: CommandParts): CommandDesk {
+  const running = new Set<Promise<void>>();
+  /** Slack waits three seconds for the acknowledgement and half an hour for the answer. */
+  const serve = async (acknowledge: Acknowledge, work: () => Promise<void>): Promise<void> => {
+    await acknowledge();
+    const own = work().catch((error: unknown) => {
+      parts.log.warn('A command could not be answered', { cause: describe(error) });
+    });
+    running.add(own);
+    await own;
+    running.delete(own);
+  };
+  return {
+    command: (body, acknowledge) => serve(acknowledge, () => slash(parts, body)),
+    action: (body, acknowledge) => serve(acknowledge, () => press(parts, body)),
+    shortcut: (body, acknowledge) => serve(acknowledge, () => shortcut(parts, body)),
+    view: (body, acknowledge) => serve(acknowledge, () => submit(parts, body)),
+    async drained() {
+      await Promise.all(running);
+    },
+  };
+}
+
+async function slash(parts: CommandParts, body: unknown): Promise<void> {
+  const { command, text, user_id: userId, team_id: teamId, channel_id: channelId, ...rest } = slashSchema.parse(body);
+  const visit: Visit = {
+    userId,
+    teamId,
+    channelId,
+    threadTs: null,
+    triggerId: rest.trigger_id,
+    responseUrl: rest.response_url,
+    isHome: false,
+  };
+  const read = readCommandLine(lineOf(command, text, parts.settings.command_prefix));
+  if (read.kind === 'refused') return await answer(parts, visit, { reply: read.reply });
+  await run(parts, visit, { command: read.command, replace: false });
+}
+
+/** `/strata memory list` and `/strata-memory list` mean `/memory list`; alone it asks for help. */
+export function lineOf(command: string, text: string, prefix: string): string {
+  const own = command.replace(/^\//, '');
+  const words = text.trim().replace(/^\//, '');
+  if (own === prefix) return `/${words === '' ? 'help' : words}`;
+  const name = own.startsWith(`${prefix}-`) ? own.slice(prefix.length + 1) : own;
+  return `/${name} ${words}`.trim();
+}
+
+async function press(parts: CommandParts, body: unknown): Promise<void> {
+  const { user, team, channel, container, view, actions, ...rest } = actionSchema.parse(body);
+  const [action] = actions;
+  const isHome = view?.type === 'home';
+  const visit: Visit = {
+    userId: user.id,
+    teamId: user.team_id ?? team?.id ?? null,
+    channelId: channel?.id ?? (await homeOf(parts, user.id)),
+    threadTs: container?.thread_ts ?? null,
+    triggerId: rest.trigger_id,
+    responseUrl: rest.response_url,
+    isHome,
+  };
+  const button = parts.buttons.read(action?.selected_option?.value ?? action?.value ?? '');
+  if (button === null) {
+    return await answer(parts, visit, {
+      reply: errorReply('This button belongs to an older version of the bot. Use the command again.'),
+    });
+  }
+  if (button.ownerId !== user.id) {
+    return await answer(parts, visit, { reply: errorReply('Only the person who asked can use these buttons.') });
+  }
+  if (isHome && isListing(button.command)) return await parts.refreshHome(user.id, button.command);
+  await run(parts, visit, { command: button.command, replace: button.deed === 'page' });
+}
+
+/** The direct message of a person: where the App Home belongs. */
+async function homeOf({ workspace }: CommandParts, userId: string): Promise<string> {
+  const { channel } = await workspace.web.conversations.open({ users: userId });
+  return channel?.id ?? '';
+}
+
+async function shortcut(parts: CommandParts, body: unknown): Promise<void> {
+  const { callback_id: id, user, team, channel, message, ...rest } = shortcutSchema.parse(body);
+  const visit: Visit = {
+    userId: user.id,
+    teamId: user.team_id ?? team?.id ?? null,
+    channelId: channel.id,
+    threadTs: message.thread_ts ?? null,
+    triggerId: rest.trigger_id,
+    responseUrl: rest.response_url,
+    isHome: false,
+  };
+  const authorId = message.user ?? message.bot_id ?? '';
+  const target: Target = {
+    ts: message.ts,
+    threadTs: message.thread_ts ?? null,
+    authorId,
+    authorName: nameOf(await parts.places.user(authorId)) ?? message.username ?? authorId,
+    text: wordsOf(message, await parts.places.namesFor(message)),
+  };
+  if (id === REMEMBER_MENU) {
+    const command = rememberCommand(target, user.id);
+    if (command === null) return await answer(parts, visit, { reply: errorReply('There is no text to remember.') });
+    return await run(parts, visit, { command, replace: false });
+  }
+  if (id !== FORGET_MENU) return;
+  const command = forgetCommand(target);
+  const opened = openedBy(parts, visit, { deed: 'forget', command });
+  await openForm(parts, visit, confirmForm({ opened, command }, forgetQuestion(target)));
+}
+
+async function submit(parts: CommandParts, body: unknown): Promise<void> {
+  const { user, team, view, trigger_id: triggerId } = viewSchema.parse(body);
+  const opened = readOpened(view.private_metadata);
+  const button = opened === null ? null : parts.buttons.read(opened.sealed);
+  if (opened === null || button === null || button.ownerId !== user.id) return;
+  const { responseUrl, channelId, threadTs } = opened;
+  const teamId = user.team_id ?? team?.id ?? null;
+  const visit: Visit = {
+    userId: user.id,
+    teamId,
+    channelId,
+    threadTs,
+    triggerId,
+    responseUrl,
+    isHome: responseUrl === '',
+  };
+  if (button.deed === 'forget') return await forget(parts, visit, button.command);
+  const { path, options } = button.command;
+  await execute(parts, visit, {
+    command: { path, options: { ...options, ...formValues(view.state.values) } },
+    replace: false,
+  });
+}
+
+async function forget(parts: CommandParts, visit: Visit, { options }: ReplyCommand): Promise<void> {
+  const invocation = await invocationOf(parts, visit);
+  if (invocation === null) return await answer(parts, visit, { reply: UNSERVED });
+  const { ts = '', thread = '', author = '' } = options;
+  const who = { userId: visit.userId, rights: invocation.rights, isDirect: invocation.audience === 'dm' };
+  const refused = mayForget(author, who);
+  if (refused !== null) return await answer(parts, visit, { reply: refused });
+  const said = { channelId: visit.channelId, ts, threadTs: thread === '' ? null : thread };
+  for (const conversation of conversationsOf(parts.workspace.teamId, said)) {
+    await parts.sink.removed({ conversation, externalIds: [ts] });
+  }
+  await answer(parts, visit, { reply: FORGOTTEN });
+}
+
+interface Running {
+  readonly command: ReplyCommand;
+  readonly replace: boolean;
+}
+
+/** Asks what is missing or for a confirmation first; then does it. */
+async function run(parts: CommandParts, visit: Visit, running: Running): Promise<void> {
+  const { command } = running;
+  const missing = missingFormOption(command);
+  const opened = () => openedBy(parts, visit, { deed: 'confirm', command });
+  if (missing !== null) return await ask(parts, visit, { command, option: missing, opened: opened() });
+  if (asksConfirmation(command)) return await openForm(parts, visit, confirmForm({ opened: opened(), command }, null));
+  await execute(parts, visit, running);
+}
+
+async function execute(parts: CommandParts, visit: Visit, { command, replace }: Running): Promise<void> {
+  const invocation = await invocationOf(parts, visit);
+  if (invocation === null) return await answer(parts, visit, { reply: UNSERVED });
+  // What was searched for takes the place of the list, with its pages and menus.
+  if (visit.isHome && isListing(command)) return await parts.refreshHome(visit.userId, command);
+  const reply = await parts.sink.command({ ...invocation, ...command });
+  await answer(parts, visit, { reply, replace });
+  if (visit.isHome && CHANGING.has(command.path[1] ?? '')) await parts.refreshHome(visit.userId, LIST);
+}
+
+/** What changes the list that the App Home shows. */
+const CHANGING = new Set(['edit', 'pin', 'unpin', 'approve', 'reject', 'forget', 'remember']);
+
+async function ask(
+  parts: CommandParts,
+  visit: Visit,
+  { command, option, opened }: { readonly command: ReplyCommand; readonly option: OptionSpec; readonly opened: Opened },
+): Promise<void> {
+  const invocation = await invocationOf(parts, visit);
+  if (invocation === null) return await answer(parts, visit, { reply: UNSERVED });
+  await openForm(parts, visit, inputForm({ opened, command }, option, await wordingOf(parts, invocation, command)));
+}
+
+/** What is to be corrected, from the sibling that shows it. */
+async function wordingOf(parts: CommandParts, invocation: CommandInvocation, command: ReplyCommand): Promise<string> {
+  const sibling = { path: [command.path[0] ?? '', 'show'], options: command.options };
+  if (actionOf(sibling) === null || command.options['id'] === undefined) return '';
+  const reply = await parts.sink.command({ ...invocation, ...sibling });
+  return reply.tone === 'error' ? '' : reply.text;
+}
+
+function openedBy(parts: CommandParts, visit: Visit, button: Pick<Button, 'deed' | 'command'>): Opened {
+  const { channelId, threadTs, userId, responseUrl, isHome } = visit;
+  const sealed = parts.buttons.write({ ...button, ownerId: userId });
+  return { sealed, responseUrl: isHome ? '' : responseUrl, channelId, threadTs };
+}

@@ -1,0 +1,78 @@
+import type { ChannelSink, ReplyCommand } from '../../../../src/index.ts';
+import { isServed } from '../access.ts';
+import { keyOf } from '../place.ts';
+import { nameOf, type Places } from '../places.ts';
+import type { SlackSettings } from '../settings.ts';
+import type { Workspace } from '../workspace.ts';
+import type { Buttons } from './buttons.ts';
+import { actionsBlock, toMessage } from './render.ts';
+
+export interface HomeParts {
+  readonly workspace: Workspace;
+  readonly settings: SlackSettings;
+  readonly sink: ChannelSink;
+  readonly places: Places;
+  readonly buttons: Buttons;
+}
+
+export const LIST: ReplyCommand = { path: ['memory', 'list'], options: {} };
+
+/** What the App Home shows in itself, not above it. */
+export function isListing({ path: [name, sub], options }: ReplyCommand): boolean {
+  return name === 'memory' && (sub === 'list' || (sub === 'search' && Boolean(options['query']?.trim())));
+}
+
+/** The App Home: what the bot remembers with this person, to look at, search, correct, forget and take along. */
+export interface Home {
+  publish(userId: string, command?: ReplyCommand): Promise<void>;
+}
+
+export function createHome(parts: HomeParts): Home {
+  const { workspace, settings, sink, places, buttons } = parts;
+  return {
+    async publish(userId, command = LIST) {
+      const { channel } = await workspace.web.conversations.open({ users: userId });
+      const channelId = channel?.id ?? '';
+      const user = await places.user(userId);
+      const isOutsider = (user?.team_id ?? workspace.teamId) !== workspace.teamId;
+      if (channelId === '' || !isServed(settings, { channelId, userId, isOutsider })) return;
+      const reply = await sink.command({
+        conversation: keyOf({ teamId: workspace.teamId, channelId, threadTs: null }),
+        audience: 'dm',
+        author: { id: userId, name: nameOf(user) ?? userId, kind: 'person' },
+        rights: settings.operators.includes(userId) ? 'operator' : 'member',
+        ...command,
+      });
+      const seal = (
+        button: Parameters<typeof buttons.write>[0] | Omit<Parameters<typeof buttons.write>[0], 'ownerId'>,
+      ) => buttons.write({ ...button, ownerId: userId });
+      const { blocks } = toMessage(reply, seal);
+      const tools = actionsBlock(TOOLS, seal);
+      await workspace.web.apiCall('views.publish', {
+        user_id: userId,
+        view: { type: 'home', blocks: [INTRODUCTION, ...tools, { type: 'divider' }, ...blocks] },
+      });
+    },
+  };
+}
+
+const INTRODUCTION = {
+  type: 'section',
+  text: {
+    type: 'plain_text',
+    text: 'What the bot remembers from your direct messages. Each line has a menu: look at it, see where it comes from, correct it, forget it.',
+  },
+};
+
+const TOOLS = [
+  { label: 'All', style: 'plain', deed: 'page', command: LIST },
+  { label: 'Search', style: 'plain', deed: 'run', command: { path: ['memory', 'search'], options: {} } },
+  { label: 'Remember something', style: 'plain', deed: 'run', command: { path: ['memory', 'remember'], options: {} } },
+  { label: 'Take a copy', style: 'plain', deed: 'run', command: { path: ['memory', 'export'], options: {} } },
+  {
+    label: 'Forget everything about me',
+    style: 'danger',
+    deed: 'run',
+    command: { path: ['memory', 'forget'], options: { id: 'me' } },
+  },
+] as const;

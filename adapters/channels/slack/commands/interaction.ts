@@ -1,0 +1,126 @@
+import {
+  type Audience,
+  type ChannelSink,
+  type CommandInvocation,
+  type CommandReply,
+  type ConversationKey,
+  describe,
+  errorReply,
+  type Log,
+} from '../../../../src/index.ts';
+import { isServed } from '../access.ts';
+import { isDirect, isNewer, keyOf, PLATFORM, placeOfKey } from '../place.ts';
+import { audienceOf, nameOf, type Places } from '../places.ts';
+import type { SlackSettings } from '../settings.ts';
+import type { Workspace } from '../workspace.ts';
+import type { Button, Buttons } from './buttons.ts';
+import { type ReplyMessage, toMessage } from './render.ts';
+import type { Responder } from './respond.ts';
+
+export interface VisitParts {
+  readonly workspace: Workspace;
+  readonly settings: SlackSettings;
+  readonly sink: ChannelSink;
+  readonly places: Places;
+  readonly buttons: Buttons;
+  readonly responder: Responder;
+  readonly log: Log;
+}
+
+/** Where an interaction came from, with what every answer needs of it. */
+export interface Visit {
+  readonly userId: string;
+  readonly teamId: string | null;
+  readonly channelId: string;
+  readonly threadTs: string | null;
+  readonly triggerId: string;
+  /** Empty in the App Home. */
+  readonly responseUrl: string;
+  readonly isHome: boolean;
+}
+
+interface Answer {
+  readonly reply: CommandReply;
+  /** Instead of the message that the button stands in. */
+  readonly replace?: boolean;
+}
+
+export const UNSERVED = errorReply('The bot does not serve you here.');
+
+/** Null where the bot, by its lists, does not serve the person or the place. */
+export async function invocationOf(parts: VisitParts, visit: Visit): Promise<CommandInvocation | null> {
+  const { settings, workspace, places } = parts;
+  const { userId, channelId } = visit;
+  const user = await places.user(userId);
+  const home = user?.team_id ?? visit.teamId ?? workspace.teamId;
+  const isOutsider = user?.is_stranger === true || home !== workspace.teamId;
+  if (!isServed(settings, { channelId, userId, isOutsider })) return null;
+  const channel = isDirect(channelId, null) ? null : await places.channel(channelId);
+  const audience: Audience = isDirect(channelId, null) ? 'dm' : channel === null ? 'private' : audienceOf(channel);
+  const manages = !isOutsider && (user?.is_admin === true || user?.is_owner === true || channel?.creator === userId);
+  return {
+    conversation: await conversationOf(parts, visit),
+    audience,
+    author: { id: userId, name: nameOf(user) ?? userId, kind: 'person' },
+    rights: settings.operators.includes(userId) ? 'operator' : manages ? 'moderator' : 'member',
+    path: [],
+    options: {},
+  };
+}
+
+/** Slack tells no thread with a command: in a direct message of many threads, the newest is meant. */
+async function conversationOf({ workspace, settings, sink }: VisitParts, visit: Visit): Promise<ConversationKey> {
+  const { channelId, threadTs } = visit;
+  const own = keyOf({ teamId: workspace.teamId, channelId, threadTs });
+  if (threadTs !== null || !isDirect(channelId, null) || settings.direct_conversation === 'person') return own;
+  const here = (await sink.cursors(PLATFORM)).filter(({ conversation }) => {
+    const place = placeOfKey(conversation);
+    return place.teamId === workspace.teamId && place.channelId === channelId;
+  });
+  return here.toSorted((one, other) => (isNewer(one.externalId, other.externalId) ? -1 : 1))[0]?.conversation ?? own;
+}
+
+/** Slack lets a form open for three seconds after the click: later ones are answered in words. */
+export async function openForm(parts: VisitParts, visit: Visit, view: object): Promise<void> {
+  try {
+    await open(parts, visit, view);
+  } catch (error) {
+    parts.log.warn('Slack did not open a form', { cause: describe(error) });
+    const reply = errorReply('Slack could not open the question in time. Try it again.');
+    await answer(parts, { ...visit, isHome: false }, { reply });
+  }
+}
+
+async function open({ workspace }: VisitParts, { triggerId }: Visit, view: object): Promise<void> {
+  await workspace.web.apiCall('views.open', { trigger_id: triggerId, view });
+}
+
+export async function answer(parts: VisitParts, visit: Visit, { reply, replace = false }: Answer): Promise<void> {
+  const seal = (button: Pick<Button, 'deed' | 'command'>) => parts.buttons.write({ ...button, ownerId: visit.userId });
+  const message = toMessage(reply, seal);
+  if (visit.isHome) return await show(parts, visit, { message, title: reply.title });
+  const { responseUrl, channelId, threadTs, userId } = visit;
+  await parts.responder.answer({ responseUrl, channelId, threadTs, userId }, message, {
+    ephemeral: reply.ephemeral,
+    replace,
+  });
+}
+
+/** In the App Home there is no place for an answer: it opens above, or comes as a direct message once the moment is over. */
+async function show(
+  parts: VisitParts,
+  visit: Visit,
+  { message, title }: { readonly message: ReplyMessage; readonly title: string },
+): Promise<void> {
+  const { channelId, userId } = visit;
+  const direct = { responseUrl: '', channelId, threadTs: null, userId };
+  const note = () => parts.responder.answer(direct, message, { ephemeral: true, replace: false });
+  if (message.files.length > 0) return await note();
+  const view = {
+    type: 'modal',
+    title: { type: 'plain_text', text: title.slice(0, 24).toWellFormed() },
+    close: { type: 'plain_text', text: 'Close' },
+    blocks: message.blocks.filter(({ type }) => type !== 'actions'),
+  };
+  await open(parts, visit, view).catch(note);
+}

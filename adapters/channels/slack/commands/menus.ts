@@ -1,0 +1,43 @@
+import { type CommandReply, errorReply, makeReply, type ReplyCommand } from '../../../../src/index.ts';
+
+export const REMEMBER_MENU = 'remember_message';
+export const FORGET_MENU = 'forget_message';
+
+export interface Target {
+  readonly ts: string;
+  readonly threadTs: string | null;
+  readonly authorId: string;
+  readonly authorName: string;
+  readonly text: string;
+}
+
+/** "Remember this": the message as its author said it. Null when there is no text. */
+export function rememberCommand({ authorId, authorName, text }: Target, userId: string): ReplyCommand | null {
+  if (text.trim() === '') return null;
+  const said = authorId === userId ? text : `${authorName} said: ${text}`;
+  return { path: ['memory', 'remember'], options: { text: said } };
+}
+
+/** "Forget this", after the question. */
+export function forgetCommand({ ts, threadTs, authorId }: Target): ReplyCommand {
+  return { path: ['forget'], options: { ts, thread: threadTs ?? '', author: authorId } };
+}
+
+export function forgetQuestion({ authorName, text }: Target): string {
+  const excerpt = text.replace(/\s+/g, ' ').slice(0, 200).toWellFormed();
+  return `The bot forgets this message of ${authorName}, and what it remembers from it alone. The message itself stays.\n${excerpt}`;
+}
+
+/** Whose message it is may have it forgotten, and who manages the place. */
+export function mayForget(
+  authorId: string,
+  who: { readonly userId: string; readonly rights: string; readonly isDirect: boolean },
+): CommandReply | null {
+  if (authorId === who.userId || who.rights !== 'member' || who.isDirect) return null;
+  return errorReply('Only who wrote a message, and those who manage this place, can have it forgotten.');
+}
+
+export const FORGOTTEN = makeReply('Forgotten', {
+  text: 'The bot no longer knows this message.',
+  tone: 'success',
+});

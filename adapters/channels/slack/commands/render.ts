@@ -1,0 +1,145 @@
+import { type CommandReply, type ReplyCommand, type ReplyFile, renderReply } from '../../../../src/index.ts';
+import { escapeText, type SlackBlock } from '../outbound/format.ts';
+import type { Button, Deed } from './buttons.ts';
+
+const TITLE = 150;
+const SECTION = 2900;
+const FIELD = 1900;
+const FIELDS = 10;
+const MOST_BLOCKS = 45;
+const MOST_BUTTONS = 25;
+const LABEL = 70;
+/** Longer values fit no button, longer ones still no entry of a menu. */
+const BUTTON_VALUE = 1900;
+const MENU_VALUE = 150;
+
+const SIGNS = { info: '', success: '✅ ', error: '⚠️ ' } as const;
+
+export interface ReplyMessage {
+  readonly text: string;
+  readonly blocks: readonly SlackBlock[];
+  readonly files: readonly ReplyFile[];
+}
+
+export type Seal = (button: Pick<Button, 'deed' | 'command'>) => string;
+
+/** What does not fit Slack's limits is cut in the message and sent along whole as a file. */
+export function toMessage(reply: CommandReply, seal: Seal): ReplyMessage {
+  const plain = renderReply(reply, { color: false });
+  const texts = reply.text === '' ? [] : chunks(reply.text);
+  const content = [
+    { type: 'header', text: { type: 'plain_text', text: clip(`${SIGNS[reply.tone]}${reply.title}`, TITLE) } },
+    ...texts.map((text) => section(escapeText(text))),
+    ...fieldBlocks(reply),
+    ...rowBlocks(reply, seal),
+    ...pageBlocks(reply),
+  ];
+  const buttons = buttonBlocks(reply, seal);
+  const kept = content.slice(0, MOST_BLOCKS - buttons.length);
+  const isCut = kept.length < content.length || reply.fields.some(({ value }) => value.length > FIELD);
+  const whole = isCut ? [{ name: 'whole.txt', text: plain }] : [];
+  const own = reply.file === null ? [] : [reply.file];
+  return { text: escapeText(clip(plain, SECTION)), blocks: [...kept, ...buttons], files: [...own, ...whole] };
+}
+
+function section(text: string, more: object = {}): SlackBlock {
+  return { type: 'section', text: { type: 'mrkdwn', text, verbatim: true }, ...more };
+}
+
+/** Escaping lengthens a text: the pieces leave room for it. */
+function chunks(text: string): readonly string[] {
+  const size = SECTION / 2;
+  const count = Math.ceil(text.length / size);
+  return Array.from({ length: count }, (_, index) => text.slice(index * size, (index + 1) * size).toWellFormed());
+}
+
+function fieldBlocks({ fields }: CommandReply): readonly SlackBlock[] {
+  const all = fields.map(({ name, value }) => ({
+    type: 'mrkdwn',
+    text: `*${clip(escapeText(name), 200)}*\n${clip(escapeText(value), FIELD) || '–'}`,
+    verbatim: true,
+  }));
+  const count = Math.ceil(all.length / FIELDS);
+  return Array.from({ length: count }, (_, index) => ({
+    type: 'section',
+    fields: all.slice(index * FIELDS, (index + 1) * FIELDS),
+  }));
+}
+
+/** A row a section: Slack's tables are one a message, and carry no menus. A memory's row has what can be done with it. */
+function rowBlocks({ rows, title }: CommandReply, seal: Seal): readonly SlackBlock[] {
+  if (rows === null) return [];
+  return rows.cells.map((cells) => {
+    const [first = '', ...rest] = cells.map((cell) => cell.replaceAll('\n', ' '));
+    const line = [
+      `\`${escapeText(first.replaceAll('`', "'")) || '–'}\``,
+      ...rest.filter((cell) => cell !== '').map(cellText),
+    ];
+    const menu = title === 'Memory' && rows.columns[0] === 'ID' ? memoryMenu(first, seal) : null;
+    return section(clip(line.join(' · '), SECTION), menu === null ? {} : { accessory: menu });
+  });
+}
+
+/** The blocks are verbatim: Slack makes no links of its own there. */
+function cellText(cell: string): string {
+  const text = escapeText(cell);
+  return /^https:\/\/[^\s|]+$/.test(cell) ? `<${text}|open>` : text;
+}
+
+const MEMORY_DEEDS = {
+  Show: 'show',
+  'Where it comes from': 'why',
+  Edit: 'edit',
+  Pin: 'pin',
+  Forget: 'forget',
+} as const;
+
+function memoryMenu(id: string, seal: Seal): object | null {
+  const options = Object.entries(MEMORY_DEEDS).map(([label, sub]) => ({
+    text: { type: 'plain_text', text: label },
+    value: seal({ deed: 'run', command: { path: ['memory', sub], options: { id } } }),
+  }));
+  if (options.some(({ value }) => value.length > MENU_VALUE)) return null;
+  return { type: 'overflow', action_id: `menu ${id}`, options };
+}
+
+function pageBlocks({ page }: CommandReply): readonly SlackBlock[] {
+  if (page === null) return [];
+  return [{ type: 'context', elements: [{ type: 'plain_text', text: `Page ${page.number} of ${page.of}` }] }];
+}
+
+export interface ReplyButton {
+  readonly label: string;
+  readonly style: 'plain' | 'danger';
+  readonly deed: Deed;
+  readonly command: ReplyCommand;
+}
+
+function buttonBlocks({ page, actions }: CommandReply, seal: Seal): readonly SlackBlock[] {
+  const pages: ReplyButton[] = [
+    ...(page?.previous ? [{ label: 'Previous', style: 'plain', deed: 'page', command: page.previous } as const] : []),
+    ...(page?.next ? [{ label: 'Next', style: 'plain', deed: 'page', command: page.next } as const] : []),
+  ];
+  const all = [...pages, ...actions.map((action): ReplyButton => ({ ...action, deed: 'run' }))];
+  return actionsBlock(all, seal);
+}
+
+export function actionsBlock(buttons: readonly ReplyButton[], seal: Seal): readonly SlackBlock[] {
+  const elements = buttons
+    .map(({ label, style, deed, command }, index) => ({
+      type: 'button',
+      action_id: `button ${index}`,
+      text: { type: 'plain_text', text: clip(label, LABEL) },
+      value: seal({ deed, command }),
+      ...(style === 'danger' ? { style: 'danger' } : {}),
+    }))
+    .filter(({ value }) => value.length <= BUTTON_VALUE)
+    .slice(0, MOST_BUTTONS);
+  return elements.length === 0 ? [] : [{ type: 'actions', elements }];
+}
+
+const CUT = '…';
+
+export function clip(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}${CUT}`;
+}

@@ -1,0 +1,61 @@
+import type { Workspace } from '../workspace.ts';
+import type { ReplyMessage } from './render.ts';
+
+/** Answers go to the address that came with the command; where there is none, to the place as a note for the person. */
+export interface Target {
+  readonly responseUrl: string;
+  readonly channelId: string;
+  readonly threadTs: string | null;
+  readonly userId: string;
+}
+
+export interface Responder {
+  answer(
+    target: Target,
+    message: ReplyMessage,
+    how: { readonly ephemeral: boolean; readonly replace: boolean },
+  ): Promise<void>;
+}
+
+const TIME_LIMIT_MS = 8_000;
+
+export function createResponder(workspace: Workspace, fetcher: typeof globalThis.fetch): Responder {
+  return {
+    async answer(target, message, { ephemeral, replace }) {
+      const { text, blocks } = message;
+      const { responseUrl, channelId, threadTs, userId } = target;
+      const thread = threadTs === null ? {} : { thread_ts: threadTs };
+      if (responseUrl === '') {
+        await workspace.web.apiCall('chat.postEphemeral', {
+          channel: channelId,
+          user: userId,
+          text,
+          blocks,
+          ...thread,
+        });
+      } else {
+        const kind = replace ? { replace_original: true } : { response_type: ephemeral ? 'ephemeral' : 'in_channel' };
+        await send(fetcher, responseUrl, { text, blocks, replace_original: replace, ...kind, ...thread });
+      }
+      if (message.files.length > 0) await sendFiles(workspace, target, message);
+    },
+  };
+}
+
+async function send(fetcher: typeof globalThis.fetch, url: string, body: object): Promise<void> {
+  const response = await fetcher(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json; charset=utf-8' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(TIME_LIMIT_MS),
+  });
+  if (!response.ok) throw new Error(`Slack did not take an answer: status ${response.status}`);
+}
+
+/** A note for one person can carry no file: it comes as a direct message. */
+async function sendFiles({ web }: Workspace, { userId }: Target, { files }: ReplyMessage): Promise<void> {
+  const { channel } = await web.conversations.open({ users: userId });
+  if (channel?.id === undefined) return;
+  for (const { name, text } of files)
+    await web.files.uploadV2({ channel_id: channel.id, filename: name, content: text });
+}

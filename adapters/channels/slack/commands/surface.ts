@@ -1,0 +1,119 @@
+import { describe, type InboundMessage, type Log, type StateStore } from '../../../../src/index.ts';
+import { isServed } from '../access.ts';
+import { channelIn, type Viewing } from '../inbound/user-context.ts';
+import { isDirect, placeOfKey } from '../place.ts';
+import type { SlackSettings } from '../settings.ts';
+import { appContextChangedSchema, assistantSchema, homeOpenedSchema } from '../wire.ts';
+import type { Workspace } from '../workspace.ts';
+import type { Home } from './home.ts';
+
+const GREETED = 'slack.greeted';
+const TITLE_LENGTH = 60;
+
+export interface SurfaceParts {
+  readonly workspace: Workspace;
+  readonly settings: SlackSettings;
+  readonly state: StateStore;
+  readonly home: Home;
+  readonly viewing: Viewing;
+  readonly log: Log;
+}
+
+/** What Slack's agent surface shows around a conversation. Best effort: nothing here keeps a message from being stored. */
+export interface Surface {
+  /** True when the event was one of the surface. */
+  event(type: string, event: unknown): boolean;
+  /** The first message of a conversation was stored. */
+  began(message: InboundMessage): void;
+  drained(): Promise<void>;
+}
+
+export function createSurface(parts: SurfaceParts): Surface {
+  let running: Promise<unknown> = Promise.resolve();
+  /** One after the other: two events at once greet once. */
+  const later = (work: () => Promise<unknown>): void => {
+    running = running.then(work).catch((error: unknown) => {
+      parts.log.debug('A part of the surface could not be shown', { cause: describe(error) });
+    });
+  };
+  const { settings } = parts;
+  /** At once: the next message may be on its way. */
+  const looks = (userId: string, channelId: string | null): void => {
+    const told = Promise.allSettled([parts.viewing.told(userId, channelId)]);
+    later(() => told);
+  };
+  const serves = (channelId: string, userId: string) => isServed(settings, { channelId, userId, isOutsider: false });
+  const handlers: Readonly<Record<string, (event: unknown) => void>> = {
+    app_home_opened(event) {
+      const { user, channel, tab, context } = homeOpenedSchema.parse(event);
+      if (!serves(channel, user)) return;
+      if (context) looks(user, channelIn(context));
+      if (tab === 'home') later(() => parts.home.publish(user));
+      else if (settings.surface === 'agent') later(() => welcome(parts, { channel, user, threadTs: null }));
+    },
+    assistant_thread_started(event) {
+      const { user_id: user, channel_id: channel, thread_ts: threadTs, context } = threadIn(event);
+      if (!serves(channel, user)) return;
+      looks(user, context?.channel_id ?? null);
+      later(() => welcome(parts, { channel, user, threadTs }));
+    },
+    assistant_thread_context_changed(event) {
+      const { user_id: user, channel_id: channel, context } = threadIn(event);
+      if (serves(channel, user)) looks(user, context?.channel_id ?? null);
+    },
+    app_context_changed(event) {
+      const { user, context } = appContextChangedSchema.parse(event);
+      if (user) looks(user, channelIn(context));
+    },
+  };
+  return {
+    event(type, event) {
+      const handler = handlers[type];
+      handler?.(event);
+      return handler !== undefined;
+    },
+    began(message) {
+      const { channelId, threadTs } = placeOfKey(message.conversation);
+      if (threadTs === null || !isDirect(channelId, null)) return;
+      const title = message.text.replace(/\s+/g, ' ').slice(0, TITLE_LENGTH).toWellFormed();
+      const { web } = parts.workspace;
+      if (title !== '')
+        later(() => web.assistant.threads.setTitle({ channel_id: channelId, thread_ts: threadTs, title }));
+    },
+    async drained() {
+      await running;
+    },
+  };
+}
+
+function threadIn(event: unknown) {
+  return assistantSchema.parse(event).assistant_thread;
+}
+
+interface Opening {
+  readonly channel: string;
+  readonly user: string;
+  /** The assistant's thread; null on the agent surface, where there is none yet. */
+  readonly threadTs: string | null;
+}
+
+/** Suggestions each time, the greeting once for each person, and in each of the assistant's threads. */
+async function welcome(
+  { workspace, settings, state }: SurfaceParts,
+  { channel, user, threadTs }: Opening,
+): Promise<void> {
+  const { web, teamId } = workspace;
+  const thread = threadTs === null ? {} : { thread_ts: threadTs };
+  const person = `${teamId}:${user}`;
+  const isGreeted = threadTs === null && (await state.get(GREETED, person)) !== undefined;
+  if (settings.greeting !== '' && !isGreeted) {
+    await state.set(GREETED, person, channel);
+    await web.chat.postMessage({ channel, text: settings.greeting, mrkdwn: false, ...thread });
+  }
+  if (settings.prompts.length === 0) return;
+  await web.apiCall('assistant.threads.setSuggestedPrompts', {
+    channel_id: channel,
+    ...thread,
+    prompts: settings.prompts,
+  });
+}

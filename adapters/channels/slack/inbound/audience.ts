@@ -1,0 +1,66 @@
+import type { Audience, ChannelSink, ConversationKey, Cursor, Log } from '../../../../src/index.ts';
+import { PLATFORM, placeOfKey } from '../place.ts';
+import { audienceOf, type Places } from '../places.ts';
+
+const MOST_KNOWN = 5_000;
+
+export interface AudienceParts {
+  readonly teamId: string;
+  readonly sink: ChannelSink;
+  readonly places: Places;
+  readonly log: Log;
+  readonly purgeOnLeave: boolean;
+}
+
+/** Keeps the bot told of who can read a conversation, and of places that it was removed from. */
+export interface AudienceWatch {
+  /** Resolves when the bot knows the audience of a conversation that it may have known otherwise. */
+  told(conversation: ConversationKey, audience: Audience): Promise<void>;
+  /** A channel may have changed hands: who reads it is looked at anew. */
+  changed(channelId: string): Promise<void>;
+  left(channelId: string): Promise<void>;
+}
+
+export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
+  const known = new Map<ConversationKey, Audience>();
+  const remember = (conversation: ConversationKey, audience: Audience): void => {
+    // Each thread is a conversation. What is not known any more is told once again.
+    if (known.size >= MOST_KNOWN) known.clear();
+    known.set(conversation, audience);
+  };
+  const ours = async (isMeant: (cursor: Cursor) => boolean): Promise<readonly Cursor[]> =>
+    (await parts.sink.cursors(PLATFORM)).filter(
+      (cursor) => placeOfKey(cursor.conversation).teamId === parts.teamId && isMeant(cursor),
+    );
+  const inChannel =
+    (channelId: string) =>
+    ({ conversation }: Cursor) =>
+      placeOfKey(conversation).channelId === channelId;
+  const purge = async (isMeant: (cursor: Cursor) => boolean): Promise<void> => {
+    for (const { conversation } of await ours(isMeant)) {
+      known.delete(conversation);
+      await parts.sink.left(conversation);
+    }
+  };
+  return {
+    async told(conversation, audience) {
+      if (known.get(conversation) === audience) return;
+      remember(conversation, audience);
+      await parts.sink.audienceChanged(conversation, audience);
+    },
+    async changed(channelId) {
+      parts.places.forget(channelId);
+      const channel = await parts.places.channel(channelId);
+      // Of a place that cannot be looked at, nothing is told elsewhere.
+      const audience = channel === null ? 'private' : audienceOf(channel);
+      if (channel === null) parts.log.warn('A channel that changed cannot be looked at', { channel: channelId });
+      for (const { conversation } of await ours(inChannel(channelId))) {
+        remember(conversation, audience);
+        await parts.sink.audienceChanged(conversation, audience);
+      }
+    },
+    async left(channelId) {
+      if (parts.purgeOnLeave) await purge(inChannel(channelId));
+    },
+  };
+}

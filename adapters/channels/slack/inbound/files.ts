@@ -1,0 +1,134 @@
+import { type AttachmentPart, cleanText } from '../../../../src/index.ts';
+import type { WireFile } from '../wire.ts';
+
+const TIME_LIMIT_MS = 5_000;
+const HOSTS = ['files.slack.com', 'slack-files.com'];
+const TEXT_ENDINGS =
+  /\.(?:txt|md|csv|tsv|log|json|ya?ml|toml|xml|html?|css|[cm]?[jt]sx?|py|rb|rs|go|java|kt|c|h|cpp|cs|sh|sql|ini|diff|patch)$/i;
+
+export type Fetch = (
+  url: URL,
+  options: {
+    readonly signal: AbortSignal;
+    readonly redirect: 'error';
+    readonly headers: Readonly<Record<string, string>>;
+  },
+) => Promise<Response>;
+
+export interface FileOptions {
+  readonly fetch: Fetch;
+  /** Sent to Slack's own servers only. */
+  readonly token: string;
+  readonly imageBytes: number;
+  readonly textBytes: number;
+  /** Where files may lie beside Slack's own servers; empty for nowhere. */
+  readonly extraHost: string;
+}
+
+export interface ReadFiles {
+  readonly attachments: readonly AttachmentPart[];
+  readonly texts: readonly string[];
+}
+
+/** Images as their bytes, since nobody else may fetch them; small text files as text; all others as their names. */
+export async function readFiles(files: readonly WireFile[], options: FileOptions): Promise<ReadFiles> {
+  const read = await Promise.all(files.map((file) => readFile(file, options)));
+  return {
+    attachments: read.flatMap(({ attachment }) => attachment ?? []),
+    texts: read.flatMap(({ text }) => text ?? []),
+  };
+}
+
+/** Of a file of another workspace a message tells the id alone: the rest is asked for. */
+export async function completeFiles(
+  files: readonly WireFile[],
+  ask: (id: string) => Promise<WireFile>,
+): Promise<readonly WireFile[]> {
+  const isBare = ({ file_access: access, mode }: WireFile) => access === 'check_file_info' || mode === 'file_access';
+  return await Promise.all(files.map(async (file) => (isBare(file) ? await ask(file.id).catch(() => file) : file)));
+}
+
+interface ReadFile {
+  readonly attachment?: AttachmentPart;
+  readonly text?: string;
+}
+
+async function readFile(file: WireFile, options: FileOptions): Promise<ReadFile> {
+  const name = file.name || file.title || file.id;
+  const mediaType = file.mimetype?.toLowerCase() || 'application/octet-stream';
+  const sizeBytes = file.size ?? 0;
+  const isGone = file.mode === 'tombstone' || file.mode === 'hidden_by_limit';
+  if (isGone) return { text: `[file no longer there: ${name}]` };
+  if (mediaType.startsWith('image/')) return await readImage(file, { name, options });
+  if (isText(mediaType, name) && sizeBytes > 0 && sizeBytes <= options.textBytes) {
+    const bytes = await download(file, options, options.textBytes);
+    const text = bytes === null ? null : textOf(bytes);
+    if (text !== null) return { text: `[file ${name}]\n${text}` };
+  }
+  return { attachment: { kind: 'attachment', name, mediaType, sizeBytes, reference: file.url_private ?? '' } };
+}
+
+async function readImage(
+  file: WireFile,
+  { name, options }: { readonly name: string; readonly options: FileOptions },
+): Promise<ReadFile> {
+  const announced = file.size ?? 0;
+  const bytes = announced > options.imageBytes ? null : await download(file, options, options.imageBytes);
+  const mediaType = bytes === null ? null : sniff(bytes);
+  if (bytes === null || mediaType === null) {
+    return { text: `[image not shown, ${(announced / 1_000_000).toFixed(1)} MB: ${name}]` };
+  }
+  const reference = `data:${mediaType};base64,${bytes.toString('base64')}`;
+  return { attachment: { kind: 'attachment', name, mediaType, sizeBytes: bytes.length, reference } };
+}
+
+/** What the bytes say, whatever was declared. Null for what no model reads, a sign-in page for one. */
+function sniff(bytes: Buffer): string | null {
+  if (bytes.subarray(0, 8).equals(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]))) return 'image/png';
+  if (bytes[0] === 0xff && bytes[1] === 0xd8 && bytes[2] === 0xff) return 'image/jpeg';
+  const head = bytes.subarray(0, 12).toString('latin1');
+  if (head.startsWith('GIF8')) return 'image/gif';
+  return head.startsWith('RIFF') && head.endsWith('WEBP') ? 'image/webp' : null;
+}
+
+function isText(mediaType: string, name: string): boolean {
+  return mediaType.startsWith('text/') || TEXT_ENDINGS.test(name);
+}
+
+function textOf(bytes: Buffer): string | null {
+  if (bytes.includes(0)) return null;
+  try {
+    return cleanText(new TextDecoder('utf-8', { fatal: true }).decode(bytes)).trim();
+  } catch {
+    return null;
+  }
+}
+
+/** Null for what cannot be had, or is larger than allowed. */
+async function download(file: WireFile, options: FileOptions, mostBytes: number): Promise<Buffer | null> {
+  const address = file.url_private_download ?? file.url_private ?? '';
+  if (!isTrusted(address, options.extraHost)) return null;
+  try {
+    const signal = AbortSignal.timeout(TIME_LIMIT_MS);
+    const headers = { authorization: `Bearer ${options.token}` };
+    const response = await options.fetch(new URL(address), { signal, redirect: 'error', headers });
+    if (!response.ok || response.body === null) return null;
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of response.body) {
+      size += chunk.byteLength;
+      if (size > mostBytes) return null;
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+  } catch {
+    return null;
+  }
+}
+
+function isTrusted(address: string, extraHost: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { host, protocol } = new URL(address);
+  if (extraHost !== '' && host === extraHost) return true;
+  return protocol === 'https:' && HOSTS.includes(host);
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { type ChannelSink, describe, type Log, type StateStore } from '../../../../src/index.ts';
+import { PLATFORM } from '../place.ts';
+
+/** The app was removed from a workspace, or its token was taken back. */
+export interface Ending {
+  /** Whose tokens were revoked; null when the app was removed. */
+  readonly revoked: readonly string[] | null;
+  /** When it happened, to the second; null when Slack did not tell. */
+  readonly at: number | null;
+}
+
+const removedSchema = z.object({ type: z.literal('app_uninstalled') });
+const revokedSchema = z.object({ type: z.literal('tokens_revoked'), tokens: z.object({ bot: z.array(z.string()) }) });
+const timeSchema = z.object({ event_time: z.number() });
+
+/** Null for every other event, and where tokens of people alone were revoked: those are none of ours. */
+export function endingOf(event: unknown, body: unknown): Ending | null {
+  const time = timeSchema.safeParse(body).data;
+  const at = time === undefined ? null : time.event_time * 1000;
+  if (removedSchema.safeParse(event).success) return { revoked: null, at };
+  const revoked = revokedSchema.safeParse(event).data?.tokens.bot ?? [];
+  return revoked.length === 0 ? null : { revoked, at };
+}
+
+/** What the channel itself keeps, by conversation or by workspace and person. */
+const NAMESPACES = [
+  'slack.beginnings',
+  'slack.drafts',
+  'slack.greeted',
+  'slack.posts',
+  'slack.threads',
+  'slack.viewing',
+];
+
+export interface LeavingParts {
+  readonly sink: ChannelSink;
+  readonly state: StateStore;
+  readonly log: Log;
+}
+
+/** Deletes everything that is kept of a workspace. */
+export async function forgetWorkspace({ sink, state, log }: LeavingParts, teamId: string): Promise<void> {
+  log.warn('The app was removed from a workspace; what was kept of it is deleted', { team: teamId });
+  try {
+    await sink.left({ workspace: `${PLATFORM}:${teamId}` });
+    for (const namespace of NAMESPACES) {
+      for (const { key } of await state.list(namespace)) {
+        const isOurs = key.startsWith(`${teamId}:`) || key.startsWith(`${PLATFORM}:${teamId}:`);
+        if (isOurs) await state.delete(namespace, key);
+      }
+    }
+  } catch (error) {
+    log.error('What was kept of a workspace could not be deleted', { team: teamId, cause: describe(error) });
+    throw error;
+  }
+}

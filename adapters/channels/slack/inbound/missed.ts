@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import type { Cursor } from '../../../../src/index.ts';
+import { servesPlace } from '../access.ts';
+import { isNewer, PLATFORM, placeOfKey } from '../place.ts';
+import { persistently } from '../web.ts';
+import type { CatchUpParts, Pace } from './catch-up.ts';
+
+const HOUR_MS = 3_600_000;
+/** A message may have been on its way to the store for so long while a newer one of another place was stored. */
+const MARGIN_S = 300;
+const PAGE = 200;
+
+/** A channel in which something may have been missed. */
+export interface MissedChannel {
+  readonly id: string;
+  /** What was stored last. */
+  readonly newest: string;
+  readonly cursors: readonly Cursor[];
+  readonly threads: readonly Thread[];
+}
+
+export interface Thread {
+  readonly ts: string;
+  /** What was read of it last. */
+  readonly newest: string;
+}
+
+/** Of this workspace, the newest first. */
+export async function cursorsOf({ sink, workspace }: CatchUpParts): Promise<readonly Cursor[]> {
+  const ours = (await sink.cursors(PLATFORM)).filter(
+    ({ conversation }) => placeOfKey(conversation).teamId === workspace.teamId,
+  );
+  return ours.toSorted((one, other) => other.at - one.at);
+}
+
+/** Those of which something is kept. */
+export function heardChannels(
+  { settings, clock }: Pick<CatchUpParts, 'settings' | 'clock'>,
+  all: readonly Cursor[],
+): readonly MissedChannel[] {
+  const served = all.filter(({ conversation }) => servesPlace(settings, placeOfKey(conversation).channelId));
+  const isRecent = ({ at }: Cursor) => clock.now() - at <= settings.catch_up.hours * HOUR_MS;
+  const channels = Map.groupBy(served, ({ conversation }) => placeOfKey(conversation).channelId);
+  return [...channels].map(([id, cursors]) => ({
+    id,
+    newest: cursors[0]?.externalId ?? '0',
+    cursors: cursors.filter(isRecent),
+    threads: cursors.filter(isRecent).flatMap(({ conversation, externalId }) => {
+      const { threadTs } = placeOfKey(conversation);
+      return threadTs === null ? [] : [{ ts: threadTs, newest: externalId }];
+    }),
+  }));
+}
+
+const pageSchema = z.object({
+  channels: z.array(z.object({ id: z.string() })).default([]),
+  response_metadata: z.object({ next_cursor: z.string().nullish() }).nullish(),
+});
+
+/**
+ * Those that the bot is in and has never heard from: it may have been invited or written to meanwhile. Most of them are
+ * silent, so they are read last, and as many as a minute's requests are enough for. A bot that keeps nothing yet missed nothing.
+ */
+export async function unheardChannels(
+  parts: CatchUpParts,
+  all: readonly Cursor[],
+  pace: Pace,
+): Promise<readonly MissedChannel[]> {
+  const newest = all.reduce((one, { externalId }) => (isNewer(externalId, one) ? externalId : one), '0');
+  if (newest === '0') return [];
+  const heard = new Set(all.map(({ conversation }) => placeOfKey(conversation).channelId));
+  const found: string[] = [];
+  const bound = Math.ceil(parts.settings.catch_up.requests_per_minute);
+  for (let cursor: string | null = ''; cursor !== null && found.length < bound; ) {
+    await pace();
+    const page = await readPage(parts, cursor);
+    found.push(...page.channels.map(({ id }) => id).filter((id) => !heard.has(id) && servesPlace(parts.settings, id)));
+    cursor = page.response_metadata?.next_cursor || null;
+  }
+  const since = (Number(newest) - MARGIN_S).toFixed(6);
+  return found.slice(0, bound).map((id) => ({ id, newest: since, cursors: [], threads: [] }));
+}
+
+async function readPage(parts: CatchUpParts, cursor: string): Promise<z.infer<typeof pageSchema>> {
+  const { web, userId: user } = parts.workspace;
+  const range = { types: 'public_channel,private_channel,mpim,im', exclude_archived: true, limit: PAGE };
+  const query = { ...range, user, ...(cursor === '' ? {} : { cursor }) };
+  return pageSchema.parse(await persistently(() => web.users.conversations(query), parts));
+}

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { describe, type Log, type StateStore } from '../../../../src/index.ts';
+import { isDirect } from '../place.ts';
+
+const NAMESPACE = 'slack.seen';
+
+/** The kinds of events that ever came. Slack tells no bot which events its app subscribes to: only what comes shows it. */
+export interface Seen {
+  saw(event: unknown): void;
+  /** Resolves when all of it is kept. */
+  drained(): Promise<void>;
+}
+
+export function createSeen({ state, log }: { readonly state: StateStore; readonly log: Log }): Seen {
+  const known = new Set<string>();
+  const running = new Set<Promise<void>>();
+  return {
+    saw(event) {
+      const kind = kindOf(event);
+      if (kind === null || known.has(kind)) return;
+      known.add(kind);
+      const keeping = state.set(NAMESPACE, kind, true).catch((error: unknown) => {
+        known.delete(kind);
+        log.debug('A kind of event was not noted', { kind, cause: describe(error) });
+      });
+      running.add(keeping);
+      keeping.finally(() => running.delete(keeping)).catch(() => undefined);
+    },
+    async drained() {
+      await Promise.all(running);
+    },
+  };
+}
+
+export async function seenKinds(state: StateStore): Promise<ReadonlySet<string>> {
+  return new Set((await state.list(NAMESPACE)).map(({ key }) => key));
+}
+
+const eventSchema = z.object({
+  type: z.string(),
+  channel: z.unknown(),
+  channel_type: z.string().nullish().catch(null),
+});
+
+const MESSAGES = new Map([
+  ['channel', 'message.channels'],
+  ['group', 'message.groups'],
+  ['im', 'message.im'],
+  ['mpim', 'message.mpim'],
+]);
+
+/** As the app subscribes to it. Null where the event does not say. */
+function kindOf(event: unknown): string | null {
+  const { type, channel, channel_type: channelType } = eventSchema.safeParse(event).data ?? {};
+  if (type !== 'message') return type ?? null;
+  const place = channelType ?? (isDirect(String(channel), null) ? 'im' : '');
+  return MESSAGES.get(place) ?? null;
+}

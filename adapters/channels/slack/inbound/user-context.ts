@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import type { ConversationKey, StateStore } from '../../../../src/index.ts';
+import type { Places } from '../places.ts';
+import type { WireAppContext } from '../wire.ts';
+import type { Workspace } from '../workspace.ts';
+
+const NAMESPACE = 'slack.viewing';
+const MOST_KNOWN = 5_000;
+
+export interface ViewingParts {
+  readonly workspace: Pick<Workspace, 'teamId'>;
+  readonly state: StateStore;
+  readonly places: Pick<Places, 'channel'>;
+}
+
+/** The channel that a person looks at while they write to the bot, as Slack's agent surface tells it. */
+export interface Viewing {
+  /** Null: nothing that the bot knows. */
+  told(userId: string, channelId: string | null): Promise<void>;
+  /** What stands before the next message of the person; null where nothing changed since the last one. */
+  noteFor(conversation: ConversationKey, userId: string): Promise<string | null>;
+}
+
+export function createViewing({ workspace, state, places }: ViewingParts): Viewing {
+  const known = new Map<string, string>();
+  const noted = new Map<ConversationKey, string>();
+  const keyOf = (userId: string) => `${workspace.teamId}:${userId}`;
+  const now = async (userId: string): Promise<string> => {
+    const key = keyOf(userId);
+    const value = known.get(key) ?? z.string().safeParse(await state.get(NAMESPACE, key)).data ?? '';
+    remember(known, key, value);
+    return value;
+  };
+  return {
+    async told(userId, channelId) {
+      if ((await now(userId)) === (channelId ?? '')) return;
+      remember(known, keyOf(userId), channelId ?? '');
+      await state.set(NAMESPACE, keyOf(userId), channelId ?? '');
+    },
+    async noteFor(conversation, userId) {
+      const channelId = await now(userId);
+      if (channelId === (noted.get(conversation) ?? '')) return null;
+      remember(noted, conversation, channelId);
+      // A channel that the bot cannot see has no name that it might tell.
+      const name = channelId === '' ? null : (await places.channel(channelId))?.name;
+      return name ? `[the sender is looking at #${name}]` : null;
+    },
+  };
+}
+
+function remember<Key>(map: Map<Key, string>, key: Key, value: string): void {
+  if (map.size >= MOST_KNOWN) map.clear();
+  map.set(key, value);
+}
+
+const messageContextSchema = z.object({ channel_id: z.string() });
+
+/** The first channel of what is looked at, or the one of a message that is. Slack orders by relevance. */
+export function channelIn(context: WireAppContext | null | undefined): string | null {
+  for (const { type, value } of context?.entities ?? []) {
+    if (type.endsWith('/channel_id') && typeof value === 'string') return value;
+    const message = messageContextSchema.safeParse(value).data;
+    if (message !== undefined) return message.channel_id;
+  }
+  return null;
+}

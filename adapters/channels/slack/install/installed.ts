@@ -1,0 +1,155 @@
+import { describe, type Log } from '../../../../src/index.ts';
+import { passes } from '../access.ts';
+import type { SlackBot } from '../bot.ts';
+import type { SlackSettings } from '../settings.ts';
+import { codeOf } from '../web.ts';
+import { type InstalledWorkspace, installedWorkspace, type Workspace } from '../workspace.ts';
+import type { Installation, Installations } from './installations.ts';
+import type { Roster } from './roster.ts';
+
+export interface InstalledParts {
+  readonly settings: SlackSettings;
+  readonly installations: Installations;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  open(workspace: Workspace): SlackBot;
+  renew(installation: Installation): Promise<Installation>;
+  secretFor(teamId: string): string;
+  /** Deletes everything that is kept of a workspace. */
+  forget(teamId: string): Promise<void>;
+}
+
+interface Member extends InstalledWorkspace {
+  readonly bot: SlackBot;
+}
+
+/** The bots of all workspaces that installed the app. */
+export function createInstalledRoster(parts: InstalledParts): Roster {
+  const { installations, log, signal } = parts;
+  const members = createMembers(parts);
+  const { of, running } = members;
+  const leave = async (teamId: string): Promise<void> => {
+    await installations.end(teamId);
+    members.dismiss(teamId);
+    await members.drained();
+    await parts.forget(teamId);
+    await installations.remove(teamId);
+  };
+  return {
+    ...{ of, running },
+    all: () => readAll(parts, of),
+    async ended(teamId, { revoked, at }) {
+      const known = (await installations.list()).find((installed) => installed.teamId === teamId);
+      if (known === undefined || (revoked !== null && !revoked.includes(known.botUserId))) return;
+      // Clocks differ: what seems to have ended before it began is asked about.
+      const isOld = !known.isEnding && at !== null && at + 1000 < known.installedAt;
+      if (!isOld || (await isGone(await of(teamId)))) return await leave(teamId);
+      log.info('A workspace has installed the app anew since it was removed', { team: teamId });
+    },
+    // The others go on, and there may be new ones.
+    refusal: async () => null,
+    async tidy() {
+      for (const { teamId, isEnding } of await installations.list()) {
+        if (signal.aborted) return;
+        try {
+          if (isEnding || (await isGone(await of(teamId)))) await leave(teamId);
+        } catch (error) {
+          log.warn('A workspace could not be looked at', { team: teamId, cause: describe(error) });
+        }
+      }
+    },
+    stop: members.stopAll,
+  };
+}
+
+interface Members extends Pick<Roster, 'of' | 'running'> {
+  dismiss(teamId: string): void;
+  /** Resolves when those that were dismissed have ended. */
+  drained(): Promise<void>;
+  /** They stay for what is still to be posted. */
+  stopAll(): Promise<void>;
+}
+
+/**
+ * A bot for each workspace, made when it is first needed. The store is asked each time: another gateway may have
+ * installed, renewed or removed the app since.
+ */
+function createMembers(parts: InstalledParts): Members {
+  const members = new Map<string, Member>();
+  const leaving = new Set<Promise<void>>();
+  const dismiss = (teamId: string): void => {
+    const stopped = members.get(teamId)?.bot.stop();
+    members.delete(teamId);
+    if (stopped === undefined) return;
+    leaving.add(stopped);
+    stopped.finally(() => leaving.delete(stopped)).catch(() => undefined);
+  };
+  return {
+    async of(teamId) {
+      const isWanted = passes(parts.settings.workspaces, teamId);
+      const found = isWanted ? await parts.installations.find(teamId) : null;
+      const installation = found === null ? null : await parts.renew(found);
+      const member = members.get(teamId);
+      if (installation !== null && member !== undefined && isSame(member, installation)) {
+        member.use(installation.token);
+        return member.bot;
+      }
+      dismiss(teamId);
+      if (installation === null) return null;
+      const made = createMember(parts, installation);
+      members.set(teamId, made);
+      return made.bot;
+    },
+    running: (teamId) => members.get(teamId)?.bot ?? null,
+    dismiss,
+    async drained() {
+      await Promise.all(leaving);
+    },
+    async stopAll() {
+      await Promise.all([...leaving, ...[...members.values()].map(({ bot }) => bot.stop())]);
+    },
+  };
+}
+
+/** The same bot, with a token that may be newer. */
+function isSame({ workspace }: Member, { botId, botUserId }: Installation): boolean {
+  return workspace.botId === botId && workspace.userId === botUserId;
+}
+
+function createMember(parts: InstalledParts, installation: Installation): Member {
+  const { settings, log } = parts;
+  const secret = parts.secretFor(installation.teamId);
+  const installed = installedWorkspace(installation, { settings, log, secret });
+  return { ...installed, bot: parts.open(installed.workspace) };
+}
+
+/** Those that cannot be read are told and passed over, unless there is no other: then the key is the wrong one. */
+async function readAll({ installations, log }: InstalledParts, of: Roster['of']): Promise<readonly SlackBot[]> {
+  const bots: SlackBot[] = [];
+  const failures: unknown[] = [];
+  for (const { teamId, isEnding } of await installations.list()) {
+    if (isEnding) continue;
+    try {
+      const bot = await of(teamId);
+      if (bot !== null) bots.push(bot);
+    } catch (error) {
+      failures.push(error);
+      log.error('A workspace is not served', { team: teamId, cause: describe(error) });
+    }
+  }
+  if (bots.length === 0 && failures.length > 0) throw failures[0];
+  return bots;
+}
+
+/** What Slack says of a bot whose app was removed: that it was may have been told while nobody listened. */
+const GONE = new Set(['account_inactive', 'token_revoked']);
+
+async function isGone(bot: SlackBot | null): Promise<boolean> {
+  try {
+    await bot?.workspace.web.auth.test();
+    return false;
+  } catch (error) {
+    if (GONE.has(codeOf(error) ?? '')) return true;
+    throw error;
+  }
+}

@@ -1,0 +1,58 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { StateStore as BoltStates, InstallURLOptions } from '@slack/bolt';
+import type { Clock, StateStore } from '../../../../src/index.ts';
+
+const NAMESPACE = 'slack.states';
+/** As long as a person may take to install; the cookie that binds the state to their browser lasts as long. */
+const VALID_MS = 600_000;
+
+export interface StatesParts {
+  /** The same for all gateways: the browser may come back to another one. */
+  readonly secret: string;
+  readonly state: StateStore;
+  readonly clock: Clock;
+  /** What every installation asks for. */
+  readonly options: InstallURLOptions;
+}
+
+/**
+ * The `state` of an installation: signed, good for ten minutes and for one use. Only used ones are stored, so that a
+ * visitor who only looks costs nothing. That it comes from the same browser is judged by the library, by a cookie.
+ */
+export function createStates({ secret, state, clock, options }: StatesParts): BoltStates {
+  const sign = (text: string) => createHmac('sha256', secret).update(text).digest('base64url');
+  return {
+    async generateStateParam() {
+      const text = `${clock.now() + VALID_MS}.${randomBytes(16).toString('base64url')}`;
+      return `${text}.${sign(text)}`;
+    },
+    async verifyStateParam(_now, given) {
+      const [until = '', nonce = '', signature = ''] = given.split('.');
+      if (!same(signature, sign(`${until}.${nonce}`))) throw refused('it was not made here');
+      if (clock.now() > Number(until)) throw refused('it is older than ten minutes');
+      if ((await state.get(NAMESPACE, nonce)) !== undefined) throw refused('it was used before');
+      await sweep(state, clock);
+      await state.set(NAMESPACE, nonce, Number(until));
+      return options;
+    },
+  };
+}
+
+/** Used ones are kept no longer than they would be good for. */
+async function sweep(state: StateStore, clock: Clock): Promise<void> {
+  for (const { key, value } of await state.list(NAMESPACE)) {
+    if (typeof value !== 'number' || value < clock.now()) await state.delete(NAMESPACE, key);
+  }
+}
+
+function same(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** With the code that the library gives such errors. */
+function refused(reason: string): Error {
+  return Object.assign(new Error(`The state of an installation was refused: ${reason}.`), { code: INVALID_STATE });
+}
+
+export const INVALID_STATE = 'slack_oauth_invalid_state';

@@ -1,0 +1,146 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Installation as BoltInstallation, HTTPReceiverOptions } from '@slack/bolt';
+import { type Clock, describe, type Log, type StateStore } from '../../../../src/index.ts';
+import { passes } from '../access.ts';
+import { INSTALL_PATH, REDIRECT_PATH, SCOPES } from '../manifest.ts';
+import { oauthOf, type SlackSettings } from '../settings.ts';
+import { clientOptions, codeOf, createWeb } from '../web.ts';
+import type { Installation, Installations } from './installations.ts';
+import { createStates, INVALID_STATE } from './oauth-state.ts';
+import { type Page, pageHtml } from './page.ts';
+import type { Vault } from './token-encryption.ts';
+
+export interface OAuthParts {
+  readonly settings: SlackSettings;
+  readonly installations: Installations;
+  readonly vault: Vault;
+  readonly state: StateStore;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export type OAuthOptions = Pick<
+  HTTPReceiverOptions,
+  'clientId' | 'clientSecret' | 'scopes' | 'redirectUri' | 'installationStore' | 'installerOptions'
+>;
+
+/** How the library installs the app: the two pages, the state, and what comes of it. */
+export function oauthOptions(parts: OAuthParts): OAuthOptions {
+  const { settings, vault, log } = parts;
+  const { clientId = '', clientSecret = '' } = oauthOf(settings) ?? {};
+  const scopes = SCOPES.map(([scope]) => scope);
+  const redirectUri = `${settings.http.public_url}${REDIRECT_PATH}`;
+  const options = { scopes, redirectUri };
+  return {
+    clientId,
+    clientSecret,
+    scopes,
+    redirectUri,
+    installationStore: {
+      storeInstallation: async (installation) => await keep(parts, installation),
+      // Only asked by the library's own way of authorizing, which is not used.
+      fetchInstallation: async () => await Promise.reject(new Error('Installations are read by their own store.')),
+    },
+    installerOptions: {
+      installPath: INSTALL_PATH,
+      redirectUriPath: REDIRECT_PATH,
+      stateStore: createStates({ ...parts, secret: vault.secretFor('states'), options }),
+      clientOptions: clientOptions(settings, log),
+      ...authorizationUrl(settings),
+      renderHtmlForInstallPath: (url) => pageHtml({ ...WELCOME, link: { label: 'Add to Slack', url } }),
+      callbackOptions: {
+        afterInstallation: async (...[installation, , , response]) => await mayStay(parts, installation, response),
+        success: (...[installation, , , response]) => answer(response, 200, done(installation)),
+        failure: (...[error, , , response]) => {
+          const { status, page } = failure(log, error);
+          answer(response, status, page);
+        },
+      },
+    },
+  };
+}
+
+const WELCOME = {
+  title: 'Add Strata to your workspace',
+  text: 'A chat bot that remembers, and shows what it remembers. Slack asks you next which workspace it is for, and what the bot may do there.',
+};
+
+/** Beside the Web API, as with Slack itself. */
+function authorizationUrl({ api_url: url }: SlackSettings): { readonly authorizationUrl?: string } {
+  return url === '' ? {} : { authorizationUrl: new URL('../../oauth/v2/authorize', url).href };
+}
+
+async function keep({ installations, clock, log }: OAuthParts, from: BoltInstallation): Promise<void> {
+  const installation = installationOf(from, clock.now());
+  if (installation === null) throw new Error('Slack gave no bot token for one workspace.');
+  await installations.put(installation);
+  log.info('The app was installed in a workspace', { team: installation.teamId });
+}
+
+/** Null for what is not one workspace's bot. */
+function installationOf({ team, bot }: BoltInstallation, installedAt: number): Installation | null {
+  if (team === undefined || bot === undefined) return null;
+  const { refreshToken, expiresAt } = bot;
+  const renewal =
+    refreshToken === undefined || expiresAt === undefined ? null : { refreshToken, expiresAt: expiresAt * 1000 };
+  const { id: botId, userId: botUserId, token } = bot;
+  return { teamId: team.id, teamName: team.name ?? team.id, botUserId, botId, token, renewal, installedAt };
+}
+
+/** What was installed but is not served is given back to Slack, and its page says why. */
+async function mayStay(
+  { settings, log }: OAuthParts,
+  installation: BoltInstallation,
+  response: ServerResponse<IncomingMessage>,
+): Promise<boolean> {
+  const refusal = refusalOf(settings, installation);
+  if (refusal === null) return true;
+  const token = installation.bot?.token;
+  if (token !== undefined) {
+    await createWeb(token, settings, log)
+      .auth.revoke()
+      .catch((error: unknown) => {
+        log.warn('A token that is not wanted could not be given back', { cause: describe(error) });
+      });
+  }
+  log.warn('An installation was refused', { team: installation.team?.id ?? null, reason: refusal });
+  answer(response, 403, { title: 'The app was not installed', text: refusal });
+  return false;
+}
+
+function refusalOf({ workspaces }: SlackSettings, { team, bot, isEnterpriseInstall }: BoltInstallation): string | null {
+  if (isEnterpriseInstall || team === undefined) {
+    return 'It is installed workspace by workspace, not for a whole organization. Begin again and choose one workspace.';
+  }
+  if (bot === undefined) return 'Slack gave it no bot token. Whoever runs it has to make the app from its manifest.';
+  return passes(workspaces, team.id) ? null : 'Whoever runs it does not serve this workspace.';
+}
+
+function done({ team }: BoltInstallation): Page {
+  const text = `Strata is in ${team?.name ?? 'your workspace'} now. Write to it directly, or /invite it into a channel and mention it.`;
+  const url = `https://app.slack.com/client/${encodeURIComponent(team?.id ?? '')}`;
+  return { title: 'The app is installed', text, link: { label: 'Open Slack', url } };
+}
+
+const AGAIN = { label: 'Begin again', url: INSTALL_PATH };
+const CANCELLED = 'slack_oauth_installer_authorization_error';
+const STATES = new Set([INVALID_STATE, 'slack_oauth_missing_state', 'slack_oauth_missing_code']);
+
+function failure(log: Log, error: Error & { readonly code: string }): { readonly status: number; readonly page: Page } {
+  const title = 'The app was not installed';
+  if (error.code === CANCELLED) {
+    return { status: 400, page: { title, text: 'You cancelled it. Nothing was changed.', link: AGAIN } };
+  }
+  log.warn('An installation failed', { code: codeOf(error) ?? error.code, cause: describe(error) });
+  if (STATES.has(error.code)) {
+    const text = 'It was begun in another browser, more than ten minutes ago, or is done already.';
+    return { status: 400, page: { title, text, link: AGAIN } };
+  }
+  const text = 'Slack did not complete it; the log of the bot says why.';
+  return { status: 502, page: { title, text, link: AGAIN } };
+}
+
+function answer(response: ServerResponse<IncomingMessage>, status: number, page: Page): void {
+  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
+  response.end(pageHtml(page));
+}

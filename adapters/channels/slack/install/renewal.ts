@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { type Clock, describe, type Log } from '../../../../src/index.ts';
+import { oauthOf, type SlackSettings } from '../settings.ts';
+import { createWeb } from '../web.ts';
+import type { Installation, Installations } from './installations.ts';
+
+/** A token that lasts for less is renewed. Slack gives twelve hours. */
+const AHEAD_MS = 2 * 3_600_000;
+/** After a failure the old token is used on; asked again no sooner. */
+const PAUSE_MS = 60_000;
+
+export interface RenewalParts {
+  readonly settings: SlackSettings;
+  readonly installations: Installations;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Renews tokens that end soon, for apps whose settings in Slack have that. */
+export function createRenewal(parts: RenewalParts): (installation: Installation) => Promise<Installation> {
+  const running = new Map<string, { readonly renewed: Promise<Installation>; readonly at: number }>();
+  return async (installation) => {
+    const now = parts.clock.now();
+    if (installation.renewal === null || installation.renewal.expiresAt - now > AHEAD_MS) return installation;
+    const last = running.get(installation.teamId);
+    if (last !== undefined && now - last.at < PAUSE_MS) return await last.renewed;
+    const renewed = renew(parts, installation, installation.renewal.refreshToken);
+    running.set(installation.teamId, { renewed, at: now });
+    return await renewed;
+  };
+}
+
+const renewedSchema = z.object({ access_token: z.string(), refresh_token: z.string(), expires_in: z.number() });
+
+async function renew(
+  { settings, installations, clock, log }: RenewalParts,
+  installation: Installation,
+  refreshToken: string,
+): Promise<Installation> {
+  const oauth = oauthOf(settings);
+  try {
+    const answer = await createWeb(undefined, settings, log).oauth.v2.access({
+      client_id: oauth?.clientId ?? '',
+      client_secret: oauth?.clientSecret ?? '',
+      grant_type: 'refresh_token',
+      refresh_token: refreshToken,
+    });
+    const { access_token: token, refresh_token: next, expires_in: seconds } = renewedSchema.parse(answer);
+    const renewal = { refreshToken: next, expiresAt: clock.now() + seconds * 1000 };
+    const renewed = { ...installation, token, renewal };
+    await installations.renew(renewed);
+    return renewed;
+  } catch (error) {
+    // Another gateway may have been first: a refresh token is good for one use.
+    const stored = await installations.find(installation.teamId);
+    if (stored !== null && stored.token !== installation.token) return stored;
+    log.warn('A token could not be renewed', { team: installation.teamId, cause: describe(error) });
+    return installation;
+  }
+}

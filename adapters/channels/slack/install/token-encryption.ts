@@ -1,0 +1,68 @@
+import { createCipheriv, createDecipheriv, createHmac, randomBytes, scrypt } from 'node:crypto';
+import { promisify } from 'node:util';
+import { StrataError } from '../../../../src/index.ts';
+
+/** Keeps the tokens of workspaces: what lies in the store can be read with the key alone. */
+export interface Vault {
+  seal(text: string, teamId: string): string;
+  /** Throws `SECRET_UNREADABLE` for what another key sealed, for another workspace, or what was changed since. */
+  open(sealed: string, teamId: string): string;
+  /** The same for all gateways, and for nobody else. */
+  secretFor(purpose: string): string;
+}
+
+const VERSION = 'v1';
+const ALGORITHM = 'aes-256-gcm';
+const KEY_BYTES = 32;
+/** As NIST SP 800-38D has it for random values. */
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** The same secret gives the same key in every gateway: the salt parts it from other uses only. */
+const SALT = 'strata slack installations';
+const COST = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
+
+const derive = promisify<string, string, number, typeof COST, Buffer>(scrypt);
+
+export async function openVault(secret: string): Promise<Vault> {
+  const master = await derive(secret, SALT, KEY_BYTES, COST);
+  const subkey = (purpose: string) => createHmac('sha256', master).update(purpose).digest();
+  const key = subkey('tokens');
+  const keyId = subkey('id').toString('hex').slice(0, 8);
+  return {
+    seal(text, teamId) {
+      const iv = randomBytes(IV_BYTES);
+      const cipher = createCipheriv(ALGORITHM, key, iv).setAAD(Buffer.from(teamId));
+      const whole = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+      return [VERSION, keyId, whole.toString('base64url')].join('.');
+    },
+    open(sealed, teamId) {
+      const [version, sealedBy = '', whole = ''] = sealed.split('.');
+      if (version !== VERSION) throw unreadable(teamId, 'it is written in a form that this version does not know');
+      if (sealedBy !== keyId) {
+        throw unreadable(teamId, `it was encrypted with the key ${sealedBy}, and installation_key is the key ${keyId}`);
+      }
+      try {
+        return decrypt(Buffer.from(whole, 'base64url'), key, teamId);
+      } catch {
+        throw unreadable(teamId, 'it was changed in the store, or belongs to another workspace');
+      }
+    },
+    secretFor: (purpose) => subkey(`secret ${purpose}`).toString('hex'),
+  };
+}
+
+function decrypt(whole: Buffer, key: Buffer, teamId: string): string {
+  const iv = whole.subarray(0, IV_BYTES);
+  const end = whole.length - TAG_BYTES;
+  const decipher = createDecipheriv(ALGORITHM, key, iv, { authTagLength: TAG_BYTES })
+    .setAAD(Buffer.from(teamId))
+    .setAuthTag(whole.subarray(end));
+  return Buffer.concat([decipher.update(whole.subarray(IV_BYTES, end)), decipher.final()]).toString('utf8');
+}
+
+function unreadable(teamId: string, reason: string): StrataError {
+  const what = `The token of the workspace ${teamId}`;
+  const remedy = 'Set installation_key to the value of then, or have the app installed there anew';
+  return new StrataError('SECRET_UNREADABLE', { what, reason, remedy });
+}

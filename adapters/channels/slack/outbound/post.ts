@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { type Clock, type Log, leadOf, type Post } from '../../../../src/index.ts';
+import { isOwn } from '../map.ts';
+import { placeOfKey } from '../place.ts';
+import type { SlackSettings } from '../settings.ts';
+import type { Threads } from '../threads.ts';
+import { codeOf, patiently, refusedBy } from '../web.ts';
+import { historySchema, type WireMessage } from '../wire.ts';
+import type { Workspace } from '../workspace.ts';
+import type { TakenDraft } from './drafts.ts';
+import { format } from './format.ts';
+
+export const EVENT_TYPE = 'strata_post';
+
+export interface PosterParts {
+  readonly workspace: Workspace;
+  readonly settings: Pick<SlackSettings, 'link_previews'>;
+  readonly threads: Threads;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface Poster {
+  /** Posts one body. Slack knows no key that posts once: a repeated attempt looks for the message first. */
+  send(post: Post, options: { readonly signal: AbortSignal }): Promise<string>;
+  /** Turns a message of the bot into this body. */
+  replace(draft: TakenDraft, post: Post, options: { readonly signal: AbortSignal }): Promise<string>;
+}
+
+const sentSchema = z.object({ ts: z.string() });
+
+export function createPoster(parts: PosterParts): Poster {
+  return {
+    async send(post, { signal }) {
+      try {
+        const threadTs = await parts.threads.forPost(post.conversation, nonceOf(post));
+        const placing = { post, threadTs, signal };
+        const found = post.attempt > 1 ? await findPosted(parts, placing) : NOTHING;
+        return found.messageTs ?? (await place(parts, { ...placing, hasFile: found.hasFile }));
+      } catch (error) {
+        throw signal.aborted ? error : refusedBy(error);
+      }
+    },
+    async replace({ ts, threadTs }, post, { signal }) {
+      await parts.threads.forPost(post.conversation, nonceOf(post), threadTs);
+      const { channelId: channel } = placeOfKey(post.conversation);
+      const { text, blocks, metadata } = messageOf(post);
+      const body = { channel, ts, text, metadata, parse: 'none', link_names: false };
+      await patiently(() => call(parts, 'chat.update', { ...body, blocks }), { clock: parts.clock, signal });
+      return ts;
+    },
+  };
+}
+
+interface Placing {
+  readonly post: Post;
+  readonly threadTs: string | null;
+  readonly signal: AbortSignal;
+}
+
+async function place(
+  parts: PosterParts,
+  { post, threadTs, signal, hasFile }: Placing & { readonly hasFile: boolean },
+): Promise<string> {
+  const { channelId: channel } = placeOfKey(post.conversation);
+  const target = { channel, ...(threadTs === null ? {} : { thread_ts: threadTs }) };
+  const previews = parts.settings.link_previews;
+  const rules = { parse: 'none', link_names: false, unfurl_links: previews, unfurl_media: previews };
+  if (!hasFile) await upload(parts, { post, threadTs, signal });
+  const { blocks, ...message } = messageOf(post);
+  const send = (body: object) =>
+    patiently(() => call(parts, 'chat.postMessage', { ...target, ...rules, ...message, ...body }), {
+      clock: parts.clock,
+      signal,
+    });
+  try {
+    return sentSchema.parse(await send(blocks.length === 0 ? {} : { blocks })).ts;
+  } catch (error) {
+    // The words matter more than their looks.
+    if (!BLOCK_ERRORS.has(codeOf(error) ?? '')) throw error;
+    parts.log.warn('Slack refused the blocks of a reply; it is posted as text', { code: codeOf(error) });
+    return sentSchema.parse(await send({})).ts;
+  }
+}
+
+const BLOCK_ERRORS = new Set(['invalid_blocks', 'invalid_blocks_format', 'msg_blocks_too_long']);
+
+function call({ workspace }: PosterParts, method: string, body: object): Promise<unknown> {
+  return workspace.web.apiCall(method, { ...body });
+}
+
+function messageOf(post: Post) {
+  const { body } = post;
+  const { text, blocks } = format(body.kind === 'text' ? body.text : announced(body.name, body.text));
+  const metadata = { event_type: EVENT_TYPE, event_payload: { nonce: nonceOf(post) } };
+  return { text, blocks, metadata };
+}
+
+/** The text belongs to it: after the data was wiped, another reply may get the same nonce of the store. */
+function nonceOf({ nonce, conversation, body }: Pick<Post, 'nonce' | 'conversation' | 'body'>): string {
+  const whole = [nonce, conversation, body.kind, body.text].join('\n');
+  return createHash('sha256').update(whole).digest('base64url').slice(0, 25);
+}
+
+/** The beginning of a text that comes as a file, and the file's name. */
+function announced(name: string, text: string): string {
+  const lead = leadOf(text);
+  return lead === '' ? name : `${lead}\n\n(${name})`;
+}
+
+/** The file first, the message that carries the nonce last. The name of the file carries it too; people see its title. */
+async function upload(parts: PosterParts, { post, threadTs, signal }: Placing): Promise<void> {
+  if (post.body.kind !== 'file') return;
+  const { name: title, text } = post.body;
+  const { channelId } = placeOfKey(post.conversation);
+  const thread = threadTs === null ? {} : { thread_ts: threadTs };
+  const file = { filename: fileNameOf(post), title, content: text, ...thread };
+  await patiently(() => parts.workspace.web.files.uploadV2({ channel_id: channelId, ...file }), {
+    clock: parts.clock,
+    signal,
+  });
+}
+
+function fileNameOf(post: Post): string {
+  const name = post.body.kind === 'file' ? post.body.name : '';
+  return name.replace(/(?=\.\w+$)|$/, `-${nonceOf(post)}`);
+}
+
+interface Found {
+  readonly messageTs: string | null;
+  readonly hasFile: boolean;
+}
+
+const NOTHING: Found = { messageTs: null, hasFile: false };
+
+/** Threads are given oldest first: what was posted last stands at the end. */
+const LOOK_BACK = { history: 100, replies: 900 };
+const PAGES = 5;
+
+/** Looks for the nonce among what the bot posted since. Throws when Slack does not tell: then nothing is repeated. */
+async function findPosted(parts: PosterParts, { post, threadTs, signal }: Placing): Promise<Found> {
+  const { channelId: channel } = placeOfKey(post.conversation);
+  const kind = threadTs === null ? 'history' : 'replies';
+  const target = { channel, limit: LOOK_BACK[kind], include_all_metadata: true };
+  const since = post.replyTo === null ? {} : { oldest: post.replyTo };
+  const query = { ...target, ...since, ...(threadTs === null ? {} : { ts: threadTs }) };
+  const fileName = fileNameOf(post);
+  let hasFile = false;
+  let cursor = '';
+  for (let page = 0; page < PAGES; page += 1) {
+    const range = cursor === '' ? query : { ...query, cursor };
+    const answer = historySchema.parse(
+      await patiently(() => call(parts, `conversations.${kind}`, range), { clock: parts.clock, signal }),
+    );
+    const own = answer.messages.filter((message) => isOwn(message, parts.workspace));
+    const found = own.find((message) => nonceIn(message) === nonceOf(post));
+    if (found !== undefined) return { messageTs: found.ts, hasFile: true };
+    hasFile ||= own.some(({ files }) => files?.some(({ name }) => name === fileName));
+    cursor = answer.response_metadata?.next_cursor ?? '';
+    if (!answer.has_more || cursor === '') break;
+  }
+  return { messageTs: null, hasFile };
+}
+
+function nonceIn({ metadata }: WireMessage): unknown {
+  return metadata?.event_type === EVENT_TYPE ? metadata.event_payload?.['nonce'] : null;
+}

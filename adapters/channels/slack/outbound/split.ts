@@ -1,0 +1,119 @@
+import { type PostBody, tidyReply } from '../../../../src/index.ts';
+import { sourceBlocks } from './markdown.ts';
+
+/** Slack's clients show longer messages in pieces of their own. */
+export const MESSAGE_LENGTH = 3500;
+/** A reply of more messages than this becomes one file. */
+const FILE_ABOVE = 6;
+const LONGEST_OPENING = 40;
+
+/**
+ * Cuts a reply into messages. Without the markers that close and reopen a code block, the bodies joined give the text.
+ * A table that no message holds becomes a file between the messages.
+ */
+export function split(text: string, limit = MESSAGE_LENGTH): readonly PostBody[] {
+  const tidy = tidyReply(text);
+  const bodies: PostBody[] = [];
+  let current = '';
+  const end = () => {
+    if (current.trim() !== '') bodies.push({ kind: 'text', text: current });
+    current = '';
+  };
+  for (const piece of piecesOf(tidy, limit)) {
+    if (piece.isWide || current.length + piece.text.length > limit) end();
+    if (piece.isWide) bodies.push({ kind: 'file', name: 'table.md', text: piece.text });
+    else current += piece.text;
+  }
+  end();
+  return bodies.length > FILE_ABOVE ? [{ kind: 'file', name: 'reply.md', text: tidy }] : bodies;
+}
+
+interface Piece {
+  readonly text: string;
+  readonly isWide: boolean;
+}
+
+function piecesOf(text: string, limit: number): readonly Piece[] {
+  return sourceBlocks(text).flatMap((token): readonly Piece[] => {
+    if (token.raw.length <= limit) return [{ text: token.raw, isWide: false }];
+    if (token.type === 'table') return [{ text: token.raw, isWide: true }];
+    const parts = token.type === 'code' ? fenceParts(token.raw, limit) : cut(token.raw, limit);
+    return parts.map((part) => ({ text: part, isWide: false }));
+  });
+}
+
+/** A code block in pieces, each closed and opened again with the same marker and language. */
+function fenceParts(raw: string, limit: number): readonly string[] {
+  const [line = '', marker = ''] = /^ {0,3}(`{3,}|~{3,})[^\n]*\n/.exec(raw) ?? [];
+  if (marker === '' || marker.length > LONGEST_OPENING / 2 || line.length > limit / 2) return cut(raw, limit);
+  const opening = line.length > LONGEST_OPENING ? `${marker}\n` : line;
+  const closing = new RegExp(`\\n {0,3}${marker.charAt(0)}{${marker.length},}[ \\t]*\\n*$`).exec(raw)?.[0] ?? '';
+  if (closing.length > limit / 4) return cut(raw, limit);
+  const body = raw.slice(line.length, raw.length - closing.length);
+  const room = limit - Math.max(line.length, opening.length) - Math.max(closing.length, marker.length + 1);
+  if (room < 1) return cut(raw, limit);
+  const parts = cut(body, room);
+  return parts.map((part, index) => {
+    const ownEnd = `${part.endsWith('\n') ? '' : '\n'}${marker}`;
+    return (index === 0 ? line : opening) + part + (index === parts.length - 1 ? closing : ownEnd);
+  });
+}
+
+/** Kinds of places to cut, the best first, with the least share of a message that each must fill. */
+const BREAKS: readonly { readonly pattern: RegExp; readonly fill: number }[] = [
+  { pattern: /\n{2,}/g, fill: 0.5 },
+  { pattern: /\n/g, fill: 0.5 },
+  { pattern: /[.!?…]["')\]*_]*\s+|[。！？]["'」』）]*\s*/g, fill: 0.4 },
+  { pattern: /\s+/g, fill: 0.25 },
+];
+/**
+ * What is not cut while a message can hold it: links with their text, addresses, code and emphasis within a line, and the
+ * marker of a code block that stands within a line, because at the head of a message it would open one.
+ */
+const UNITS =
+  /!?\[[^\]\n]{0,500}\]\([^)\s]*\)|https?:\/\/[^\s>)\]]+|(?<!`)`[^`\n]+`(?!`)|\*\*[^*\n]{1,300}\*\*|[^\s`~]?[`~]{3,}[^\s`~]*/gu;
+
+/** The pieces joined are the text; none is longer than the limit. */
+function cut(text: string, limit: number): readonly string[] {
+  const pieces: string[] = [];
+  for (let from = 0; from < text.length; ) {
+    const to = nextCut(text, { from, limit });
+    pieces.push(text.slice(from, to));
+    from = to;
+  }
+  return pieces;
+}
+
+function nextCut(text: string, { from, limit }: { readonly from: number; readonly limit: number }): number {
+  if (text.length - from <= limit) return text.length;
+  const window = text.slice(from, from + limit);
+  const units = Array.from(text.slice(from, from + 2 * limit).matchAll(UNITS), ({ index, 0: found }) => ({
+    start: from + index,
+    end: from + index + found.length,
+  })).filter(({ start, end }) => end - start <= limit);
+  const isGood = (at: number) => !units.some(({ start, end }) => at > start && at < end);
+  for (const { pattern, fill } of BREAKS) {
+    const places = Array.from(window.matchAll(pattern), ({ index, 0: found }) => from + index + found.length);
+    const best = places.findLast((at) => at - from >= fill * limit && isGood(at));
+    if (best !== undefined) return best;
+  }
+  return hardCut({ window, from, isGood });
+}
+
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+/** Nothing better: between two characters as people see them. */
+function hardCut(options: {
+  readonly window: string;
+  readonly from: number;
+  readonly isGood: (at: number) => boolean;
+}): number {
+  const { window, from, isGood } = options;
+  const ends = Array.from(graphemes.segment(window), ({ index, segment }) => from + index + segment.length);
+  // The last one may be cut by the window itself.
+  const best = ends.slice(0, -1).findLast(isGood) ?? ends.at(-2);
+  if (best !== undefined) return best;
+  const last = window.charCodeAt(window.length - 1);
+  const isHalf = last >= 0xd800 && last <= 0xdbff && window.length > 1;
+  return from + window.length - (isHalf ? 1 : 0);
+}

@@ -1,0 +1,63 @@
+import type { ConversationKey } from '../../../../src/index.ts';
+import { placeOfKey } from '../place.ts';
+import type { Threads } from '../threads.ts';
+import type { Workspace } from '../workspace.ts';
+
+/** Slack takes the status away after two minutes. */
+const REFRESH_MS = 90_000;
+/** A turn that takes longer shows nothing more. */
+const LONGEST_MS = 900_000;
+
+export interface TypingParts {
+  readonly workspace: Workspace;
+  readonly threads: Threads;
+  readonly status: string;
+}
+
+/** The status under a thread while a turn works. Slack clears it by itself when the bot posts. */
+export interface Typing {
+  start(conversation: ConversationKey): void;
+  stop(conversation: ConversationKey): void;
+  stopAll(): void;
+}
+
+export function createTyping(parts: TypingParts): Typing {
+  const timers = new Map<ConversationKey, NodeJS.Timeout>();
+  const show = (conversation: ConversationKey, status: string): void => {
+    setStatus(parts, conversation, status).catch(() => undefined);
+  };
+  const end = (conversation: ConversationKey): boolean => {
+    clearInterval(timers.get(conversation));
+    return timers.delete(conversation);
+  };
+  return {
+    start(conversation) {
+      if (parts.status === '' || timers.has(conversation)) return;
+      let left = Math.floor(LONGEST_MS / REFRESH_MS);
+      const timer = setInterval(() => {
+        left -= 1;
+        if (left <= 0) end(conversation);
+        else show(conversation, parts.status);
+      }, REFRESH_MS);
+      timers.set(conversation, timer.unref());
+      show(conversation, parts.status);
+    },
+    stop(conversation) {
+      if (end(conversation)) show(conversation, '');
+    },
+    stopAll() {
+      for (const conversation of timers.keys()) end(conversation);
+    },
+  };
+}
+
+async function setStatus(
+  { workspace, threads }: TypingParts,
+  conversation: ConversationKey,
+  status: string,
+): Promise<void> {
+  const threadTs = await threads.of(conversation);
+  if (threadTs === null) return;
+  const { channelId } = placeOfKey(conversation);
+  await workspace.web.assistant.threads.setStatus({ channel_id: channelId, thread_ts: threadTs, status });
+}

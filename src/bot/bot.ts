@@ -1,0 +1,154 @@
+import type { Commands } from '../commands/commands.ts';
+import type { CommandParts } from '../commands/services.ts';
+import { describe } from '../domain/errors.ts';
+import type { ConversationKey } from '../domain/message.ts';
+import type { Channel, ChannelSink } from '../ports/channel.ts';
+import type { Events } from '../ports/events.ts';
+import type { Services } from '../services.ts';
+import { logEvent } from './event-log.ts';
+import { type BotParts, type Core, wire } from './wiring.ts';
+
+const HEARTBEAT_MS = 5_000;
+const STOP_DEADLINE_MS = 10_000;
+const DUE_AT_ONCE = 100;
+const POSTS_AT_ONCE = 500;
+
+/** A running Strata. `start` settles when it takes messages, `stop` when all work in flight is done or given back. */
+export interface Bot extends AsyncDisposable {
+  readonly events: Events;
+  /** What channels hand their events to; also the way to talk to a bot without a channel. */
+  readonly sink: ChannelSink;
+  readonly services: Services;
+  readonly commands: Commands;
+  /** What the commands are given; the CLI's too. */
+  readonly commandParts: CommandParts;
+  /** The conversation was changed beside the bot: its copy of the view is read anew. */
+  changed(conversation: ConversationKey): void;
+  start(): Promise<void>;
+  /** Resolves when every reply that is owed now has been posted. */
+  settled(): Promise<void>;
+  /** Intake first, then turns, posts and jobs until `deadlineMs` (default 10 s); what is left is done at the next start. */
+  stop(options?: { readonly deadlineMs?: number }): Promise<void>;
+}
+
+export function createBot(parts: BotParts): Bot {
+  const core = wire(parts);
+  const { events } = core.services;
+  const leave = events.on((event) => logEvent(core.services.log, event));
+  let stopping: Promise<void> | null = null;
+  const stop = async (deadlineMs: number): Promise<void> => {
+    await stopAll(core, deadlineMs);
+    leave();
+  };
+  return {
+    events,
+    sink: core.sink,
+    services: core.services,
+    commands: core.commands,
+    commandParts: core.commandParts,
+    changed: (conversation) => core.actors.peek(conversation)?.refresh(),
+    start: () => startAll(core),
+    settled: () => settle(core),
+    stop(options) {
+      stopping ??= stop(options?.deadlineMs ?? STOP_DEADLINE_MS);
+      return stopping;
+    },
+    async [Symbol.asyncDispose]() {
+      await this.stop();
+    },
+  };
+}
+
+async function startAll(core: Core): Promise<void> {
+  if (core.role !== 'gateway') startWork(core);
+  if (core.role !== 'worker') await startTalk(core);
+}
+
+function startWork({ services, maintain, workers, abort, sweeper }: Core): void {
+  services.queue.process(maintain, { concurrency: workers, signal: abort.signal });
+  sweeper.start();
+}
+
+async function startTalk(core: Core): Promise<void> {
+  const { sink, channels } = core;
+  await Promise.all([...channels.values()].map((channel) => channel.start(sink)));
+  await recoverPosts(core);
+  await wakeOwed(core);
+  heartbeat(core).catch((error: unknown) => report(core, error));
+}
+
+/** Posts that were committed but not known to be sent when their process ended. */
+async function recoverPosts({ services, outbox, channels }: Core): Promise<void> {
+  const { store, clock } = services;
+  const free = [...channels.keys()].map((platform) =>
+    store.outbox.take({ platform, now: clock.now(), limit: POSTS_AT_ONCE }),
+  );
+  const byConversation = Map.groupBy((await Promise.all(free)).flat(), (post) => post.conversationId);
+  for (const [id, posts] of byConversation) {
+    const conversation = await store.conversations.get(id);
+    if (conversation !== null) outbox.deliver(conversation.key, posts, { recovered: true });
+  }
+}
+
+/** Replies that are owed and claimed by nobody: the process that owed them ended. */
+async function wakeOwed({ services, actors, channels }: Core): Promise<void> {
+  const { store, clock } = services;
+  const request = { now: clock.now(), limit: DUE_AT_ONCE };
+  // Each platform by itself: what is owed where nobody is connected keeps nobody else from being looked at.
+  const requests = channels.size === 0 ? [request] : [...channels.keys()].map((platform) => ({ ...request, platform }));
+  const due = await Promise.all(requests.map((each) => store.conversations.due('reply', each)));
+  for (const { key } of due.flat()) actors.of(key).wake();
+}
+
+async function heartbeat(core: Core): Promise<void> {
+  const { clock } = core.services;
+  while (!core.closing.signal.aborted) {
+    await clock.sleep(HEARTBEAT_MS, { signal: core.closing.signal }).catch(() => undefined);
+    if (core.closing.signal.aborted) return;
+    core.actors.sweep(clock.now());
+    for (const look of [() => core.outbox.hold(), () => recoverPosts(core), () => wakeOwed(core)]) {
+      await look().catch((error: unknown) => report(core, error));
+    }
+  }
+}
+
+function report({ services }: Core, error: unknown): void {
+  services.events.emit({ kind: 'error.internal', conversation: null, message: describe(error) });
+}
+
+async function settle({ actors, outbox }: Core): Promise<void> {
+  await actors.drained();
+  await outbox.drained();
+}
+
+async function stopAll(core: Core, deadlineMs: number): Promise<void> {
+  const { services, channels, abort, closing } = core;
+  const deadlineAt = services.clock.now() + deadlineMs;
+  // What ends early leaves its time to what comes after.
+  const leftMs = () => Math.max(1, deadlineAt - services.clock.now());
+  closing.abort();
+  await core.outbox.hold().catch((error: unknown) => report(core, error));
+  await Promise.all([...channels.values()].map((channel: Channel) => channel.stop()));
+  await withDeadline(settle(core), {
+    deadlineMs: leftMs(),
+    onLate: () => abort.abort(new Error('The bot is stopping.')),
+  });
+  await settle(core);
+  if (core.role !== 'gateway') await core.sweeper.stop({ deadlineMs: leftMs() });
+  await services.queue.close({ deadlineMs: leftMs() });
+  abort.abort(new Error('The bot has stopped.'));
+  await core.engines.dispose();
+  await services.store.close();
+}
+
+async function withDeadline(
+  work: Promise<void>,
+  options: { readonly deadlineMs: number; readonly onLate: () => void },
+): Promise<void> {
+  const timer = setTimeout(options.onLate, options.deadlineMs);
+  try {
+    await work;
+  } finally {
+    clearTimeout(timer);
+  }
+}

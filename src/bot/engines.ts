@@ -1,0 +1,90 @@
+import { createSlidingEngine } from '../context/sliding.ts';
+import { createStackedEngine } from '../context/stacked.ts';
+import { describe, isStrataError } from '../domain/errors.ts';
+import type {
+  AfterTurn,
+  ContextEngine,
+  ContextProfile,
+  FinishedTurn,
+  MaintainRequest,
+  MaintainResult,
+} from '../ports/engine.ts';
+import type { Services } from '../services.ts';
+
+/** The context engines by id, and which one serves an agent. */
+export interface Engines {
+  /** The engine that the agent's settings name; the stacked one when there is none of that name. */
+  for(profile: Pick<ContextProfile, 'agentId'>): ContextEngine;
+  dispose(): Promise<void>;
+}
+
+export interface EnginesParts {
+  readonly services: Services;
+  readonly maintenance: { run(request: MaintainRequest): Promise<MaintainResult> };
+  /** Engines of your own, by the name that an agent's `engine` gives. */
+  readonly own: Readonly<Record<string, ContextEngine>>;
+}
+
+export function createEngines({ services, maintenance, own }: EnginesParts): Engines {
+  const stacked = createStackedEngine({ services, maintenance });
+  const sliding = createSlidingEngine({ services });
+  const guarded = Object.entries(own).map(([id, engine]) => [id, withFallback(services, engine, stacked)] as const);
+  const byName = new Map<string, ContextEngine>([['stacked', stacked], ['sliding', sliding], ...guarded]);
+  const missing = new Set<string>();
+  return {
+    for({ agentId }) {
+      const name = services.agents.agent(agentId)?.engine ?? 'stacked';
+      const engine = byName.get(name);
+      if (engine === undefined && !missing.has(name)) {
+        missing.add(name);
+        services.log.warn('There is no such context engine; the stacked one serves instead', {
+          engine: name,
+          agent: agentId,
+        });
+      }
+      return engine ?? stacked;
+    },
+    async dispose() {
+      await Promise.all([...byName.values()].map((engine) => engine.dispose()));
+    },
+  };
+}
+
+/** An engine that throws is set aside for the rest of the process, so that its agent does not fall silent. */
+function withFallback(services: Services, engine: ContextEngine, fallback: ContextEngine): ContextEngine {
+  let trusted = true;
+  const setAside = (error: unknown): void => {
+    trusted = false;
+    const message = `The context engine ${engine.info.id} failed and is set aside: ${describe(error)}`;
+    services.events.emit({ kind: 'error.internal', conversation: null, message });
+  };
+  const guard = async <Result>(work: (engine: ContextEngine) => Promise<Result>): Promise<Result> => {
+    if (!trusted) return await work(fallback);
+    try {
+      return await work(engine);
+    } catch (error) {
+      if (isStrataError(error, 'WINDOW_TOO_SMALL')) throw error;
+      setAside(error);
+      return await work(fallback);
+    }
+  };
+  const judge = (turn: FinishedTurn): AfterTurn => {
+    if (!trusted) return fallback.afterTurn(turn);
+    try {
+      return engine.afterTurn(turn);
+    } catch (error) {
+      setAside(error);
+      return fallback.afterTurn(turn);
+    }
+  };
+  return {
+    info: engine.info,
+    bootstrap: (snapshot) => guard((one) => one.bootstrap(snapshot)),
+    ingest: (ingest) => guard((one) => one.ingest(ingest)),
+    assemble: (request) => guard((one) => one.assemble(request)),
+    afterTurn: judge,
+    compact: (request) => guard((one) => one.compact(request)),
+    maintain: (work) => guard((one) => one.maintain(work)),
+    dispose: () => engine.dispose(),
+  };
+}

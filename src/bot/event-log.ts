@@ -1,0 +1,50 @@
+import type { StrataEvent } from '../ports/events.ts';
+import type { Log, LogFields } from '../ports/log.ts';
+
+type Level = keyof Log;
+
+const LEVELS: { readonly [Kind in StrataEvent['kind']]?: Level } = {
+  'turn.failed': 'warn',
+  'turn.superseded': 'warn',
+  'turn.delayed': 'warn',
+  'model.mismatch': 'warn',
+  'reply.delayed': 'warn',
+  'reply.failed': 'error',
+  'gap.opened': 'warn',
+  'maintenance.delayed': 'warn',
+  'breaker.opened': 'warn',
+  'queue.trouble': 'warn',
+  'config.rejected': 'warn',
+  'error.internal': 'error',
+  'maintenance.ended': 'info',
+  'stack.condensed': 'info',
+  'memory.forgotten': 'info',
+  'breaker.closed': 'info',
+  'config.changed': 'info',
+};
+
+/** One structured line an event. No event carries the text of a message, so no line does. */
+export function logEvent(log: Log, event: StrataEvent): void {
+  log[levelOf(event)](event.kind, flatten(event));
+}
+
+/** What is passed over on purpose is no news; what cannot be read is. */
+function levelOf(event: StrataEvent): Level {
+  if (event.kind === 'message.dropped' && event.reason === 'malformed') return 'warn';
+  return LEVELS[event.kind] ?? 'debug';
+}
+
+/** Nested facts under dotted names; lists as their length, since a line is for reading. */
+function flatten(value: object, prefix = ''): LogFields {
+  const fields = Object.entries(value).flatMap(([name, field]): [string, LogFields[string]][] => {
+    if (name === 'kind' || name === 'at') return [];
+    if (Array.isArray(field)) return [[`${prefix}${name}`, field.length]];
+    if (typeof field === 'object' && field !== null) return Object.entries(flatten(field, `${prefix}${name}.`));
+    return isPlain(field) ? [[`${prefix}${name}`, field]] : [];
+  });
+  return Object.fromEntries(fields);
+}
+
+function isPlain(field: unknown): field is LogFields[string] {
+  return field === null || ['string', 'number', 'boolean'].includes(typeof field);
+}

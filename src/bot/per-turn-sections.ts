@@ -1,0 +1,27 @@
+import type { Reading } from '../conversation/reply.ts';
+import { repliedToSection } from '../memory/focus.ts';
+import { recallFor } from '../memory/recall.ts';
+import type { VolatileSection } from '../ports/engine.ts';
+import type { Services } from '../services.ts';
+
+/** What stands beside the newest message only: recalled memories, what it replies to, the clock. Never cached. */
+export async function volatileFor(
+  services: Services,
+  reading: Omit<Reading, 'profile'>,
+): Promise<readonly VolatileSection[]> {
+  const agent = services.agents.agentFor(reading.snapshot.conversation.key);
+  const [recalled, repliedTo] = await Promise.all([
+    recallFor(services, { ...reading, agent }),
+    repliedToSection(services, reading),
+  ]);
+  const now = new Date(services.clock.now()).toISOString().slice(0, 16).replace('T', ' ');
+  const from = { language: agent.language, folder: agent.prompts };
+  const clock: VolatileSection = {
+    key: 'clock',
+    text: services.prompts.render('clock', { now: `${now} UTC` }, from).text,
+    source: 'prompt clock',
+    reason: 'what time it is',
+    memoryIds: [],
+  };
+  return [recalled, repliedTo, clock].filter((section) => section !== null);
+}

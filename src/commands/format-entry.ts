@@ -1,0 +1,19 @@
+import { type Entry, textOf } from '../domain/message.ts';
+
+export function whoSaid(entry: Entry): string {
+  if (entry.author !== null) return entry.author.name;
+  return entry.role === 'tool' ? 'tool' : 'bot';
+}
+
+/** What an entry says, in words for a person: calls, results and files by name. */
+export function sayOf(entry: Entry): string {
+  if (entry.redactedAt !== null) return '(deleted)';
+  const said = textOf(entry.parts);
+  const rest = entry.parts.flatMap((part) => {
+    if (part.kind === 'attachment') return [`[file ${part.name}]`];
+    if (part.kind === 'tool-call') return [`[calls ${part.tool}]`];
+    if (part.kind === 'tool-result') return [`[${part.tool}: ${part.text}]`];
+    return [];
+  });
+  return [said, ...rest].filter((text) => text !== '').join(' ');
+}

@@ -1,0 +1,23 @@
+import type { ContextReport } from '../context/inspection.ts';
+import type { Memories } from '../memory/service.ts';
+import type { MessageAt } from '../ports/channel.ts';
+import type { MaintainResult } from '../ports/engine.ts';
+import type { Conversation } from '../ports/store.ts';
+import type { Services } from '../services.ts';
+
+/** What the commands need of a bot. */
+export interface CommandParts extends Services {
+  readonly memories: Memories;
+  /** What the next turn would be given, and what it costs. Changes nothing. Throws what opening the model throws. */
+  inspect(conversation: Conversation): Promise<ContextReport>;
+  /** Asks the maintenance job to look now. The instruction is data for its prompt. */
+  compact(conversation: Conversation, instruction: string | null): Promise<MaintainResult>;
+  /** Has what was said since the last look read for memories now. */
+  extract(conversation: Conversation): Promise<MaintainResult>;
+  /** An address at which people find a message; null where its platform has none, or is not connected here. */
+  linkTo(message: MessageAt): Promise<string | null>;
+  /** Where everything is kept, in words. */
+  readonly dataLocation: string;
+  /** One sentence when the configuration on disk is broken and an older one is in use. */
+  configTrouble(): string | null;
+}

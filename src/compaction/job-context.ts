@@ -1,0 +1,44 @@
+import type { AgentSettings } from '../config/schema.ts';
+import { estimateRequest } from '../context/tokens.ts';
+import type { ContextProfile } from '../ports/engine.ts';
+import type { ToolSpec } from '../ports/model.ts';
+import type { Claim, Conversation } from '../ports/store.ts';
+import type { PromptSource, RenderedPrompt } from '../prompts/variables.ts';
+import type { Services } from '../services.ts';
+import type { CallParts } from './call.ts';
+
+/** What one run of maintenance works with. */
+export interface Desk extends CallParts {
+  readonly services: Services;
+  readonly claim: Claim;
+  readonly conversation: Conversation;
+  readonly agent: AgentSettings;
+  readonly profile: ContextProfile;
+  /** A person's wish, or empty. */
+  readonly instruction: string;
+}
+
+export function promptSource(desk: Pick<Desk, 'agent'>): PromptSource {
+  return { language: desk.agent.language, folder: desk.agent.prompts };
+}
+
+/** Estimates for another model are uncorrected: this much of the transcript's room stays free for their error. */
+const SAFETY = 1.15;
+const LEAST_ANSWER = 256;
+const MOST_ANSWER = 4096;
+
+export function answerTokens(windowTokens: number): number {
+  return Math.min(MOST_ANSWER, Math.max(LEAST_ANSWER, Math.floor(windowTokens / 6)));
+}
+
+/** Room for what stands before the transcript, each of the two lists. */
+export function sideTokens(windowTokens: number): number {
+  return Math.floor(windowTokens / 32);
+}
+
+/** Room for the transcript itself: what the instructions, the lists and the answer leave, and never nothing. */
+export function transcriptTokens(windowTokens: number, prompt: RenderedPrompt, tools: readonly ToolSpec[]): number {
+  const fixed = estimateRequest({ system: [{ text: prompt.text, cacheBreak: false }], messages: [], tools });
+  const room = windowTokens - answerTokens(windowTokens) - fixed - 2 * sideTokens(windowTokens);
+  return Math.max(Math.floor(windowTokens / 8), Math.floor(room / SAFETY));
+}

@@ -1,0 +1,42 @@
+import type { ContextProfile, MaintainRequest } from '../ports/engine.ts';
+import type { ChatModel } from '../ports/model.ts';
+import type { Claim, Conversation } from '../ports/store.ts';
+import type { Services } from '../services.ts';
+import type { Breaker } from './breaker.ts';
+import type { Gauge } from './measure.ts';
+
+export interface MaintenanceParts {
+  readonly services: Services;
+  readonly profiles: ProfileSource;
+}
+
+/** What an agent's settings mean for a conversation, and the model that answers in it. */
+export interface ProfileSource {
+  of(conversation: Conversation): Promise<ContextProfile>;
+  modelFor(profile: ContextProfile): Promise<ChatModel>;
+}
+
+/** What all runs of a process share. */
+export interface Workshop extends MaintenanceParts {
+  readonly gauge: Gauge;
+  readonly breaker: Breaker;
+  /** Windows that models were found to have, by their refusals. */
+  readonly windows: Map<string, number>;
+  readonly toolless: Set<string>;
+}
+
+/** One run: its claim, and what it has done so far. */
+export interface Run {
+  readonly workshop: Workshop;
+  readonly request: MaintainRequest;
+  readonly claim: Claim;
+  readonly signal: AbortSignal;
+  readonly done: string[];
+  opened: Opened | null;
+}
+
+/** The model that summarises. */
+export interface Opened {
+  readonly model: ChatModel;
+  readonly windowTokens: number;
+}

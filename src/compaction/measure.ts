@@ -1,0 +1,31 @@
+import { lastReported } from '../context/calibration.ts';
+import { relieve } from '../context/fit.ts';
+import { createFrameBuilder } from '../context/fixed-prefix.ts';
+import { withReported } from '../context/meter.ts';
+import type { ContextProfile, Measurement } from '../ports/engine.ts';
+import type { ContextSnapshot } from '../ports/store.ts';
+import type { Services } from '../services.ts';
+
+/** Measures the view of a conversation as it stands in the store. */
+export type Gauge = (profile: ContextProfile, snapshot: ContextSnapshot) => Gauged;
+
+export interface Gauged {
+  readonly measurement: Measurement;
+  /** What estimates are multiplied by. */
+  readonly correction: number;
+}
+
+export function createGauge(services: Pick<Services, 'prompts' | 'agents'>): Gauge {
+  const frames = createFrameBuilder(services);
+  return (profile, snapshot) => {
+    const { calibration, nextSeq, revision } = snapshot.conversation;
+    const resting = { profile, snapshot, readUpto: nextSeq - 1, volatile: [], steps: [] };
+    const { measurement, correction } = relieve(frames, resting);
+    // The provider counted the last view with what stood beside its newest message; since then it has only grown.
+    const reported = lastReported(calibration, { model: profile.modelId, revision }) ?? 0;
+    const unseen = Math.ceil(snapshot.omitted.tokens * correction);
+    const estimated = measurement.used - measurement.reserve + unseen;
+    const whole = withReported(measurement, Math.max(reported, estimated), profile);
+    return { measurement: { ...whole, estimated: true }, correction };
+  };
+}

@@ -1,0 +1,56 @@
+import { estimateBlock, estimateText } from '../context/tokens.ts';
+import { shorten } from '../context/truncate.ts';
+import { readerFor } from '../memory/policy.ts';
+import type { Summary } from '../ports/summary-store.ts';
+import { type Desk, promptSource, sideTokens } from './job-context.ts';
+
+/** What stands before a transcript: context that is neither to be repeated nor a source. */
+export interface Beside {
+  readonly before: readonly string[];
+  readonly known: readonly string[];
+}
+
+const NEIGHBOURS = 3;
+const MOST_KNOWN = 40;
+
+/** The summaries right before the range and the memories of the place, each list within its share of the window. */
+export async function besideOf(desk: Desk, stack: readonly Summary[], fromSeq: number): Promise<Beside> {
+  const room = sideTokens(desk.windowTokens);
+  const earlier = stack.filter((item) => item.kind === 'summary' && item.toSeq < fromSeq).slice(-NEIGHBOURS);
+  const before = within(earlier.map(layerLine).toReversed(), room).toReversed();
+  return { before, known: within(await knownLines(desk), room) };
+}
+
+/** A summary as one line of a transcript. */
+export function layerLine({ fromSeq, toSeq, text }: Summary): string {
+  return `[#${fromSeq} to #${toSeq}] ${text.replaceAll('\n', '\n    ')}`;
+}
+
+/** What a summary costs in the view, its label included. */
+export function layerTokens(desk: Desk, layer: Pick<Summary, 'id' | 'fromSeq' | 'toSeq' | 'level' | 'text'>): number {
+  const { id, fromSeq, toSeq, level, text } = layer;
+  return estimateBlock(
+    desk.services.prompts.render('summary', { id, fromSeq, toSeq, level, text }, promptSource(desk)),
+  );
+}
+
+/** Only of this place: what other places know has no business in its transcript. */
+async function knownLines({ services, conversation, agent }: Desk): Promise<readonly string[]> {
+  const reader = { ...readerFor(conversation, agent), sharePublic: false };
+  const query = { reader, states: ['active', 'candidate'] as const, limit: MOST_KNOWN, offset: 0 };
+  const memories = await services.store.memories.list(query);
+  return memories.map(({ id, text }) => `[${id}] ${text}`);
+}
+
+/** The first texts that fit; of the one that does not fit any more as much as does, if it is the very first. */
+function within(texts: readonly string[], tokens: number): readonly string[] {
+  const kept: string[] = [];
+  let left = tokens;
+  for (const text of texts) {
+    const cost = estimateText(text);
+    if (cost > left) return kept.length > 0 ? kept : [shorten(text, tokens)];
+    kept.push(text);
+    left -= cost;
+  }
+  return kept;
+}

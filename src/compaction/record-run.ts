@@ -1,0 +1,123 @@
+import { recognise } from '../context/entry-reuse.ts';
+import { describe, ModelError } from '../domain/errors.ts';
+import type { MaintenanceRun, UsageRow } from '../ports/journal.ts';
+import type { Step } from '../util/step.ts';
+import type { Desk } from './job-context.ts';
+import type { Run } from './maintenance-context.ts';
+import type { Look, Work } from './next-job.ts';
+import { type Done, perform } from './run-job.ts';
+import { bookCalls } from './spend.ts';
+
+export interface Assignment {
+  readonly desk: Omit<Desk, 'onStep'>;
+  readonly work: Work;
+  readonly look: Look;
+}
+
+/** Does one work and writes down how it went and what it cost, whether it went well or not. */
+export async function runWork(self: Run, { desk, work, look }: Assignment): Promise<Done> {
+  const { services, breaker } = self.workshop;
+  const { conversation, model } = desk;
+  const { key } = conversation;
+  const startedAt = services.clock.now();
+  const usage: UsageRow[] = [];
+  services.events.emit({ kind: 'maintenance.started', conversation: key, work: work.kind, trigger: work.trigger });
+  const onStep = (step: Step, durationMs: number) => {
+    const purpose = PURPOSES[work.kind];
+    usage.push({ ...step.usage, purpose, model: model.id, at: services.clock.now() });
+    services.events.emit({
+      kind: 'model.called',
+      conversation: key,
+      purpose,
+      model: model.id,
+      usage: step.usage,
+      durationMs,
+    });
+  };
+  const record: Recording = { self, work, look, model: model.id, startedAt, usage };
+  try {
+    const done = await perform({ ...desk, onStep }, work, look.snapshot);
+    if (usage.length > 0) await breaker.succeeded(model.id);
+    if (done.result === 'committed') announceMemories(self, look, done);
+    const outcome = { outcome: done.result, error: null, toSeq: done.toSeq, memories: done.memories.length };
+    await writeDown(record, outcome, usage.length);
+    return done;
+  } catch (error) {
+    const cause = self.signal.aborted ? 'stopped before it was done' : describe(error);
+    // A call that failed has cost something too.
+    const calls = usage.length + (error instanceof ModelError ? 1 : 0);
+    await writeDown(record, { outcome: 'failed', error: cause, toSeq: work.toSeq, memories: 0 }, calls);
+    throw error;
+  }
+}
+
+const PURPOSES = {
+  compact: 'compact',
+  fill: 'compact',
+  rewrite: 'compact',
+  condense: 'condense',
+  extract: 'extract',
+} as const;
+
+function announceMemories(self: Run, look: Look, { memories }: Done): void {
+  const ids = memories.map((write) => (write.kind === 'corroborate' ? write.id : write.memory.id));
+  if (ids.length === 0) return;
+  const { key } = look.snapshot.conversation;
+  self.workshop.services.events.emit({ kind: 'memory.saved', conversation: key, ids });
+}
+
+interface Recording {
+  readonly self: Run;
+  readonly work: Work;
+  readonly look: Look;
+  readonly model: string;
+  readonly startedAt: number;
+  readonly usage: readonly UsageRow[];
+}
+
+type Outcome = Pick<MaintenanceRun, 'outcome' | 'error' | 'toSeq' | 'memories'>;
+
+/** The journal is no reason to fail: what was committed stays committed. */
+async function writeDown(record: Recording, outcome: Outcome, calls: number): Promise<void> {
+  const { self, look, usage } = record;
+  const { services } = self.workshop;
+  const { conversationId } = self.claim;
+  try {
+    await bookCalls(services, look.snapshot.conversation, calls);
+    const row = await rowOf(record, outcome);
+    if (usage.length > 0) await services.store.journal.addUsage(conversationId, usage);
+    await services.store.journal.addRun(row);
+    services.events.emit({ kind: 'maintenance.ended', conversation: look.snapshot.conversation.key, run: row });
+  } catch (error) {
+    services.log.error('maintenance.unrecorded', { conversationId, error: describe(error) });
+  }
+}
+
+async function rowOf(record: Recording, outcome: Outcome): Promise<MaintenanceRun> {
+  const { self, work, look, model, startedAt, usage } = record;
+  const { services } = self.workshop;
+  const before = look.measurement.used;
+  const durationMs = services.clock.now() - startedAt;
+  return {
+    id: services.random.id(),
+    conversationId: self.claim.conversationId,
+    work: work.kind,
+    trigger: work.trigger,
+    fromSeq: work.fromSeq,
+    ...outcome,
+    tokensBefore: before,
+    tokensAfter: outcome.outcome === 'committed' ? await usedNow(self, look) : before,
+    model,
+    inputTokens: usage.reduce((sum, row) => sum + row.inputTokens, 0),
+    outputTokens: usage.reduce((sum, row) => sum + row.outputTokens, 0),
+    startedAt,
+    durationMs,
+  };
+}
+
+async function usedNow({ workshop, claim }: Run, look: Look): Promise<number> {
+  const maxEntries = Math.max(1, look.snapshot.tail.length);
+  const read = await workshop.services.store.transcript.context(claim.conversationId, { maxEntries });
+  if (read === null) return 0;
+  return workshop.gauge(look.profile, recognise(read, look.snapshot.tail)).measurement.used;
+}

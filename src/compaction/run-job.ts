@@ -1,0 +1,172 @@
+import { estimateText } from '../context/tokens.ts';
+import type { Entry, SummaryId } from '../domain/message.ts';
+import { judgeCandidates } from '../memory/admission.ts';
+import type { MemoryCandidate } from '../memory/candidate.ts';
+import type { MemoryWrite } from '../ports/memory-store.ts';
+import type { ContextSnapshot } from '../ports/store.ts';
+import type { CommitResult, NewSummary } from '../ports/summary-store.ts';
+import type { PromptVariables } from '../prompts/variables.ts';
+import { MEMORY_TOOL, SUMMARY_TOOL } from './answer.ts';
+import { limitFor } from './audit.ts';
+import { condense } from './condense.ts';
+import { askForMemories } from './extract.ts';
+import { type Desk, promptSource, transcriptTokens } from './job-context.ts';
+import type { Work } from './next-job.ts';
+import { besideOf, layerTokens } from './prompt-context.ts';
+import { readHead } from './read.ts';
+import { headSpan, type Span, tokensOf } from './span.ts';
+import { summarise } from './summarise.ts';
+import { nonceFor, saysSomething } from './transcript.ts';
+
+/** What came of one piece of work: the part of the range that was done, and what was kept of it. */
+export interface Done {
+  readonly result: CommitResult;
+  readonly toSeq: number;
+  readonly memories: readonly MemoryWrite[];
+}
+
+/** A gap's source is out of the view already, so a short text for few words costs nothing. */
+const SMALLEST_FILLING = 48;
+
+/** Does one piece of work: reads, asks the model outside of any transaction, commits by compare-and-set. */
+export async function perform(desk: Desk, work: Work, snapshot: ContextSnapshot): Promise<Done> {
+  switch (work.kind) {
+    case 'condense':
+      return { result: await condense(desk, work.condensation), toSeq: work.toSeq, memories: [] };
+    case 'extract':
+      return await extract(desk, work, snapshot);
+    default:
+      return await cover(desk, work, snapshot);
+  }
+}
+
+/** A summary over the head of the range, with the memories of the same answer. */
+async function cover(desk: Desk, work: Work, snapshot: ContextSnapshot): Promise<Done> {
+  const { services, claim } = desk;
+  const { id: conversationId, extractedUpto, revision } = snapshot.conversation;
+  const span = await spanOf(desk, work);
+  const place = { id: services.random.id() as SummaryId, level: 0, fromSeq: span.fromSeq, toSeq: span.toSeq };
+  const isEmpty = !span.entries.some(saysSomething);
+  const { candidates, ...texts } = isEmpty
+    ? nothingLeft(desk, place)
+    : await draft(desk, { work, span, place, snapshot });
+  const { promptHash } = texts;
+  const memories = await judge(desk, { candidates, promptHash, entries: span.entries, extractedUpto });
+  const now = services.clock.now();
+  const result = await services.store.summaries.commitCompaction({
+    conversationId,
+    epoch: claim.epoch,
+    summary: { ...place, ...texts, createdAt: now },
+    memories,
+    extracted: span.toSeq > extractedUpto ? { from: extractedUpto, upto: span.toSeq } : null,
+    seenRevision: revision,
+    now,
+  });
+  return { result, toSeq: span.toSeq, memories };
+}
+
+async function spanOf(desk: Desk, work: Work): Promise<Span> {
+  const { services, claim, windowTokens, instruction } = desk;
+  const tools = [SUMMARY_TOOL, MEMORY_TOOL];
+  const prompt = services.prompts.render('compactor', { tools: true, strict: '', instruction }, promptSource(desk));
+  const tokens = transcriptTokens(windowTokens, prompt, tools);
+  const { fromSeq, toSeq } = work;
+  const entries = await readHead(services.store.transcript, { ...claim, fromSeq, toSeq, tokens });
+  return headSpan(entries, tokens);
+}
+
+type Place = Pick<NewSummary, 'id' | 'level' | 'fromSeq' | 'toSeq'>;
+type Texts = Pick<NewSummary, 'text' | 'tokens' | 'model' | 'promptHash'>;
+type Drafted = Texts & { readonly candidates: readonly MemoryCandidate[] };
+
+interface Drafting {
+  readonly work: Work;
+  readonly span: Span;
+  readonly place: Place;
+  readonly snapshot: ContextSnapshot;
+}
+
+async function draft(desk: Desk, { work, span, place, snapshot }: Drafting): Promise<Drafted> {
+  const { services, model, instruction } = desk;
+  const from = promptSource(desk);
+  const transcript = await transcriptOf(desk, span, snapshot);
+  const isTail = work.kind === 'compact';
+  const drafted = await summarise(desk, {
+    purpose: 'compact',
+    prompt: (tools, strict) => services.prompts.render('compactor', { tools, strict, instruction }, from),
+    tools: [SUMMARY_TOOL, MEMORY_TOOL],
+    transcript: services.prompts.render('transcript', transcript, from).text,
+    source: transcript.lines.join('\n'),
+    nonce: transcript.nonce,
+    tokensOf: (text) => (isTail ? layerTokens(desk, { ...place, text }) : estimateText(text)),
+    limitTokens: isTail ? limitFor(sourceTokens(span)) : Math.max(SMALLEST_FILLING, sourceTokens(span)),
+  });
+  const { text, candidates, promptHash } = drafted;
+  return { text, tokens: layerTokens(desk, { ...place, text }), model: model.id, promptHash, candidates };
+}
+
+/** The wish of a person is data too: it stands in the instructions as a quotation. */
+async function transcriptOf(
+  desk: Desk,
+  span: Span,
+  { stack }: ContextSnapshot,
+): Promise<PromptVariables<'transcript'>> {
+  const { before, known } = await besideOf(desk, stack, span.fromSeq);
+  const lines = span.lines.map((line) => line.text);
+  const nonce = nonceFor([...before, ...known, ...lines], desk.services.random);
+  return { nonce, before: [...before], known: [...known], lines };
+}
+
+/** What the span takes in the view: its entries with their labels, or all that is shown of them here. */
+function sourceTokens(span: Span): number {
+  const stored = span.entries.reduce((sum, entry) => sum + (saysSomething(entry) ? entry.tokens : 0), 0);
+  return Math.max(stored, tokensOf(span.lines));
+}
+
+/** No model is asked about what was deleted: there is nothing to summarise, and that is what the layer says. */
+function nothingLeft(desk: Desk, place: Place): Drafted {
+  const text = `[System: nothing is left of the messages #${place.fromSeq} to #${place.toSeq}]`;
+  const tokens = layerTokens(desk, { ...place, text });
+  return { text, tokens, model: null, promptHash: null, candidates: [] };
+}
+
+interface Judged {
+  readonly candidates: readonly MemoryCandidate[];
+  readonly promptHash: string | null;
+  readonly entries: readonly Entry[];
+  readonly extractedUpto: number;
+}
+
+async function judge(desk: Desk, judged: Judged): Promise<readonly MemoryWrite[]> {
+  if (judged.candidates.length === 0) return [];
+  const { services, conversation, agent, model } = desk;
+  const judging = { ...judged, conversation, agent, model: model.id, promptHash: judged.promptHash ?? '' };
+  const { writes, refused } = await judgeCandidates(services, judging);
+  for (const { reason } of refused)
+    services.events.emit({ kind: 'memory.refused', conversation: conversation.key, reason });
+  return writes;
+}
+
+/** The memories of a range that stays in the tail. Nobody spoke in it: then no model is asked. */
+async function extract(desk: Desk, work: Work, snapshot: ContextSnapshot): Promise<Done> {
+  const { services, claim } = desk;
+  const { id: conversationId, extractedUpto, revision } = snapshot.conversation;
+  const from = promptSource(desk);
+  const prompt = (tools: boolean) => services.prompts.render('extractor', { tools }, from);
+  const tokens = transcriptTokens(desk.windowTokens, prompt(true), [MEMORY_TOOL]);
+  const { fromSeq, toSeq } = work;
+  const span = headSpan(await readHead(services.store.transcript, { ...claim, fromSeq, toSeq, tokens }), tokens);
+  const isSpoken = span.entries.some((entry) => entry.role === 'user' && saysSomething(entry));
+  let memories: readonly MemoryWrite[] = [];
+  if (isSpoken) {
+    const shown = await transcriptOf(desk, span, snapshot);
+    const transcript = services.prompts.render('transcript', shown, from).text;
+    const told = await askForMemories(desk, { prompt, transcript, nonce: shown.nonce });
+    const { candidates } = told.answer;
+    memories = await judge(desk, { candidates, promptHash: told.prompt.hash, entries: span.entries, extractedUpto });
+  }
+  const now = services.clock.now();
+  const extracted = { from: extractedUpto, upto: span.toSeq };
+  const commit = { conversationId, epoch: claim.epoch, memories, extracted, seenRevision: revision, now };
+  return { result: await services.store.summaries.commitExtraction(commit), toSeq: span.toSeq, memories };
+}

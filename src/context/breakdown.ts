@@ -1,0 +1,76 @@
+import type { ContextPart } from '../ports/engine.ts';
+import type { ModelMessage } from '../ports/model.ts';
+import type { Layer } from './fixed-prefix.ts';
+import type { FittedSection } from './sections.ts';
+import { estimateText } from './tokens.ts';
+import type { Fitted } from './view.ts';
+
+/** Every part of a view, in its order: what it is, where it comes from, why it is there and what it costs. */
+export function partsOf({ view, request, measurement, correction }: Fitted): readonly ContextPart[] {
+  const corrected = (tokens: number) => Math.ceil(tokens * correction);
+  const { toolTokens } = view.frame;
+  const tools: ContextPart = {
+    ...whole('tools', view.tools.map((tool) => `${tool.name}: ${tool.description}`).join('\n'), corrected(toolTokens)),
+    source: 'configuration',
+    reason: 'tools that the agent may call',
+  };
+  const included = new Set(view.volatileKeys);
+  const volatile = request.volatile.map((section): ContextPart => {
+    const tokens = corrected(estimateText(section.text));
+    const { source, reason, key, text } = section;
+    return { ...whole(key, text, tokens), source, reason, included: included.has(key), truncated: !included.has(key) };
+  });
+  return [
+    ...(view.tools.length === 0 ? [] : [tools]),
+    ...view.frame.sections.map((section) => sectionPart(section, corrected)),
+    ...view.layers.map((layer) => layerPart(layer, corrected)),
+    {
+      ...whole('tail', transcriptOf(view.messages), measurement.tail),
+      source: 'transcript',
+      reason: 'messages since the last summary',
+    },
+    ...volatile,
+    { ...whole('reserve', '', measurement.reserve), source: 'configuration', reason: 'kept free for the answer' },
+  ];
+}
+
+function whole(key: string, text: string, tokens: number): Omit<ContextPart, 'source' | 'reason'> {
+  return { key, text, tokens, included: true, truncated: false };
+}
+
+function sectionPart(fitted: FittedSection, corrected: (tokens: number) => number): ContextPart {
+  const { section, text, tokens, included, truncated } = fitted;
+  const { key, source, reason } = section;
+  return { key, source, reason, tokens: corrected(tokens), text, included, truncated };
+}
+
+function layerPart({ item, text, tokens, folded }: Layer, corrected: (tokens: number) => number): ContextPart {
+  const { fromSeq, toSeq, level } = item;
+  const reason =
+    item.kind === 'gap'
+      ? `stands for messages #${fromSeq} to #${toSeq} until they are summarised`
+      : `covers messages #${fromSeq} to #${toSeq}, level ${level}`;
+  const key = `${item.kind}:${item.id}`;
+  return { key, source: 'stack', reason, tokens: corrected(tokens), text, included: !folded, truncated: folded };
+}
+
+/** The messages as text, for people to read. */
+function transcriptOf(messages: readonly ModelMessage[]): string {
+  return messages.map(messageText).join('\n');
+}
+
+function messageText(message: ModelMessage): string {
+  switch (message.role) {
+    case 'user':
+      return message.content.map((part) => (part.kind === 'text' ? part.text : `(image ${part.url})`)).join('\n');
+    case 'assistant':
+      return [message.text, ...message.calls.map((call) => `(called ${call.tool} ${JSON.stringify(call.input)})`)]
+        .filter((text) => text !== '')
+        .map((text) => `assistant: ${text}`)
+        .join('\n');
+    case 'tool':
+      return message.results.map((result) => `(${result.tool} gave: ${result.text})`).join('\n');
+    default:
+      return message satisfies never;
+  }
+}

@@ -1,0 +1,99 @@
+import { type AttachmentPart, type Entry, type Part, textOf } from '../domain/message.ts';
+import type { ModelMessage, ToolCall, ToolResult } from '../ports/model.ts';
+import { harmless, labelOf, plainName } from './label.ts';
+import { shortenCall, shortenResult, stubCall, stubResult } from './reduce.ts';
+import { estimateMessages } from './tokens.ts';
+import { shorten } from './truncate.ts';
+
+/** One entry as a model sees it. `line` is set for a message of a person: neighbours are joined into one message. */
+export interface Piece {
+  readonly message: ModelMessage;
+  readonly line: string | null;
+  readonly tokens: number;
+}
+
+export interface PieceOptions {
+  /** Tool traffic as stubs. */
+  readonly stub: boolean;
+  /** Most tokens of one text. */
+  readonly textTokens: number;
+  /** Seq of the message that this one replies to, where it is near. */
+  readonly replySeq: (entry: Entry) => number | null;
+}
+
+const REMOVED = '(removed)';
+
+/** Entries never change, an edited one is a new object: what was made of one is kept as long as it lives. */
+const wholePieces = new WeakMap<Entry, Piece>();
+const stubbedPieces = new WeakMap<Entry, Piece>();
+
+export function pieceOf(entry: Entry, options: PieceOptions): Piece {
+  if (Number.isFinite(options.textTokens)) return render(entry, options);
+  const cache = options.stub && hasToolTraffic(entry) ? stubbedPieces : wholePieces;
+  const known = cache.get(entry);
+  if (known !== undefined) return known;
+  const piece = render(entry, options);
+  cache.set(entry, piece);
+  return piece;
+}
+
+/** Only that is ever shown as stubs. */
+export function hasToolTraffic({ role, parts }: Entry): boolean {
+  return role === 'tool' || (role === 'assistant' && parts.some(({ kind }) => kind === 'tool-call'));
+}
+
+function render(entry: Entry, options: PieceOptions): Piece {
+  const message = messageOf(entry, options);
+  const line = message.role === 'user' && message.content[0]?.kind === 'text' ? message.content[0].text : null;
+  return { message, line, tokens: estimateMessages([message]) };
+}
+
+function messageOf(entry: Entry, options: PieceOptions): ModelMessage {
+  switch (entry.role) {
+    case 'user':
+    case 'notice': {
+      const text = `${labelOf(entry, options.replySeq(entry))}${shorten(personText(entry), options.textTokens)}`;
+      return { role: 'user', content: [{ kind: 'text', text }] };
+    }
+    case 'assistant':
+      return {
+        role: 'assistant',
+        text: shorten(entry.redactedAt === null ? spoken(entry.parts) : REMOVED, options.textTokens),
+        calls: entry.parts.flatMap((part) => (part.kind === 'tool-call' ? [callOf(part, options)] : [])),
+      };
+    case 'tool':
+      return {
+        role: 'tool',
+        results: entry.parts.flatMap((part) => (part.kind === 'tool-result' ? [resultOf(part, options)] : [])),
+      };
+    default:
+      return entry.role satisfies never;
+  }
+}
+
+function personText(entry: Entry): string {
+  return entry.redactedAt === null ? harmless(spoken(entry.parts)) : REMOVED;
+}
+
+function spoken(parts: readonly Part[]): string {
+  const references = parts.flatMap((part) => (part.kind === 'attachment' ? [referenceTo(part)] : []));
+  return [textOf(parts), ...references].filter((text) => text !== '').join('\n');
+}
+
+/** Name, type and size. The bytes are never written out, wherever they are. */
+function referenceTo({ name, mediaType, sizeBytes }: AttachmentPart): string {
+  const size = sizeBytes < 1024 ? `${sizeBytes} bytes` : `${Math.round(sizeBytes / 1024)} kB`;
+  return `(attachment: ${plainName(name)}, ${plainName(mediaType)}, ${size})`;
+}
+
+function callOf(part: Extract<Part, { kind: 'tool-call' }>, { stub, textTokens }: PieceOptions): ToolCall {
+  const call = { callId: part.callId, tool: part.tool, input: part.input };
+  return shortenCall(stub ? stubCall(call) : call, textTokens);
+}
+
+function resultOf(part: Extract<Part, { kind: 'tool-result' }>, { stub, textTokens }: PieceOptions): ToolResult {
+  const { callId, tool, text, isError } = part;
+  const blobId = part.blob?.id ?? null;
+  const result = { callId, tool, text, isError };
+  return shortenResult(stub ? stubResult(result, blobId) : result, textTokens, blobId);
+}

@@ -1,0 +1,54 @@
+import type { Entry, Part } from '../domain/message.ts';
+import type { ContextSnapshot } from '../ports/store.ts';
+import { breathe } from '../util/event-loop.ts';
+import { renderEntry } from './view.ts';
+
+/** Entries of one slice: less than a millisecond. */
+const SLICE = 100;
+
+/**
+ * A view that was read anew, with the entries that are known already as the same objects: what was made of them is kept
+ * with them, and only what is new has to be made.
+ */
+export function recognise(read: ContextSnapshot, known: readonly Entry[]): ContextSnapshot {
+  const first = known[0]?.seq ?? 0;
+  const tail = read.tail.map((entry) => {
+    const same = known[entry.seq - first];
+    return same !== undefined && isSame(same, entry) ? same : entry;
+  });
+  return { ...read, tail };
+}
+
+function isSame(a: Entry, b: Entry): boolean {
+  return (
+    a.seq === b.seq &&
+    a.role === b.role &&
+    a.turn === b.turn &&
+    a.editedAt === b.editedAt &&
+    a.redactedAt === b.redactedAt &&
+    a.externalId === b.externalId &&
+    a.replyTo === b.replyTo &&
+    a.at === b.at &&
+    a.tokens === b.tokens &&
+    a.author?.id === b.author?.id &&
+    a.author?.name === b.author?.name &&
+    a.author?.kind === b.author?.kind &&
+    a.mentions.length === 0 &&
+    b.mentions.length === 0 &&
+    a.parts.length === b.parts.length &&
+    a.parts.every((part, index) => isSameText(part, b.parts[index]))
+  );
+}
+
+/** Anything but text is not compared: it is made anew. */
+function isSameText(a: Part, b: Part | undefined): boolean {
+  return a.kind === 'text' && b?.kind === 'text' && a.text === b.text;
+}
+
+/** Makes what a view needs of every entry, a slice at a time: for work that nobody waits for. */
+export async function renderInSlices({ tail }: ContextSnapshot): Promise<void> {
+  for (let from = 0; from < tail.length; from += SLICE) {
+    for (const entry of tail.slice(from, from + SLICE)) renderEntry(entry, tail);
+    await breathe();
+  }
+}

@@ -1,0 +1,97 @@
+import type { ContextProfile } from '../ports/engine.ts';
+import type { SystemBlock } from '../ports/model.ts';
+import type { Summary } from '../ports/summary-store.ts';
+import type { PromptSource } from '../prompts/variables.ts';
+import type { Services } from '../services.ts';
+import { foldedText, gapText } from './reduce.ts';
+import { type FittedSection, fitSections } from './sections.ts';
+import { estimateBlock, estimateRequest, estimateTools } from './tokens.ts';
+
+/** The part of the view that depends on configuration alone: the head of every cached prefix. */
+export interface Frame {
+  readonly sections: readonly FittedSection[];
+  readonly blocks: readonly SystemBlock[];
+  readonly toolTokens: number;
+  readonly tokens: number;
+}
+
+/** One item of the stack as the model sees it. */
+export interface Layer {
+  readonly item: Summary;
+  /** Empty where the line of a folded neighbour stands for it. */
+  readonly text: string;
+  readonly tokens: number;
+  readonly folded: boolean;
+}
+
+export interface FrameBuilder {
+  frame(profile: ContextProfile, fixedShare: number): Frame;
+  /** The stack, oldest first; one line stands for the oldest `folded` of its items. */
+  layers(profile: ContextProfile, stack: readonly Summary[], folded: number): readonly Layer[];
+}
+
+/** System sections keep at least this share of the window, however much the tools take. */
+const LEAST_SECTIONS = 0.2;
+
+export function createFrameBuilder(services: Pick<Services, 'prompts' | 'agents'>): FrameBuilder {
+  const frames = new WeakMap<ContextProfile, Map<number, Frame>>();
+  const rendered = new WeakMap<ContextProfile, WeakMap<Summary, Layer>>();
+  const sourceOf = (profile: ContextProfile): PromptSource => {
+    const agent = services.agents.agent(profile.agentId);
+    return { language: agent?.language ?? 'en', folder: agent?.prompts ?? '' };
+  };
+  const layerOf = (profile: ContextProfile, item: Summary): Layer => {
+    const layers = rendered.get(profile) ?? new WeakMap<Summary, Layer>();
+    rendered.set(profile, layers);
+    const known = layers.get(item);
+    if (known !== undefined) return known;
+    const layer = makeLayer(item, item.kind === 'gap' ? gapOf(item) : renderSummary(services, item, sourceOf(profile)));
+    layers.set(item, layer);
+    return layer;
+  };
+  return {
+    frame(profile, fixedShare) {
+      const known = frames.get(profile) ?? new Map<number, Frame>();
+      frames.set(profile, known);
+      const frame = known.get(fixedShare) ?? buildFrame(profile, fixedShare);
+      known.set(fixedShare, frame);
+      return frame;
+    },
+    layers: (profile, stack, folded) => [
+      ...fold(stack.slice(0, folded)),
+      ...stack.slice(folded).map((item) => layerOf(profile, item)),
+    ],
+  };
+}
+
+function buildFrame(profile: ContextProfile, fixedShare: number): Frame {
+  const room = profile.windowTokens - profile.reserveTokens;
+  const toolTokens = estimateTools(profile.tools);
+  const budget = Math.max(room * fixedShare - toolTokens, room * LEAST_SECTIONS);
+  const sections = fitSections(profile.sections, budget);
+  const texts = sections.flatMap(({ text }) => (text === '' ? [] : [text]));
+  const blocks = texts.map((text, index) => ({ text, cacheBreak: index === texts.length - 1 }));
+  const tokens = estimateRequest({ system: blocks, messages: [], tools: profile.tools });
+  return { sections, blocks, toolTokens, tokens };
+}
+
+function renderSummary(services: Pick<Services, 'prompts'>, item: Summary, from: PromptSource): string {
+  const { id, fromSeq, toSeq, level, text } = item;
+  return services.prompts.render('summary', { id, fromSeq, toSeq, level, text }, from).text;
+}
+
+function gapOf(item: Summary): string {
+  return gapText(item.toSeq - item.fromSeq + 1);
+}
+
+/** One line for all of them: it stands in the place of the first. */
+function fold(items: readonly Summary[]): readonly Layer[] {
+  const [first, last] = [items[0], items.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const line = makeLayer(first, foldedText(first.fromSeq, last.toSeq));
+  return [{ ...line, folded: true }, ...items.slice(1).map((item) => ({ item, text: '', tokens: 0, folded: true }))];
+}
+
+function makeLayer(item: Summary, text: string): Layer {
+  return { item, text, tokens: estimateBlock({ text }), folded: false };
+}

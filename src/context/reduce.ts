@@ -1,0 +1,128 @@
+import type { JsonValue } from '../domain/message.ts';
+import type { ModelMessage, ToolCall, ToolResult } from '../ports/model.ts';
+import { estimateJson } from './tokens.ts';
+import { headOf, headWithin, leftOut, type Marker, shorten } from './truncate.ts';
+
+/** A result or an input up to this length stays whole; of a longer one the stub keeps the head. */
+const SHORT_LENGTH = 400;
+const STUB_LENGTH = 200;
+/** Turns at the end of the tail whose tool traffic stays whole under relief. */
+export const RECENT_TURNS = 2;
+
+/** How hard one request is pressed to fit. Only the request changes: what is stored stays as it is. */
+export interface Squeeze {
+  /** Whose tool traffic is shown as stubs: of nobody, of turns but the newest ones, of all stored turns. */
+  readonly stubs: 'none' | 'old' | 'all';
+  /** Most tokens of one text, other than the newest ask. */
+  readonly textTokens: number;
+  /** Most tokens of the newest ask. */
+  readonly askTokens: number;
+  readonly images: boolean;
+  readonly volatile: boolean;
+  /** Of the stack, how much of its head one line stands for. */
+  readonly foldedShare: number;
+  /** Of the messages before the newest ask, how much of their head is left out. */
+  readonly droppedShare: number;
+  /** Share of the window, the reserve excluded, that system sections and tools may take. */
+  readonly fixedShare: number;
+}
+
+export const NO_SQUEEZE: Squeeze = {
+  stubs: 'none',
+  textTokens: Number.POSITIVE_INFINITY,
+  askTokens: Number.POSITIVE_INFINITY,
+  images: true,
+  volatile: true,
+  foldedShare: 0,
+  droppedShare: 0,
+  fixedShare: 0.5,
+};
+
+/** The first relief, at the background tier and above. */
+export const RELIEF: Squeeze = { ...NO_SQUEEZE, stubs: 'old' };
+
+/** A step of the ladder: what is given up, and the least share of the window that the newest ask keeps meanwhile. */
+export interface Rung {
+  readonly squeeze: Squeeze;
+  readonly askShare: number;
+}
+
+/** From little to all for a window, when nothing more may leave the tail: tool traffic, texts, extras, old messages. */
+export function ladder(windowTokens: number): readonly Rung[] {
+  const texts = (share: number) => Math.max(8, Math.floor(windowTokens * share));
+  const all: Squeeze = { ...NO_SQUEEZE, stubs: 'all', images: false };
+  const bare: Squeeze = { ...all, volatile: false, foldedShare: 0.5, textTokens: texts(1 / 32) };
+  const last: Squeeze = { ...bare, foldedShare: 1, droppedShare: 1, fixedShare: 0.25, textTokens: texts(1 / 64) };
+  return [
+    { squeeze: { ...all, textTokens: texts(1 / 4) }, askShare: 1 / 2 },
+    { squeeze: { ...all, textTokens: texts(1 / 8) }, askShare: 1 / 4 },
+    { squeeze: { ...all, textTokens: texts(1 / 16), volatile: false }, askShare: 1 / 4 },
+    { squeeze: bare, askShare: 1 / 8 },
+    { squeeze: { ...bare, foldedShare: 1, textTokens: texts(1 / 64) }, askShare: 1 / 8 },
+    { squeeze: { ...bare, foldedShare: 1, textTokens: texts(1 / 64), droppedShare: 0.5 }, askShare: 1 / 8 },
+    { squeeze: { ...bare, foldedShare: 1, textTokens: texts(1 / 64), droppedShare: 0.9 }, askShare: 1 / 8 },
+    { squeeze: last, askShare: 1 / 16 },
+    { squeeze: { ...last, textTokens: 8 }, askShare: 1 / 64 },
+  ];
+}
+
+export function stubResult(result: ToolResult, blobId: string | null): ToolResult {
+  if (result.text.length <= SHORT_LENGTH) return result;
+  const head = headOf(result.text, STUB_LENGTH);
+  return { ...result, text: `${head}${resultMarker(blobId)(result.text.length - head.length)}` };
+}
+
+export function stubCall(call: ToolCall): ToolCall {
+  const json = JSON.stringify(call.input);
+  return json.length <= SHORT_LENGTH ? call : { ...call, input: excerptInput(json, headOf(json, STUB_LENGTH)) };
+}
+
+export function shortenResult(result: ToolResult, tokens: number, blobId: string | null): ToolResult {
+  const text = shorten(result.text, tokens, resultMarker(blobId));
+  return text === result.text ? result : { ...result, text };
+}
+
+export function shortenCall(call: ToolCall, tokens: number): ToolCall {
+  if (estimateJson(call.input) <= tokens) return call;
+  const json = JSON.stringify(call.input);
+  return { ...call, input: excerptInput(json, headWithin(json, tokens)) };
+}
+
+function excerptInput(json: string, head: string): JsonValue {
+  return { head, leftOut: `${json.length - head.length} characters` };
+}
+
+function resultMarker(blobId: string | null): Marker {
+  if (blobId === null) return leftOut;
+  return (omitted) => `\n[... ${omitted} characters left out; the whole is kept as ${blobId} ...]\n`;
+}
+
+/** A message of the running turn with every text of it within the limit. */
+export function shortenMessage(message: ModelMessage, tokens: number): ModelMessage {
+  if (!Number.isFinite(tokens)) return message;
+  switch (message.role) {
+    case 'user':
+      return message;
+    case 'assistant': {
+      const calls = message.calls.map((call) => shortenCall(call, tokens));
+      return { role: 'assistant', text: shorten(message.text, tokens), calls };
+    }
+    case 'tool':
+      return { role: 'tool', results: message.results.map((result) => shortenResult(result, tokens, null)) };
+    default:
+      return message satisfies never;
+  }
+}
+
+/** What a marker that stands for messages says. The wording of a gap in the stack is part of the product. */
+export function gapText(count: number): string {
+  return `[System: ${count} older messages were truncated due to context limits]`;
+}
+
+export function droppedText(count: number): string {
+  return `[System: ${count} earlier messages are left out here for lack of room]`;
+}
+
+export function foldedText(fromSeq: number, toSeq: number): string {
+  return `[System: the summaries of messages #${fromSeq} to #${toSeq} are left out here for lack of room]`;
+}

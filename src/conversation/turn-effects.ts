@@ -1,0 +1,137 @@
+import { learn } from '../context/calibration.ts';
+import { StrataError } from '../domain/errors.ts';
+import type { Author, MemoryId } from '../domain/message.ts';
+import type { Activity } from '../ports/channel.ts';
+import type { AfterTurn, Assembly, ContextProfile, VolatileSection } from '../ports/engine.ts';
+import type { UsageRow } from '../ports/journal.ts';
+import type { ChatModel } from '../ports/model.ts';
+import type { Calibration, Claim, ContextSnapshot } from '../ports/store.ts';
+import type { ToolContext } from '../tools/define.ts';
+import { limitWork } from '../util/limit.ts';
+import type { Step } from '../util/step.ts';
+import type { Opening, Reading, ReplyParts } from './reply.ts';
+import type { TurnParts } from './turn.ts';
+
+/** One turn's effects, and what it learnt on the way: the loop itself stays pure. */
+export interface Run extends TurnParts {
+  usage(): readonly UsageRow[];
+  calibration(): Calibration | null;
+  /** Memories that stood before the model whole. */
+  recalled(): readonly MemoryId[];
+  /** Whether maintenance is due once `addedTokens` are stored. */
+  judge(addedTokens: number): AfterTurn;
+}
+
+export interface RunOptions extends Reading, Opening {
+  readonly model: ChatModel;
+  readonly volatile: readonly VolatileSection[];
+  readonly signal: AbortSignal;
+  readonly show: (activity: Activity) => void;
+}
+
+interface RunState {
+  snapshot: ContextSnapshot;
+  calibration: Calibration | null;
+  assembly: Assembly | null;
+  calledAt: number;
+  readonly usage: UsageRow[];
+}
+
+export function createRun(parts: ReplyParts, options: RunOptions): Run {
+  const { profile, model, newest, signal, show } = options;
+  const engine = parts.engineFor(profile);
+  const agent = parts.services.agents.agentFor(options.snapshot.conversation.key);
+  const context = toolContext(options);
+  const state: RunState = { snapshot: options.snapshot, calibration: null, assembly: null, calledAt: 0, usage: [] };
+  return {
+    model,
+    maxSteps: agent.max_steps,
+    maxOutputTokens: profile.reserveTokens,
+    limitCall: () => limitWork(signal, { ms: agent.timeout_seconds * 1000 }),
+    pause: (ms) => parts.services.clock.sleep(ms, { signal }),
+    callTool: (call) =>
+      parts.tools.run(call, { ...context, callKey: `${context.conversation}#${call.callId}`, signal }),
+    onDraft: (text) => show({ kind: 'draft', text }),
+    async assemble(steps) {
+      state.snapshot = await freshest(state.snapshot, options);
+      const request = { profile, snapshot: state.snapshot, readUpto: newest.seq, volatile: options.volatile, steps };
+      state.assembly = await engine.assemble({ ...request, now: parts.services.clock.now() });
+      // Making room reads the view anew, and may find that there is nothing left to answer.
+      state.snapshot = stillClaimed(state.assembly.snapshot, options.claim);
+      state.calledAt = parts.services.clock.now();
+      return state.assembly;
+    },
+    async makeRoom() {
+      const request = { profile, snapshot: state.snapshot, readUpto: newest.seq, reason: 'overflow' as const };
+      const result = await engine.compact({ ...request, now: parts.services.clock.now() });
+      state.snapshot = result.snapshot;
+      return result.compacted;
+    },
+    onStep: (step, assembly) => account(parts, { state, profile, step, assembly }),
+    usage: () => state.usage,
+    calibration: () => state.calibration,
+    recalled: () => state.assembly?.recalled ?? [],
+    judge: (addedTokens) =>
+      state.assembly === null
+        ? { tier: 'none', due: false }
+        : engine.afterTurn({ profile, snapshot: state.snapshot, measurement: state.assembly.measurement, addedTokens }),
+  };
+}
+
+/**
+ * The view as it is now: what was edited or deleted while the turn runs is not sent again, and a turn whose claim was
+ * taken away ends here instead of after its last step.
+ */
+async function freshest(known: ContextSnapshot, { claim, latest }: Opening): Promise<ContextSnapshot> {
+  const now = await latest();
+  if (now === null || now.conversation.revision <= known.conversation.revision) return known;
+  return stillClaimed(now, claim);
+}
+
+function stillClaimed(snapshot: ContextSnapshot, { epoch }: Claim): ContextSnapshot {
+  const { key, replyEpoch } = snapshot.conversation;
+  if (replyEpoch !== epoch) throw new StrataError('CLAIM_LOST', { conversation: key, work: 'reply' });
+  return snapshot;
+}
+
+function toolContext({ profile, snapshot, newest }: RunOptions): Omit<ToolContext, 'callKey' | 'signal'> {
+  const { key, id, audience } = snapshot.conversation;
+  const author: Author = newest.author ?? { id: '', name: 'someone', kind: 'person' };
+  return { conversation: key, conversationId: id, agentId: profile.agentId, audience, author, readUpto: newest.seq };
+}
+
+interface Accounting {
+  readonly state: RunState;
+  readonly profile: ContextProfile;
+  readonly step: Step;
+  readonly assembly: Assembly;
+}
+
+/** Books what a call cost, and learns from the provider's own count of what was sent. */
+function account(parts: ReplyParts, { state, profile, step, assembly }: Accounting): void {
+  const { clock, events } = parts.services;
+  const { conversation } = assembly.snapshot;
+  const at = clock.now();
+  state.usage.push({ ...step.usage, purpose: 'reply', model: profile.modelId, at });
+  const report = { model: profile.modelId, estimated: assembly.estimatedTokens, reported: step.usage.inputTokens };
+  state.calibration = learn(state.calibration ?? conversation.calibration, {
+    ...report,
+    revision: conversation.revision,
+  });
+  const call = {
+    purpose: 'reply',
+    model: profile.modelId,
+    usage: step.usage,
+    durationMs: at - state.calledAt,
+  } as const;
+  events.emit({ kind: 'model.called', conversation: conversation.key, ...call });
+  if (!doubtful(report, profile.windowTokens)) return;
+  const facts = { model: profile.modelId, configuredTokens: profile.windowTokens, reportedTokens: report.reported };
+  events.emit({ kind: 'model.mismatch', conversation: conversation.key, ...facts });
+}
+
+/** More than the window was read, or far less than was sent: the configured window is not the server's. */
+function doubtful(report: { readonly estimated: number; readonly reported: number }, windowTokens: number): boolean {
+  if (report.reported <= 0) return false;
+  return report.reported > windowTokens || (report.estimated > 1000 && report.reported < report.estimated * 0.4);
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { describe } from '../domain/errors.ts';
+import type { StateStore } from '../ports/journal.ts';
+import type { Claim, Conversation } from '../ports/store.ts';
+import type { Services } from '../services.ts';
+import { backoffMs } from '../util/backoff.ts';
+
+const setbackSchema = z.object({
+  /** What had been answered then: it is over as soon as more is. */
+  answeredUpto: z.int(),
+  failures: z.int().min(1),
+  nextAttemptAt: z.number(),
+  message: z.string(),
+});
+/** A turn that broke instead of ending, an apology included: its reply is still owed. */
+export type Setback = z.infer<typeof setbackSchema>;
+
+const NAMESPACE = 'setback';
+
+export async function setbackOf(
+  state: StateStore,
+  { id, answeredUpto }: Pick<Conversation, 'id' | 'answeredUpto'>,
+): Promise<Setback | null> {
+  const { success, data } = setbackSchema.safeParse(await state.get(NAMESPACE, String(id)));
+  return success && data.answeredUpto === answeredUpto ? data : null;
+}
+
+export interface BrokenTurn {
+  readonly claim: Claim;
+  readonly conversation: Conversation;
+  readonly error: unknown;
+}
+
+/**
+ * The claim stays for longer each time, so that no process pays for the same turn again and again. Where the store takes
+ * nothing, the claim ends by itself.
+ */
+export async function postpone(services: Services, { claim, conversation, error }: BrokenTurn): Promise<void> {
+  const { store, state, clock, random, events } = services;
+  const message = describe(error);
+  const earlier = await setbackOf(state, conversation).catch(() => null);
+  const failures = (earlier?.failures ?? 0) + 1;
+  const nextAttemptAt = clock.now() + backoffMs({ failures, chance: random.next(), retryAfterMs: null });
+  events.emit({ kind: 'turn.delayed', conversation: conversation.key, message, failures, nextAttemptAt });
+  const { answeredUpto } = conversation;
+  await state.set(NAMESPACE, String(conversation.id), { answeredUpto, failures, nextAttemptAt, message });
+  await store.conversations.renew('reply', claim, nextAttemptAt);
+}

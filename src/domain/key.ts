@@ -1,0 +1,75 @@
+import { StrataError } from './errors.ts';
+import type { ConversationKey } from './message.ts';
+
+export interface KeyParts {
+  readonly platform: string;
+  readonly workspace: string;
+  readonly channel: string;
+  readonly thread: string | null;
+  /** Not everybody who reads the channel reads this thread: it is a place of its own. */
+  readonly isClosed: boolean;
+}
+
+/** Stands before a closed thread; at the start of any other part it is encoded. */
+const CLOSED = '~';
+
+type NewKey = Omit<KeyParts, 'thread' | 'isClosed'> & Partial<Pick<KeyParts, 'thread' | 'isClosed'>>;
+
+/** The one place where keys are made: parts joined by colons, colons and percent signs within them encoded. */
+export function makeKey({ platform, workspace, channel, thread, isClosed = false }: NewKey): ConversationKey {
+  const inThread = thread ? [`${isClosed ? CLOSED : ''}${encode(thread)}`] : [];
+  return parseKey([...[platform, workspace, channel].map(encode), ...inThread].join(':')).key;
+}
+
+/** The one place where a text becomes a key. Throws `KEY_INVALID`. */
+export function parseKey(text: string): KeyParts & { readonly key: ConversationKey } {
+  const [platform, workspace, channel, thread, ...rest] = text.split(':');
+  if (!platform || !workspace || !channel || thread === '' || thread === CLOSED || rest.length > 0 || !isClean(text)) {
+    throw new StrataError('KEY_INVALID', { key: text });
+  }
+  const isClosed = thread?.startsWith(CLOSED) ?? false;
+  return {
+    key: text as ConversationKey,
+    platform: decode(platform),
+    workspace: decode(workspace),
+    channel: decode(channel),
+    thread: thread === undefined ? null : decode(isClosed ? thread.slice(CLOSED.length) : thread),
+    isClosed,
+  };
+}
+
+/** The key without its thread, unless that is closed: where audience and memories belong. */
+export function placeOf(key: ConversationKey): string {
+  return key.split(':')[3]?.startsWith(CLOSED) ? key : channelOf(key);
+}
+
+/** The key without its thread, whoever reads it. */
+export function channelOf(key: ConversationKey): string {
+  return key.split(':').slice(0, 3).join(':');
+}
+
+/** `platform:workspace`. */
+export function workspaceOf(key: ConversationKey): string {
+  return key.split(':').slice(0, 2).join(':');
+}
+
+function encode(part: string): string {
+  return part.toWellFormed().replace(/^~|[%:\s\p{C}]/gu, encodeCharacter);
+}
+
+function encodeCharacter(character: string): string {
+  return character === CLOSED ? '%7E' : encodeURIComponent(character);
+}
+
+/** Percent signs that make no character stay as they are. */
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+function isClean(text: string): boolean {
+  return text.length <= 512 && !/[\s\p{C}]/u.test(text);
+}

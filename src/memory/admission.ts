@@ -1,0 +1,222 @@
+import type { AgentSettings } from '../config/schema.ts';
+import { placeOf, workspaceOf } from '../domain/key.ts';
+import { type Entry, type MemoryId, textOf } from '../domain/message.ts';
+import { MEMORY_STATES, type Memory, type MemoryWrite, type NewMemory } from '../ports/memory-store.ts';
+import type { Conversation } from '../ports/store.ts';
+import type { Services } from '../services.ts';
+import { FEWEST_CANDIDATES, LONGEST_STATEMENT, MESSAGES_PER_CANDIDATE, type MemoryCandidate } from './candidate.ts';
+import { cleanStatement, isIdle } from './clean.ts';
+import { fingerprintOf } from './fingerprint.ts';
+import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
+import { corroboration, outdatedBy, type Statement, settle, twinOf } from './merge.ts';
+import { createLearning } from './opt-out.ts';
+import { readerFor } from './policy.ts';
+import { type Stamp, stampOf } from './provenance.ts';
+
+export interface Judging {
+  readonly conversation: Conversation;
+  readonly agent: AgentSettings;
+  readonly candidates: readonly MemoryCandidate[];
+  /** The raw entries that the model was shown: the only possible sources. */
+  readonly entries: readonly Entry[];
+  readonly model: string;
+  readonly promptHash: string;
+  /** The watermark: at least one source must be newer, or edited. */
+  readonly extractedUpto: number;
+}
+
+export interface Judgement {
+  readonly writes: readonly MemoryWrite[];
+  readonly refused: readonly Refusal[];
+}
+
+export interface Refusal {
+  /** One sentence, without the text. */
+  readonly reason: string;
+}
+
+/**
+ * What of a model's proposals is kept. Trust, audience and state are stamped here, from who said it about whom; the model
+ * decides none of them. Reads the store, writes nothing.
+ */
+export async function judgeCandidates(
+  services: Pick<Services, 'store' | 'search' | 'state' | 'random' | 'clock'>,
+  judging: Judging,
+): Promise<Judgement> {
+  const refused: Refusal[] = [];
+  const accepted = await withoutPaused(services, judging, { accepted: accept(services, judging, refused), refused });
+  const statements = settle(accepted);
+  const forgotten = await services.store.memories.forgotten(
+    placeOf(judging.conversation.key),
+    statements.map((statement) => statement.memory.fingerprint),
+  );
+  const writes: MemoryWrite[] = [];
+  for (const statement of statements) {
+    const decision = forgotten.has(statement.memory.fingerprint)
+      ? { reason: 'it was forgotten here' }
+      : await decide(services, judging, statement);
+    if ('reason' in decision) refused.push(decision);
+    else if (isOneTooMany(judging, writes, decision)) refused.push({ reason: 'too many statements at once' });
+    else if (!writes.some((write) => targetOf(write) !== null && targetOf(write) === targetOf(decision))) {
+      writes.push(decision);
+    }
+  }
+  return { writes, refused };
+}
+
+/** What is known already does not count: a range that says it all again must not crowd out what is new in it. */
+function isOneTooMany({ entries }: Judging, writes: readonly MemoryWrite[], next: MemoryWrite): boolean {
+  const messages = entries.filter((entry) => entry.role === 'user').length;
+  const most = Math.max(FEWEST_CANDIDATES, Math.ceil(messages / MESSAGES_PER_CANDIDATE));
+  return next.kind !== 'corroborate' && writes.filter((write) => write.kind !== 'corroborate').length >= most;
+}
+
+/** Nobody who paused learning is remembered, by their own words or by those of others. */
+async function withoutPaused(
+  services: Pick<Services, 'state'>,
+  { conversation: { key } }: Judging,
+  { accepted, refused }: { readonly accepted: readonly Statement[]; readonly refused: Refusal[] },
+): Promise<readonly Statement[]> {
+  const learning = createLearning(services.state);
+  const paused = new Map<string, boolean>();
+  const kept: Statement[] = [];
+  for (const statement of accepted) {
+    const people = [statement.memory.subjectId, ...statement.sources.map((entry) => entry.author?.id ?? null)];
+    let isPaused = false;
+    for (const authorId of people) {
+      if (authorId === null) continue;
+      if (!paused.has(authorId)) paused.set(authorId, await learning.isPaused({ conversation: key, authorId }));
+      isPaused ||= paused.get(authorId) === true;
+    }
+    if (isPaused) refused.push({ reason: 'a person paused learning about themself' });
+    else kept.push(statement);
+  }
+  return kept;
+}
+
+function targetOf(write: MemoryWrite): string | null {
+  return write.kind === 'insert' ? null : write.id;
+}
+
+/** New, said again, or replacing: what one statement does to the memories of its place. */
+async function decide(
+  services: Pick<Services, 'store' | 'search' | 'clock'>,
+  judging: Judging,
+  statement: Statement,
+): Promise<MemoryWrite | Refusal> {
+  const known = await knownLike(services, judging, statement);
+  const { memory } = statement;
+  const twin = twinOf(memory, known);
+  if (twin?.state === 'rejected') return { reason: 'a person rejected it' };
+  if (twin) {
+    const events = twin.state === 'candidate' ? await services.store.memories.events(twin.id) : [];
+    const facts = { conversationId: judging.conversation.id, events, now: services.clock.now() };
+    return corroboration(twin, statement, facts) ?? { reason: 'it is known, from the same messages' };
+  }
+  const sources = statement.sources.map((entry) => entry.seq);
+  const outdated = outdatedBy(statement, known);
+  return outdated ? { kind: 'supersede', id: outdated.id, memory, sources } : { kind: 'insert', memory, sources };
+}
+
+/** Existing memories that may say the same or the opposite. Of this place alone: merging across audiences would leak. */
+async function knownLike(
+  services: Pick<Services, 'store' | 'search'>,
+  judging: Judging,
+  statement: Statement,
+): Promise<readonly Memory[]> {
+  const reader = { ...readerFor(judging.conversation, judging.agent), sharePublic: false };
+  const { memories } = services.store;
+  const { text, fingerprint, subjectId } = statement.memory;
+  const hits = await services.search.memories({ reader, text, states: MEMORY_STATES, limit: ALIKE });
+  const ids = [...hits.map((hit) => hit.id), ...(statement.supersedes ? [statement.supersedes as MemoryId] : [])];
+  const page = { reader, states: MEMORY_STATES, limit: ALIKE * 2, offset: 0 };
+  const found = [
+    ...(await memories.list({ ...page, fingerprints: [fingerprint] })),
+    ...(ids.length > 0 ? await memories.list({ ...page, ids }) : []),
+    ...(subjectId === null ? [] : await memories.list({ ...page, subjectId, limit: OF_SUBJECT })),
+  ];
+  const here = found.filter((memory) => memory.scope === 'place' && memory.place === reader.place);
+  return [...new Map(here.map((memory) => [memory.id, memory])).values()];
+}
+
+function accept(services: Pick<Services, 'random'>, judging: Judging, refused: Refusal[]): Statement[] {
+  const ranked = [...judging.candidates].sort((a, b) => importanceOf(b) - importanceOf(a));
+  const accepted: Statement[] = [];
+  for (const candidate of ranked) {
+    const result = acceptOne(services, judging, candidate);
+    if ('reason' in result) refused.push(result);
+    else accepted.push(result);
+  }
+  return accepted;
+}
+
+function acceptOne(
+  services: Pick<Services, 'random'>,
+  judging: Judging,
+  candidate: MemoryCandidate,
+): Statement | Refusal {
+  const sources = sourcesOf(candidate, judging.entries);
+  if (sources === null) return { reason: 'a source is no message of the transcript that it was taken from' };
+  if (sources.length === 0) return { reason: 'it names no source' };
+  if (!sources.some((entry) => entry.seq > judging.extractedUpto || entry.editedAt !== null)) {
+    return { reason: 'its sources were extracted before' };
+  }
+  const text = cleanStatement(candidate.text, sources.map((entry) => textOf(entry.parts)).join('\n'));
+  if ([...text].length > LONGEST_STATEMENT) return { reason: 'it is longer than a statement' };
+  if (isIdle(text)) return { reason: 'it is small talk or a passing state' };
+  const stamp = stampOf(candidate, { text, sources }, judging);
+  if ('reason' in stamp) return stamp;
+  const memory = memoryOf(services, judging, { candidate, text, stamp, sources });
+  return { memory, sources, supersedes: candidate.supersedes ?? null };
+}
+
+/** Null when one of the numbers is no possible source: made up, a tool's result, a notice, or deleted. */
+function sourcesOf(candidate: MemoryCandidate, entries: readonly Entry[]): readonly Entry[] | null {
+  const seqs = [...new Set(candidate.sources)].sort((a, b) => a - b);
+  const sources = seqs.flatMap((seq) => entries.filter((entry) => entry.seq === seq && isRawText(entry)));
+  return sources.length === seqs.length ? sources : null;
+}
+
+function isRawText(entry: Entry): boolean {
+  const spoken = entry.role === 'user' || entry.role === 'assistant';
+  return spoken && entry.redactedAt === null && textOf(entry.parts).trim() !== '';
+}
+
+function memoryOf(
+  services: Pick<Services, 'random'>,
+  judging: Judging,
+  accepted: { candidate: MemoryCandidate; text: string; stamp: Stamp; sources: readonly Entry[] },
+): NewMemory {
+  const { candidate, text, stamp, sources } = accepted;
+  return {
+    id: services.random.id() as MemoryId,
+    agentId: judging.agent.id,
+    kind: candidate.kind,
+    text,
+    importance: importanceOf(candidate),
+    confidence: CONFIDENCE[stamp.trust],
+    scope: 'place',
+    place: placeOf(judging.conversation.key),
+    workspace: workspaceOf(judging.conversation.key),
+    audience: judging.conversation.audience,
+    subjectId: stamp.subject?.id ?? null,
+    subjectName: stamp.subject?.name ?? null,
+    trust: stamp.trust,
+    state: stamp.state,
+    pinned: false,
+    validFrom: Math.max(...sources.map((entry) => entry.at)),
+    validUntil: null,
+    fingerprint: fingerprintOf(text),
+    extractedBy: { model: judging.model, promptHash: judging.promptHash },
+  };
+}
+
+/** Compared with one statement: the most alike ones, and those about the same person. */
+const ALIKE = 12;
+const OF_SUBJECT = 50;
+
+const CONFIDENCE: Readonly<Record<Memory['trust'], number>> = { operator: 1, self: 0.9, other: 0.6, inferred: 0.4 };
+
+function importanceOf(candidate: MemoryCandidate): number {
+  return candidate.importance ?? DEFAULT_IMPORTANCE[candidate.kind];
+}

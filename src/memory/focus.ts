@@ -1,0 +1,124 @@
+import { harmless, plainName, timeLabel } from '../context/label.ts';
+import { shorten } from '../context/truncate.ts';
+import { type Entry, textOf } from '../domain/message.ts';
+import type { VolatileSection } from '../ports/engine.ts';
+import type { MemoryKind } from '../ports/memory-store.ts';
+import type { ContextSnapshot } from '../ports/store.ts';
+import type { Services } from '../services.ts';
+
+export type Intent = 'question' | 'continue' | 'recall' | 'decide' | 'remind';
+
+/** What the newest message is about, from its structure first and its words second. */
+export interface Focus {
+  /** Ids of the people who speak or are mentioned. */
+  readonly people: ReadonlySet<string>;
+  readonly mentioned: ReadonlySet<string>;
+  /** Quoted, in backticks, or written like a name; lower case. */
+  readonly names: readonly string[];
+  readonly intents: ReadonlySet<Intent>;
+}
+
+const MOST_NAMES = 8;
+const LONGEST_NAME = 60;
+/** No number of signals raises a memory by more. */
+export const MOST_BOOST = 12;
+const QUOTE_TOKENS = 200;
+
+/** Words in some of the languages that are most spoken. A language that is missing loses a small boost, nothing else. */
+const INTENTS: Readonly<Record<Intent, RegExp>> = {
+  question: /[?？؟]/u,
+  continue: /\b(continue|go on|next step|weiter|continu|sigue|continúa|prossegu)|продолж|继续|続け|계속/iu,
+  recall:
+    /\b(remember|recall|earlier|last time|erinner|souvien|rappel|recuerda|lembra)|помни|раньше|记得|上次|覚え|前に|기억/iu,
+  decide: /\b(decide|decision|agree|choose|entscheid|décid|decidi|escolh)|реши|决定|決め|決定|결정/iu,
+  remind:
+    /\b(remind|don't forget|todo|deadline|erinnere mich|rappelle|recuérdame|lembre)|напомни|提醒|リマインド|알려/iu,
+};
+
+const QUOTED = /`([^`\n]+)`|"([^"\n]+)"|“([^”\n]+)”|«([^»\n]+)»|「([^」\n]+)」|《([^》\n]+)》|„([^“\n]+)“/gu;
+const NAME_LIKE = /^\p{Lu}[\p{L}\p{N}]+$|\p{Ll}\p{Lu}|[._]\p{L}/u;
+
+export function focusOf(entry: Entry): Focus {
+  const text = textOf(entry.parts);
+  const speaker = entry.author === null ? [] : [entry.author.id];
+  const mentioned = entry.mentions.map((author) => author.id);
+  const intents = (Object.keys(INTENTS) as readonly Intent[]).filter((intent) => INTENTS[intent].test(text));
+  return {
+    people: new Set([...speaker, ...mentioned]),
+    mentioned: new Set(mentioned),
+    names: namesIn(text),
+    intents: new Set(intents),
+  };
+}
+
+function namesIn(text: string): readonly string[] {
+  const quoted = [...text.matchAll(QUOTED)].map((match) => match.slice(1).find((group) => group !== undefined) ?? '');
+  const names = [...quoted, ...capitalised(text)].map((name) => name.trim().toLocaleLowerCase());
+  return [...new Set(names)].filter((name) => name.length > 1 && name.length <= LONGEST_NAME).slice(0, MOST_NAMES);
+}
+
+let segmenter: Intl.Segmenter | null = null;
+
+/** Words written like a name in scripts that know capitals, those that only begin a sentence left out. */
+function capitalised(text: string): readonly string[] {
+  if (!/\p{Lu}|[._]/u.test(text)) return [];
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: 'word' });
+  const names: string[] = [];
+  let startsSentence = true;
+  for (const { segment, isWordLike } of segmenter.segment(text)) {
+    if (isWordLike && NAME_LIKE.test(segment) && !startsSentence) names.push(segment);
+    if (isWordLike) startsSentence = false;
+    else if (/[.!?。！？\n]/u.test(segment)) startsSentence = true;
+  }
+  return names;
+}
+
+/** How much a memory gains by what the newest message is about: 0 to 12. */
+export function boostOf(
+  focus: Focus,
+  memory: { readonly text: string; readonly kind: MemoryKind; readonly subjectId: string | null },
+): number {
+  const text = memory.text.toLocaleLowerCase();
+  const named = focus.names.filter((name) => text.includes(name)).length;
+  return Math.min(
+    MOST_BOOST,
+    aboutBoost(focus, memory.subjectId) + named * 4 + intentBoost(focus.intents, memory.kind),
+  );
+}
+
+/** Whom somebody mentions is what they ask about, more than themself. */
+function aboutBoost({ people, mentioned }: Focus, subjectId: string | null): number {
+  if (subjectId === null || !people.has(subjectId)) return 0;
+  return mentioned.has(subjectId) ? 8 : 6;
+}
+
+function intentBoost(intents: ReadonlySet<Intent>, kind: MemoryKind): number {
+  if (intents.has('remind') && (kind === 'todo' || kind === 'event')) return 4;
+  if (intents.has('decide') && kind === 'decision') return 4;
+  return intents.has('recall') || intents.has('continue') ? 2 : 0;
+}
+
+/**
+ * The message that the newest one replies to, word for word, when it lies beneath the stack or before it. One look into
+ * the store, and only then.
+ */
+export async function repliedToSection(
+  { store }: Pick<Services, 'store'>,
+  { snapshot, newest }: { readonly snapshot: ContextSnapshot; readonly newest: Entry },
+): Promise<VolatileSection | null> {
+  const { replyTo } = newest;
+  if (replyTo === null || snapshot.tail.some((entry) => entry.externalId === replyTo)) return null;
+  const { id, contextFrom, compactedUpto } = snapshot.conversation;
+  const target = await store.transcript.byExternalId(id, replyTo);
+  const isCovered = target !== null && target.seq >= contextFrom && target.seq <= compactedUpto;
+  if (!isCovered || target.redactedAt !== null) return null;
+  const who = target.role === 'user' ? plainName(target.author?.name ?? '') : 'you';
+  const quote = shorten(harmless(textOf(target.parts)), QUOTE_TOKENS);
+  return {
+    key: 'replied-to',
+    text: `[The newest message replies to #${target.seq} | ${timeLabel(target.at)} | ${who}]\n${quote}`,
+    source: `transcript #${target.seq}`,
+    reason: 'the newest message replies to it, and it is covered by a summary',
+    memoryIds: [],
+  };
+}

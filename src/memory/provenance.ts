@@ -1,0 +1,102 @@
+import { type Author, type Entry, textOf } from '../domain/message.ts';
+import type { MemoryState, Trust } from '../ports/memory-store.ts';
+import type { Conversation } from '../ports/store.ts';
+import type { MemoryCandidate } from './candidate.ts';
+import { isImperative } from './clean.ts';
+import { asksToRemember } from './remember-intent.ts';
+
+/** What code decides about a statement, and no model. */
+export interface Stamp {
+  readonly trust: Trust;
+  readonly state: MemoryState;
+  readonly subject: (Pick<Author, 'name'> & { readonly id: string | null }) | null;
+}
+
+/** A statement with the raw messages that it rests on. */
+interface Said {
+  readonly text: string;
+  readonly sources: readonly Entry[];
+}
+
+/** Trust, subject and state, or why it is refused. `entries` are all that the model was shown. */
+export function stampOf(
+  candidate: Pick<MemoryCandidate, 'kind' | 'about'>,
+  said: Said,
+  context: {
+    readonly conversation: Pick<Conversation, 'audience'>;
+    readonly entries: readonly Entry[];
+  },
+): Stamp | { readonly reason: string } {
+  const subject = subjectOf(candidate.about, said, context.entries);
+  const trust = trustOf(subject?.id ?? null, said.sources);
+  const isInstruction = candidate.kind === 'instruction';
+  if (isInstruction && trust === 'inferred') return { reason: 'no person gave this instruction' };
+  if (isImperative(said.text) && !isInstruction) return { reason: 'it is an order, not a statement' };
+  // In a DM only the person themself can be misled by what they said, about whomever it was.
+  const own = context.conversation.audience === 'dm' && isByOnePerson(said.sources);
+  const asked = isAskedFor(said.sources) && !isAboutMember(subject, trust);
+  const entitled = own || (!isInstruction && (trust === 'self' || asked));
+  return { trust, state: entitled ? 'active' : 'candidate', subject };
+}
+
+/** A person said in so many words that it should be remembered. */
+function isAskedFor(sources: readonly Entry[]): boolean {
+  return (
+    isByOnePerson(sources) && sources.some((entry) => entry.role === 'user' && asksToRemember(textOf(entry.parts)))
+  );
+}
+
+/** What one says about another who is here needs more than a wish. */
+function isAboutMember(subject: Stamp['subject'], trust: Trust): boolean {
+  return subject !== null && subject.id !== null && trust !== 'self';
+}
+
+/** The least trusted source decides. What the bot only repeated after a person does not lower it. */
+function trustOf(subjectId: string | null, sources: readonly Entry[]): Trust {
+  const people = sources.flatMap((entry) => (entry.role === 'user' && entry.author ? [entry.author] : []));
+  if (people.length === 0) return 'inferred';
+  const own = subjectId !== null && people.every((author) => author.id === subjectId && author.kind === 'person');
+  return own ? 'self' : 'other';
+}
+
+function isByOnePerson(sources: readonly Entry[]): boolean {
+  const people = sources.flatMap((entry) => (entry.role === 'user' && entry.author ? [entry.author] : []));
+  return new Set(people.map((author) => author.id)).size === 1 && people.every((author) => author.kind === 'person');
+}
+
+/**
+ * Whom the statement is about. Where the model names nobody, what one person says of their own affairs is about them,
+ * unless the text names somebody else who is known here.
+ */
+function subjectOf(named: string | null | undefined, said: Said, entries: readonly Entry[]): Stamp['subject'] {
+  const { text, sources } = said;
+  const known = peopleOf(entries);
+  const about = named?.trim().replace(/^@/u, '');
+  if (about) {
+    const people = [...peopleOf(sources, 'authors'), ...known];
+    return people.find((person) => isNamed(person, about)) ?? { id: null, name: about };
+  }
+  const speakers = [...new Map(peopleOf(sources, 'authors').map((person) => [person.id, person])).values()];
+  const [speaker] = speakers;
+  if (!speaker || speakers.length > 1) return null;
+  const others = known.filter((person) => person.id !== speaker.id && mentionsName(text, person.name));
+  return others.length === 0 ? speaker : (others[0] ?? null);
+}
+
+function peopleOf(entries: readonly Entry[], which: 'authors' | 'all' = 'all'): readonly Author[] {
+  return entries.flatMap((entry) => {
+    const author = entry.role === 'user' && entry.author ? [entry.author] : [];
+    return which === 'authors' ? author : [...author, ...entry.mentions];
+  });
+}
+
+function isNamed(person: Author, about: string): boolean {
+  return person.id === about || person.name.toLowerCase() === about.toLowerCase();
+}
+
+function mentionsName(text: string, name: string): boolean {
+  return (
+    name.length > 1 &&
+    ` ${text.toLowerCase().replace(/[^\p{L}\p{N}\p{M}]+/gu, ' ')} `.includes(` ${name.toLowerCase()} `)
+  );
+}

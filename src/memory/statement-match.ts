@@ -1,0 +1,107 @@
+import type { Audience, Entry } from '../domain/message.ts';
+import type { Memory } from '../ports/memory-store.ts';
+import { cachedStem } from '../search/stem.ts';
+import { STOP_WORDS } from '../search/stop-words.ts';
+import { tokensOf, wordsOf } from '../search/words.ts';
+import { namesOf } from './fingerprint.ts';
+
+/** What makes a statement recognisable in other texts. */
+export interface Carrier {
+  readonly words: readonly string[];
+  /** How much of the statement's meaning a text holds, 0..1. */
+  shareIn(text: string): number;
+  /** Codes, numbers and addresses that give the statement away by themselves. */
+  readonly secrets: ReadonlySet<string>;
+  /** Every number in it: two statements in the same words about other numbers are two. */
+  readonly numbers: ReadonlySet<string>;
+  readonly names: ReadonlySet<string>;
+  readonly subjectId: string | null;
+  readonly subjectWords: ReadonlySet<string>;
+  readonly isDirect: boolean;
+  readonly size: number;
+}
+
+/** Almost all of the statement. */
+const WHOLE = 0.7;
+/** A good part of it together with a name that it holds. */
+const PART = 0.4;
+const GRAMMAR = new Set(
+  'a an the is are was were be been of to in on at and or for with from that this it its his her their has have had as by'.split(
+    ' ',
+  ),
+);
+
+export function essenceOf(memory: Pick<Memory, 'text' | 'subjectId' | 'subjectName'>, audience: Audience): Carrier {
+  const subjectWords = new Set(tokensOf(memory.subjectName ?? ''));
+  const said = tokensOf(memory.text).filter((token) => !subjectWords.has(token) && token !== 's');
+  const telling = said.filter((token) => !STOP_WORDS.has(token));
+  // One word alone would be found in far too much.
+  const words = [...new Set(telling.length > 1 ? telling : said.filter((token) => !GRAMMAR.has(token)))];
+  const meaning = new Set(words.map(cachedStem));
+  return {
+    words,
+    shareIn: (text) =>
+      meaning.size === 0 ? 0 : meaning.intersection(new Set(tokensOf(text).map(cachedStem))).size / meaning.size,
+    secrets: new Set(wordsOf(memory.text).filter(isSecret)),
+    numbers: numbersIn(wordsOf(memory.text)),
+    names: namesOf(memory.text).difference(subjectWords),
+    subjectId: memory.subjectId,
+    subjectWords,
+    isDirect: audience === 'dm',
+    size: meaning.size,
+  };
+}
+
+/** Whether an entry says the statement, or enough of it to give it away. */
+export function carries(entry: Entry, carrier: Carrier): boolean {
+  const text = textOfEverything(entry);
+  const words = new Set(wordsOf(text));
+  if (carrier.secrets.intersection(words).size > 0) return true;
+  if (carrier.numbers.size > 0 && tellsOtherNumbers(words, carrier.numbers)) return false;
+  const share = carrier.shareIn(text);
+  if (!isAbout(entry, words, carrier)) return share === 1 && carrier.size >= 3;
+  return share >= WHOLE || (share >= PART && carrier.names.intersection(words).size > 0);
+}
+
+/** Text, inputs of calls and results: wherever a statement can hide. */
+export function textOfEverything(entry: Entry): string {
+  return entry.parts
+    .map((part) => {
+      switch (part.kind) {
+        case 'text':
+          return part.text;
+        case 'attachment':
+          return part.name;
+        case 'tool-call':
+          return JSON.stringify(part.input);
+        case 'tool-result':
+          return part.text;
+        default:
+          return part satisfies never;
+      }
+    })
+    .join('\n');
+}
+
+function numbersIn(words: Iterable<string>): ReadonlySet<string> {
+  return new Set([...words].filter((word) => /\p{N}/u.test(word)));
+}
+
+function tellsOtherNumbers(words: ReadonlySet<string>, numbers: ReadonlySet<string>): boolean {
+  const told = numbersIn(words);
+  return told.size > 0 && told.isDisjointFrom(numbers);
+}
+
+/** Digits of a code or with letters among them, and no year. */
+function isSecret(word: string): boolean {
+  if (!/\p{N}/u.test(word) || word.length < 4) return false;
+  return !/^(?:19|20)\d\d$/u.test(word) && !/^\d+(?:st|nd|rd|th|s|am|pm|px|ms|kg|km|mb|gb)$/u.test(word);
+}
+
+/** Said by the person, to the person in a DM, or by name. */
+function isAbout(entry: Entry, words: ReadonlySet<string>, carrier: Carrier): boolean {
+  if (carrier.subjectId === null && carrier.subjectWords.size === 0) return true;
+  if (entry.author !== null && entry.author.id === carrier.subjectId) return true;
+  if (entry.role !== 'user' && carrier.isDirect) return true;
+  return carrier.subjectWords.intersection(words).size > 0;
+}

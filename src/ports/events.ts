@@ -1,0 +1,135 @@
+import type { ModelFailure } from '../domain/errors.ts';
+import type { ConversationKey, MemoryId, SummaryId } from '../domain/message.ts';
+import type { DropReason } from './channel.ts';
+import type { Tier } from './engine.ts';
+import type { MaintenanceRun } from './journal.ts';
+import type { ModelPurpose, ModelUsage } from './model.ts';
+
+/** Everything that happens, as values of one union. Logs, `/status`, metrics and tests read the same stream. */
+export type StrataEvent = { readonly at: number; readonly conversation: ConversationKey | null } & (
+  | { readonly kind: 'message.accepted'; readonly seq: number; readonly wantsReply: boolean }
+  | { readonly kind: 'message.duplicate'; readonly seq: number }
+  | {
+      /** Something came from a platform and is not kept. */
+      readonly kind: 'message.dropped';
+      readonly platform: string;
+      readonly reason: DropReason;
+      readonly event: string;
+      readonly channel: string | null;
+      readonly externalId: string | null;
+      readonly problem: string | null;
+    }
+  | { readonly kind: 'message.edited'; readonly externalId: string }
+  | { readonly kind: 'message.removed'; readonly seqs: readonly number[] }
+  | { readonly kind: 'turn.started'; readonly readUpto: number }
+  | { readonly kind: 'turn.ended'; readonly readUpto: number; readonly steps: number; readonly durationMs: number }
+  | {
+      readonly kind: 'turn.failed';
+      readonly readUpto: number;
+      readonly reason: ModelFailure | 'internal' | 'steps' | 'empty';
+      readonly message: string;
+    }
+  | { readonly kind: 'turn.superseded'; readonly readUpto: number }
+  | {
+      /** A turn broke and stored nothing, not even an apology: it is run again. */
+      readonly kind: 'turn.delayed';
+      readonly message: string;
+      readonly failures: number;
+      readonly nextAttemptAt: number;
+    }
+  | { readonly kind: 'tool.called'; readonly tool: string; readonly isError: boolean; readonly durationMs: number }
+  | {
+      readonly kind: 'model.called';
+      readonly purpose: ModelPurpose;
+      readonly model: string;
+      readonly usage: ModelUsage;
+      readonly durationMs: number;
+    }
+  | {
+      readonly kind: 'model.mismatch';
+      readonly model: string;
+      readonly configuredTokens: number;
+      readonly reportedTokens: number;
+    }
+  | { readonly kind: 'reply.posted'; readonly chunk: number; readonly platformMessageId: string }
+  | {
+      /** The platform did not take a post: it is tried again. */
+      readonly kind: 'reply.delayed';
+      readonly chunk: number;
+      readonly message: string;
+      readonly failures: number;
+      readonly nextAttemptAt: number;
+    }
+  /** Given up: the platform refused a post for good, or was away for too long. */
+  | { readonly kind: 'reply.failed'; readonly chunk: number; readonly message: string }
+  | { readonly kind: 'context.tier'; readonly tier: Tier; readonly used: number; readonly window: number }
+  | { readonly kind: 'maintenance.requested'; readonly tier: Tier | 'manual' | 'gap' | 'idle' }
+  | {
+      readonly kind: 'maintenance.started';
+      readonly work: MaintenanceRun['work'];
+      readonly trigger: MaintenanceRun['trigger'];
+    }
+  | { readonly kind: 'maintenance.ended'; readonly run: MaintenanceRun }
+  | {
+      readonly kind: 'maintenance.delayed';
+      readonly message: string;
+      readonly nextAttemptAt: number;
+      readonly failures: number;
+    }
+  | {
+      readonly kind: 'gap.opened';
+      readonly fromSeq: number;
+      readonly toSeq: number;
+      readonly reason: 'emergency' | 'overflow';
+    }
+  | { readonly kind: 'stack.condensed'; readonly summaryId: SummaryId; readonly level: number; readonly parts: number }
+  | { readonly kind: 'memory.saved'; readonly ids: readonly MemoryId[] }
+  | { readonly kind: 'memory.refused'; readonly reason: string }
+  | { readonly kind: 'memory.forgotten'; readonly ids: readonly MemoryId[] }
+  | { readonly kind: 'breaker.opened'; readonly model: string; readonly untilAt: number; readonly message: string }
+  | { readonly kind: 'breaker.closed'; readonly model: string }
+  | { readonly kind: 'queue.trouble'; readonly message: string }
+  | { readonly kind: 'config.changed'; readonly file: string }
+  | { readonly kind: 'config.rejected'; readonly file: string; readonly message: string }
+  | { readonly kind: 'error.internal'; readonly message: string }
+);
+
+export type EventKind = StrataEvent['kind'];
+export type EventOf<Kind extends EventKind> = Extract<StrataEvent, { kind: Kind }>;
+/** Distributes over the union, so that each variant keeps its own fields. */
+export type NewEvent = StrataEvent extends infer Event
+  ? Event extends StrataEvent
+    ? Omit<Event, 'at'>
+    : never
+  : never;
+
+export interface Events {
+  emit(event: NewEvent): void;
+  /** Called in order, at once. A listener that throws is reported and does not stop the others. Returns the way to leave. */
+  on(listener: (event: StrataEvent) => void): () => void;
+}
+
+export function createEvents(options: {
+  readonly now: () => number;
+  readonly onListenerError: (error: unknown) => void;
+}): Events {
+  const listeners = new Set<(event: StrataEvent) => void>();
+  return {
+    emit(event) {
+      const stamped: StrataEvent = { ...event, at: options.now() };
+      for (const listener of listeners) notify(listener, stamped, options.onListenerError);
+    },
+    on(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+function notify(listener: (event: StrataEvent) => void, event: StrataEvent, onError: (error: unknown) => void): void {
+  try {
+    listener(event);
+  } catch (error) {
+    onError(error);
+  }
+}

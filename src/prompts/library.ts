@@ -1,0 +1,189 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, StrataError } from '../domain/errors.ts';
+import { nearest } from '../util/did-you-mean.ts';
+import { readText } from '../util/text-file.ts';
+import { samplesOf } from './samples.ts';
+import { compileTemplate, type Template, type TemplateFile } from './template.ts';
+import { type PromptLibrary, type PromptName, type PromptSource, promptNames, promptVariables } from './variables.ts';
+
+/** The prompts that come with Strata. */
+export const builtInPrompts = fileURLToPath(new URL('../../prompts', import.meta.url));
+
+export interface PromptLibraryOptions {
+  /** Folder with one folder a language; the built-in prompts unless given. */
+  readonly builtIn?: string;
+  /** Read and tried out at once, so that a broken prompt stops the start. */
+  readonly sources?: readonly PromptSource[];
+}
+
+export interface PromptFile {
+  readonly name: PromptName;
+  /** The file that wins for the source. */
+  readonly file: string;
+  readonly hash: string;
+  readonly origin: 'own' | 'language' | 'built-in';
+  /** A copy whose built-in prompt has changed since. */
+  readonly outdated: boolean;
+}
+
+export interface EditablePromptLibrary extends PromptLibrary {
+  /** Reads the files of the sources anew. Throws `PROMPT_INVALID` and keeps what it had. */
+  load(sources: readonly PromptSource[]): void;
+  /** Which file serves each prompt of a source. */
+  list(from: PromptSource): readonly PromptFile[];
+}
+
+/** Everything that is wrong with the prompts of a source, one sentence each: for `prompts check`. */
+export function promptProblems(from: PromptSource, builtIn = builtInPrompts): readonly string[] {
+  const problems: string[] = [];
+  const attempt = (work: () => void): void => {
+    try {
+      work();
+    } catch (error) {
+      problems.push(describe(error));
+    }
+  };
+  attempt(() => refuseStrangers(from.folder));
+  attempt(() => {
+    const folders = foldersOf(builtIn, from);
+    const fragments = readFragments(folders);
+    for (const name of promptNames) attempt(() => readTemplate(name, folders, fragments));
+  });
+  return problems;
+}
+
+type Shelf = ReadonlyMap<PromptName, Template>;
+
+/** Looks each prompt up in the agent's own folder, then in its language, then in English; whole files override. */
+export function createPromptLibrary(options: PromptLibraryOptions = {}): EditablePromptLibrary {
+  const builtIn = options.builtIn ?? builtInPrompts;
+  let shelves = read(builtIn, options.sources ?? []);
+
+  const shelfOf = (from: PromptSource): Shelf => {
+    const found = shelves.get(idOf(from));
+    if (found) return found;
+    const shelf = readShelf(builtIn, from);
+    shelves = new Map(shelves).set(idOf(from), shelf);
+    return shelf;
+  };
+
+  return {
+    load(sources) {
+      shelves = read(builtIn, sources);
+    },
+    list(from) {
+      const plain = shelfOf({ ...from, folder: '' });
+      return [...shelfOf(from)].map(([name, template]) => ({
+        name,
+        file: template.file,
+        hash: template.hash,
+        origin: originOf(template.file, { builtIn, from }),
+        outdated: template.base !== null && template.base !== plain.get(name)?.hash,
+      }));
+    },
+    render(name, variables, from) {
+      const template = templateOf(shelfOf(from), name);
+      return { text: template.render(promptVariables[name].parse(variables)), hash: template.hash };
+    },
+  };
+}
+
+function idOf(from: PromptSource): string {
+  return `${from.language}\n${from.folder}`;
+}
+
+function read(builtIn: string, sources: readonly PromptSource[]): ReadonlyMap<string, Shelf> {
+  return new Map(sources.map((source) => [idOf(source), readShelf(builtIn, source)]));
+}
+
+/** Compiles and tries out every prompt of a source. */
+function readShelf(builtIn: string, from: PromptSource): Shelf {
+  const folders = foldersOf(builtIn, from);
+  refuseStrangers(from.folder);
+  const fragments = readFragments(folders);
+  return new Map(promptNames.map((name) => [name, readTemplate(name, folders, fragments)]));
+}
+
+function foldersOf(builtIn: string, from: PromptSource): readonly string[] {
+  const language = join(builtIn, from.language);
+  if (from.folder === '' && !existsSync(language)) {
+    throw new StrataError('PROMPT_INVALID', { file: language, problem: 'there are no prompts in this language' });
+  }
+  return [...(from.folder === '' ? [] : [from.folder]), language, join(builtIn, 'en')];
+}
+
+function readTemplate(
+  name: PromptName,
+  folders: readonly string[],
+  fragments: ReadonlyMap<string, TemplateFile>,
+): Template {
+  const file = winnerOf(folders, `${name}.md.hbs`);
+  return guarded(file, () => {
+    const template = compileTemplate({ file, text: readText(file) }, { schema: promptVariables[name], fragments });
+    for (const sample of samplesOf(promptVariables[name])) template.render(sample);
+    return template;
+  });
+}
+
+function winnerOf(folders: readonly string[], name: string): string {
+  const files = folders.map((folder) => join(folder, name));
+  return files.find((file) => existsSync(file)) ?? files.at(-1) ?? name;
+}
+
+/** The first folder that has a fragment wins, as with prompts. */
+function readFragments(folders: readonly string[]): ReadonlyMap<string, TemplateFile> {
+  const fragments = new Map<string, TemplateFile>();
+  for (const folder of [...folders].reverse()) {
+    for (const file of filesIn(join(folder, 'fragments'))) {
+      guarded(file, () => fragments.set(basename(file, '.hbs'), { file, text: readText(file) }));
+    }
+  }
+  return fragments;
+}
+
+/** A misspelt file would otherwise be ignored in silence. */
+function refuseStrangers(folder: string): void {
+  if (folder === '') return;
+  if (!existsSync(folder))
+    throw new StrataError('PROMPT_INVALID', { file: folder, problem: 'there is no such folder' });
+  const known: readonly string[] = promptNames;
+  for (const file of filesIn(folder)) {
+    const name = basename(file, '.md.hbs');
+    if (known.includes(name)) continue;
+    const hint = nearest(name, known);
+    const problem = `no prompt has this name${hint === null ? '' : `; did you mean ${hint}.md.hbs?`}`;
+    throw new StrataError('PROMPT_INVALID', { file, problem });
+  }
+}
+
+function filesIn(folder: string): readonly string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.hbs'))
+    .map((name) => join(folder, name));
+}
+
+function guarded<Result>(file: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw new StrataError('PROMPT_INVALID', { file, problem: describe(error) }, { cause: error });
+  }
+}
+
+function templateOf(shelf: Shelf, name: PromptName): Template {
+  const template = shelf.get(name);
+  if (!template)
+    throw new StrataError('PROMPT_INVALID', { file: `${name}.md.hbs`, problem: 'there is no such prompt' });
+  return template;
+}
+
+function originOf(
+  file: string,
+  where: { readonly builtIn: string; readonly from: PromptSource },
+): PromptFile['origin'] {
+  if (where.from.folder !== '' && file.startsWith(join(where.from.folder, '/'))) return 'own';
+  return file.startsWith(join(where.builtIn, 'en', '/')) ? 'built-in' : 'language';
+}

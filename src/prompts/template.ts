@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import Handlebars from 'handlebars/dist/handlebars.min.js';
+import type { z } from 'zod';
+import { readVariables } from './template-variables.ts';
+
+/** A file's text, as found. */
+export interface TemplateFile {
+  readonly file: string;
+  readonly text: string;
+}
+
+export interface Template {
+  readonly file: string;
+  /** First 12 hex digits over the text and the fragments that it uses. */
+  readonly hash: string;
+  /** Hash of the built-in prompt that the file was copied from; null when it was not. */
+  readonly base: string | null;
+  /** Dotted paths of all variables that the template reads. */
+  readonly used: ReadonlySet<string>;
+  /** `variables` must already be parsed by the schema. */
+  render(variables: object): string;
+}
+
+export interface TemplateOptions {
+  readonly schema: z.ZodType;
+  /** By the name that `{{> name}}` uses. */
+  readonly fragments: ReadonlyMap<string, TemplateFile>;
+}
+
+const compileOptions = {
+  noEscape: true,
+  strict: true,
+  knownHelpersOnly: true,
+  preventIndent: true,
+  knownHelpers: { is: true, has: true, line: true },
+} as const;
+
+/** What a template may call; everything else is refused, so that no template reads around its declared variables. */
+const helpers = new Set(['if', 'unless', 'each', 'is', 'has', 'line']);
+
+const engine = Handlebars.create();
+engine.registerHelper({
+  /** `{{#is value "a" "b"}}`: the value is one of those named. */
+  is(this: unknown, value: unknown, ...rest: unknown[]) {
+    const options = blockOf(rest.pop());
+    return rest.includes(value) ? options.fn(this) : options.inverse(this);
+  },
+  /** `(has list "a")`. */
+  has: (list: unknown, value: unknown) => Array.isArray(list) && list.includes(value),
+  /** A value on one line: foreign text cannot open a line of its own. */
+  line: (value: unknown) => String(value).replace(/\s+/gu, ' ').trim(),
+});
+
+/** The first line of a copy: invisible in what is rendered. */
+export function baseLine(hash: string): string {
+  return `{{!-- base ${hash} --}}\n`;
+}
+
+/** Compiles one prompt strictly. Throws an `Error` that names line and reason. */
+export function compileTemplate(source: TemplateFile, options: TemplateOptions): Template {
+  const { used, problems, fragmentNames } = readVariables(parse(source.text), {
+    schema: options.schema,
+    helpers,
+    fragment: (name) => parseFragment(options, name),
+  });
+  if (problems.length > 0) throw new Error(problems.join('; '));
+  const compiled = engine.compile<object>(source.text, compileOptions);
+  const partials = Object.fromEntries(
+    fragmentNames.map((name) => [name, engine.compile(fragmentText(options, name), compileOptions)]),
+  );
+  return {
+    file: source.file,
+    hash: hashOf([source.text, ...fragmentNames.map((name) => fragmentText(options, name))]),
+    base: /^\{\{!-- base ([0-9a-f]{12}) --\}\}/.exec(source.text)?.[1] ?? null,
+    used,
+    render: (variables) => compiled(variables, { partials }).trim(),
+  };
+}
+
+function fragmentText(options: TemplateOptions, name: string): string {
+  return options.fragments.get(name)?.text ?? '';
+}
+
+function parseFragment(options: TemplateOptions, name: string): hbs.AST.Program | null {
+  const fragment = options.fragments.get(name);
+  return fragment ? parse(fragment.text) : null;
+}
+
+function hashOf(texts: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const text of texts) hash.update(text).update('\0');
+  return hash.digest('hex').slice(0, 12);
+}
+
+function blockOf(options: unknown): Handlebars.HelperOptions {
+  if (typeof options !== 'object' || options === null || !('fn' in options)) throw new Error('#is needs a block');
+  return options as Handlebars.HelperOptions;
+}
+
+function parse(text: string): hbs.AST.Program {
+  try {
+    return engine.parse(text);
+  } catch (error) {
+    const lines = (error instanceof Error ? error.message : String(error)).split('\n');
+    const line = /on line (\d+)/.exec(lines[0] ?? '')?.[1];
+    throw new Error(line ? `line ${line}: ${lines.at(-1)}` : lines.join(' '), { cause: error });
+  }
+}

@@ -1,0 +1,47 @@
+import type { AgentSettings } from './config/schema.ts';
+import type { ConversationKey } from './domain/message.ts';
+import type { Channel } from './ports/channel.ts';
+import type { Clock, Random } from './ports/clock.ts';
+import type { Events } from './ports/events.ts';
+import type { StateStore } from './ports/journal.ts';
+import type { Log } from './ports/log.ts';
+import type { ModelProvider } from './ports/model.ts';
+import type { Queue } from './ports/queue.ts';
+import type { Search } from './ports/search.ts';
+import type { Store } from './ports/store.ts';
+import type { Upkeep } from './ports/upkeep.ts';
+import type { PromptLibrary } from './prompts/variables.ts';
+
+/** What a storage adapter makes: one engine behind four ports. */
+export interface Storage {
+  readonly store: Store;
+  readonly search: Search;
+  readonly state: StateStore;
+  readonly upkeep: Upkeep;
+}
+
+/** Who serves a conversation, with the overrides of the matching route applied. Read anew for every turn. */
+export interface AgentDirectory {
+  agentFor(conversation: ConversationKey): AgentSettings;
+  /** By id; null when it is not configured. */
+  agent(id: string): AgentSettings | null;
+  list(): readonly AgentSettings[];
+}
+
+/** What every part of the core is given. Nothing in the core makes its own clock, chance, log or connection. */
+export interface Services extends Omit<Storage, 'upkeep'> {
+  readonly queue: Queue;
+  readonly models: ModelProvider;
+  readonly agents: AgentDirectory;
+  readonly prompts: PromptLibrary;
+  readonly events: Events;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** The channels by platform, for posting. */
+export type Channels = ReadonlyMap<string, Channel>;
+
+/** Told of every message and reply: writes them to the log, or does nothing, which is the default. */
+export type TextLog = (conversation: ConversationKey, author: string, text: string) => void;

@@ -6,7 +6,7 @@ export { defineTool, type Tool, type ToolContext } from './tools/define.ts';
 export type { AgentSettings } from './config/schema.ts';
 export type { BotParts, Role as ProcessRole } from './bot/wiring.ts';
 export { createPromptLibrary } from './prompts/library.ts';
-export { breathe } from './util/event-loop.ts';
+export { yieldToEventLoop } from './util/event-loop.ts';
 export {
   describe,
   type ErrorCode,
@@ -35,7 +35,8 @@ export type * from './ports/model.ts';
 export type * from './ports/engine.ts';
 export type * from './ports/clock.ts';
 export type * from './ports/log.ts';
-export type { AgentDirectory, Services, Storage } from './services.ts';
+export type { AgentDirectory } from './config/directory.ts';
+export type { Services, Storage } from './services.ts';
 export type * from './bot/adapters.ts';
 
 // What adapters share with the core: commands and their replies, decisions made inside a transaction, words and lines.
@@ -43,7 +44,7 @@ export { createSystemClock, createSystemRandom } from './util/clock.ts';
 export { isCommandLine } from './commands/parse.ts';
 export { renderReply } from './commands/render.ts';
 export { errorReply, makeReply } from './commands/reply.ts';
-export { commandOfText, createSeal, textOfCommand } from './commands/signed-token.ts';
+export { commandOfText, createTokenSigner, textOfCommand } from './commands/signed-token.ts';
 export type * from './commands/spec.ts';
 export {
   actionOf,
@@ -59,6 +60,6 @@ export { readLines } from './util/lines.ts';
 export { cachedStem } from './search/stem.ts';
 export { STOP_WORDS } from './search/stop-words.ts';
 export { tokensOf } from './search/words.ts';
-export { nearest } from './util/did-you-mean.ts';
+export { didYouMean } from './util/did-you-mean.ts';
 export { silentLog } from './util/silent-log.ts';
 export { cleanText, leadOf, tidyReply } from './util/text.ts';

@@ -1,4 +1,4 @@
-import type { AgentSettings } from './config/schema.ts';
+import type { AgentDirectory } from './config/directory.ts';
 import type { ConversationKey } from './domain/message.ts';
 import type { Channel } from './ports/channel.ts';
 import type { Clock, Random } from './ports/clock.ts';
@@ -18,14 +18,6 @@ export interface Storage {
   readonly search: Search;
   readonly state: StateStore;
   readonly upkeep: Upkeep;
-}
-
-/** Who serves a conversation, with the overrides of the matching route applied. Read anew for every turn. */
-export interface AgentDirectory {
-  agentFor(conversation: ConversationKey): AgentSettings;
-  /** By id; null when it is not configured. */
-  agent(id: string): AgentSettings | null;
-  list(): readonly AgentSettings[];
 }
 
 /** What every part of the core is given. Nothing in the core makes its own clock, chance, log or connection. */

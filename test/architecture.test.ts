@@ -52,13 +52,13 @@ const corePackages: Readonly<Record<string, RegExp>> = {
   zod: /^src\//,
   'smol-toml': /^src\/config\//,
   'toml-eslint-parser': /^src\/config\//,
-  handlebars: /^src\/prompt/,
+  handlebars: /^src\/prompts\//,
   commander: /^src\/cli\//,
 };
 
 /** `adapters/stores/sqlite/index.ts` → `adapters/stores/sqlite`. */
 const adapterOf = (path: string): string => path.split('/').slice(0, 3).join('/');
-const sharedLibraries = ['adapters/stores/sql'];
+const sharedLibraries = ['adapters/stores/sql', 'adapters/channels/shared'];
 
 function refusal({ from, to }: Import): string | null {
   if (from.startsWith('adapters/')) return refusalOfAdapter(from, to);
@@ -68,7 +68,7 @@ function refusal({ from, to }: Import): string | null {
   }
   if (to === 'src/main.ts' || (to === 'src/index.ts' && from !== 'src/main.ts')) return 'the arrow turns back';
   if (from.startsWith('src/ports/')) return refusalOfPort(to);
-  if (from === 'src/domain/message.ts') return 'message.ts stands on nothing';
+  if (from.startsWith('src/domain/')) return to.startsWith('src/domain/') ? null : 'the domain imports nothing else';
   return null;
 }
 
@@ -81,10 +81,8 @@ function refusalOfAdapter(from: string, to: string): string | null {
 }
 
 function refusalOfPort(to: string): string | null {
-  const allowed =
-    to.startsWith('src/ports/') ||
-    ['src/domain/message.ts', 'src/ports/events.ts', 'src/domain/errors.ts'].includes(to);
-  return allowed ? null : 'ports stand on message, events and errors only';
+  const allowed = to.startsWith('src/ports/') || to.startsWith('src/domain/');
+  return allowed ? null : 'ports import the domain and other ports only';
 }
 
 function violations(files: readonly Source[]): readonly string[] {
@@ -107,13 +105,13 @@ function sharedSdks(files: readonly Source[]): readonly string[] {
   return [...users].filter(([, found]) => found.size > 1).map(([name, found]) => `${name}: ${[...found].join(', ')}`);
 }
 
-/** The first ring of imports that are there at run time; types vanish before. */
+/** The first circle of imports, types included: two files that know each other are one. */
 function cycle(files: readonly Source[]): readonly string[] | null {
   const graph = new Map(
     files.map((file) => [
       file.path,
       importsOf(file)
-        .filter(({ to, typeOnly }) => isOwn(to) && !typeOnly)
+        .filter(({ to }) => isOwn(to))
         .map(({ to }) => to),
     ]),
   );
@@ -134,6 +132,33 @@ function cycle(files: readonly Source[]): readonly string[] | null {
   }
   return null;
 }
+
+/** `src/memory/focus.ts` → `src/memory`; `adapters/channels/slack/inbound/x.ts` → its whole folder. A file outside is its own. */
+function roomOf(path: string): string {
+  const depth = path.startsWith('src/') ? 2 : 4;
+  const parts = path.split('/');
+  return parts.length > depth ? parts.slice(0, depth).join('/') : path;
+}
+
+/** Pairs of folders that import each other, types included. */
+function mutualImports(files: readonly Source[]): readonly string[] {
+  const arrows = new Set(
+    files
+      .flatMap(importsOf)
+      .filter(({ to }) => isOwn(to))
+      .map(({ from, to }) => `${roomOf(from)} ${roomOf(to)}`),
+  );
+  return [...arrows].flatMap((arrow) => {
+    const [from = '', to = ''] = arrow.split(' ');
+    return from < to && arrows.has(`${to} ${from}`) ? [`${from} <-> ${to}`] : [];
+  });
+}
+
+/** What may lie in the root of `src/`: the doors and the composition. */
+const rootFiles = ['src/index.ts', 'src/main.ts', 'src/services.ts'];
+
+const strayFiles = (files: readonly Source[]): readonly string[] =>
+  files.map(({ path }) => path).filter((path) => /^src\/[^/]+$/.test(path) && !rootFiles.includes(path));
 
 interface Port {
   readonly name: string;
@@ -197,8 +222,16 @@ describe('the sources', () => {
     expect(sharedSdks(sources)).toEqual([]);
   });
 
-  test('import nothing in a circle', () => {
+  test('import nothing in a circle, types included', () => {
     expect(cycle(sources)).toBeNull();
+  });
+
+  test('have no two folders that import each other', () => {
+    expect(mutualImports(sources)).toEqual([]);
+  });
+
+  test('keep the root of src to doors and composition', () => {
+    expect(strayFiles(sources)).toEqual([]);
   });
 
   test('have ports of two to eight members, all required', () => {
@@ -223,17 +256,17 @@ describe('each check can fail', () => {
   const seeded = (path: string, text: string) => violations([{ path, text }]);
 
   test.each([
-    ['src/bot/bot.ts', "import { x } from '../adapters/queues/local/index.ts';"],
-    ['src/bot/bot.ts', "const x = await import('../adapters/registry.ts');"],
+    ['src/bot/bot.ts', "import { x } from '../../adapters/queues/local/index.ts';"],
+    ['src/bot/bot.ts', "const x = await import('../../adapters/registry.ts');"],
     ['src/bot/bot.ts', "import type { Pool } from 'better-sqlite3';"],
     ['src/context/view.ts', "import {\n  a,\n  b,\n} from '@ai-sdk/openai';"],
     ['src/bot/bot.ts', "import Handlebars from 'handlebars';"],
-    ['src/bot/bot.ts', "import { main } from './main.ts';"],
+    ['src/bot/bot.ts', "import { main } from '../main.ts';"],
     ['src/memory/recall.ts', "export { createBot } from '../index.ts';"],
     ['src/main.ts', "import { x } from '../adapters/stores/sqlite/index.ts';"],
     ['src/ports/queue.ts', "import type { Config } from '../config/schema.ts';"],
     ['src/ports/queue.ts', "import { z } from '../tools/define.ts';"],
-    ['src/domain/message.ts', "import type { Tier } from './ports/engine.ts';"],
+    ['src/domain/message.ts', "import type { Tier } from '../ports/engine.ts';"],
     ['adapters/queues/local/index.ts', "import type { Queue } from '../../../src/ports/queue.ts';"],
     ['adapters/queues/local/index.ts', "import { x } from '../../stores/sqlite/index.ts';"],
     ['adapters/queues/local/index.ts', "import { x } from '../../../test/contracts/queue.ts';"],
@@ -246,7 +279,7 @@ describe('each check can fail', () => {
     expect(seeded('src/main.ts', "import { registry } from '../adapters/registry.ts';")).toEqual([]);
     expect(seeded('src/main.ts', "import { createBot } from './index.ts';")).toEqual([]);
     expect(seeded('src/config/load.ts', "import { parse } from 'smol-toml';\nimport { z } from 'zod';")).toEqual([]);
-    expect(seeded('src/ports/store.ts', "import type { Entry } from '../message.ts';")).toEqual([]);
+    expect(seeded('src/ports/store.ts', "import type { Entry } from '../domain/message.ts';")).toEqual([]);
     expect(seeded('adapters/stores/sqlite/index.ts', "import { x } from '../sql/schema.ts';")).toEqual([]);
     expect(seeded('adapters/stores/sqlite/index.ts', "import type { Store } from '../../../src/index.ts';")).toEqual(
       [],
@@ -261,12 +294,30 @@ describe('each check can fail', () => {
     expect(sharedSdks([user('adapters/stores/sqlite/a.ts'), user('adapters/stores/sql/b.ts')])).toEqual([]);
   });
 
-  test('a circle is found through any number of files, but not through types', () => {
+  test('a circle is found through any number of files, and through types', () => {
     const a = { path: 'src/a.ts', text: "import { b } from './b.ts';" };
     const b = { path: 'src/b.ts', text: "import {\n  c,\n} from './c.ts';" };
     const c = { path: 'src/c.ts', text: "export { a } from './a.ts';" };
-    expect(cycle([a, b, c])).toEqual(['src/a.ts', 'src/b.ts', 'src/c.ts', 'src/a.ts']);
-    expect(cycle([a, b, { ...c, text: "import type { a } from './a.ts';" }])).toBeNull();
+    const circle = ['src/a.ts', 'src/b.ts', 'src/c.ts', 'src/a.ts'];
+    expect(cycle([a, b, c])).toEqual(circle);
+    expect(cycle([a, b, { ...c, text: "import type { a } from './a.ts';" }])).toEqual(circle);
+    expect(cycle([a, b, { ...c, text: '' }])).toBeNull();
+  });
+
+  test('two folders that import each other are found, in src and in a channel', () => {
+    const one = { path: 'src/memory/a.ts', text: "import type { B } from '../context/b.ts';" };
+    const two = { path: 'src/context/c.ts', text: "import { d } from '../memory/d.ts';" };
+    expect(mutualImports([one, two])).toEqual(['src/context <-> src/memory']);
+    expect(mutualImports([one])).toEqual([]);
+    const slack = 'adapters/channels/slack';
+    const inbound = { path: `${slack}/inbound/a.ts`, text: "import { b } from '../outbound/b.ts';" };
+    const outbound = { path: `${slack}/outbound/b.ts`, text: "import type { A } from '../inbound/c.ts';" };
+    expect(mutualImports([inbound, outbound])).toEqual([`${slack}/inbound <-> ${slack}/outbound`]);
+  });
+
+  test('a file that lies in the root of src is found', () => {
+    const at = (path: string) => ({ path, text: '' });
+    expect(strayFiles([at('src/helpers.ts'), at('src/main.ts'), at('src/util/text.ts')])).toEqual(['src/helpers.ts']);
   });
 
   test('a port that is too wide, too narrow or has optional members is found', () => {

@@ -1,5 +1,5 @@
 import type { Commands } from '../commands/commands.ts';
-import type { CommandParts } from '../commands/services.ts';
+import type { CommandServices } from '../commands/services.ts';
 import { describe } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { Channel, ChannelSink } from '../ports/channel.ts';
@@ -21,7 +21,7 @@ export interface Bot extends AsyncDisposable {
   readonly services: Services;
   readonly commands: Commands;
   /** What the commands are given; the CLI's too. */
-  readonly commandParts: CommandParts;
+  readonly commandParts: CommandServices;
   /** The conversation was changed beside the bot: its copy of the view is read anew. */
   changed(conversation: ConversationKey): void;
   start(): Promise<void>;

@@ -1,4 +1,4 @@
-import type { Reading } from '../conversation/reply.ts';
+import type { Reading } from '../conversation/reply-parts.ts';
 import { repliedToSection } from '../memory/focus.ts';
 import { recallFor } from '../memory/recall.ts';
 import type { VolatileSection } from '../ports/engine.ts';

@@ -3,10 +3,10 @@ import { estimateParts } from '../context/tokens.ts';
 import type { Actors } from '../conversation/actors.ts';
 import { createBotGuard } from '../conversation/bot-guard.ts';
 import { decide } from '../conversation/decide.ts';
-import { createEarlyChanges } from '../conversation/pending-edits.ts';
+import { createPendingEdits } from '../conversation/pending-edits.ts';
 import { parseKey, workspaceOf } from '../domain/key.ts';
 import type { ConversationKey, InboundMessage, Part } from '../domain/message.ts';
-import { createLearning } from '../memory/opt-out.ts';
+import { createOptOut } from '../memory/opt-out.ts';
 import type { ChannelSink, Cursor, Drop, KeptMessage, MessageEdit, Receipt } from '../ports/channel.ts';
 import type { Conversation, NewMessage } from '../ports/store.ts';
 import type { Services, TextLog } from '../services.ts';
@@ -24,7 +24,7 @@ export function createSink(parts: SinkParts): ChannelSink {
   const { services, actors, commands } = parts;
   const { store, clock, events } = services;
   const drop = (what: Drop) => events.emit({ kind: 'message.dropped', conversation: null, ...what });
-  const early = createEarlyChanges();
+  const early = createPendingEdits();
   const receive = createReceiver(parts);
   const { edited, removed, change } = createChanges(parts);
   return {
@@ -118,7 +118,7 @@ async function purgeWorkspace({ services, actors }: SinkParts, workspace: string
     actors.peek(key)?.refresh();
   }
   await store.memories.forget({ workspace });
-  await createLearning(state).purge(workspace);
+  await createOptOut(state).purge(workspace);
 }
 
 /** Collected before the first is deleted, which would shift the pages. */
@@ -203,13 +203,13 @@ async function newestMessages(services: Services, platform: string): Promise<rea
   }
 }
 
-const MOST_KEPT = 100;
+const MAX_KEPT = 100;
 
 async function keptIn({ store }: Services, conversationId: number): Promise<readonly KeptMessage[]> {
   const conversation = await store.conversations.get(conversationId);
   if (conversation === null) return [];
   const toSeq = conversation.nextSeq - 1;
-  const range = { fromSeq: Math.max(1, toSeq - MOST_KEPT + 1), toSeq, limit: MOST_KEPT };
+  const range = { fromSeq: Math.max(1, toSeq - MAX_KEPT + 1), toSeq, limit: MAX_KEPT };
   const entries = await store.transcript.read(conversationId, range);
   return entries.flatMap(({ role, externalId, at, editedAt, redactedAt }) =>
     role === 'user' && externalId !== null && redactedAt === null ? [{ externalId, at, editedAt }] : [],

@@ -1,10 +1,10 @@
 import { type Commands, createCommands } from '../commands/commands.ts';
-import type { CommandParts } from '../commands/services.ts';
+import type { CommandServices } from '../commands/services.ts';
 import { type Compactors, createCompactors } from '../compaction/compactors.ts';
 import { createMaintenance } from '../compaction/maintenance.ts';
 import { createSweeper, type Sweeper } from '../compaction/sweeper.ts';
 import { defaultAgent } from '../config/defaults.ts';
-import { createAgentDirectory } from '../config/directory.ts';
+import { type AgentDirectory, createAgentDirectory } from '../config/directory.ts';
 import type { AgentSettings } from '../config/schema.ts';
 import { inspectContext } from '../context/inspection.ts';
 import { createProfiles, type Profiles } from '../context/profile.ts';
@@ -27,7 +27,7 @@ import type { Queue, QueueHandler } from '../ports/queue.ts';
 import type { Conversation } from '../ports/store.ts';
 import { createPromptLibrary } from '../prompts/library.ts';
 import type { PromptLibrary } from '../prompts/variables.ts';
-import type { AgentDirectory, Channels, Services, Storage, TextLog } from '../services.ts';
+import type { Channels, Services, Storage, TextLog } from '../services.ts';
 import { createBuiltinTools } from '../tools/builtin.ts';
 import type { Tool } from '../tools/define.ts';
 import { createToolRegistry } from '../tools/registry.ts';
@@ -81,7 +81,7 @@ export interface Core {
   readonly outbox: Outbox;
   readonly sweeper: Sweeper;
   readonly channels: Channels;
-  readonly commandParts: CommandParts;
+  readonly commandParts: CommandServices;
   readonly commands: Commands;
   readonly sink: ChannelSink;
   readonly maintain: QueueHandler;
@@ -221,7 +221,7 @@ interface CommandNeeds extends Mind {
 function createCommandParts(
   parts: BotParts,
   { services, memories, channels, profiles, maintain }: CommandNeeds,
-): CommandParts {
+): CommandServices {
   return {
     ...services,
     memories,

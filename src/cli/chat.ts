@@ -4,7 +4,7 @@ import type { Role } from '../bot/wiring.ts';
 import { StrataError } from '../domain/errors.ts';
 import { parseKey } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
-import { nearest } from '../util/did-you-mean.ts';
+import { didYouMean } from '../util/did-you-mean.ts';
 import { type App, type Cli, globalsOf, type OpenOptions } from './cli.ts';
 import { COMMANDS } from './names.ts';
 import { addConversation } from './options.ts';
@@ -74,7 +74,7 @@ function refuseWords([word]: readonly string[]): void {
   if (COMMANDS.some((name) => name === word)) {
     throw new StrataError('USAGE', { problem: `"start" takes no other command. Leave it out: strata ${word}` });
   }
-  const meant = nearest(word.slice(0, 40), COMMANDS);
+  const meant = didYouMean(word.slice(0, 40), COMMANDS);
   const hint = meant === null ? '`strata --help` lists the commands.' : `Did you mean ${meant}?`;
   throw new StrataError('USAGE', { problem: `There is no command "${word.slice(0, 40)}". ${hint}` });
 }

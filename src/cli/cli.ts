@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Adapters, ChannelContext, Operations, TerminalEnd } from '../bot/adapters.ts';
 import type { Bot } from '../bot/bot.ts';
 import type { Role } from '../bot/wiring.ts';
-import type { CommandParts } from '../commands/services.ts';
+import type { CommandServices } from '../commands/services.ts';
 import type { LoadOptions } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import type { ConversationKey } from '../domain/message.ts';
@@ -35,7 +35,7 @@ export interface OpenOptions extends GlobalOptions {
 /** A bot that is put together. Its parts can be used before, and without, `start`. */
 export interface App {
   readonly bot: Bot;
-  readonly parts: CommandParts;
+  readonly parts: CommandServices;
   readonly config: Config;
   readonly upkeep: Upkeep;
   /** What the channels were given. */

@@ -1,7 +1,7 @@
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-const LARGEST_BYTES = 5_000_000;
+const MAX_BYTES = 5_000_000;
 
 /** `strata.log` beside the data, made with the first line. One older file is kept. */
 export function openLogFile(directory: string): { write(line: string): void } {
@@ -20,7 +20,7 @@ export function openLogFile(directory: string): { write(line: string): void } {
 
 function turnOver(file: string): void {
   try {
-    if (statSync(file).size > LARGEST_BYTES) renameSync(file, `${file}.1`);
+    if (statSync(file).size > MAX_BYTES) renameSync(file, `${file}.1`);
   } catch {
     // There is no log yet.
   }

@@ -9,7 +9,7 @@ import { OPERATOR } from './invoke.ts';
 import { findConversation } from './options.ts';
 
 const MOST = 10_000;
-const MOST_HITS = 50;
+const MAX_HITS = 50;
 
 export async function listOf(
   app: App,
@@ -22,7 +22,7 @@ export async function listOf(
 }
 
 export async function searchOf(app: App, conversation: ConversationKey, text: string): Promise<readonly Memory[]> {
-  return await app.parts.memories.search({ reader: await readerOf(app, conversation), text, limit: MOST_HITS });
+  return await app.parts.memories.search({ reader: await readerOf(app, conversation), text, limit: MAX_HITS });
 }
 
 export interface OperatorsMemory {

@@ -13,7 +13,7 @@ import type {
 import { type Bot, createBot } from '../bot/bot.ts';
 import type { Role } from '../bot/wiring.ts';
 import { channelProblems } from '../config/channels.ts';
-import { createAgentDirectory } from '../config/directory.ts';
+import { type AgentDirectory, createAgentDirectory } from '../config/directory.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { type LiveConfig, watchConfig } from '../config/watch.ts';
@@ -23,7 +23,7 @@ import type { ModelProvider } from '../ports/model.ts';
 import type { Upkeep } from '../ports/upkeep.ts';
 import { createPromptLibrary } from '../prompts/library.ts';
 import type { PromptSource } from '../prompts/variables.ts';
-import type { AgentDirectory, Storage } from '../services.ts';
+import type { Storage } from '../services.ts';
 import { createSystemClock, createSystemRandom } from '../util/clock.ts';
 import { type App, loadOptionsOf, type OpenOptions } from './cli.ts';
 import type { CliContext, GlobalOptions } from './context.ts';

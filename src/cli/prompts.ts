@@ -5,7 +5,7 @@ import { describe, StrataError } from '../domain/errors.ts';
 import { builtInPrompts, createPromptLibrary, promptProblems } from '../prompts/library.ts';
 import { baseLine } from '../prompts/template.ts';
 import { type PromptSource, promptNames } from '../prompts/variables.ts';
-import { nearest } from '../util/did-you-mean.ts';
+import { didYouMean } from '../util/did-you-mean.ts';
 import { formatTable } from '../util/table.ts';
 import { readText } from '../util/text-file.ts';
 import type { CliContext, ExitCode } from './context.ts';
@@ -88,7 +88,7 @@ function write(file: string, text: string): void {
 function knownName(name: string): string {
   const known: readonly string[] = promptNames;
   if (known.includes(name)) return name;
-  const near = nearest(name, known);
+  const near = didYouMean(name, known);
   const hint = near === null ? `Known: ${known.join(', ')}.` : `Did you mean ${near}?`;
   throw new StrataError('USAGE', { problem: `There is no prompt "${name}". ${hint}` });
 }

@@ -7,7 +7,7 @@ import type { MemoryReader } from '../ports/memory-store.ts';
 import type { CommandReply, ReplyCommand } from '../ports/reply.ts';
 import type { Conversation } from '../ports/store.ts';
 import { makeReply } from './reply.ts';
-import type { CommandParts } from './services.ts';
+import type { CommandServices } from './services.ts';
 import type { Access, CommandSpec } from './spec.ts';
 
 /** A command: what it is, and what each of its actions does. */
@@ -29,7 +29,7 @@ export interface Suggestion {
 
 /** One invocation with what every handler needs of it. */
 export interface Call {
-  readonly parts: CommandParts;
+  readonly parts: CommandServices;
   readonly invocation: CommandInvocation;
   readonly specs: readonly CommandSpec[];
   /** Null before the first message of the place was stored. */
@@ -40,7 +40,7 @@ export interface Call {
 }
 
 export async function openCall(
-  parts: CommandParts,
+  parts: CommandServices,
   invocation: CommandInvocation,
   specs: readonly CommandSpec[],
 ): Promise<Call> {

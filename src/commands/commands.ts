@@ -4,7 +4,7 @@ import type { CommandReply } from '../ports/reply.ts';
 import { assertAccess, type Command, openCall, type Suggestion } from './command.ts';
 import { checkOptions, resolveAction } from './parse.ts';
 import { cleanReply, failureReply } from './reply.ts';
-import type { CommandParts } from './services.ts';
+import type { CommandServices } from './services.ts';
 import type { CommandSpec } from './spec.ts';
 import { allCommands, commandSpecs } from './specs.ts';
 
@@ -17,9 +17,9 @@ export interface Commands {
   suggest(invocation: CommandInvocation, option: string): Promise<readonly Suggestion[]>;
 }
 
-const MOST_SUGGESTIONS = 25;
+const MAX_SUGGESTIONS = 25;
 
-export function createCommands(parts: CommandParts): Commands {
+export function createCommands(parts: CommandServices): Commands {
   const fail = (invocation: CommandInvocation, error: unknown): CommandReply => {
     if (!(error instanceof StrataError)) {
       const fields = {
@@ -51,7 +51,7 @@ export function createCommands(parts: CommandParts): Commands {
   };
 }
 
-async function answer(parts: CommandParts, invocation: CommandInvocation): Promise<CommandReply> {
+async function answer(parts: CommandServices, invocation: CommandInvocation): Promise<CommandReply> {
   const { command, action } = resolveAction(invocation.path, commandSpecs);
   assertAccess(action.access, invocation);
   const options = checkOptions(command, action, invocation.options);
@@ -62,7 +62,7 @@ async function answer(parts: CommandParts, invocation: CommandInvocation): Promi
 }
 
 async function complete(
-  parts: CommandParts,
+  parts: CommandServices,
   invocation: CommandInvocation,
   option: string,
 ): Promise<readonly Suggestion[]> {
@@ -73,7 +73,7 @@ async function complete(
   const typed = (invocation.options[option] ?? '').toLowerCase();
   const all = await suggester(await openCall(parts, invocation, commandSpecs));
   const fitting = all.filter(({ label, value }) => `${value} ${label}`.toLowerCase().includes(typed));
-  return fitting.slice(0, MOST_SUGGESTIONS);
+  return fitting.slice(0, MAX_SUGGESTIONS);
 }
 
 function commandOf(spec: CommandSpec): Command {

@@ -8,7 +8,7 @@ import { withinTime } from './within-time.ts';
 
 /** How long a person waits for the result before being told to look at `/status`. */
 const WAIT_MS = 20_000;
-const LONGEST_INSTRUCTION = 500;
+const MAX_INSTRUCTION = 500;
 /** More runs than one command can start. */
 const RUNS = 20;
 
@@ -34,7 +34,7 @@ export const compact: Command = {
 async function compactNow(call: Call): Promise<CommandReply> {
   const { parts, conversation } = call;
   if (conversation === null) return nothingYet('Compact');
-  const instruction = optionOf(call, 'instruction')?.slice(0, LONGEST_INSTRUCTION) ?? null;
+  const instruction = optionOf(call, 'instruction')?.slice(0, MAX_INSTRUCTION) ?? null;
   const startedAt = parts.clock.now();
   const outcome = await withinTime(parts.compact(conversation, instruction), { clock: parts.clock, ms: WAIT_MS });
   if (outcome === null) return shared({ text: 'The summary is being written. /status tells when it is done.' });

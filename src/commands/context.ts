@@ -1,7 +1,7 @@
 import { StrataError } from '../domain/errors.ts';
 import type { ContextPart, Measurement, Thresholds } from '../ports/engine.ts';
 import type { CommandReply } from '../ports/reply.ts';
-import { nearest } from '../util/did-you-mean.ts';
+import { didYouMean } from '../util/did-you-mean.ts';
 import { formatNumber, formatPercent, paginate } from '../util/text.ts';
 import { type Call, type Command, commandTo, nothingYet, pageOf, requiredOption, sameCommand } from './command.ts';
 import { makeReply, TEXT_PAGE, takePage } from './reply.ts';
@@ -77,7 +77,7 @@ async function detail(call: Call): Promise<CommandReply> {
 
 function unknownPart(key: string, parts: readonly ContextPart[]): StrataError {
   const keys = parts.map((part) => part.key);
-  const meant = nearest(key.slice(0, 40), keys);
+  const meant = didYouMean(key.slice(0, 40), keys);
   const hint = meant === null ? `there are ${keys.join(', ')}` : `did you mean ${meant}?`;
   return new StrataError('NOT_FOUND', { what: 'part of the context', id: `${key.slice(0, 40)} (${hint})` });
 }

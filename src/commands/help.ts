@@ -1,6 +1,6 @@
 import { StrataError } from '../domain/errors.ts';
 import type { CommandReply } from '../ports/reply.ts';
-import { nearest } from '../util/did-you-mean.ts';
+import { didYouMean } from '../util/did-you-mean.ts';
 import { type Call, type Command, optionOf } from './command.ts';
 import { makeReply } from './reply.ts';
 import { type Access, type CommandSpec, textOption, usageOf } from './spec.ts';
@@ -55,7 +55,7 @@ function explain({ specs }: Call, name: string): CommandReply {
     const known = specs.map((candidate) => candidate.name);
     throw new StrataError('COMMAND_UNKNOWN', {
       command: name.slice(0, 40),
-      nearest: nearest(name.slice(0, 40), known),
+      nearest: didYouMean(name.slice(0, 40), known),
     });
   }
   return makeReply(`/${spec.name}`, {

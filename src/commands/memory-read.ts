@@ -10,7 +10,7 @@ import { withinTime } from './within-time.ts';
 
 /** As many as anybody pages through. */
 const MOST = 1000;
-const MOST_HITS = 40;
+const MAX_HITS = 40;
 
 export async function list(call: Call): Promise<CommandReply> {
   const { parts, reader } = call;
@@ -58,7 +58,7 @@ export async function search(call: Call): Promise<CommandReply> {
   const { parts, reader } = call;
   const text = requiredOption(call, 'query');
   const unread = await readTheRest(call);
-  const found = await parts.memories.search({ reader, text, limit: MOST_HITS });
+  const found = await parts.memories.search({ reader, text, limit: MAX_HITS });
   const shown = `"${excerpt(text, 80)}"`;
   const count = found.length === 0 ? `Nothing remembered matches ${shown}.` : `${found.length} match ${shown}.`;
   return listing(call, found, [count, unread].join(' ').trim());

@@ -1,6 +1,6 @@
 import { StrataError } from '../domain/errors.ts';
 import type { ReplyCommand } from '../ports/reply.ts';
-import { nearest } from '../util/did-you-mean.ts';
+import { didYouMean } from '../util/did-you-mean.ts';
 import { type ActionSpec, type CommandSpec, type OptionSpec, usageOf } from './spec.ts';
 
 /** Opening quotes and what closes them; phones type the curly ones. */
@@ -89,7 +89,7 @@ function checkValue(
     throw usageError(command, action, `${option.name} must be a whole number from 1, not "${value.slice(0, 40)}"`);
   }
   if (option.kind === 'choice' && !canHold(option, value)) {
-    const meant = nearest(value.slice(0, 40), option.choices);
+    const meant = didYouMean(value.slice(0, 40), option.choices);
     const hint = meant === null ? '' : ` Did you mean ${meant}?`;
     const problem = `${option.name} must be one of ${option.choices.join(', ')}, not "${value.slice(0, 40)}".${hint}`;
     throw usageError(command, action, problem.replace(/\.$/, ''));
@@ -100,7 +100,10 @@ function findCommand(name: string, specs: readonly CommandSpec[]): CommandSpec {
   const command = specs.find((spec) => spec.name === name);
   if (command !== undefined) return command;
   const known = specs.map((spec) => spec.name);
-  throw new StrataError('COMMAND_UNKNOWN', { command: name.slice(0, 40), nearest: nearest(name.slice(0, 40), known) });
+  throw new StrataError('COMMAND_UNKNOWN', {
+    command: name.slice(0, 40),
+    nearest: didYouMean(name.slice(0, 40), known),
+  });
 }
 
 /** What a line without a known sub-command means: the command itself, or its usual action when nothing follows. */
@@ -112,7 +115,7 @@ function otherwiseOf(command: CommandSpec, word: string): ActionSpec {
 
 function unknownAction(command: CommandSpec, word: string): StrataError {
   const names = command.actions.flatMap((action) => (action.name === '' ? [] : [action.name]));
-  const meant = nearest(word.slice(0, 40), names);
+  const meant = didYouMean(word.slice(0, 40), names);
   const hint = meant === null ? '' : `, did you mean "${meant}"?`;
   const problem = word === '' ? 'what shall it do?' : `there is no "${word.slice(0, 40)}"${hint}`;
   return new StrataError('COMMAND_USAGE', {

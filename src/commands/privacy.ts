@@ -1,5 +1,5 @@
 import type { Audience } from '../domain/message.ts';
-import { createLearning } from '../memory/opt-out.ts';
+import { createOptOut } from '../memory/opt-out.ts';
 import type { CommandReply } from '../ports/reply.ts';
 import { formatNumber } from '../util/text.ts';
 import { type Call, type Command, commandTo, nothingYet } from './command.ts';
@@ -42,7 +42,7 @@ export const privacy: Command = {
 async function show(call: Call): Promise<CommandReply> {
   const { parts, invocation, conversation, reader, agent } = call;
   const { author } = invocation;
-  const paused = await createLearning(parts.state).isPaused(personOf(call));
+  const paused = await createOptOut(parts.state).isPaused(personOf(call));
   const mine = await parts.store.memories.list({ reader, subjectId: author.id, limit: MOST, offset: 0 });
   const count = mine.length === MOST ? `${MOST} or more` : formatNumber(mine.length);
   return makeReply('Privacy', {
@@ -71,7 +71,7 @@ async function show(call: Call): Promise<CommandReply> {
 }
 
 async function pause(call: Call): Promise<CommandReply> {
-  await createLearning(call.parts.state).pause(personOf(call), call.parts.clock.now());
+  await createOptOut(call.parts.state).pause(personOf(call), call.parts.clock.now());
   return makeReply('Learning is paused', {
     text: 'Nothing new will be remembered of you here. What is remembered already stays until you forget it (/memory list about=me).',
     tone: 'success',
@@ -79,7 +79,7 @@ async function pause(call: Call): Promise<CommandReply> {
 }
 
 async function resume(call: Call): Promise<CommandReply> {
-  await createLearning(call.parts.state).resume(personOf(call));
+  await createOptOut(call.parts.state).resume(personOf(call));
   return makeReply('Learning is on', { text: 'What you say from now on may be remembered again.', tone: 'success' });
 }
 

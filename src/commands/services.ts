@@ -6,7 +6,7 @@ import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 
 /** What the commands need of a bot. */
-export interface CommandParts extends Services {
+export interface CommandServices extends Services {
   readonly memories: Memories;
   /** What the next turn would be given, and what it costs. Changes nothing. Throws what opening the model throws. */
   inspect(conversation: Conversation): Promise<ContextReport>;

@@ -10,7 +10,7 @@ export interface Seal {
   open(sealed: string): string | null;
 }
 
-export function createSeal(secret: string): Seal {
+export function createTokenSigner(secret: string): Seal {
   const sign = (text: string) =>
     createHmac('sha256', secret).update(text).digest('base64url').slice(0, SIGNATURE_LENGTH);
   return {

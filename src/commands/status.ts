@@ -46,7 +46,7 @@ async function show(call: Call): Promise<CommandReply> {
 async function conversationFields(call: Call, conversation: Conversation): Promise<readonly ReplyField[]> {
   const { agent, reader } = call;
   const { store } = call.parts;
-  const memories = await store.memories.list({ reader, states: ['active'], limit: MOST_MEMORIES, offset: 0 });
+  const memories = await store.memories.list({ reader, states: ['active'], limit: MAX_MEMORIES, offset: 0 });
   const runs = await store.journal.runs(conversation.id, RUNS);
   return [
     { name: 'Agent', value: agent.id },
@@ -55,7 +55,7 @@ async function conversationFields(call: Call, conversation: Conversation): Promi
     ...(await replyFields(call, conversation)),
     {
       name: 'Memories',
-      value: `${formatNumber(memories.length)}${memories.length === MOST_MEMORIES ? ' or more' : ''}`,
+      value: `${formatNumber(memories.length)}${memories.length === MAX_MEMORIES ? ' or more' : ''}`,
     },
     { name: 'Last compaction', value: lastCompaction(runs) },
     { name: 'Job', value: jobLine(call, conversation) },
@@ -84,7 +84,7 @@ async function contextFields({ parts, agent }: Call, conversation: Conversation)
   }
 }
 
-const MOST_MEMORIES = 1000;
+const MAX_MEMORIES = 1000;
 const RUNS = 20;
 
 function messagesLine({ nextSeq, compactedUpto, contextFrom }: Conversation): string {

@@ -7,7 +7,7 @@ import { sayOf, whoSaid } from './format-entry.ts';
 import { makeReply, takePage } from './reply.ts';
 import { pageOption, textOption } from './spec.ts';
 
-const MOST_HITS = 40;
+const MAX_HITS = 40;
 
 export const transcript: Command = {
   spec: {
@@ -31,7 +31,7 @@ async function search(call: Call): Promise<CommandReply> {
   const { parts, conversation } = call;
   if (conversation === null) return nothingYet('Transcript');
   const question = requiredOption(call, 'query');
-  const hits = await searchTranscript(parts, { conversationId: conversation.id, question, limit: MOST_HITS });
+  const hits = await searchTranscript(parts, { conversationId: conversation.id, question, limit: MAX_HITS });
   if (hits.length === 0) {
     return makeReply('Transcript', { text: `Nothing that was said here matches "${excerpt(question, 80)}".` });
   }

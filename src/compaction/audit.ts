@@ -12,10 +12,10 @@ export interface Audited {
 }
 
 /** A summary that frees less than this of its source is not worth the change of the prefix. */
-const LEAST_PROGRESS = 0.05;
+const MIN_PROGRESS = 0.05;
 
 export function limitFor(sourceTokens: number): number {
-  return Math.floor(sourceTokens * (1 - LEAST_PROGRESS));
+  return Math.floor(sourceTokens * (1 - MIN_PROGRESS));
 }
 
 const REFUSAL =
@@ -23,7 +23,7 @@ const REFUSAL =
 const ERROR =
   /^(?:\{\s*"?error\b|error\b|(?:internal )?server error|exception\b|traceback\b|\w*error:|http(?: error)? [45]\d\d|[45]\d\d[ :]|rate limit|too many requests|service unavailable|bad gateway|gateway time-?out|request timed out|upstream\b|insufficient[_ ]quota|invalid api key|unauthorized\b|<!doctype html|<html)/iu;
 /** Refusals and errors are short; a long text that opens with such words is a summary of a talk about them. */
-const LONGEST_EXCUSE = 600;
+const MAX_EXCUSE = 600;
 
 /** Why the text may not stand for its source, in words that the model can act on. Null when it may. */
 export function faultOf(audited: Audited): string | null {
@@ -33,7 +33,7 @@ export function faultOf(audited: Audited): string | null {
   if (audited.finish === 'length') return 'it was cut off at the length limit: write it shorter';
   if (!/[\p{L}\p{N}]/u.test(text)) return 'it held no words';
   if (isRefusal(audited)) return 'it was a refusal, not a summary';
-  if (text.length <= LONGEST_EXCUSE && ERROR.test(text)) return 'it was an error message, not a summary';
+  if (text.length <= MAX_EXCUSE && ERROR.test(text)) return 'it was an error message, not a summary';
   if (text.includes(audited.nonce) || isCopy(text, audited.prompt)) return 'it repeated the instructions';
   if (audited.tokens > audited.limitTokens) {
     return `it was too long for its source (${audited.tokens} tokens, at most ${audited.limitTokens}): write it much shorter`;
@@ -44,7 +44,7 @@ export function faultOf(audited: Audited): string | null {
 /** The model will not, whether by its own words or by its provider's filter. */
 export function isRefusal({ text, finish }: Pick<Audited, 'text' | 'finish'>): boolean {
   const words = text.trim();
-  return finish === 'filtered' || (words.length <= LONGEST_EXCUSE && REFUSAL.test(words));
+  return finish === 'filtered' || (words.length <= MAX_EXCUSE && REFUSAL.test(words));
 }
 
 /** Half of the text's eight-word runs stand in the prompt. */

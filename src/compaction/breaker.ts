@@ -15,7 +15,7 @@ export type BreakerState = z.infer<typeof breakerSchema>;
 
 const FAILURES_TO_OPEN = 5;
 const FIRST_PAUSE_MS = 30_000;
-const LONGEST_PAUSE_MS = 10 * 60_000;
+const MAX_PAUSE_MS = 10 * 60_000;
 const NAMESPACE = 'breaker';
 const CLOSED: BreakerState = { failures: 0, pauses: 0, untilAt: null, message: '' };
 
@@ -30,7 +30,7 @@ export function afterFailure(state: BreakerState, failure: ModelFailureSeen, now
   const failures = state.failures + 1;
   const opens = failure.auth || failures >= FAILURES_TO_OPEN || state.pauses > 0;
   if (!opens) return { ...state, failures, message: failure.message };
-  const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** state.pauses);
+  const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** state.pauses);
   return { failures, pauses: state.pauses + 1, untilAt: now + pauseMs, message: failure.message };
 }
 

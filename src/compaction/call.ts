@@ -45,9 +45,9 @@ export interface Told {
   readonly prompt: RenderedPrompt;
 }
 
-const MOST_STEPS = 10;
+const MAX_STEPS = 10;
 /** A text beside memory calls that is shorter says that they were made; one that is longer is the summary itself. */
-const SHORTEST_TEXT_SUMMARY = 200;
+const MIN_TEXT_SUMMARY = 200;
 const NUDGE = 'The summary is still missing. Call summary_save now, with its whole text.';
 
 /** Asks in the shape that the model can answer: tools, else one JSON object, else plain text. */
@@ -89,7 +89,7 @@ interface Talk {
 async function askWithTools(parts: CallParts, question: Ask): Promise<Told> {
   const prompt = question.prompt(true);
   const talk: Talk = { messages: [userText(question.transcript)], texts: [], answer: NO_ANSWER, nudged: false };
-  for (let count = 1; count <= MOST_STEPS; count += 1) {
+  for (let count = 1; count <= MAX_STEPS; count += 1) {
     const request = requestOf(question, prompt, talk);
     // The transcript was cut to the window; what the model answers to it comes on top.
     if (count > 1 && !fits(parts, request)) break;
@@ -135,7 +135,7 @@ function takeCalls(talk: Talk, step: Step, count: number): boolean {
 function mayNudge(talk: Talk, question: Ask, step: Step): boolean {
   const wantsSummary = question.tools.includes(SUMMARY_TOOL) && talk.answer.summary === null;
   const hasCalled = talk.messages.length > 1;
-  const hasText = talk.texts.some(({ text }) => text.length >= SHORTEST_TEXT_SUMMARY);
+  const hasText = talk.texts.some(({ text }) => text.length >= MIN_TEXT_SUMMARY);
   if (!wantsSummary || !hasCalled || hasText || talk.nudged || step.text.trim() === '') return false;
   talk.nudged = true;
   talk.messages.push({ role: 'assistant', text: step.text, calls: [] }, userText(NUDGE));

@@ -9,7 +9,7 @@ export interface MemoryTask extends Pick<Ask, 'prompt' | 'transcript'> {
 }
 
 /** Failures in a row, in most of an hour, after which a refusal is the answer: it would be paid for without end. */
-const MOST_REFUSALS = 12;
+const MAX_REFUSALS = 12;
 
 /**
  * Asks for the memories of a range that keeps its place. An answer without any must still be an answer: what failed in
@@ -24,7 +24,7 @@ export async function askForMemories(desk: Desk, task: MemoryTask): Promise<Told
   const { told, fault } = await attempt(desk, task);
   // Some models say by silence that there is nothing to save: then they say it twice.
   if (fault === null || (isSilent(first.told) && isSilent(told))) return told;
-  if (desk.conversation.failures >= MOST_REFUSALS && isRefused(first.told) && isRefused(told)) return told;
+  if (desk.conversation.failures >= MAX_REFUSALS && isRefused(first.told) && isRefused(told)) return told;
   throw new StrataError('SUMMARY_REJECTED', { model: model.id, fault });
 }
 

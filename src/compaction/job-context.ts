@@ -24,11 +24,11 @@ export function promptSource(desk: Pick<Desk, 'agent'>): PromptSource {
 
 /** Estimates for another model are uncorrected: this much of the transcript's room stays free for their error. */
 const SAFETY = 1.15;
-const LEAST_ANSWER = 256;
-const MOST_ANSWER = 4096;
+const MIN_ANSWER = 256;
+const MAX_ANSWER = 4096;
 
 export function answerTokens(windowTokens: number): number {
-  return Math.min(MOST_ANSWER, Math.max(LEAST_ANSWER, Math.floor(windowTokens / 6)));
+  return Math.min(MAX_ANSWER, Math.max(MIN_ANSWER, Math.floor(windowTokens / 6)));
 }
 
 /** Room for what stands before the transcript, each of the two lists. */

@@ -17,7 +17,7 @@ export interface ProfileSource {
 }
 
 /** What all runs of a process share. */
-export interface Workshop extends MaintenanceParts {
+export interface MaintenanceContext extends MaintenanceParts {
   readonly gauge: Gauge;
   readonly breaker: Breaker;
   /** Windows that models were found to have, by their refusals. */
@@ -27,7 +27,7 @@ export interface Workshop extends MaintenanceParts {
 
 /** One run: its claim, and what it has done so far. */
 export interface Run {
-  readonly workshop: Workshop;
+  readonly workshop: MaintenanceContext;
   readonly request: MaintainRequest;
   readonly claim: Claim;
   readonly signal: AbortSignal;

@@ -7,7 +7,7 @@ import { holdLease } from '../util/lease.ts';
 import { createBreaker } from './breaker.ts';
 import { failureOf, isOverflow } from './failure.ts';
 import type { Desk } from './job-context.ts';
-import type { MaintenanceParts, Run, Workshop } from './maintenance-context.ts';
+import type { MaintenanceContext, MaintenanceParts, Run } from './maintenance-context.ts';
 import { createGauge } from './measure.ts';
 import { openModel } from './model.ts';
 import { type Look, nextLookAt, nextWork, type Work } from './next-job.ts';
@@ -23,15 +23,15 @@ export interface Maintenance {
 /** A killed worker is known to be dead after this long; renewed three times within, so that a slow model keeps it. */
 const LEASE_MS = 6000;
 /** Then other conversations have their turn. */
-const MOST_ROUNDS = 40;
-const MOST_STALE = 3;
+const MAX_ROUNDS = 40;
+const MAX_STALE = 3;
 const TAIL_ENTRIES = 4000;
 /** A model that cannot read even this much summarises nothing. */
-const SMALLEST_WINDOW = 500;
+const MIN_WINDOW = 500;
 
 export function createMaintenance(parts: MaintenanceParts): Maintenance {
   const { services, profiles } = parts;
-  const workshop: Workshop = {
+  const workshop: MaintenanceContext = {
     services,
     profiles,
     gauge: createGauge(services),
@@ -42,7 +42,7 @@ export function createMaintenance(parts: MaintenanceParts): Maintenance {
   return { run: (request) => run(workshop, request) };
 }
 
-async function run(workshop: Workshop, request: MaintainRequest): Promise<MaintainResult> {
+async function run(workshop: MaintenanceContext, request: MaintainRequest): Promise<MaintainResult> {
   const { store, clock } = workshop.services;
   const { conversationId } = request;
   const now = clock.now();
@@ -65,7 +65,7 @@ function nothingFor({ trigger }: MaintainRequest): string {
   return trigger === 'manual' ? 'there is too little to summarise yet' : 'nothing is due';
 }
 
-async function whyNot({ services }: Workshop, conversationId: number): Promise<string> {
+async function whyNot({ services }: MaintenanceContext, conversationId: number): Promise<string> {
   const conversation = await services.store.conversations.get(conversationId);
   if (conversation === null) return 'there is no such conversation';
   const { nextAttemptAt, lastError } = conversation;
@@ -82,7 +82,7 @@ async function workOff(self: Run): Promise<End> {
   let open: Look['open'] = null;
   let stale = 0;
   let look = await lookAt(self, { trigger, open });
-  for (let round = 0; round < MOST_ROUNDS && stale < MOST_STALE && look !== null; round += 1) {
+  for (let round = 0; round < MAX_ROUNDS && stale < MAX_STALE && look !== null; round += 1) {
     const work = nextWork(look);
     if (work === null) return { seenNextSeq: look.snapshot.conversation.nextSeq, maintainAt: nextLookAt(look) };
     const done = await tryWork(self, work, look);
@@ -120,7 +120,7 @@ async function tryWork(self: Run, work: Work, look: Look): Promise<Done | null> 
   } catch (error) {
     if (!isOverflow(error)) throw error;
     const smaller = smallerWindow(desk.windowTokens, error.windowTokens);
-    if (smaller < SMALLEST_WINDOW) throw error;
+    if (smaller < MIN_WINDOW) throw error;
     self.workshop.windows.set(desk.model.id, smaller);
     return null;
   }

@@ -1,6 +1,6 @@
 import { lastReported } from '../context/calibration.ts';
 import { relieve } from '../context/fit.ts';
-import { createFrameBuilder } from '../context/fixed-prefix.ts';
+import { createFixedPrefixBuilder } from '../context/fixed-prefix.ts';
 import { withReported } from '../context/meter.ts';
 import type { ContextProfile, Measurement } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
@@ -16,7 +16,7 @@ export interface Gauged {
 }
 
 export function createGauge(services: Pick<Services, 'prompts' | 'agents'>): Gauge {
-  const frames = createFrameBuilder(services);
+  const frames = createFixedPrefixBuilder(services);
   return (profile, snapshot) => {
     const { calibration, nextSeq, revision } = snapshot.conversation;
     const resting = { profile, snapshot, readUpto: nextSeq - 1, volatile: [], steps: [] };

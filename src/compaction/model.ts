@@ -1,13 +1,17 @@
 import type { AgentSettings } from '../config/schema.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ContextProfile } from '../ports/engine.ts';
-import type { Opened, Workshop } from './maintenance-context.ts';
+import type { MaintenanceContext, Opened } from './maintenance-context.ts';
 
 /** Of a model that neither tells its window nor is the agent's own. */
 const USUAL_WINDOW = 128_000;
 
 /** Opens the agent's model for summaries. Throws `MODEL_PAUSED` while its breaker is open. */
-export async function openModel(workshop: Workshop, agent: AgentSettings, profile: ContextProfile): Promise<Opened> {
+export async function openModel(
+  workshop: MaintenanceContext,
+  agent: AgentSettings,
+  profile: ContextProfile,
+): Promise<Opened> {
   const { services, profiles, breaker } = workshop;
   const configured = agent.compaction.model;
   const modelId = configured === 'auto' ? profile.modelId : configured;

@@ -1,4 +1,4 @@
-import { LEAST_GAIN } from '../context/due.ts';
+import { MIN_GAIN } from '../context/due.ts';
 import { type Condensation, planCondense, planCut } from '../context/plan.ts';
 import { CUT_FRACTIONS } from '../context/tiers.ts';
 import type { ContextProfile, MaintainRequest, Measurement } from '../ports/engine.ts';
@@ -32,7 +32,7 @@ export interface Look {
 /** Share of the tail that a person's `/compact` takes. */
 const MANUAL_FRACTION = CUT_FRACTIONS.aggressive;
 /** Tokens of messages below which no summary is tried. */
-const LEAST_SOURCE = 120;
+const MIN_SOURCE = 120;
 
 /** A stack this many times larger than its share is condensed before more is put on it. */
 const SWOLLEN = 2;
@@ -79,8 +79,8 @@ function compaction(look: Look): Work | null {
 
 /** A summary has a label too: of a few words none can be shorter. What a person asks for need not pay off otherwise. */
 function isWorthIt({ trigger, correction, profile }: Look, tokens: number): boolean {
-  const gain = trigger === 'manual' ? 0 : LEAST_GAIN * profile.windowTokens;
-  return tokens >= LEAST_SOURCE && tokens * correction >= gain;
+  const gain = trigger === 'manual' ? 0 : MIN_GAIN * profile.windowTokens;
+  return tokens >= MIN_SOURCE && tokens * correction >= gain;
 }
 
 function tokensUpto({ tail, omitted }: ContextSnapshot, toSeq: number): number {

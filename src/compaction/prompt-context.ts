@@ -11,7 +11,7 @@ export interface Beside {
 }
 
 const NEIGHBOURS = 3;
-const MOST_KNOWN = 40;
+const MAX_KNOWN = 40;
 
 /** The summaries right before the range and the memories of the place, each list within its share of the window. */
 export async function besideOf(desk: Desk, stack: readonly Summary[], fromSeq: number): Promise<Beside> {
@@ -37,7 +37,7 @@ export function layerTokens(desk: Desk, layer: Pick<Summary, 'id' | 'fromSeq' | 
 /** Only of this place: what other places know has no business in its transcript. */
 async function knownLines({ services, conversation, agent }: Desk): Promise<readonly string[]> {
   const reader = { ...readerFor(conversation, agent), sharePublic: false };
-  const query = { reader, states: ['active', 'candidate'] as const, limit: MOST_KNOWN, offset: 0 };
+  const query = { reader, states: ['active', 'candidate'] as const, limit: MAX_KNOWN, offset: 0 };
   const memories = await services.store.memories.list(query);
   return memories.map(({ id, text }) => `[${id}] ${text}`);
 }

@@ -1,6 +1,6 @@
 import { estimateText } from '../context/tokens.ts';
 import type { Entry, SummaryId } from '../domain/message.ts';
-import { judgeCandidates } from '../memory/admission.ts';
+import { admitCandidates } from '../memory/admission.ts';
 import type { MemoryCandidate } from '../memory/candidate.ts';
 import type { MemoryWrite } from '../ports/memory-store.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
@@ -26,7 +26,7 @@ export interface Done {
 }
 
 /** A gap's source is out of the view already, so a short text for few words costs nothing. */
-const SMALLEST_FILLING = 48;
+const MIN_FILLING = 48;
 
 /** Does one piece of work: reads, asks the model outside of any transaction, commits by compare-and-set. */
 export async function perform(desk: Desk, work: Work, snapshot: ContextSnapshot): Promise<Done> {
@@ -99,7 +99,7 @@ async function draft(desk: Desk, { work, span, place, snapshot }: Drafting): Pro
     source: transcript.lines.join('\n'),
     nonce: transcript.nonce,
     tokensOf: (text) => (isTail ? layerTokens(desk, { ...place, text }) : estimateText(text)),
-    limitTokens: isTail ? limitFor(sourceTokens(span)) : Math.max(SMALLEST_FILLING, sourceTokens(span)),
+    limitTokens: isTail ? limitFor(sourceTokens(span)) : Math.max(MIN_FILLING, sourceTokens(span)),
   });
   const { text, candidates, promptHash } = drafted;
   return { text, tokens: layerTokens(desk, { ...place, text }), model: model.id, promptHash, candidates };
@@ -141,7 +141,7 @@ async function judge(desk: Desk, judged: Judged): Promise<readonly MemoryWrite[]
   if (judged.candidates.length === 0) return [];
   const { services, conversation, agent, model } = desk;
   const judging = { ...judged, conversation, agent, model: model.id, promptHash: judged.promptHash ?? '' };
-  const { writes, refused } = await judgeCandidates(services, judging);
+  const { writes, refused } = await admitCandidates(services, judging);
   for (const { reason } of refused)
     services.events.emit({ kind: 'memory.refused', conversation: conversation.key, reason });
   return writes;

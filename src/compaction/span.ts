@@ -12,9 +12,9 @@ export interface Span {
 }
 
 /** Below this many tokens an entry says too little to be worth its line. */
-const SHORTEST_LINE = 100;
+const MIN_LINE = 100;
 /** Of fewer tokens than this no summary can be shorter: they are read together with what follows. */
-const LEAST_SPAN = 120;
+const MIN_SPAN = 120;
 /** In a range that is cut off from the tail already, nobody waits. */
 const NOBODY_WAITS = { answeredUpto: 0, replyDueSeq: 0, replyDueFrom: 0 };
 
@@ -26,7 +26,7 @@ const NOBODY_WAITS = { answeredUpto: 0, replyDueSeq: 0, replyDueFrom: 0 };
 export function headSpan(entries: readonly Entry[], budgetTokens: number): Span {
   const lines = linesOf(entries, WHOLE);
   if (tokensOf(lines) <= budgetTokens) return spanOf(entries, lines);
-  const points = cutPoints(entries, NOBODY_WAITS).filter((point) => point.tokens >= LEAST_SPAN);
+  const points = cutPoints(entries, NOBODY_WAITS).filter((point) => point.tokens >= MIN_SPAN);
   const fitting = points.filter((point) => tokensOf(upTo(lines, point.toSeq)) <= budgetTokens);
   const cut = fitting.findLast((point) => point.clean) ?? fitting.at(-1);
   if (cut !== undefined) return headOf(entries, lines, cut);
@@ -63,9 +63,9 @@ function groupsWithin(turn: readonly Entry[], lines: readonly TranscriptLine[], 
 /** Every entry keeps its head and its tail, shortened alike until all of them fit or say too little. */
 function excerpts(entries: readonly Entry[], budgetTokens: number): readonly TranscriptLine[] {
   let lines = linesOf(entries, WHOLE);
-  let longest = Math.max(SHORTEST_LINE, ...lines.map((line) => line.tokens));
-  while (longest > SHORTEST_LINE && tokensOf(lines) > budgetTokens) {
-    longest = Math.max(SHORTEST_LINE, Math.floor(longest * 0.7));
+  let longest = Math.max(MIN_LINE, ...lines.map((line) => line.tokens));
+  while (longest > MIN_LINE && tokensOf(lines) > budgetTokens) {
+    longest = Math.max(MIN_LINE, Math.floor(longest * 0.7));
     lines = linesOf(entries, longest);
   }
   return lines;

@@ -36,7 +36,7 @@ const BLOB_DAYS = 30;
 const DUE_AT_ONCE = 100;
 const PAGE = 200;
 /** Conversations of this process whose last words are read at shutdown, the newest ones, so many at a time. */
-const MOST_RECENT = 200;
+const MAX_RECENT = 200;
 const AT_SHUTDOWN = 4;
 
 export function createSweeper(parts: SweeperParts): Sweeper {
@@ -65,7 +65,7 @@ function noteRecent(recent: Set<ConversationKey>, event: StrataEvent): void {
   recent.delete(event.conversation);
   recent.add(event.conversation);
   const [oldest] = recent;
-  if (recent.size > MOST_RECENT && oldest !== undefined) recent.delete(oldest);
+  if (recent.size > MAX_RECENT && oldest !== undefined) recent.delete(oldest);
 }
 
 async function sweepUntil(parts: SweeperParts, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { StrataError } from '../domain/errors.ts';
-import { nearest } from '../util/did-you-mean.ts';
+import { didYouMean } from '../util/did-you-mean.ts';
 import type { LoadedConfig } from './load.ts';
 import { problemsOf } from './problems.ts';
 import { createReport, type Report } from './report.ts';
@@ -54,7 +54,7 @@ function addProblems(report: Report, broken: BrokenChannel): void {
 }
 
 function unknownChannel(name: string, known: readonly string[]): string {
-  const near = nearest(name, known);
+  const near = didYouMean(name, known);
   return near === null
     ? `unknown channel; known: ${known.join(', ') || 'none'}`
     : `unknown channel; did you mean ${near}?`;

@@ -1,8 +1,15 @@
 import { channelOf } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
-import type { AgentDirectory } from '../services.ts';
 import { withOverrides } from './checks.ts';
 import type { AgentSettings, Config } from './schema.ts';
+
+/** Who serves a conversation, with the overrides of the matching route applied. Read for every turn. */
+export interface AgentDirectory {
+  agentFor(conversation: ConversationKey): AgentSettings;
+  /** By id; null when it is not configured. */
+  agent(id: string): AgentSettings | null;
+  list(): readonly AgentSettings[];
+}
 
 type Route = AgentSettings['routes'][number];
 

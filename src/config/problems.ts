@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nearest } from '../util/did-you-mean.ts';
+import { didYouMean } from '../util/did-you-mean.ts';
 import { isTable, type Path, valueAt } from './tree.ts';
 
 /** Something wrong at a path, in words. */
@@ -44,7 +44,7 @@ function reason(issue: z.core.$ZodIssue): string {
 function unknownKey(key: string, path: Path, context: ProblemContext): string {
   const places = context.elsewhere.filter((known) => known.endsWith(`.${key}`));
   const section = places.filter((known) => known.startsWith(`${context.section}.`));
-  const near = nearest(key, keysAt(context.schema, path));
+  const near = didYouMean(key, keysAt(context.schema, path));
   const meant = section[0] ?? near ?? places[0];
   return meant === undefined ? 'unknown key' : `unknown key; did you mean ${meant}?`;
 }
@@ -85,7 +85,7 @@ function alternatives(values: readonly unknown[]): string {
 
 function suggestion(issue: z.core.$ZodIssue, value: unknown): string {
   if (issue.code !== 'invalid_value' || typeof value !== 'string') return '';
-  const near = nearest(
+  const near = didYouMean(
     value,
     issue.values.filter((known) => typeof known === 'string'),
   );

@@ -69,7 +69,7 @@ function drop(watchers: Map<string, FSWatcher>, folder: string, watcher: FSWatch
 type Stamps = ReadonlyMap<string, string>;
 
 function stampsOf(files: readonly string[]): Stamps {
-  return new Map(files.map((file) => [file, stampOf(file)]));
+  return new Map(files.map((file) => [file, provenanceOf(file)]));
 }
 
 function textOf(stamps: Stamps): string {
@@ -77,7 +77,7 @@ function textOf(stamps: Stamps): string {
 }
 
 /** Changes with every write and every replacement of the file. */
-function stampOf(file: string): string {
+function provenanceOf(file: string): string {
   try {
     const { ino, size, mtimeMs, ctimeMs } = statSync(file);
     return `${ino}/${size}/${mtimeMs}/${ctimeMs}`;

@@ -5,7 +5,7 @@ import { planCondense, planCut } from './plan.ts';
 import { CUT_FRACTIONS } from './tiers.ts';
 
 /** A cut that frees less of the window than this is not worth a model call: over the threshold, but nothing to gain. */
-export const LEAST_GAIN = 0.02;
+export const MIN_GAIN = 0.02;
 
 /** Whether maintenance has something to do at this tier: something to fill, to write anew, to cut or to condense. */
 export function isDue(profile: ContextProfile, snapshot: ContextSnapshot, tier: Tier): boolean {
@@ -19,5 +19,5 @@ export function isDue(profile: ContextProfile, snapshot: ContextSnapshot, tier: 
   // The running turn is about to be answered: its messages wait no longer when the job looks.
   const limits = { ...snapshot.conversation, answeredUpto: snapshot.conversation.nextSeq };
   const cut = planCut(snapshot.tail, { ...limits, fraction: CUT_FRACTIONS[tier], omitted: snapshot.omitted });
-  return cut !== null && cut.tokens * correction >= LEAST_GAIN * profile.windowTokens;
+  return cut !== null && cut.tokens * correction >= MIN_GAIN * profile.windowTokens;
 }

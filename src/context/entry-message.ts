@@ -12,7 +12,7 @@ export interface Piece {
   readonly tokens: number;
 }
 
-export interface PieceOptions {
+export interface EntryMessageOptions {
   /** Tool traffic as stubs. */
   readonly stub: boolean;
   /** Most tokens of one text. */
@@ -27,7 +27,7 @@ const REMOVED = '(removed)';
 const wholePieces = new WeakMap<Entry, Piece>();
 const stubbedPieces = new WeakMap<Entry, Piece>();
 
-export function pieceOf(entry: Entry, options: PieceOptions): Piece {
+export function entryMessageOf(entry: Entry, options: EntryMessageOptions): Piece {
   if (Number.isFinite(options.textTokens)) return render(entry, options);
   const cache = options.stub && hasToolTraffic(entry) ? stubbedPieces : wholePieces;
   const known = cache.get(entry);
@@ -42,13 +42,13 @@ export function hasToolTraffic({ role, parts }: Entry): boolean {
   return role === 'tool' || (role === 'assistant' && parts.some(({ kind }) => kind === 'tool-call'));
 }
 
-function render(entry: Entry, options: PieceOptions): Piece {
+function render(entry: Entry, options: EntryMessageOptions): Piece {
   const message = messageOf(entry, options);
   const line = message.role === 'user' && message.content[0]?.kind === 'text' ? message.content[0].text : null;
   return { message, line, tokens: estimateMessages([message]) };
 }
 
-function messageOf(entry: Entry, options: PieceOptions): ModelMessage {
+function messageOf(entry: Entry, options: EntryMessageOptions): ModelMessage {
   switch (entry.role) {
     case 'user':
     case 'notice': {
@@ -86,12 +86,12 @@ function referenceTo({ name, mediaType, sizeBytes }: AttachmentPart): string {
   return `(attachment: ${plainName(name)}, ${plainName(mediaType)}, ${size})`;
 }
 
-function callOf(part: Extract<Part, { kind: 'tool-call' }>, { stub, textTokens }: PieceOptions): ToolCall {
+function callOf(part: Extract<Part, { kind: 'tool-call' }>, { stub, textTokens }: EntryMessageOptions): ToolCall {
   const call = { callId: part.callId, tool: part.tool, input: part.input };
   return shortenCall(stub ? stubCall(call) : call, textTokens);
 }
 
-function resultOf(part: Extract<Part, { kind: 'tool-result' }>, { stub, textTokens }: PieceOptions): ToolResult {
+function resultOf(part: Extract<Part, { kind: 'tool-result' }>, { stub, textTokens }: EntryMessageOptions): ToolResult {
   const { callId, tool, text, isError } = part;
   const blobId = part.blob?.id ?? null;
   const result = { callId, tool, text, isError };

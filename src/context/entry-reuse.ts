@@ -1,6 +1,6 @@
 import type { Entry, Part } from '../domain/message.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
-import { breathe } from '../util/event-loop.ts';
+import { yieldToEventLoop } from '../util/event-loop.ts';
 import { renderEntry } from './view.ts';
 
 /** Entries of one slice: less than a millisecond. */
@@ -49,6 +49,6 @@ function isSameText(a: Part, b: Part | undefined): boolean {
 export async function renderInSlices({ tail }: ContextSnapshot): Promise<void> {
   for (let from = 0; from < tail.length; from += SLICE) {
     for (const entry of tail.slice(from, from + SLICE)) renderEntry(entry, tail);
-    await breathe();
+    await yieldToEventLoop();
   }
 }

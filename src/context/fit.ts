@@ -3,7 +3,7 @@ import type { Assembly } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import { partsOf } from './breakdown.ts';
 import { correctionFor } from './calibration.ts';
-import type { FrameBuilder } from './fixed-prefix.ts';
+import type { FixedPrefixBuilder } from './fixed-prefix.ts';
 import { measure, regionTotal } from './meter.ts';
 import { ladder, NO_SQUEEZE, RELIEF, type Rung, type Squeeze } from './reduce.ts';
 import { buildView, type Fitted, type ViewRequest } from './view.ts';
@@ -12,7 +12,7 @@ import { buildView, type Fitted, type ViewRequest } from './view.ts';
 const ASK_OVERHEAD = 64;
 
 /** The view as it is, or with the first relief where the background tier is reached. Nothing is lost by it. */
-export function relieve(frames: FrameBuilder, request: ViewRequest): Fitted {
+export function relieve(frames: FixedPrefixBuilder, request: ViewRequest): Fitted {
   const plain = evaluate(frames, request, NO_SQUEEZE);
   return plain.measurement.tier === 'none' ? plain : evaluate(frames, request, RELIEF);
 }
@@ -21,7 +21,7 @@ export function relieve(frames: FrameBuilder, request: ViewRequest): Fitted {
  * Presses the view into `limitTokens` when nothing may leave the tail any more: step by step, the newest ask last.
  * Throws `WINDOW_TOO_SMALL` when not even that is enough.
  */
-export function press(frames: FrameBuilder, request: ViewRequest, limitTokens: number): Fitted {
+export function press(frames: FixedPrefixBuilder, request: ViewRequest, limitTokens: number): Fitted {
   const { windowTokens, thresholds } = request.profile;
   const wanted = limitTokens * thresholds.emergency;
   let fitted = evaluate(frames, request, RELIEF);
@@ -37,7 +37,7 @@ export function press(frames: FrameBuilder, request: ViewRequest, limitTokens: n
 
 /** Shortens the newest ask by what is over, where enough of it would stay. */
 function withShorterAsk(
-  frames: FrameBuilder,
+  frames: FixedPrefixBuilder,
   fitted: Fitted,
   { rung, wanted }: { readonly rung: Rung; readonly wanted: number },
 ): Fitted | null {
@@ -47,7 +47,7 @@ function withShorterAsk(
   return evaluate(frames, fitted.request, { ...rung.squeeze, askTokens });
 }
 
-function evaluate(frames: FrameBuilder, request: ViewRequest, squeeze: Squeeze): Fitted {
+function evaluate(frames: FixedPrefixBuilder, request: ViewRequest, squeeze: Squeeze): Fitted {
   const view = buildView(frames, request, squeeze);
   const correction = correctionOf(request.snapshot, request.profile.modelId);
   return { request, view, correction, measurement: measure(view.regions, request.profile, correction) };

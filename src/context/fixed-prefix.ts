@@ -24,16 +24,16 @@ export interface Layer {
   readonly folded: boolean;
 }
 
-export interface FrameBuilder {
+export interface FixedPrefixBuilder {
   frame(profile: ContextProfile, fixedShare: number): Frame;
   /** The stack, oldest first; one line stands for the oldest `folded` of its items. */
   layers(profile: ContextProfile, stack: readonly Summary[], folded: number): readonly Layer[];
 }
 
 /** System sections keep at least this share of the window, however much the tools take. */
-const LEAST_SECTIONS = 0.2;
+const MIN_SECTIONS = 0.2;
 
-export function createFrameBuilder(services: Pick<Services, 'prompts' | 'agents'>): FrameBuilder {
+export function createFixedPrefixBuilder(services: Pick<Services, 'prompts' | 'agents'>): FixedPrefixBuilder {
   const frames = new WeakMap<ContextProfile, Map<number, Frame>>();
   const rendered = new WeakMap<ContextProfile, WeakMap<Summary, Layer>>();
   const sourceOf = (profile: ContextProfile): PromptSource => {
@@ -67,7 +67,7 @@ export function createFrameBuilder(services: Pick<Services, 'prompts' | 'agents'
 function buildFrame(profile: ContextProfile, fixedShare: number): Frame {
   const room = profile.windowTokens - profile.reserveTokens;
   const toolTokens = estimateTools(profile.tools);
-  const budget = Math.max(room * fixedShare - toolTokens, room * LEAST_SECTIONS);
+  const budget = Math.max(room * fixedShare - toolTokens, room * MIN_SECTIONS);
   const sections = fitSections(profile.sections, budget);
   const texts = sections.flatMap(({ text }) => (text === '' ? [] : [text]));
   const blocks = texts.map((text, index) => ({ text, cacheBreak: index === texts.length - 1 }));

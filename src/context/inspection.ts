@@ -4,7 +4,7 @@ import type { Services } from '../services.ts';
 import { partsOf } from './breakdown.ts';
 import { lastReported } from './calibration.ts';
 import { relieve } from './fit.ts';
-import { createFrameBuilder, type FrameBuilder } from './fixed-prefix.ts';
+import { createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
 import { grownBy } from './meter.ts';
 import { slide } from './sliding.ts';
 import type { Fitted, ViewRequest } from './view.ts';
@@ -57,7 +57,7 @@ export function inspectContext(
   const { conversation } = snapshot;
   const request = { profile, snapshot, readUpto: conversation.nextSeq - 1, volatile, steps: [] };
   const engine = services.agents.agent(profile.agentId)?.engine ?? 'stacked';
-  const fitted = look(createFrameBuilder(services), request, engine);
+  const fitted = look(createFixedPrefixBuilder(services), request, engine);
   const { calibration, revision } = conversation;
   return {
     agentId: profile.agentId,
@@ -74,7 +74,7 @@ export function inspectContext(
  * What stands in the store, before the gate makes room: over the window when much came at once, as by an import. A
  * sliding window leaves out what does not fit, and nothing else ever happens to it.
  */
-function look(frames: FrameBuilder, request: ViewRequest, engine: string): Fitted {
+function look(frames: FixedPrefixBuilder, request: ViewRequest, engine: string): Fitted {
   if (engine === 'sliding') return slide(frames, request, request.profile.windowTokens);
   const relieved = relieve(frames, request);
   const unseen = Math.ceil(request.snapshot.omitted.tokens * relieved.correction);

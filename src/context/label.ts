@@ -1,7 +1,7 @@
 import type { Entry } from '../domain/message.ts';
 import { headOf } from './truncate.ts';
 
-const LONGEST_NAME = 64;
+const MAX_NAME = 64;
 /** What opens a line of ours: written by a person at the start of a line, it gets a backslash. */
 const FORGED = /^([^\S\n]*)\[(?=#\d|system:|summary |recalled |current time)/gim;
 
@@ -24,7 +24,7 @@ export function plainName(name: string): string {
     .replace(/[[\]|<>#]/g, '')
     .replace(/[\p{C}\p{Z}]+/gu, ' ')
     .trim();
-  return headOf(plain, LONGEST_NAME) || 'unnamed';
+  return headOf(plain, MAX_NAME) || 'unnamed';
 }
 
 export function timeLabel(at: number): string {

@@ -69,7 +69,7 @@ export interface StackBudget {
 }
 
 /** Most summaries that one condensing takes, and the lengths of runs that are worth it, best first. */
-const MOST_PARTS = 4;
+const MAX_PARTS = 4;
 const RUN_LENGTHS = [4, 3, 2] as const;
 
 /**
@@ -81,7 +81,7 @@ export function planCondense(stack: readonly Summary[], budget: StackBudget): Co
   if (tokens <= budget.share * budget.windowTokens) return null;
   const runs = runsOfOneLevel(stack);
   for (const length of RUN_LENGTHS) {
-    const run = runs.find((candidate) => candidate.length >= length)?.slice(0, MOST_PARTS);
+    const run = runs.find((candidate) => candidate.length >= length)?.slice(0, MAX_PARTS);
     const [first, last] = [run?.[0], run?.at(-1)];
     if (run !== undefined && first !== undefined && last !== undefined) {
       return { parts: run, level: first.level + 1, fromSeq: first.fromSeq, toSeq: last.toSeq };

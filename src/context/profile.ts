@@ -10,7 +10,7 @@ import { estimateBlock, estimateTools } from './tokens.ts';
 /** Window of a model that does not tell its own, where the configuration does not either. */
 const DEFAULT_WINDOW_TOKENS = 128_000;
 /** The answer may take at most this share of the window, whatever the configuration asks for. */
-const MOST_RESERVE = 0.125;
+const MAX_RESERVE = 0.125;
 /** A fixed part above this share leaves too little for the conversation. */
 const LARGE_FIXED_SHARE = 0.5;
 
@@ -114,7 +114,7 @@ function profileOf(
     modelId: model.id,
     traits: model.traits,
     windowTokens,
-    reserveTokens: Math.min(agent.max_output_tokens, Math.floor(windowTokens * MOST_RESERVE)),
+    reserveTokens: Math.min(agent.max_output_tokens, Math.floor(windowTokens * MAX_RESERVE)),
     thresholds: { background, aggressive, emergency: agent.compaction.emergency_threshold },
     stackShare: agent.compaction.stack_share,
     ...parts,

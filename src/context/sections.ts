@@ -3,7 +3,7 @@ import { estimateBlock } from './tokens.ts';
 import { type Marker, shorten } from './truncate.ts';
 
 /** Fewer tokens than this say nothing: the section is left out instead. */
-const LEAST_TOKENS = 16;
+const MIN_TOKENS = 16;
 const BLOCK_TOKENS = estimateBlock({ text: '' });
 
 export interface FittedSection {
@@ -50,7 +50,7 @@ function yieldingOrder(fitted: readonly FittedSection[]): readonly number[] {
 
 function cutTo(section: SystemSection, tokens: number): FittedSection {
   const room = tokens - BLOCK_TOKENS;
-  if (room < (section.protected ? 1 : LEAST_TOKENS)) {
+  if (room < (section.protected ? 1 : MIN_TOKENS)) {
     return { section, text: '', tokens: 0, included: false, truncated: true };
   }
   const text = shorten(section.text, room, truncated);

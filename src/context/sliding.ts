@@ -1,7 +1,7 @@
 import type { ContextEngine } from '../ports/engine.ts';
 import type { Services } from '../services.ts';
 import { correctionOf, press, relieve, toAssembly } from './fit.ts';
-import { createFrameBuilder, type FrameBuilder } from './fixed-prefix.ts';
+import { createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
 import { type CutPoint, cutPoints } from './order.ts';
 import { createShrinks } from './shrink.ts';
 import { tierOf } from './tiers.ts';
@@ -9,7 +9,7 @@ import type { Fitted, ViewRequest } from './view.ts';
 
 /** The newest turns that fit, and nothing else: no summaries, no maintenance. What left the window stays searchable. */
 export function createSlidingEngine({ services }: { readonly services: Services }): ContextEngine {
-  const frames = createFrameBuilder(services);
+  const frames = createFixedPrefixBuilder(services);
   const shrinks = createShrinks();
   const seen = new Map<number, number>();
   return {
@@ -49,7 +49,7 @@ export function createSlidingEngine({ services }: { readonly services: Services 
 }
 
 /** The view from the earliest place of the tail from which it stays below the first threshold. */
-export function slide(frames: FrameBuilder, request: ViewRequest, limitTokens: number): Fitted {
+export function slide(frames: FixedPrefixBuilder, request: ViewRequest, limitTokens: number): Fitted {
   const { snapshot, readUpto, profile } = request;
   const wanted = limitTokens * profile.thresholds.background;
   const bare: ViewRequest = { ...request, snapshot: { ...snapshot, stack: [] } };

@@ -13,7 +13,7 @@ import type { Services } from '../services.ts';
 import { spokenTokens } from './cached-head.ts';
 import { isDue } from './due.ts';
 import { correctionOf, press, relieve, toAssembly } from './fit.ts';
-import { createFrameBuilder, type FrameBuilder } from './fixed-prefix.ts';
+import { createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
 import { planEmergency } from './plan.ts';
 import { createShrinks, type Shrinks } from './shrink.ts';
 import { tierOf } from './tiers.ts';
@@ -25,13 +25,13 @@ export interface StackedEngineOptions {
 }
 
 /** Gaps opened for one request: each takes half of the tail, so that this many take nearly all of it. */
-const MOST_GAPS = 8;
+const MAX_GAPS = 8;
 /** As many entries as any window holds. */
 const TAIL_ENTRIES = 4000;
 
 /** Raw messages, summaries of them, summaries of summaries: the default engine. */
 export function createStackedEngine({ services, maintenance }: StackedEngineOptions): ContextEngine {
-  const gate: Gate = { services, frames: createFrameBuilder(services), shrinks: createShrinks() };
+  const gate: Gate = { services, frames: createFixedPrefixBuilder(services), shrinks: createShrinks() };
   const seen = new Map<number, number>();
   return {
     info: { id: 'stacked', name: 'Stacked summaries', version: '1', ownsCompaction: true },
@@ -62,7 +62,7 @@ export function createStackedEngine({ services, maintenance }: StackedEngineOpti
 
 interface Gate {
   readonly services: Services;
-  readonly frames: FrameBuilder;
+  readonly frames: FixedPrefixBuilder;
   readonly shrinks: Shrinks;
 }
 
@@ -71,7 +71,7 @@ function restingView(profile: ViewRequest['profile'], snapshot: ContextSnapshot)
   return { profile, snapshot, readUpto: snapshot.conversation.nextSeq - 1, volatile: [], steps: [] };
 }
 
-function judge(frames: FrameBuilder, { profile, snapshot }: Ingest): boolean {
+function judge(frames: FixedPrefixBuilder, { profile, snapshot }: Ingest): boolean {
   const { measurement } = relieve(frames, restingView(profile, snapshot));
   return isDue(profile, snapshot, measurement.tier);
 }
@@ -85,7 +85,7 @@ async function makeRoom(gate: Gate, request: AssembleRequest): Promise<Fitted> {
   let fitted = relieve(gate.frames, work);
   const unseen = () => work.snapshot.omitted.tokens * fitted.correction;
   const isTooMuch = () => fitted.measurement.used + unseen() >= thresholds.emergency * limitTokens;
-  for (; gaps < MOST_GAPS && isTooMuch(); gaps += 1) {
+  for (; gaps < MAX_GAPS && isTooMuch(); gaps += 1) {
     const snapshot = await openGap(gate.services, work, 'emergency');
     if (snapshot === null) break;
     work = { ...work, snapshot };
@@ -106,7 +106,7 @@ async function dropHopeless(services: Services, request: AssembleRequest, fullTo
   const correction = correctionOf(request.snapshot, request.profile.modelId);
   let work = request;
   let gaps = 0;
-  while (gaps < MOST_GAPS && spokenTokens(work.snapshot.tail) * correction >= fullTokens) {
+  while (gaps < MAX_GAPS && spokenTokens(work.snapshot.tail) * correction >= fullTokens) {
     const snapshot = await openGap(services, work, 'emergency');
     if (snapshot === null) break;
     work = { ...work, snapshot };

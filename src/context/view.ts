@@ -2,8 +2,8 @@ import type { Entry, MemoryId } from '../domain/message.ts';
 import type { AssembleRequest, ContextProfile, Measurement, VolatileSection } from '../ports/engine.ts';
 import type { ModelMessage, SystemBlock, ToolSpec, UserContent } from '../ports/model.ts';
 import { type Head, headOf } from './cached-head.ts';
-import { type Piece, pieceOf } from './entry-message.ts';
-import type { Frame, FrameBuilder, Layer } from './fixed-prefix.ts';
+import { entryMessageOf, type Piece } from './entry-message.ts';
+import type { FixedPrefixBuilder, Frame, Layer } from './fixed-prefix.ts';
 import type { Regions } from './meter.ts';
 import { viewOrder } from './order.ts';
 import { droppedText, NO_SQUEEZE, RECENT_TURNS, type Squeeze, shortenMessage } from './reduce.ts';
@@ -41,7 +41,7 @@ export interface Fitted {
  * The view in the order in which a provider's cache keeps it: tools, sections, stack, tail, and what changes from turn to
  * turn together with the newest message of a person. The same request gives the same bytes.
  */
-export function buildView(frames: FrameBuilder, request: ViewRequest, squeeze: Squeeze): View {
+export function buildView(frames: FixedPrefixBuilder, request: ViewRequest, squeeze: Squeeze): View {
   const { profile, snapshot } = request;
   const frame = frames.frame(profile, squeeze.fixedShare);
   const folded = Math.ceil(snapshot.stack.length * squeeze.foldedShare);
@@ -98,7 +98,9 @@ function keptHead({ snapshot, readUpto }: ViewRequest, squeeze: Squeeze): Head |
   const replySeq = nearbySeq(snapshot.tail);
   return headOf(snapshot.tail, readUpto, (entries) => {
     const ordered = viewOrder(entries, Number.POSITIVE_INFINITY);
-    const pieces = ordered.map((entry) => pieceOf(entry, { stub: false, textTokens: squeeze.textTokens, replySeq }));
+    const pieces = ordered.map((entry) =>
+      entryMessageOf(entry, { stub: false, textTokens: squeeze.textTokens, replySeq }),
+    );
     const composed = compose({ opening: null, pieces, askAt: -1, images: [] }, []);
     return { messages: repair(composed), tokens: tokensOf(pieces) };
   });
@@ -106,7 +108,7 @@ function keptHead({ snapshot, readUpto }: ViewRequest, squeeze: Squeeze): Head |
 
 /** Makes of an entry what every view of its tail shows. */
 export function renderEntry(entry: Entry, tail: readonly Entry[]): void {
-  pieceOf(entry, { stub: false, textTokens: NO_SQUEEZE.textTokens, replySeq: nearbySeq(tail) });
+  entryMessageOf(entry, { stub: false, textTokens: NO_SQUEEZE.textTokens, replySeq: nearbySeq(tail) });
 }
 
 function tokensOf(pieces: readonly Piece[]): number {
@@ -124,7 +126,7 @@ function buildTail(request: ViewRequest, squeeze: Squeeze): Tail {
   const stubBefore = stubLimit(shown, squeeze);
   const replySeq = nearbySeq(snapshot.tail);
   const pieces = shown.map((entry, index) =>
-    pieceOf(entry, {
+    entryMessageOf(entry, {
       stub: index < stubBefore,
       textTokens: index === askAt ? squeeze.askTokens : squeeze.textTokens,
       replySeq,

@@ -4,10 +4,11 @@ import type { AfterTurn } from '../ports/engine.ts';
 import type { Append, AppendResult, Claim, ContextSnapshot } from '../ports/store.ts';
 import { createMailbox, type Mailbox } from '../util/mailbox.ts';
 import type { Outbox } from './outbox.ts';
-import { type Opening, REPLY_LEASE_MS, type ReplyEnd, type ReplyParts, reply } from './reply.ts';
+import { REPLY_LEASE_MS, type ReplyEnd, reply } from './reply.ts';
+import type { Opening, ReplyParts } from './reply-parts.ts';
 import { owesReply, toEntry } from './snapshot.ts';
 import { postpone } from './turn-retries.ts';
-import { createViewCopy, type ViewCopy } from './view-cache.ts';
+import { createViewCache, type ViewCache } from './view-cache.ts';
 
 /**
  * One active conversation in this process: stores what comes at once, runs its turns one at a time, and keeps a copy of
@@ -40,7 +41,7 @@ export interface Watch {
 
 interface Self {
   readonly key: ConversationKey;
-  readonly copy: ViewCopy;
+  readonly copy: ViewCache;
   readonly turns: Mailbox;
   readonly onError: (error: unknown) => void;
   /** The engine was told that the conversation is active here. */
@@ -57,7 +58,7 @@ export function createActor(parts: ActorParts, key: ConversationKey): Actor {
   };
   const onIdle = () => parts.outbox.settled(key).then(rest, onError);
   const turns = createMailbox({ onError, onIdle });
-  const self: Self = { key, copy: createViewCopy(store, key), turns, onError, isBegun: false };
+  const self: Self = { key, copy: createViewCache(store, key), turns, onError, isBegun: false };
   let lastUsedAt = clock.now();
   let receiving = 0;
   return {
@@ -146,7 +147,7 @@ async function attempt(parts: ActorParts, opening: Opening): Promise<ReplyEnd> {
   }
 }
 
-async function claimOwed(parts: ActorParts, copy: ViewCopy, snapshot: ContextSnapshot | null): Promise<Claim | null> {
+async function claimOwed(parts: ActorParts, copy: ViewCache, snapshot: ContextSnapshot | null): Promise<Claim | null> {
   if (snapshot === null || !owesReply(snapshot.conversation) || !parts.open()) return null;
   const { store, clock } = parts.services;
   const request = {

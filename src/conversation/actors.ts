@@ -4,7 +4,7 @@ import { type Actor, type ActorParts, createActor } from './actor.ts';
 /** An idle conversation leaves memory after this time; the store brings it back. */
 const IDLE_MS = 60_000;
 /** However busy the bot is, no more idle conversations than this are kept. */
-const MOST_IDLE = 500;
+const MAX_IDLE = 500;
 
 /** The active conversations of this process. */
 export interface Actors {
@@ -32,12 +32,12 @@ export function createActors(parts: ActorParts): Actors {
       const actor = actors.get(key) ?? createActor(parts, key);
       actors.delete(key);
       // Before it is among them: one that is handed out is about to be used.
-      if (actors.size >= MOST_IDLE) trim(actor.lastUsedAt, MOST_IDLE - 1);
+      if (actors.size >= MAX_IDLE) trim(actor.lastUsedAt, MAX_IDLE - 1);
       actors.set(key, actor);
       return actor;
     },
     peek: (key) => actors.get(key) ?? null,
-    sweep: (now) => trim(now, MOST_IDLE),
+    sweep: (now) => trim(now, MAX_IDLE),
     async drained() {
       await Promise.all([...actors.values()].map((actor) => actor.drained()));
     },

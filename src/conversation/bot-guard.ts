@@ -2,7 +2,7 @@ const WINDOW_MS = 60_000;
 const LIMIT = 20;
 const COOLDOWN_MS = 60_000;
 /** So many pairs are known before those that fell silent are dropped. */
-const MOST_PAIRS = 1000;
+const MAX_PAIRS = 1000;
 
 /** Stops two bots from feeding each other: at most 20 triggers a minute of one bot in one conversation, then a minute of silence. */
 export interface BotGuard {
@@ -19,7 +19,7 @@ export function createBotGuard(): BotGuard {
   };
   return {
     allows(pair, now) {
-      if (pairs.size >= MOST_PAIRS && !pairs.has(pair)) forget(now);
+      if (pairs.size >= MAX_PAIRS && !pairs.has(pair)) forget(now);
       const known = pairs.get(pair) ?? { times: [], silentUntil: 0 };
       pairs.set(pair, known);
       if (now < known.silentUntil) return false;

@@ -7,7 +7,7 @@ import type { OutboxStore, PostRow } from '../ports/store.ts';
 import { createMailbox, type Mailbox } from '../util/mailbox.ts';
 
 const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 60_000;
 /** An outage of a platform takes minutes, seldom an hour. What is older is an answer that nobody waits for. */
 const PATIENCE_MS = 60 * 60_000;
 
@@ -129,7 +129,7 @@ async function pause(
   { error, failures }: Setback,
 ): Promise<void> {
   const message = describe(error);
-  const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
+  const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
   const nextAttemptAt = clock.now() + pauseMs;
   events.emit({ kind: 'reply.delayed', conversation, chunk: post.chunk, message, failures, nextAttemptAt });
   await store.attempt(post.id, message).catch(() => undefined);

@@ -1,20 +1,20 @@
 import type { ConversationKey, Part } from '../domain/message.ts';
 
 /** What became of a message before the message itself was stored. */
-export type EarlyChange = { readonly kind: 'edited'; readonly parts: readonly Part[] } | { readonly kind: 'removed' };
+export type PendingEdit = { readonly kind: 'edited'; readonly parts: readonly Part[] } | { readonly kind: 'removed' };
 
 const HELD_MS = 600_000;
-const MOST_HELD = 1000;
+const MAX_HELD = 1000;
 
 /**
  * Edits and deletions that may have overtaken their message: a platform that delivers a message again, or slowly, keeps
  * no order. Held in memory for ten minutes; nothing is done to what is deleted already.
  */
-export interface EarlyChanges {
-  hold(message: MessageId, change: EarlyChange, now: number): void;
+export interface PendingEdits {
+  hold(message: MessageId, change: PendingEdit, now: number): void;
   /** The change was made to the stored message. */
   release(message: MessageId): void;
-  of(message: MessageId): EarlyChange | null;
+  of(message: MessageId): PendingEdit | null;
 }
 
 export interface MessageId {
@@ -22,9 +22,9 @@ export interface MessageId {
   readonly externalId: string;
 }
 
-export function createEarlyChanges(): EarlyChanges {
+export function createPendingEdits(): PendingEdits {
   // In the order of holding: a map keeps the order of insertion.
-  const held = new Map<string, { readonly change: EarlyChange; readonly at: number }>();
+  const held = new Map<string, { readonly change: PendingEdit; readonly at: number }>();
   const nameOf = ({ conversation, externalId }: MessageId) => `${conversation} ${externalId}`;
   return {
     hold(message, change, now) {
@@ -33,7 +33,7 @@ export function createEarlyChanges(): EarlyChanges {
       held.delete(name);
       held.set(name, { change, at: now });
       for (const [old, { at }] of held) {
-        if (held.size <= MOST_HELD && now - at < HELD_MS) return;
+        if (held.size <= MAX_HELD && now - at < HELD_MS) return;
         held.delete(old);
       }
     },

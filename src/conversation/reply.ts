@@ -1,12 +1,10 @@
-import type { Profiles } from '../context/profile.ts';
 import { describe, StrataError } from '../domain/errors.ts';
 import type { ConversationKey, Entry } from '../domain/message.ts';
-import type { Activity, Channel } from '../ports/channel.ts';
-import type { AfterTurn, ContextEngine, ContextProfile, VolatileSection } from '../ports/engine.ts';
+import type { Activity } from '../ports/channel.ts';
+import type { AfterTurn } from '../ports/engine.ts';
 import type { Claim, ContextSnapshot, TurnCommitResult } from '../ports/store.ts';
-import type { Services, TextLog } from '../services.ts';
-import type { ToolRegistry } from '../tools/registry.ts';
 import { holdLease } from '../util/lease.ts';
+import type { Opening, ReplyParts } from './reply-parts.ts';
 import { newestMessage } from './snapshot.ts';
 import { runTurn, type TurnOutcome } from './turn.ts';
 import { createRun, type Run } from './turn-effects.ts';
@@ -14,33 +12,6 @@ import { entriesOf, postsOf } from './turn-entries.ts';
 
 /** Another process gives the reply when this one was killed: after the lease. A turn renews it while it runs. */
 export const REPLY_LEASE_MS = 10_000;
-
-export interface ReplyParts {
-  readonly services: Services;
-  readonly profiles: Profiles;
-  readonly tools: Pick<ToolRegistry, 'run'>;
-  engineFor(profile: ContextProfile): ContextEngine;
-  channelOf(conversation: ConversationKey): Channel | null;
-  /** What stands beside the newest message only: recalled memories, the clock. */
-  volatileFor(reading: Omit<Reading, 'profile'>): Promise<readonly VolatileSection[]>;
-  readonly logText: TextLog;
-  /** Aborts turns that still run when the time to stop is over; their debt stays for the next start. */
-  readonly signal: AbortSignal;
-}
-
-/** A turn that may begin: its claim, the view as it is now, and the way to see what becomes of it meanwhile. */
-export interface Opening {
-  readonly claim: Claim;
-  readonly snapshot: ContextSnapshot;
-  latest(): Promise<ContextSnapshot | null>;
-}
-
-/** What one turn reads. */
-export interface Reading {
-  readonly profile: ContextProfile;
-  readonly snapshot: ContextSnapshot;
-  readonly newest: Entry;
-}
 
 export type ReplyEnd =
   | { readonly kind: 'committed'; readonly result: Committed; readonly verdict: AfterTurn }

@@ -9,7 +9,7 @@ import type { Calibration, Claim, ContextSnapshot } from '../ports/store.ts';
 import type { ToolContext } from '../tools/define.ts';
 import { limitWork } from '../util/limit.ts';
 import type { Step } from '../util/step.ts';
-import type { Opening, Reading, ReplyParts } from './reply.ts';
+import type { Opening, Reading, ReplyParts } from './reply-parts.ts';
 import type { TurnParts } from './turn.ts';
 
 /** One turn's effects, and what it learnt on the way: the loop itself stays pure. */

@@ -7,7 +7,7 @@ import { extendSnapshot } from './snapshot.ts';
 export const TAIL_ENTRIES = 4000;
 
 /** A process's copy of one view. Never the truth: every answer of the store is checked against it, and a doubt drops it. */
-export interface ViewCopy {
+export interface ViewCache {
   /** The view, read anew when the copy was dropped. Null before the first message. */
   current(): Promise<ContextSnapshot | null>;
   /** Carries the copy over what this process just stored. */
@@ -15,7 +15,7 @@ export interface ViewCopy {
   drop(): void;
 }
 
-export function createViewCopy(store: Pick<Store, 'conversations' | 'transcript'>, key: ConversationKey): ViewCopy {
+export function createViewCache(store: Pick<Store, 'conversations' | 'transcript'>, key: ConversationKey): ViewCache {
   let copy: ContextSnapshot | null = null;
   /** Of the last copy, which may be outdated. */
   let known: readonly Entry[] = [];

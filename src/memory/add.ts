@@ -2,7 +2,7 @@ import { StrataError } from '../domain/errors.ts';
 import type { MemoryId } from '../domain/message.ts';
 import type { Memory, MemoryKind, MemoryState, NewMemory, Trust } from '../ports/memory-store.ts';
 import type { Services } from '../services.ts';
-import { LONGEST_STATEMENT } from './candidate.ts';
+import { MAX_STATEMENT } from './candidate.ts';
 import { cleanStatement, isImperative } from './clean.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
@@ -87,8 +87,8 @@ function newMemoryOf({ random, clock }: Pick<Services, 'random' | 'clock'>, addi
 /** One clean line. Throws `USAGE` for what is empty or too long. */
 export function statementOf(text: string): string {
   const clean = cleanStatement(text, text);
-  if (clean !== '' && [...clean].length <= LONGEST_STATEMENT) return clean;
-  throw new StrataError('USAGE', { problem: `A memory is one statement of 1 to ${LONGEST_STATEMENT} characters.` });
+  if (clean !== '' && [...clean].length <= MAX_STATEMENT) return clean;
+  throw new StrataError('USAGE', { problem: `A memory is one statement of 1 to ${MAX_STATEMENT} characters.` });
 }
 
 /** Instructions bind everybody in a place: there they are for those who manage it. */

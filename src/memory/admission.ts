@@ -4,14 +4,14 @@ import { type Entry, type MemoryId, textOf } from '../domain/message.ts';
 import { MEMORY_STATES, type Memory, type MemoryWrite, type NewMemory } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
-import { FEWEST_CANDIDATES, LONGEST_STATEMENT, MESSAGES_PER_CANDIDATE, type MemoryCandidate } from './candidate.ts';
+import { MAX_STATEMENT, MESSAGES_PER_CANDIDATE, type MemoryCandidate, MIN_CANDIDATES } from './candidate.ts';
 import { cleanStatement, isIdle } from './clean.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
 import { corroboration, outdatedBy, type Statement, settle, twinOf } from './merge.ts';
-import { createLearning } from './opt-out.ts';
+import { createOptOut } from './opt-out.ts';
 import { readerFor } from './policy.ts';
-import { type Stamp, stampOf } from './provenance.ts';
+import { provenanceOf, type Stamp } from './provenance.ts';
 
 export interface Judging {
   readonly conversation: Conversation;
@@ -39,7 +39,7 @@ export interface Refusal {
  * What of a model's proposals is kept. Trust, audience and state are stamped here, from who said it about whom; the model
  * decides none of them. Reads the store, writes nothing.
  */
-export async function judgeCandidates(
+export async function admitCandidates(
   services: Pick<Services, 'store' | 'search' | 'state' | 'random' | 'clock'>,
   judging: Judging,
 ): Promise<Judgement> {
@@ -67,7 +67,7 @@ export async function judgeCandidates(
 /** What is known already does not count: a range that says it all again must not crowd out what is new in it. */
 function isOneTooMany({ entries }: Judging, writes: readonly MemoryWrite[], next: MemoryWrite): boolean {
   const messages = entries.filter((entry) => entry.role === 'user').length;
-  const most = Math.max(FEWEST_CANDIDATES, Math.ceil(messages / MESSAGES_PER_CANDIDATE));
+  const most = Math.max(MIN_CANDIDATES, Math.ceil(messages / MESSAGES_PER_CANDIDATE));
   return next.kind !== 'corroborate' && writes.filter((write) => write.kind !== 'corroborate').length >= most;
 }
 
@@ -77,7 +77,7 @@ async function withoutPaused(
   { conversation: { key } }: Judging,
   { accepted, refused }: { readonly accepted: readonly Statement[]; readonly refused: Refusal[] },
 ): Promise<readonly Statement[]> {
-  const learning = createLearning(services.state);
+  const learning = createOptOut(services.state);
   const paused = new Map<string, boolean>();
   const kept: Statement[] = [];
   for (const statement of accepted) {
@@ -162,9 +162,9 @@ function acceptOne(
     return { reason: 'its sources were extracted before' };
   }
   const text = cleanStatement(candidate.text, sources.map((entry) => textOf(entry.parts)).join('\n'));
-  if ([...text].length > LONGEST_STATEMENT) return { reason: 'it is longer than a statement' };
+  if ([...text].length > MAX_STATEMENT) return { reason: 'it is longer than a statement' };
   if (isIdle(text)) return { reason: 'it is small talk or a passing state' };
-  const stamp = stampOf(candidate, { text, sources }, judging);
+  const stamp = provenanceOf(candidate, { text, sources }, judging);
   if ('reason' in stamp) return stamp;
   const memory = memoryOf(services, judging, { candidate, text, stamp, sources });
   return { memory, sources, supersedes: candidate.supersedes ?? null };

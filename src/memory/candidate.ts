@@ -5,9 +5,9 @@ import { MEMORY_KINDS } from '../ports/memory-store.ts';
  * Most statements that one extraction may bring: so many, or one for every second message of a long range. What goes
  * beyond is refused, the least important first.
  */
-export const FEWEST_CANDIDATES = 12;
+export const MIN_CANDIDATES = 12;
 export const MESSAGES_PER_CANDIDATE = 2;
-export const LONGEST_STATEMENT = 500;
+export const MAX_STATEMENT = 500;
 
 /** One statement as a model proposes it: the input of the tool `memory_save`, and an item of a JSON answer. */
 export const candidateSchema = z.object({

@@ -18,10 +18,10 @@ export interface Focus {
   readonly intents: ReadonlySet<Intent>;
 }
 
-const MOST_NAMES = 8;
-const LONGEST_NAME = 60;
+const MAX_NAMES = 8;
+const MAX_NAME = 60;
 /** No number of signals raises a memory by more. */
-export const MOST_BOOST = 12;
+export const MAX_BOOST = 12;
 const QUOTE_TOKENS = 200;
 
 /** Words in some of the languages that are most spoken. A language that is missing loses a small boost, nothing else. */
@@ -54,7 +54,7 @@ export function focusOf(entry: Entry): Focus {
 function namesIn(text: string): readonly string[] {
   const quoted = [...text.matchAll(QUOTED)].map((match) => match.slice(1).find((group) => group !== undefined) ?? '');
   const names = [...quoted, ...capitalised(text)].map((name) => name.trim().toLocaleLowerCase());
-  return [...new Set(names)].filter((name) => name.length > 1 && name.length <= LONGEST_NAME).slice(0, MOST_NAMES);
+  return [...new Set(names)].filter((name) => name.length > 1 && name.length <= MAX_NAME).slice(0, MAX_NAMES);
 }
 
 let segmenter: Intl.Segmenter | null = null;
@@ -80,10 +80,7 @@ export function boostOf(
 ): number {
   const text = memory.text.toLocaleLowerCase();
   const named = focus.names.filter((name) => text.includes(name)).length;
-  return Math.min(
-    MOST_BOOST,
-    aboutBoost(focus, memory.subjectId) + named * 4 + intentBoost(focus.intents, memory.kind),
-  );
+  return Math.min(MAX_BOOST, aboutBoost(focus, memory.subjectId) + named * 4 + intentBoost(focus.intents, memory.kind));
 }
 
 /** Whom somebody mentions is what they ask about, more than themself. */

@@ -18,7 +18,7 @@ export interface Person {
   readonly authorId: string;
 }
 
-export function createLearning(state: StateStore): Learning {
+export function createOptOut(state: StateStore): Learning {
   const keyOf = ({ conversation, authorId }: Person) => `${workspaceOf(conversation)}:${authorId}`;
   return {
     isPaused: async (person) => (await state.get(NAMESPACE, keyOf(person))) !== undefined,

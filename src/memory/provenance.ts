@@ -19,7 +19,7 @@ interface Said {
 }
 
 /** Trust, subject and state, or why it is refused. `entries` are all that the model was shown. */
-export function stampOf(
+export function provenanceOf(
   candidate: Pick<MemoryCandidate, 'kind' | 'about'>,
   said: Said,
   context: {

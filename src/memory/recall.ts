@@ -7,7 +7,7 @@ import type { ContextSnapshot, Conversation } from '../ports/store.ts';
 import type { PromptSource } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
 import { createDistinct } from './fingerprint.ts';
-import { boostOf, type Focus, focusOf, MOST_BOOST as MOST_FOCUS } from './focus.ts';
+import { boostOf, type Focus, focusOf, MAX_BOOST as MAX_FOCUS } from './focus.ts';
 import { isRecallable, weightOf } from './lifecycle.ts';
 import { readerFor } from './policy.ts';
 
@@ -30,12 +30,12 @@ const BESIDES = 20;
 const READ_MESSAGES = 8;
 const READ_CHARACTERS = 2000;
 /** A match far below the best one is chance. */
-const LEAST_MATCH = 0.25;
+const MIN_MATCH = 0.25;
 /** What is known of the speaker stands there unasked only if it says who they are or how they want it. */
 const UNASKED = 3;
 const UNASKED_KINDS: readonly MemoryKind[] = ['identity', 'preference'];
 /** What the newest messages are about, and a pin, together raise a memory by no more. */
-const MOST_BOOST = 0.3;
+const MAX_BOOST = 0.3;
 
 /**
  * The memories that bear on what waits for an answer, as one section beside it, or null. On the reply path: two
@@ -151,7 +151,7 @@ function choose({ memories, hits }: Proposed, choice: Choice): readonly Memory[]
   let unasked = 0;
   for (const { memory, match: matched } of ranked) {
     if (chosen.length >= choice.limit) break;
-    if (matched < LEAST_MATCH && !memory.pinned) {
+    if (matched < MIN_MATCH && !memory.pinned) {
       if (!UNASKED_KINDS.includes(memory.kind) || unasked >= UNASKED) continue;
       unasked += 1;
     }
@@ -161,9 +161,9 @@ function choose({ memories, hits }: Proposed, choice: Choice): readonly Memory[]
 }
 
 function scoreOf({ memory, match }: { readonly memory: Memory; readonly match: number }, choice: Choice): number {
-  const asked = Math.max(0, ...choice.foci.map((focus) => boostOf(focus, memory))) / MOST_FOCUS;
-  const boost = MOST_BOOST * asked + (memory.pinned ? MOST_BOOST : 0);
-  return 0.65 * match + 0.2 * weightOf(memory, choice.now) + Math.min(MOST_BOOST, boost);
+  const asked = Math.max(0, ...choice.foci.map((focus) => boostOf(focus, memory))) / MAX_FOCUS;
+  const boost = MAX_BOOST * asked + (memory.pinned ? MAX_BOOST : 0);
+  return 0.65 * match + 0.2 * weightOf(memory, choice.now) + Math.min(MAX_BOOST, boost);
 }
 
 /** Its own source stands in the view: saying it twice teaches a model to overlook memories. */

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, StrataError } from '../domain/errors.ts';
-import { nearest } from '../util/did-you-mean.ts';
+import { didYouMean } from '../util/did-you-mean.ts';
 import { readText } from '../util/text-file.ts';
 import { samplesOf } from './samples.ts';
 import { compileTemplate, type Template, type TemplateFile } from './template.ts';
@@ -152,7 +152,7 @@ function refuseStrangers(folder: string): void {
   for (const file of filesIn(folder)) {
     const name = basename(file, '.md.hbs');
     if (known.includes(name)) continue;
-    const hint = nearest(name, known);
+    const hint = didYouMean(name, known);
     const problem = `no prompt has this name${hint === null ? '' : `; did you mean ${hint}.md.hbs?`}`;
     throw new StrataError('PROMPT_INVALID', { file, problem });
   }

@@ -31,7 +31,7 @@ const PREFERENCE =
 const REACTION = /^(?:hmm|ok|okay|sure|thanks|thank|great|got it|wow|cool|nice|yeah|yes)\b/iu;
 const QUESTION = /[?？]\s*(?:\[[^\]]*\]\s*)?$/u;
 const WORD = /\w+/g;
-const LONGEST_STANDING = 40;
+const MAX_STANDING = 40;
 
 interface Reading {
   /** The number of words of the whole text. */
@@ -54,7 +54,7 @@ export function signalsOf(text: string, { words, question, isBot }: Reading): Si
     numbers: question.asksNumber ? share(count(head, NUMBER), 2) : 0,
     digits: share(count(head, /\d+/g), 4),
     names: share(count(head, NAME), 4),
-    isStanding: plainWords < LONGEST_STANDING && STANDING.test(head),
+    isStanding: plainWords < MAX_STANDING && STANDING.test(head),
     isPreference: question.asksAdvice && PREFERENCE.test(head),
     plainWords,
     codeShare: plain === text ? 0 : Math.log(Math.max(1, text.length / Math.max(1, plain.length))),

@@ -3,11 +3,11 @@ import { StrataError } from '../domain/errors.ts';
 import type { BlobId } from '../domain/message.ts';
 import type { Services } from '../services.ts';
 import { defineTool, type Tool } from './define.ts';
-import { headOf, MOST_BYTES } from './offload.ts';
+import { headOf, MAX_BYTES } from './offload.ts';
 
-const MOST_CHARACTERS = 6000;
+const MAX_CHARACTERS = 6000;
 /** With its first line it stays below what is stored away again. */
-const MOST_TEXT_BYTES = MOST_BYTES - 200;
+const MAX_TEXT_BYTES = MAX_BYTES - 200;
 
 export function createBlobTool({ store }: Pick<Services, 'store'>): Tool {
   return defineTool({
@@ -18,9 +18,9 @@ export function createBlobTool({ store }: Pick<Services, 'store'>): Tool {
       from: z.int().min(0).default(0).describe('First character'),
     }),
     async run({ id, from }, { conversationId }) {
-      const found = await store.blobs.read(id as BlobId, { conversationId, from, length: MOST_CHARACTERS });
+      const found = await store.blobs.read(id as BlobId, { conversationId, from, length: MAX_CHARACTERS });
       if (found === null) throw new StrataError('BLOB_EXPIRED', { id });
-      const text = headOf(found.text, MOST_TEXT_BYTES);
+      const text = headOf(found.text, MAX_TEXT_BYTES);
       const next = from + text.length;
       const more = next < found.totalLength && text !== '' ? `; go on from ${next}` : '; this is the end';
       return `[characters ${from} to ${next} of ${found.totalLength}${more}]\n${text}`;

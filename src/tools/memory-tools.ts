@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { StrataError } from '../domain/errors.ts';
-import { judgeCandidates } from '../memory/admission.ts';
+import { admitCandidates } from '../memory/admission.ts';
 import { candidateSchema } from '../memory/candidate.ts';
 import { readerFor } from '../memory/policy.ts';
 import type { Memories } from '../memory/service.ts';
@@ -10,7 +10,7 @@ import { defineTool, type Tool, type ToolContext } from './define.ts';
 
 /** Messages before the newest that a statement may rest on. */
 const SOURCES = 30;
-const MOST_RECALLED = 10;
+const MAX_RECALLED = 10;
 
 export function createMemoryTools(services: Services, memories: Memories): readonly Tool[] {
   return [createSave(services), createRecall(services, memories)];
@@ -25,7 +25,7 @@ function createSave(services: Services): Tool {
     async run(candidate, context) {
       const judging = await judgingOf(services, context);
       const sources = candidate.sources.length > 0 ? candidate.sources : [context.readUpto];
-      const { writes, refused } = await judgeCandidates(services, {
+      const { writes, refused } = await admitCandidates(services, {
         ...judging,
         candidates: [{ ...candidate, sources, importance: null, supersedes: null }],
       });
@@ -76,7 +76,7 @@ function createRecall(services: Services, memories: Memories): Tool {
     async run({ query }, context) {
       const place = { key: context.conversation, audience: context.audience };
       const reader = readerFor(place, agentOf(services, context));
-      const found = await memories.search({ reader, text: query, limit: MOST_RECALLED, states: ['active'] });
+      const found = await memories.search({ reader, text: query, limit: MAX_RECALLED, states: ['active'] });
       const ids = found.map((memory) => memory.id);
       if (ids.length > 0) {
         const by = { conversationId: context.conversationId, now: services.clock.now() };

@@ -1,7 +1,7 @@
 import type { BlobId, ToolResultPart } from '../domain/message.ts';
 
 /** A result longer than this leaves the transcript for the blob store. */
-export const MOST_BYTES = 8_000;
+export const MAX_BYTES = 8_000;
 const HEAD_BYTES = 4_000;
 const TAIL_BYTES = 2_000;
 
@@ -17,7 +17,7 @@ export interface Offloaded {
 /** Null for what is short enough to stay whole. Only the length decides, whatever the text looks like. */
 export function offload(text: string, id: BlobId): Offloaded | null {
   const sizeBytes = Buffer.byteLength(text);
-  if (sizeBytes <= MOST_BYTES) return null;
+  if (sizeBytes <= MAX_BYTES) return null;
   const head = headOf(text, HEAD_BYTES);
   const tail = tailOf(text, TAIL_BYTES);
   const left = text.length - head.length - tail.length;

@@ -7,8 +7,8 @@ import { defineTool, type Tool } from './define.ts';
 import { lineOf } from './entry-line.ts';
 
 const LINES = 40;
-const LONGEST_LINE = 600;
-const LONGEST_PAGE_BYTES = 6000;
+const MAX_LINE = 600;
+const MAX_PAGE_BYTES = 6000;
 
 export function createSummaryTool({ store }: Pick<Services, 'store'>): Tool {
   return defineTool({
@@ -46,9 +46,9 @@ async function messagesOf(store: Services['store'], { conversationId, fromSeq, t
   const messages: JsonValue[] = [];
   let size = 0;
   for (const entry of entries) {
-    const line = lineOf(entry, LONGEST_LINE);
+    const line = lineOf(entry, MAX_LINE);
     size += Buffer.byteLength(JSON.stringify(line));
-    if (size > LONGEST_PAGE_BYTES && messages.length > 0) return { messages, nextMessage: entry.seq };
+    if (size > MAX_PAGE_BYTES && messages.length > 0) return { messages, nextMessage: entry.seq };
     messages.push(line);
   }
   const last = entries.at(-1)?.seq ?? toSeq;

@@ -6,7 +6,7 @@ import { lineOf } from './entry-line.ts';
 
 const TOKENS = 1500;
 const MOST = 12;
-const LONGEST_LINE = 1000;
+const MAX_LINE = 1000;
 
 export function createTranscriptTool(services: Pick<Services, 'store' | 'search'>): Tool {
   return defineTool({
@@ -20,7 +20,7 @@ export function createTranscriptTool(services: Pick<Services, 'store' | 'search'
       const hits = await searchTranscript(services, search);
       // The question itself is no answer.
       const found = hits.filter((hit) => hit.seq < readUpto).slice(0, MOST);
-      return { found: found.length, messages: found.map(({ entry }) => lineOf(entry, LONGEST_LINE)) };
+      return { found: found.length, messages: found.map(({ entry }) => lineOf(entry, MAX_LINE)) };
     },
   });
 }

@@ -1,5 +1,5 @@
 const BASE_MS = 2000;
-const LONGEST_MS = 10 * 60_000;
+const MAX_MS = 10 * 60_000;
 
 export interface Backoff {
   /** Failures in a row, this one included. */
@@ -12,7 +12,7 @@ export interface Backoff {
 
 /** How long to wait after a failure: doubling, with up to a quarter of jitter, and never less than the provider asks. */
 export function backoffMs({ failures, chance, retryAfterMs }: Backoff): number {
-  const doubled = Math.min(LONGEST_MS, BASE_MS * 2 ** Math.max(0, failures - 1));
+  const doubled = Math.min(MAX_MS, BASE_MS * 2 ** Math.max(0, failures - 1));
   const jittered = Math.round(doubled * (1 - chance / 4));
-  return Math.max(jittered, Math.min(retryAfterMs ?? 0, LONGEST_MS));
+  return Math.max(jittered, Math.min(retryAfterMs ?? 0, MAX_MS));
 }

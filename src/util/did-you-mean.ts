@@ -1,5 +1,5 @@
 /** The known word that a mistyped one probably meant, or null when none is close. */
-export function nearest(word: string, known: readonly string[]): string | null {
+export function didYouMean(word: string, known: readonly string[]): string | null {
   const typed = word.toLowerCase();
   let best: { readonly name: string; readonly distance: number } | null = null;
   for (const name of known) {

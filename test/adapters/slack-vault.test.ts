@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import { openVault } from '../../adapters/channels/slack/install/token-encryption.ts';
+import { openTokenEncryption } from '../../adapters/channels/slack/install/token-encryption.ts';
 
 const SECRET = 'an installation key of enough length';
 
 describe('the vault', () => {
   test('gives back what it sealed, in another process too, and seals nothing twice in the same way', async () => {
-    const sealed = (await openVault(SECRET)).seal('xoxb-secret', 'T1');
-    const vault = await openVault(SECRET);
+    const sealed = (await openTokenEncryption(SECRET)).seal('xoxb-secret', 'T1');
+    const vault = await openTokenEncryption(SECRET);
     expect(sealed).not.toContain('secret');
     expect(vault.open(sealed, 'T1')).toBe('xoxb-secret');
     expect(vault.seal('xoxb-secret', 'T1')).not.toBe(sealed);
   });
 
   test('opens nothing for another workspace, and nothing that was changed', async () => {
-    const vault = await openVault(SECRET);
+    const vault = await openTokenEncryption(SECRET);
     const sealed = vault.seal('xoxb-secret', 'T1');
     expect(() => vault.open(sealed, 'T2')).toThrow('belongs to another workspace');
     const at = sealed.length - 5;
@@ -25,11 +25,11 @@ describe('the vault', () => {
   });
 
   test('names the key that is needed and the one that came', async () => {
-    const sealed = (await openVault(SECRET)).seal('xoxb-secret', 'T1');
-    const other = await openVault('another installation key of enough length');
+    const sealed = (await openTokenEncryption(SECRET)).seal('xoxb-secret', 'T1');
+    const other = await openTokenEncryption('another installation key of enough length');
     const message =
       /^The token of the workspace T1 cannot be decrypted: .* key ([0-9a-f]{8}), .* key ([0-9a-f]{8})\. Set installation_key/;
     expect(() => other.open(sealed, 'T1')).toThrow(message);
-    expect(other.secretFor('x')).not.toBe((await openVault(SECRET)).secretFor('x'));
+    expect(other.secretFor('x')).not.toBe((await openTokenEncryption(SECRET)).secretFor('x'));
   });
 });

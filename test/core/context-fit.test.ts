@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { press, relieve } from '../../src/context/fit.ts';
-import { createFrameBuilder } from '../../src/context/fixed-prefix.ts';
+import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
 import { estimateRequest } from '../../src/context/tokens.ts';
 import type { ViewRequest } from '../../src/context/view.ts';
 import type { Entry } from '../../src/domain/message.ts';
@@ -10,7 +10,7 @@ import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { calls, profile, results, section, snapshot, stories, summary, user } from '../fixtures/context.ts';
 import { faults } from '../fixtures/provider-rules.ts';
 
-const frames = createFrameBuilder({
+const frames = createFixedPrefixBuilder({
   prompts: createPromptLibrary(),
   agents: { agent: () => null, agentFor: unused, list: () => [] },
 });

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { extendTail, headOf, spokenTokens } from '../../src/context/cached-head.ts';
-import { createFrameBuilder } from '../../src/context/fixed-prefix.ts';
+import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
 import { NO_SQUEEZE, RELIEF, type Squeeze } from '../../src/context/reduce.ts';
 import { buildView } from '../../src/context/view.ts';
 import type { Entry } from '../../src/domain/message.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { bot, profile, snapshot, stories, user } from '../fixtures/context.ts';
 
-const frames = createFrameBuilder({
+const frames = createFixedPrefixBuilder({
   prompts: createPromptLibrary(),
   agents: { agent: () => null, agentFor: () => expect.unreachable(), list: () => [] },
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createFrameBuilder } from '../../src/context/fixed-prefix.ts';
+import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
 import { labelOf } from '../../src/context/label.ts';
 import { NO_SQUEEZE, RELIEF, type Squeeze } from '../../src/context/reduce.ts';
 import { estimateRequest } from '../../src/context/tokens.ts';
@@ -13,7 +13,7 @@ import { bot, calls, entry, profile, results, section, snapshot, stories, summar
 import { faults } from '../fixtures/provider-rules.ts';
 
 const services = { prompts: createPromptLibrary(), agents: { agent: () => null, agentFor: unused, list: () => [] } };
-const frames = createFrameBuilder(services);
+const frames = createFixedPrefixBuilder(services);
 const shared = profile();
 
 function unused(): never {

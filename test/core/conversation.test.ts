@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createViewCopy } from '../../src/conversation/view-cache.ts';
+import { createViewCache } from '../../src/conversation/view-cache.ts';
 import { type ContextSnapshot, defineTool, ModelError, type ModelRequest, textOf } from '../../src/index.ts';
 import { ADA, BOB, type BotWorld, type BotWorldOptions, createBotWorld, HERE } from '../support/bot-world.ts';
 import {
@@ -131,7 +131,7 @@ describe('the copy of a view', () => {
         },
       },
     };
-    const copy = createViewCopy(slow, HERE);
+    const copy = createViewCache(slow, HERE);
     const first = copy.current();
     await until(() => reading.count > 0);
     await world.say('Two', { asks: false });

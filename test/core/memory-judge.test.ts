@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLearning } from '../../src/memory/opt-out.ts';
+import { createOptOut } from '../../src/memory/opt-out.ts';
 import { asksToRemember } from '../../src/memory/remember-intent.ts';
 import { ada, bob, DAY, general, openWorld, type World } from './memory.world.ts';
 
@@ -176,7 +176,7 @@ describe('judging', () => {
   it('remembers nobody who paused learning', async () => {
     await using world = await openWorld();
     await world.say('I collect stamps from Peru', { key: general });
-    await createLearning(world.state).pause({ conversation: general, authorId: ada.id }, 1);
+    await createOptOut(world.state).pause({ conversation: general, authorId: ada.id }, 1);
     const proposal = { text: 'Ada collects stamps from Peru', about: 'Ada' };
     expect((await world.judge([proposal], { key: general })).writes).toEqual([]);
   });

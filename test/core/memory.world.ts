@@ -20,7 +20,7 @@ import {
   type StrataEvent,
   workspaceOf,
 } from '../../src/index.ts';
-import { type Judging, judgeCandidates } from '../../src/memory/admission.ts';
+import { admitCandidates, type Judging } from '../../src/memory/admission.ts';
 import type { MemoryCandidate } from '../../src/memory/candidate.ts';
 import { fingerprintOf } from '../../src/memory/fingerprint.ts';
 import { readerFor } from '../../src/memory/policy.ts';
@@ -118,7 +118,7 @@ export async function openWorld(overrides: AgentOverrides = {}) {
     ) {
       const conversation = await this.conversation(key);
       const range = { fromSeq: 1, toSeq: conversation.nextSeq, limit: 1000 };
-      return judgeCandidates(services, {
+      return admitCandidates(services, {
         conversation,
         agent,
         candidates: candidates.map(candidate),

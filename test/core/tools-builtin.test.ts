@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { BlobId, JsonValue, SummaryId, ToolContext, ToolResultPart } from '../../src/index.ts';
 import { createBuiltinTools } from '../../src/tools/builtin.ts';
-import { MOST_BYTES } from '../../src/tools/offload.ts';
+import { MAX_BYTES } from '../../src/tools/offload.ts';
 import { createToolRegistry } from '../../src/tools/registry.ts';
 import { ada, bob, dm, general, openWorld, type World } from './memory.world.ts';
 
@@ -144,7 +144,7 @@ describe('summary_open', () => {
     let fromMessage = 21;
     for (let page = 0; page < 9; page++) {
       const result = await run('summary_open', { id: 's2', fromMessage });
-      expect(Buffer.byteLength(result.text)).toBeLessThanOrEqual(MOST_BYTES);
+      expect(Buffer.byteLength(result.text)).toBeLessThanOrEqual(MAX_BYTES);
       const { messages, nextMessage } = parsed(result) as unknown as {
         messages: { message: number }[];
         nextMessage: number | null;

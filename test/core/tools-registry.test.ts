@@ -9,7 +9,7 @@ import {
   type Tool,
   type ToolContext,
 } from '../../src/index.ts';
-import { headOf, MOST_BYTES, offload } from '../../src/tools/offload.ts';
+import { headOf, MAX_BYTES, offload } from '../../src/tools/offload.ts';
 import { createToolRegistry } from '../../src/tools/registry.ts';
 import { ada, dm, openWorld, type World } from './memory.world.ts';
 
@@ -142,7 +142,7 @@ describe('long results', () => {
     const context = await contextOf(world);
     const result = await registry.run(call('long'), context);
     expect(result.blob?.sizeBytes).toBe(Buffer.byteLength(long));
-    expect(Buffer.byteLength(result.text)).toBeLessThanOrEqual(MOST_BYTES);
+    expect(Buffer.byteLength(result.text)).toBeLessThanOrEqual(MAX_BYTES);
     expect(result.text.startsWith('line 0\nline 1\n')).toBe(true);
     expect(result.text.endsWith('line 2999')).toBe(true);
     const [, id, from] = /blob_read reads them: id (\S+), from (\d+)/.exec(result.text) ?? [];
@@ -166,10 +166,10 @@ describe('long results', () => {
 
   const id = 'b1' as BlobId;
   it('stay whole up to the limit exactly', () => {
-    expect(offload('x'.repeat(MOST_BYTES), id)).toBeNull();
-    expect(offload('x'.repeat(MOST_BYTES + 1), id)).not.toBeNull();
-    expect(offload('é'.repeat(MOST_BYTES / 2), id)).toBeNull();
-    expect(offload(`${'é'.repeat(MOST_BYTES / 2)}x`, id)).not.toBeNull();
+    expect(offload('x'.repeat(MAX_BYTES), id)).toBeNull();
+    expect(offload('x'.repeat(MAX_BYTES + 1), id)).not.toBeNull();
+    expect(offload('é'.repeat(MAX_BYTES / 2), id)).toBeNull();
+    expect(offload(`${'é'.repeat(MAX_BYTES / 2)}x`, id)).not.toBeNull();
   });
 
   it('keep a reference when they are one line of 60 kB', () => {
@@ -181,7 +181,7 @@ describe('long results', () => {
   it('are shortened even when they hold our own note, and get it once', () => {
     const note = offload('y'.repeat(20_000), id)?.stored ?? '';
     const text = offload(note.repeat(9), 'b2' as BlobId)?.stored ?? '';
-    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MOST_BYTES);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_BYTES);
     expect(text.match(/id b2/g)).toHaveLength(1);
   });
 
@@ -191,9 +191,9 @@ describe('long results', () => {
       fc.property(fc.array(grapheme, { minLength: 3000, maxLength: 12_000 }), (characters) => {
         const text = characters.join('');
         const long = offload(text, id);
-        if (long === null) return expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MOST_BYTES);
+        if (long === null) return expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_BYTES);
         expect(long.stored.isWellFormed()).toBe(true);
-        expect(Buffer.byteLength(long.stored)).toBeLessThanOrEqual(MOST_BYTES);
+        expect(Buffer.byteLength(long.stored)).toBeLessThanOrEqual(MAX_BYTES);
         const [head = '', tail = ''] = long.stored.split(/\n\[\d+ of \d+ characters are left out here[^\]]*\]\n/);
         expect(text.startsWith(head) && text.endsWith(tail)).toBe(true);
         expect(Buffer.byteLength(head)).toBeGreaterThan(3_990);

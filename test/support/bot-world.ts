@@ -139,7 +139,7 @@ export async function createBotWorld(options: BotWorldOptions): Promise<BotWorld
       const { id, nextSeq } = await conversation();
       return await life.bot.services.store.transcript.read(id, { fromSeq: 1, toSeq: nextSeq, limit: nextSeq });
     },
-    settled: () => patiently(clock, life.bot.settled()),
+    settled: () => withRetries(clock, life.bot.settled()),
     async restart(stopping) {
       await life.bot.stop({ deadlineMs: stopping?.deadlineMs ?? 20 });
       life = await live({ ...options, directory, clock, channel, events });
@@ -157,7 +157,7 @@ export async function createBotWorld(options: BotWorldOptions): Promise<BotWorld
 }
 
 /** Waits without letting more time pass than a person would call late. */
-async function patiently(clock: TestClock, work: Promise<void>): Promise<void> {
+async function withRetries(clock: TestClock, work: Promise<void>): Promise<void> {
   let isDone = false;
   const ended = work.finally(() => {
     isDone = true;
@@ -253,7 +253,7 @@ export interface RecordingChannel {
   connect(life: { readonly isOver: boolean }): Channel;
 }
 
-const LONGEST_POST = 500;
+const MAX_POST = 500;
 
 function recordingChannel(): RecordingChannel {
   const posts = new Map<string, Post>();
@@ -297,8 +297,8 @@ function recordingChannel(): RecordingChannel {
 function chunksOf(text: string): readonly PostBody[] {
   const characters = [...text];
   const chunks: PostBody[] = [];
-  for (let from = 0; from < characters.length; from += LONGEST_POST) {
-    chunks.push({ kind: 'text', text: characters.slice(from, from + LONGEST_POST).join('') });
+  for (let from = 0; from < characters.length; from += MAX_POST) {
+    chunks.push({ kind: 'text', text: characters.slice(from, from + MAX_POST).join('') });
   }
   return chunks;
 }

@@ -1,5 +1,5 @@
-import type { AttachmentPart } from '../../../../src/index.ts';
-import type { WireAttachment } from '../wire.ts';
+import type { AttachmentPart } from '../../../src/index.ts';
+import type { WireAttachment } from './wire.ts';
 
 const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 const TEXT_ENDINGS =

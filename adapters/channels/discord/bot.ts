@@ -22,7 +22,7 @@ import { createConnection, type Listener, refusalError } from './connection.ts';
 import { createAudienceWatch } from './inbound/audience.ts';
 import { createCatchUp } from './inbound/catch-up.ts';
 import type { Fetch } from './inbound/files.ts';
-import { createBeginnings } from './inbound/first-messages.ts';
+import { createFirstMessages } from './inbound/first-messages.ts';
 import { createLeaving } from './inbound/leaving.ts';
 import { createMembers } from './inbound/members.ts';
 import { createReceiver } from './inbound/receive.ts';
@@ -152,7 +152,7 @@ function createIntake(parts: DiscordBotParts, { rest, drafts, signal }: IntakePa
     ...base,
     audiences,
     members: createMembers(rest),
-    beginnings: createBeginnings(state),
+    beginnings: createFirstMessages(state),
     files: { fetch: parts.fetch, textBytes: settings.attachments.text_kb * 1000, extraHost: hostOf(settings.rest_url) },
     caughtUp: catchUp.passed,
     onStored: drafts.answers,

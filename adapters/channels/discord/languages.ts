@@ -1,4 +1,4 @@
-import { commandSpecs } from '../../../../src/index.ts';
+import { commandSpecs } from '../../../src/index.ts';
 
 /** The languages that Discord takes descriptions in. */
 export const LANGUAGES = [

@@ -1,5 +1,5 @@
 import type { AttachmentPart, Author, ConversationKey, InboundMessage, Part } from '../../../src/index.ts';
-import { isShown, mediaTypeOf, toAttachment } from './inbound/attachment.ts';
+import { isShown, mediaTypeOf, toAttachment } from './attachment.ts';
 import type { Place } from './place.ts';
 import type { WireMember, WireMessage, WireQuoted, WireUser } from './wire.ts';
 

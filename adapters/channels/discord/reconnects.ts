@@ -3,7 +3,7 @@ import type { Clock, Random } from '../../../src/index.ts';
 /** As many quick failures in a row are forgiven before a pause. */
 const FORGIVEN = 3;
 const FIRST_PAUSE_MS = 2_000;
-const LONGEST_PAUSE_MS = 300_000;
+const MAX_PAUSE_MS = 300_000;
 /** A connection that held this long was a good one. */
 const GOOD_MS = 60_000;
 /** An attempt that is under way has this long to end. */
@@ -83,6 +83,6 @@ function endAttempt(shard: Shard): void {
 
 export function pauseAfter(losses: number, chance: number): number {
   if (losses <= FORGIVEN) return 0;
-  const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (losses - FORGIVEN - 1));
+  const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (losses - FORGIVEN - 1));
   return Math.round(pauseMs * (0.75 + chance / 2));
 }

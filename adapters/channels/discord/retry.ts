@@ -5,7 +5,7 @@ import { type Clock, describe, type Log } from '../../../src/index.ts';
 /** With the pauses between them about a quarter of an hour. */
 const ATTEMPTS = 30;
 const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 30_000;
 
 export interface PatienceParts {
   readonly clock: Clock;
@@ -14,7 +14,7 @@ export interface PatienceParts {
 }
 
 /** Tries again what fails for the moment: the store, the network, Discord itself. `what` completes "could not be …". */
-export async function patiently<Result>(
+export async function withRetries<Result>(
   { clock, log, signal }: PatienceParts,
   what: string,
   work: () => Promise<Result>,
@@ -25,7 +25,7 @@ export async function patiently<Result>(
     } catch (error) {
       if (isFinal(error) || attempt === ATTEMPTS || signal.aborted) throw error;
       log.error(`What came from Discord could not be ${what}; trying again`, { cause: describe(error), attempt });
-      const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
+      const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
       await clock.sleep(pauseMs, { signal }).catch(() => undefined);
     }
   }

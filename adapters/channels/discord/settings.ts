@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { nearest, StrataError } from '../../../src/index.ts';
-import { LANGUAGES, namesOfCommands } from './commands/languages.ts';
+import { didYouMean, StrataError } from '../../../src/index.ts';
+import { LANGUAGES, namesOfCommands } from './languages.ts';
 
 const snowflake = z.string().regex(/^\d{15,22}$/, 'expected an id: 17 to 20 digits in quotes');
 const ids = z.array(snowflake);
@@ -30,7 +30,7 @@ function knowsCommands({ value, issues }: z.core.ParsePayload<Partial<Record<str
   const known = namesOfCommands();
   for (const [language, texts] of Object.entries(value)) {
     for (const name of Object.keys(texts ?? {}).filter((text) => !known.has(text))) {
-      const meant = nearest(name, [...known]) ?? 'memory list page';
+      const meant = didYouMean(name, [...known]) ?? 'memory list page';
       const message = `describes no command, action or option (did you mean "${meant}"?)`;
       issues.push({ code: 'custom', path: [language, name], message, input: texts?.[name] });
     }

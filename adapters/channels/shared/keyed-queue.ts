@@ -6,7 +6,7 @@ export interface Lanes {
   drained(): Promise<void>;
 }
 
-export function createLanes(log: Log): Lanes {
+export function createKeyedQueue(log: Log): Lanes {
   const ends = new Map<string, Promise<void>>();
   return {
     put(name, work) {

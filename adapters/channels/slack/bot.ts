@@ -14,12 +14,12 @@ import { createSurface, type Surface } from './commands/surface.ts';
 import type { Listener } from './connection.ts';
 import { type AudienceWatch, createAudienceWatch } from './inbound/audience.ts';
 import { createCatchUp } from './inbound/catch-up.ts';
-import { createBeginnings } from './inbound/first-messages.ts';
+import { createFirstMessages } from './inbound/first-messages.ts';
 import { createReceiver, type Receiver } from './inbound/receive.ts';
-import { createSeen, type Seen } from './inbound/received-events.ts';
-import { createViewing } from './inbound/user-context.ts';
-import type { SlackOptions } from './index.ts';
+import { createReceivedEvents, type Seen } from './inbound/received-events.ts';
+import { createUserContexts } from './inbound/user-context.ts';
 import { permalinkOf } from './link.ts';
+import type { SlackOptions } from './options.ts';
 import { createDrafts, type Drafts } from './outbound/drafts.ts';
 import { createPoster, type Poster } from './outbound/post.ts';
 import { createTyping, type Typing } from './outbound/typing.ts';
@@ -127,8 +127,8 @@ function createIntake(parts: SlackBotParts, threads: Threads): Intake {
   const audiences = createAudienceWatch({ ...base, teamId: workspace.teamId, purgeOnLeave: settings.purge_on_leave });
   const buttons = createButtons(workspace.secret);
   const home = createHome({ ...base, buttons });
-  const seen = createSeen(base);
-  const viewing = createViewing(base);
+  const seen = createReceivedEvents(base);
+  const viewing = createUserContexts(base);
   const surface = createSurface({ ...base, home, viewing });
   const catchUp = createCatchUp({
     ...base,
@@ -139,7 +139,7 @@ function createIntake(parts: SlackBotParts, threads: Threads): Intake {
   const receiver = createReceiver({
     ...base,
     audiences,
-    beginnings: createBeginnings(state),
+    beginnings: createFirstMessages(state),
     viewing,
     files: filesOf(parts),
     onBegan: surface.began,

@@ -13,13 +13,13 @@ import { createSlackBot, teamOf } from './bot.ts';
 import { type Connection, createConnection, type Listener } from './connection.ts';
 import { createCursors } from './inbound/cursors.ts';
 import { endingOf, forgetWorkspace } from './inbound/leaving.ts';
-import type { SlackOptions } from './index.ts';
 import { createInstallations } from './install/installations.ts';
 import { createInstalledRoster } from './install/installed.ts';
 import { type OAuthOptions, oauthOptions } from './install/oauth.ts';
 import { createRenewal } from './install/renewal.ts';
 import { createSoleRoster, type Roster } from './install/roster.ts';
-import { openVault } from './install/token-encryption.ts';
+import { openTokenEncryption } from './install/token-encryption.ts';
+import type { SlackOptions } from './options.ts';
 import { placeOfKey } from './place.ts';
 import { oauthOf, settingsOf } from './settings.ts';
 import { createWeb, isOfToken } from './web.ts';
@@ -143,7 +143,7 @@ async function openRoster(parts: SlackBotsParts, signal: AbortSignal): Promise<O
     const workspace = await openWorkspace(createWeb(token, settings, log), token);
     return { roster: createSoleRoster(open(workspace), forget), oauth: null };
   }
-  const vault = await openVault(keys.installationKey);
+  const vault = await openTokenEncryption(keys.installationKey);
   const installations = createInstallations(state, vault);
   const renew = createRenewal({ ...parts, installations });
   const secretFor = (teamId: string) => vault.secretFor(`buttons ${teamId}`);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { describe, type Finding, isStrataError, type Log, type StateStore } from '../../../src/index.ts';
 import { seenKinds } from './inbound/received-events.ts';
 import { createInstallations, type Installation, type Installations, type Installed } from './install/installations.ts';
-import { openVault } from './install/token-encryption.ts';
+import { openTokenEncryption } from './install/token-encryption.ts';
 import { EVENTS_PATH, INSTALL_PATH, SCOPES, wantedEvents } from './manifest.ts';
 import { oauthOf, type SlackSettings } from './settings.ts';
 import { codeOf, createWeb } from './web.ts';
@@ -37,7 +37,7 @@ type Keys = NonNullable<ReturnType<typeof oauthOf>>;
 
 /** The app, and each workspace that installed it. */
 async function checkMany(parts: CheckParts, keys: Keys): Promise<readonly Finding[]> {
-  const installations = createInstallations(parts.state, await openVault(keys.installationKey));
+  const installations = createInstallations(parts.state, await openTokenEncryption(keys.installationKey));
   const installed = await installations.list();
   const address = `${parts.settings.http.public_url}${INSTALL_PATH}`;
   const count = installed.length === 0 ? 'no workspace has installed the app yet' : `${installed.length} installed`;

@@ -128,7 +128,7 @@ const SIGNATURE = 'x-slack-signature';
 /** Without an answer to a ping within this time a socket is given up. */
 const PING_TIMEOUT_MS = 3_000;
 const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 30_000;
 
 /** Several sockets side by side: Slack hands each event to one of them, and while one is renewed another hears. */
 function createSockets(parts: ConnectionParts): Receiver {
@@ -196,7 +196,7 @@ function createSocket(
         // While another one is open it is heard what is said.
         if (refused !== null && open.size === 0) return giveUp(refused);
         log.warn('A socket of Slack could not be opened; trying again', { attempt, cause: describe(error) });
-        const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
+        const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
         await clock.sleep(pauseMs, { signal }).catch(() => undefined);
       }
     }

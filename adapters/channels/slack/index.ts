@@ -1,20 +1,9 @@
-import type { Channel, ChannelAdapter, Clock, Log, StateStore, StrataError } from '../../../src/index.ts';
+import type { Channel, ChannelAdapter } from '../../../src/index.ts';
 import type { SlackBots } from './bots.ts';
+import type { SlackOptions } from './options.ts';
 import { split } from './outbound/split.ts';
 import { PLATFORM } from './place.ts';
-import { type SlackSettings, settingsSchema } from './settings.ts';
-
-export interface SlackOptions {
-  readonly settings: SlackSettings;
-  readonly log: Log;
-  /** Keeps installations, drafts, greetings, and where threads began. */
-  readonly state: StateStore;
-  readonly clock: Clock;
-  /** Fetches files, and answers commands. */
-  readonly fetch: typeof globalThis.fetch;
-  /** Told when Slack has refused the running app for good. Default: it is only logged. */
-  readonly onRefused?: (error: StrataError) => void;
-}
+import { settingsSchema } from './settings.ts';
 
 export const slackAdapter: ChannelAdapter = {
   settings: settingsSchema,

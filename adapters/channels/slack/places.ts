@@ -19,7 +19,7 @@ const KEPT_MS = 3_600_000;
 /** An event has to be acknowledged within three seconds. */
 const PATIENCE_MS = 1_200;
 const MOST = 20;
-const MOST_KEPT = 10_000;
+const MAX_KEPT = 10_000;
 
 export function createPlaces({ web, userId }: Workspace, clock: Clock): Places {
   const user = createCache(clock, async (id) => userSchema.parse((await web.users.info({ user: id })).user));
@@ -94,7 +94,7 @@ function createCache<Value>(clock: Clock, load: (id: string) => Promise<Value>):
         known.delete(id);
         return null;
       });
-    if (known.size >= MOST_KEPT) known.clear();
+    if (known.size >= MAX_KEPT) known.clear();
     known.set(id, { value, until: clock.now() + KEPT_MS });
     return value;
   };

@@ -21,12 +21,12 @@ export interface Threads {
 }
 
 const postSchema = z.object({ nonce: z.string(), threadTs: z.string().nullable() });
-const MOST_KNOWN = 5_000;
+const MAX_KNOWN = 5_000;
 
 export function createThreads(state: StateStore): Threads {
   const known = new Map<ConversationKey, Newest>();
   const remember = (conversation: ConversationKey, newest: Newest): void => {
-    if (known.size >= MOST_KNOWN) known.clear();
+    if (known.size >= MAX_KNOWN) known.clear();
     known.set(conversation, newest);
   };
   const of = async (conversation: ConversationKey): Promise<string | null> => {

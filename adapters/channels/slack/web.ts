@@ -51,17 +51,17 @@ export interface Patience {
   readonly signal: AbortSignal;
 }
 
-const LONGEST_WAIT_S = 60;
+const MAX_WAIT_S = 60;
 const WAITS = 3;
 
 /** Waits as long as Slack asks for, up to a minute each time. */
-export async function patiently<Result>(call: () => Promise<Result>, { clock, signal }: Patience): Promise<Result> {
+export async function withRetries<Result>(call: () => Promise<Result>, { clock, signal }: Patience): Promise<Result> {
   for (let wait = 0; ; wait += 1) {
     try {
       return await call();
     } catch (error) {
       const seconds = retryAfterOf(error);
-      if (seconds === null || seconds > LONGEST_WAIT_S || wait === WAITS) throw error;
+      if (seconds === null || seconds > MAX_WAIT_S || wait === WAITS) throw error;
       await clock.sleep(seconds * 1000, { signal });
     }
   }
@@ -74,7 +74,7 @@ const READ_ATTEMPTS = 7;
 export async function persistently<Result>(call: () => Promise<Result>, patience: Patience): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await patiently(call, patience);
+      return await withRetries(call, patience);
     } catch (error) {
       if (!isPassing(error) || attempt === READ_ATTEMPTS) throw error;
       await patience.clock.sleep(FIRST_PAUSE_MS * 2 ** (attempt - 1), { signal: patience.signal });

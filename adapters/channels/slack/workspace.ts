@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto';
-import { webApi } from '@slack/bolt';
 import { z } from 'zod';
-import { type Log, StrataError } from '../../../src/index.ts';
-import type { Installation } from './install/installations.ts';
-import type { SlackSettings } from './settings.ts';
-import { clientOptions, codeOf, isOfToken, type Web } from './web.ts';
+import { StrataError } from '../../../src/index.ts';
+import { codeOf, isOfToken, type Web } from './web.ts';
 
 /** The bot as one workspace knows it. */
 export interface Workspace {
@@ -47,40 +44,6 @@ function refusalBy(error: unknown): StrataError | null {
 }
 
 export const BOT_TOKEN_REMEDY = 'Install the app and copy the Bot User OAuth Token (xoxb-) into bot_token';
-
-export interface InstalledWorkspace {
-  readonly workspace: Workspace;
-  /** From now on every call is made with this token. */
-  use(token: string): void;
-}
-
-export interface InstalledParts {
-  readonly settings: Pick<SlackSettings, 'api_url'>;
-  readonly log: Log;
-  readonly secret: string;
-}
-
-/** A workspace that installed the app. Its token may change while the bot runs. */
-export function installedWorkspace(
-  { teamId, botUserId, botId, token: first }: Installation,
-  { settings, log, secret }: InstalledParts,
-): InstalledWorkspace {
-  let token = first;
-  const withToken: webApi.FetchFunction = (url, request) =>
-    fetch(url, { ...request, headers: { ...request?.headers, Authorization: `Bearer ${token}` } });
-  const web = new webApi.WebClient(undefined, { ...clientOptions(settings, log), fetch: withToken });
-  return {
-    workspace: {
-      ...{ web, teamId, userId: botUserId, botId, secret },
-      get token() {
-        return token;
-      },
-    },
-    use(next) {
-      token = next;
-    },
-  };
-}
 
 function secretOf(token: string): string {
   return createHash('sha256').update(`buttons ${token}`).digest('hex');

@@ -1,4 +1,11 @@
-import { type ChatModel, type Log, type ModelProvider, nearest, StrataError, silentLog } from '../../../src/index.ts';
+import {
+  type ChatModel,
+  didYouMean,
+  type Log,
+  type ModelProvider,
+  StrataError,
+  silentLog,
+} from '../../../src/index.ts';
 import { chooseModel } from './choose.ts';
 import { type Environment, firstSet, ollamaUrl, withoutSlash } from './environment.ts';
 import { fetchIfOpen } from './nearby.ts';
@@ -106,7 +113,7 @@ function parseModelId(modelId: string, options: Settings): { readonly name: stri
     throw fail(`it names no provider${meant === null ? '' : `; did you mean "${meant}"?`}`);
   }
   if (names.includes(name)) return { name, model };
-  const guess = nearest(name, names);
+  const guess = didYouMean(name, names);
   const meant = guess === null ? '' : `; did you mean "${guess}:${model}"?`;
   throw fail(`there is no provider "${name}" among ${[...new Set(names)].join(', ')}${meant}`);
 }

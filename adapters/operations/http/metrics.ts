@@ -124,7 +124,7 @@ function countUpkeep(counts: Counts, event: StrataEvent): void {
 }
 
 /** Conversations whose first post is awaited: more are not timed. */
-const MOST_AWAITED = 10_000;
+const MAX_AWAITED = 10_000;
 
 /** From the oldest message that waits to the first thing that is posted. */
 function createWaits(counts: Pick<Counts, 'replySeconds'>): (event: StrataEvent) => void {
@@ -133,7 +133,7 @@ function createWaits(counts: Pick<Counts, 'replySeconds'>): (event: StrataEvent)
     const { conversation, at } = event;
     if (conversation === null) return;
     if (event.kind === 'message.accepted' && event.wantsReply) {
-      if (since.size < MOST_AWAITED && !since.has(conversation)) since.set(conversation, at);
+      if (since.size < MAX_AWAITED && !since.has(conversation)) since.set(conversation, at);
     } else if (event.kind === 'reply.posted') {
       const asked = since.get(conversation);
       if (asked !== undefined) counts.replySeconds.observe((at - asked) / 1000);

@@ -93,11 +93,11 @@ function ask({ kicks, delayed, isClosed }: State, id: number, delayMs: number): 
     kicks.put(id);
   };
   if (delayMs <= 0) fire();
-  else delayed.set(id, { dueAt, timer: setTimeout(fire, Math.min(delayMs, LONGEST_TIMER_MS)).unref() });
+  else delayed.set(id, { dueAt, timer: setTimeout(fire, Math.min(delayMs, MAX_TIMER_MS)).unref() });
 }
 
 /** Beyond it a timer fires at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Of a queue that several processes work on, everything that waits or runs counts: it may be this process's. */
 async function idle(state: State): Promise<void> {

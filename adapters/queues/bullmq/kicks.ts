@@ -24,7 +24,7 @@ export interface KicksOptions {
 }
 
 /** More conversations than this are not remembered while the server is away: the sweeper of a worker finds what is due. */
-const MOST_UNSENT = 10_000;
+const MAX_UNSENT = 10_000;
 const AT_ONCE = 100;
 const PULSE_MS = 1000;
 const LOOK_EVERY_MS = 5000;
@@ -97,7 +97,7 @@ function schedule(state: State): void {
 }
 
 function remember({ unsent }: State, conversationId: number): void {
-  if (unsent.size >= MOST_UNSENT && !unsent.has(conversationId)) {
+  if (unsent.size >= MAX_UNSENT && !unsent.has(conversationId)) {
     const [oldest] = unsent;
     if (oldest !== undefined) unsent.delete(oldest);
   }

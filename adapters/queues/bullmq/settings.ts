@@ -18,7 +18,7 @@ export interface JobWorker {
 const LOCK_MS = 5000;
 const STALLED_CHECK_MS = 2000;
 /** A worker that dies in a job again and again is no fault of the job: the store counts failures, not the queue. */
-const MOST_STALLS = 1000;
+const MAX_STALLS = 1000;
 const ATTEMPTS = 5;
 const KEEP_FAILED = { age: 7 * 24 * 60 * 60, count: 1000 };
 /** After a failed fetch. BullMQ's own pause is 15 s. */
@@ -46,7 +46,7 @@ export function workerOptions({ concurrency }: ConsumerOptions): Omit<WorkerOpti
     concurrency,
     lockDuration: LOCK_MS,
     stalledInterval: STALLED_CHECK_MS,
-    maxStalledCount: MOST_STALLS,
+    maxStalledCount: MAX_STALLS,
     runRetryDelay: FETCH_RETRY_MS,
   };
 }

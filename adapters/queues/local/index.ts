@@ -19,7 +19,7 @@ export interface LocalQueueOptions {
   readonly retryDelayMs?: number;
 }
 
-const LONGEST_RETRY_MS = 60_000;
+const MAX_RETRY_MS = 60_000;
 /** After the deadline: for writing down what the abort left open. */
 const GRACE_MS = 1000;
 
@@ -145,7 +145,7 @@ function rejected(state: State, id: number, error: unknown): number {
   state.trouble = `The work on conversation ${id} failed ${times === 1 ? 'once' : `${times} times`}: ${describe(error)}`;
   state.log?.warn('queue.rejected', { conversationId: id, times, error: describe(error) });
   state.onTrouble?.(state.trouble);
-  return state.clock.now() + Math.min(LONGEST_RETRY_MS, (state.retryDelayMs ?? 1000) * 2 ** (times - 1));
+  return state.clock.now() + Math.min(MAX_RETRY_MS, (state.retryDelayMs ?? 1000) * 2 ** (times - 1));
 }
 
 function idle(state: State): Promise<void> {

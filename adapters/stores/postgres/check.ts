@@ -6,7 +6,7 @@ import { explain } from './failures.ts';
 /** The oldest release whose makers still mend it, with what is used here. */
 const OLDEST_MAJOR = 14;
 /** Leases are told apart by the clocks of several machines. */
-const MOST_SKEW_MS = 2_000;
+const MAX_SKEW_MS = 2_000;
 
 export interface ServerFacts {
   readonly version: number;
@@ -86,7 +86,7 @@ function checkRights({ may_create: mayCreate, is_owner: isOwner }: ServerFacts):
 
 function checkClock(skewMs: number): Finding {
   const message = `the clock of the server is ${Math.abs(Math.round(skewMs))} ms ${skewMs < 0 ? 'behind' : 'ahead'}`;
-  if (Math.abs(skewMs) <= MOST_SKEW_MS) return finding('ok', { id: 'clock', message });
+  if (Math.abs(skewMs) <= MAX_SKEW_MS) return finding('ok', { id: 'clock', message });
   const fixHint = 'Set the clocks by NTP: claims on conversations are given for some seconds.';
   return finding('warn', { id: 'clock', message, fixHint });
 }

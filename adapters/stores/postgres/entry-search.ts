@@ -6,7 +6,7 @@ import { inverseFrequency, type Match, score } from './ranking.ts';
 /** Rows of one word that are ranked. A word of more rows is common: its newest ones count. */
 const RANKED_ROWS = 500;
 /** Rows that have a common word beside another one: looked at, as far back as it goes. */
-const MOST_TOGETHER = 2_000;
+const MAX_TOGETHER = 2_000;
 /** How many times more shelves the next step may take. */
 const GROWTH = 4;
 
@@ -131,7 +131,7 @@ async function besideLeast(
       (shelf) =>
         `${onShelf(shelf, named(least))} & ${onShelf(shelf, named(word))}`,
   );
-  const both = await gather(reader, terms, MOST_TOGETHER);
+  const both = await gather(reader, terms, MAX_TOGETHER);
   const added = both.flatMap(({ matches }, index) =>
     matches.flatMap((match) => [others[index] ?? 0, least].map((word) => ({ ...match, word, occurrences: 1 }))),
   );

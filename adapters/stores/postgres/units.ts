@@ -4,7 +4,7 @@ import { explain, isConflict, isLost } from './failures.ts';
 import type { Link, Links } from './links.ts';
 
 /** Runs of one unit that others got in the way of: each time, somebody else was done. */
-const MOST_RUNS = 8;
+const MAX_RUNS = 8;
 const PAUSE_MS = 5;
 
 export interface Units extends Pick<SqlEngine, 'read' | 'write'> {
@@ -55,7 +55,7 @@ async function repeated<Result>(work: (run: Run) => Promise<Result>): Promise<Re
       return await work(run);
     } catch (error) {
       const lost = isLost(error);
-      const isHopeless = !(lost || isConflict(error)) || (lost && wasLost) || count === MOST_RUNS;
+      const isHopeless = !(lost || isConflict(error)) || (lost && wasLost) || count === MAX_RUNS;
       if (isHopeless || run.isEnding) throw error;
       wasLost ||= lost;
       await pause(count);

@@ -3,7 +3,7 @@ import { wordsOnShelf } from '../sql/index.ts';
 /** More of the same word add little to a rank. */
 const COUNTED_TIMES = 8;
 /** What one row of the index may hold: Postgres takes a megabyte. */
-const MOST_WORDS = 30_000;
+const MAX_WORDS = 30_000;
 
 export interface IndexedWords {
   /** As Postgres reads it: each word with as many positions as it has occurrences. */
@@ -16,7 +16,7 @@ export function indexText(shelf: number, text: string): IndexedWords {
   const counts = new Map<string, number>();
   for (const word of all) {
     const count = counts.get(word) ?? 0;
-    if (count < COUNTED_TIMES && (count > 0 || counts.size < MOST_WORDS)) counts.set(word, count + 1);
+    if (count < COUNTED_TIMES && (count > 0 || counts.size < MAX_WORDS)) counts.set(word, count + 1);
   }
   const words = [...counts].map(([word, count]) => `${word}:${POSITIONS[count]}`);
   return { words: words.join(' '), length: all.length };

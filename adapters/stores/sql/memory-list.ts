@@ -6,7 +6,7 @@ import type { MemoryRow, Tables } from './tables.ts';
 
 /** Shapes differ by the lengths of lists: those of the reply path come again and again, the rest is built anew. */
 const KEPT_SHAPES = 200;
-const MOST_PADDED = 64;
+const MAX_PADDED = 64;
 
 /**
  * Reads a list of memories. Every turn does, and building the query costs more than running it: each shape of it is built
@@ -31,7 +31,7 @@ export function createMemoryList(engine: SqlEngine) {
 
 function withPaddedRecall(list: MemoryList): MemoryList {
   if (list.recall === undefined) return list;
-  return { ...list, recall: { ...list.recall, ids: padded(list.recall.ids, MOST_PADDED) } };
+  return { ...list, recall: { ...list.recall, ids: padded(list.recall.ids, MAX_PADDED) } };
 }
 
 function prepareList(engine: SqlEngine, list: MemoryList) {

@@ -47,14 +47,14 @@ export function createWithSources(engine: SqlEngine) {
 }
 
 /** Every turn that recalls something asks for sources: for the usual numbers of memories the query is built once. */
-const MOST_KEPT = 64;
+const MAX_KEPT = 64;
 
 function createSourceStatements(engine: SqlEngine) {
   const kept = new Map<number, ReturnType<typeof prepareSources>>();
   return (ids: readonly MemoryId[]) => {
-    const asked = padded(ids, MOST_KEPT);
+    const asked = padded(ids, MAX_KEPT);
     const statement = kept.get(asked.length) ?? prepareSources(engine, asked.length);
-    if (asked.length <= MOST_KEPT) kept.set(asked.length, statement);
+    if (asked.length <= MAX_KEPT) kept.set(asked.length, statement);
     return statement(Object.fromEntries(asked.map((id, index) => [`id.${index}`, id])));
   };
 }

@@ -1,4 +1,4 @@
-import { breathe, type EntryEdit, type TranscriptStore } from '../../../src/index.ts';
+import { type EntryEdit, type TranscriptStore, yieldToEventLoop } from '../../../src/index.ts';
 import { createAppend } from './append.ts';
 import { dueAt } from './conversation-rows.ts';
 import { type Transaction, together } from './engine.ts';
@@ -66,7 +66,7 @@ const SLICE = 200;
 async function inSlices<Row, Value>(rows: readonly Row[], make: (row: Row) => Value): Promise<readonly Value[]> {
   const values: Value[] = [];
   for (let from = 0; from < rows.length; from += SLICE) {
-    if (from > 0) await breathe();
+    if (from > 0) await yieldToEventLoop();
     values.push(...rows.slice(from, from + SLICE).map(make));
   }
   return values;

@@ -3,10 +3,10 @@ import type { Statement, Transaction, Unit } from '../sql/index.ts';
 import type { Connection } from './connection.ts';
 
 /** Units of one transaction: enough to share the cost of a disk write, few enough to keep everyone's wait short. */
-const LARGEST_GROUP = 256;
+const MAX_GROUP = 256;
 /** Whoever holds the file for longer does not write, but hangs. */
 const BUSY_LIMIT_MS = 10_000;
-const LONGEST_PAUSE_MS = 8;
+const MAX_PAUSE_MS = 8;
 
 export interface GroupCommit {
   read<Result>(unit: Unit<Result>): Promise<Result>;
@@ -84,7 +84,7 @@ export function createGroupCommit(connection: Connection): GroupCommit {
 function takeGroup(waiting: readonly Pending[]): readonly Pending[] {
   const barrier = waiting.findIndex((unit) => unit.kind === 'alone');
   if (barrier === 0) return waiting.slice(0, 1);
-  return waiting.slice(0, barrier < 0 ? LARGEST_GROUP : Math.min(barrier, LARGEST_GROUP));
+  return waiting.slice(0, barrier < 0 ? MAX_GROUP : Math.min(barrier, MAX_GROUP));
 }
 
 async function commitTogether(
@@ -126,7 +126,7 @@ async function begin(connection: Connection, kind: 'read' | 'write'): Promise<vo
     } catch (error) {
       if (!connection.isBusy(error) || performance.now() > deadline) throw error;
     }
-    await sleep(1 + Math.random() * LONGEST_PAUSE_MS);
+    await sleep(1 + Math.random() * MAX_PAUSE_MS);
   }
 }
 

@@ -41,7 +41,7 @@ export function createCourt({ read, platform, model }: CourtParts): Court {
       // In this order: what is acknowledged while the rows are read may be missing in them; what is shown may not.
       const before = accepted();
       const shown = new Map(platform.visible);
-      rows = await patiently(read);
+      rows = await withRetries(read);
       looks += 1;
       const evidence = { rows, platform: { ...platform, visible: shown }, model };
       for (const damage of damageOf(evidence, before)) found.set(damage.what, damage);
@@ -53,7 +53,7 @@ export function createCourt({ read, platform, model }: CourtParts): Court {
 }
 
 /** A store that was just killed is not there yet. */
-async function patiently(read: ReadRows): Promise<Rows> {
+async function withRetries(read: ReadRows): Promise<Rows> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await read();

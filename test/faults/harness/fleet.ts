@@ -51,7 +51,7 @@ const SCRIPT = fileURLToPath(new URL('./node.process.ts', import.meta.url));
 const STOP_LIMIT_MS = 25_000;
 const RETRY_MS = 300;
 /** Of processes that end by themselves, no more are waited for. */
-const MOST_SURPRISES = 5;
+const MAX_SURPRISES = 5;
 
 interface Slot {
   readonly name: string;
@@ -73,7 +73,7 @@ export function startFleet(options: FleetOptions): Fleet {
     async ready(limitMs) {
       const deadline = performance.now() + limitMs;
       while (!slots.every(({ isUp }) => isUp)) {
-        if (performance.now() > deadline || self.surprises.length > MOST_SURPRISES) {
+        if (performance.now() > deadline || self.surprises.length > MAX_SURPRISES) {
           const words = await Promise.all(slots.filter(({ isUp }) => !isUp).map(lastWords));
           throw new Error(`Not all processes could be started. ${[...self.surprises, ...words].join(' ')}`);
         }

@@ -66,7 +66,7 @@ export interface PlatformOptions {
 const PATIENCE_MS = 3000;
 const AFTER_REJECTION_MS = 500;
 /** More in one conversation would not fit into the window together: people wait until the bot has said something. */
-const MOST_WAITING = 20;
+const MAX_WAITING = 20;
 const ASKING = 0.7;
 const DOUBLED = 0.08;
 /** Posts that are refused, and posts that are taken without an answer. */
@@ -135,7 +135,7 @@ export function createPlatform(options: PlatformOptions): Platform {
 function say(world: World): boolean {
   const { chance, conversations, now, waiting } = world;
   const places = Array.from({ length: conversations }, (_, index) => index + 1);
-  const [first, ...rest] = places.filter((place) => (waiting.get(place) ?? 0) < MOST_WAITING);
+  const [first, ...rest] = places.filter((place) => (waiting.get(place) ?? 0) < MAX_WAITING);
   if (first === undefined) return false;
   const place = chance.pick([first, ...rest]);
   waiting.set(place, (waiting.get(place) ?? 0) + 1);

@@ -7,7 +7,7 @@ export interface Skipped {
   readonly reason: string;
 }
 
-const MOST_SHOWN = 12;
+const MAX_SHOWN = 12;
 /** Only where compare-and-set is switched off. */
 const FORCED = 'stale commits forced';
 
@@ -51,8 +51,8 @@ function cellsOf(result: RunResult): Readonly<Record<string, string>> {
 
 /** What was wrong, by invariant, the first of each kind in words. */
 export function formatDamage({ deployment, damage }: RunResult): string {
-  const lines = damage.slice(0, MOST_SHOWN).map(({ invariant, what }) => `  ${invariant}  ${what}`);
-  const rest = damage.length > MOST_SHOWN ? [`  … and ${damage.length - MOST_SHOWN} more`] : [];
+  const lines = damage.slice(0, MAX_SHOWN).map(({ invariant, what }) => `  ${invariant}  ${what}`);
+  const rest = damage.length > MAX_SHOWN ? [`  … and ${damage.length - MAX_SHOWN} more`] : [];
   return [`${deployment.number} ${deployment.name}:`, ...lines, ...rest].join('\n');
 }
 

@@ -8,7 +8,7 @@ export interface Said {
 
 const NAME = /\bc(\d+)m\d+\b/gu;
 const FACT = /My parcel (\d+) is at the post office\./gu;
-const MOST_MESSAGES = 100_000;
+const MAX_MESSAGES = 100_000;
 const FACT_EVERY = 3;
 const FILLER = 'So it goes on and on here. ';
 
@@ -20,7 +20,7 @@ export function sayingOf(place: number, number: number): Said {
 }
 
 function factOf(place: number, number: number): string {
-  return `My parcel ${place * MOST_MESSAGES + number} is at the post office.`;
+  return `My parcel ${place * MAX_MESSAGES + number} is at the post office.`;
 }
 
 /** Every message's name that stands in the text. */
@@ -31,6 +31,6 @@ export function namesIn(text: string): readonly { readonly name: string; readonl
 export function factsIn(text: string): readonly { readonly text: string; readonly place: number }[] {
   return [...text.matchAll(FACT)].map(([fact, number]) => ({
     text: fact,
-    place: Math.floor(Number(number) / MOST_MESSAGES),
+    place: Math.floor(Number(number) / MAX_MESSAGES),
   }));
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import {
   type Clock,
   commandOfText,
-  createSeal,
+  createTokenSigner,
   type Random,
   type ReplyCommand,
   type StateStore,
@@ -44,17 +44,17 @@ export interface ButtonParts {
 }
 
 const NAMESPACE = 'discord.buttons';
-const LONGEST_ID = 100;
+const MAX_ID = 100;
 const KEPT_MS = 7 * 86_400_000;
 const STORED = '~';
 
 export function createButtons({ secret, state, clock, random }: ButtonParts): Buttons {
-  const seal = createSeal(secret);
+  const seal = createTokenSigner(secret);
   return {
     async write({ deed, ownerId, command }) {
       const head = `${DEEDS[deed]}.${BigInt(ownerId).toString(36)}.`;
       const whole = seal.close(head + textOfCommand(command));
-      if (whole.length <= LONGEST_ID) return whole;
+      if (whole.length <= MAX_ID) return whole;
       const id = random.id();
       await state.set(NAMESPACE, id, { command: textOfCommand(command), at: clock.now() });
       return seal.close(`${head}${STORED}${id}`);

@@ -27,7 +27,7 @@ import { bodyOf, toMessage } from './render.ts';
 import { confirmation, notice, plainReply, type Shown } from './replies.ts';
 import { type Answer, createResponder, type Responder, soon } from './respond.ts';
 
-export interface CommandParts {
+export interface CommandServices {
   readonly bot: string;
   readonly settings: BotSettings;
   readonly sink: ChannelSink;
@@ -46,7 +46,7 @@ export interface CommandDesk {
   drained(): Promise<void>;
 }
 
-export function createCommandDesk(parts: CommandParts): CommandDesk {
+export function createCommandDesk(parts: CommandServices): CommandDesk {
   const running = new Set<Promise<void>>();
   return {
     packet(type, data) {
@@ -66,7 +66,7 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
 
 /** One interaction with what every answer needs of it. */
 interface Visit {
-  readonly parts: CommandParts;
+  readonly parts: CommandServices;
   readonly interaction: WireInteraction;
   readonly responder: Responder;
   readonly place: Place;
@@ -74,7 +74,7 @@ interface Visit {
   readonly userId: string;
 }
 
-async function serve(parts: CommandParts, interaction: WireInteraction): Promise<void> {
+async function serve(parts: CommandServices, interaction: WireInteraction): Promise<void> {
   const responder = createResponder(interaction, parts);
   const visit = await openVisit(parts, interaction, responder);
   const isTyping = interaction.type === InteractionType.ApplicationCommandAutocomplete;
@@ -100,7 +100,7 @@ const UNSERVED =
 
 /** Null where the bot, by its lists, does not serve the person or the place. */
 async function openVisit(
-  parts: CommandParts,
+  parts: CommandServices,
   interaction: WireInteraction,
   responder: Responder,
 ): Promise<Visit | null> {
@@ -128,7 +128,7 @@ const MANAGES =
 
 /** The permissions in an interaction are those of the person in that very channel. */
 function rightsOf(
-  { settings, ownerIds }: Pick<CommandParts, 'settings' | 'ownerIds'>,
+  { settings, ownerIds }: Pick<CommandServices, 'settings' | 'ownerIds'>,
   userId: string,
   permissions: string,
 ): CommandInvocation['rights'] {

@@ -2,7 +2,7 @@ import { ComponentType, TextInputStyle } from 'discord.js';
 import type { OptionSpec, ReplyCommand } from '../../../../src/index.ts';
 import type { WireInteraction } from '../wire.ts';
 
-const LONGEST_INPUT = 4000;
+const MAX_INPUT = 4000;
 
 export interface FormParts {
   readonly customId: string;
@@ -14,7 +14,7 @@ export interface FormParts {
 
 /** A form with one long field for the text that a command lacks. */
 export function formOf({ customId, command, option, text }: FormParts) {
-  const value = text.slice(0, LONGEST_INPUT).toWellFormed();
+  const value = text.slice(0, MAX_INPUT).toWellFormed();
   return {
     custom_id: customId,
     title: `/${command.path.join(' ')}`.slice(0, 45),
@@ -27,7 +27,7 @@ export function formOf({ customId, command, option, text }: FormParts) {
           custom_id: option.name,
           style: TextInputStyle.Paragraph,
           required: true,
-          max_length: LONGEST_INPUT,
+          max_length: MAX_INPUT,
           ...(value === '' ? {} : { value }),
         },
       },

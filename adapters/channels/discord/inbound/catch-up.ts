@@ -1,39 +1,18 @@
-import { type ChannelSink, type Clock, type Cursor, describe, type Log } from '../../../../src/index.ts';
+import { type Cursor, describe } from '../../../../src/index.ts';
 import { servesPlace } from '../access.ts';
 import { PLATFORM, type Place, placeOfKey, targetOf } from '../place.ts';
-import type { Places } from '../places.ts';
-import type { Rest } from '../rest.ts';
-import { patiently } from '../retry.ts';
-import type { BotSettings } from '../settings.ts';
+import { withRetries } from '../retry.ts';
 import { isNewer, isSnowflake, snowflakeAt, timeOf, type WireMessage } from '../wire.ts';
-import type { AudienceWatch } from './audience.ts';
-import type { Leaving } from './leaving.ts';
+import type { CatchUpParts } from './catch-up-parts.ts';
 import { findChanges, readStretch } from './missed.ts';
-import type { Later } from './receive.ts';
 
 const SIDE_BY_SIDE = 4;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 /** Places without a kept message that are looked into, the newest ones. */
-const MOST_NEW_PLACES = 100;
+const MAX_NEW_PLACES = 100;
 /** A message may have been on its way to the store for so long while a newer one of another place was stored. */
 const MARGIN_MS = 300_000;
-
-export interface CatchUpParts {
-  readonly bot: string;
-  readonly settings: BotSettings;
-  readonly sink: ChannelSink;
-  readonly rest: Rest;
-  readonly places: Places;
-  readonly audiences: AudienceWatch;
-  /** Null where what is gone is kept. */
-  readonly leaving: Leaving | null;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-  /** Takes what was read. */
-  readonly later: () => Later;
-}
 
 /**
  * After a lost session or a restart, reads over REST what was said, edited and deleted meanwhile, from the newest stored
@@ -88,13 +67,13 @@ async function readMissed(
   shardId: number,
   onPlanned: (readings: Readings) => void,
 ): Promise<void> {
-  const all = await patiently(parts, 'looked for', () => parts.sink.cursors(PLATFORM));
+  const all = await withRetries(parts, 'looked for', () => parts.sink.cursors(PLATFORM));
   const ours = all.filter(({ conversation, externalId }) => {
     const { bot, guildId } = placeOfKey(conversation);
     return bot === parts.bot && isSnowflake(externalId) && parts.places.shardOf(guildId) === shardId;
   });
   // First of all: what is read below may not be shown wider than it is now.
-  await patiently(parts, 'closed', () => parts.audiences.review(ours));
+  await withRetries(parts, 'closed', () => parts.audiences.review(ours));
   const readings = planReadings(parts, shardId, ours);
   onPlanned(readings);
   const waiting = readings.values();
@@ -128,7 +107,7 @@ function planReadings(parts: CatchUpParts, shardId: number, ours: readonly Curso
   const others = newest === '0' ? [] : parts.places.activeSince(shardId, snowflakeAt(timeOf(newest) - MARGIN_MS));
   const unheard = others
     .filter(({ place }) => !isKnown.has(targetOf(place)))
-    .slice(0, MOST_NEW_PLACES)
+    .slice(0, MAX_NEW_PLACES)
     .map(({ place, since }): Stint => ({ place, after: since, cursor: null }));
   const due = [...known, ...unheard].filter((stint) => isDue(parts, stint));
   return new Map(due.map((stint) => [targetOf(stint.place), once(() => readStint(parts, stint))]));

@@ -1,6 +1,6 @@
 import { cleanText } from '../../../../src/index.ts';
+import { isReadable } from '../attachment.ts';
 import type { WireAttachment, WireMessage } from '../wire.ts';
-import { isReadable } from './attachment.ts';
 
 const TIME_LIMIT_MS = 5_000;
 const HOSTS = ['cdn.discordapp.com', 'media.discordapp.net'];

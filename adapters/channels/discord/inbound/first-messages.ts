@@ -2,7 +2,7 @@ import type { ConversationKey, StateStore } from '../../../../src/index.ts';
 import { isNewer } from '../wire.ts';
 
 const NAMESPACE = 'discord.beginnings';
-const MOST_KNOWN = 5_000;
+const MAX_KNOWN = 5_000;
 
 /** The first message that was kept of each conversation: what is older can only be quoted. */
 export interface Beginnings {
@@ -12,10 +12,10 @@ export interface Beginnings {
   keep(conversation: ConversationKey, messageId: string): Promise<void>;
 }
 
-export function createBeginnings(state: StateStore): Beginnings {
+export function createFirstMessages(state: StateStore): Beginnings {
   const known = new Map<ConversationKey, string>();
   const remember = (conversation: ConversationKey, first: string): void => {
-    if (known.size >= MOST_KNOWN) known.clear();
+    if (known.size >= MAX_KNOWN) known.clear();
     known.set(conversation, first);
   };
   const of = async (conversation: ConversationKey, messageId: string): Promise<string> => {

@@ -3,7 +3,7 @@ import type { Rest } from '../rest.ts';
 import { isOutOfReach } from '../retry.ts';
 import { memberSchema, type WireMember } from '../wire.ts';
 
-const MOST_KNOWN = 1_000;
+const MAX_KNOWN = 1_000;
 
 /** Names and roles of people in a server: messages that are read over REST come without them. */
 export interface Members {
@@ -19,7 +19,7 @@ export function createMembers(rest: Rest): Members {
       const found = known.get(key);
       if (found !== undefined) return found;
       const member = await readMember(rest, guildId, userId);
-      if (known.size >= MOST_KNOWN) known.clear();
+      if (known.size >= MAX_KNOWN) known.clear();
       known.set(key, member);
       return member;
     },

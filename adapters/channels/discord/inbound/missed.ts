@@ -1,12 +1,12 @@
 import { Routes } from 'discord.js';
 import type { KeptMessage } from '../../../../src/index.ts';
-import { isDeleted, isRefusal, patiently } from '../retry.ts';
+import { isDeleted, isRefusal, withRetries } from '../retry.ts';
 import { isNewer, isSnowflake, messagesSchema, type WireMessage } from '../wire.ts';
-import type { CatchUpParts } from './catch-up.ts';
+import type { CatchUpParts } from './catch-up-parts.ts';
 
 const PAGE = 100;
 /** Each message that is looked for by itself costs a request. */
-const MOST_LOOKED_FOR = 50;
+const MAX_LOOKED_FOR = 50;
 const HOUR_MS = 3_600_000;
 
 /** What Discord has of a channel now. */
@@ -40,7 +40,7 @@ async function fetchPage(
 ): Promise<readonly WireMessage[]> {
   const query = new URLSearchParams({ limit: String(PAGE), ...(before === null ? {} : { before }) });
   const read = () => parts.rest.get(Routes.channelMessages(channelId), { query, signal: parts.signal });
-  const page = messagesSchema.parse(await patiently(parts, 'read', read));
+  const page = messagesSchema.parse(await withRetries(parts, 'read', read));
   return page.toSorted((one, other) => (isNewer(one.id, other.id) ? 1 : -1));
 }
 
@@ -66,7 +66,7 @@ export async function findChanges(
   });
   const absent = looked.filter(({ externalId }) => isNewer(externalId, oldest) && !listed.has(externalId));
   const removed: string[] = [];
-  for (const { externalId } of absent.slice(-MOST_LOOKED_FOR)) {
+  for (const { externalId } of absent.slice(-MAX_LOOKED_FOR)) {
     if (await isGone(parts, channelId, externalId)) removed.push(externalId);
   }
   return { edited, removed };
@@ -75,7 +75,7 @@ export async function findChanges(
 /** A list may lack messages for other reasons: a bot that may not read the history is given none at all. */
 async function isGone(parts: CatchUpParts, channelId: string, externalId: string): Promise<boolean> {
   try {
-    await patiently(parts, 'read', () =>
+    await withRetries(parts, 'read', () =>
       parts.rest.get(Routes.channelMessage(channelId, externalId), { signal: parts.signal }),
     );
     return false;

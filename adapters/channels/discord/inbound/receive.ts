@@ -1,12 +1,12 @@
 import { Routes } from 'discord.js';
 import type { ChannelSink, Clock, ConversationKey, Log } from '../../../../src/index.ts';
-import { createLanes } from '../../shared/keyed-queue.ts';
+import { createKeyedQueue } from '../../shared/keyed-queue.ts';
 import { isServed } from '../access.ts';
 import { isBot, isWithheld, type MapContext, toInbound, toParts } from '../map.ts';
 import { keyOf, type Place } from '../place.ts';
 import type { Places } from '../places.ts';
 import type { Rest } from '../rest.ts';
-import { isOutOfReach, patiently } from '../retry.ts';
+import { isOutOfReach, withRetries } from '../retry.ts';
 import type { BotSettings } from '../settings.ts';
 import { bulkDeleteSchema, deleteSchema, messageSchema, updateSchema, type WireMessage } from '../wire.ts';
 import type { AudienceWatch } from './audience.ts';
@@ -52,7 +52,7 @@ type Handlers = Readonly<
 >;
 
 export function createReceiver(parts: ReceiverParts): Receiver {
-  const lanes = createLanes(parts.log);
+  const lanes = createKeyedQueue(parts.log);
   const notice = createOnce(() => parts.log.warn(WITHHELD));
   const take = (message: WireMessage, isPast: boolean) => receiveMessage(parts, { message, isPast, notice });
   const handlers = handlersOf(parts, (message) => take(message, false));
@@ -121,10 +121,10 @@ async function receiveMessage(parts: ReceiverParts, { message, isPast, notice }:
   const { read, context } = await openMessage(parts, { message, place, conversation });
   const inbound = toInbound(read, { ...context, isPast });
   if (inbound === null) return;
-  await patiently(parts, 'stored', () => sink.message(inbound));
+  await withRetries(parts, 'stored', () => sink.message(inbound));
   parts.audiences.told(conversation, place.audience);
   parts.onStored(conversation, message.id);
-  await patiently(parts, 'stored', () => parts.beginnings.keep(conversation, message.id));
+  await withRetries(parts, 'stored', () => parts.beginnings.keep(conversation, message.id));
 }
 
 /** An update may hold a part of the message only. */
@@ -145,19 +145,19 @@ async function receiveEdit(parts: ReceiverParts, message: WireMessage): Promise<
   const { read, context } = await openMessage(parts, { message, place, conversation });
   const at = Date.parse(message.edited_timestamp ?? message.timestamp);
   const edit = { conversation, externalId: message.id, parts: toParts(read, context), at };
-  await patiently(parts, 'stored', () => parts.sink.edited(edit));
+  await withRetries(parts, 'stored', () => parts.sink.edited(edit));
 }
 
 async function receiveRemoval(parts: ReceiverParts, channelId: string, externalIds: readonly string[]): Promise<void> {
-  const place = await patiently(parts, 'placed', () => parts.places.find(channelId));
+  const place = await withRetries(parts, 'placed', () => parts.places.find(channelId));
   if (place === null) return;
   const conversation = keyOf(parts.bot, place);
-  await patiently(parts, 'stored', () => parts.sink.removed({ conversation, externalIds }));
+  await withRetries(parts, 'stored', () => parts.sink.removed({ conversation, externalIds }));
 }
 
 /** A direct message needs no look-up: it alone has no server. */
 async function placeOf(parts: ReceiverParts, message: WireMessage): Promise<Place | null> {
-  if (message.guild_id) return await patiently(parts, 'placed', () => parts.places.find(message.channel_id));
+  if (message.guild_id) return await withRetries(parts, 'placed', () => parts.places.find(message.channel_id));
   return { guildId: null, channelId: message.channel_id, threadId: null, audience: 'dm' };
 }
 
@@ -165,7 +165,7 @@ async function placeOf(parts: ReceiverParts, message: WireMessage): Promise<Plac
 async function withMember(parts: ReceiverParts, message: WireMessage): Promise<WireMessage> {
   const { guild_id: guildId, author, member } = message;
   if (!guildId || member || isBot(message)) return message;
-  return { ...message, member: await patiently(parts, 'read', () => parts.members.of(guildId, author.id)) };
+  return { ...message, member: await withRetries(parts, 'read', () => parts.members.of(guildId, author.id)) };
 }
 
 interface Opening {
@@ -178,7 +178,7 @@ interface Opening {
 async function openMessage(parts: ReceiverParts, { message, place, conversation }: Opening) {
   const { places, settings, beginnings } = parts;
   const self = places.self(place.guildId);
-  const first = await patiently(parts, 'read', () => beginnings.of(conversation, message.id));
+  const first = await withRetries(parts, 'read', () => beginnings.of(conversation, message.id));
   const quotes = needsQuote(message, { settings, place, self, first });
   const imageBytes = settings.attachments.image_mb * 1_000_000;
   const names = places.namesIn(place.guildId);
@@ -189,7 +189,7 @@ async function openMessage(parts: ReceiverParts, { message, place, conversation 
 async function fetchMessage(parts: ReceiverParts, channelId: string, id: string): Promise<WireMessage | null> {
   const read = () => parts.rest.get(Routes.channelMessage(channelId, id));
   try {
-    return messageSchema.parse(await patiently(parts, 'read', read));
+    return messageSchema.parse(await withRetries(parts, 'read', read));
   } catch (error) {
     if (isOutOfReach(error)) return null;
     throw error;

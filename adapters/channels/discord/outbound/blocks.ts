@@ -12,9 +12,9 @@ export interface Block {
 }
 
 /** A longer opening line is repeated without its language. */
-const LONGEST_OPENING = 40;
+const MAX_OPENING = 40;
 /** Longer runs of backticks are text. */
-const LONGEST_MARKER = 12;
+const MAX_MARKER = 12;
 
 const OPENING = /^\s*(`{3,}|~{3,})([^`\n]{0,100})$/;
 
@@ -49,13 +49,13 @@ interface Found {
 function fenceFrom(lines: readonly Line[], index: number): Found | null {
   const opening = lines[index];
   const [, marker = '', info = ''] = OPENING.exec(opening?.text ?? '') ?? [];
-  if (opening === undefined || marker === '' || marker.length > LONGEST_MARKER) return null;
+  if (opening === undefined || marker === '' || marker.length > MAX_MARKER) return null;
   let closing = index + 1;
   while (closing < lines.length && !closes(lines[closing]?.text ?? '', marker)) closing += 1;
   const isClosed = closing < lines.length;
   const last = isClosed ? closing : lines.length - 1;
   const end = lines[last]?.end ?? opening.end;
-  const reopening = `${marker}${marker.length + info.length > LONGEST_OPENING ? '' : info.trimEnd()}\n`;
+  const reopening = `${marker}${marker.length + info.length > MAX_OPENING ? '' : info.trimEnd()}\n`;
   const closeStart = isClosed ? (lines[closing]?.start ?? end) : Number.POSITIVE_INFINITY;
   return {
     block: { kind: 'fence', start: opening.start, end, bodyStart: opening.end, closeStart, reopening, marker },

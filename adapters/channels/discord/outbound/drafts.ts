@@ -20,7 +20,7 @@ import { cut, whole } from './split.ts';
 const NAMESPACE = 'discord.drafts';
 /** Short of the limit of a message, so that a mark fits behind it. */
 const DRAFT_LENGTH = 1900;
-const MOST_KNOWN = 5_000;
+const MAX_KNOWN = 5_000;
 /** A post that was not made within this time is not tried any more. */
 const GIVEN_MS = 86_400_000;
 
@@ -79,7 +79,7 @@ export function createDrafts(parts: DraftParts): Drafts {
   return {
     answers(conversation, externalId) {
       if (!parts.settings.streaming) return;
-      if (newest.size >= MOST_KNOWN) newest.clear();
+      if (newest.size >= MAX_KNOWN) newest.clear();
       newest.set(conversation, externalId);
     },
     show(conversation, text) {

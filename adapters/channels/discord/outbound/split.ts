@@ -49,13 +49,17 @@ export function cut(text: string, limit: number): readonly Piece[] {
   const pieces: Piece[] = [];
   for (let from = 0; from < text.length; ) {
     const to = next({ from, opening: openingAt(blocks, from) });
-    pieces.push(pieceOf(text, blocks, { from, to, opening: openingAt(blocks, from) }));
+    pieces.push(entryMessageOf(text, blocks, { from, to, opening: openingAt(blocks, from) }));
     from = to;
   }
   return pieces;
 }
 
-function pieceOf(text: string, blocks: readonly Block[], { from, to, opening }: Cut & { readonly to: number }): Piece {
+function entryMessageOf(
+  text: string,
+  blocks: readonly Block[],
+  { from, to, opening }: Cut & { readonly to: number },
+): Piece {
   const own = text.slice(from, to);
   return { opening, text: own, closing: ownMarker(blocks, { text, at: to }) };
 }

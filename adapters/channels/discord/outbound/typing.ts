@@ -6,7 +6,7 @@ import type { Rest } from '../rest.ts';
 /** Discord shows the sign for ten seconds. */
 const REFRESH_MS = 8_000;
 /** A turn that takes longer shows nothing more. */
-const LONGEST_MS = 600_000;
+const MAX_MS = 600_000;
 
 /** The typing sign, kept alive while a turn works. */
 export interface Typing {
@@ -28,7 +28,7 @@ export function createTyping(rest: Rest, options: { readonly refreshMs?: number 
     start(conversation) {
       if (isOver || timers.has(conversation)) return;
       const show = createSign(rest, targetOf(placeOfKey(conversation)));
-      let left = Math.floor(LONGEST_MS / refreshMs);
+      let left = Math.floor(MAX_MS / refreshMs);
       const timer = setInterval(() => {
         left -= 1;
         if (left <= 0) stop(conversation);

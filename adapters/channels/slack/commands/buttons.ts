@@ -1,4 +1,4 @@
-import { commandOfText, createSeal, type ReplyCommand, textOfCommand } from '../../../../src/index.ts';
+import { commandOfText, createTokenSigner, type ReplyCommand, textOfCommand } from '../../../../src/index.ts';
 
 /** What a button does: `page` changes the list that it stands in, `run` answers below it, `forget` takes out a message. */
 export const DEEDS = { page: 'p', run: 'r', confirm: 'c', forget: 'm' } as const;
@@ -20,7 +20,7 @@ export interface Buttons {
 
 /** `secret` is known to this bot only. */
 export function createButtons(secret: string): Buttons {
-  const seal = createSeal(secret);
+  const seal = createTokenSigner(secret);
   return {
     write({ deed, ownerId, command }) {
       return seal.close(`${DEEDS[deed]}.${ownerId}.${textOfCommand(command)}`);

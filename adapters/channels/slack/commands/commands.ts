@@ -29,7 +29,7 @@ import {
   type Target,
 } from './menus.ts';
 
-export interface CommandParts extends VisitParts {
+export interface CommandServices extends VisitParts {
   /** Shows a person's App Home anew. */
   readonly refreshHome: (userId: string, command: ReplyCommand) => Promise<void>;
 }
@@ -43,7 +43,7 @@ export interface CommandDesk {
   drained(): Promise<void>;
 }
 
-export function createCommandDesk(parts: CommandParts): CommandDesk {
+export function createCommandDesk(parts: CommandServices): CommandDesk {
   const running = new Set<Promise<void>>();
   /** Slack waits three seconds for the acknowledgement and half an hour for the answer. */
   const serve = async (acknowledge: Acknowledge, work: () => Promise<void>): Promise<void> => {
@@ -66,7 +66,7 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
   };
 }
 
-async function slash(parts: CommandParts, body: unknown): Promise<void> {
+async function slash(parts: CommandServices, body: unknown): Promise<void> {
   const { command, text, user_id: userId, team_id: teamId, channel_id: channelId, ...rest } = slashSchema.parse(body);
   const visit: Visit = {
     userId,
@@ -91,7 +91,7 @@ export function lineOf(command: string, text: string, prefix: string): string {
   return `/${name} ${words}`.trim();
 }
 
-async function press(parts: CommandParts, body: unknown): Promise<void> {
+async function press(parts: CommandServices, body: unknown): Promise<void> {
   const { user, team, channel, container, view, actions, ...rest } = actionSchema.parse(body);
   const [action] = actions;
   const isHome = view?.type === 'home';
@@ -118,12 +118,12 @@ async function press(parts: CommandParts, body: unknown): Promise<void> {
 }
 
 /** The direct message of a person: where the App Home belongs. */
-async function homeOf({ workspace }: CommandParts, userId: string): Promise<string> {
+async function homeOf({ workspace }: CommandServices, userId: string): Promise<string> {
   const { channel } = await workspace.web.conversations.open({ users: userId });
   return channel?.id ?? '';
 }
 
-async function shortcut(parts: CommandParts, body: unknown): Promise<void> {
+async function shortcut(parts: CommandServices, body: unknown): Promise<void> {
   const { callback_id: id, user, team, channel, message, ...rest } = shortcutSchema.parse(body);
   const visit: Visit = {
     userId: user.id,
@@ -153,7 +153,7 @@ async function shortcut(parts: CommandParts, body: unknown): Promise<void> {
   await openForm(parts, visit, confirmForm({ opened, command }, forgetQuestion(target)));
 }
 
-async function submit(parts: CommandParts, body: unknown): Promise<void> {
+async function submit(parts: CommandServices, body: unknown): Promise<void> {
   const { user, team, view, trigger_id: triggerId } = viewSchema.parse(body);
   const opened = readOpened(view.private_metadata);
   const button = opened === null ? null : parts.buttons.read(opened.sealed);
@@ -177,7 +177,7 @@ async function submit(parts: CommandParts, body: unknown): Promise<void> {
   });
 }
 
-async function forget(parts: CommandParts, visit: Visit, { options }: ReplyCommand): Promise<void> {
+async function forget(parts: CommandServices, visit: Visit, { options }: ReplyCommand): Promise<void> {
   const invocation = await invocationOf(parts, visit);
   if (invocation === null) return await answer(parts, visit, { reply: UNSERVED });
   const { ts = '', thread = '', author = '' } = options;
@@ -197,7 +197,7 @@ interface Running {
 }
 
 /** Asks what is missing or for a confirmation first; then does it. */
-async function run(parts: CommandParts, visit: Visit, running: Running): Promise<void> {
+async function run(parts: CommandServices, visit: Visit, running: Running): Promise<void> {
   const { command } = running;
   const missing = missingFormOption(command);
   const opened = () => openedBy(parts, visit, { deed: 'confirm', command });
@@ -206,7 +206,7 @@ async function run(parts: CommandParts, visit: Visit, running: Running): Promise
   await execute(parts, visit, running);
 }
 
-async function execute(parts: CommandParts, visit: Visit, { command, replace }: Running): Promise<void> {
+async function execute(parts: CommandServices, visit: Visit, { command, replace }: Running): Promise<void> {
   const invocation = await invocationOf(parts, visit);
   if (invocation === null) return await answer(parts, visit, { reply: UNSERVED });
   // What was searched for takes the place of the list, with its pages and menus.
@@ -220,7 +220,7 @@ async function execute(parts: CommandParts, visit: Visit, { command, replace }: 
 const CHANGING = new Set(['edit', 'pin', 'unpin', 'approve', 'reject', 'forget', 'remember']);
 
 async function ask(
-  parts: CommandParts,
+  parts: CommandServices,
   visit: Visit,
   { command, option, opened }: { readonly command: ReplyCommand; readonly option: OptionSpec; readonly opened: Opened },
 ): Promise<void> {
@@ -230,14 +230,18 @@ async function ask(
 }
 
 /** What is to be corrected, from the sibling that shows it. */
-async function wordingOf(parts: CommandParts, invocation: CommandInvocation, command: ReplyCommand): Promise<string> {
+async function wordingOf(
+  parts: CommandServices,
+  invocation: CommandInvocation,
+  command: ReplyCommand,
+): Promise<string> {
   const sibling = { path: [command.path[0] ?? '', 'show'], options: command.options };
   if (actionOf(sibling) === null || command.options['id'] === undefined) return '';
   const reply = await parts.sink.command({ ...invocation, ...sibling });
   return reply.tone === 'error' ? '' : reply.text;
 }
 
-function openedBy(parts: CommandParts, visit: Visit, button: Pick<Button, 'deed' | 'command'>): Opened {
+function openedBy(parts: CommandServices, visit: Visit, button: Pick<Button, 'deed' | 'command'>): Opened {
   const { channelId, threadTs, userId, responseUrl, isHome } = visit;
   const sealed = parts.buttons.write({ ...button, ownerId: userId });
   return { sealed, responseUrl: isHome ? '' : responseUrl, channelId, threadTs };

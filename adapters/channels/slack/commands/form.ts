@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { actionOf, formatCommand, type OptionSpec, type ReplyCommand } from '../../../../src/index.ts';
 import { clip } from './render.ts';
 
-const LONGEST_INPUT = 3000;
+const MAX_INPUT = 3000;
 
 /** What a form keeps of where it was opened: the command sealed like a button's, and where its answer goes. */
 const openedSchema = z.object({
@@ -28,7 +28,7 @@ interface FormParts {
 
 /** A form with one long field for the text that a command lacks. `text`: what stands in it already. */
 export function inputForm({ opened, command }: FormParts, option: OptionSpec, text: string) {
-  const value = text.slice(0, LONGEST_INPUT).toWellFormed();
+  const value = text.slice(0, MAX_INPUT).toWellFormed();
   return {
     ...frame(opened, { title: `/${command.path.join(' ')}`, submit: 'Save' }),
     blocks: [
@@ -40,7 +40,7 @@ export function inputForm({ opened, command }: FormParts, option: OptionSpec, te
           type: 'plain_text_input',
           action_id: option.name,
           multiline: true,
-          max_length: LONGEST_INPUT,
+          max_length: MAX_INPUT,
           ...(value === '' ? {} : { initial_value: value }),
         },
       },

@@ -6,8 +6,8 @@ const TITLE = 150;
 const SECTION = 2900;
 const FIELD = 1900;
 const FIELDS = 10;
-const MOST_BLOCKS = 45;
-const MOST_BUTTONS = 25;
+const MAX_BLOCKS = 45;
+const MAX_BUTTONS = 25;
 const LABEL = 70;
 /** Longer values fit no button, longer ones still no entry of a menu. */
 const BUTTON_VALUE = 1900;
@@ -35,7 +35,7 @@ export function toMessage(reply: CommandReply, seal: Seal): ReplyMessage {
     ...pageBlocks(reply),
   ];
   const buttons = buttonBlocks(reply, seal);
-  const kept = content.slice(0, MOST_BLOCKS - buttons.length);
+  const kept = content.slice(0, MAX_BLOCKS - buttons.length);
   const isCut = kept.length < content.length || reply.fields.some(({ value }) => value.length > FIELD);
   const whole = isCut ? [{ name: 'whole.txt', text: plain }] : [];
   const own = reply.file === null ? [] : [reply.file];
@@ -134,7 +134,7 @@ export function actionsBlock(buttons: readonly ReplyButton[], seal: Seal): reado
       ...(style === 'danger' ? { style: 'danger' } : {}),
     }))
     .filter(({ value }) => value.length <= BUTTON_VALUE)
-    .slice(0, MOST_BUTTONS);
+    .slice(0, MAX_BUTTONS);
   return elements.length === 0 ? [] : [{ type: 'actions', elements }];
 }
 

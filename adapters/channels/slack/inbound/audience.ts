@@ -2,7 +2,7 @@ import type { Audience, ChannelSink, ConversationKey, Cursor, Log } from '../../
 import { PLATFORM, placeOfKey } from '../place.ts';
 import { audienceOf, type Places } from '../places.ts';
 
-const MOST_KNOWN = 5_000;
+const MAX_KNOWN = 5_000;
 
 export interface AudienceParts {
   readonly teamId: string;
@@ -25,7 +25,7 @@ export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
   const known = new Map<ConversationKey, Audience>();
   const remember = (conversation: ConversationKey, audience: Audience): void => {
     // Each thread is a conversation. What is not known any more is told once again.
-    if (known.size >= MOST_KNOWN) known.clear();
+    if (known.size >= MAX_KNOWN) known.clear();
     known.set(conversation, audience);
   };
   const ours = async (isMeant: (cursor: Cursor) => boolean): Promise<readonly Cursor[]> =>

@@ -1,17 +1,9 @@
 import { z } from 'zod';
-import {
-  type ChannelSink,
-  type Clock,
-  type Cursor,
-  describe,
-  type Log,
-  type LogFields,
-} from '../../../../src/index.ts';
+import { type Cursor, describe, type LogFields } from '../../../../src/index.ts';
 import { isNewer, timeOf } from '../place.ts';
-import type { SlackSettings } from '../settings.ts';
 import { persistently } from '../web.ts';
 import { historySchema, messageSchema, type WireEventMessage } from '../wire.ts';
-import type { Workspace } from '../workspace.ts';
+import type { CatchUpParts, Missed, Pace } from './catch-up-parts.ts';
 import { findChanges } from './changes.ts';
 import { cursorsOf, heardChannels, type MissedChannel, type Thread, unheardChannels } from './missed.ts';
 
@@ -20,19 +12,6 @@ const MINUTE_MS = 60_000;
 const PATIENCE_MS = 1_500;
 /** Read again before the newest message: the order of delivery is not that of time. Doubles are known. */
 const OVERLAP_S = 30;
-
-export interface CatchUpParts {
-  readonly workspace: Workspace;
-  readonly settings: SlackSettings;
-  readonly sink: ChannelSink;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-  take(message: WireEventMessage, options: { readonly isPast: boolean }): Promise<void>;
-  /** A kept message reads otherwise now. */
-  edited(message: WireEventMessage): Promise<void>;
-  removed(channelId: string, ts: string): Promise<void>;
-}
 
 /** After a time without a connection, reads from history what was said meanwhile, within the rate that is granted. */
 export interface CatchUp {
@@ -88,8 +67,6 @@ export function createCatchUp(parts: CatchUpParts): CatchUp {
   };
 }
 
-export type Pace = () => Promise<void>;
-
 async function readChannel(parts: CatchUpParts, channel: MissedChannel, pace: Pace): Promise<void> {
   const { id, newest } = channel;
   const top = await readAll(parts, { channel: id, threadTs: null, after: newest }, pace);
@@ -124,13 +101,6 @@ interface Stretch {
   readonly channel: string;
   readonly threadTs: string | null;
   readonly after: string;
-}
-
-export interface Missed {
-  readonly ts: string;
-  /** The newest reply in its thread. */
-  readonly latest: string | null;
-  readonly message: WireEventMessage;
 }
 
 const rootMessage = messageSchema.extend({ latest_reply: z.string().nullish() });

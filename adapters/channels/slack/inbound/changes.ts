@@ -2,10 +2,10 @@ import type { Cursor, KeptMessage } from '../../../../src/index.ts';
 import { isDirect, placeOfKey } from '../place.ts';
 import { codeOf, persistently } from '../web.ts';
 import type { WireEventMessage } from '../wire.ts';
-import type { CatchUpParts, Missed, Pace } from './catch-up.ts';
+import type { CatchUpParts, Missed, Pace } from './catch-up-parts.ts';
 
 /** Each message that is looked for by itself costs a request. */
-const MOST_LOOKED_FOR = 20;
+const MAX_LOOKED_FOR = 20;
 
 export interface Changes {
   readonly edited: readonly WireEventMessage[];
@@ -32,7 +32,7 @@ export async function findChanges(parts: CatchUpParts, { listed, ...of }: Listed
   });
   const absent = kept.filter(({ externalId }) => Number(externalId) > oldest && !shown.has(externalId));
   const removed = kept.filter(({ externalId }) => shown.get(externalId)?.subtype === 'tombstone');
-  for (const message of absent.slice(-MOST_LOOKED_FOR)) {
+  for (const message of absent.slice(-MAX_LOOKED_FOR)) {
     if (await isGone(parts, message.externalId, of)) removed.push(message);
   }
   return { edited, removed: removed.map(({ externalId }) => externalId) };

@@ -1,7 +1,7 @@
 import type { ConversationKey, StateStore } from '../../../../src/index.ts';
 
 const NAMESPACE = 'slack.beginnings';
-const MOST_KNOWN = 5_000;
+const MAX_KNOWN = 5_000;
 
 /** The first message that was kept of each conversation of a thread: before it stands what the thread is about. */
 export interface Beginnings {
@@ -11,10 +11,10 @@ export interface Beginnings {
   keep(conversation: ConversationKey, ts: string): Promise<void>;
 }
 
-export function createBeginnings(state: StateStore): Beginnings {
+export function createFirstMessages(state: StateStore): Beginnings {
   const known = new Map<ConversationKey, string>();
   const remember = (conversation: ConversationKey, ts: string): void => {
-    if (known.size >= MOST_KNOWN) known.clear();
+    if (known.size >= MAX_KNOWN) known.clear();
     known.set(conversation, ts);
   };
   return {

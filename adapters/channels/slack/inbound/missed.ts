@@ -3,7 +3,7 @@ import type { Cursor } from '../../../../src/index.ts';
 import { servesPlace } from '../access.ts';
 import { isNewer, PLATFORM, placeOfKey } from '../place.ts';
 import { persistently } from '../web.ts';
-import type { CatchUpParts, Pace } from './catch-up.ts';
+import type { CatchUpParts, Pace } from './catch-up-parts.ts';
 
 const HOUR_MS = 3_600_000;
 /** A message may have been on its way to the store for so long while a newer one of another place was stored. */

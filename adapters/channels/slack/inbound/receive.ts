@@ -59,7 +59,7 @@ export interface Receiver {
 }
 
 export function createReceiver(parts: ReceiverParts): Receiver {
-  const lanes = createLanes();
+  const lanes = createKeyedQueue();
   const inLane = (channelId: string, work: () => Promise<void>): Promise<void> =>
     lanes(channelId, async () => {
       await parts.caughtUp(channelId);
@@ -264,7 +264,7 @@ async function remove(
 }
 
 /** One piece of work after the other in each lane, the lanes side by side. A failure is its own caller's. */
-function createLanes(): (name: string, work: () => Promise<void>) => Promise<void> {
+function createKeyedQueue(): (name: string, work: () => Promise<void>) => Promise<void> {
   const ends = new Map<string, Promise<void>>();
   return (name, work) => {
     const own = (ends.get(name) ?? Promise.resolve()).then(work);

@@ -11,7 +11,7 @@ export interface Seen {
   drained(): Promise<void>;
 }
 
-export function createSeen({ state, log }: { readonly state: StateStore; readonly log: Log }): Seen {
+export function createReceivedEvents({ state, log }: { readonly state: StateStore; readonly log: Log }): Seen {
   const known = new Set<string>();
   const running = new Set<Promise<void>>();
   return {

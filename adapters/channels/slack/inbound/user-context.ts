@@ -5,7 +5,7 @@ import type { WireAppContext } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
 
 const NAMESPACE = 'slack.viewing';
-const MOST_KNOWN = 5_000;
+const MAX_KNOWN = 5_000;
 
 export interface ViewingParts {
   readonly workspace: Pick<Workspace, 'teamId'>;
@@ -21,7 +21,7 @@ export interface Viewing {
   noteFor(conversation: ConversationKey, userId: string): Promise<string | null>;
 }
 
-export function createViewing({ workspace, state, places }: ViewingParts): Viewing {
+export function createUserContexts({ workspace, state, places }: ViewingParts): Viewing {
   const known = new Map<string, string>();
   const noted = new Map<ConversationKey, string>();
   const keyOf = (userId: string) => `${workspace.teamId}:${userId}`;
@@ -49,7 +49,7 @@ export function createViewing({ workspace, state, places }: ViewingParts): Viewi
 }
 
 function remember<Key>(map: Map<Key, string>, key: Key, value: string): void {
-  if (map.size >= MOST_KNOWN) map.clear();
+  if (map.size >= MAX_KNOWN) map.clear();
   map.set(key, value);
 }
 

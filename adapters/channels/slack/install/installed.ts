@@ -3,8 +3,9 @@ import { passes } from '../access.ts';
 import type { SlackBot } from '../bot.ts';
 import type { SlackSettings } from '../settings.ts';
 import { codeOf } from '../web.ts';
-import { type InstalledWorkspace, installedWorkspace, type Workspace } from '../workspace.ts';
+import type { Workspace } from '../workspace.ts';
 import type { Installation, Installations } from './installations.ts';
+import { type InstalledWorkspace, installedWorkspace } from './installed-workspace.ts';
 import type { Roster } from './roster.ts';
 
 export interface InstalledParts {

@@ -24,7 +24,7 @@ const COST = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 
 const derive = promisify<string, string, number, typeof COST, Buffer>(scrypt);
 
-export async function openVault(secret: string): Promise<Vault> {
+export async function openTokenEncryption(secret: string): Promise<Vault> {
   const master = await derive(secret, SALT, KEY_BYTES, COST);
   const subkey = (purpose: string) => createHmac('sha256', master).update(purpose).digest();
   const key = subkey('tokens');

@@ -13,7 +13,7 @@ import type { Threads } from '../threads.ts';
 import { codeOf } from '../web.ts';
 import { historySchema } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
-import { EVENT_TYPE } from './post.ts';
+import { EVENT_TYPE, type TakenDraft } from './post.ts';
 
 const NAMESPACE = 'slack.drafts';
 /** Slack takes 12,000 characters in one go; a longer draft is worth no more. */
@@ -44,7 +44,6 @@ export interface Drafts {
 }
 
 const takenSchema = z.object({ ts: z.string(), threadTs: z.string() });
-export type TakenDraft = z.infer<typeof takenSchema>;
 
 interface Draft {
   wanted: string;

@@ -5,13 +5,15 @@ import { isOwn } from '../map.ts';
 import { placeOfKey } from '../place.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { Threads } from '../threads.ts';
-import { codeOf, patiently, refusedBy } from '../web.ts';
+import { codeOf, refusedBy, withRetries } from '../web.ts';
 import { historySchema, type WireMessage } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
-import type { TakenDraft } from './drafts.ts';
 import { format } from './format.ts';
 
 export const EVENT_TYPE = 'strata_post';
+
+/** A message of the bot's own that holds a draft. */
+export type TakenDraft = Readonly<Record<'ts' | 'threadTs', string>>;
 
 export interface PosterParts {
   readonly workspace: Workspace;
@@ -47,7 +49,7 @@ export function createPoster(parts: PosterParts): Poster {
       const { channelId: channel } = placeOfKey(post.conversation);
       const { text, blocks, metadata } = messageOf(post);
       const body = { channel, ts, text, metadata, parse: 'none', link_names: false };
-      await patiently(() => call(parts, 'chat.update', { ...body, blocks }), { clock: parts.clock, signal });
+      await withRetries(() => call(parts, 'chat.update', { ...body, blocks }), { clock: parts.clock, signal });
       return ts;
     },
   };
@@ -70,7 +72,7 @@ async function place(
   if (!hasFile) await upload(parts, { post, threadTs, signal });
   const { blocks, ...message } = messageOf(post);
   const send = (body: object) =>
-    patiently(() => call(parts, 'chat.postMessage', { ...target, ...rules, ...message, ...body }), {
+    withRetries(() => call(parts, 'chat.postMessage', { ...target, ...rules, ...message, ...body }), {
       clock: parts.clock,
       signal,
     });
@@ -116,7 +118,7 @@ async function upload(parts: PosterParts, { post, threadTs, signal }: Placing): 
   const { channelId } = placeOfKey(post.conversation);
   const thread = threadTs === null ? {} : { thread_ts: threadTs };
   const file = { filename: fileNameOf(post), title, content: text, ...thread };
-  await patiently(() => parts.workspace.web.files.uploadV2({ channel_id: channelId, ...file }), {
+  await withRetries(() => parts.workspace.web.files.uploadV2({ channel_id: channelId, ...file }), {
     clock: parts.clock,
     signal,
   });
@@ -151,7 +153,7 @@ async function findPosted(parts: PosterParts, { post, threadTs, signal }: Placin
   for (let page = 0; page < PAGES; page += 1) {
     const range = cursor === '' ? query : { ...query, cursor };
     const answer = historySchema.parse(
-      await patiently(() => call(parts, `conversations.${kind}`, range), { clock: parts.clock, signal }),
+      await withRetries(() => call(parts, `conversations.${kind}`, range), { clock: parts.clock, signal }),
     );
     const own = answer.messages.filter((message) => isOwn(message, parts.workspace));
     const found = own.find((message) => nonceIn(message) === nonceOf(post));

@@ -5,7 +5,7 @@ import { sourceBlocks } from './markdown.ts';
 export const MESSAGE_LENGTH = 3500;
 /** A reply of more messages than this becomes one file. */
 const FILE_ABOVE = 6;
-const LONGEST_OPENING = 40;
+const MAX_OPENING = 40;
 
 /**
  * Cuts a reply into messages. Without the markers that close and reopen a code block, the bodies joined give the text.
@@ -45,8 +45,8 @@ function piecesOf(text: string, limit: number): readonly Piece[] {
 /** A code block in pieces, each closed and opened again with the same marker and language. */
 function fenceParts(raw: string, limit: number): readonly string[] {
   const [line = '', marker = ''] = /^ {0,3}(`{3,}|~{3,})[^\n]*\n/.exec(raw) ?? [];
-  if (marker === '' || marker.length > LONGEST_OPENING / 2 || line.length > limit / 2) return cut(raw, limit);
-  const opening = line.length > LONGEST_OPENING ? `${marker}\n` : line;
+  if (marker === '' || marker.length > MAX_OPENING / 2 || line.length > limit / 2) return cut(raw, limit);
+  const opening = line.length > MAX_OPENING ? `${marker}\n` : line;
   const closing = new RegExp(`\\n {0,3}${marker.charAt(0)}{${marker.length},}[ \\t]*\\n*$`).exec(raw)?.[0] ?? '';
   if (closing.length > limit / 4) return cut(raw, limit);
   const body = raw.slice(line.length, raw.length - closing.length);

@@ -6,7 +6,7 @@ import type { Workspace } from '../workspace.ts';
 /** Slack takes the status away after two minutes. */
 const REFRESH_MS = 90_000;
 /** A turn that takes longer shows nothing more. */
-const LONGEST_MS = 900_000;
+const MAX_MS = 900_000;
 
 export interface TypingParts {
   readonly workspace: Workspace;
@@ -33,7 +33,7 @@ export function createTyping(parts: TypingParts): Typing {
   return {
     start(conversation) {
       if (parts.status === '' || timers.has(conversation)) return;
-      let left = Math.floor(LONGEST_MS / REFRESH_MS);
+      let left = Math.floor(MAX_MS / REFRESH_MS);
       const timer = setInterval(() => {
         left -= 1;
         if (left <= 0) end(conversation);

@@ -1,0 +1,23 @@
+import type { ChannelSink, Clock, Log } from '../../../../src/index.ts';
+import type { Places } from '../places.ts';
+import type { Rest } from '../rest.ts';
+import type { BotSettings } from '../settings.ts';
+import type { AudienceWatch } from './audience.ts';
+import type { Leaving } from './leaving.ts';
+import type { Later } from './receive.ts';
+
+export interface CatchUpParts {
+  readonly bot: string;
+  readonly settings: BotSettings;
+  readonly sink: ChannelSink;
+  readonly rest: Rest;
+  readonly places: Places;
+  readonly audiences: AudienceWatch;
+  /** Null where what is gone is kept. */
+  readonly leaving: Leaving | null;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Takes what was read. */
+  readonly later: () => Later;
+}

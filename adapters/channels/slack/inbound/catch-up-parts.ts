@@ -1,0 +1,26 @@
+import type { ChannelSink, Clock, Log } from '../../../../src/index.ts';
+import type { SlackSettings } from '../settings.ts';
+import type { WireEventMessage } from '../wire.ts';
+import type { Workspace } from '../workspace.ts';
+
+export interface CatchUpParts {
+  readonly workspace: Workspace;
+  readonly settings: SlackSettings;
+  readonly sink: ChannelSink;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  take(message: WireEventMessage, options: { readonly isPast: boolean }): Promise<void>;
+  /** A kept message reads otherwise now. */
+  edited(message: WireEventMessage): Promise<void>;
+  removed(channelId: string, ts: string): Promise<void>;
+}
+
+export interface Missed {
+  readonly ts: string;
+  /** The newest reply in its thread. */
+  readonly latest: string | null;
+  readonly message: WireEventMessage;
+}
+
+export type Pace = () => Promise<void>;

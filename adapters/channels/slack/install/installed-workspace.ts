@@ -1,0 +1,40 @@
+import { webApi } from '@slack/bolt';
+import type { Log } from '../../../../src/index.ts';
+import type { SlackSettings } from '../settings.ts';
+import { clientOptions } from '../web.ts';
+import type { Workspace } from '../workspace.ts';
+import type { Installation } from './installations.ts';
+
+export interface InstalledWorkspace {
+  readonly workspace: Workspace;
+  /** From now on every call is made with this token. */
+  use(token: string): void;
+}
+
+export interface InstalledParts {
+  readonly settings: Pick<SlackSettings, 'api_url'>;
+  readonly log: Log;
+  readonly secret: string;
+}
+
+/** A workspace that installed the app. Its token may change while the bot runs. */
+export function installedWorkspace(
+  { teamId, botUserId, botId, token: first }: Installation,
+  { settings, log, secret }: InstalledParts,
+): InstalledWorkspace {
+  let token = first;
+  const withToken: webApi.FetchFunction = (url, request) =>
+    fetch(url, { ...request, headers: { ...request?.headers, Authorization: `Bearer ${token}` } });
+  const web = new webApi.WebClient(undefined, { ...clientOptions(settings, log), fetch: withToken });
+  return {
+    workspace: {
+      ...{ web, teamId, userId: botUserId, botId, secret },
+      get token() {
+        return token;
+      },
+    },
+    use(next) {
+      token = next;
+    },
+  };
+}

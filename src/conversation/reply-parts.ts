@@ -1,0 +1,34 @@
+import type { Profiles } from '../context/profile.ts';
+import type { ConversationKey, Entry } from '../domain/message.ts';
+import type { Channel } from '../ports/channel.ts';
+import type { ContextEngine, ContextProfile, VolatileSection } from '../ports/engine.ts';
+import type { Claim, ContextSnapshot } from '../ports/store.ts';
+import type { Services, TextLog } from '../services.ts';
+import type { ToolRegistry } from '../tools/registry.ts';
+
+export interface ReplyParts {
+  readonly services: Services;
+  readonly profiles: Profiles;
+  readonly tools: Pick<ToolRegistry, 'run'>;
+  engineFor(profile: ContextProfile): ContextEngine;
+  channelOf(conversation: ConversationKey): Channel | null;
+  /** What stands beside the newest message only: recalled memories, the clock. */
+  volatileFor(reading: Omit<Reading, 'profile'>): Promise<readonly VolatileSection[]>;
+  readonly logText: TextLog;
+  /** Aborts turns that still run when the time to stop is over; their debt stays for the next start. */
+  readonly signal: AbortSignal;
+}
+
+/** A turn that may begin: its claim, the view as it is now, and the way to see what becomes of it meanwhile. */
+export interface Opening {
+  readonly claim: Claim;
+  readonly snapshot: ContextSnapshot;
+  latest(): Promise<ContextSnapshot | null>;
+}
+
+/** What one turn reads. */
+export interface Reading {
+  readonly profile: ContextProfile;
+  readonly snapshot: ContextSnapshot;
+  readonly newest: Entry;
+}

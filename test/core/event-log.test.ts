@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { logEvent } from '../../src/event-log.ts';
+import { logEvent } from '../../src/bot/event-log.ts';
 import type { Drop } from '../../src/index.ts';
 import { recordLog } from '../fixtures/channel-kit.ts';
 

@@ -7,6 +7,7 @@ import { expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '..');
 
+// Shows: W14
 it('what cannot be tried on a machine is counted, and said in words once for each reason', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'strata-skipped-'));
   const tests = [

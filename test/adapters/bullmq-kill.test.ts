@@ -73,6 +73,7 @@ async function until(condition: () => boolean, limitMs = 20_000): Promise<number
 
 /** What must hold when a process that works is gone from one moment to the next. */
 function killed(url: () => string): void {
+  // Shows: W6
   it('leaves its job to another one within ten seconds, and a second kill is not the end of it', async () => {
     await using place = openPlace(url());
     const times: number[] = [];
@@ -89,6 +90,7 @@ function killed(url: () => string): void {
     expect(Math.max(...times)).toBeLessThan(RESUME_LIMIT_MS);
   });
 
+  // Shows: W5
   it('loses no look that was asked for while it worked', async () => {
     await using place = openPlace(url());
     const worker = await place.start(60_000);

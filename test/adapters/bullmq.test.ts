@@ -22,6 +22,7 @@ function contractOn(name: string, url: () => string): void {
   });
 }
 
+// Shows: W13
 describe('on js-redis-server', () => {
   let mock: RedisMock;
   beforeAll(async () => {

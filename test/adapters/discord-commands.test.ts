@@ -301,6 +301,7 @@ describe('the commands in Discord', () => {
     });
   });
 
+  // Shows: K
   test('turn the pages of a list, for the person who asked alone', async () => {
     await withChannel({}, async ({ double, sink }) => {
       const pageOf = (number: number) => ({ path: ['memory', 'list'], options: { page: String(number) } });
@@ -405,6 +406,7 @@ describe('the commands in Discord', () => {
     });
   });
 
+  // Shows: R28
   test('serve nobody whom the lists keep out, buttons and completions included', async () => {
     const state = createState();
     const sealed = await createButtons({
@@ -453,6 +455,7 @@ describe('the menus of a message', () => {
     });
   });
 
+  // Shows: G
   test('"Forget this" asks, and is for its author and those who manage the place', async () => {
     await withChannel({}, async ({ double, sink }) => {
       const own = message({ channel_id: GENERAL, author: ADA, content: 'my secret' });
@@ -477,6 +480,7 @@ describe('the registration of the commands', () => {
     await channel.stop();
   };
 
+  // Shows: R30
   test('is written when something changed, and only then', async () => {
     const double = await startDiscord();
     const state = createState();

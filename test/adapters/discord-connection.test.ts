@@ -285,6 +285,7 @@ describe('several bots in one process', () => {
 });
 
 describe('addresses of another server', () => {
+  // Shows: N
   test('are used for REST and, when it is given, for the gateway', async () => {
     await withDouble({}, async (double) => {
       const other = await startDiscord();

@@ -51,6 +51,7 @@ describe('a message of Discord', () => {
     expect(map({ content: 'x', webhook_id: '5' })?.author.kind).toBe('bot');
   });
 
+  // Shows: C6
   test('addresses the bot by name, by its role or by a reply, but not by @everyone or in passing', () => {
     expect(map({ content: `<@${BOT.id}> hi`, mentions: [BOT] })?.addressesBot).toBe(true);
     expect(map({ content: `<@&${BOT_ROLE}> hi`, mention_roles: [BOT_ROLE] })?.addressesBot).toBe(true);
@@ -84,6 +85,7 @@ describe('a message of Discord', () => {
     expect(inbound?.text).toBe('look\n[image not shown, 5.0 MB: big.png]\n[image not shown, 0.0 MB: drawing.svg]');
   });
 
+  // Shows: C7
   test('marks stickers, polls and what was forwarded', () => {
     expect(map({ sticker_items: [{ id: '1', name: 'Wumpus', format_type: 1 }] })?.text).toBe('[sticker: Wumpus]');
     const poll = {

@@ -36,6 +36,7 @@ async function withChannel(
 const sent = (double: DiscordDouble) => double.rest.sent('POST', /messages$/);
 
 describe('a post', () => {
+  // Shows: D
   test('rings for nobody, unfolds no link, carries an enforced nonce, and refers to what it answers', async () => {
     await withChannel({}, async ({ double, channel }) => {
       const question = double.say(GENERAL, ADA, 'a question');
@@ -65,6 +66,7 @@ describe('a post', () => {
     });
   });
 
+  // Shows: C4
   test('that a crash made uncertain is not doubled, by its nonce', async () => {
     await withChannel({}, async ({ double, channel }) => {
       const one = await channel.post(post(), { signal });
@@ -144,6 +146,7 @@ describe('a post', () => {
     });
   });
 
+  // Shows: L
   test('waits for the end of a rate limit, and is tried again when Discord fails', async () => {
     await withChannel({}, async ({ double, channel }) => {
       double.rest.limit('POST', /messages$/, { forMs: 700 });
@@ -230,6 +233,7 @@ describe('the typing sign', () => {
     expect(signs).toBe(1);
   });
 
+  // Shows: C11
   test('is refreshed, one request at a time, and not for ever', async () => {
     const waiting: (() => void)[] = [];
     let running = 0;
@@ -371,6 +375,7 @@ describe('a reply while it is written', () => {
     });
   });
 
+  // Shows: I
   test('is posted whole when the draft is gone', async () => {
     await withChannel({ table: streaming }, async ({ double, channel }) => {
       channel.show(conversation, { kind: 'draft', text: 'thinking' });

@@ -41,6 +41,7 @@ async function withChannel(
 }
 
 describe('where something is said', () => {
+  // Shows: F
   test('each channel, thread and direct message is a conversation, with the audience that its permissions make', async () => {
     const double = await startDiscord();
     double.addChannel(thread({ id: THREAD, guild_id: GUILD, parent_id: GENERAL }));
@@ -144,6 +145,7 @@ describe('who is heard', () => {
 });
 
 describe('what is said', () => {
+  // Shows: C8
   test("edits and deletions reach the bot, Discord's own changes do not", async () => {
     await withChannel({}, async ({ double, sink }) => {
       const said = double.say(GENERAL, ADA, 'I drnk tea');
@@ -299,6 +301,7 @@ function snowflakeMessage(content: string) {
 }
 
 describe('what was missed', () => {
+  // Shows: B20, C2
   test('while the process was down is read at the next start, in order and before anything new', async () => {
     const double = await startDiscord();
     const [state, sink] = [createState(), recordSink()];
@@ -360,6 +363,7 @@ describe('what was missed', () => {
     await double.close();
   });
 
+  // Shows: J
   test('by a session that Discord gave up (op 9) is read too', async () => {
     await withChannel({}, async ({ double, sink }) => {
       double.say(GENERAL, ADA, 'before');
@@ -395,6 +399,7 @@ describe('what was missed', () => {
     await double.close();
   });
 
+  // Shows: B
   test('is bounded: of more than that the newest are read, with a line in the log', async () => {
     const double = await startDiscord();
     const sink = recordSink();

@@ -57,6 +57,7 @@ const markdown = fc
 const limit = fc.constantFrom(200, 500, 2000);
 
 describe('a long reply', () => {
+  // Shows: C
   test('joined again gives the text, whatever it holds', () => {
     fc.assert(
       fc.property(markdown, limit, (text, most) => {
@@ -84,6 +85,7 @@ describe('a long reply', () => {
     );
   });
 
+  // Shows: C3
   test('closes every code block that it opens, in each message', () => {
     fc.assert(
       fc.property(markdown, (text) => {

@@ -28,6 +28,7 @@ function messageIn(body: string): string | null {
 }
 
 describe('classify', () => {
+  // Shows: P22
   test.each(overflows)('$name is an overflow', (refusal) => {
     expect(classify(thrown(refusal), now)).toMatchObject({ reason: 'overflow', windowTokens: refusal.windowTokens });
   });
@@ -49,6 +50,7 @@ describe('classify', () => {
     expect(classify(new Error('outer', { cause: thrown(refusal) }), now).reason).toBe(refusal.reason);
   });
 
+  // Shows: T20
   test('what the conversation says is no evidence', () => {
     const error = new APICallError({
       message: 'Bad Request',

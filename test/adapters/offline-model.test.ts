@@ -422,6 +422,7 @@ function summaryIn(parts: readonly ModelPart[]): string {
 }
 
 describe('maintenance', () => {
+  // Shows: S18
   test('a summary keeps decisions, names and numbers, drops greetings, and is clearly shorter', async () => {
     const summary = summaryIn(await partsOf(maintenance('compact')));
     expect(summary).toMatch(/decided to ship on Friday \(2026-11-27\) because the customer waits/);

@@ -95,6 +95,7 @@ describe('the pages for those who look after a process', () => {
     expect([response.status, await response.text()]).toEqual([200, 'ok\n']);
   });
 
+  // Shows: W31
   it('call a gateway ready without its queue, and a worker not', async () => {
     const [gateway, worker] = [await open('gateway'), await open('worker')];
     expect((await fetch(`${worker}/readyz`)).status).toBe(200);
@@ -145,6 +146,7 @@ describe('the pages for those who look after a process', () => {
     expect(text).toContain('nodejs_eventloop_lag');
   });
 
+  // Shows: W32
   it('count what should seldom happen: stale and failed work, by tier, and what comes late', async () => {
     const url = await open();
     const run: MaintenanceRun = {
@@ -186,6 +188,7 @@ describe('the pages for those who look after a process', () => {
     expect(sampleOf(text, 'strata_replies_owed')).toBe(0);
   });
 
+  // Shows: R23
   it('tell nothing of people and conversations', async () => {
     const url = await open();
     await say(1);

@@ -257,6 +257,7 @@ describe('the check of a store', () => {
     migrations: 9,
   };
 
+  // Shows: W17
   it.each([
     ['version', { version: 130_011, release: '13.11' }, 0, 'Use Postgres 14'],
     ['rights', { may_create: false }, 0, 'grant create on schema'],

@@ -59,6 +59,7 @@ describe('on a Postgres server', () => {
       return storage;
     };
 
+    // Shows: W24
     it('makes the tables once when several start at once', async () => {
       const ends = await Promise.all(Array.from({ length: 4 }, async () => (await once(start('open'), 'exit'))[0]));
       expect(ends).toEqual([0, 0, 0, 0]);
@@ -67,6 +68,7 @@ describe('on a Postgres server', () => {
       expect(done).toContain('0001_core');
     }, 60_000);
 
+    // Shows: W18
     it('numbers what two append to one conversation without gaps, and keeps a message that both got once', async () => {
       const kits = (await Promise.all([open(), open()])).map(createKit);
       const sent = Array.from({ length: 200 }, (_, n) => `x${n}`);
@@ -128,6 +130,7 @@ describe('on a Postgres server', () => {
       expect(await other.store.memories.list({ reader: READER, limit: 100, offset: 0 })).toEqual([]);
     });
 
+    // Shows: W19
     it('keeps every message that was acknowledged, once and in a row, through kills', async () => {
       await open();
       const acknowledged: string[] = [];
@@ -159,6 +162,7 @@ describe('on a Postgres server', () => {
   });
 
   describe('a server that stops', () => {
+    // Shows: W20
     it.skipIf(DATABASE_URL !== undefined)(
       'refuses while it is gone, loses nothing, and comes back by itself',
       async () => {

@@ -79,6 +79,7 @@ function boardOn(url: () => string): void {
     expect((await fetch(`${site.url}/livez`)).status).toBe(200);
   });
 
+  // Shows: W15
   it('lets nobody change it', async () => {
     await using site = await openSite(bullMqAdapter, url());
     const before = await kicked(site, 8);
@@ -119,6 +120,7 @@ describe('the queue on Redis', () => {
     await kicked(site, 9);
   });
 
+  // Shows: W16
   it('is judged by the doctor', async () => {
     const admin = new Redis(server.url);
     const wrong = async () => (await bullMqAdapter.check(server.url)).filter(({ severity }) => severity !== 'ok');

@@ -152,6 +152,7 @@ describe('slash commands', () => {
     expect(bot.sink.commands).toEqual([]);
   });
 
+  // Shows: R28
   test('so are those who click, and who open the menu of a message or the App Home', async () => {
     await start({ users: { deny: [BOB] } });
     const user = { id: BOB, team_id: TEAM };
@@ -228,6 +229,7 @@ describe('answers', () => {
     expect(JSON.stringify((await answered())['blocks'])).toContain(shown);
   });
 
+  // Shows: K
   test('a page replaces the list; an edit asks in a form; what cannot be undone is confirmed in one', async () => {
     await start();
     bot.sink.answer = ({ path }) => (path[1] === 'show' ? { ...plain, text: 'Ada drinks tea' } : list);

@@ -43,6 +43,7 @@ describe('Socket Mode', () => {
     await until('it is renewed', () => slack.opened() === 3, 15_000);
   }, 30_000);
 
+  // Shows: J
   test('reads from history what was said while every socket was lost', async () => {
     const bot = await start({ table: { sockets: 1 } });
     slack.say(GENERAL, ADA, 'before');
@@ -232,6 +233,7 @@ describe('running it', () => {
     });
   });
 
+  // Shows: N
   test('the address of the API is a setting, for both transports and for the doctor', async () => {
     const port = await freePort();
     await start({ table: { transport: 'http', http: { host: '127.0.0.1', port } } });

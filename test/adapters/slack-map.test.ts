@@ -50,6 +50,7 @@ describe('a message of Slack', () => {
     expect(map({ text: '' })).toBeNull();
   });
 
+  // Shows: C6
   test('does not address the bot by @channel, @here or a group', () => {
     for (const call of ['<!channel>', '<!here>', '<!everyone>', '<!subteam^S1|@team>'])
       expect(map({ text: `${call} look` })?.addressesBot).toBe(false);
@@ -124,6 +125,7 @@ describe('a message of Slack', () => {
     expect(text({ text: '', blocks: [{ type: 'rich_text', elements: [line] }] })).toBe('due on Monday');
   });
 
+  // Shows: C7
   test('quotes what was shared, and passes over previews', () => {
     expect(text({ text: 'see', attachments: [{ from_url: 'https://a.example', title: 'A', text: 'Ad' }] })).toBe('see');
     expect(text({ text: 'see', attachments: [{ is_share: true, author_name: 'Bob', text: 'do it\nnow' }] })).toBe(

@@ -55,6 +55,7 @@ describe('a reply', () => {
     expect(JSON.stringify(sent?.['blocks'])).toContain('"rich_text"');
   });
 
+  // Shows: D
   test('rings for nobody, whatever the model writes', async () => {
     const bot = await start();
     const text = `<!channel> <!here> <@${ADA}> <!subteam^S1|team> \`<!everyone>\`\n\n<!channel>\n\n- <@${ADA}>`;
@@ -99,6 +100,7 @@ describe('a reply', () => {
     expect(Date.now() - began).toBeLessThan(5_000);
   });
 
+  // Shows: C4
   test('that may have been posted before a crash is looked for, in channels and threads, and not posted twice', async () => {
     const bot = await start();
     const conversation = await ask(bot);
@@ -131,6 +133,7 @@ describe('a reply', () => {
     expect(slack.posted(GENERAL).at(-1)?.['text']).toContain('The story.');
   });
 
+  // Shows: L
   test('whose answer was lost on its way is not posted again by itself, and found by the next attempt', async () => {
     const bot = await start();
     slack.fail('chat.postMessage', { lost: true });
@@ -182,6 +185,7 @@ describe('a reply', () => {
 });
 
 describe('while the model works', () => {
+  // Shows: C11
   test('a status stands under the thread and goes away', async () => {
     const bot = await start();
     const conversation = await ask(bot);
@@ -216,6 +220,7 @@ describe('while the model works', () => {
     expect(again.platformMessageId).toBe(platformMessageId);
   });
 
+  // Shows: I
   test('a stream that has expired loses nothing', async () => {
     const bot = await start({ table: streaming });
     const conversation = await ask(bot);
@@ -290,6 +295,7 @@ describe("Slack's agent surface", () => {
     expect((await said(bot, 'public.')).text).toBe('In public.');
   });
 
+  // Shows: H
   test('older apps are greeted in the thread of the assistant, which tells what is looked at', async () => {
     const bot = await start({ table: { surface: 'classic' } });
     const thread = { user_id: ADA, channel_id: DIRECT, thread_ts: '1700000000.000100', context: {} };

@@ -126,6 +126,7 @@ test('of a thread under somebody whom the lists keep out nothing is read along',
 });
 
 describe('who can read it', () => {
+  // Shows: F
   test('direct messages, private channels and public channels are told apart, shared ones are private', async () => {
     const bot = await start();
     for (const channel of [GENERAL, STAFF, SHARED, DIRECT]) slack.say(channel, ADA, `in ${channel}`);
@@ -280,6 +281,7 @@ describe('what is taken', () => {
 });
 
 describe('edits and deletions', () => {
+  // Shows: C8
   test('reach the conversation that holds the message', async () => {
     const bot = await start();
     const message = slack.say(GENERAL, ADA, 'I like te');
@@ -390,6 +392,7 @@ describe('files', () => {
 });
 
 describe('what was missed', () => {
+  // Shows: C2
   test('is read at the next start: in channels, in threads that were known, and in threads that began meanwhile', async () => {
     const sink = recordSink();
     const state = createState();
@@ -407,6 +410,7 @@ describe('what was missed', () => {
     expect(sink.messages.map(({ isPast }) => isPast ?? false)).toEqual([false, false, false, false]);
   });
 
+  // Shows: B
   test('is read page by page within the rate that is granted', async () => {
     const sink = recordSink();
     const first = await start({ sink });

@@ -29,6 +29,7 @@ const piece = fc.oneof(
 const markdown = fc.array(piece, { maxLength: 60 }).map((parts) => parts.join(''));
 
 describe('a reply is cut', () => {
+  // Shows: C
   test('into bodies within the limit, without half characters, that hold every word of it', () => {
     fc.assert(
       fc.property(markdown, fc.integer({ min: 60, max: 400 }), (text, limit) => {
@@ -45,6 +46,7 @@ describe('a reply is cut', () => {
     );
   });
 
+  // Shows: C3
   test('between paragraphs and sentences, and code blocks are closed and opened again', () => {
     const code = Array.from({ length: 300 }, (_, index) => `const value${index} = ${index};`).join('\n');
     const bodies = split(`Look:\n\n\`\`\`js\n${code}\n\`\`\`\n\nDone.`);
@@ -77,6 +79,7 @@ describe('a reply is cut', () => {
 describe('Markdown becomes what Slack shows', () => {
   const elements = (text: string) => JSON.parse(JSON.stringify(format(text).blocks));
 
+  // Shows: C9
   test('styles, links, code, lists, quotes, tables and rules', () => {
     expect(format('**bold** _it_ ~~no~~ `x < y` [home](https://a.example)').text).toBe(
       '*bold* _it_ ~no~ `x &lt; y` <https://a.example|home>',

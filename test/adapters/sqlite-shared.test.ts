@@ -41,6 +41,7 @@ describe('a file that processes share', () => {
     await expect(open(true)).rejects.toMatchObject({ code: 'STORE_LOCKED' });
   });
 
+  // Shows: W22
   it('gives each message its own number, whoever stores it', async () => {
     const kits = [createKit(await open(true)), createKit(await open(true)), createKit(await open(true))];
     const results = await Promise.all(

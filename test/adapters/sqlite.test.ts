@@ -56,6 +56,7 @@ describe('sqlite', () => {
       await (await open()).store.close();
     });
 
+    // Shows: W23
     it('refuses a second process, and is not blocked by one that was killed', async () => {
       const holder = start('hold');
       await once(holder.stdout, 'data');
@@ -69,6 +70,7 @@ describe('sqlite', () => {
     });
   });
 
+  // Shows: P32
   it('keeps every message that it acknowledged, once and in a row, through kills', async () => {
     const acknowledged = new Map<string, string>();
     for (let round = 0; round < 3; round++) {
@@ -96,6 +98,7 @@ describe('sqlite', () => {
     await store.close();
   }, 60_000);
 
+  // Shows: W21
   it('undoes only the unit that failed when many share a disk write', async () => {
     const { store } = await open();
     const kit = createKit({ store } as Parameters<typeof createKit>[0]);

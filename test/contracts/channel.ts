@@ -221,6 +221,7 @@ export function channelContract({ name, open, platform }: ChannelContract): void
       expect(sink.messages.map(({ text }) => text)).toEqual(['before']);
     });
 
+    // Shows: M
     test('lets a running call of the bot end before it has stopped', async () => {
       await started();
       const release = Promise.withResolvers<void>();

@@ -41,6 +41,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
     });
 
   describe(`the ${name} engine`, () => {
+    // Shows: O1
     it('says what it is', async () => {
       await using place = await open();
       const { id, name: title, version, ownsCompaction } = place.engine.info;
@@ -48,6 +49,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
       expect(typeof ownsCompaction).toBe('boolean');
     });
 
+    // Shows: O5
     it('answers to a start, with a reason when there was nothing to do', async () => {
       await using place = await open();
       const snapshot = await place.tell(talk(2));
@@ -56,6 +58,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
       }
     });
 
+    // Shows: O7
     it('takes in each message once', async () => {
       await using place = await open();
       const snapshot = await place.tell(talk(2));
@@ -65,6 +68,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
       expect((await place.engine.ingest({ ...ingest, seq: 4 })).ingested).toBe(true);
     });
 
+    // Shows: O9
     it('shows the messages in order, ending with the newest ask', async () => {
       await using place = await open();
       const assembly = await assemble(place.engine, await place.tell(talk(3)), { readUpto: 5 });
@@ -73,6 +77,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
       expect(assembly.messages.at(-1)?.role).toBe('user');
     });
 
+    // Shows: O10
     it('measures what it returns, with the window of the model in use', async () => {
       await using place = await open();
       const snapshot = await place.tell(talk(5));
@@ -89,6 +94,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
       }
     });
 
+    // Shows: O11
     it('names every part of the view with its source, its reason and its tokens', async () => {
       await using place = await open();
       const volatile = [{ key: 'clock', text: 'It is noon.', source: 'clock', reason: 'always', memoryIds: [] }];
@@ -106,6 +112,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
       expect(messages.some(({ role }) => role === 'tool')).toBe(false);
     });
 
+    // Shows: P24, T5
     it('keeps the steps of the running turn, in the tool loop too', async () => {
       await using place = await open();
       const steps = round('x', 'found');
@@ -135,6 +142,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
       );
     });
 
+    // Shows: B7, Q15
     it('says plainly that a window is too small for even the newest message', async () => {
       await using place = await open();
       const snapshot = await place.tell(talk(1));
@@ -144,6 +152,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
       });
     });
 
+    // Shows: P20
     it('keeps head and tail of a single message that is larger than the window', async () => {
       await using place = await open();
       const snapshot = await place.tell(
@@ -157,6 +166,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
       expect(measurement.ratio).toBeGreaterThan(0.5);
     });
 
+    // Shows: O16
     it('frees room after the provider refused, and says what it did', async () => {
       await using place = await open();
       const snapshot = await place.tell(talk(30));
@@ -170,6 +180,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
       expect(after.measurement.used).toBeLessThan(before.measurement.used);
     });
 
+    // Shows: O21
     it('frees room after a refusal even when one message is all there is, and once only', async () => {
       await using place = await open();
       const snapshot = await place.tell(talk(1, { text: 'lorem ipsum '.repeat(1000) }));
@@ -184,6 +195,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
       expect(next.measurement.used).toBeGreaterThan(after.measurement.used);
     });
 
+    // Shows: O3
     it('answers at once whether maintenance is due, while the last one hangs', async () => {
       await using place = await open();
       const snapshot = await place.tell(talk(30));
@@ -210,6 +222,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
       expectWhole(await place.snapshot());
     });
 
+    // Shows: O43
     it('lets go of everything at the end', async () => {
       await using place = await open();
       await place.engine.dispose();

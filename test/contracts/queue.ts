@@ -48,6 +48,7 @@ export function queueContract(name: string, options: QueueContractOptions): void
       expect(seen).toEqual([7]);
     });
 
+    // Shows: W4
     it('runs one look at a time for a conversation, and one more for any number of kicks meanwhile', async () => {
       const gate = createGate();
       let running = 0;
@@ -188,6 +189,7 @@ export function queueContract(name: string, options: QueueContractOptions): void
       expect(queue.stats().trouble).toBeNull();
     });
 
+    // Shows: W7
     it('lets other conversations work while one is rejected again and again', async () => {
       const seen = new Set<number>();
       queue.process(
@@ -202,6 +204,7 @@ export function queueContract(name: string, options: QueueContractOptions): void
       expect([...seen]).toEqual([2, 3]);
     });
 
+    // Shows: S13
     it('returns from a kick before the handler does anything', async () => {
       let begun = false;
       queue.process(
@@ -260,6 +263,7 @@ export function queueContract(name: string, options: QueueContractOptions): void
       expect(performance.now() - start).toBeLessThan(3000);
     });
 
+    // Shows: W12
     it('closes even when a handler heeds no abort', async () => {
       queue.process(() => new Promise(() => undefined), { concurrency: 1, signal: stop.signal });
       queue.kick(1);

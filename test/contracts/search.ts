@@ -59,6 +59,7 @@ export function searchContract(name: string, options: StoreContractOptions): voi
         expect(await find(id, 'the who')).toContain(2);
       });
 
+      // Shows: Q28
       it('finds words inside sentences of scripts without spaces', async () => {
         const id = await tell([
           '来週は東京に行きます',

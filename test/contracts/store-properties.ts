@@ -41,6 +41,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 /** I1, I2 and I4 over random histories: what the store owes whatever comes in which order. */
 export function storeProperties(create: () => Promise<Made>): void {
   describe('properties', () => {
+    // Shows: I4, S29
     it('keeps the stack whole and late results without effect, whatever happens', async () => {
       const histories = fc.array(step, { minLength: 5, maxLength: 60 });
       await fc.assert(

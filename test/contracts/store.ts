@@ -136,6 +136,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
     describe('a turn', () => {
       const asked = () => kit.say('question', { wantsReply: true, claimLeaseMs: 500 });
 
+      // Shows: O8
       it('commits entries, posts, usage, calibration and the end of its claim together', async () => {
         const { claim, conversation } = await asked();
         if (claim === null) throw new Error('no claim');
@@ -437,6 +438,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect(cut?.conversation).toEqual(await kit.get(id));
       });
 
+      // Shows: Q23
       it('reads a range up to the limit, and picks single entries', async () => {
         const { id } = await kit.fill(6);
         const seqs = async (fromSeq: number, toSeq: number, limit: number) =>
@@ -487,6 +489,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect(await store.summaries.find('nothing' as SummaryId)).toBeNull();
       });
 
+      // Shows: R3, W25
       it('stores nothing of a late, duplicate or stale result', async () => {
         const { id } = await kit.fill(8);
         const held = await kit.claim('maintenance', id);
@@ -1133,6 +1136,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
     });
 
     describe('journal and state', () => {
+      // Shows: A24
       it('sums usage by purpose and model', async () => {
         const { id } = await kit.fill(1);
         const row = {
@@ -1154,6 +1158,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         ]);
       });
 
+      // Shows: Q25
       it('keeps the newest 100 runs of a conversation', async () => {
         const { id } = await kit.fill(1);
         const there = await kit.fill(1, THERE);

@@ -88,6 +88,7 @@ describe('/status', () => {
     expect(field(status, 'Stack')).toMatch(/\d+ summar(y|ies) \(\d+ of level \d/);
   });
 
+  // Shows: Q22, R6
   test('shows a failed job with its next attempt, and a model that is left alone', async () => {
     const offline = createOfflineModel();
     const model: ChatModel = {
@@ -114,6 +115,7 @@ describe('/status', () => {
 });
 
 describe('/context', () => {
+  // Shows: P30
   test('shows every part of the view with source, reason and tokens, and the text of each', async () => {
     await using world = await openWorld();
     await world.say('Hello, my name is Ada and I live in Riga.');
@@ -131,6 +133,7 @@ describe('/context', () => {
     expect((await world.type('/context detail tial')).text).toContain('did you mean tail?');
   });
 
+  // Shows: T37
   test('changes with the thresholds', async () => {
     const compaction = { background_threshold: 0.5, aggressive_threshold: 0.6, emergency_threshold: 0.7 };
     const agents = [{ id: 'main', compaction: { ...compaction, ...REST } }];
@@ -143,6 +146,7 @@ describe('/context', () => {
 const REST = { stack_share: 0.15, model: 'auto', timeout_seconds: 60, idle_minutes: 10 };
 
 describe('/summaries and /transcript', () => {
+  // Shows: Q24, R24
   test('go down to the raw messages', async () => {
     await using world = await openWorld();
     await talk(world, 30);
@@ -219,6 +223,7 @@ describe('/summaries and /transcript', () => {
 const readKey = (text: string) => text as World['place'];
 
 describe('/compact', () => {
+  // Shows: Q21
   test('summarises now, and says what came of it', async () => {
     await using world = await openWorld();
     await world.say('Hello.');
@@ -231,6 +236,7 @@ describe('/compact', () => {
     expect(cells(await world.type('/summaries')).length).toBeGreaterThanOrEqual(1);
   });
 
+  // Shows: R23
   test('is for those who manage the place', async () => {
     await using world = await openWorld({ audience: 'public' });
     await world.say('Hello.');
@@ -441,6 +447,7 @@ describe('/privacy', () => {
 });
 
 describe('/reset', () => {
+  // Shows: S21, T39
   test('empties the view, and keeps archive and memories', async () => {
     await using world = await openWorld();
     await world.say('My name is Ada and I prefer tea.');
@@ -457,6 +464,7 @@ describe('/reset', () => {
 });
 
 describe('every reply', () => {
+  // Shows: A33
   test('holds no control character, whatever was said', async () => {
     await using world = await openWorld();
     await world.say('My name is \u001b[31mAda\u001b[0m\u0007 and I prefer \u009b2Jtea\u202e.');
@@ -472,6 +480,7 @@ describe('every reply', () => {
     }
   });
 
+  // Shows: T38
   test('fits the limits of the platforms: 25 fields, 8 rows, texts below 2000 characters', async () => {
     await using world = await openWorld();
     await world.say(`A long one: ${'word '.repeat(1500)}`);

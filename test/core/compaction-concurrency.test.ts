@@ -34,6 +34,7 @@ function blocked(then: Script = faithful) {
 }
 
 describe('while a compaction runs', () => {
+  // Shows: B1, R2, S14, T10
   it('every message that arrives is in exactly one of summary and tail afterwards (T10, B1)', async () => {
     const { model, go } = blocked();
     await using world = await createWorld({ model });
@@ -52,6 +53,7 @@ describe('while a compaction runs', () => {
     expect(conversation.nextSeq).toBe(32);
   });
 
+  // Shows: B13, T11
   it('a reset makes its result worthless: nothing of it is stored (T11, B13)', async () => {
     const { model, go } = blocked();
     await using world = await createWorld({ model });
@@ -69,6 +71,7 @@ describe('while a compaction runs', () => {
     await expectCovered(world);
   });
 
+  // Shows: T13
   it('an emergency and the finishing summary both survive (T13)', async () => {
     const { model, go } = blocked();
     await using world = await createWorld({ model });
@@ -139,6 +142,7 @@ describe('while a compaction runs', () => {
     await expectCovered(world);
   });
 
+  // Shows: B12
   it('stopping it changes nothing, and the next run does the work (B12)', async () => {
     const { model, go } = blocked();
     await using world = await createWorld({ model });
@@ -157,6 +161,7 @@ describe('while a compaction runs', () => {
 });
 
 describe('two workers', () => {
+  // Shows: S11
   it('only one of them works on a conversation; the other says so', async () => {
     const { model, go } = blocked();
     await using world = await createWorld({ model });
@@ -173,6 +178,7 @@ describe('two workers', () => {
     expect(world.of('maintenance.ended').filter(({ run }) => run.work === 'compact')).toHaveLength(1);
   });
 
+  // Shows: B2, T14
   it('a stalled one that returns late changes nothing (B2, T14)', async () => {
     const { model, go } = blocked();
     const slow = testClock();
@@ -214,6 +220,7 @@ describe('two workers', () => {
 });
 
 describe('kicks', () => {
+  // Shows: B3, S35, T31
   it('the same job twice gives one summary and one set of memories (B3, T31)', async () => {
     await using world = await createWorld();
     await world.say('FACT Ada keeps four bees.');
@@ -229,6 +236,7 @@ describe('kicks', () => {
     expect(world.model.requests).toHaveLength(calls);
   });
 
+  // Shows: T12
   it('many at once cause one compaction, and none of them waits for it (T12, B14)', async () => {
     const { model, go } = blocked();
     await using world = await createWorld({ model });

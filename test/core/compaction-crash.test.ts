@@ -67,6 +67,7 @@ async function killAndResume(directory: string, killAt: number): Promise<void> {
 }
 
 describe('a process that is killed with -9', () => {
+  // Shows: B4, T21
   it('at any event of a maintenance loses nothing, and the next one finishes the work (B4, T21)', async () => {
     let events = 0;
     await inDirectory(async (directory) => {

@@ -64,6 +64,7 @@ const bad: readonly (readonly [string, Script])[] = [
 ];
 
 describe('a summariser that', () => {
+  // Shows: B9, R5, R13, T15
   it.each(bad)('%s changes nothing that the conversation sees, and is tried again', async (_what, script) => {
     await using world = await createWorld({ model: scriptedModel(script, { window: 32_000 }) });
     await world.say('FACT Ada keeps four bees.');
@@ -95,6 +96,7 @@ describe('a summariser that', () => {
     await expectCovered(world);
   });
 
+  // Shows: P11
   it('hangs is given up after its time limit', async () => {
     await using world = await createWorld({
       model: scriptedModel(() => new Promise(() => undefined), { window: 32_000 }),
@@ -111,6 +113,7 @@ describe('a summariser that', () => {
     expect((await world.conversation()).failures).toBe(1);
   });
 
+  // Shows: Q18, R13
   it('needs a second, stricter try is told what was wrong', async () => {
     const model = scriptedModel(
       (request, { count }) =>
@@ -130,6 +133,7 @@ describe('a summariser that', () => {
 });
 
 describe('after failures', () => {
+  // Shows: P15
   it('waits twice as long each time, and not again before the time has come', async () => {
     await using world = await createWorld({ model: scriptedModel(failing('transient'), { window: 32_000 }) });
     await talk(world);
@@ -158,6 +162,7 @@ describe('after failures', () => {
     expect((await world.conversation()).nextAttemptAt).toBe(world.clock.now() + 45_000);
   });
 
+  // Shows: R14
   it('pauses the model for all conversations after five, across a restart, and says when it works again', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'strata-breaker-'));
     const model = scriptedModel(failing('transient'), { window: 32_000 });
@@ -192,6 +197,7 @@ describe('after failures', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
+  // Shows: B10
   it('an auth failure pauses the model at once, and writes nothing (B10)', async () => {
     await using world = await createWorld({ model: scriptedModel(failing('auth'), { window: 32_000 }) });
     await talk(world);
@@ -225,6 +231,7 @@ describe('after failures', () => {
 });
 
 describe('a summariser with a small window', () => {
+  // Shows: P14, Q19, T18
   it('is given the range in consecutive parts: every message once, none passed over (T18)', async () => {
     await using world = await createWorld({ model: scriptedModel(faithful, { window: 2000 }), window: 8000 });
     await talk(world, 55);
@@ -241,6 +248,7 @@ describe('a summariser with a small window', () => {
     await expectCovered(world);
   });
 
+  // Shows: P13
   it('sees the head and the tail of a message that does not fit, and is told what is missing', async () => {
     await using world = await createWorld({ model: scriptedModel(faithful, { window: 2000 }), window: 8000 });
     await world.exchange(`BEGIN ${filler(5000)} END`, 'That was long.');
@@ -251,6 +259,7 @@ describe('a summariser with a small window', () => {
     await expectCovered(world);
   });
 
+  // Shows: O32
   it('that turns out smaller than it said gets less, within the same run', async () => {
     const model = scriptedModel(
       (request, options) => {
@@ -337,6 +346,7 @@ describe('a model', () => {
     expect(saved > 0).toBe(!name.includes('plain text'));
   });
 
+  // Shows: S19
   it('may call one tool after the other: everything is kept, the saved summary wins over later words', async () => {
     const steps: readonly Said[] = [
       { text: 'Let me see.', calls: [{ tool: 'memory_save', input: memory }] },
@@ -369,6 +379,7 @@ describe('a model', () => {
     expect((await world.snapshot()).stack[0]?.text).toBe(summary);
   });
 
+  // Shows: S24
   it('that calls for ever is stopped after ten steps', async () => {
     const model = scriptedModel(
       (_request, { count }) => ({
@@ -415,6 +426,7 @@ describe('a model', () => {
 });
 
 describe('what a run costs and brings', () => {
+  // Shows: O22
   it('is written down with the tokens before and after', async () => {
     await using world = await createWorld();
     await talk(world);

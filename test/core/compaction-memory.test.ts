@@ -37,6 +37,7 @@ async function memoriesOf(world: World) {
 const textsOf = async (world: World) => (await memoriesOf(world)).map(({ text }) => text).sort();
 
 describe('the stack', () => {
+  // Shows: R7, S30, T19
   it('still holds the facts of the first messages after five compactions and a condensing (T19)', async () => {
     await using world = await createWorld({ agent: { compaction: { stack_share: 0.1 } } });
     await world.exchange('FACT Ada was born in Turin.', 'Noted.');
@@ -60,6 +61,7 @@ describe('the stack', () => {
     expect(new Set(calls.flatMap(seqsIn)).size).toBe(calls.flatMap(seqsIn).length);
   });
 
+  // Shows: Q17
   it('keeps the parts of a condensed summary, down to the raw messages', async () => {
     await using world = await createWorld({ agent: { compaction: { stack_share: 0.05 } } });
     for (let rounds = 0; rounds < 12 && world.of('stack.condensed').length === 0; rounds += 1) {
@@ -75,6 +77,7 @@ describe('the stack', () => {
     expect((await store.transcript.read(id, { fromSeq: 1, toSeq: 2, limit: 2 })).map(({ seq }) => seq)).toEqual([1, 2]);
   });
 
+  // Shows: S36
   it('fills a gap oldest first, with its memories, and only then goes on', async () => {
     await using world = await createWorld();
     await world.exchange('FACT Ada was born in Turin.', 'Noted.');
@@ -120,6 +123,7 @@ describe('the stack', () => {
     await expectCovered(world);
   });
 
+  // Shows: T17
   it('leaves a run with very little to gain alone, whatever the threshold says', async () => {
     await using world = await createWorld({ agent: { persona: filler(1400) } });
     await world.exchange('Hello.', 'Hello!');
@@ -162,6 +166,7 @@ describe('extraction', () => {
     expect(world.of('memory.refused').map(({ reason }) => reason)).toContain('its sources were extracted before');
   });
 
+  // Shows: R33
   it('asks no model about a talk in which no person said anything new', async () => {
     await using world = await createWorld(idle);
     await world.exchange('FACT Ada keeps four bees.', 'How nice.');
@@ -289,6 +294,7 @@ describe('extraction', () => {
     expect(await world.conversation()).toMatchObject({ extractedUpto: 2, failures: 0 });
   });
 
+  // Shows: Q29, T32
   it('does not offer what the memory tools gave back as a source', async () => {
     await using world = await createWorld(idle);
     await world.exchange('What do I keep?', 'Bees.', [
@@ -306,6 +312,7 @@ describe('extraction', () => {
 });
 
 describe('a person who asks for a compaction', () => {
+  // Shows: O17
   it('gets the oldest half summarised below every threshold, with the wish as data', async () => {
     await using world = await createWorld({ window: 20_000 });
     await talk(world, 6);
@@ -321,6 +328,7 @@ describe('a person who asks for a compaction', () => {
     expect((await world.run({ trigger: 'queue' })).changed).toBe(false);
   });
 
+  // Shows: O30
   it('is told when there is too little, and when it failed, without holding anything else back', async () => {
     await using world = await createWorld({ window: 20_000 });
     await world.exchange('Hello.', 'Hello!');
@@ -345,6 +353,7 @@ describe('the sweeper', () => {
     });
   }
 
+  // Shows: O31, W1
   it('finds what is due although every kick was lost', async () => {
     await using world = await createWorld();
     await talk(world);
@@ -394,6 +403,7 @@ describe('the sweeper', () => {
     await sweeper.stop({ deadlineMs: 1000 });
   });
 
+  // Shows: R18
   it('reads the last words of this process before it ends, once', async () => {
     await using world = await createWorld();
     const sweeper = sweeperOf(world);
@@ -423,6 +433,7 @@ describe('the sweeper', () => {
     expect((await world.conversation()).maintainAt).not.toBeNull();
   });
 
+  // Shows: Q9, R32
   it('deletes what is older than it may be kept, and nothing else', async () => {
     await using world = await createWorld();
     await world.say('An old secret.');

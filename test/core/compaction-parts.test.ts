@@ -52,6 +52,7 @@ describe('a line of the transcript', () => {
     expect(reply?.text).toContain('reply to #1]');
   });
 
+  // Shows: S16
   it('shows calls, results and attachments as readable text', () => {
     const call = entry(5, '', {
       role: 'assistant',
@@ -74,6 +75,7 @@ describe('a line of the transcript', () => {
     expect(lineOf(entry(9, 'secret', { redactedAt: NOON }))).toBe('');
   });
 
+  // Shows: R22
   it('cannot be forged by text or name: every line that opens like one is one (property)', () => {
     const nasty = fc.array(
       fc.constantFrom(
@@ -218,6 +220,7 @@ describe('what a model answers', () => {
     expect(parseCandidate({ kind: 'fact', text: 'Ada is here.', importance })?.importance).toBe(expected);
   });
 
+  // Shows: S20
   it('is refused without a text or with a kind that does not exist', () => {
     expect(parseCandidate({ kind: 'fact' })).toBeNull();
     expect(parseCandidate({ kind: 'fact', text: '  ' })).toBeNull();
@@ -252,6 +255,7 @@ describe('what a model answers', () => {
     expect(answer.candidates).toHaveLength(1);
   });
 
+  // Shows: A19
   it('is read without its reasoning and its fence', () => {
     expect(plainAnswer('<think>Hm.</think>\nThey met.')).toBe('They met.');
     expect(plainAnswer('```\nThey met.\n```')).toBe('They met.');
@@ -269,6 +273,7 @@ describe('the audit', () => {
     nonce: 'abc',
   } as const;
 
+  // Shows: B8, T16
   it('accepts a summary exactly at its limit, and refuses one token more (T16)', () => {
     expect(limitFor(100)).toBe(95);
     expect(faultOf({ ...good, tokens: 95 })).toBeNull();
@@ -292,6 +297,7 @@ describe('the audit', () => {
     );
   });
 
+  // Shows: Q16
   it('knows which share of the identifiers was kept', () => {
     expect(identifiersKept('Ticket ABC-12 is open.', 'ABC-12 and port 8080')).toBe(0.5);
     expect(identifiersKept('Nothing.', 'nothing to keep')).toBe(1);
@@ -371,6 +377,7 @@ describe('a compactor', () => {
     };
   }
 
+  // Shows: B14, S12
   it('asks once for a threshold that is met three times while a job runs, and once more when it has ended (B14)', async () => {
     await using subject = await watched();
     subject.compactor.judged(judgement);

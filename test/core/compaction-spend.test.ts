@@ -31,6 +31,7 @@ async function editAndRun(world: World, times: number): Promise<number> {
 const spent = async (world: World) => await spentOn(world.services, await world.conversation());
 
 describe('what a conversation may cost', () => {
+  // Shows: R14
   it('ends what goes round in circles, says so, and goes on when the hour is over', async () => {
     await using world = await createWorld();
     await restless(world);

@@ -9,6 +9,7 @@ async function talk(world: World, exchanges = 12): Promise<void> {
 }
 
 describe('compaction of a full view', () => {
+  // Shows: P4
   it('replaces the oldest part of the tail by a summary, and leaves every entry in the transcript', async () => {
     await using world = await createWorld();
     await talk(world);

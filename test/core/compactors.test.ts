@@ -42,6 +42,7 @@ async function overhear({ world, compactors, rest }: Awaited<ReturnType<typeof w
 }
 
 describe('the compactors', () => {
+  // Shows: S1
   it('watch a channel in which nobody is answered, and ask once when it is full', async () => {
     await using subject = await watched();
     await overhear(subject, 6);
@@ -56,6 +57,7 @@ describe('the compactors', () => {
     expect(tiers.length).toBeGreaterThan(0);
   });
 
+  // Shows: O28
   it('ask again after a job ended, because more was said while it ran', async () => {
     await using subject = await watched();
     await overhear(subject, 36);
@@ -84,6 +86,7 @@ describe('the compactors', () => {
     expect(subject.looks).toHaveLength(before);
   });
 
+  // Shows: S2
   it('hear of a turn by its verdict, and measure nothing while nothing is due', async () => {
     let asked = 0;
     await using subject = await watched();

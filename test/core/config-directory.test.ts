@@ -50,6 +50,7 @@ test('characters of patterns other than * stand for themselves', () => {
   expect(agents.agentFor(key('slack:Tx1:a')).id).toBe('main');
 });
 
+// Shows: S7
 test('a route overrides mode and single thresholds in its conversations only', () => {
   const agents = directory({
     id: 'main',

@@ -33,6 +33,7 @@ function expectedLines(table: string, schema: z.ZodObject, values: object): read
 
 const plain = text.split('\n').filter((line) => line !== '');
 
+// Shows: S31
 test('the shipped file has every key, in the order of the schema, at its default, with its description above', () => {
   const expected = [
     ...expectedLines('defaults', agentSchema, agentDefaults),

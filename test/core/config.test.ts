@@ -93,6 +93,7 @@ id = "two"
 max_steps = 5
 `;
 
+  // Shows: S32
   test('hard-coded < [defaults] < [[agents]], tables merged key by key, lists replaced', () => {
     const [one, two] = load(text).config.agents;
     expect(one).toMatchObject({ model: 'openai:a', max_steps: 4, tools: ['blob_read'] });
@@ -225,6 +226,7 @@ max_steps = 1.5
     ]);
   });
 
+  // Shows: T34
   test.each([
     ['max_output_tokens', '0'],
     ['max_output_tokens', '-1'],
@@ -246,6 +248,7 @@ max_steps = 1.5
     ]);
   });
 
+  // Shows: R15
   test('thresholds must rise after the merge, and each value names its layer', () => {
     const text = `[defaults.compaction]
 aggressive_threshold = 0.82
@@ -278,6 +281,7 @@ compaction = { aggressive_threshold = 0.96 }
     ]);
   });
 
+  // Shows: P3
   test('the answer must leave room in the window', () => {
     expect(problemsOf('[defaults]\ncontext_window = 4096\n')).toEqual([
       'config.toml:2:18: defaults.max_output_tokens: the answer must leave room in the window: max_output_tokens 4096 (default) < context_window 4096 (config.toml:2:18)',

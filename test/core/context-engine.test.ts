@@ -44,6 +44,7 @@ async function open() {
 }
 
 describe('the stacked engine in need', () => {
+  // Shows: S25
   it('lets the oldest half leave at once, without a model, and marks the gap', async () => {
     await using place = await open();
     const before = await place.tell(talk(40));
@@ -70,6 +71,7 @@ describe('the stacked engine in need', () => {
     expect(place.services.queue.stats().waiting).toBe(1);
   });
 
+  // Shows: R8
   it('does so while another compaction holds its claim', async () => {
     await using place = await open();
     const before = await place.tell(talk(40));
@@ -95,6 +97,7 @@ describe('the stacked engine in need', () => {
     expectWhole(snapshot);
   });
 
+  // Shows: Q14
   it('never takes what still waits for its answer', async () => {
     await using place = await open();
     const asked = Array.from({ length: 40 }, (_, index) =>
@@ -118,6 +121,7 @@ describe('the stacked engine in need', () => {
     expectWhole(snapshot);
   });
 
+  // Shows: A13, T26
   it('changes nothing that is stored when relief is enough', async () => {
     await using place = await open();
     const story = talk(12, { tools: true });
@@ -208,6 +212,7 @@ describe('whether maintenance is due', () => {
     return place.engine.afterTurn({ profile: with_, snapshot: used, measurement: filled, addedTokens: 0 });
   }
 
+  // Shows: S4
   it('follows the tiers, with what the turn adds', async () => {
     expect(await verdict(pureSnapshot(turns), 0.5)).toEqual({ tier: 'none', due: false });
     expect(await verdict(pureSnapshot(turns), 0.81)).toEqual({ tier: 'background', due: true });
@@ -215,11 +220,13 @@ describe('whether maintenance is due', () => {
     expect(await verdict(pureSnapshot(turns), 0.96)).toEqual({ tier: 'emergency', due: true });
   });
 
+  // Shows: O27, T35
   it('uses the agent’s own thresholds', async () => {
     const early = profile({ thresholds: { background: 0.4, aggressive: 0.6, emergency: 0.9 } });
     expect(await verdict(pureSnapshot(turns), 0.5, early)).toEqual({ tier: 'background', due: true });
   });
 
+  // Shows: B6, R12
   it('is not, over the threshold, when nothing may leave: being full is then a final state', async () => {
     expect(await verdict(pureSnapshot([user(1)]), 0.9)).toEqual({ tier: 'aggressive', due: false });
   });
@@ -246,6 +253,7 @@ describe('whether maintenance is due', () => {
     });
   });
 
+  // Shows: A15
   it('takes relief into account: stubs may be enough', async () => {
     await using place = await open();
     const tail = [
@@ -265,6 +273,7 @@ describe('whether maintenance is due', () => {
 });
 
 describe('the sliding engine', () => {
+  // Shows: O2
   it('shows the newest turns only, says that something is missing, and stores nothing', async () => {
     await using place = await createPlace();
     const engine = createSlidingEngine({ services: place.services });

@@ -82,6 +82,7 @@ describe('a view that is pressed to fit', () => {
     );
   });
 
+  // Shows: P18
   it('gives up no more than it must: tool traffic before texts, texts before memories, the ask last', () => {
     const tail = [user(1, 'a question '.repeat(60)), user(2, 'What of this?')];
     const fields = { windowTokens: 1500, reserveTokens: 100 };

@@ -12,6 +12,7 @@ const about = (text: string, kind: 'fact' | 'todo' | 'decision' = 'fact', subjec
 });
 
 describe('the focus of a message', () => {
+  // Shows: A9
   it('names what is quoted, in backticks, or written like a name', () => {
     expect(focus('Did `npm run check` pass for Strata? He said "blue whale" to Ada.').names).toEqual([
       'npm run check',
@@ -28,6 +29,7 @@ describe('the focus of a message', () => {
     expect(focus('Yes. Tomorrow then! Fine').names).toEqual([]);
   });
 
+  // Shows: A10
   it('knows what is asked for, in more than one language', () => {
     expect([...focus('Do you remember what we decided?').intents]).toEqual(['question', 'recall', 'decide']);
     expect([...focus('你记得上次的决定吗？').intents]).toEqual(['question', 'recall', 'decide']);

@@ -13,6 +13,7 @@ const stack = [
 const tail = [user(31, 'hello'), bot(32, 31, 'hi'), user(33, 'how are you?')];
 
 describe('looking at a context', () => {
+  // Shows: A32
   it('gives the numbers of the command line', async () => {
     await using place = await createPlace();
     const { summary: numbers, measurement } = inspectContext(place.services, {
@@ -37,6 +38,7 @@ describe('looking at a context', () => {
     expect(numbers.stack.reduce((sum, { tokens }) => sum + tokens, 0)).toBeCloseTo(measurement.stack, -1);
   });
 
+  // Shows: A7
   it('shows every part with its text, and what was cut of it', async () => {
     await using place = await createPlace();
     const sections = [
@@ -74,6 +76,7 @@ describe('looking at a context', () => {
     expect(look({ windowTokens: 8000 }).summary.window).toBe(8000);
   });
 
+  // Shows: O33
   it('shows the provider’s last count only while the view is the one that it was made of', async () => {
     await using place = await createPlace();
     const calibration = { model: 'offline:demo', ratio: 1, samples: 5, lastInputTokens: 321, revision: 4 };

@@ -17,6 +17,7 @@ describe('the order of the view', () => {
     expect(viewOrder(tail, 4).map(({ seq }) => seq)).toEqual([1, 3, 2, 4]);
   });
 
+  // Shows: O24
   it('hides from a turn what it has not read, but not the reply of the turn before', () => {
     const tail = [user(1), user(2), bot(3, 1), user(4)];
     expect(viewOrder(tail, 2).map(({ seq }) => seq)).toEqual([1, 3, 2]);
@@ -35,12 +36,14 @@ describe('the order of the view', () => {
 describe('places to cut', () => {
   const seqs = (tail: readonly Entry[], limits = quiet) => cutPoints(tail, limits).map(({ toSeq }) => toSeq);
 
+  // Shows: P9, T1
   it('there are none in an empty tail, in a single message, and in a single turn', () => {
     expect(seqs([])).toEqual([]);
     expect(seqs([user(1)])).toEqual([]);
     expect(seqs([user(1), calls(2, 1, ['a']), results(3, 1, ['a']), bot(4, 1)])).toEqual([]);
   });
 
+  // Shows: P7
   it('lie at the ends of turns, and between messages of people', () => {
     const tail = [user(1), bot(2, 1), user(3), user(4), bot(5, 4), user(6), bot(7, 6)];
     expect(cutPoints(tail, quiet).map(({ toSeq, clean }) => [toSeq, clean])).toEqual([
@@ -59,6 +62,7 @@ describe('places to cut', () => {
     ]);
   });
 
+  // Shows: B5, P8
   it('never lie inside a round of parallel calls, or of calls whose ids come again', () => {
     const round = (seq: number, turn: number) => [
       calls(seq, turn, ['a', 'b', 'c']),
@@ -68,6 +72,7 @@ describe('places to cut', () => {
     expect(seqs(tail)).toEqual([6, 10]);
   });
 
+  // Shows: Q13
   it('never part a call from a result that came after somebody else spoke', () => {
     const late = { ...results(4, 0, ['a']), turn: null };
     expect(seqs([user(1), calls(2, 1, ['a']), user(3), late, bot(5, 4), user(6)])).toEqual([5]);
@@ -88,6 +93,7 @@ describe('places to cut', () => {
     expect(seqs(tail, conversation({ replyDueFrom: 4, replyDueSeq: 4 }))).toEqual([1, 2, 3]);
   });
 
+  // Shows: P12
   it('leave the newest message of a person that the running turn reads', () => {
     const tail = [user(1), bot(2, 1), user(3), user(4), user(5)];
     expect(cutPoints(tail, { ...quiet, readUpto: 3 }).map(({ toSeq }) => toSeq)).toEqual([2]);
@@ -102,6 +108,7 @@ describe('places to cut', () => {
     expect(points[0]).toMatchObject({ toSeq: 100, entries: 100, tokens: 1000 });
   });
 
+  // Shows: A21, R11
   it('hold in every conversation: groups whole, nobody who waits parted, the newest ask kept', () => {
     fc.assert(
       fc.property(stories, ({ tail, conversation: limits }) => {
@@ -121,6 +128,7 @@ describe('places to cut', () => {
     );
   });
 
+  // Shows: Q3
   it('keep the view of what stays in its order', () => {
     fc.assert(
       fc.property(stories, ({ tail, conversation: limits }) => {
@@ -142,6 +150,7 @@ describe('planning a cut', () => {
   const turns = (count: number) =>
     Array.from({ length: count }, (_, index) => [user(index * 2 + 1), bot(index * 2 + 2, index * 2 + 1)]).flat();
 
+  // Shows: O19
   it('takes about the wanted share of the tokens, at the end of a turn', () => {
     const tail = turns(20);
     const total = tail.reduce((sum, { tokens }) => sum + tokens, 0);
@@ -153,6 +162,7 @@ describe('planning a cut', () => {
     }
   });
 
+  // Shows: P10
   it('counts tokens, not messages', () => {
     const tail = [
       user(1, 'long '.repeat(2000)),
@@ -162,6 +172,7 @@ describe('planning a cut', () => {
     expect(planCut(tail, { ...quiet, fraction: 0.3 })?.toSeq).toBe(2);
   });
 
+  // Shows: T4
   it('takes a whole turn even when that is far more than was wanted', () => {
     const tail = [user(1, 'long '.repeat(2000)), bot(2, 1), user(3)];
     expect(planCut(tail, { ...quiet, fraction: 0.3 })).toMatchObject({ fromSeq: 1, toSeq: 2, entries: 2 });
@@ -198,6 +209,7 @@ describe('planning a cut', () => {
     expect(cut).toMatchObject({ fromSeq: 1, toSeq: 100, entries: 100 });
   });
 
+  // Shows: T3
   it('makes progress whenever a legal cut exists, and parts the tail exactly', () => {
     fc.assert(
       fc.property(stories, fc.constantFrom(0.3, 0.5), ({ tail, conversation: limits }, fraction) => {

@@ -59,6 +59,7 @@ async function open(
 }
 
 describe('a profile', () => {
+  // Shows: S33
   it('takes the window from the configuration, else from the model, else 128000', async () => {
     await using configured = await open({ context_window: 9000 }, { window: 4000 });
     expect((await configured.profiles.of(place)).windowTokens).toBe(9000);
@@ -113,6 +114,7 @@ describe('a profile', () => {
     expect((await opened.profiles.of(place)).modelId).toBe('openai:gpt-4.1-mini');
   });
 
+  // Shows: A5
   it('protects persona and policy, and says of each section where it comes from', async () => {
     await using opened = await open({ persona: 'You are Iris.', policy: 'Never guess.' });
     const { sections } = await opened.profiles.of(place);
@@ -147,6 +149,7 @@ describe('a profile', () => {
     ]);
   });
 
+  // Shows: Q12, R16
   it('warns when the fixed part takes more than half of the window', async () => {
     await using opened = await open({ persona: 'You know everything about tea. '.repeat(200) }, { window: 2000 });
     await opened.profiles.of(place);
@@ -158,6 +161,7 @@ describe('a profile', () => {
 });
 
 describe('the model for compaction', () => {
+  // Shows: S34
   it('is the agent’s own unless another is named', async () => {
     await using own = await open({ model: 'a:b' });
     expect((await own.profiles.compactionModelFor(await own.profiles.of(place))).id).toBe('a:b');

@@ -35,6 +35,7 @@ const table: readonly (readonly [string, readonly ModelMessage[]])[] = [
 ];
 
 describe('odd histories', () => {
+  // Shows: T2
   it.each(table)('%s becomes something that every provider takes', (_, messages) => {
     expect(faults(repair(messages))).toEqual([]);
   });

@@ -8,6 +8,7 @@ import { section, texts } from '../fixtures/context.ts';
 const long = (word: string) => `${word} `.repeat(400).trim();
 
 describe('a shortened text', () => {
+  // Shows: A3
   it('keeps head and tail around a marker that says how much is missing', () => {
     const text = `begin ${long('middle')} end`;
     const short = shorten(text, 100);
@@ -50,12 +51,14 @@ describe('system sections under a budget', () => {
   const all = [persona, place, guidance, policy];
   const total = fitSections(all, Number.MAX_SAFE_INTEGER).reduce((sum, { tokens }) => sum + tokens, 0);
 
+  // Shows: A6
   it('stay whole and in order when they fit', () => {
     const fitted = fitSections(all, total);
     expect(fitted.map(({ section: { key } }) => key)).toEqual(['persona', 'place', 'guidance', 'policy']);
     expect(fitted.every(({ truncated }) => !truncated)).toBe(true);
   });
 
+  // Shows: A2
   it('give way from the lowest priority', () => {
     const fitted = fitSections(all, total - 50);
     expect(fitted.filter(({ truncated }) => truncated).map(({ section: { key } }) => key)).toEqual(['place']);
@@ -71,6 +74,7 @@ describe('system sections under a budget', () => {
     });
   });
 
+  // Shows: A4
   it('cut the protected ones last, but cut them', () => {
     const fitted = fitSections(all, total / 4);
     expect(fitted.filter(({ included }) => included).map(({ section: { key } }) => key)).toEqual(['persona']);
@@ -80,6 +84,7 @@ describe('system sections under a budget', () => {
     expect(fitSections([section({ key: 'blank', text: ' \n' })], 100)).toEqual([]);
   });
 
+  // Shows: A1, T25
   it('never exceed the budget together', () => {
     const arbitrary = fc.array(
       fc.record({ text: texts, priority: fc.integer({ min: 0, max: 100 }), protected: fc.boolean() }),

@@ -38,6 +38,7 @@ describe('the estimate of a text', () => {
     expect(Math.abs(estimateText(text) - tokens) / tokens).toBeLessThan(tolerance);
   });
 
+  // Shows: P25
   it('is nothing for an empty text and grows with every part', () => {
     expect(estimateText('')).toBe(0);
     fc.assert(
@@ -75,10 +76,12 @@ describe('the estimate of parts', () => {
     reference,
   });
 
+  // Shows: A22
   it('has an overhead even for nothing', () => {
     expect(estimateParts([])).toBeGreaterThan(0);
   });
 
+  // Shows: T7
   it('grows with text, call inputs and results', () => {
     const base = estimateParts([{ kind: 'text', text: 'a' }]);
     expect(estimateParts([{ kind: 'text', text: 'a longer one' }])).toBeGreaterThan(base);
@@ -92,12 +95,14 @@ describe('the estimate of parts', () => {
     expect(estimateParts([result('word '.repeat(1000))])).toBeGreaterThan(900);
   });
 
+  // Shows: T8
   it('is flat for a file, whatever its reference holds', () => {
     const small = estimateParts([image('https://files.test/a')]);
     expect(estimateParts([image(`data:image/png;base64,${'A'.repeat(2_000_000)}`)])).toBe(small);
     expect(small).toBeLessThan(100);
   });
 
+  // Shows: P27
   it('counts an image that is really sent flat, and much higher', () => {
     const sent = (url: string) =>
       estimateMessages([{ role: 'user', content: [{ kind: 'image', mediaType: 'image/png', url }] }]);
@@ -105,6 +110,7 @@ describe('the estimate of parts', () => {
     expect(sent('https://a')).toBeGreaterThan(500);
   });
 
+  // Shows: P26
   it('counts tools by name, description and schema', () => {
     const tool = { name: 'look', description: 'Looks.', inputSchema: { type: 'object' } };
     const one = estimateTools([tool]);
@@ -137,11 +143,13 @@ describe('what is learned from the provider', () => {
     }
   });
 
+  // Shows: O35
   it('follows the newest request more than those before it', () => {
     const settled: Calibration = { model: 'a:b', ratio: 1, samples: 9, lastInputTokens: 1, revision: 1 };
     expect(learn(settled, report())?.ratio).toBeCloseTo(1.14);
   });
 
+  // Shows: Q11, S6, T9
   it('is near the truth within three replies, and stays there', () => {
     fc.assert(
       fc.property(
@@ -193,6 +201,7 @@ describe('what is learned from the provider', () => {
 describe('the meter', () => {
   const regions = { fixed: 500, stack: 300, tail: 1000, volatile: 100 };
 
+  // Shows: P2
   it('adds up, and keeps room for the answer outside of the correction', () => {
     const { used, ratio, estimated, ...rest } = measure(
       regions,
@@ -205,12 +214,14 @@ describe('the meter', () => {
     expect(estimated).toBe(true);
   });
 
+  // Shows: O18
   it('is exact once the provider has counted', () => {
     const measured = measure(regions, profile(), 1);
     expect(withReported(measured, 3500, profile())).toMatchObject({ used: 3900, estimated: false, tier: 'emergency' });
     expect(withReported(measured, 0, profile())).toBe(measured);
   });
 
+  // Shows: S5
   it('reaches a tier exactly at its threshold', () => {
     const { thresholds } = profile();
     expect([0.79, 0.8, 0.85, 0.95, 1.4].map((ratio) => tierOf(ratio, thresholds))).toEqual([

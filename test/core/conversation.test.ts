@@ -143,6 +143,7 @@ describe('the copy of a view', () => {
 });
 
 describe('a conversation while it is summarised', () => {
+  // Shows: I5, S3
   it('gets its replies at once: no time passes while the summariser hangs (I5, R1)', async () => {
     const door = gate();
     const summarise: Script = async (request, options) => {
@@ -162,6 +163,7 @@ describe('a conversation while it is summarised', () => {
     door.open();
   });
 
+  // Shows: B11, R26
   it('is compacted by command during a reply and with a message that waits: both are answered, nothing is dropped (B11, R26)', async () => {
     const door = gate();
     await using world = await botWith(async (_request, { count }) => {
@@ -185,6 +187,7 @@ describe('a conversation while it is summarised', () => {
     expect(textsIn(world.chat.requests.at(-1))).toContain('The fifth');
   });
 
+  // Shows: B19
   it('answers the newest question after a compaction, which stands last (B19)', async () => {
     await using world = await botWith((_request, { count }) => ({ text: filler(60, count) }));
     for (let turn = 0; turn < 16; turn += 1) {
@@ -198,6 +201,7 @@ describe('a conversation while it is summarised', () => {
     expect((await world.snapshot()).stack.length).toBeGreaterThan(0);
   });
 
+  // Shows: T6
   it('keeps 18 calls of one turn with their results, in the tail and beneath a summary (T6)', async () => {
     await using world = await botWith((request, { count }) => {
       const isFirst = count === 1;
@@ -224,6 +228,7 @@ describe('a conversation while it is summarised', () => {
     expect(world.events.filter(({ kind }) => kind === 'turn.failed')).toEqual([]);
   });
 
+  // Shows: B18, R21
   it('keeps a standing instruction in every view, through any number of compactions (B18, R21)', async () => {
     const summarise: Script = (request, options) => {
       const lines = seqsIn(request);
@@ -253,6 +258,7 @@ describe('a conversation while it is summarised', () => {
     expect(system.map(({ text }) => text).join('\n')).toContain('Ask before you delete anything.');
   });
 
+  // Shows: B17, R19
   it('and forgets meanwhile: what was forgotten does not come in with the late result (B17, R19)', async () => {
     const door = gate();
     const text = 'Ada hid the key under the red pot.';
@@ -314,6 +320,7 @@ describe('recalled memories', () => {
     return list.map(({ recallCount }) => recallCount);
   };
 
+  // Shows: A8, T30
   it('count as recalled when they stood before the model whole, and not when they gave way (T30)', async () => {
     await using world = await withMemory(() => ({ text: 'Yes.' }));
     await world.say('Which instrument, the cello?', { audience: 'dm' });
@@ -327,6 +334,7 @@ describe('recalled memories', () => {
     expect(await count(world)).toEqual([1]);
   });
 
+  // Shows: A31
   it('stay away when recall is switched off, from the next message on (T30)', async () => {
     const settings = { memory: { recall_limit: 8 } };
     await using world = await withMemory(() => ({ text: 'Yes.' }), settings);
@@ -342,6 +350,7 @@ describe('recalled memories', () => {
 });
 
 describe('a reply that fails', () => {
+  // Shows: I12, P23, R6
   it('is told in plain words, without a word of the provider, and stands in the events (I12, R6)', async () => {
     const detail = 'HTTP 400 {"error":"internal tenant 4711"}';
     await using world = await botWith(() => {
@@ -363,6 +372,7 @@ describe('a reply that fails', () => {
 });
 
 describe('many people at once', () => {
+  // Shows: R31
   it('in a conversation whose model hangs hold up no other conversation (R31)', async () => {
     const door = gate();
     await using world = await botWith(async (request) => {

@@ -25,6 +25,7 @@ describe('the decision to answer', () => {
     expect(decide(message, { mode: 'active', allow_bots: false }, always)).toEqual({ reply: false, reason: 'past' });
   });
 
+  // Shows: C5
   it('ignores bots unless they are allowed and address the bot', () => {
     const message = { author: robot, audience: 'dm' as const, addressesBot: true };
     expect(decide(message, { mode: 'active', allow_bots: false }, always)).toEqual({ reply: false, reason: 'bot' });
@@ -35,6 +36,7 @@ describe('the decision to answer', () => {
 });
 
 describe('the guard against bots that feed each other', () => {
+  // Shows: E
   it('falls silent for a minute after twenty triggers within one', () => {
     const guard = createBotGuard();
     const answers = Array.from({ length: 25 }, (_, index) => guard.allows('a|b', index * 1000));

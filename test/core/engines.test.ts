@@ -48,6 +48,7 @@ describe('the context engines', () => {
     expect(warnings).toEqual([]);
   });
 
+  // Shows: P31
   it('are replaced by the stacked one, with one warning, where the name is unknown (T36)', async () => {
     const { place, warnings } = await openPlace({ engine: 'stackd' });
     await using _ = place;
@@ -56,6 +57,7 @@ describe('the context engines', () => {
     expect(warnings).toHaveLength(1);
   });
 
+  // Shows: T36
   it('may be one’s own, and one that throws is set aside for good, with an event (T36)', async () => {
     const { place } = await openPlace({ engine: 'mine' });
     await using _ = place;
@@ -92,6 +94,7 @@ describe('the context engines', () => {
     expect(await engine.bootstrap(snapshot)).toEqual(answer);
   });
 
+  // Shows: O4, O6, O23
   it('are told of a conversation once, then of each message and turn, and of the end', async () => {
     const { place } = await openPlace({});
     await using _ = place;
@@ -128,6 +131,7 @@ describe('the context engines', () => {
     expect(calls).toEqual(['bootstrap', 'assemble 1', 'afterTurn', 'ingest 3', 'assemble 4', 'afterTurn', 'dispose']);
   });
 
+  // Shows: O46
   it.each(['bootstrap', 'ingest', 'assemble', 'afterTurn', 'maintain'] as const)(
     'do not silence their agent when %s breaks in the middle of a talk',
     async (member) => {

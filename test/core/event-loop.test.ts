@@ -45,6 +45,7 @@ async function appendHistory({ bot, key, clock }: BotWorld): Promise<void> {
   }
 }
 
+// Shows: B21
 it('opens a history of 20 MB without stopping the process for everybody (B21)', { timeout: 180_000 }, async () => {
   const model = scriptedModel(() => ({ text: 'Here I am.' }), { id: 'test:chat' });
   await using world = await createBotWorld({ models: [model], agent: { context_window: 32_000 } });

@@ -197,6 +197,7 @@ describe('several gateways on one store', () => {
     for (const word of ['word1', 'a heard word1', 'word2', 'b heard word2', 'word3']) expect(seen).toContain(word);
   });
 
+  // Shows: R29
   it('leave a message that comes during a turn of one of them to that one', async () => {
     const gate = Promise.withResolvers<void>();
     const a = await openGateway('a', {
@@ -217,6 +218,7 @@ describe('several gateways on one store', () => {
     expect(texts()).toEqual(['a heard word1', 'a heard word2']);
   });
 
+  // Shows: W26
   it('repeat the turn of one that died in the middle of it, when its claim is over', async () => {
     const a = await openGateway('a', { script: () => new Promise(() => undefined) });
     const b = await openGateway('b');
@@ -231,6 +233,7 @@ describe('several gateways on one store', () => {
     expect(texts()).toEqual(['b heard word1', 'b heard word2']);
   });
 
+  // Shows: W27
   it('do not give a reply that one of them is still working on', async () => {
     const gate = Promise.withResolvers<void>();
     const a = await openGateway('a', { script: async () => gate.promise.then(() => ({ text: 'a at last' })) });
@@ -244,6 +247,7 @@ describe('several gateways on one store', () => {
     expect(texts()).toEqual(['a at last']);
   });
 
+  // Shows: W28
   it('post what one that died has left, and not before it is given up', async () => {
     const a = await openGateway('a');
     const b = await openGateway('b');
@@ -271,6 +275,7 @@ describe('several gateways on one store', () => {
     expect(posts).toMatchObject([{ gateway: 'a' }]);
   });
 
+  // Shows: W29
   it('run a turn that breaks later and later, whoever comes, and say so', async () => {
     let isBroken = true;
     const commit = async () => {

@@ -47,6 +47,7 @@ describe('folding', () => {
 });
 
 describe('similarity', () => {
+  // Shows: A28
   it('keeps two unrelated Chinese statements apart', () => {
     expect(similarity('她住在北京', '会议改到星期三')).toBe(0);
     expect(isNearDuplicate('她住在北京市朝阳区', '会议改到星期三下午')).toBe(false);

@@ -75,6 +75,7 @@ describe('forgetting', () => {
     expect(texts.some((text) => text.includes('parcel 7 '))).toBe(false);
   });
 
+  // Shows: R19
   it('does not come back by extraction, in other case and signs', async () => {
     await using world = await openWorld();
     await world.say('I prefer green tea');

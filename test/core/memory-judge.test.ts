@@ -104,6 +104,7 @@ describe('judging', () => {
     expect((await world.judge([own])).writes).toEqual([]);
   });
 
+  // Shows: T33
   it.each(['Ada is tired right now', 'Hello!', 'Ada said hi', 'Ada thanked the bot', 'ok', '👍', 'Ada feels hungry'])(
     'refuses small talk and passing states: %s',
     async (text) => {
@@ -214,6 +215,7 @@ describe('asking to remember', () => {
 });
 
 describe('saying it again', () => {
+  // Shows: Q30
   it('adds the source instead of a second memory, also in other words', async () => {
     await using world = await openWorld();
     await world.say('I prefer green tea in the morning');

@@ -24,12 +24,14 @@ const aging = {
 } as const;
 
 describe('weight', () => {
+  // Shows: A29
   it('halves with the half-life after a week of grace', () => {
     expect(weightOf(aging, 7 * DAY)).toBe(0.8);
     expect(weightOf(aging, 37 * DAY)).toBeCloseTo(0.4);
     expect(weightOf({ ...aging, lastRecalledAt: 37 * DAY }, 37 * DAY)).toBe(0.8);
   });
 
+  // Shows: R20
   it('never rises by time alone, and never leaves 0 to the importance', () => {
     const times = fc
       .tuple(fc.nat(4000), fc.nat(4000))
@@ -76,6 +78,7 @@ describe('the table of states', () => {
     superseded: { restore: 'active', reject: 'rejected' },
     rejected: {},
   };
+  // Shows: A26
   it.each(MEMORY_STATES.flatMap((state) => steps.map((step) => [state, step] as const)))(
     'from %s by %s',
     (state, step) => {
@@ -94,6 +97,7 @@ describe('promotion', () => {
   };
   const now = 100 * DAY;
   const candidate = { state: 'candidate', kind: 'fact' } as const;
+  // Shows: A27
   it('takes two conversations, two days, or the person themself', () => {
     const one = { ...enough, conversations: new Set([1]) };
     expect(mayPromote(candidate, enough, now)).toBe(true);
@@ -101,6 +105,7 @@ describe('promotion', () => {
     expect(mayPromote(candidate, { ...one, saidBySubject: true }, now)).toBe(true);
     expect(mayPromote(candidate, one, now)).toBe(false);
   });
+  // Shows: T27
   it.each([
     ['a state that is no candidate', { state: 'rejected', kind: 'fact' } as const, enough],
     ['an instruction', { state: 'candidate', kind: 'instruction' } as const, enough],

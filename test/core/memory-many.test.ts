@@ -7,6 +7,7 @@ function inserting(text: string, sources: readonly number[] = []): MemoryWrite {
 }
 
 describe('many memories', () => {
+  // Shows: T28
   it('10,000 are saved within ten seconds, said again they stay 10,000, and one is found among them at once (T28)', async () => {
     await using world = await openWorld();
     const texts = Array.from({ length: 10_000 }, (_, index) => `Ada keeps box ${index} on shelf ${index % 97}`);
@@ -27,6 +28,7 @@ describe('many memories', () => {
     expect(found?.text).toBe('Ada keeps box 4711 on shelf 55');
   }, 60_000);
 
+  // Shows: B16, T29
   it('saved by eight at once, forty each with half of them the same, are each there once (T29, B16)', async () => {
     await using world = await openWorld();
     await world.say('a long story');

@@ -101,6 +101,7 @@ describe('the rule in the store', () => {
   const memory = fc.record({ audience, place, workspace, agentId, isGlobal: fc.nat(9).map((n) => n === 0) });
   const from = fc.record({ audience, place, workspace, agentId, sharePublic: fc.boolean() });
 
+  // Shows: C1, I9
   it('gives exactly what canRead allows, by list and by search, for any scopes', async () => {
     await using world = await openWorld();
     let run = 0;

@@ -22,6 +22,7 @@ async function texts(world: World, section: { memoryIds: readonly MemoryId[] } |
 }
 
 describe('recall', () => {
+  // Shows: O15
   it('puts what bears on the message beside it, and nothing else', async () => {
     await using world = await openWorld();
     await world.plant('Ada drinks green tea at breakfast');
@@ -81,6 +82,7 @@ describe('recall', () => {
     expect((await texts(world, section))[0]).toBe('Bob plays chess on Sundays');
   });
 
+  // Shows: A11
   it.each([
     ['names nothing', 'is the report long?', 'The report is long'],
     ['names a thing', 'is the report of 《红楼梦》 long?', 'The report for 《红楼梦》 is long'],

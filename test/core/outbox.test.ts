@@ -155,6 +155,7 @@ describe('the outbox', () => {
     expect(await storage.store.outbox.pending(null)).toEqual([]);
   });
 
+  // Shows: W30
   it('posts after an outage of most of an hour, and looks about once a minute', async () => {
     const clock = hastyClock();
     const isAway = () => clock.now() < 50 * MINUTE_MS;

@@ -58,6 +58,7 @@ describe('the built-in prompts', () => {
     }
   });
 
+  // Shows: O12
   test('the guidance says how summaries, markers and memories are to be read, and names the tools that are there', () => {
     const text = render('guidance', { tools: ['memory_recall', 'transcript_search'], hasMemory: true });
     for (const words of [
@@ -76,6 +77,7 @@ describe('the built-in prompts', () => {
     expect(bare).not.toMatch(/tools:|transcript_search|[Rr]ecalled/);
   });
 
+  // Shows: P16, S17
   test('the compactor asks for what must stay and what must go, and for exactly one summary', () => {
     const text = render('compactor', { tools: true, strict: '', instruction: '' });
     for (const words of [
@@ -109,6 +111,7 @@ describe('the built-in prompts', () => {
     expect(Object.keys(z.record(z.string(), z.unknown()).parse(JSON.parse(example)))).toEqual(['summary', 'memories']);
   });
 
+  // Shows: O20
   test('a wish stays on one line as data, and a rejection names its reason', () => {
     const text = render('compactor', {
       tools: true,
@@ -145,6 +148,7 @@ describe('the built-in prompts', () => {
     }
   });
 
+  // Shows: P5a
   test('a condensed summary says so, and every summary says that it is approximate', () => {
     const summary = { id: 's1', fromSeq: 1, toSeq: 40, text: 'They met.' };
     expect(render('summary', { ...summary, level: 0 })).toMatch(
@@ -155,6 +159,7 @@ describe('the built-in prompts', () => {
 });
 
 describe('an agent with prompts of its own', () => {
+  // Shows: S15
   test('its folder overrides single prompts, and fragments within the built-in ones', () => {
     const folder = folderWith({ 'persona.md.hbs': 'I am {{agentId}}.', 'fragments/untrusted.hbs': 'TRUST NOBODY' });
     const source = { language: 'en', folder };

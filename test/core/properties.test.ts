@@ -34,6 +34,7 @@ const changes = { ...talk, edit: 2, remove: 2, forget: 2, reset: 1, repeat: 2, s
 const ends = { ...talk, restart: 1, crash: 2, platform: 1, repeat: 1 };
 
 describe('a whole bot, whatever happens to it', () => {
+  // Shows: B15, I2, I7
   it(
     'loses nothing, doubles nothing and hides nothing while its summariser fails, hangs and talks (I1 to I8, I12)',
     async () => {
@@ -45,6 +46,7 @@ describe('a whole bot, whatever happens to it', () => {
     LIMIT_MS,
   );
 
+  // Shows: I3, I10
   it(
     'keeps its view whole through edits, removals, forgetting, resets and late results (I1 to I8, I10)',
     async () => {
@@ -56,6 +58,7 @@ describe('a whole bot, whatever happens to it', () => {
     LIMIT_MS,
   );
 
+  // Shows: I8
   it(
     'goes on where it was after a stop and after a crash (I1 to I8, I11)',
     async () => {
@@ -67,6 +70,7 @@ describe('a whole bot, whatever happens to it', () => {
     LIMIT_MS,
   );
 
+  // Shows: I6
   it(
     'stays within a window whose tokens the provider counts in its own way (I6)',
     async () => {

@@ -32,6 +32,7 @@ function filledTo(ratio: number, used: (of: ContextProfile) => number): ContextP
 }
 
 describe('the tiers that an agent has when nobody says otherwise', () => {
+  // Shows: S8, S9
   it.each([
     [0.79, 'none', 0],
     [0.8, 'background', 0.3],
@@ -57,6 +58,7 @@ describe('the tiers that an agent has when nobody says otherwise', () => {
     },
   );
 
+  // Shows: S10, S27
   it('at 0.95 drop the oldest half at once, and no model is asked', async () => {
     await using place = await createPlace();
     const { tail, asking } = answered(60);
@@ -75,6 +77,7 @@ describe('the tiers that an agent has when nobody says otherwise', () => {
 });
 
 describe('a summary', () => {
+  // Shows: P5, S23, S28
   it('stands before the model from the next turn on, the oldest first, with the range that it covers', async () => {
     const chat = scriptedModel((_request, { count }) => ({ text: filler(60, count) }), { id: 'test:chat' });
     const model = scriptedModel(

@@ -134,6 +134,7 @@ describe('summary_open', () => {
     expect(await world.store.summaries.commitCondensation(condensed)).toBe('committed');
   }
 
+  // Shows: Q20
   it('opens a condensed summary, its parts, and the messages page by page', async () => {
     await summarise();
     expect(parsed(await run('summary_open', { id: 's3' }))).toMatchObject({
@@ -169,6 +170,7 @@ describe('summary_open', () => {
 });
 
 describe('blob_read', () => {
+  // Shows: Q2
   it.each(['x', '茶', '🍵'])(
     'reads a long result of %s from start to end, in pieces that stay whole',
     async (character) => {
@@ -187,6 +189,7 @@ describe('blob_read', () => {
     },
   );
 
+  // Shows: T24
   it('tells that a result is gone, and hides those of other conversations', async () => {
     await world.say('hi');
     await world.say('hi', { key: general });

@@ -135,6 +135,7 @@ describe('the registry', () => {
 });
 
 describe('long results', () => {
+  // Shows: A25, Q1
   it('go to the blob store and leave head, tail and the way to read on', async () => {
     await using world = await openWorld();
     const long = Array.from({ length: 3000 }, (_, index) => `line ${index}`).join('\n');
@@ -165,6 +166,7 @@ describe('long results', () => {
   });
 
   const id = 'b1' as BlobId;
+  // Shows: Q8
   it('stay whole up to the limit exactly', () => {
     expect(offload('x'.repeat(MAX_BYTES), id)).toBeNull();
     expect(offload('x'.repeat(MAX_BYTES + 1), id)).not.toBeNull();
@@ -172,12 +174,14 @@ describe('long results', () => {
     expect(offload(`${'é'.repeat(MAX_BYTES / 2)}x`, id)).not.toBeNull();
   });
 
+  // Shows: Q6, T23
   it('keep a reference when they are one line of 60 kB', () => {
     const text = offload('x'.repeat(60_000), id)?.stored ?? '';
     expect(text).toContain('id b1, from 4000');
     expect(text).toContain('54000 of 60000 characters');
   });
 
+  // Shows: T22
   it('are shortened even when they hold our own note, and get it once', () => {
     const note = offload('y'.repeat(20_000), id)?.stored ?? '';
     const text = offload(note.repeat(9), 'b2' as BlobId)?.stored ?? '';
@@ -185,6 +189,7 @@ describe('long results', () => {
     expect(text.match(/id b2/g)).toHaveLength(1);
   });
 
+  // Shows: Q10
   it('are cut between characters of any script, within the limit, for any text', () => {
     const grapheme = fc.constantFrom('x', 'é', '茶', '🍵', '👩‍🚀', '\n', 'ß');
     fc.assert(

@@ -114,6 +114,7 @@ describe('a turn', () => {
     expect(last[1]).toMatchObject({ results: [{ callId: 't7.1.1' }, { callId: 't7.1.2' }, { callId: 't7.1.3' }] });
   });
 
+  // Shows: P17
   it('assembles before every call, inside the tool loop too', async () => {
     const { parts, seen } = setUp([calls('a'), calls('b'), text('done')]);
     await runTurn(parts, 't1');
@@ -127,6 +128,7 @@ describe('a turn', () => {
     expect(outcome.steps).toHaveLength(4);
   });
 
+  // Shows: P19, R10
   it('makes room once for an overflow and retries exactly once', async () => {
     const saved = setUp([failure('overflow'), text('fits')]);
     expect(await runTurn(saved.parts, 't1')).toMatchObject({ kind: 'answered', text: 'fits' });

@@ -111,6 +111,7 @@ describe('with Postgres', () => {
     await server?.[Symbol.asyncDispose]();
   });
 
+  // Shows: W34
   test('a bot moves to the server with its memory, and back', async () => {
     using home = await talkedIn();
     await home.run(['backup', 'home.jsonl']);

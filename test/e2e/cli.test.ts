@@ -400,6 +400,7 @@ describe('help', () => {
 });
 
 describe('the end', () => {
+  // Shows: W33
   test('SIGTERM finishes what is owed and exits 0', async () => {
     using folder = openFolder();
     const child = folder.start([]);

@@ -124,6 +124,7 @@ describe('the image', () => {
     expect(dockerfile.indexOf('USER node')).toBeLessThan(dockerfile.indexOf('ENTRYPOINT'));
   });
 
+  // Shows: W35
   it('starts from the copied files alone, is found alive by its own check, and stops when told', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'strata-image-'));
     const port = await freePort();

@@ -173,6 +173,7 @@ describe('a conversation in a channel', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining(`client_id=${APPLICATION}`)]);
   });
 
+  // Shows: C10
   test('passes all tiers without a pause in its answers', async () => {
     for (let count = 2; model.asked.summaries === 0; count += 1) {
       expect(count).toBeLessThan(80);
@@ -236,6 +237,7 @@ describe('a token that Discord refuses', () => {
 });
 
 describe('a process that is killed with -9', () => {
+  // Shows: R27
   test('while the model writes, answers after the restart what it owes and what it missed, once, and takes up what was changed', async () => {
     const [slip, secret] = [say('I have a catt.'), say('My secret is safe.')];
     await answered(secret);
@@ -266,6 +268,7 @@ describe('a process that is killed with -9', () => {
     expect(answers().filter(({ content }) => content.startsWith(`Answer to ${asked}.`))).toHaveLength(1);
   }, 60_000);
 
+  // Shows: A
   test('has lost and doubled nothing in the end, and stops cleanly when it is told to', async () => {
     bot.child.kill('SIGTERM');
     expect(await bot.exit).toBe(0);

@@ -36,6 +36,7 @@ async function answered(child: ChildProcessWithoutNullStreams): Promise<void> {
 }
 
 describe('doctor', () => {
+  // Shows: R25
   test('finds nothing wrong in an empty folder, asks the model when told to, and says what it looked at', async () => {
     using folder = openFolder();
     const healthy = await checkup(folder, ['--deep']);
@@ -46,6 +47,7 @@ describe('doctor', () => {
     expect(healthy.findings.every(({ fixHint, severity }) => severity !== 'ok' || fixHint === null)).toBe(true);
   });
 
+  // Shows: R25
   test('prints a line for each check, with a way out where one is needed', async () => {
     using folder = openFolder();
     const { code, stdout } = await folder.run(['doctor', '--model', 'openai:gpt-4.1-mini']);

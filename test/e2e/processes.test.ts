@@ -170,6 +170,7 @@ async function breakOff({ gateways, speaker }: Town): Promise<void> {
 }
 
 describe.concurrent('two gateways and a worker', () => {
+  // Shows: W2
   it('share an SQLite file and a Redis on one machine', async () => {
     const mock = await createRedisMock();
     try {
@@ -186,6 +187,7 @@ describe.concurrent('two gateways and a worker', () => {
   describe.concurrent('on a Postgres server', () => {
     if (programs.kind === 'missing') return it.skip(`skipped: ${programs.reason}`);
 
+    // Shows: W3
     it('share it as store and queue, and come back by themselves when it was away', async () => {
       await using server = await startPostgres(programs);
       await using town = await openTown(() => ({ STRATA_STORAGE_URL: server.url, STRATA_QUEUE_URL: server.url }));

@@ -168,6 +168,7 @@ describe('a thread of a direct message', () => {
     expect(reply).toMatchObject({ thread_ts: inPublic.ts });
   }, 30_000);
 
+  // Shows: C10
   test('passes all tiers without a pause in its answers', async () => {
     for (let count = 2; model.asked.summaries === 0; count += 1) {
       expect(count).toBeLessThan(80);
@@ -199,6 +200,7 @@ describe('a thread of a direct message', () => {
 });
 
 describe("the App Home is the person's memory manager", () => {
+  // Shows: G
   test('also after the process was killed: what was shown before still works', async () => {
     const home = await openHome();
     expect(JSON.stringify(home)).toMatch(/Page 1 of [2-9]/);
@@ -228,6 +230,7 @@ describe("the App Home is the person's memory manager", () => {
 });
 
 describe('a process that is killed with -9', () => {
+  // Shows: R27
   test('while the model writes, answers after the restart what it owes and what it missed, once', async () => {
     model.hold.add(`x${names + 1}`);
     const owed = say('Are you there before the end?');
@@ -251,6 +254,7 @@ describe('a process that is killed with -9', () => {
     expect(answers().filter(({ text }) => String(text).startsWith(`Answer to ${asked}.`))).toHaveLength(1);
   }, 60_000);
 
+  // Shows: A
   test('has lost and doubled nothing in the end, and stops cleanly when it is told to', async () => {
     bot.child.kill('SIGTERM');
     expect(await bot.exit).toBe(0);

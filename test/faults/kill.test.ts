@@ -78,6 +78,7 @@ async function createPlace(): Promise<Place> {
 }
 
 describe('a bot that is killed with -9', () => {
+  // Shows: I1, I11, R4
   it('in any step of a reply or a compaction loses no message, doubles no post and goes on (I1, I2, I4, I8, I11)', async () => {
     await using place = await createPlace();
     const { server, town, directory } = place;
@@ -107,6 +108,7 @@ describe('a bot that is killed with -9', () => {
 });
 
 describe('a summariser that hangs, then fails, in a process that then dies', () => {
+  // Shows: R1
   it('delays no reply and loses no message, and its work is done by the next process (I1, I5, R1)', async () => {
     await using place = await createPlace();
     const { server, town, directory } = place;

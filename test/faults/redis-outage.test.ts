@@ -191,6 +191,7 @@ const redis = await findRedis();
 describe('replies and summaries of a gateway and a worker', () => {
   if (redis.kind === 'missing') return it.skip(`skipped: ${redis.reason}`);
 
+  // Shows: W9
   it('go on without Redis from the start, and summaries come when it does', async () => {
     await using place = await openPlace(await startRedis(redis), { redisIsUp: false });
     await place.startWorker();
@@ -205,6 +206,7 @@ describe('replies and summaries of a gateway and a worker', () => {
     await expectWhole(place, 14);
   });
 
+  // Shows: W10
   it('go on while Redis is killed and loses all it had', async () => {
     await using place = await openPlace(await startRedis(redis), { redisIsUp: true });
     await place.startWorker();
@@ -220,6 +222,7 @@ describe('replies and summaries of a gateway and a worker', () => {
     await expectWhole(place, 18);
   });
 
+  // Shows: W11
   it('go on while all workers are dead, and the next one takes up what they left', async () => {
     await using place = await openPlace(await startRedis(redis), { redisIsUp: true });
     await place.startWorker();
@@ -237,6 +240,7 @@ describe('replies and summaries of a gateway and a worker', () => {
 describe('a kick', () => {
   if (redis.kind === 'missing') return it.skip(`skipped: ${redis.reason}`);
 
+  // Shows: W8
   it('costs nothing and is kept, whatever Redis does', async () => {
     await using server = await startRedis(redis);
     await server.kill();

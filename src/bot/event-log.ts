@@ -23,9 +23,14 @@ const LEVELS: { readonly [Kind in StrataEvent['kind']]?: Level } = {
   'config.changed': 'info',
 };
 
-/** One structured line an event. No event carries the text of a message, so no line does. */
+/**
+ * Writes one structured line for each event. No event carries the text of a message, so no line does. What an event says
+ * in its `message` stands under `cause`: `message` is the name of the line itself.
+ */
 export function logEvent(log: Log, event: StrataEvent): void {
-  log[levelOf(event)](event.kind, flatten(event));
+  const { conversation, ...facts } = event;
+  const fields = 'message' in facts ? causeFirst(facts) : flatten(facts);
+  log[levelOf(event)](event.kind, conversation === null ? fields : { conversation, ...fields });
 }
 
 /** What is passed over on purpose is no news; what cannot be read is. */
@@ -34,7 +39,11 @@ function levelOf(event: StrataEvent): Level {
   return LEVELS[event.kind] ?? 'debug';
 }
 
-/** Nested facts under dotted names; lists as their length, since a line is for reading. */
+function causeFirst({ message, ...facts }: { readonly message: string }): LogFields {
+  return { cause: message, ...flatten(facts) };
+}
+
+/** Puts nested facts under dotted names, and lists as their length, since a line is for reading. */
 function flatten(value: object, prefix = ''): LogFields {
   const fields = Object.entries(value).flatMap(([name, field]): [string, LogFields[string]][] => {
     if (name === 'kind' || name === 'at') return [];

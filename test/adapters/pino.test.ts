@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createPinoLog, type PinoLogOptions } from '../../adapters/logs/pino/index.ts';
+import { logEvent } from '../../src/event-log.ts';
 
 function capture(options: Omit<PinoLogOptions, 'output'>) {
   const lines: string[] = [];
@@ -60,4 +61,23 @@ test('a terminal gets readable lines, anything else JSON', () => {
   expect(lines[0]).toContain('hello\n');
   expect(lines[0]).not.toContain('{');
   expect(JSON.parse(lines[1] ?? '')).toMatchObject({ message: 'hello' });
+});
+
+test('no key stands twice, whatever a line is given', () => {
+  const { lines, log } = capture({ level: 'info' });
+  log.error('failed', { message: 'the disk is full', level: 3, time: 'noon' });
+  expect(lines[0]?.match(/"(?:message|level|time)":/g)).toHaveLength(3);
+  const parsed = JSON.parse(lines[0] ?? '');
+  expect(parsed).toMatchObject({ message: 'failed', message_: 'the disk is full', level: 'error', level_: 3 });
+});
+
+test('an event names its cause, and no conversation it has none of', () => {
+  for (const readable of [false, true]) {
+    const { lines, log } = capture({ level: 'info', readable });
+    logEvent(log, { kind: 'error.internal', at: 0, conversation: null, message: 'the disk is full' });
+    const line = lines.join('');
+    if (!readable) expect(JSON.parse(line)).toMatchObject({ message: 'error.internal', cause: 'the disk is full' });
+    else expect(line).toMatch(/ error error\.internal cause="the disk is full"\n$/);
+    expect(line).not.toContain('conversation');
+  }
 });

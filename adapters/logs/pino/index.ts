@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import type { Log } from '../../../src/index.ts';
+import type { Log, LogFields } from '../../../src/index.ts';
 import { readableLine } from './readable.ts';
 import { createRedactor } from './redact.ts';
 
@@ -40,9 +40,19 @@ export function createPinoLog(options: PinoLogOptions): Log {
     },
   );
   return {
-    debug: (message, fields) => logger.debug(fields ?? {}, message),
-    info: (message, fields) => logger.info(fields ?? {}, message),
-    warn: (message, fields) => logger.warn(fields ?? {}, message),
-    error: (message, fields) => logger.error(fields ?? {}, message),
+    debug: (message, fields) => logger.debug(distinct(fields), message),
+    info: (message, fields) => logger.info(distinct(fields), message),
+    warn: (message, fields) => logger.warn(distinct(fields), message),
+    error: (message, fields) => logger.error(distinct(fields), message),
   };
+}
+
+/** The keys of the line itself. JSON that has one of them twice loses the first value in most parsers. */
+const OWN_KEYS: readonly string[] = ['level', 'time', 'message'];
+
+/** A field that would take the key of the line itself gets a key of its own: `message` becomes `message_`. */
+function distinct(fields: LogFields = {}): LogFields {
+  const names = Object.keys(fields);
+  if (!OWN_KEYS.some((key) => names.includes(key))) return fields;
+  return Object.fromEntries(names.map((name) => [OWN_KEYS.includes(name) ? `${name}_` : name, fields[name]]));
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createLocalQueue } from '../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../adapters/stores/sqlite/index.ts';
 import { type Bot, createBot } from '../src/bot/bot.ts';
-import type { Role } from '../src/bot/wiring.ts';
+import type { Role } from '../src/bot/parts.ts';
 import { type AgentOverrides, defaultAgent } from '../src/config/defaults.ts';
 import { makeKey } from '../src/domain/key.ts';
 import type { ConversationKey, InboundMessage } from '../src/domain/message.ts';

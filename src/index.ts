@@ -3,8 +3,8 @@
 // To build a bot.
 export { type Bot, createBot } from './bot/bot.ts';
 export { defineTool, type Tool, type ToolContext } from './tools/define.ts';
-export type { AgentSettings } from './config/schema.ts';
-export type { BotParts, Role as ProcessRole } from './bot/wiring.ts';
+export type { AgentEntry, AgentSettings } from './config/schema.ts';
+export type { BotParts, Role as ProcessRole } from './bot/parts.ts';
 export { createPromptLibrary } from './prompts/library.ts';
 export { yieldToEventLoop } from './util/event-loop.ts';
 export {
@@ -57,6 +57,7 @@ export {
 export type * from './ports/reply.ts';
 export { type CompactionPlan, planCompactionCommit, type SeqRange } from './compaction/commit.ts';
 export { readLines } from './util/lines.ts';
+export { formatLogLine } from './util/log-line.ts';
 export { cachedStem } from './search/stem.ts';
 export { STOP_WORDS } from './search/stop-words.ts';
 export { tokensOf } from './search/words.ts';

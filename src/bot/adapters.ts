@@ -11,7 +11,7 @@ import type { ChatModel, ModelProvider } from '../ports/model.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Finding } from '../ports/upkeep.ts';
 import type { Services, Storage } from '../services.ts';
-import type { Role } from './wiring.ts';
+import type { Role } from './parts.ts';
 
 /** What can be plugged in, by name. Nothing is loaded before it is asked for. */
 export interface Adapters {

@@ -6,14 +6,20 @@ import type { Channel, ChannelSink } from '../ports/channel.ts';
 import type { Events } from '../ports/events.ts';
 import type { Services } from '../services.ts';
 import { logEvent } from './event-log.ts';
-import { type BotParts, type Core, wire } from './wiring.ts';
+import type { BotParts } from './parts.ts';
+import { type Core, wire } from './wiring.ts';
 
 const HEARTBEAT_MS = 5_000;
 const STOP_DEADLINE_MS = 10_000;
 const DUE_AT_ONCE = 100;
 const POSTS_AT_ONCE = 500;
+/** Long, since each one wakes the process. */
+const ALIVE_MS = 3_600_000;
 
-/** A running Strata. `start` settles when it takes messages, `stop` when all work in flight is done or given back. */
+/**
+ * A running Strata. `start` settles when it takes messages, `stop` when all work in flight is done or given back. Between
+ * the two the process stays alive.
+ */
 export interface Bot extends AsyncDisposable {
   readonly events: Events;
   /** What channels hand their events to; also the way to talk to a bot without a channel. */
@@ -31,14 +37,20 @@ export interface Bot extends AsyncDisposable {
   stop(options?: { readonly deadlineMs?: number }): Promise<void>;
 }
 
+/** Throws `CONFIG_INVALID` with everything that is wrong with the parts, and `TOOL_DUPLICATE`. */
 export function createBot(parts: BotParts): Bot {
   const core = wire(parts);
   const { events } = core.services;
   const leave = events.on((event) => logEvent(core.services.log, event));
   let stopping: Promise<void> | null = null;
+  const process = holdProcess();
   const stop = async (deadlineMs: number): Promise<void> => {
-    await stopAll(core, deadlineMs);
-    leave();
+    try {
+      await stopAll(core, deadlineMs);
+    } finally {
+      process.release();
+      leave();
+    }
   };
   return {
     events,
@@ -47,7 +59,15 @@ export function createBot(parts: BotParts): Bot {
     commands: core.commands,
     commandParts: core.commandParts,
     changed: (conversation) => core.actors.peek(conversation)?.refresh(),
-    start: () => startAll(core),
+    async start() {
+      process.hold();
+      try {
+        await startAll(core);
+      } catch (error) {
+        process.release();
+        throw error;
+      }
+    },
     settled: () => settle(core),
     stop(options) {
       stopping ??= stop(options?.deadlineMs ?? STOP_DEADLINE_MS);
@@ -55,6 +75,20 @@ export function createBot(parts: BotParts): Bot {
     },
     async [Symbol.asyncDispose]() {
       await this.stop();
+    },
+  };
+}
+
+/** Keeps the process from ending: a bot without a channel, or whose platform is away, has nothing else that would. */
+function holdProcess(): { hold(): void; release(): void } {
+  let timer: NodeJS.Timeout | null = null;
+  return {
+    hold() {
+      timer ??= setInterval(() => undefined, ALIVE_MS);
+    },
+    release() {
+      if (timer !== null) clearInterval(timer);
+      timer = null;
     },
   };
 }

@@ -3,9 +3,6 @@ import type { CommandServices } from '../commands/services.ts';
 import { type Compactors, createCompactors } from '../compaction/compactors.ts';
 import { createMaintenance } from '../compaction/maintenance.ts';
 import { createSweeper, type Sweeper } from '../compaction/sweeper.ts';
-import { defaultAgent } from '../config/defaults.ts';
-import { type AgentDirectory, createAgentDirectory } from '../config/directory.ts';
-import type { AgentSettings } from '../config/schema.ts';
 import { inspectContext } from '../context/inspection.ts';
 import { createProfiles, type Profiles } from '../context/profile.ts';
 import { type Actors, createActors } from '../conversation/actors.ts';
@@ -17,61 +14,23 @@ import { parseKey } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { instructionsFor } from '../memory/recall.ts';
 import { createMemories, type Memories } from '../memory/service.ts';
-import type { Channel, ChannelSink } from '../ports/channel.ts';
-import type { Clock, Random } from '../ports/clock.ts';
-import type { ContextEngine, MaintainRequest, MaintainResult } from '../ports/engine.ts';
+import type { ChannelSink } from '../ports/channel.ts';
+import type { MaintainRequest, MaintainResult } from '../ports/engine.ts';
 import { createEvents } from '../ports/events.ts';
 import type { Log } from '../ports/log.ts';
-import type { ModelProvider } from '../ports/model.ts';
-import type { Queue, QueueHandler } from '../ports/queue.ts';
+import type { QueueHandler } from '../ports/queue.ts';
 import type { Conversation } from '../ports/store.ts';
 import { createPromptLibrary } from '../prompts/library.ts';
-import type { PromptLibrary } from '../prompts/variables.ts';
-import type { Channels, Services, Storage, TextLog } from '../services.ts';
+import type { Channels, Services, TextLog } from '../services.ts';
 import { createBuiltinTools } from '../tools/builtin.ts';
-import type { Tool } from '../tools/define.ts';
 import { createToolRegistry } from '../tools/registry.ts';
 import { createSystemClock, createSystemRandom } from '../util/clock.ts';
-import { silentLog } from '../util/silent-log.ts';
+import { createErrorLog } from '../util/error-log.ts';
+import { checkParts } from './checked-parts.ts';
 import { createEngines, type Engines } from './engines.ts';
+import type { BotParts, Role } from './parts.ts';
 import { volatileFor } from './per-turn-sections.ts';
 import { createSink } from './sink.ts';
-
-/** What a bot is made of. Everything optional has a working default. */
-export interface BotParts {
-  readonly storage: Storage;
-  readonly queue: Queue;
-  readonly models: ModelProvider;
-  /** One a platform. None makes a bot that is talked to through its `sink`. */
-  readonly channels?: readonly Channel[];
-  /** Settings that differ from the defaults, one object an agent, or a directory that reads them from elsewhere. */
-  readonly agents?: readonly (Partial<AgentSettings> & Pick<AgentSettings, 'id'>)[] | AgentDirectory;
-  /** Your own tools, beside the built-in ones. An agent may call those that its `tools` name. */
-  readonly tools?: readonly Tool[];
-  /** Context engines of your own, by the name that an agent's `engine` gives. */
-  readonly engines?: Readonly<Record<string, ContextEngine>>;
-  readonly prompts?: PromptLibrary;
-  readonly log?: Log;
-  readonly clock?: Clock;
-  readonly random?: Random;
-  /**
-   * Which half of the work this process does: `gateway` talks to people, `worker` summarises and remembers. The other half
-   * needs a process of its own, and both a store and a queue that processes share. Default `all`.
-   */
-  readonly role?: Role;
-  /** Conversations that are maintained side by side. Default 4. */
-  readonly workers?: number;
-  /** Entries older than this are deleted. Default 0: never. */
-  readonly retentionDays?: number;
-  /** Write the text of messages and replies to the log. Default false. */
-  readonly logText?: boolean;
-  /** Where everything is kept, for `/privacy`. */
-  readonly dataLocation?: string;
-  /** One sentence when the configuration on disk is broken and an older one is in use. */
-  readonly configTrouble?: () => string | null;
-}
-
-export type Role = 'gateway' | 'worker' | 'all';
 
 /** A bot put together, before its life begins. */
 export interface Core {
@@ -120,13 +79,13 @@ export function wire(parts: BotParts): Core {
 
 function gatherServices(parts: BotParts): Services {
   const clock = parts.clock ?? createSystemClock();
-  const log = parts.log ?? silentLog;
+  const log = parts.log ?? createErrorLog();
   const onListenerError = (error: unknown) => log.error('An event listener failed', { cause: describe(error) });
   return {
     ...parts.storage,
     queue: parts.queue,
     models: parts.models,
-    agents: directoryOf(parts.agents),
+    agents: checkParts(parts),
     prompts: parts.prompts ?? createPromptLibrary(),
     events: createEvents({ now: clock.now, onListenerError }),
     clock,
@@ -138,13 +97,6 @@ function gatherServices(parts: BotParts): Services {
 function textLog({ logText }: BotParts, log: Log): TextLog {
   if (logText !== true) return () => undefined;
   return (conversation, author, text) => log.info('message.text', { conversation, author, text });
-}
-
-function directoryOf(agents: BotParts['agents']): AgentDirectory {
-  if (agents !== undefined && 'agentFor' in agents) return agents;
-  const settings = (agents ?? []).map((agent, index) => defaultAgent({ default: index === 0, ...agent }));
-  const config = { agents: settings.length === 0 ? [defaultAgent({})] : settings };
-  return createAgentDirectory(() => config);
 }
 
 /** What judges, remembers and summarises. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Operations } from '../bot/adapters.ts';
-import type { Role } from '../bot/wiring.ts';
+import type { Role } from '../bot/parts.ts';
 import { StrataError } from '../domain/errors.ts';
 import { parseKey } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
@@ -91,8 +91,6 @@ function terminalOf(cli: Cli, { conversation, user }: Options): OpenOptions['ter
 /** Runs until the terminal's input ends or the process is told to stop; then everything owed is finished. */
 async function serve(cli: Cli, options: Omit<OpenOptions, 'listenOnly'>): Promise<void> {
   const app = await cli.open({ ...options, listenOnly: false });
-  // A worker whose queue is away has nothing else that would keep the process.
-  const alive = setInterval(() => undefined, ALIVE_MS);
   let operations: Operations | null = null;
   try {
     await announce(cli, app, options.role);
@@ -103,7 +101,6 @@ async function serve(cli: Cli, options: Omit<OpenOptions, 'listenOnly'>): Promis
     const end = await Promise.race([stopped(cli.signal), app.ended]);
     if (end !== null && end.failures > 0) cli.exit(1);
   } finally {
-    clearInterval(alive);
     await app.close({ deadlineMs: app.platforms.includes('terminal') ? LEAVE_DEADLINE_MS : STOP_DEADLINE_MS });
     await operations?.close();
   }
@@ -123,7 +120,6 @@ async function announce(cli: Cli, { parts, platforms }: App, role: Role): Promis
   else cli.stderr.write(`Serving ${platforms.join(', ')}. Ctrl-C stops.\n`);
 }
 
-const ALIVE_MS = 60_000;
 const TERMINAL_HINT = 'Help:  /help lists the commands, /demo plays a conversation, /quit ends.\n';
 
 function stopped(signal: AbortSignal): Promise<null> {

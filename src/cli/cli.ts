@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Adapters, ChannelContext, Operations, TerminalEnd } from '../bot/adapters.ts';
 import type { Bot } from '../bot/bot.ts';
-import type { Role } from '../bot/wiring.ts';
+import type { Role } from '../bot/parts.ts';
 import type { CommandServices } from '../commands/services.ts';
 import type { LoadOptions } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';

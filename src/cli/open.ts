@@ -11,7 +11,8 @@ import type {
   TerminalEnd,
 } from '../bot/adapters.ts';
 import { type Bot, createBot } from '../bot/bot.ts';
-import type { Role } from '../bot/wiring.ts';
+import { lonelyRole } from '../bot/checked-parts.ts';
+import type { Role } from '../bot/parts.ts';
 import { channelProblems } from '../config/channels.ts';
 import { type AgentDirectory, createAgentDirectory } from '../config/directory.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
@@ -181,8 +182,9 @@ function sourcesOf({ agents }: Pick<Config, 'agents'>): readonly PromptSource[] 
 
 /** Half a bot needs the other half, and a way to it. */
 function refuseLonely(role: Role, { queue }: Config): void {
-  if (role === 'all' || queue.url !== '') return;
-  const problem = `A ${role} needs a queue that it shares with other processes: set STRATA_QUEUE_URL, or url in [queue], to a redis:// or postgres:// URL. Without a role one process does everything.`;
+  const fault = lonelyRole(role, { isShared: queue.url !== '' });
+  if (fault === null) return;
+  const problem = `${fault}: set STRATA_QUEUE_URL, or url in [queue], to a redis:// or postgres:// URL. Without a role one process does everything.`;
   throw new StrataError('USAGE', { problem });
 }
 

@@ -1,17 +1,25 @@
 import type { MergedAgent } from './agents.ts';
+import { type KnownNames, unknownName } from './known.ts';
 import { describeOrigin, type Origin } from './layers.ts';
 import type { Report } from './report.ts';
 import type { AgentSettings } from './schema.ts';
 import type { ConfigSource } from './source.ts';
 import type { Path } from './tree.ts';
 
-/** What no single value shows: order of thresholds, sizes against each other, one default agent, unique ids. */
-export function checkAgents(agents: readonly MergedAgent[], source: ConfigSource, report: Report): void {
-  checkIds(agents, report);
+export interface AgentChecks {
+  readonly source: ConfigSource;
+  readonly report: Report;
+  readonly known: KnownNames;
+}
+
+/** What no single value shows: order of thresholds, sizes against each other, unique ids, names that exist. */
+export function checkAgents(agents: readonly MergedAgent[], checks: AgentChecks): void {
+  checkIds(agents, checks.report);
   for (const agent of agents) {
-    const view: View = { agent, source, report };
+    const view: View = { agent, ...checks };
     checkThresholds(view, agent.settings.compaction, []);
     checkWindow(view);
+    checkNames(view);
     for (const [route, { compaction }] of agent.settings.routes.entries()) {
       if (!compaction) continue;
       checkThresholds(view, withOverrides(agent.settings.compaction, compaction), ['routes', route]);
@@ -21,10 +29,8 @@ export function checkAgents(agents: readonly MergedAgent[], source: ConfigSource
 
 type Compaction = AgentSettings['compaction'];
 
-interface View {
+interface View extends AgentChecks {
   readonly agent: MergedAgent;
-  readonly source: ConfigSource;
-  readonly report: Report;
 }
 
 /** The values of a route over those of its agent. */
@@ -92,6 +98,22 @@ function checkWindow(view: View): void {
     path: [...pathOf(view), 'max_output_tokens'],
     text: `the answer must leave room in the window: max_output_tokens ${output} (${outputFrom}) < context_window ${window} (${windowFrom})`,
   });
+}
+
+/** A tool or an engine that nobody made would fail every reply. */
+function checkNames(view: View): void {
+  const { tools, engine } = view.agent.settings;
+  for (const tool of tools) {
+    if (!view.known.tools.includes(tool)) refuseName(view, 'tools', unknownName('tool', tool, view.known.tools));
+  }
+  if (view.known.engines.includes(engine)) return;
+  refuseName(view, 'engine', unknownName('context engine', engine, view.known.engines));
+}
+
+function refuseName(view: View, key: 'tools' | 'engine', text: string): void {
+  const origin = view.agent.originOf([key]);
+  const path = origin.kind === 'file' ? origin.path : [...pathOf(view), key];
+  view.report.addAt(origin, { path, text });
 }
 
 function checkIds(agents: readonly MergedAgent[], report: Report): void {

@@ -1,3 +1,4 @@
+import { builtInNames } from './known.ts';
 import { type AgentSettings, agentSchema, type Config } from './schema.ts';
 
 /** What an agent is when nobody says otherwise: the lowest layer of the configuration. */
@@ -14,7 +15,7 @@ export const agentDefaults: Omit<AgentSettings, 'id' | 'default' | 'routes'> = {
   prompts: '',
   persona: '',
   policy: '',
-  tools: ['memory_save', 'memory_recall', 'transcript_search', 'summary_open', 'blob_read'],
+  tools: [...builtInNames.tools],
   compaction: {
     background_threshold: 0.8,
     aggressive_threshold: 0.85,

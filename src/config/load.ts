@@ -3,6 +3,7 @@ import { StrataError } from '../domain/errors.ts';
 import { type MergedAgent, mergeAgents } from './agents.ts';
 import { checkAgents } from './checks.ts';
 import { generalDefaults } from './defaults.ts';
+import { builtInNames } from './known.ts';
 import { type Merged, mergeLayers, type Origin } from './layers.ts';
 import { type ConfigFlags, overrideLayers } from './overrides.ts';
 import type { Environment } from './references.ts';
@@ -43,7 +44,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const usesProvider = providersIn(source.tree, options);
   const sections = readSections(source, { environment: options.environment, report, usesProvider });
   const agents = mergeAgents(sections, { source, report, overrides: overrideLayers('agent', options) });
-  checkAgents(agents, source, report);
+  checkAgents(agents, { source, report, known: builtInNames });
   const general = mergeGeneral(sections, { source, report, options });
   const problems = report.lines();
   if (general === null || problems.length > 0) {

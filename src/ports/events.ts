@@ -103,17 +103,23 @@ export type NewEvent = StrataEvent extends infer Event
     : never
   : never;
 
+/** What it returns is ignored, save a promise that rejects. */
+type Listener = (event: StrataEvent) => unknown;
+
 export interface Events {
   emit(event: NewEvent): void;
-  /** Called in order, at once. A listener that throws is reported and does not stop the others. Returns the way to leave. */
-  on(listener: (event: StrataEvent) => void): () => void;
+  /**
+   * Calls the listener for every event, in order and at once. One that throws or rejects is logged and does not stop the
+   * others. Returns the way to leave.
+   */
+  on(listener: Listener): () => void;
 }
 
 export function createEvents(options: {
   readonly now: () => number;
   readonly onListenerError: (error: unknown) => void;
 }): Events {
-  const listeners = new Set<(event: StrataEvent) => void>();
+  const listeners = new Set<Listener>();
   return {
     emit(event) {
       const stamped: StrataEvent = { ...event, at: options.now() };
@@ -126,9 +132,10 @@ export function createEvents(options: {
   };
 }
 
-function notify(listener: (event: StrataEvent) => void, event: StrataEvent, onError: (error: unknown) => void): void {
+function notify(listener: Listener, event: StrataEvent, onError: (error: unknown) => void): void {
   try {
-    listener(event);
+    const result = listener(event);
+    if (result instanceof Promise) result.catch(onError);
   } catch (error) {
     onError(error);
   }

@@ -7,8 +7,8 @@ export interface Tool<Input = unknown> {
   readonly name: string;
   readonly description: string;
   readonly input: z.ZodType<Input>;
-  /** What the model reads. A rejection becomes an error result that the model can react to. */
-  run(input: Input, context: ToolContext): Promise<JsonValue>;
+  /** What the model reads; without a value it reads "Done.". A rejection becomes an error result that it can react to. */
+  run(input: Input, context: ToolContext): Promise<JsonValue | undefined>;
 }
 
 export interface ToolContext {

@@ -115,7 +115,9 @@ function parseInput(tool: Tool, input: JsonValue): unknown {
   throw new StrataError('TOOL_INPUT_INVALID', { tool: tool.name, problem: z.prettifyError(parsed.error) });
 }
 
-function asText(result: JsonValue): string {
+/** A tool that has nothing to say returns `undefined`; the model reads that it ran. */
+function asText(result: JsonValue | undefined): string {
+  if (result === undefined) return 'Done.';
   return typeof result === 'string' ? result.toWellFormed() : JSON.stringify(result);
 }
 

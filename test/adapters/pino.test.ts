@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createPinoLog, type PinoLogOptions } from '../../adapters/logs/pino/index.ts';
-import { logEvent } from '../../src/event-log.ts';
+import { logEvent } from '../../src/bot/event-log.ts';
 
 function capture(options: Omit<PinoLogOptions, 'output'>) {
   const lines: string[] = [];

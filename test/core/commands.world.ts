@@ -5,7 +5,7 @@ import { createOfflineModel } from '../../adapters/models/offline/index.ts';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { type Bot, createBot } from '../../src/bot/bot.ts';
-import type { BotParts } from '../../src/bot/wiring.ts';
+import type { BotParts } from '../../src/bot/parts.ts';
 import { readCommandLine } from '../../src/commands/specs.ts';
 import { makeKey } from '../../src/domain/key.ts';
 import type { Audience, Author, ConversationKey } from '../../src/domain/message.ts';

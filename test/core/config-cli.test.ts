@@ -95,3 +95,14 @@ test('a file that cannot be read is an error of its own', () => {
   const missing = { ...load, file: '/no/such/config.toml' };
   expect(() => checkConfig(cli, { load: missing, channels: new Map(), json: false })).toThrow(/does not exist/);
 });
+
+test('check refuses a tool or an engine that does not exist, once, with the nearest name', () => {
+  const text =
+    '[defaults]\ntools = ["memory_save", "memory_recal"]\n[[agents]]\nid = "a"\n[[agents]]\nid = "b"\nengine = "stack"\n';
+  const { cli, load, written, file } = run(text);
+  expect(checkConfig(cli, { load, channels: new Map(), json: false })).toBe(2);
+  expect(written.stderr.trim().split('\n')).toEqual([
+    `${file}:2:9: defaults.tools: there is no tool "memory_recal"; did you mean memory_recall?`,
+    `${file}:7:10: agents[b].engine: there is no context engine "stack"; did you mean stacked?`,
+  ]);
+});

@@ -12,6 +12,7 @@ import {
   type ModelRequest,
   makeKey,
   POST_HOLD_MS,
+  type Queue,
   type Storage,
 } from '../../src/index.ts';
 import { type Script, scriptedModel, settle, type TestClock, testClock, until } from './compaction.world.ts';
@@ -69,12 +70,13 @@ async function openGateway(name: string, { script, post, commit }: GatewayOption
   const own = mortal(life);
   const bot = createBot({
     storage,
-    queue: createLocalQueue({ log: silent, clock: own }),
+    queue: farQueue(createLocalQueue({ log: silent, clock: own })),
     models: { open: async () => model, choose: async () => ({ modelId: model.id, reason: 'it is the only one' }) },
     agents: [{ id: 'main', model: model.id, mode: 'active', tools: [] }],
     channels: [channelOf(name, life, post)],
     clock: own,
     role: 'gateway',
+    log: silent,
   });
   await bot.start();
   const gateway = {
@@ -86,6 +88,11 @@ async function openGateway(name: string, { script, post, commit }: GatewayOption
   };
   gateways.push(gateway);
   return gateway;
+}
+
+/** Stands for a queue on a server, which a gateway needs: no worker is here to read it. */
+function farQueue(queue: Queue): Queue {
+  return { ...queue, stats: () => ({ ...queue.stats(), driver: 'far away' }) };
 }
 
 function before(storage: Storage, commit: GatewayOptions['commit']): Storage {

@@ -57,6 +57,13 @@ describe('the registry', () => {
     expect(() => registry.specs(['three'])).toThrowError(/no tool three/);
   });
 
+  it('takes a tool that returns nothing', async () => {
+    await using world = await openWorld();
+    const registry = createToolRegistry({ services: world.services, tools: [echo('ring', async () => {})] });
+    const result = await registry.run(call('ring'), await contextOf(world));
+    expect(result).toMatchObject({ text: 'Done.', isError: false });
+  });
+
   it('answers with text, with JSON, and with errors that the model can react to', async () => {
     await using world = await openWorld();
     const tools = [

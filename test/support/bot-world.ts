@@ -211,6 +211,7 @@ async function live(options: LifeOptions): Promise<Life> {
     clock,
     prompts,
     tools: options.tools ?? [],
+    log: silent,
   });
   bot.events.on((event) => {
     if (life.isOver) return;

@@ -35,7 +35,7 @@ export function createPinoLog(options: PinoLogOptions): Log {
     {
       write(line) {
         const safe = redact(line);
-        output.write(readable ? readableLine(safe, { colour: output.isTTY === true }) : safe);
+        output.write(readable ? readableLine(safe, { color: output.isTTY === true }) : safe);
       },
     },
   );

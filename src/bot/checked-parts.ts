@@ -1,0 +1,60 @@
+import { type AgentDirectory, createAgentDirectory } from '../config/directory.ts';
+import { CODE_SOURCE, readGivenAgents } from '../config/given.ts';
+import { builtInNames } from '../config/known.ts';
+import type { AgentSettings } from '../config/schema.ts';
+import { StrataError } from '../domain/errors.ts';
+import { promptProblems } from '../prompts/library.ts';
+import type { BotParts, Role } from './parts.ts';
+
+/**
+ * Judges what a bot is made of by the rules that hold for the configuration file. Throws `CONFIG_INVALID` with everything
+ * that is wrong. Returns who serves which conversation.
+ */
+export function checkParts(parts: BotParts): AgentDirectory {
+  const { agents = [] } = parts;
+  const directory = 'agentFor' in agents ? agents : null;
+  const entries = 'agentFor' in agents ? agents.list() : agents;
+  const known = {
+    tools: [...builtInNames.tools, ...(parts.tools ?? []).map(({ name }) => name)],
+    engines: [...builtInNames.engines, ...Object.keys(parts.engines ?? {})],
+  };
+  const given = readGivenAgents(entries.length === 0 ? [{ id: 'main' }] : [...entries], known);
+  const prompts = parts.prompts === undefined ? promptFaults(given.settings) : [];
+  const others = [...prompts, ...roleFaults(parts), ...channelFaults(parts), ...numberFaults(parts)];
+  const problems = [...given.problems, ...others.map((text) => `${CODE_SOURCE}: ${text}`)];
+  if (problems.length > 0) throw new StrataError('CONFIG_INVALID', { file: CODE_SOURCE, problems });
+  const config = { agents: [...given.settings] };
+  return directory ?? createAgentDirectory(() => config);
+}
+
+/** Why a process with this role could do nothing; null when it can. */
+export function lonelyRole(role: Role, { isShared }: { readonly isShared: boolean }): string | null {
+  if (role === 'all' || isShared) return null;
+  return `A ${role} needs a queue that it shares with other processes`;
+}
+
+function promptFaults(agents: readonly AgentSettings[]): readonly string[] {
+  const sources = agents.map(({ language, prompts }) => ({ language, folder: prompts }));
+  return [...new Set(sources.flatMap((source) => promptProblems(source)))];
+}
+
+function roleFaults({ role = 'all', queue }: BotParts): readonly string[] {
+  // A queue on a server connects when it is asked.
+  const fault = role === 'all' ? null : lonelyRole(role, { isShared: queue.stats().driver !== 'local' });
+  return fault === null ? [] : [`role: ${fault}, for example createBullMqQueue`];
+}
+
+function channelFaults({ channels = [] }: BotParts): readonly string[] {
+  const platforms = channels.map(({ platform }) => platform);
+  const twice = new Set(platforms.filter((platform, index) => platforms.indexOf(platform) !== index));
+  return [...twice].map((platform) => `channels: two channels serve the platform "${platform}"; expected one of each`);
+}
+
+function numberFaults({ workers = 1, retentionDays = 0 }: BotParts): readonly string[] {
+  const faults: string[] = [];
+  if (!Number.isInteger(workers) || workers < 1) faults.push(`workers: expected a whole number from 1, got ${workers}`);
+  if (!Number.isInteger(retentionDays) || retentionDays < 0) {
+    faults.push(`retentionDays: expected a whole number from 0, got ${retentionDays}`);
+  }
+  return faults;
+}

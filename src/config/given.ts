@@ -1,0 +1,48 @@
+import { mergeAgents } from './agents.ts';
+import { checkAgents } from './checks.ts';
+import type { KnownNames } from './known.ts';
+import { problemsOf } from './problems.ts';
+import { createReport, type Report } from './report.ts';
+import { type AgentEntry, type AgentSettings, fileSections } from './schema.ts';
+import type { IndexedAgent } from './sections.ts';
+import type { ConfigSource } from './source.ts';
+
+/** What stands in front of each problem in place of a file. */
+export const CODE_SOURCE = 'createBot';
+
+export interface GivenAgents {
+  readonly settings: readonly AgentSettings[];
+  readonly problems: readonly string[];
+}
+
+/**
+ * Agents that a program gives, judged by the rules of the configuration file. Nothing is filled in from the environment.
+ * Relative folders start at the working folder.
+ */
+export function readGivenAgents(entries: readonly AgentEntry[], known: KnownNames): GivenAgents {
+  const source: ConfigSource = {
+    file: CODE_SOURCE,
+    folder: process.cwd(),
+    found: true,
+    tree: { agents: entries },
+    locate: () => null,
+  };
+  const report = createReport(source);
+  const agents = entries.flatMap((entry, index) => readEntry(entry, { index, report }));
+  const sections = { defaults: {}, general: {}, providers: {}, channels: {}, written: new Map(), agents };
+  const merged = mergeAgents(sections, { source, report, overrides: [] });
+  checkAgents(merged, { source, report, known });
+  return { settings: merged.map(({ settings }) => settings), problems: report.lines() };
+}
+
+function readEntry(
+  value: unknown,
+  { index, report }: { readonly index: number; readonly report: Report },
+): readonly IndexedAgent[] {
+  const schema = fileSections.agents.element;
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return [{ index, entry: parsed.data }];
+  const context = { schema, value, elsewhere: [], section: 'agents', mayShow: () => true };
+  for (const { path, text } of problemsOf(parsed.error, context)) report.add(['agents', index, ...path], text);
+  return [];
+}

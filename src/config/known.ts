@@ -1,0 +1,21 @@
+import { didYouMean } from '../util/did-you-mean.ts';
+
+/** The names that an agent may give: those that come with Strata, and those that a program adds. */
+export interface KnownNames {
+  readonly tools: readonly string[];
+  readonly engines: readonly string[];
+}
+
+export const builtInNames: KnownNames = {
+  tools: ['memory_save', 'memory_recall', 'transcript_search', 'summary_open', 'blob_read'],
+  engines: ['stacked', 'sliding'],
+};
+
+/** `there is no tool "memory_sav"; did you mean memory_save?`. */
+export function unknownName(kind: string, name: string, known: readonly string[]): string {
+  const meant = didYouMean(name.slice(0, MAX_SHOWN), known);
+  const hint = meant === null ? `known: ${known.join(', ')}` : `did you mean ${meant}?`;
+  return `there is no ${kind} ${JSON.stringify(name.slice(0, MAX_SHOWN))}; ${hint}`;
+}
+
+const MAX_SHOWN = 40;

@@ -1,0 +1,17 @@
+import type { Log, LogFields } from '../ports/log.ts';
+import { formatLogLine } from './log-line.ts';
+
+/** Writes warnings and errors to standard error: the log of a bot that was given none. */
+export function createErrorLog(): Log {
+  const write = (level: string, message: string, fields: LogFields = {}): void => {
+    const { stderr } = process;
+    const line = { level, time: new Date().toISOString(), message, fields };
+    stderr.write(formatLogLine(line, { color: stderr.isTTY && stderr.hasColors() }));
+  };
+  return {
+    debug() {},
+    info() {},
+    warn: (message, fields) => write('warn', message, fields),
+    error: (message, fields) => write('error', message, fields),
+  };
+}

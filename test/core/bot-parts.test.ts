@@ -1,0 +1,154 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createLocalQueue } from '../../adapters/queues/local/index.ts';
+import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import { builtInNames } from '../../src/config/known.ts';
+import type { BotParts } from '../../src/index.ts';
+import { type Channel, createBot, defineTool, isStrataError, type Storage, silentLog } from '../../src/index.ts';
+import { createBuiltinTools } from '../../src/tools/builtin.ts';
+import { scriptedModel } from './compaction.world.ts';
+
+let directory: string;
+let storage: Storage;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'strata-parts-'));
+  storage = await createSqliteStorage({ directory });
+});
+
+afterEach(async () => {
+  await storage.store.close();
+  rmSync(directory, { recursive: true });
+});
+
+const model = scriptedModel(() => ({ text: 'yes' }), { id: 'test:chat' });
+const weather = defineTool({ name: 'weather', description: 'Tells it', input: z.object({}), run: async () => 'Rain' });
+
+function make(parts: Partial<BotParts>) {
+  return createBot({
+    storage,
+    queue: createLocalQueue({ log: silentLog }),
+    models: { open: async () => model, choose: async () => ({ modelId: model.id, reason: 'it is the only one' }) },
+    log: silentLog,
+    ...parts,
+  });
+}
+
+function problemsOf(parts: Partial<BotParts>): readonly string[] {
+  try {
+    make(parts);
+  } catch (error) {
+    if (isStrataError(error, 'CONFIG_INVALID')) return error.data.problems;
+    throw error;
+  }
+  return [];
+}
+
+function channelOf(platform: string): Channel {
+  return {
+    platform,
+    traits: { idempotentPosts: true, ephemeral: false },
+    linkTo: async () => null,
+    start: async () => undefined,
+    split: (text) => [{ kind: 'text', text }],
+    post: async () => ({ platformMessageId: '1' }),
+    show: () => undefined,
+    stop: async () => undefined,
+  };
+}
+
+it.each<[string, Partial<BotParts>, RegExp]>([
+  [
+    'thresholds that fall',
+    { agents: [{ id: 'a', compaction: { background_threshold: 0.9 } }] },
+    /^createBot: agents\[a\]\.compaction: thresholds must rise: background_threshold 0\.9 \(createBot\)/,
+  ],
+  [
+    'a share above one',
+    { agents: [{ id: 'a', compaction: { stack_share: 7 } }] },
+    /stack_share: expected at most 1, got 7/,
+  ],
+  ['two agents of one id', { agents: [{ id: 'a' }, { id: 'a' }] }, /agents\[a\]\.id: two agents have the id "a"/],
+  [
+    'two default agents',
+    {
+      agents: [
+        { id: 'a', default: true },
+        { id: 'b', default: true },
+      ],
+    },
+    /only one agent can be the/,
+  ],
+  [
+    'an unknown tool',
+    { agents: [{ id: 'a', tools: ['wether'] }], tools: [weather] },
+    /no tool "wether"; did you mean weather\?/,
+  ],
+  [
+    'an unknown engine',
+    { agents: [{ id: 'a', engine: 'stackd' }] },
+    /no context engine "stackd"; did you mean stacked\?/,
+  ],
+  ['a missing folder of prompts', { agents: [{ id: 'a', prompts: 'no/such/folder' }] }, /no\/such\/folder/],
+  [
+    'two channels of one platform',
+    { channels: [channelOf('slack'), channelOf('slack')] },
+    /two channels serve .*"slack"/,
+  ],
+  ['a gateway alone', { role: 'gateway' }, /^createBot: role: A gateway needs a queue that it shares/],
+  ['no workers', { workers: 0 }, /workers: expected a whole number from 1, got 0/],
+  ['half a day', { retentionDays: 0.5 }, /retentionDays: expected a whole number from 0/],
+])('%s is refused with words', (_name, parts, expected) => {
+  const problems = problemsOf(parts);
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toMatch(expected);
+});
+
+it('has the tools that an agent may name', () => {
+  const { services, commandParts } = make({});
+  const names = createBuiltinTools(services, commandParts.memories).map(({ name }) => name);
+  expect(names.sort()).toEqual([...builtInNames.tools].sort());
+});
+
+it('names everything that is wrong at once', () => {
+  const agents = [{ id: 'A!' }, { id: 'b', tools: ['nothing'], max_steps: 0 }];
+  expect(problemsOf({ agents, role: 'worker' })).toHaveLength(3);
+});
+
+it('judges a directory as it judges a list', () => {
+  const bot = make({ agents: [{ id: 'a' }] });
+  const [agent] = bot.services.agents.list();
+  if (agent === undefined) throw new Error('There is no agent.');
+  const wrong = { ...agent, tools: ['weather'] };
+  const directoryOf = { agentFor: () => wrong, agent: () => wrong, list: () => [wrong] };
+  expect(problemsOf({ agents: directoryOf })).toEqual([expect.stringContaining('no tool "weather"')]);
+  expect(problemsOf({ agents: directoryOf, tools: [weather] })).toEqual([]);
+});
+
+it('fills in what an agent leaves out, at any depth', () => {
+  const agents = make({ agents: [{ id: 'a', compaction: { background_threshold: 0.3 } }, { id: 'b' }] }).services
+    .agents;
+  expect(agents.agent('a')?.compaction).toMatchObject({ background_threshold: 0.3, aggressive_threshold: 0.85 });
+  expect(agents.list().map((agent) => agent.default)).toEqual([true, false]);
+});
+
+it('logs a listener that throws or rejects', async () => {
+  const lines: unknown[] = [];
+  const log = { ...silentLog, error: (message: string, fields?: object) => void lines.push([message, fields]) };
+  const { events } = make({ log });
+  const seen: string[] = [];
+  events.on(() => {
+    throw new Error('at once');
+  });
+  events.on(async () => {
+    throw new Error('later');
+  });
+  events.on((event) => seen.push(event.kind));
+  events.emit({ kind: 'config.changed', conversation: null, file: 'config.toml' });
+  await new Promise(setImmediate);
+  expect(seen).toEqual(['config.changed']);
+  expect(lines).toEqual(['at once', 'later'].map((cause) => ['An event listener failed', { cause }]));
+});

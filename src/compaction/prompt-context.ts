@@ -1,7 +1,9 @@
+import { renderSummary } from '../context/fixed-prefix.ts';
 import { estimateBlock, estimateText } from '../context/tokens.ts';
 import { shorten } from '../context/truncate.ts';
 import { readerFor } from '../memory/policy.ts';
 import type { Summary } from '../ports/summary-store.ts';
+import { oneLine, underLabel } from '../util/foreign-text.ts';
 import { type Desk, promptSource, sideTokens } from './job-context.ts';
 
 /** What stands before a transcript: context that is neither to be repeated nor a source. */
@@ -23,15 +25,12 @@ export async function besideOf(desk: Desk, stack: readonly Summary[], fromSeq: n
 
 /** A summary as one line of a transcript. */
 export function layerLine({ fromSeq, toSeq, text }: Summary): string {
-  return `[#${fromSeq} to #${toSeq}] ${text.replaceAll('\n', '\n    ')}`;
+  return underLabel(`[#${fromSeq} to #${toSeq}] `, text);
 }
 
 /** What a summary costs in the view, its label included. */
 export function layerTokens(desk: Desk, layer: Pick<Summary, 'id' | 'fromSeq' | 'toSeq' | 'level' | 'text'>): number {
-  const { id, fromSeq, toSeq, level, text } = layer;
-  return estimateBlock(
-    desk.services.prompts.render('summary', { id, fromSeq, toSeq, level, text }, promptSource(desk)),
-  );
+  return estimateBlock({ text: renderSummary(desk.services, layer, promptSource(desk)) });
 }
 
 /** Only of this place: what other places know has no business in its transcript. */
@@ -39,7 +38,7 @@ async function knownLines({ services, conversation, agent }: Desk): Promise<read
   const reader = { ...readerFor(conversation, agent), sharePublic: false };
   const query = { reader, states: ['active', 'candidate'] as const, limit: MAX_KNOWN, offset: 0 };
   const memories = await services.store.memories.list(query);
-  return memories.map(({ id, text }) => `[${id}] ${text}`);
+  return memories.map(({ id, text }) => `[${id}] ${oneLine(text)}`);
 }
 
 /** The first texts that fit; of the one that does not fit any more as much as does, if it is the very first. */

@@ -3,13 +3,12 @@ import { estimateText } from '../context/tokens.ts';
 import { shorten } from '../context/truncate.ts';
 import type { Entry, Part, ToolResultPart } from '../domain/message.ts';
 import type { Random } from '../ports/clock.ts';
+import { underLabel, visibleText } from '../util/foreign-text.ts';
 
 /** What the memory tools give back is memory already: shown to a summariser, it would be saved a second time. */
 const LOOKUPS: ReadonlySet<string> = new Set(['memory_recall', 'memory_save', 'transcript_search', 'summary_open']);
 const INPUT_TOKENS = 60;
 const RESULT_TOKENS = 1200;
-const INDENT = '    ';
-const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
 /** An entry as it stands in a transcript: one line, with continuation lines that cannot be taken for an entry. */
 export interface TranscriptLine {
@@ -48,7 +47,7 @@ export function hasLine(entry: Entry): boolean {
 function makeLine(entry: Entry, options: LineOptions): TranscriptLine | null {
   const text = textFor(entry);
   if (text === '') return null;
-  const line = `${headFor(entry, options)}${indent(shorten(text, options.longest))}`;
+  const line = underLabel(headFor(entry, options), shorten(visibleText(text), options.longest));
   return { seq: entry.seq, text: line, tokens: estimateText(line) };
 }
 
@@ -94,14 +93,4 @@ function partText(part: Part): readonly string[] {
 function resultText({ tool, text, isError }: ToolResultPart): string {
   if (LOOKUPS.has(tool)) return `(${tool} looked up what was known already)`;
   return `(${tool} ${isError ? 'failed' : 'gave'}: ${shorten(text, RESULT_TOKENS)})`;
-}
-
-/** Everything that some reader takes for a line break becomes an indented line; other control characters go. */
-function indent(text: string): string {
-  if (!CONTROL.test(text)) return text.toWellFormed();
-  return text
-    .toWellFormed()
-    .replace(/\r\n|[\r\u0085\u2028\u2029\v\f]/gu, '\n')
-    .replace(/[^\P{Cc}\n\t]/gu, '')
-    .replaceAll('\n', `\n${INDENT}`);
 }

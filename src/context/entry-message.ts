@@ -1,8 +1,9 @@
 import { type AttachmentPart, type Entry, type Part, textOf } from '../domain/message.ts';
 import type { ModelMessage, ToolCall, ToolResult } from '../ports/model.ts';
-import { harmless, labelOf, plainName } from './label.ts';
+import { indentLines, underLabel, visibleText } from '../util/foreign-text.ts';
+import { labelOf, plainName } from './label.ts';
 import { shortenCall, shortenResult, stubCall, stubResult } from './reduce.ts';
-import { estimateMessages } from './tokens.ts';
+import { estimateMessages, estimateText } from './tokens.ts';
 import { shorten } from './truncate.ts';
 
 /** One entry as a model sees it. `line` is set for a message of a person: neighbours are joined into one message. */
@@ -52,7 +53,7 @@ function messageOf(entry: Entry, options: EntryMessageOptions): ModelMessage {
   switch (entry.role) {
     case 'user':
     case 'notice': {
-      const text = `${labelOf(entry, options.replySeq(entry))}${shorten(personText(entry), options.textTokens)}`;
+      const text = underLabel(labelOf(entry, options.replySeq(entry)), personText(entry, options.textTokens));
       return { role: 'user', content: [{ kind: 'text', text }] };
     }
     case 'assistant':
@@ -71,8 +72,16 @@ function messageOf(entry: Entry, options: EntryMessageOptions): ModelMessage {
   }
 }
 
-function personText(entry: Entry): string {
-  return entry.redactedAt === null ? harmless(spoken(entry.parts)) : REMOVED;
+function personText(entry: Entry, tokens: number): string {
+  return entry.redactedAt === null ? withinTokens(visibleText(spoken(entry.parts)), tokens) : REMOVED;
+}
+
+/** Cut so that it keeps to the limit with its lines indented. Indenting comes last: a cut may begin a line anywhere. */
+function withinTokens(text: string, tokens: number): string {
+  const cut = shorten(text, tokens);
+  if (!Number.isFinite(tokens)) return cut;
+  const indented = estimateText(indentLines(cut));
+  return indented <= tokens ? cut : shorten(text, Math.floor((tokens * tokens) / indented));
 }
 
 function spoken(parts: readonly Part[]): string {

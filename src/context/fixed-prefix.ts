@@ -3,6 +3,7 @@ import type { SystemBlock } from '../ports/model.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import type { PromptSource } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
+import { indentAll } from '../util/foreign-text.ts';
 import { foldedText, gapText } from './reduce.ts';
 import { type FittedSection, fitSections } from './sections.ts';
 import { estimateBlock, estimateRequest, estimateTools } from './tokens.ts';
@@ -75,9 +76,14 @@ function buildFrame(profile: ContextProfile, fixedShare: number): Frame {
   return { sections, blocks, toolTokens, tokens };
 }
 
-function renderSummary(services: Pick<Services, 'prompts'>, item: Summary, from: PromptSource): string {
+/** A summary as the view shows it: its text is indented, so no line of it can pass for a heading or an instruction of ours. */
+export function renderSummary(
+  services: Pick<Services, 'prompts'>,
+  item: Pick<Summary, 'id' | 'fromSeq' | 'toSeq' | 'level' | 'text'>,
+  from: PromptSource,
+): string {
   const { id, fromSeq, toSeq, level, text } = item;
-  return services.prompts.render('summary', { id, fromSeq, toSeq, level, text }, from).text;
+  return services.prompts.render('summary', { id, fromSeq, toSeq, level, text: indentAll(text) }, from).text;
 }
 
 function gapOf(item: Summary): string {

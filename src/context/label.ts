@@ -1,9 +1,13 @@
 import type { Entry } from '../domain/message.ts';
+import { oneLine } from '../util/foreign-text.ts';
 import { headOf } from './truncate.ts';
 
 const MAX_NAME = 64;
-/** What opens a line of ours: written by a person at the start of a line, it gets a backslash. */
-const FORGED = /^([^\S\n]*)\[(?=#\d|system:|summary |recalled |current time)/gim;
+/** What labels are made of, in any of Unicode's brackets but round ones. No name holds it. */
+const LABEL_MARKS = /[[\p{Ps}\p{Pe}]--[\(\)\uff08\uff09]]|[\|<>#]/gv;
+
+/** How a listing names the bot. No name of a person can hold angle brackets. */
+export const BOT_LABEL = '<you>';
 
 /** `[#12 | 2026-11-20 10:00 | Ada | reply to #9] `: who wrote a message and when, in UTC so that it never changes. */
 export function labelOf(entry: Entry, replySeq: number | null): string {
@@ -14,17 +18,17 @@ export function labelOf(entry: Entry, replySeq: number | null): string {
 
 function authorLabel(entry: Entry): string {
   const name = plainName(entry.author?.name ?? '');
-  return entry.author?.kind === 'bot' ? `${name} (bot)` : name;
+  return entry.author?.kind === 'bot' ? `${name} <bot>` : name;
 }
 
 /** A name as one line that cannot be taken for anything but a name. */
 export function plainName(name: string): string {
-  const plain = name
-    .toWellFormed()
-    .replace(/[[\]|<>#]/g, '')
-    .replace(/[\p{C}\p{Z}]+/gu, ' ')
+  const plain = oneLine(name)
+    .replace(/[^\p{ASCII}]/gu, (character) => (isLabelMark(character.normalize('NFKC')) ? '' : character))
+    .replace(LABEL_MARKS, '')
+    .replace(/\s+/gu, ' ')
     .trim();
-  return headOf(plain, MAX_NAME) || 'unnamed';
+  return headOf(plain, MAX_NAME).trim() || 'unnamed';
 }
 
 export function timeLabel(at: number): string {
@@ -32,7 +36,6 @@ export function timeLabel(at: number): string {
   return Number.isNaN(time.getTime()) ? 'unknown time' : time.toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** Text of a person in which no line can pass for a label, a summary or a note of the system. */
-export function harmless(text: string): string {
-  return text.includes('[') ? text.replace(FORGED, '$1\\[') : text;
+function isLabelMark(text: string): boolean {
+  return /[[\]|<>#]/u.test(text);
 }

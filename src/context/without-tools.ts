@@ -1,4 +1,5 @@
 import type { ModelMessage } from '../ports/model.ts';
+import { underLabel } from '../util/foreign-text.ts';
 
 /** Tool traffic told in words, for a model that takes no tools, or an agent that has none any more. */
 export function spellOutTools(messages: readonly ModelMessage[]): readonly ModelMessage[] {
@@ -16,7 +17,9 @@ export function spellOutTools(messages: readonly ModelMessage[]): readonly Model
         };
       }
       case 'tool': {
-        const told = message.results.map((result) => `[System: the tool ${result.tool} gave] ${result.text}`);
+        const told = message.results.map((result) =>
+          underLabel(`[System: the tool ${result.tool} gave] `, result.text),
+        );
         return { role: 'user', content: [{ kind: 'text', text: told.join('\n') }] };
       }
       default:

@@ -1,10 +1,11 @@
-import { harmless, plainName, timeLabel } from '../context/label.ts';
+import { BOT_LABEL, plainName, timeLabel } from '../context/label.ts';
 import { shorten } from '../context/truncate.ts';
 import { type Entry, textOf } from '../domain/message.ts';
 import type { VolatileSection } from '../ports/engine.ts';
 import type { MemoryKind } from '../ports/memory-store.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { Services } from '../services.ts';
+import { indentAll, visibleText } from '../util/foreign-text.ts';
 
 export type Intent = 'question' | 'continue' | 'recall' | 'decide' | 'remind';
 
@@ -109,8 +110,8 @@ export async function repliedToSection(
   const target = await store.transcript.byExternalId(id, replyTo);
   const isCovered = target !== null && target.seq >= contextFrom && target.seq <= compactedUpto;
   if (!isCovered || target.redactedAt !== null) return null;
-  const who = target.role === 'user' ? plainName(target.author?.name ?? '') : 'you';
-  const quote = shorten(harmless(textOf(target.parts)), QUOTE_TOKENS);
+  const who = target.role === 'user' ? plainName(target.author?.name ?? '') : BOT_LABEL;
+  const quote = indentAll(shorten(visibleText(textOf(target.parts)), QUOTE_TOKENS));
   return {
     key: 'replied-to',
     text: `[The newest message replies to #${target.seq} | ${timeLabel(target.at)} | ${who}]\n${quote}`,

@@ -1,4 +1,5 @@
 import type { AgentSettings } from '../config/schema.ts';
+import { plainName } from '../context/label.ts';
 import { type Entry, textOf } from '../domain/message.ts';
 import type { SystemSection, VolatileSection } from '../ports/engine.ts';
 import type { Memory, MemoryKind, MemoryReader } from '../ports/memory-store.ts';
@@ -80,7 +81,7 @@ export async function instructionsFor(
   const items = ordered.map(({ id, text, trust, subjectName }) => ({
     id,
     text,
-    by: trust === 'operator' ? 'the operator' : (subjectName ?? 'a member'),
+    by: trust === 'operator' ? '<operator>' : plainName(subjectName ?? 'a member'),
   }));
   return {
     key: 'instructions',

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import Handlebars from 'handlebars/dist/handlebars.min.js';
 import type { z } from 'zod';
+import { oneLine } from '../util/foreign-text.ts';
 import { readVariables } from './template-variables.ts';
 
 /** A file's text, as found. */
@@ -48,7 +49,7 @@ engine.registerHelper({
   /** `(has list "a")`. */
   has: (list: unknown, value: unknown) => Array.isArray(list) && list.includes(value),
   /** A value on one line: foreign text cannot open a line of its own. */
-  line: (value: unknown) => String(value).replace(/\s+/gu, ' ').trim(),
+  line: (value: unknown) => oneLine(String(value)),
 });
 
 /** The first line of a copy: invisible in what is rendered. */

@@ -1,19 +1,22 @@
+import { BOT_LABEL, plainName } from '../context/label.ts';
 import { type Entry, type JsonValue, textOf } from '../domain/message.ts';
+import { visibleText } from '../util/foreign-text.ts';
 import { cutAt } from '../util/text.ts';
 
 /** An entry as tools show it: who, when, what, in one object. */
 export function lineOf(entry: Entry, length: number): JsonValue {
   const { seq, role, author, at, redactedAt } = entry;
-  const line = { message: seq, by: author?.name ?? (role === 'tool' ? 'tool' : 'you'), at: new Date(at).toISOString() };
+  const by = author === null ? (role === 'tool' ? '<tool>' : BOT_LABEL) : plainName(author.name);
+  const line = { message: seq, by, at: new Date(at).toISOString() };
   if (redactedAt !== null) return { ...line, deleted: true };
-  const text = saidIn(entry);
+  const text = visibleText(saidIn(entry));
   const cut = cutAt(text, length);
   return cut.length < text.length ? { ...line, text: cut, cut: true } : { ...line, text };
 }
 
 function saidIn({ parts }: Entry): string {
   const besides = parts.flatMap((part) => {
-    if (part.kind === 'attachment') return [`[file ${part.name}]`];
+    if (part.kind === 'attachment') return [`[file ${plainName(part.name)}]`];
     return part.kind === 'tool-result' ? [part.text] : [];
   });
   return [textOf(parts), ...besides].filter((text) => text !== '').join('\n');

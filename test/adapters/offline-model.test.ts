@@ -377,15 +377,15 @@ describe('tools', () => {
 
 const conversation = [
   '[#1 | 2026-11-20 10:00 | root] hi there',
-  '[#2 | 2026-11-20 10:00 | assistant (you)] Hello, good to see you.',
+  '[#2 | 2026-11-20 10:00 | <assistant>] Hello, good to see you.',
   '[#3 | 2026-11-20 10:01 | root] My name is Ada and I prefer tea.',
-  '[#4 | 2026-11-20 10:01 | assistant (you)] Nice to meet you, Ada. I live in a computer.',
+  '[#4 | 2026-11-20 10:01 | <assistant>] Nice to meet you, Ada. I live in a computer.',
   '[#5 | 2026-11-20 10:02 | Grace] I hate mondays, but I love cycling. The release is planned for 3 December and costs 4500 euros.',
   '[#6 | 2026-11-20 10:03 | root | reply to #5] We decided to ship on Friday because the customer waits.',
-  '    Also, remind me to call Grace tomorrow.',
-  '[#9 | 2026-11-20 10:05 | tool results] (roll_dice gave: 4)',
+  '  Also, remind me to call Grace tomorrow.',
+  '[#9 | 2026-11-20 10:05 | <tools>] (roll_dice gave: 4)',
   '[#10 | 2026-11-20 10:06 | root] I live in Lisbon. Please always answer in one sentence.',
-  '[#11 | 2026-11-20 10:06 | Deploy (bot)] I love green builds.',
+  '[#11 | 2026-11-20 10:06 | Deploy <bot>] I love green builds.',
   '[#12 | 2026-11-20 10:07 | Grace] ok thanks!',
 ].join('\n');
 
@@ -461,7 +461,7 @@ describe('maintenance', () => {
   });
 
   test('small talk gives a summary of one sentence and no memory', async () => {
-    const text = '[#1 | 2026-11-20 10:00 | Ada] hi\n[#2 | 2026-11-20 10:00 | assistant (you)] Hello!';
+    const text = '[#1 | 2026-11-20 10:00 | Ada] hi\n[#2 | 2026-11-20 10:00 | <assistant>] Hello!';
     const parts = await partsOf(maintenance('compact', { text }));
     expect(savedIn(parts)).toEqual([]);
     expect(summaryIn(parts)).toBe('Small talk with Ada.');
@@ -651,7 +651,7 @@ describe('behaves like a model', () => {
 
   test('any transcript is summarised in less than it was, and memories only cite its lines', async () => {
     const line = fc.tuple(
-      fc.constantFrom('Ada', 'Grace', 'assistant (you)', 'tool results'),
+      fc.constantFrom('Ada', 'Grace', '<assistant>', '<tools>'),
       fc.oneof(
         fc.lorem({ maxCount: 12 }),
         fc.string({ unit: 'grapheme', maxLength: 60 }),

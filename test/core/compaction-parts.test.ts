@@ -47,7 +47,7 @@ describe('a line of the transcript', () => {
 
   it('marks bots, edits and replies', () => {
     const bot = { id: 'b', name: 'Helper', kind: 'bot' } as const;
-    expect(lineOf(entry(3, 'Beep', { author: bot, editedAt: NOON }))).toMatch(/Helper \(bot\).*edited\]/u);
+    expect(lineOf(entry(3, 'Beep', { author: bot, editedAt: NOON }))).toMatch(/Helper <bot>.*edited\]/u);
     const reply = transcriptLine(entry(4, 'Yes', { replyTo: 'm1' }), { seqOf: () => 1, longest: 100 });
     expect(reply?.text).toContain('reply to #1]');
   });

@@ -102,7 +102,7 @@ function recordsIn(value: JsonValue): readonly Found[] {
     const line = fromLine(record.text);
     const author = record.author ?? record.by ?? line.author;
     // What the bot said itself is no knowledge.
-    if (author === 'you') return [];
+    if (author === '<you>') return [];
     const at = record.at?.slice(0, 16).replace('T', ' ');
     return [{ text: line.text, author, when: at ?? record.saidOn ?? line.when }];
   }

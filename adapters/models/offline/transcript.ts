@@ -17,7 +17,7 @@ export interface Transcript {
 
 const head = /^\[#(\d+)((?: \| [^|\]]*)*)\]\s?/;
 const time = /^\d{4}-\d{2}-\d{2}/;
-const machine = /^<\w+>$|^(?:assistant\b|tool results\b|system\b)|\(bot\)$|\(you\)$/i;
+const machine = /<\w+>$/;
 
 /** Reads the entries of a transcript, whatever stands around them. Lines that begin with no head continue the one before. */
 export function parseTranscript(text: string): Transcript {

@@ -89,7 +89,7 @@ function readUserText(text: string, at: number): readonly SpokenLine[] {
     const line = readLine(raw, at);
     const last = lines.at(-1);
     const continues = line.kind === 'other' && last !== undefined && (last.kind === 'message' || last.kind === 'other');
-    if (continues) lines[lines.length - 1] = { ...last, text: `${last.text}\n${raw}` };
+    if (continues) lines[lines.length - 1] = { ...last, text: `${last.text}\n${raw.replace(/^ {2}/, '')}` };
     else if (raw.trim() !== '') lines.push(line);
   }
   return lines.map((line) =>

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, type Operations, type OperationsOptions, StrataError } from '../../../src/index.ts';
 import { BOARD_PATH, createLazyBoard, type LazyBoard } from './board.ts';
+import { isOwnHost } from './host.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 
 /** A store that takes longer is as good as none for whoever asks whether we are ready. */
@@ -11,7 +12,8 @@ const STORE_LIMIT_MS = 2000;
 /**
  * `/livez`: the process turns. `/readyz`: what its role needs answers; a gateway needs the store only, because replies
  * do not wait for the queue. `/metrics`: for Prometheus. `/queues`: the jobs, where the queue has pages of its own.
- * No text and no name of a conversation is told, and nothing can be changed.
+ * No page shows the text or the name of a conversation, and none can change anything. A request that names a host which
+ * is not this server's is refused with 421.
  */
 export async function startOperations(options: OperationsOptions): Promise<Operations> {
   const metrics = createMetrics(options.services);
@@ -61,10 +63,16 @@ interface Site extends OperationsOptions {
 async function answer(site: Site, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (!isRead) return end(response, { status: 405, text: 'GET only\n' });
+  if (!isOwnHost(request.headers.host, site.listen)) return end(response, WRONG_HOST);
   if (site.board !== null && (await showBoard(site.board, request, response))) return;
-  const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-  end(response, await pageOf(site, pathname));
+  const [path = ''] = (request.url ?? '/').split('?', 1);
+  end(response, await pageOf(site, path));
 }
+
+const WRONG_HOST: Page = {
+  status: 421,
+  text: 'Ask by IP address, by localhost, by the name in [operations] listen or by a name without dots.\n',
+};
 
 async function showBoard(board: LazyBoard, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
   try {

@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createOfflineModel } from '../../adapters/models/offline/index.ts';
+import { startOperations } from '../../adapters/operations/http/index.ts';
+import { createLocalQueue } from '../../adapters/queues/local/index.ts';
+import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import { type Bot, createBot } from '../../src/bot.ts';
+import type { Operations } from '../../src/index.ts';
+
+const log = { debug() {}, info() {}, warn() {}, error() {} };
+
+let directory: string;
+let bot: Bot;
+let operations: Operations;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'strata-attack-'));
+  const model = createOfflineModel();
+  bot = createBot({
+    storage: await createSqliteStorage({ directory }),
+    queue: createLocalQueue({ log }),
+    models: { open: async () => model, choose: async () => ({ modelId: model.id, reason: 'it is the only one' }) },
+    agents: [{ id: 'main', model: model.id, mode: 'active' }],
+    channels: [],
+  });
+  await bot.start();
+  operations = await startOperations({
+    services: bot.services,
+    role: 'all',
+    listen: '127.0.0.1:0',
+    log,
+    openBoard: async () => ({
+      answer: (_request, response) => void response.end('the board'),
+      close: async () => undefined,
+    }),
+  });
+});
+afterEach(async () => {
+  await operations.close();
+  await bot.stop({ deadlineMs: 500 });
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** The status of a request whose path and host go out exactly as they are given. */
+function statusOf(path: string, host?: string): Promise<number> {
+  const { port } = new URL(operations.url);
+  return new Promise((resolve, reject) => {
+    const headers = host === undefined ? {} : { host: host.replace('PORT', port) };
+    request({ host: '127.0.0.1', port, path, headers, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+describe('the pages of a process', () => {
+  it.each(['//', '///livez', '//[', '/%', '/%zz', '/\\', '/queues%00', 'http://[', '*'])(
+    'do not know %s',
+    async (path) => {
+      expect(await statusOf(path)).toBe(404);
+    },
+  );
+
+  it.each(['/livez', '/readyz', '/metrics', '/queues', '/else'])('refuse a foreign host for %s', async (path) => {
+    for (const host of [
+      'evil.example',
+      'evil.example:PORT',
+      '127.0.0.1.evil.example',
+      'localhost@evil.example',
+      'a b',
+    ]) {
+      expect([host, await statusOf(path, host)]).toEqual([host, 421]);
+    }
+  });
+
+  it.each(['127.0.0.1:PORT', 'localhost:PORT', 'LOCALHOST', '[::1]:PORT', '10.1.2.3', 'strata-worker:PORT'])(
+    'answer to %s',
+    async (host) => {
+      expect(await statusOf('/readyz', host)).toBe(200);
+    },
+  );
+});

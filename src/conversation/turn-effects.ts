@@ -50,7 +50,11 @@ export function createRun(parts: ReplyParts, options: RunOptions): Run {
     limitCall: () => limitWork(signal, { ms: agent.timeout_seconds * 1000 }),
     pause: (ms) => parts.services.clock.sleep(ms, { signal }),
     callTool: (call) =>
-      parts.tools.run(call, { ...context, callKey: `${context.conversation}#${call.callId}`, signal }),
+      parts.tools.run(
+        call,
+        { ...context, callKey: `${context.conversation}#${call.callId}`, signal },
+        state.assembly?.tools ?? [],
+      ),
     onDraft: (text) => show({ kind: 'draft', text }),
     async assemble(steps) {
       state.snapshot = await freshest(state.snapshot, options);

@@ -37,7 +37,13 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
       readonly failures: number;
       readonly nextAttemptAt: number;
     }
-  | { readonly kind: 'tool.called'; readonly tool: string; readonly isError: boolean; readonly durationMs: number }
+  | {
+      readonly kind: 'tool.called';
+      /** Null for a call of a tool that was not offered: models invent names. */
+      readonly tool: string | null;
+      readonly isError: boolean;
+      readonly durationMs: number;
+    }
   | {
       readonly kind: 'model.called';
       readonly purpose: ModelPurpose;

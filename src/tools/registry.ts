@@ -14,7 +14,8 @@ const TIME_LIMIT_MS = 60_000;
 export interface ToolRegistry {
   /** What the model is told of the named tools, by name. Throws `NOT_FOUND` for a name that no tool has. */
   specs(names: readonly string[]): readonly ToolSpec[];
-  run(call: ToolCall, context: ToolContext): Promise<ToolResultPart>;
+  /** Runs one of the `offered` tools. A call of any other ends in an error result, even if a tool has that name. */
+  run(call: ToolCall, context: ToolContext, offered: readonly ToolSpec[]): Promise<ToolResultPart>;
 }
 
 export interface ToolRegistryOptions {
@@ -47,16 +48,17 @@ export function createToolRegistry({
         if (found === undefined) throw new StrataError('NOT_FOUND', { what: 'tool', id: name });
         return found.spec;
       }),
-    async run(call, context) {
+    async run(call, context, offered) {
       const startedAt = services.clock.now();
-      const { text, isError } = await answer(known, call, { context, timeLimitMs });
+      const tool = offered.some(({ name }) => name === call.tool) ? known.get(call.tool)?.tool : undefined;
+      const { text, isError } = await answer(tool, call, { context, timeLimitMs });
       const long = offload(text, services.random.id() as BlobId);
       const isStored = long !== null && (await keep(services, { blobId: long.blob.id, text, context }));
       const durationMs = services.clock.now() - startedAt;
       services.events.emit({
         kind: 'tool.called',
         conversation: context.conversation,
-        tool: call.tool,
+        tool: tool?.name ?? null,
         isError,
         durationMs,
       });
@@ -81,21 +83,16 @@ interface Calling {
   readonly timeLimitMs: number;
 }
 
-async function answer(
-  known: ReadonlyMap<string, Known>,
-  call: ToolCall,
-  { context, timeLimitMs }: Calling,
-): Promise<Answer> {
+async function answer(tool: Tool | undefined, call: ToolCall, { context, timeLimitMs }: Calling): Promise<Answer> {
   // What belongs to a turn that is over has no effect any more.
   context.signal.throwIfAborted();
   using limit = limitWork(context.signal, { ms: timeLimitMs });
   try {
-    const found = known.get(call.tool);
-    if (found === undefined) throw new StrataError('NOT_FOUND', { what: 'tool', id: call.tool });
-    const input = parseInput(found.tool, call.input);
+    if (tool === undefined) throw new StrataError('NOT_FOUND', { what: 'tool', id: call.tool });
+    const input = parseInput(tool, call.input);
     const { signal } = limit;
     // A tool that does not heed its signal holds up no turn.
-    const result = await Promise.race([found.tool.run(input, { ...context, signal }), rejection(signal)]);
+    const result = await Promise.race([tool.run(input, { ...context, signal }), rejection(signal)]);
     return { text: asText(result), isError: false };
   } catch (error) {
     // A turn that is being ended does not go on with a made-up result.

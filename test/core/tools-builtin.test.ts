@@ -28,6 +28,7 @@ beforeEach(async () => {
         signal: new AbortController().signal,
         ...over,
       },
+      registry.specs(tools.map(({ name }) => name)),
     );
   };
   return () => opened[Symbol.asyncDispose]();

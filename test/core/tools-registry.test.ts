@@ -33,6 +33,7 @@ async function contextOf(world: World, over: Partial<ToolContext> = {}): Promise
 }
 
 const call = (tool: string, input: JsonValue = {}) => ({ callId: 'c1', tool, input });
+const offered = (...names: string[]) => names.map((name) => ({ name, description: '', inputSchema: {} }));
 
 describe('the registry', () => {
   it('refuses two tools of one name', () => {
@@ -75,7 +76,7 @@ describe('the registry', () => {
     ];
     const registry = createToolRegistry({ services: world.services, tools });
     const context = await contextOf(world);
-    expect(await registry.run(call('word', { text: 'hi' }), context)).toEqual({
+    expect(await registry.run(call('word', { text: 'hi' }), context, offered('word'))).toEqual({
       kind: 'tool-result',
       callId: 'c1',
       tool: 'word',
@@ -83,18 +84,31 @@ describe('the registry', () => {
       isError: false,
       blob: null,
     });
-    expect((await registry.run(call('data'), context)).text).toBe('{"list":[1,2]}');
-    const failed = await registry.run(call('broken'), context);
+    expect((await registry.run(call('data'), context, offered('data'))).text).toBe('{"list":[1,2]}');
+    const failed = await registry.run(call('broken'), context, offered('broken'));
     expect(failed).toMatchObject({ isError: true, text: 'the printer is on fire' });
-    const wrong = await registry.run(call('word', { text: 5 }), context);
+    const wrong = await registry.run(call('word', { text: 5 }), context, offered('word'));
     expect(wrong.isError).toBe(true);
     expect(wrong.text).toMatch(/input of tool word is not valid.*text/s);
-    expect(await registry.run(call('unknown'), context)).toMatchObject({
+    expect(await registry.run(call('unknown'), context, offered('unknown'))).toMatchObject({
       isError: true,
       text: expect.stringContaining('unknown'),
     });
     const called = world.seen.filter((event) => event.kind === 'tool.called');
     expect(called.map((event) => event.isError)).toEqual([false, false, true, true, true]);
+  });
+
+  it('runs no tool that was not offered', async () => {
+    await using world = await openWorld();
+    let ran = 0;
+    const hidden = echo('hidden', async () => {
+      ran += 1;
+      return 'done';
+    });
+    const registry = createToolRegistry({ services: world.services, tools: [hidden, echo('open', async () => '')] });
+    const result = await registry.run(call('hidden'), await contextOf(world), offered('open'));
+    expect([ran, result.isError, result.text]).toEqual([0, true, expect.stringContaining('no tool hidden')]);
+    expect(world.seen.findLast((event) => event.kind === 'tool.called')).toMatchObject({ tool: null, isError: true });
   });
 
   it('stops what takes too long, and gives its signal to the tool', async () => {
@@ -107,7 +121,7 @@ describe('the registry', () => {
       return new Promise(() => {});
     });
     const registry = createToolRegistry({ services: world.services, tools: [slow], timeLimitMs: 30 });
-    const result = await registry.run(call('slow'), await contextOf(world));
+    const result = await registry.run(call('slow'), await contextOf(world), offered('slow'));
     expect(result).toMatchObject({
       isError: true,
       text: expect.stringContaining('did not answer within 0.03 seconds'),
@@ -122,7 +136,7 @@ describe('the registry', () => {
       services: world.services,
       tools: [echo('slow', () => new Promise(() => {}))],
     });
-    const running = registry.run(call('slow'), await contextOf(world, { signal: ending.signal }));
+    const running = registry.run(call('slow'), await contextOf(world, { signal: ending.signal }), offered('slow'));
     ending.abort(new Error('the end'));
     await expect(running).rejects.toThrow('the end');
   });
@@ -136,7 +150,7 @@ describe('the registry', () => {
     });
     const registry = createToolRegistry({ services: world.services, tools: [deaf] });
     const context = await contextOf(world, { signal: AbortSignal.abort(new Error('over')) });
-    await expect(registry.run(call('deaf'), context)).rejects.toThrow('over');
+    await expect(registry.run(call('deaf'), context, offered('deaf'))).rejects.toThrow('over');
     expect(ran).toBe(0);
   });
 });
@@ -148,7 +162,7 @@ describe('long results', () => {
     const long = Array.from({ length: 3000 }, (_, index) => `line ${index}`).join('\n');
     const registry = createToolRegistry({ services: world.services, tools: [echo('long', async () => long)] });
     const context = await contextOf(world);
-    const result = await registry.run(call('long'), context);
+    const result = await registry.run(call('long'), context, offered('long'));
     expect(result.blob?.sizeBytes).toBe(Buffer.byteLength(long));
     expect(Buffer.byteLength(result.text)).toBeLessThanOrEqual(MAX_BYTES);
     expect(result.text.startsWith('line 0\nline 1\n')).toBe(true);
@@ -165,7 +179,7 @@ describe('long results', () => {
     const blobs = { ...world.store.blobs, put: () => Promise.reject(new Error('the disk is full')) };
     const services = { ...world.services, store: { ...world.store, blobs } };
     const registry = createToolRegistry({ services, tools: [echo('long', async () => 'x'.repeat(60_000))] });
-    const result = await registry.run(call('long'), await contextOf(world));
+    const result = await registry.run(call('long'), await contextOf(world), offered('long'));
     expect(result.blob).toBeNull();
     expect(result.text).toContain('could not be kept');
     expect(result.text).not.toContain('blob_read');

@@ -66,7 +66,7 @@ function count(counts: Counts, event: StrataEvent): void {
       counts.posts.inc({ outcome: 'failed' });
       break;
     case 'tool.called':
-      counts.tools.inc({ tool: event.tool, outcome: event.isError ? 'error' : 'done' });
+      counts.tools.inc({ tool: event.tool ?? '(not offered)', outcome: event.isError ? 'error' : 'done' });
       break;
     case 'queue.trouble':
     case 'error.internal':

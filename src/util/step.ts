@@ -9,31 +9,58 @@ export interface Step {
   readonly usage: ModelUsage;
 }
 
-/** Calls the model once and gathers its stream. A stream that ends without a `finish` is a failure, not an answer. */
+/** More characters for each token that was asked for are no answer but a server that does not heed its limit. */
+const MAX_CHARACTERS_PER_TOKEN = 16;
+const MIN_CHARACTERS = 20_000;
+/** A larger count is not believed. */
+const MAX_TOKENS = 1_000_000_000;
+
+/**
+ * Calls the model once and gathers its stream. A stream that ends without a `finish` is a failure, not an answer. One that
+ * goes on beyond all measure is left, and ends with what was written up to there, as `length` does.
+ */
 export async function collectStep(
   model: ChatModel,
   request: ModelRequest,
   options: { readonly signal: AbortSignal; readonly onText: (textSoFar: string) => void },
 ): Promise<Step> {
   let text = '';
+  let left = Math.max(MIN_CHARACTERS, request.maxOutputTokens * MAX_CHARACTERS_PER_TOKEN);
   const calls: ToolCall[] = [];
   let end: { finish: FinishReason; usage: ModelUsage } | null = null;
   for await (const part of model.stream(request, { signal: options.signal })) {
     switch (part.kind) {
       case 'text':
-        text += part.text;
+        text += part.text.slice(0, left);
+        left -= part.text.length;
         options.onText(text);
         break;
       case 'call':
-        calls.push(part.call);
+        left -= part.call.tool.length + JSON.stringify(part.call.input).length;
+        if (left >= 0) calls.push(part.call);
         break;
       case 'finish':
-        end = { finish: part.reason, usage: part.usage };
+        end = { finish: part.reason, usage: countedOf(part.usage) };
         break;
       default:
         part satisfies never;
     }
+    if (left >= 0) continue;
+    end = { finish: 'length', usage: countedOf(undefined) };
+    break;
   }
   if (end === null) throw new ModelError({ model: model.id, reason: 'transient', detail: 'the answer broke off' });
   return { text, calls, ...end };
+}
+
+/** What is missing, negative, not finite or absurd counts as not reported: no reply is lost for its bill. */
+function countedOf(usage: Partial<ModelUsage> | undefined): ModelUsage {
+  const count = (value: number | undefined) =>
+    typeof value === 'number' && value > 0 && value <= MAX_TOKENS ? Math.round(value) : 0;
+  return {
+    inputTokens: count(usage?.inputTokens),
+    outputTokens: count(usage?.outputTokens),
+    cacheReadTokens: count(usage?.cacheReadTokens),
+    cacheWriteTokens: count(usage?.cacheWriteTokens),
+  };
 }

@@ -11,6 +11,7 @@ import { type Environment, firstSet, ollamaUrl, withoutSlash } from './environme
 import { fetchIfOpen } from './nearby.ts';
 import type { Asker } from './probe.ts';
 import { type Connection, createCompatible, type Provider, providers } from './providers.ts';
+import { withByteLimit } from './response.ts';
 import { createSdkModel } from './stream.ts';
 import type { StallLimits } from './watchdog.ts';
 
@@ -127,6 +128,6 @@ function connect(name: string, provider: Provider | undefined, options: Settings
   return {
     baseUrl: name === 'ollama' ? ollamaUrl(address) : withoutSlash(address),
     apiKey: settings?.apiKey || firstSet(environment, provider?.keys ?? []),
-    fetch: options.fetch ?? fetch,
+    fetch: withByteLimit(options.fetch ?? fetch),
   };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { withLines } from './response.ts';
 
 const refusal = z.object({ error: z.string() });
 
@@ -7,35 +8,11 @@ const refusal = z.object({ error: z.string() });
  * over: here such a line ends the stream with that error.
  */
 export function withErrorLines(send: typeof fetch): typeof fetch {
-  return async (input, init) => {
-    const response = await send(input, init);
-    if (!response.ok || response.body === null) return response;
-    const body = response.body
-      .pipeThrough(new TextDecoderStream())
-      .pipeThrough(refusingErrors())
-      .pipeThrough(new TextEncoderStream());
-    return new Response(body, { status: response.status, headers: response.headers });
-  };
-}
-
-function refusingErrors(): TransformStream<string, string> {
-  let rest = '';
-  return new TransformStream({
-    transform(text, controller) {
-      const lines = `${rest}${text}`.split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) pass(line, controller);
-    },
-    flush(controller) {
-      if (rest !== '') pass(rest, controller);
-    },
+  return withLines(send, (line) => {
+    const error = errorIn(line);
+    if (error !== null) throw new Error(error);
+    return line;
   });
-}
-
-function pass(line: string, controller: TransformStreamDefaultController<string>): void {
-  const error = errorIn(line);
-  if (error === null) controller.enqueue(`${line}\n`);
-  else controller.error(new Error(error));
 }
 
 function errorIn(line: string): string | null {

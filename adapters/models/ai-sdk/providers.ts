@@ -4,6 +4,7 @@ import { compatible, type Dialect, plain } from './dialect.ts';
 import { withErrorLines } from './ollama.ts';
 import { withCacheMarks } from './openrouter.ts';
 import { type Asker, askCompatible, askOllama, type Probe } from './probe.ts';
+import { withReadableUsage } from './usage.ts';
 
 /** Where a provider is reached. */
 export interface Connection {
@@ -46,7 +47,8 @@ const openai: Provider = {
     const dialect = { ...plain, laxTools: true };
     // Proxies and look-alikes know the older interface; only OpenAI itself is sure to know the newer one.
     if (new URL(baseUrl).hostname !== 'api.openai.com') {
-      return { model: provider.chat(model), dialect, traits: capable, providerOptions: noOptions, probe: null };
+      const { chat } = createOpenAI({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch: withReadableUsage(fetch) });
+      return { model: chat(model), dialect, traits: capable, providerOptions: noOptions, probe: null };
     }
     // Without `store: false` every conversation is kept at the provider for a month.
     const providerOptions = () => ({ openai: { store: false, reasoningSummary: null } });
@@ -147,7 +149,7 @@ async function openCompatible(
     name,
     baseURL: baseUrl,
     ...(apiKey === undefined ? {} : { apiKey }),
-    fetch,
+    fetch: withReadableUsage(fetch),
     includeUsage: true,
     transformRequestBody: withCacheMarks,
   });

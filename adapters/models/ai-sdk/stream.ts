@@ -55,6 +55,10 @@ export function createSdkModel(options: SdkModelOptions): ChatModel {
   };
 }
 
+/** Of the parts that are not the answer's text, for each token that was asked for. The text itself the caller limits. */
+const MAX_CHARACTERS_PER_TOKEN = 64;
+const MIN_CHARACTERS = 200_000;
+
 interface Call {
   readonly request: ModelRequest;
   readonly watchdog: ReturnType<typeof createWatchdog>;
@@ -62,12 +66,20 @@ interface Call {
 
 async function* streamStep(sdk: Sdk, options: SdkModelOptions, call: Call): AsyncGenerator<ModelPart> {
   const { watchdog } = call;
+  const limit = Math.max(MIN_CHARACTERS, call.request.maxOutputTokens * MAX_CHARACTERS_PER_TOKEN);
+  let left = limit;
   let calls = 0;
   let ended = false;
   for await (const part of watchdog.guard(await start(sdk, options, call), isBracket)) {
     switch (part.type) {
       case 'text-delta':
         yield { kind: 'text', text: part.text };
+        break;
+      case 'tool-input-delta':
+        left -= part.delta.length;
+        break;
+      case 'reasoning-delta':
+        left -= part.text.length;
         break;
       case 'tool-call':
         calls += 1;
@@ -87,6 +99,7 @@ async function* streamStep(sdk: Sdk, options: SdkModelOptions, call: Call): Asyn
       }
       // The rest brackets, repeats or explains these: reasoning is not part of the answer.
     }
+    if (left < 0) throw endless(options.id, limit);
   }
   if (!ended) throw unfinished(options.id, 'cut');
 }
@@ -140,6 +153,11 @@ function toSchema(schema: ToolSpec['inputSchema']): JSONSchema7 {
 /** Input that is no JSON is kept as text, so that the tool's own check can say what is wrong with it. */
 function toJson(input: unknown): JsonValue {
   return input === undefined ? {} : z.json().parse(input);
+}
+
+function endless(model: string, limit: number): ModelError {
+  const detail = `its thoughts and calls are longer than ${limit} characters`;
+  return new ModelError({ model, reason: 'fatal', detail });
 }
 
 function unfinished(model: string, kind: 'cut' | 'overflow'): ModelError {

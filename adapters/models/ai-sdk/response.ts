@@ -1,0 +1,53 @@
+/** With each token in an event of its own, the longest answers and thoughts of today's models take a quarter of this. */
+const MAX_RESPONSE_BYTES = 32_000_000;
+
+type Chunks = AsyncIterable<Uint8Array>;
+
+/** Ends a response that is larger than any answer could be. */
+export function withByteLimit(send: typeof fetch): typeof fetch {
+  return throughBody(send, async function* (chunks) {
+    let bytes = 0;
+    for await (const chunk of chunks) {
+      bytes += chunk.byteLength;
+      if (bytes > MAX_RESPONSE_BYTES) throw new Error(`the response is longer than ${MAX_RESPONSE_BYTES} bytes`);
+      yield chunk;
+    }
+  });
+}
+
+/** Every line of a response as `change` returns it; the response ends with what `change` throws. */
+export function withLines(send: typeof fetch, change: (line: string) => string): typeof fetch {
+  return throughBody(send, async function* (chunks) {
+    const encoder = new TextEncoder();
+    for await (const lines of wholeLines(chunks))
+      yield encoder.encode(lines.map((line) => `${change(line)}\n`).join(''));
+  });
+}
+
+/** The lines that each chunk completes. Looks at each character once, however small the pieces of a line are. */
+async function* wholeLines(chunks: Chunks): AsyncGenerator<readonly string[]> {
+  const decoder = new TextDecoder();
+  let rest: string[] = [];
+  for await (const chunk of chunks) {
+    const text = decoder.decode(chunk, { stream: true });
+    const end = text.lastIndexOf('\n');
+    if (end === -1) {
+      rest.push(text);
+      continue;
+    }
+    const lines = `${rest.join('')}${text.slice(0, end)}`.split('\n');
+    rest = [text.slice(end + 1)];
+    yield lines;
+  }
+  const last = `${rest.join('')}${decoder.decode()}`;
+  if (last !== '') yield [last];
+}
+
+function throughBody(send: typeof fetch, pass: (chunks: Chunks) => Chunks): typeof fetch {
+  return async (input, init) => {
+    const response = await send(input, init);
+    if (!response.ok || response.body === null) return response;
+    const { status, headers } = response;
+    return new Response(ReadableStream.from(pass(response.body)), { status, headers });
+  };
+}

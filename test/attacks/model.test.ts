@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { createAiSdkModels } from '../../adapters/models/ai-sdk/index.ts';
+import { collectStep, type Step } from '../../src/conversation/step.ts';
+import type { ChatModel, ModelPart, ModelRequest, ToolCall } from '../../src/index.ts';
+import { ask, silentLog } from '../fixtures/models-requests.ts';
+import { chunk, serve, sse } from '../fixtures/models-server.ts';
+
+const usage = { inputTokens: 10, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 };
+const unreported = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
+/** A model of a bot's author: nothing parses what it yields before the core does. */
+function modelOf(parts: () => Iterable<ModelPart>): ChatModel {
+  return {
+    id: 'own:model',
+    traits: { windowTokens: null, tools: true, images: false },
+    async *stream() {
+      yield* parts();
+    },
+  };
+}
+
+async function step(model: ChatModel, over: Partial<ModelRequest> = {}): Promise<Step & { drafts: number }> {
+  let drafts = 0;
+  const options = {
+    signal: new AbortController().signal,
+    onText: () => {
+      drafts += 1;
+    },
+  };
+  return { ...(await collectStep(model, ask('hello', over), options)), drafts };
+}
+
+describe('usage that cannot be true', () => {
+  const values = [Number.NaN, Number.POSITIVE_INFINITY, -5, 1e300, '12', null, undefined];
+
+  it.each(values)('of %s tokens counts as unreported', async (value) => {
+    const told = JSON.parse('{}');
+    for (const field of Object.keys(usage)) told[field] = value;
+    const model = modelOf(() => [
+      { kind: 'text', text: 'Hello.' },
+      { kind: 'finish', reason: 'stop', usage: told },
+    ]);
+    expect(await step(model)).toMatchObject({ text: 'Hello.', usage: unreported });
+  });
+
+  it('may be missing whole, or hold fractions', async () => {
+    const { usage: none, ...finish } = { kind: 'finish', reason: 'stop', usage } as const;
+    const missing = modelOf(() => [{ kind: 'text', text: 'Hello.' }, JSON.parse(JSON.stringify(finish))]);
+    expect(await step(missing)).toMatchObject({ text: 'Hello.', usage: unreported });
+    const broken = modelOf(() => [{ ...finish, usage: { ...none, inputTokens: 10.6 } }]);
+    expect((await step(broken)).usage).toEqual({ ...usage, inputTokens: 11 });
+  });
+
+  const onTheWire = ['null', '{}', '[]', '"many"', '7', '{"prompt_tokens":null}', '{"prompt_tokens":"12"}'];
+  const larger = ['{"prompt_tokens":1e999,"completion_tokens":-1e999}', '{"prompt_tokens":-5,"completion_tokens":2.5}'];
+
+  it.each([...onTheWire, ...larger])('of a server, %s, loses no reply', async (told) => {
+    await using server = await serve((_request, response) => {
+      sse(response, [chunk({ role: 'assistant', content: 'Hello.' }), chunk({}, 'stop')]);
+      sse(response, [
+        `{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":${told}}`,
+      ]);
+      response.end('data: [DONE]\n\n');
+    });
+    const result = await step(await openModel(server.url));
+    expect(result.text).toBe('Hello.');
+    for (const count of Object.values(result.usage)) expect(Number.isSafeInteger(count) && count >= 0).toBe(true);
+  });
+});
+
+async function openModel(url: string): Promise<ChatModel> {
+  const providers = { local: { baseUrl: `${url}/v1` } };
+  return await createAiSdkModels({ environment: {}, providers, builtIn: {}, log: silentLog }).open('local:m');
+}
+
+describe('an answer without end', () => {
+  it('is left where no answer could be longer', async () => {
+    let sent = 0;
+    const model = modelOf(function* () {
+      for (;;) {
+        sent += 1;
+        yield { kind: 'text', text: 'x'.repeat(1_000) };
+      }
+    });
+    const { text, finish } = await step(model, { maxOutputTokens: 2_000 });
+    expect([text.length, finish]).toEqual([32_000, 'length']);
+    expect(sent).toBeLessThan(40);
+  });
+
+  it('of tool calls is left too, with whole calls only', async () => {
+    const model = modelOf(function* () {
+      for (let count = 0; ; count += 1) {
+        const call: ToolCall = { callId: `${count}`, tool: 'roll_dice', input: { sides: 'x'.repeat(1_000) } };
+        yield { kind: 'call', call };
+      }
+    });
+    const { calls, finish } = await step(model, { maxOutputTokens: 100 });
+    expect([calls.length, finish]).toEqual([19, 'length']);
+  });
+
+  it('of one piece is cut', async () => {
+    const parts: ModelPart[] = [{ kind: 'text', text: 'x'.repeat(1_000_000) }];
+    expect((await step(modelOf(() => parts))).text).toHaveLength(20_000);
+  });
+
+  const text = 'x'.repeat(10_000);
+  const calls = [{ index: 0, id: 'c1', type: 'function', function: { name: 'roll_dice', arguments: `"${text}"` } }];
+  const streams: Record<string, string> = {
+    text: `data: ${JSON.stringify(chunk({ content: text }))}\n\n`,
+    thoughts: `data: ${JSON.stringify(chunk({ reasoning_content: text }))}\n\n`,
+    calls: `data: ${JSON.stringify(chunk({ tool_calls: calls }))}\n\n`,
+    'one line': text,
+  };
+
+  it.each(Object.keys(streams))('ends the connection of a server that streams %s', async (kind) => {
+    let closed = false;
+    await using server = await serve((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.on('close', () => {
+        closed = true;
+      });
+      const pump = () => {
+        if (response.destroyed) return;
+        if (response.write(streams[kind] ?? '')) setImmediate(pump);
+        else response.once('drain', pump);
+      };
+      pump();
+    });
+    const result = await step(await openModel(server.url)).catch((error: unknown) => error);
+    if (kind === 'thoughts') expect(result).toMatchObject({ message: expect.stringContaining('longer than') });
+    if (kind === 'text') expect(result).toMatchObject({ finish: 'length' });
+    else expect(result).toMatchObject({ code: 'MODEL_FAILED' });
+    await expect.poll(() => closed).toBe(true);
+  });
+});

@@ -61,7 +61,7 @@ describe('the registry', () => {
   it('takes a tool that returns nothing', async () => {
     await using world = await openWorld();
     const registry = createToolRegistry({ services: world.services, tools: [echo('ring', async () => {})] });
-    const result = await registry.run(call('ring'), await contextOf(world));
+    const result = await registry.run(call('ring'), await contextOf(world), offered('ring'));
     expect(result).toMatchObject({ text: 'Done.', isError: false });
   });
 

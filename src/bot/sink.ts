@@ -3,13 +3,15 @@ import { estimateParts } from '../context/tokens.ts';
 import type { Actors } from '../conversation/actors.ts';
 import { createBotGuard } from '../conversation/bot-guard.ts';
 import { decide } from '../conversation/decide.ts';
+import { createKeptConversations } from '../conversation/kept.ts';
 import { createPendingEdits } from '../conversation/pending-edits.ts';
-import { parseKey, workspaceOf } from '../domain/key.ts';
+import { parseKey } from '../domain/key.ts';
 import type { ConversationKey, InboundMessage, Part } from '../domain/message.ts';
 import { createOptOut } from '../memory/opt-out.ts';
-import type { ChannelSink, Cursor, Drop, KeptMessage, MessageEdit, Receipt } from '../ports/channel.ts';
+import type { ChannelSink, Drop, MessageEdit, Receipt } from '../ports/channel.ts';
 import type { Conversation, NewMessage } from '../ports/store.ts';
 import type { Services, TextLog } from '../services.ts';
+import { pagesOf } from '../util/conversation-pages.ts';
 
 export interface SinkParts {
   readonly services: Services;
@@ -61,7 +63,7 @@ export function createSink(parts: SinkParts): ChannelSink {
       typeof place === 'string'
         ? await change(place, ({ id }) => store.conversations.change(id, { kind: 'purge' }))
         : await purgeWorkspace(parts, place.workspace),
-    cursors: (platform) => newestMessages(services, platform),
+    conversations: createKeptConversations(services),
     dropped: drop,
   };
 }
@@ -113,22 +115,12 @@ function createChanges({ services, actors }: SinkParts) {
 /** Its conversations, then what people asked to remember or not to remember there, which may rest on none of them. */
 async function purgeWorkspace({ services, actors }: SinkParts, workspace: string): Promise<void> {
   const { store, state } = services;
-  for (const { id, key } of await conversationsIn(services, workspace)) {
+  for await (const { id, key } of pagesOf(store.conversations, { order: 'key', scope: { within: workspace } })) {
     await store.conversations.change(id, { kind: 'purge' });
     actors.peek(key)?.refresh();
   }
   await store.memories.forget({ workspace });
   await createOptOut(state).purge(workspace);
-}
-
-/** Collected before the first is deleted, which would shift the pages. */
-async function conversationsIn({ store }: Services, workspace: string): Promise<readonly Conversation[]> {
-  const found: Conversation[] = [];
-  for (let offset = 0; ; offset += PAGE) {
-    const page = await store.conversations.list({ limit: PAGE, offset });
-    found.push(...page.filter(({ key }) => workspaceOf(key) === workspace));
-    if (page.length < PAGE) return found;
-  }
 }
 
 /** Stores a message, with the content of an edit that came before it. */
@@ -170,48 +162,4 @@ function toNewMessage(message: InboundMessage, edited: readonly Part[] | null): 
     tokens: estimateParts(content),
     at: message.at,
   };
-}
-
-const PAGE = 200;
-/** A cursor is looked for among the newest entries only: beyond them lies nothing that a platform would send again. */
-const LOOK_BACK = 50;
-
-async function newestMessages(services: Services, platform: string): Promise<readonly Cursor[]> {
-  const { store } = services;
-  const cursors: Cursor[] = [];
-  for (let offset = 0; ; offset += PAGE) {
-    const page = await store.conversations.list({ limit: PAGE, offset });
-    const ours = page.filter(({ key }) => parseKey(key).platform === platform);
-    for (const conversation of ours) {
-      const range = {
-        fromSeq: Math.max(1, conversation.nextSeq - LOOK_BACK),
-        toSeq: conversation.nextSeq - 1,
-        limit: LOOK_BACK,
-      };
-      const entries = await store.transcript.read(conversation.id, range);
-      const newest = entries.findLast((entry) => entry.role === 'user' && entry.externalId !== null);
-      if (!newest?.externalId) continue;
-      const { id, key } = conversation;
-      cursors.push({
-        conversation: key,
-        externalId: newest.externalId,
-        at: newest.at,
-        kept: () => keptIn(services, id),
-      });
-    }
-    if (page.length < PAGE) return cursors;
-  }
-}
-
-const MAX_KEPT = 100;
-
-async function keptIn({ store }: Services, conversationId: number): Promise<readonly KeptMessage[]> {
-  const conversation = await store.conversations.get(conversationId);
-  if (conversation === null) return [];
-  const toSeq = conversation.nextSeq - 1;
-  const range = { fromSeq: Math.max(1, toSeq - MAX_KEPT + 1), toSeq, limit: MAX_KEPT };
-  const entries = await store.transcript.read(conversationId, range);
-  return entries.flatMap(({ role, externalId, at, editedAt, redactedAt }) =>
-    role === 'user' && externalId !== null && redactedAt === null ? [{ externalId, at, editedAt }] : [],
-  );
 }

@@ -4,6 +4,7 @@ import type { ContextReport } from '../context/inspection.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
+import { pagesOf } from '../util/conversation-pages.ts';
 import { formatFields, formatTable } from '../util/table.ts';
 import { cleanText, formatNumber, formatTime } from '../util/text.ts';
 import { type App, type Cli, globalsOf, withApp, writeJson } from './cli.ts';
@@ -14,8 +15,6 @@ interface Options {
   readonly detail?: string;
   readonly json?: boolean;
 }
-
-const PAGE = 200;
 
 export function addContext(program: Command, cli: Cli): void {
   const command = program
@@ -45,11 +44,7 @@ Examples:
 
 async function listAll(cli: Cli, app: App, json: boolean): Promise<void> {
   const all: Conversation[] = [];
-  for (let offset = 0; ; offset += PAGE) {
-    const page = await app.parts.store.conversations.list({ limit: PAGE, offset });
-    all.push(...page);
-    if (page.length < PAGE) break;
-  }
+  for await (const conversation of pagesOf(app.parts.store.conversations, { order: 'active' })) all.push(conversation);
   if (json) {
     for (const { key, nextSeq, audience, lastActivityAt } of all) {
       writeJson(cli, {

@@ -3,6 +3,7 @@ import type { ConversationKey } from '../domain/message.ts';
 import type { MaintainRequest } from '../ports/engine.ts';
 import type { StrataEvent } from '../ports/events.ts';
 import type { Services } from '../services.ts';
+import { pagesOf } from '../util/conversation-pages.ts';
 
 /**
  * Heals what hints cannot: finds conversations that are due and worked on by nobody, after a lost kick, a wiped queue or
@@ -34,7 +35,6 @@ const DAY_MS = 24 * 60 * 60_000;
 /** Whole tool results are for the days after the call: their excerpts stay in the transcript. */
 const BLOB_DAYS = 30;
 const DUE_AT_ONCE = 100;
-const PAGE = 200;
 /** Conversations of this process whose last words are read at shutdown, the newest ones, so many at a time. */
 const MAX_RECENT = 200;
 const AT_SHUTDOWN = 4;
@@ -98,12 +98,9 @@ async function expire({ services, retentionDays }: SweeperParts): Promise<void> 
   await store.blobs.expire(now - Math.min(BLOB_DAYS, days > 0 ? days : BLOB_DAYS) * DAY_MS);
   if (days <= 0) return;
   const before = now - days * DAY_MS;
-  for (let offset = 0; ; offset += PAGE) {
-    const page = await store.conversations.list({ limit: PAGE, offset });
-    for (const { id, createdAt } of page) {
-      if (createdAt < before) await store.conversations.change(id, { kind: 'expire', before, now });
-    }
-    if (page.length < PAGE) return;
+  const all = pagesOf(store.conversations, { order: 'key', scope: { within: null } });
+  for await (const { id, createdAt } of all) {
+    if (createdAt < before) await store.conversations.change(id, { kind: 'expire', before, now });
   }
 }
 

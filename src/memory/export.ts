@@ -1,6 +1,7 @@
 import type { Entry } from '../domain/message.ts';
 import { MEMORY_STATES, type Memory, type MemoryEvent, type MemoryReader } from '../ports/memory-store.ts';
 import type { Services } from '../services.ts';
+import { pagesOf } from '../util/conversation-pages.ts';
 
 /** Everything kept about one person within reach of the place: plain data, ready for JSON. */
 export interface PersonExport {
@@ -33,9 +34,8 @@ export async function exportPerson(
     memories.push({ ...memory, events: await store.memories.events(memory.id) });
   }
   const messages: ExportedMessage[] = [];
-  for await (const conversation of pages((offset) =>
-    store.conversations.list({ place: reader.place, limit: PAGE, offset }),
-  )) {
+  const here = { order: 'key', scope: { place: reader.place } } as const;
+  for await (const conversation of pagesOf(store.conversations, here)) {
     for await (const entry of entriesOf(store, conversation.id)) {
       if (entry.author?.id === personId && entry.redactedAt === null) messages.push(messageOf(conversation.key, entry));
     }

@@ -3,6 +3,7 @@ import type { Entry } from '../domain/message.ts';
 import { type ForgetPlan, MEMORY_STATES, type Memory, type MemoryReader } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
+import { pagesOf } from '../util/conversation-pages.ts';
 import { isNearDuplicate } from './fingerprint.ts';
 import { type Carrier, carries, essenceOf, textOfEverything } from './statement-match.ts';
 
@@ -15,7 +16,6 @@ export interface Forgetting {
 
 type Forgetters = Pick<Services, 'store' | 'search' | 'clock'>;
 
-const CONVERSATIONS_PER_PAGE = 200;
 const ECHOES_PER_CONVERSATION = 400;
 /** Entries after a source where the bot's own tool calls may repeat it. */
 const FOLLOWING = 40;
@@ -61,11 +61,8 @@ async function conversationsOf(services: Forgetters, memories: readonly Memory[]
   const found: Conversation[] = [];
   for (const place of new Set(memories.map((memory) => memory.place))) {
     if (place === '') continue;
-    for (let offset = 0; ; offset += CONVERSATIONS_PER_PAGE) {
-      const page = await services.store.conversations.list({ place, limit: CONVERSATIONS_PER_PAGE, offset });
-      found.push(...page);
-      if (page.length < CONVERSATIONS_PER_PAGE) break;
-    }
+    const here = pagesOf(services.store.conversations, { order: 'key', scope: { place } });
+    for await (const conversation of here) found.push(conversation);
   }
   return found;
 }

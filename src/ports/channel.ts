@@ -74,8 +74,31 @@ export interface PlaceSink {
   audienceChanged(conversation: ConversationKey, audience: Audience): Promise<void>;
   /** The bot was removed from the place, or from the whole workspace (`platform:workspace`): everything kept of it goes. */
   left(place: ConversationKey | { readonly workspace: string }): Promise<void>;
-  /** The newest message stored for each conversation of the platform: where catching up starts. */
-  cursors(platform: string): Promise<readonly Cursor[]>;
+  readonly conversations: KeptConversations;
+}
+
+/**
+ * What the bot keeps. Read from the store page by page while it is iterated, so that stopping early costs nothing more,
+ * and holding on to all of it is the caller's own cost: there may be millions.
+ */
+export interface KeptConversations {
+  /**
+   * Where catching up starts: conversations of the platform, the newest first. The window ends with the newest message
+   * of a person that is stored, when the bot was last there: what is more than `windowMs` older is left out.
+   */
+  heard(platform: string, windowMs: number): AsyncIterable<Cursor>;
+  /** Conversations of one place, the newest first, however old: a channel with its open threads, a direct message. */
+  heardIn(place: string): AsyncIterable<Cursor>;
+  /** Every conversation of a platform, a workspace, or a channel (`platform:workspace:channel`) with all its threads, by key. */
+  within(scope: string): AsyncIterable<KeptConversation>;
+  /** The workspaces (`platform:workspace`) of a platform of which something is kept, each once. */
+  workspaces(platform: string): AsyncIterable<string>;
+}
+
+export interface KeptConversation {
+  readonly conversation: ConversationKey;
+  /** As it is stored: it only ever gets tighter. */
+  readonly audience: Audience;
 }
 
 export interface Drop {
@@ -121,9 +144,11 @@ export interface MessageEdit {
   readonly at: number;
 }
 
+/** The message of a person that was stored last in a conversation. */
 export interface Cursor {
   readonly conversation: ConversationKey;
   readonly externalId: string;
+  /** When it was sent, in epoch milliseconds. */
   readonly at: number;
   /** What people said among the newest hundred entries, oldest first: to find what was edited or deleted meanwhile. */
   readonly kept: () => Promise<readonly KeptMessage[]>;

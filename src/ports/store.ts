@@ -50,6 +50,8 @@ export interface Conversation {
   readonly calibration: Calibration | null;
   readonly createdAt: number;
   readonly lastActivityAt: number;
+  /** The message of a person that was stored last; null without one that the platform has a name for. */
+  readonly heard: { readonly externalId: string; readonly at: number } | null;
 }
 
 /** The learned correction of token estimates, valid for one model. */
@@ -71,12 +73,8 @@ export interface Claim {
 export interface ConversationStore {
   find(key: ConversationKey): Promise<Conversation | null>;
   get(id: number): Promise<Conversation | null>;
-  /** The newest first; `place` keeps those whose key without thread it is. */
-  list(page: {
-    readonly limit: number;
-    readonly offset: number;
-    readonly place?: string;
-  }): Promise<readonly Conversation[]>;
+  /** One page. The next one starts after its last conversation; see `pagesOf`. */
+  list(page: ConversationPage): Promise<readonly Conversation[]>;
   /** Null while another claim of the same work lives. Maintenance also waits for `nextAttemptAt`. */
   claim(claim: ClaimRequest): Promise<{ readonly claim: Claim; readonly conversation: Conversation } | null>;
   /** Extends the lease, or returns null when the claim was lost. */
@@ -90,6 +88,24 @@ export interface ConversationStore {
   ): Promise<readonly Conversation[]>;
   change(id: number, change: ConversationChange): Promise<void>;
 }
+
+/** Which conversations, and in which order. */
+export type ConversationQuery =
+  /** By key. No activity changes that order: what exists throughout is listed once. */
+  | { readonly order: 'key'; readonly scope: ConversationScope }
+  /** Those in which a person was heard, the newest message first. */
+  | { readonly order: 'heard'; readonly scope: ConversationScope }
+  /** The newest activity first. Sorts all of them. */
+  | { readonly order: 'active' };
+
+/** `within`: keys that begin with these whole parts, for example `slack`, `slack:T1` or `slack:T1:C1`; null for all. */
+export type ConversationScope = { readonly place: string } | { readonly within: string | null };
+
+export type ConversationPage = ConversationQuery & {
+  readonly limit: number;
+  /** The last conversation of the page before; null for the first page. */
+  readonly after: Pick<Conversation, 'id' | 'key' | 'heard' | 'lastActivityAt'> | null;
+};
 
 export interface ClaimRequest {
   readonly work: 'reply' | 'maintenance';

@@ -10,6 +10,7 @@ import {
   type InboundMessage,
   makeReply,
 } from '../../src/index.ts';
+import { keptConversations } from '../fixtures/channel-kit.ts';
 
 /** A bot that answers by echo, after a while, the way the outbox does: receipt first, post later. */
 function echoBot(
@@ -47,7 +48,7 @@ function echoBot(
     removed: async () => undefined,
     audienceChanged: async () => undefined,
     left: async () => undefined,
-    cursors: async () => [],
+    conversations: keptConversations(() => new Map()),
     dropped: () => undefined,
   };
   return { sink, messages, commands };

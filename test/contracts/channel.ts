@@ -9,6 +9,7 @@ import {
   makeReply,
   type Post,
 } from '../../src/index.ts';
+import { keptConversations } from '../fixtures/channel-kit.ts';
 
 /** A channel on its platform, or on a double of it. */
 export interface ChannelUnderTest {
@@ -57,7 +58,7 @@ function record(): Recorded {
     suggest: async () => [],
     audienceChanged: async () => undefined,
     left: async () => undefined,
-    cursors: async () => [],
+    conversations: keptConversations(() => new Map()),
     dropped: () => undefined,
   };
   return sink;

@@ -232,7 +232,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
 
 /** The same view in a new conversation: what the store gives is checked against what the story says. */
 async function fresh(place: Place, story: Story): Promise<ContextSnapshot> {
-  const known = await place.services.store.conversations.list({ limit: 10, offset: 0 });
+  const known = await place.services.store.conversations.list({ order: 'active', limit: 10, after: null });
   for (const { id } of known) await place.services.store.conversations.change(id, { kind: 'purge' });
   const snapshot = await place.tell(story);
   const { replyDueSeq, replyDueFrom, answeredUpto, nextSeq } = story.conversation;

@@ -1,10 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type BlobId,
+  type Conversation,
+  type ConversationQuery,
   type MaintenanceRun,
   type MemoryId,
   POST_HOLD_MS,
   parseKey,
+  placeOf,
   type Storage,
   type Store,
   type SummaryId,
@@ -417,10 +420,39 @@ export function storeContract(name: string, options: StoreContractOptions): void
         await kit.say('a', { conversation: HERE, now: NOW });
         await kit.say('b', { conversation: THERE, now: NOW + 2 });
         await kit.say('c', { conversation: ABROAD, now: NOW + 1 });
-        const keys = async (limit: number, offset: number) =>
-          (await store.conversations.list({ limit, offset })).map((item) => item.key);
-        expect(await keys(2, 0)).toEqual([THERE, ABROAD]);
-        expect(await keys(2, 2)).toEqual([HERE]);
+        const page = (after: Conversation | null) => store.conversations.list({ order: 'active', limit: 2, after });
+        const first = await page(null);
+        expect(first.map(({ key }) => key)).toEqual([THERE, ABROAD]);
+        expect((await page(first.at(-1) ?? null)).map(({ key }) => key)).toEqual([HERE]);
+      });
+
+      it('lists them by key, by newest message and by place, by pages', async () => {
+        await kit.say('a', { conversation: HERE }, { at: NOW });
+        await kit.say('b', { conversation: THERE }, { at: NOW + 1 });
+        await kit.say('c', { conversation: ABROAD }, { at: NOW + 1 });
+        const keys = async (query: ConversationQuery) => {
+          const found = [];
+          for (let after: Conversation | null = null; ; ) {
+            const [next]: readonly Conversation[] = await store.conversations.list({ ...query, limit: 1, after });
+            if (next === undefined) return found;
+            found.push(next.key);
+            after = next;
+          }
+        };
+        const everywhere = { within: null };
+        expect(await keys({ order: 'key', scope: everywhere })).toEqual([HERE, THERE, ABROAD].toSorted());
+        expect(await keys({ order: 'heard', scope: everywhere })).toEqual([ABROAD, THERE, HERE]);
+        expect(await keys({ order: 'heard', scope: { within: workspaceOf(HERE) } })).not.toContain(ABROAD);
+        expect(await keys({ order: 'key', scope: { place: placeOf(HERE) } })).toContain(HERE);
+        expect(await keys({ order: 'key', scope: { place: placeOf(ABROAD) } })).toEqual([ABROAD]);
+      });
+
+      it('knows what a person said last there', async () => {
+        const { conversation } = await kit.say('a', {}, { externalId: 'x1', at: NOW - 5 });
+        await kit.say('imported', {}, { externalId: null });
+        await kit.say('of the bot', {}, { externalId: 'x2', role: 'assistant', author: null });
+        expect(conversation.heard).toEqual({ externalId: 'x1', at: NOW - 5 });
+        expect((await kit.get(conversation.id)).heard).toEqual(conversation.heard);
       });
     });
 

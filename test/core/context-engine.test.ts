@@ -5,6 +5,7 @@ import { createStackedEngine } from '../../src/context/stacked.ts';
 import type { SummaryId } from '../../src/domain/message.ts';
 import type { ContextProfile } from '../../src/ports/engine.ts';
 import type { ContextSnapshot } from '../../src/ports/store.ts';
+import { pagesOf } from '../../src/util/conversation-pages.ts';
 import { describeContextEngine, expectWhole } from '../contracts/engine.ts';
 import {
   calls,
@@ -163,7 +164,7 @@ describe('the stacked engine in need', () => {
     await using place = await open();
     await fc.assert(
       fc.asyncProperty(stories, fc.integer({ min: 900, max: 2000 }), async (story, windowTokens) => {
-        for (const { id } of await place.services.store.conversations.list({ limit: 9, offset: 0 })) {
+        for await (const { id } of pagesOf(place.services.store.conversations, { order: 'active' })) {
           await place.services.store.conversations.change(id, { kind: 'purge' });
         }
         const before = await place.tell(story);

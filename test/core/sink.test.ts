@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ConversationKey, type Storage, textOf } from '../../src/index.ts';
+import { type ConversationKey, makeKey, type Storage, textOf } from '../../src/index.ts';
 import { type BotWorld, createBotWorld, HERE } from '../support/bot-world.ts';
 
 let world: BotWorld;
@@ -66,22 +66,89 @@ describe('a change that overtakes its message', () => {
   });
 });
 
+async function collect<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {
+  const found: Item[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
 describe('what a channel can ask', () => {
   it('names the newest messages of people with their edits, without what was deleted', async () => {
     for (const text of ['one', 'two', 'three']) await world.say(text);
     await world.clock.advance(1000);
     await edit('m1', 'one!');
     await remove('m2');
-    const [cursor] = await world.bot.sink.cursors('test');
-    const found = (await cursor?.kept()) ?? [];
-    expect(found.map(({ externalId, at, editedAt }) => [externalId, editedAt === null ? null : editedAt - at])).toEqual(
-      [
-        ['m1', 1000],
-        ['m3', null],
-      ],
-    );
+    const cursors = await collect(world.bot.sink.conversations.heard('test', 0));
+    const found = await Promise.all(cursors.map((cursor) => cursor.kept()));
+    expect(
+      found.flat().map(({ externalId, at, editedAt }) => [externalId, editedAt === null ? null : editedAt - at]),
+    ).toEqual([
+      ['m1', 1000],
+      ['m3', null],
+    ]);
+  });
+
+  it('finds where catching up starts, the newest first, within its window', async () => {
+    const old = at('old');
+    const [first, second] = [at('first'), at('second')];
+    await world.say('long ago', { key: old });
+    await world.clock.advance(5000);
+    await world.say('lately', { key: first, id: 'x1' });
+    await world.clock.advance(1000);
+    await world.say('now', { key: second, id: 'x2' });
+    await world.say('elsewhere', { key: makeKey({ platform: 'tester', workspace: 'here', channel: 'talk' }) });
+    const heard = async (windowMs: number) =>
+      (await collect(world.bot.sink.conversations.heard('test', windowMs))).map(({ conversation, externalId }) => [
+        conversation,
+        externalId,
+      ]);
+    expect(await heard(1000)).toEqual([
+      [second, 'x2'],
+      [first, 'x1'],
+    ]);
+    expect((await heard(6000)).at(-1)?.[0]).toEqual(old);
+  });
+
+  it('finds a late message as the newest: what came before it may be missing', async () => {
+    await world.say('second', { id: 'x2' });
+    await world.say('first, fetched later', { id: 'x1' });
+    const [cursor] = await collect(world.bot.sink.conversations.heard('test', 0));
+    expect(cursor?.externalId).toBe('x1');
+  });
+
+  it('finds what a workspace, a channel and a thread hold, and each workspace once', async () => {
+    const thread = makeKey({ platform: 'test', workspace: 'here', channel: 'talk', thread: 't' });
+    const closed = makeKey({ platform: 'test', workspace: 'here', channel: 'talk', thread: 'c', isClosed: true });
+    const alike = makeKey({ platform: 'test', workspace: 'here', channel: 'talk2' });
+    const abroad = makeKey({ platform: 'test', workspace: 'here2', channel: 'talk' });
+    for (const key of [alike, abroad, closed, thread, HERE]) await world.say('hello', { key, audience: 'public' });
+    const { conversations } = world.bot.sink;
+    const within = async (scope: string) =>
+      (await collect(conversations.within(scope))).map((kept) => kept.conversation);
+    expect(await within(HERE)).toEqual([HERE, thread, closed]);
+    expect(await within('test:here')).toEqual([HERE, thread, closed, alike].toSorted());
+    expect(await within('test')).toHaveLength(5);
+    expect((await collect(conversations.workspaces('test'))).toSorted()).toEqual(['test:here', 'test:here2']);
+    expect((await collect(conversations.within(abroad)))[0]?.audience).toBe('public');
+    const place = await collect(conversations.heardIn(HERE));
+    expect(place.map(({ conversation }) => conversation).toSorted()).toEqual([HERE, thread]);
+  });
+
+  it('gives all of many, each once, while others are written to', async () => {
+    const keys = Array.from({ length: 1200 }, (_, index) => at(`talk-${String(index).padStart(4, '0')}`));
+    await Promise.all(keys.map((key) => world.say('hello', { key })));
+    const found = [];
+    for await (const { conversation } of world.bot.sink.conversations.within('test')) {
+      found.push(conversation);
+      if (found.length === 600) await world.say('again', { key: at('talk-0001') });
+    }
+    expect(found).toEqual(keys);
+    const heard = await collect(world.bot.sink.conversations.heard('test', 0));
+    expect(new Set(heard.map(({ conversation }) => conversation)).size).toBe(keys.length);
   });
 });
+
+const at = (channel: string) => makeKey({ platform: 'test', workspace: 'here', channel });
 
 /** A transcript that takes its time to store. */
 function late({ store }: Storage, opened: Promise<void>): Storage['store']['transcript'] {

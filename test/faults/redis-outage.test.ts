@@ -96,7 +96,7 @@ async function openPlace(redis: RedisServer, { redisIsUp }: Options): Promise<Pl
       const start = performance.now();
       for (;;) {
         const due = await conversations.due('maintenance', { now: Date.now(), limit: 10 });
-        const rows = await conversations.list({ limit: 10, offset: 0 });
+        const rows = await conversations.list({ order: 'active', limit: 10, after: null });
         const isHeld = rows.some(({ maintenanceUntil }) => (maintenanceUntil ?? 0) > Date.now());
         if (due.length === 0 && !isHeld) return performance.now() - start;
         if (performance.now() - start > RESUME_LIMIT_MS) throw new Error(`${due.length} conversations are still due.`);

@@ -1,4 +1,11 @@
-import { type Audience, type ConversationKey, type MessageAt, makeKey, parseKey } from '../../../src/index.ts';
+import {
+  type Audience,
+  type ConversationKey,
+  type MessageAt,
+  makeKey,
+  parseKey,
+  workspaceOf,
+} from '../../../src/index.ts';
 
 export const PLATFORM = 'discord';
 const DIRECT = 'dm';
@@ -38,6 +45,15 @@ export function placeOfKey(key: ConversationKey): KeyPlace {
     threadId: thread,
     ...(isClosed ? { isClosed } : {}),
   };
+}
+
+/** All conversations of a server have keys that begin with it. */
+export function workspaceOfGuild(bot: string, guildId: string): string {
+  return workspaceOf(keyOf(bot, { guildId, channelId: guildId, threadId: null }));
+}
+
+export function placeOfWorkspace(workspace: string): Pick<KeyPlace, 'bot' | 'guildId'> {
+  return placeOfKey(parseKey(`${workspace}:-`).key);
 }
 
 /** The id under which Discord takes messages for the conversation: threads are channels of their own. */

@@ -15,6 +15,8 @@ export interface Places {
   newestMessage(channelId: string): string | null;
   /** Channels and threads of the shard in which something was said after the message, the newest first. */
   activeSince(shardId: number, messageId: string): readonly ActivePlace[];
+  /** The servers of the shard that the bot is in. */
+  guildsOf(shardId: number): readonly string[];
   /** Whether the bot is in the server, be it out of order at the moment. */
   isIn(guildId: string): boolean;
   /** Whether the channel does not exist any more; one that cannot be seen may. */
@@ -55,6 +57,7 @@ export function createPlaces(clientNow: () => Client | null): Places {
         .flatMap((channel) => activeFrom(channel, messageId))
         .filter(({ place }) => shardOf(place.guildId) === shardId)
         .toSorted((one, other) => (isNewer(one.newest, other.newest) ? -1 : 1)),
+    guildsOf: (shardId) => [...(clientNow()?.guilds.cache.keys() ?? [])].filter((id) => shardOf(id) === shardId),
     isIn: (guildId) => clientNow()?.guilds.cache.has(guildId) ?? false,
     async isDeleted(channelId) {
       if (cached(channelId) !== null) return false;

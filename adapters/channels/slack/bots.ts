@@ -130,10 +130,11 @@ interface OpenedRoster {
 /** One workspace by its token, or all that install the app. */
 async function openRoster(parts: SlackBotsParts, signal: AbortSignal): Promise<OpenedRoster> {
   const { settings, state, log } = parts;
-  const cursorsOf = createCursors(parts.sink);
+  const { conversations } = parts.sink;
+  const heardIn = createCursors(conversations);
   const open = (workspace: Workspace) => {
     const { teamId } = workspace;
-    const sink = { ...parts.sink, cursors: () => cursorsOf(teamId) };
+    const sink = { ...parts.sink, conversations: { ...conversations, heard: heardIn(teamId) } };
     return createSlackBot({ ...parts, settings: settingsOf(settings, teamId), sink, workspace, signal });
   };
   const forget = (teamId: string) => forgetWorkspace(parts, teamId);

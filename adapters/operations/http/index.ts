@@ -97,7 +97,7 @@ async function pageOf(site: Site, path: string): Promise<Page> {
 }
 
 async function readiness({ services, role }: Site): Promise<Page> {
-  const store = await within(services.store.conversations.list({ limit: 1, offset: 0 }));
+  const store = await within(services.store.conversations.get(0));
   const { trouble } = services.queue.stats();
   const isReady = store === 'ok' && (role !== 'worker' || trouble === null);
   const body = { ready: isReady, role, store, queue: trouble ?? 'ok' };

@@ -171,7 +171,7 @@ function createGauges(registry: Registry): (services: MeasuredServices) => Promi
       store.conversations.due('maintenance', { now, limit }),
       store.conversations.due('reply', { now, limit }),
       store.outbox.pending(null),
-      store.conversations.list({ limit: RECENT_LOOKED_AT, offset: 0 }),
+      store.conversations.list(RECENT),
     ]);
     due.set(maintenance.length);
     dueAge.set(Math.max(0, ...maintenance.map(({ maintainAt }) => (now - (maintainAt ?? now)) / 1000)));
@@ -180,6 +180,9 @@ function createGauges(registry: Registry): (services: MeasuredServices) => Promi
     await measureTails(recent, { store, now });
   };
 }
+
+/** Those in which a person wrote last. */
+const RECENT = { order: 'heard', scope: { within: null }, limit: RECENT_LOOKED_AT, after: null } as const;
 
 type MakeGauge = <Label extends string>(name: string, help: string, labelNames?: readonly Label[]) => Gauge<Label>;
 

@@ -71,10 +71,16 @@ function accept(row: LockedRow, append: Append): { changed: ConversationRow; cla
     last_activity_at: now,
     maintain_at: earliest(row.maintain_at, now + append.idleExtractMs),
     ...(append.wantsReply ? owe(row) : {}),
+    ...heard(append),
     reply_epoch: claim?.epoch ?? row.reply_epoch,
     reply_until: claim?.until ?? row.reply_until,
   };
   return { changed, claim };
+}
+
+function heard({ message }: Append): Partial<Pick<ConversationRow, 'heard_id' | 'heard_at'>> {
+  if (message.role !== 'user' || message.externalId === null) return {};
+  return { heard_id: message.externalId, heard_at: message.at };
 }
 
 function owe(row: ConversationRow): Pick<ConversationRow, 'reply_due_seq' | 'reply_due_from'> {
@@ -171,6 +177,8 @@ function prepareStatements({ query, rowLocks }: SqlEngine) {
           reply_due_from: p('reply_due_from'),
           reply_epoch: p('reply_epoch'),
           reply_until: p('reply_until'),
+          heard_id: p('heard_id'),
+          heard_at: p('heard_at'),
         })
         .where('id', '=', p('id')),
     ),

@@ -9,6 +9,7 @@ import {
 } from '../../../src/index.ts';
 import { indexArchived } from './archive-index.ts';
 import { first, type SqlEngine, type Statement, type Transaction } from './engine.ts';
+import { HEARD, NOTE_HEARD } from './heard.ts';
 import { coreMigrationNames } from './migrations.ts';
 import type { Tables } from './tables.ts';
 
@@ -94,6 +95,8 @@ async function load(engine: SqlEngine, transaction: Transaction, { archive, plac
   const present = await countAll(engine, transaction);
   if (Object.values(present).some((rows) => rows > 0)) throw new StrataError('STORE_NOT_EMPTY', { path: place });
   await insertAll(engine, transaction, archive);
+  // An archive of an older Strata does not have it.
+  if (!migrations.includes(HEARD)) await transaction.run(compile(engine, NOTE_HEARD));
   for (const table of ['conversation', 'memory_event', 'outbox'] as const) await engine.numberOn(transaction, table);
   const found = await countAll(engine, transaction);
   for (const [table, rows] of Object.entries(counts)) {

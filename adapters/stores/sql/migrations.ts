@@ -1,5 +1,6 @@
 import { type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
+import { addHeard, HEARD } from './heard.ts';
 
 /** How an engine numbers rows by itself. */
 export type RowIds = 'autoincrement' | 'identity';
@@ -23,6 +24,7 @@ export function coreMigrations(rowIds: RowIds): Record<string, Migration> {
         await database.schema.alterTable('outbox').addColumn('held_until', 'bigint', zero).execute();
       },
     },
+    [HEARD]: { up: addHeard },
   };
 }
 

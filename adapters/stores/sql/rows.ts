@@ -37,6 +37,7 @@ export function toConversation(row: ConversationRow): Conversation {
     calibration: readCalibration(row.calibration),
     createdAt: row.created_at,
     lastActivityAt: row.last_activity_at,
+    heard: row.heard_id === null || row.heard_at === null ? null : { externalId: row.heard_id, at: row.heard_at },
   };
 }
 

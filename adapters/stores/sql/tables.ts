@@ -58,6 +58,9 @@ interface ConversationTable {
   calibration: string | null;
   created_at: number;
   last_activity_at: number;
+  /** The newest message of a person, by seq, and when it was said: where catching up starts. */
+  heard_id: string | null;
+  heard_at: number | null;
 }
 export type ConversationRow = Selectable<ConversationTable>;
 

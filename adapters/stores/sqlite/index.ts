@@ -37,11 +37,14 @@ export async function createSqliteStorage({ directory, shared = false }: SqliteO
   return { ...createSqlStore(engine), search: createSearch(engine, connection), upkeep };
 }
 
-/** Whoever is alone knows that the holders of claims are dead. */
+/**
+ * Whoever is alone knows that the holders of claims are dead. A reply is claimed only while it is owed; each condition is
+ * that of a partial index, so that the cost is what is held and not what is kept.
+ */
 function freeClaims(database: OpenedFile['database']): void {
   database.exec(`
-    update conversation set reply_until = null, maintenance_until = null
-      where reply_until is not null or maintenance_until is not null;
+    update conversation set reply_until = null where reply_due_seq > answered_upto and reply_until is not null;
+    update conversation set maintenance_until = null where maintenance_until is not null;
     update outbox set held_until = 0 where state = 'pending' and held_until > 0`);
 }
 

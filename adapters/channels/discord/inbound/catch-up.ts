@@ -7,6 +7,8 @@ import type { CatchUpParts } from './catch-up-parts.ts';
 import { findChanges, readStretch } from './missed.ts';
 
 const SIDE_BY_SIDE = 4;
+/** Each costs a request: more of them would keep Discord's limits busy for most of an hour. */
+const MAX_HEARD_PLACES = 10_000;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 /** Places without a kept message that are looked into, the newest ones. */
@@ -67,18 +69,32 @@ async function readMissed(
   shardId: number,
   onPlanned: (readings: Readings) => void,
 ): Promise<void> {
-  const all = await withRetries(parts, 'looked for', () => parts.sink.cursors(PLATFORM));
-  const ours = all.filter(({ conversation, externalId }) => {
-    const { bot, guildId } = placeOfKey(conversation);
-    return bot === parts.bot && isSnowflake(externalId) && parts.places.shardOf(guildId) === shardId;
-  });
+  const ours = await withRetries(parts, 'looked for', () => heardLately(parts, shardId));
   // First of all: what is read below may not be shown wider than it is now.
-  await withRetries(parts, 'closed', () => parts.audiences.review(ours));
+  await withRetries(parts, 'closed', () => parts.audiences.review(shardId));
   const readings = planReadings(parts, shardId, ours);
   onPlanned(readings);
   const waiting = readings.values();
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, () => workOff(parts, waiting)));
-  await parts.leaving?.review(ours);
+  await parts.leaving?.review(shardId, ours);
+}
+
+/**
+ * The shard's conversations in which something was said in the last `hours` before the newest message that is kept, the
+ * newest first: whoever was silent for longer is looked at only where Discord tells that something was said since.
+ */
+async function heardLately(parts: CatchUpParts, shardId: number): Promise<readonly Cursor[]> {
+  const ours: Cursor[] = [];
+  for await (const cursor of parts.sink.conversations.heard(PLATFORM, parts.settings.catch_up.hours * HOUR_MS)) {
+    const { bot, guildId } = placeOfKey(cursor.conversation);
+    if (bot !== parts.bot || !isSnowflake(cursor.externalId) || parts.places.shardOf(guildId) !== shardId) continue;
+    if (ours.length < MAX_HEARD_PLACES) ours.push(cursor);
+    else {
+      parts.log.warn('Only the newest conversations are looked at for what was missed', { read: MAX_HEARD_PLACES });
+      break;
+    }
+  }
+  return ours;
 }
 
 async function workOff({ signal }: CatchUpParts, waiting: Iterable<() => Promise<void>>): Promise<void> {

@@ -1,6 +1,6 @@
 import { type Client, Events } from 'discord.js';
-import { type ChannelSink, type Cursor, describe, type Log, workspaceOf } from '../../../../src/index.ts';
-import { type KeyPlace, keyOf, PLATFORM, placeOfKey, targetOf } from '../place.ts';
+import { type ChannelSink, type Cursor, describe, type Log } from '../../../../src/index.ts';
+import { keyOf, PLATFORM, placeOfKey, placeOfWorkspace, targetOf, workspaceOfGuild } from '../place.ts';
 import type { Places } from '../places.ts';
 
 export interface LeavingParts {
@@ -13,8 +13,11 @@ export interface LeavingParts {
 
 /** Deletes what is kept of places that the bot was removed from, and of those that are gone. */
 export interface Leaving {
-  /** Looks for servers, channels and threads that went away while nobody was connected. */
-  review(cursors: readonly Cursor[]): Promise<void>;
+  /**
+   * Looks for servers, channels and threads that went away while nobody was connected. Of threads only those in which
+   * something was said lately: Discord does not list the others, and each would cost a request.
+   */
+  review(shardId: number, recent: readonly Cursor[]): Promise<void>;
   listen(client: Client): void;
   drained(): Promise<void>;
 }
@@ -28,40 +31,65 @@ export function createLeaving(parts: LeavingParts): Leaving {
     return running;
   };
   return {
-    review: (cursors) => queue(() => leaveGone(parts, cursors)),
+    review: (shardId, recent) => queue(() => leaveGone(parts, shardId, recent)),
     listen(client) {
-      client.on(Events.ChannelDelete, ({ id }) => queue(() => leave(parts, ({ channelId }) => channelId === id)));
-      client.on(Events.ThreadDelete, ({ id }) => queue(() => leave(parts, ({ threadId }) => threadId === id)));
+      client.on(Events.ChannelDelete, (channel) => {
+        if (channel.isDMBased()) return undefined;
+        return queue(() => leaveChannel(parts, { guildId: channel.guildId, channelId: channel.id }));
+      });
+      client.on(Events.ThreadDelete, ({ id, guildId }) => queue(() => leaveThread(parts, { guildId, threadId: id })));
       client.on(Events.GuildDelete, ({ id }) => queue(() => leaveGuild(parts, id)));
     },
     drained: () => running,
   };
 }
 
-async function leave({ bot, sink }: LeavingParts, isMeant: (place: KeyPlace) => boolean): Promise<void> {
-  for (const { conversation } of await sink.cursors(PLATFORM)) {
-    const place = placeOfKey(conversation);
-    if (place.bot === bot && isMeant(place)) await sink.left(conversation);
+async function leaveGuild({ bot, sink }: LeavingParts, guildId: string): Promise<void> {
+  await sink.left({ workspace: workspaceOfGuild(bot, guildId) });
+}
+
+async function leaveChannel(
+  { bot, sink }: LeavingParts,
+  { guildId, channelId }: { readonly guildId: string; readonly channelId: string },
+): Promise<void> {
+  const scope = keyOf(bot, { guildId, channelId, threadId: null });
+  for await (const { conversation } of sink.conversations.within(scope)) await sink.left(conversation);
+}
+
+/** Discord may leave out which channel the thread was in. */
+async function leaveThread(
+  { bot, sink }: LeavingParts,
+  { guildId, threadId }: { readonly guildId: string; readonly threadId: string },
+): Promise<void> {
+  for await (const { conversation } of sink.conversations.within(workspaceOfGuild(bot, guildId))) {
+    if (placeOfKey(conversation).threadId === threadId) await sink.left(conversation);
   }
 }
 
-async function leaveGuild({ bot, sink }: LeavingParts, guildId: string): Promise<void> {
-  const anywhere = keyOf(bot, { guildId, channelId: guildId, threadId: null });
-  await sink.left({ workspace: workspaceOf(anywhere) });
+async function leaveGone(parts: LeavingParts, shardId: number, recent: readonly Cursor[]): Promise<void> {
+  const { sink, places, bot, signal } = parts;
+  for await (const workspace of sink.conversations.workspaces(PLATFORM)) {
+    if (signal.aborted) return;
+    const { bot: owner, guildId } = placeOfWorkspace(workspace);
+    if (owner !== bot || guildId === null || places.shardOf(guildId) !== shardId) continue;
+    if (places.isIn(guildId)) await leaveGoneChannels(parts, guildId);
+    else await leaveGuild(parts, guildId);
+  }
+  for (const { conversation } of recent) {
+    if (signal.aborted) return;
+    const place = placeOfKey(conversation);
+    if (place.guildId === null || place.threadId === null || !places.isIn(place.guildId)) continue;
+    if (await places.isDeleted(targetOf(place))) await sink.left(conversation);
+  }
 }
 
-async function leaveGone(parts: LeavingParts, cursors: readonly Cursor[]): Promise<void> {
-  const left = new Set<string>();
-  for (const { conversation } of cursors) {
-    if (parts.signal.aborted) return;
-    const place = placeOfKey(conversation);
-    const { guildId } = place;
-    if (guildId === null || left.has(guildId)) continue;
-    if (!parts.places.isIn(guildId)) {
-      left.add(guildId);
-      await leaveGuild(parts, guildId);
-    } else if (await parts.places.isDeleted(targetOf(place))) {
-      await parts.sink.left(conversation);
-    }
+/** Each channel is looked at once, however many threads it has: they follow each other. */
+async function leaveGoneChannels({ sink, places, bot, signal }: LeavingParts, guildId: string): Promise<void> {
+  let last = { channelId: '', isGone: false };
+  for await (const { conversation } of sink.conversations.within(workspaceOfGuild(bot, guildId))) {
+    if (signal.aborted) return;
+    const { channelId } = placeOfKey(conversation);
+    if (channelId !== last.channelId) last = { channelId, isGone: await places.isDeleted(channelId) };
+    if (last.isGone) await sink.left(conversation);
   }
 }

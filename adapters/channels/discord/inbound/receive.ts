@@ -122,7 +122,6 @@ async function receiveMessage(parts: ReceiverParts, { message, isPast, notice }:
   const inbound = toInbound(read, { ...context, isPast });
   if (inbound === null) return;
   await withRetries(parts, 'stored', () => sink.message(inbound));
-  parts.audiences.told(conversation, place.audience);
   parts.onStored(conversation, message.id);
   await withRetries(parts, 'stored', () => parts.beginnings.keep(conversation, message.id));
 }

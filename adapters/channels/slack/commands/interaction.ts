@@ -9,7 +9,7 @@ import {
   type Log,
 } from '../../../../src/index.ts';
 import { isServed } from '../access.ts';
-import { isDirect, isNewer, keyOf, PLATFORM, placeOfKey } from '../place.ts';
+import { isDirect, keyOf } from '../place.ts';
 import { audienceOf, nameOf, type Places } from '../places.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { Workspace } from '../workspace.ts';
@@ -73,11 +73,8 @@ async function conversationOf({ workspace, settings, sink }: VisitParts, visit: 
   const { channelId, threadTs } = visit;
   const own = keyOf({ teamId: workspace.teamId, channelId, threadTs });
   if (threadTs !== null || !isDirect(channelId, null) || settings.direct_conversation === 'person') return own;
-  const here = (await sink.cursors(PLATFORM)).filter(({ conversation }) => {
-    const place = placeOfKey(conversation);
-    return place.teamId === workspace.teamId && place.channelId === channelId;
-  });
-  return here.toSorted((one, other) => (isNewer(one.externalId, other.externalId) ? -1 : 1))[0]?.conversation ?? own;
+  for await (const { conversation } of sink.conversations.heardIn(own)) return conversation;
+  return own;
 }
 
 /** Slack lets a form open for three seconds after the click: later ones are answered in words. */

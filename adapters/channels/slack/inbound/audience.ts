@@ -1,5 +1,5 @@
-import type { Audience, ChannelSink, ConversationKey, Cursor, Log } from '../../../../src/index.ts';
-import { PLATFORM, placeOfKey } from '../place.ts';
+import type { Audience, ChannelSink, ConversationKey, Log } from '../../../../src/index.ts';
+import { keyOf } from '../place.ts';
 import { audienceOf, type Places } from '../places.ts';
 
 const MAX_KNOWN = 5_000;
@@ -28,20 +28,9 @@ export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
     if (known.size >= MAX_KNOWN) known.clear();
     known.set(conversation, audience);
   };
-  const ours = async (isMeant: (cursor: Cursor) => boolean): Promise<readonly Cursor[]> =>
-    (await parts.sink.cursors(PLATFORM)).filter(
-      (cursor) => placeOfKey(cursor.conversation).teamId === parts.teamId && isMeant(cursor),
-    );
-  const inChannel =
-    (channelId: string) =>
-    ({ conversation }: Cursor) =>
-      placeOfKey(conversation).channelId === channelId;
-  const purge = async (isMeant: (cursor: Cursor) => boolean): Promise<void> => {
-    for (const { conversation } of await ours(isMeant)) {
-      known.delete(conversation);
-      await parts.sink.left(conversation);
-    }
-  };
+  /** The channel's own conversation and those of its threads. */
+  const inChannel = (channelId: string) =>
+    parts.sink.conversations.within(keyOf({ teamId: parts.teamId, channelId, threadTs: null }));
   return {
     async told(conversation, audience) {
       if (known.get(conversation) === audience) return;
@@ -54,13 +43,17 @@ export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
       // Of a place that cannot be looked at, nothing is told elsewhere.
       const audience = channel === null ? 'private' : audienceOf(channel);
       if (channel === null) parts.log.warn('A channel that changed cannot be looked at', { channel: channelId });
-      for (const { conversation } of await ours(inChannel(channelId))) {
+      for await (const { conversation } of inChannel(channelId)) {
         remember(conversation, audience);
         await parts.sink.audienceChanged(conversation, audience);
       }
     },
     async left(channelId) {
-      if (parts.purgeOnLeave) await purge(inChannel(channelId));
+      if (!parts.purgeOnLeave) return;
+      for await (const { conversation } of inChannel(channelId)) {
+        known.delete(conversation);
+        await parts.sink.left(conversation);
+      }
     },
   };
 }

@@ -1,24 +1,33 @@
-import type { ChannelSink, ConversationKey, Cursor } from '../../../../src/index.ts';
+import type { Cursor, KeptConversations } from '../../../../src/index.ts';
 import { PLATFORM, placeOfKey } from '../place.ts';
 
-/** The cursors of one workspace. All workspaces that ask at the same time, after a connection, share one question. */
-export type CursorsOf = (teamId: string) => Promise<readonly Cursor[]>;
+/** What one workspace is given of the cursors of all. */
+export type HeardIn = (teamId: string) => KeptConversations['heard'];
 
-export function createCursors(sink: Pick<ChannelSink, 'cursors'>): CursorsOf {
+/** All workspaces that ask at the same time, after a connection, share one reading of what was heard lately. */
+export function createCursors(conversations: Pick<KeptConversations, 'heard'>): HeardIn {
   let asking: Promise<ReadonlyMap<string, readonly Cursor[]>> | null = null;
-  const ask = async () => {
+  const ask = async (windowMs: number) => {
     try {
-      return Map.groupBy(await sink.cursors(PLATFORM), ({ conversation }) => teamOfKey(conversation));
+      return await byTeam(conversations.heard(PLATFORM, windowMs));
     } finally {
       asking = null;
     }
   };
-  return async (teamId) => {
-    asking ??= ask();
-    return (await asking).get(teamId) ?? [];
-  };
+  return (teamId) =>
+    async function* ours(_platform, windowMs) {
+      asking ??= ask(windowMs);
+      yield* (await asking).get(teamId) ?? [];
+    };
 }
 
-function teamOfKey(conversation: ConversationKey): string {
-  return placeOfKey(conversation).teamId;
+async function byTeam(cursors: AsyncIterable<Cursor>): Promise<ReadonlyMap<string, readonly Cursor[]>> {
+  const teams = new Map<string, Cursor[]>();
+  for await (const cursor of cursors) {
+    const { teamId } = placeOfKey(cursor.conversation);
+    const ours = teams.get(teamId);
+    if (ours === undefined) teams.set(teamId, [cursor]);
+    else ours.push(cursor);
+  }
+  return teams;
 }

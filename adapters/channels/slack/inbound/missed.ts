@@ -25,12 +25,18 @@ export interface Thread {
   readonly newest: string;
 }
 
-/** Of this workspace, the newest first. */
-export async function cursorsOf({ sink, workspace }: CatchUpParts): Promise<readonly Cursor[]> {
-  const ours = (await sink.cursors(PLATFORM)).filter(
-    ({ conversation }) => placeOfKey(conversation).teamId === workspace.teamId,
-  );
-  return ours.toSorted((one, other) => other.at - one.at);
+/** More are never read: the rate that Slack grants is used up for hours by fewer. */
+const MAX_HEARD = 10_000;
+
+/** Conversations of this workspace in which something was said lately, the newest first. */
+export async function cursorsOf({ sink, workspace, settings }: CatchUpParts): Promise<readonly Cursor[]> {
+  const ours: Cursor[] = [];
+  for await (const cursor of sink.conversations.heard(PLATFORM, settings.catch_up.hours * HOUR_MS)) {
+    if (placeOfKey(cursor.conversation).teamId !== workspace.teamId) continue;
+    if (ours.length === MAX_HEARD) break;
+    ours.push(cursor);
+  }
+  return ours;
 }
 
 /** Those of which something is kept. */

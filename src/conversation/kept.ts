@@ -1,0 +1,64 @@
+import { workspaceOf } from '../domain/key.ts';
+import type { ConversationKey } from '../domain/message.ts';
+import type { Cursor, KeptConversations, KeptMessage } from '../ports/channel.ts';
+import type { ConversationScope } from '../ports/store.ts';
+import type { Services } from '../services.ts';
+import { pagesOf } from '../util/conversation-pages.ts';
+
+/** Sorts after every character that a key can have. */
+const LAST_CHARACTER = '\u{10ffff}';
+/** Entries of a conversation in which edits and deletions are looked for. */
+const MAX_KEPT = 100;
+
+/** What channels may ask about what is kept. */
+export function createKeptConversations(services: Pick<Services, 'store'>): KeptConversations {
+  const { conversations } = services.store;
+  return {
+    async *heard(within, windowMs) {
+      let since: number | null = null;
+      for await (const cursor of cursorsOf(services, { within })) {
+        since ??= cursor.at - windowMs;
+        if (cursor.at < since) return;
+        yield cursor;
+      }
+    },
+    heardIn: (place) => cursorsOf(services, { place }),
+    async *within(within) {
+      for await (const { key, audience } of pagesOf(conversations, { order: 'key', scope: { within } })) {
+        yield { conversation: key, audience };
+      }
+    },
+    async *workspaces(platform) {
+      const query = { order: 'key', scope: { within: platform }, limit: 1 } as const;
+      let [found] = await conversations.list({ ...query, after: null });
+      while (found !== undefined) {
+        const workspace = workspaceOf(found.key);
+        yield workspace;
+        // One look for each workspace, however much is kept of it.
+        const after = { ...found, key: `${workspace}:${LAST_CHARACTER}` as ConversationKey };
+        [found] = await conversations.list({ ...query, after });
+      }
+    },
+  };
+}
+
+async function* cursorsOf(
+  services: Pick<Services, 'store'>,
+  scope: ConversationScope,
+): AsyncGenerator<Cursor, void, undefined> {
+  const query = { order: 'heard', scope } as const;
+  for await (const { id, key, heard } of pagesOf(services.store.conversations, query)) {
+    if (heard !== null) yield { conversation: key, ...heard, kept: () => keptIn(services, id) };
+  }
+}
+
+async function keptIn({ store }: Pick<Services, 'store'>, conversationId: number): Promise<readonly KeptMessage[]> {
+  const conversation = await store.conversations.get(conversationId);
+  if (conversation === null) return [];
+  const toSeq = conversation.nextSeq - 1;
+  const range = { fromSeq: Math.max(1, toSeq - MAX_KEPT + 1), toSeq, limit: MAX_KEPT };
+  const entries = await store.transcript.read(conversationId, range);
+  return entries.flatMap(({ role, externalId, at, editedAt, redactedAt }) =>
+    role === 'user' && externalId !== null && redactedAt === null ? [{ externalId, at, editedAt }] : [],
+  );
+}

@@ -1,7 +1,11 @@
-import type { Adapters } from '../src/index.ts';
+import { type Adapters, loadOptional } from '../src/index.ts';
 
-const postgres = async () => (await import('./stores/postgres/index.ts')).createPostgresStorage;
-const bullMq = async () => (await import('./queues/bullmq/index.ts')).bullMqAdapter;
+const postgres = async () =>
+  (await loadOptional(['pg'], () => import('./stores/postgres/index.ts'))).createPostgresStorage;
+const bullMq = (packages: readonly string[]) => async () =>
+  (await loadOptional(packages, () => import('./queues/bullmq/index.ts'))).bullMqAdapter;
+const onRedis = bullMq(['bullmq', 'ioredis']);
+const onPostgres = bullMq(['bullmq', 'ioredis', 'pg']);
 
 /** Everything that can be plugged in, by name. Nothing is loaded before it is asked for. */
 export const adapters: Adapters = {
@@ -12,10 +16,10 @@ export const adapters: Adapters = {
   },
   queues: {
     local: async () => (await import('./queues/local/index.ts')).localAdapter,
-    redis: bullMq,
-    rediss: bullMq,
-    postgres: bullMq,
-    postgresql: bullMq,
+    redis: onRedis,
+    rediss: onRedis,
+    postgres: onPostgres,
+    postgresql: onPostgres,
   },
   stores: {
     sqlite: async () => (await import('./stores/sqlite/index.ts')).createSqliteStorage,

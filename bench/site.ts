@@ -16,7 +16,7 @@ import { type ModelServer, openModelServer } from './model-server.ts';
 import { REPLY_MODEL, SUMMARY_MODEL } from './models.ts';
 import { createWords } from './words.ts';
 
-const ENTRY = fileURLToPath(new URL('../src/strata.js', import.meta.url));
+const ENTRY = fileURLToPath(new URL('../bin/strata.js', import.meta.url));
 
 export interface SiteOptions {
   /** Empty for an SQLite file. */

@@ -63,4 +63,5 @@ export { STOP_WORDS } from './search/stop-words.ts';
 export { tokensOf } from './search/words.ts';
 export { didYouMean } from './util/did-you-mean.ts';
 export { silentLog } from './util/silent-log.ts';
+export { loadOptional } from './util/optional-package.ts';
 export { cleanText, leadOf, tidyReply } from './util/text.ts';

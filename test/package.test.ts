@@ -10,6 +10,7 @@ const lockSchema = z.object({
     z.string(),
     z.object({
       resolved: z.string().optional(),
+      link: z.boolean().optional(),
       optionalDependencies: z.record(z.string(), z.string()).optional(),
     }),
   ),
@@ -34,7 +35,7 @@ describe('the lock file', () => {
   });
 
   test('names no registry', () => {
-    expect(Object.values(packages).filter(({ resolved }) => resolved !== undefined)).toEqual([]);
+    expect(Object.values(packages).filter(({ resolved, link }) => resolved !== undefined && link !== true)).toEqual([]);
   });
 
   test('would be found incomplete', () => {

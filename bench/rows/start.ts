@@ -5,7 +5,7 @@ import { withDirectory } from '../directory.ts';
 import type { RowOptions, RowResult } from '../figure.ts';
 import { median } from '../samples.ts';
 
-const ENTRY = fileURLToPath(new URL('../../src/strata.js', import.meta.url));
+const ENTRY = fileURLToPath(new URL('../../bin/strata.js', import.meta.url));
 
 /** From the start of the process to the answer of a command that was typed ahead: later than the prompt, never before it. */
 export async function start({ quick }: RowOptions): Promise<RowResult> {

@@ -159,10 +159,16 @@ async function checkChannels(cli: Cli, app: App): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   for (const [name, settings] of Object.entries(app.config.channels)) {
     const adapter = await adapters[name]?.();
-    const found = (await adapter?.check(settings, app.channelContext)) ?? [];
+    const found = (await adapter?.check(settings, app.channelContext).catch(checkFailure)) ?? [];
     findings.push(...found.map((finding): Finding => ({ ...finding, checkId: `channel.${name}.${finding.checkId}` })));
   }
   return findings;
+}
+
+/** One platform that cannot be checked does not keep the others from it. */
+function checkFailure(error: unknown): readonly AdapterFinding[] {
+  const fixHint = 'Install what is missing, or remove the table from the configuration.';
+  return [{ checkId: 'check', severity: 'fail', message: describe(error), fixHint }];
 }
 
 function checkPrivacy({ config }: LoadedConfig): Finding {

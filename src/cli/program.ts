@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { z } from 'zod';
 import { describe } from '../domain/errors.ts';
+import { packageFile } from '../util/package-file.ts';
 import type { Cli } from './cli.ts';
 import { exitCodeOf } from './exit.ts';
 import { COMMANDS, type CommandName } from './names.ts';
@@ -59,7 +60,7 @@ async function createProgram(argv: readonly string[], cli: Cli): Promise<Command
 }
 
 function ownVersion(): string {
-  const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const file = readFileSync(packageFile('package.json'), 'utf8');
   return z.object({ version: z.string() }).parse(JSON.parse(file)).version;
 }
 

@@ -55,6 +55,8 @@ const sentences = {
     `${d.file}:${d.line}: ${d.problem}. Expected one JSON object a line with id, author and text, and optionally at (ISO time) and role. The lines before it are kept; run the command again after mending it.`,
   ADAPTER_MISSING: (d: { kind: string; name: string; known: readonly string[] }) =>
     `There is no ${d.kind} named "${d.name}". Known: ${d.known.join(', ')}.`,
+  PACKAGE_MISSING: (d: { packages: readonly string[]; command: string }) =>
+    `${d.packages.join(' and ')} ${d.packages.length === 1 ? 'is' : 'are'} needed here and not installed. Run: ${d.command}`,
   /** `final`: the platform took a look and will never take it. Anything else may pass. */
   POST_FAILED: (d: { channel: string; reason: string; final: boolean }) =>
     `${d.channel} did not take the message: ${d.reason}`,

@@ -1,15 +1,15 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, StrataError } from '../domain/errors.ts';
 import { didYouMean } from '../util/did-you-mean.ts';
+import { packageFile } from '../util/package-file.ts';
 import { readText } from '../util/text-file.ts';
 import { samplesOf } from './samples.ts';
 import { compileTemplate, type Template, type TemplateFile } from './template.ts';
 import { type PromptLibrary, type PromptName, type PromptSource, promptNames, promptVariables } from './variables.ts';
 
 /** The prompts that come with Strata. */
-export const builtInPrompts = fileURLToPath(new URL('../../prompts', import.meta.url));
+export const builtInPrompts = packageFile('prompts');
 
 export interface PromptLibraryOptions {
   /** Folder with one folder a language; the built-in prompts unless given. */

@@ -167,8 +167,8 @@ function commandOf(instruction: 'ENTRYPOINT' | 'CMD' | 'HEALTHCHECK'): readonly 
 describe('strata@.service', () => {
   it('runs the entry with the role of its name, and options that exist', async () => {
     const start = /^ExecStart=(.+)$/mu.exec(unit)?.[1] ?? '';
-    expect(start).toContain('/src/strata.js start --role %i');
-    const help = await run(process.execPath, [join(root, 'src/strata.js'), 'start', '--help']);
+    expect(start).toContain('/bin/strata.js start --role %i');
+    const help = await run(process.execPath, [join(root, 'bin/strata.js'), 'start', '--help']);
     // What stands before the entry is for Node.
     const [, given = ''] = start.split('strata.js');
     for (const option of given.match(/--[a-z-]+/gu) ?? []) expect(help.stdout).toContain(option);

@@ -141,7 +141,7 @@ describe('an older Node', () => {
   /** What `process.versions` says there. */
   const pretend = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'22.20.0'}})`;
 
-  test.each([MAIN, MAIN.replace('main.ts', 'strata.js')])(
+  test.each([MAIN, MAIN.replace('src/main.ts', 'bin/strata.js')])(
     'is refused in one sentence that names the way out, by %s',
     (entry) => {
       using folder = openFolder();

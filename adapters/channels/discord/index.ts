@@ -5,6 +5,7 @@ import {
   createSystemClock,
   createSystemRandom,
   type Log,
+  loadOptional,
   type Random,
   type StateStore,
   type StrataError,
@@ -35,7 +36,7 @@ export const discordAdapter: ChannelAdapter = {
   create: async (table, { log, state, clock, random, onRefused }) =>
     openChannel(botsOf(table), { log, state, clock, random, fetch: globalThis.fetch, onRefused }),
   async check(table, { log }) {
-    const { checkBot } = await import('./check.ts');
+    const { checkBot } = await load(() => import('./check.ts'));
     return (await Promise.all(botsOf(table).map((bot) => checkBot(bot, log)))).flat();
   },
   tasks: [
@@ -43,7 +44,7 @@ export const discordAdapter: ChannelAdapter = {
       name: 'invite',
       description: 'Print the address that adds the bot to a server, with exactly the permissions that it needs.',
       async run(table) {
-        const { inviteTo } = await import('./check.ts');
+        const { inviteTo } = await load(() => import('./check.ts'));
         return (await Promise.all(botsOf(table).map((bot) => inviteTo(bot, SILENT)))).join('\n');
       },
     },
@@ -58,6 +59,7 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
   return openChannel(botsOf(settings), { log, state, clock, random, fetch, onRefused });
 }
 
+const load = <Module>(module: () => Promise<Module>) => loadOptional(['discord.js'], module);
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 function openChannel(bots: readonly NamedBot[], context: BotContext): Channel {
@@ -79,7 +81,7 @@ function openChannel(bots: readonly NamedBot[], context: BotContext): Channel {
     traits: { idempotentPosts: true, ephemeral: true },
     async start(sink) {
       try {
-        const { createDiscordBot } = await import('./bot.ts');
+        const { createDiscordBot } = await load(() => import('./bot.ts'));
         for (const bot of bots)
           running.set(bot.name, createDiscordBot({ ...context, bot, sink, onRefused: onRefused(bot.name) }));
         await Promise.all([...running.values()].map((bot) => bot.start()));

@@ -1,4 +1,4 @@
-import type { Channel, ChannelAdapter } from '../../../src/index.ts';
+import { type Channel, type ChannelAdapter, loadOptional } from '../../../src/index.ts';
 import type { SlackBots } from './bots.ts';
 import type { SlackOptions } from './options.ts';
 import { split } from './outbound/split.ts';
@@ -17,7 +17,7 @@ export const slackAdapter: ChannelAdapter = {
       onRefused,
     }),
   async check(table, { log, state }) {
-    const { checkSlack } = await import('./check.ts');
+    const { checkSlack } = await load(() => import('./check.ts'));
     return await checkSlack({ settings: settingsSchema.parse(table), log, state });
   },
   tasks: [
@@ -25,12 +25,14 @@ export const slackAdapter: ChannelAdapter = {
       name: 'manifest',
       description: 'Print the manifest that makes the app in Slack, with exactly the rights that it needs.',
       async run(table) {
-        const { manifestText } = await import('./manifest.ts');
+        const { manifestText } = await load(() => import('./manifest.ts'));
         return manifestText(settingsSchema.parse(table));
       },
     },
   ],
 };
+
+const load = <Module>(module: () => Promise<Module>) => loadOptional(['@slack/bolt'], module);
 
 /** Slack. The library is loaded at the start. */
 export function createSlackChannel(options: SlackOptions): Channel {
@@ -40,7 +42,7 @@ export function createSlackChannel(options: SlackOptions): Channel {
     // Slack itself knows no such key: a repeated post is recognised by the nonce in its metadata.
     traits: { idempotentPosts: true, ephemeral: true },
     async start(sink) {
-      const { openSlackBots } = await import('./bots.ts');
+      const { openSlackBots } = await load(() => import('./bots.ts'));
       const opened = await openSlackBots({ ...options, sink });
       bots = opened;
       try {

@@ -1,5 +1,5 @@
 import type { LanguageModel } from 'ai';
-import type { JsonValue, ModelRequest, ModelTraits } from '../../../src/index.ts';
+import { type JsonValue, loadOptional, type ModelRequest, type ModelTraits } from '../../../src/index.ts';
 import { compatible, type Dialect, plain } from './dialect.ts';
 import { withErrorLines } from './ollama.ts';
 import { withCacheMarks } from './openrouter.ts';
@@ -42,7 +42,7 @@ const openai: Provider = {
   defaultBaseUrl: 'https://api.openai.com/v1',
   defaultModel: 'gpt-5.6-luna',
   async open(model, { baseUrl, apiKey, fetch }) {
-    const { createOpenAI } = await import('@ai-sdk/openai');
+    const { createOpenAI } = await loadOptional(['@ai-sdk/openai'], () => import('@ai-sdk/openai'));
     const provider = createOpenAI({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch });
     const dialect = { ...plain, laxTools: true };
     // Proxies and look-alikes know the older interface; only OpenAI itself is sure to know the newer one.
@@ -62,7 +62,7 @@ const anthropic: Provider = {
   defaultBaseUrl: 'https://api.anthropic.com/v1',
   defaultModel: 'claude-haiku-5-5',
   async open(model, { baseUrl, apiKey, fetch }) {
-    const { createAnthropic } = await import('@ai-sdk/anthropic');
+    const { createAnthropic } = await loadOptional(['@ai-sdk/anthropic'], () => import('@ai-sdk/anthropic'));
     // Its own tools take the variable without the version.
     const versioned = new URL(baseUrl).pathname === '/' ? `${baseUrl}/v1` : baseUrl;
     const provider = createAnthropic({ baseURL: versioned, apiKey: apiKey ?? '', fetch });
@@ -77,7 +77,7 @@ const google: Provider = {
   defaultBaseUrl: 'https://generativelanguage.googleapis.com/v1beta',
   defaultModel: 'gemini-flash-latest',
   async open(model, { baseUrl, apiKey, fetch }) {
-    const { createGoogle } = await import('@ai-sdk/google');
+    const { createGoogle } = await loadOptional(['@ai-sdk/google'], () => import('@ai-sdk/google'));
     const provider = createGoogle({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch });
     return { model: provider(model), dialect: plain, traits: capable, providerOptions: noOptions, probe: null };
   },
@@ -103,7 +103,7 @@ const ollama: Provider = {
   defaultModel: 'llama3.2',
   async open(model, { baseUrl, fetch }, asker) {
     const [{ createOllama }, probe] = await Promise.all([
-      import('ollama-ai-provider-v2'),
+      loadOptional(['ollama-ai-provider-v2'], () => import('ollama-ai-provider-v2')),
       askOllama(baseUrl, model, asker),
     ]);
     const windowTokens = probe.windowTokens ?? (probe.answered ? null : 4096);
@@ -142,7 +142,7 @@ async function openCompatible(
 ): Promise<OpenedModel> {
   const { baseUrl, apiKey, fetch } = connection;
   const [{ createOpenAICompatible }, probe] = await Promise.all([
-    import('@ai-sdk/openai-compatible'),
+    loadOptional(['@ai-sdk/openai-compatible'], () => import('@ai-sdk/openai-compatible')),
     askCompatible(connection, model, asker),
   ]);
   const provider = createOpenAICompatible({

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log, Queue, QueueAdapter } from '../../../src/index.ts';
+import { type Log, loadOptional, type Queue, type QueueAdapter } from '../../../src/index.ts';
 import type { Driver } from './driver.ts';
 import { createDriver } from './drivers.ts';
 import { createKicks, type Kicks } from './kicks.ts';
@@ -52,11 +52,16 @@ export function createBullMqQueue(options: BullMqOptions): Queue {
   };
 }
 
+const BOARD_PACKAGES = ['@bull-board/api', '@bull-board/express'];
+
 /** What only an operator asks for is loaded when it is asked for. */
 export const bullMqAdapter: QueueAdapter = {
   create: createBullMqQueue,
   check: async (url) => (await import('./check.ts')).checkQueue(url),
-  openBoard: async (options) => (await import('./board.ts')).openBoard(options),
+  openBoard: async (options) => {
+    const { openBoard } = await loadOptional(BOARD_PACKAGES, () => import('./board.ts'));
+    return await openBoard(options);
+  },
 };
 
 interface State {

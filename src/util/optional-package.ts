@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { StrataError } from '../domain/errors.ts';
+import { packageFile } from './package-file.ts';
+
+/**
+ * Loads a module that needs packages which are installed only by those who use them. Throws `PACKAGE_MISSING` with the
+ * command that installs them.
+ */
+export async function loadOptional<Module>(packages: readonly string[], load: () => Promise<Module>): Promise<Module> {
+  try {
+    return await load();
+  } catch (error) {
+    if (!packages.some((name) => isMissing(name, error))) throw error;
+    throw new StrataError('PACKAGE_MISSING', { packages, command: installCommand(packages) }, { cause: error });
+  }
+}
+
+/** Node has no field for the name; it quotes the package, or the path below it, in the message. */
+function isMissing(name: string, error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND') return false;
+  return error.message.includes(`package '${name}'`);
+}
+
+const manifestSchema = z.object({ peerDependencies: z.record(z.string(), z.string()) });
+
+function installCommand(packages: readonly string[]): string {
+  const { peerDependencies } = manifestSchema.parse(JSON.parse(readFileSync(packageFile('package.json'), 'utf8')));
+  const versioned = packages.map((name) => `${name}@${majorOf(peerDependencies[name] ?? 'latest')}`);
+  return `npm install ${versioned.join(' ')}`;
+}
+
+/** `^14.28.1` → `14`: no shell reads anything into it. */
+function majorOf(range: string): string {
+  return range.replace('^', '').split('.')[0] ?? range;
+}

@@ -1,0 +1,188 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../src/cli/names.ts';
+import { type Packed, type Project, pack } from '../support/packed.ts';
+
+/** The package as strangers use it: packed, unpacked elsewhere, without a network, an SDK or this repository. */
+
+const root = join(import.meta.dirname, '../..');
+const MAX_INSTALLED_BYTES = 80_000_000;
+
+let packed: Packed;
+let project: Project;
+
+beforeAll(async () => {
+  packed = await pack();
+  project = packed.openProject(['@types/node']);
+}, 180_000);
+
+afterAll(() => {
+  project[Symbol.dispose]();
+  packed[Symbol.dispose]();
+});
+
+function readmeProgram(): string {
+  const [, program] = /^```ts\n([\s\S]*?)^```$/m.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
+  if (program === undefined) throw new Error('README.md shows no program');
+  return program;
+}
+
+describe('the tarball', () => {
+  it('exports every adapter, and nothing that is missing', () => {
+    const names = Object.keys(packed.manifest.exports);
+    const adapters = globSync('adapters/*/*/index.ts', { cwd: root }).map((file) => `./${dirname(file)}`);
+    expect(names.filter((name) => name.startsWith('./adapters/')).sort()).toEqual(
+      adapters.filter((name) => name !== './adapters/stores/sql').sort(),
+    );
+    const files = Object.values(packed.manifest.exports).flatMap((entry) =>
+      typeof entry === 'string' ? [entry] : [entry.types, entry.default],
+    );
+    const missing = files.filter((file) => !existsSync(join(project.path, 'node_modules/stratabot', file)));
+    expect(missing).toEqual([]);
+  });
+
+  it('brings documents and prompts, but neither sources nor a Node', () => {
+    const installed = join(project.path, 'node_modules/stratabot');
+    for (const name of ['README.md', 'CHANGELOG.md', 'LICENSE', 'config.toml', 'docs/discord.md', 'prompts/en']) {
+      expect(existsSync(join(installed, name)), name).toBe(true);
+    }
+    expect(globSync('{src,adapters,test,deploy}', { cwd: installed })).toEqual([]);
+    expect(packed.manifest).not.toHaveProperty('optionalDependencies');
+  });
+
+  it('has a map with the source for every script', () => {
+    const dist = join(project.path, 'node_modules/stratabot/dist');
+    const scripts = globSync('**/*.js', { cwd: dist });
+    expect(scripts.length).toBeGreaterThan(300);
+    for (const script of scripts) {
+      const map: unknown = JSON.parse(readFileSync(join(dist, `${script}.map`), 'utf8'));
+      expect(map).toMatchObject({ sourcesContent: [expect.any(String)] });
+    }
+  });
+
+  it('stays under 80 MB with its dependencies', () => {
+    const bytes = packed.installedBytes();
+    expect(bytes).toBeGreaterThan(20_000_000);
+    expect(bytes).toBeLessThan(MAX_INSTALLED_BYTES);
+  });
+});
+
+describe('a program', () => {
+  it('runs the sample of the README: talk, a tool, memory', async () => {
+    const program = readmeProgram();
+    expect(program.split('\n').filter((line) => line.trim() !== '').length).toBeLessThanOrEqual(30);
+    project.write('bot.ts', program);
+    const input = 'My name is Ada.\nRoll a die with 6 sides.\nWhat is my name?\n';
+    const { stdout, stderr, code } = await project.node(['bot.ts'], input);
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(/The die shows [1-6]/);
+    expect(stdout.trim().split('\n').at(-1)).toContain('Ada');
+    expect(code).toBe(0);
+  }, 60_000);
+
+  it('imports every entry in plain JavaScript without any SDK', async () => {
+    const names = Object.keys(packed.manifest.exports).filter((name) => !/json$|bullmq$|postgres$/.test(name));
+    const imports = names.map((name) => `await import('stratabot${name.slice(1)}');`);
+    project.write('imports.mjs', `${imports.join('\n')}\nconsole.log('all there');\n`);
+    expect(await project.node(['imports.mjs'])).toEqual({ code: 0, stdout: 'all there\n', stderr: '' });
+  }, 60_000);
+
+  it.each([
+    { module: 'nodenext', moduleResolution: 'nodenext' },
+    { module: 'esnext', moduleResolution: 'bundler' },
+  ])(
+    'type-checks every entry with $moduleResolution',
+    async (resolution) => {
+      const names = Object.keys(packed.manifest.exports).filter((name) => !name.endsWith('.json'));
+      const imports = names.map((name, index) => `import * as entry${index} from 'stratabot${name.slice(1)}';`);
+      const uses = names.map((_, index) => `entry${index}`).join(', ');
+      project.write('entries.ts', `${imports.join('\n')}\nconsole.log(${uses});\n`);
+      project.write('bot.ts', readmeProgram());
+      project.write('wrong.ts', "import { createBot } from 'stratabot';\ncreateBot({});\n");
+      const strict = { skipLibCheck: false, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true };
+      const complaints = (await project.typeCheck({ ...resolution, ...strict })).split('\n');
+      expect(complaints.filter((line) => line.includes('error TS'))).toEqual([
+        expect.stringMatching(/^wrong\.ts\(2,11\): error TS2739/),
+      ]);
+    },
+    60_000,
+  );
+});
+
+describe('the command line', () => {
+  const lines = [
+    { id: 'm1', author: 'Ada', text: 'I prefer tea.' },
+    { id: 'm2', author: 'Ada', text: 'My workshop is in Berlin.' },
+  ].map((line) => JSON.stringify(line));
+  const main = ['--conversation', 'terminal:local:main'];
+  const calls: Readonly<Record<(typeof COMMANDS)[number], readonly string[]>> = {
+    import: ['import', 'chat.jsonl', ...main],
+    start: ['start'],
+    chat: ['chat'],
+    replay: ['replay', 'chat.jsonl'],
+    recall: ['recall', ...main],
+    context: ['context', ...main],
+    summaries: ['summaries', ...main],
+    transcript: ['transcript', ...main],
+    memory: ['memory', 'list', ...main],
+    config: ['config', 'check'],
+    prompts: ['prompts', 'check'],
+    doctor: ['doctor'],
+    backup: ['backup', 'all.jsonl.gz'],
+    restore: ['restore', 'all.jsonl.gz', '--data', 'again'],
+  };
+
+  it('runs every command', async () => {
+    using folder = packed.openProject();
+    folder.write('chat.jsonl', `${lines.join('\n')}\n`);
+    expect(Object.keys(calls).sort()).toEqual([...COMMANDS].sort());
+    for (const [name, args] of Object.entries(calls)) {
+      const { code, stderr } = await folder.strata(args, 'Hello!\n/quit\n');
+      expect({ name, code, stderr: code === 0 ? '' : stderr }).toEqual({ name, code: 0, stderr: '' });
+    }
+    expect((await folder.strata(['--version'])).stdout.trim()).toBe(packed.manifest.version);
+  }, 180_000);
+
+  it.each([
+    ['[channels.discord]\ntoken = "x"', 'npm install discord.js@14'],
+    ['[storage]\nurl = "postgres://127.0.0.1:1/x"', 'npm install pg@8'],
+    ['[queue]\nurl = "redis://127.0.0.1:1"', 'npm install bullmq@6 ioredis@6'],
+    ['[queue]\nurl = "postgres://127.0.0.1:1/x"', 'npm install bullmq@6 ioredis@6 pg@8'],
+    ['[defaults]\nmodel = "ollama:x"', 'npm install ollama-ai-provider-v2@4'],
+  ])(
+    'start names the missing package for %j',
+    async (config, command) => {
+      using folder = packed.openProject();
+      folder.write('config.toml', `${config}\n`);
+      const { stderr, code } = await folder.strata(['start']);
+      expect(stderr).toContain(`Run: ${command}\n`);
+      expect(code).toBe(1);
+    },
+    60_000,
+  );
+
+  it('doctor names all missing packages; config check needs none', async () => {
+    using folder = packed.openProject();
+    const models = ['openai', 'anthropic', 'google', 'ollama', 'own'];
+    const tables = [
+      ...models.map((name) => `[[agents]]\nid = "${name}"\nmodel = "${name}:x"`),
+      ...models.map((name) => `[providers.${name}]\nbase_url = "http://127.0.0.1:9/v1"\napi_key = "x"`),
+      '[channels.discord]\ntoken = "x"',
+      '[channels.slack]\nbot_token = "xoxb-x"\napp_token = "xapp-x"',
+    ];
+    folder.write('config.toml', `${tables.join('\n')}\n`);
+    const { stdout, code } = await folder.strata(['doctor']);
+    expect(code).toBe(1);
+    expect([...stdout.matchAll(/Run: npm install (\S+)$/gm)].map((match) => match[1])).toEqual([
+      '@ai-sdk/openai@4',
+      '@ai-sdk/anthropic@4',
+      '@ai-sdk/google@4',
+      'ollama-ai-provider-v2@4',
+      '@ai-sdk/openai-compatible@3',
+      'discord.js@14',
+      '@slack/bolt@5',
+    ]);
+    expect((await folder.strata(['config', 'check'])).code).toBe(0);
+  }, 60_000);
+});

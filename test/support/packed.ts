@@ -1,0 +1,169 @@
+import { execFile, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+
+const root = join(import.meta.dirname, '../..');
+const modules = join(root, 'node_modules');
+const run = promisify(execFile);
+
+export const manifestSchema = z.looseObject({
+  version: z.string(),
+  bin: z.record(z.string(), z.string()),
+  exports: z.record(z.string(), z.union([z.string(), z.object({ types: z.string(), default: z.string() })])),
+  dependencies: z.record(z.string(), z.string()),
+  peerDependencies: z.record(z.string(), z.string()).optional(),
+});
+export type Manifest = z.infer<typeof manifestSchema>;
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The package as a stranger has it: unpacked from its tarball, outside this repository. */
+export interface Packed extends Disposable {
+  readonly manifest: Manifest;
+  /** Bytes of the unpacked package and of all that it depends on, counted from the lock file. */
+  installedBytes(): number;
+  openProject(packages?: readonly string[]): Project;
+}
+
+/** A folder with the package, its dependencies and `packages` in `node_modules`, and nothing else. */
+export interface Project extends Disposable {
+  readonly path: string;
+  write(name: string, text: string): void;
+  /** Runs Node here. */
+  node(args: readonly string[], input?: string): Promise<Ended>;
+  /** Runs `strata` as `npx strata` does. */
+  strata(args: readonly string[], input?: string): Promise<Ended>;
+  /** The compiler's complaints; empty when there are none. */
+  typeCheck(options: Readonly<Record<string, unknown>>): Promise<string>;
+}
+
+/** Builds and packs what is in the repository now. */
+export async function pack(): Promise<Packed> {
+  const folder = mkdtempSync(join(tmpdir(), 'strata-packed-'));
+  const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root });
+  await run('tar', ['-xzf', join(folder, stdout.trim().split('\n').at(-1) ?? ''), '-C', folder]);
+  const unpacked = join(folder, 'package');
+  const manifest = manifestSchema.parse(JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8')));
+  return {
+    manifest,
+    installedBytes: () => bytesIn(unpacked) + dependencyFolders(manifest).reduce((sum, path) => sum + bytesIn(path), 0),
+    openProject: (packages = []) => openProject(unpacked, manifest, packages),
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+function openProject(unpacked: string, manifest: Manifest, packages: readonly string[]): Project {
+  const path = mkdtempSync(join(tmpdir(), 'strata-stranger-'));
+  const own = join(path, 'node_modules');
+  mkdirSync(join(own, '.bin'), { recursive: true });
+  // Not a link: Node would follow it, and find beside the package what a stranger does not have.
+  cpSync(unpacked, join(own, 'stratabot'), { recursive: true });
+  for (const name of [...Object.keys(manifest.dependencies), ...packages]) {
+    mkdirSync(dirname(join(own, name)), { recursive: true });
+    symlinkSync(join(modules, name), join(own, name));
+  }
+  const entry = join(own, 'stratabot', manifest.bin['strata'] ?? '');
+  chmodSync(entry, 0o755);
+  symlinkSync(entry, join(own, '.bin/strata'));
+  writeFileSync(join(path, 'package.json'), '{ "type": "module" }\n');
+  return {
+    path,
+    write(name, text) {
+      mkdirSync(dirname(join(path, name)), { recursive: true });
+      writeFileSync(join(path, name), text);
+    },
+    node: (args, input) => ended(path, [process.execPath, ...args], input),
+    strata: (args, input) => ended(path, [join(own, '.bin/strata'), ...args], input),
+    async typeCheck(options) {
+      const compilerOptions = { strict: true, noEmit: true, target: 'es2024', types: ['node'], ...options };
+      writeFileSync(join(path, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+      return (await ended(path, [join(modules, '.bin/tsc'), '-p', path])).stdout;
+    },
+    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
+  };
+}
+
+/** No key of the machine's owner and no server of theirs: the built-in model answers. */
+function ended(cwd: string, [program = '', ...args]: readonly string[], input = ''): Promise<Ended> {
+  const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter);
+  const child = spawn(program, args, { cwd, env: { PATH, HOME: cwd, USER: 'Ada', OLLAMA_HOST: '127.0.0.1:9' } });
+  const texts = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    texts.stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    texts.stderr += text;
+  });
+  // A process that refuses to start does not read its input.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, ...texts }));
+  });
+}
+
+const lockSchema = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({
+      dependencies: z.record(z.string(), z.string()).optional(),
+      optionalDependencies: z.record(z.string(), z.string()).optional(),
+      peerDependencies: z.record(z.string(), z.string()).optional(),
+      peerDependenciesMeta: z.record(z.string(), z.object({ optional: z.boolean().optional() })).optional(),
+    }),
+  ),
+});
+
+/** The folders that npm installs for the package's dependencies, found by walking the lock file as Node resolves. */
+function dependencyFolders({ dependencies }: Manifest): readonly string[] {
+  const { packages } = lockSchema.parse(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')));
+  const found = new Set<string>();
+  const visit = (from: string, name: string): void => {
+    for (let base = from; ; base = base.slice(0, Math.max(0, base.lastIndexOf('/node_modules/')))) {
+      const path = `${base === '' ? '' : `${base}/`}node_modules/${name}`;
+      const entry = packages[path];
+      if (entry !== undefined && !found.has(path)) {
+        found.add(path);
+        for (const next of requiredBy(entry)) visit(path, next);
+      }
+      if (entry !== undefined || base === '') return;
+    }
+  };
+  for (const name of Object.keys(dependencies)) visit('', name);
+  return [...found].map((path) => join(root, path));
+}
+
+type LockedPackage = z.infer<typeof lockSchema>['packages'][string];
+
+function requiredBy(entry: LockedPackage): readonly string[] {
+  const { dependencies = {}, optionalDependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = entry;
+  const peers = Object.keys(peerDependencies).filter((name) => peerDependenciesMeta[name]?.optional !== true);
+  return [...Object.keys(dependencies), ...Object.keys(optionalDependencies), ...peers];
+}
+
+/** Files of a folder, without packages installed inside it: those count by themselves. */
+function bytesIn(folder: string): number {
+  const files = globSync('**', { cwd: folder, withFileTypes: true, exclude: (entry) => entry.name === 'node_modules' });
+  return files
+    .filter((file) => file.isFile())
+    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+}

@@ -62,6 +62,7 @@ export { cachedStem } from './search/stem.ts';
 export { STOP_WORDS } from './search/stop-words.ts';
 export { tokensOf } from './search/words.ts';
 export { didYouMean } from './util/did-you-mean.ts';
+export { makePrivateFile, restrictToOwner } from './util/private-file.ts';
 export { silentLog } from './util/silent-log.ts';
 export { loadOptional } from './util/optional-package.ts';
 export { cleanText, leadOf, tidyReply } from './util/text.ts';

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { describe, StrataError } from '../domain/errors.ts';
 import type { Archive, ArchiveHeader, ArchiveRow, ArchiveSink } from '../ports/upkeep.ts';
 import { readLines } from '../util/lines.ts';
+import { makePrivateFile } from '../util/private-file.ts';
 
 /** A backup is JSON Lines: what it is and how many rows it has, then every row with the name of its table. */
 
@@ -68,7 +69,8 @@ interface Output {
 }
 
 function openOutput(path: string, isPacked: boolean): Output {
-  const target = createWriteStream(path, { mode: 0o600 });
+  makePrivateFile(path);
+  const target = createWriteStream(path);
   const entry = isPacked ? createGzip() : target;
   if (entry !== target) entry.pipe(target);
   const ended = finished(target);

@@ -1,15 +1,20 @@
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { makePrivateFile, restrictToOwner } from '../util/private-file.ts';
 
 const MAX_BYTES = 5_000_000;
 
-/** `strata.log` beside the data, made with the first line. One older file is kept. */
+/** `strata.log` in the data folder, created with the first line and readable by its owner only. One older file is kept. */
 export function openLogFile(directory: string): { write(line: string): void } {
   const file = join(directory, 'strata.log');
   turnOver(file);
+  restrictToOwner(`${file}.1`);
+  let isPrivate = false;
   return {
     write(line) {
       try {
+        if (!isPrivate) makePrivateFile(file);
+        isPrivate = true;
         appendFileSync(file, line);
       } catch {
         // A log that cannot be written must not stop a conversation.

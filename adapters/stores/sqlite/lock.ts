@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { StrataError } from '../../../src/index.ts';
+import { makePrivateFile, StrataError } from '../../../src/index.ts';
 
 /** Held by this process until it is released or the process dies, however it dies. */
 export interface DirectoryLock {
@@ -25,6 +25,7 @@ const PATIENCE_MS = 3000;
  * one leaves nothing behind that would have to be cleared away.
  */
 export function lockDirectory({ directory, file, shared }: LockOptions): DirectoryLock {
+  makePrivateFile(file);
   const database = new Database(file, { timeout: 0 });
   const locked = <Result>(work: () => Result): Result => {
     try {

@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
-import { describe, StrataError } from '../../../src/index.ts';
+import { describe, makePrivateFile, restrictToOwner, StrataError } from '../../../src/index.ts';
 import { explain } from './connection.ts';
 import { type DirectoryLock, lockDirectory } from './lock.ts';
 
@@ -9,6 +9,7 @@ import { type DirectoryLock, lockDirectory } from './lock.ts';
 const APPLICATION_ID = 0x53747261;
 /** A file up to this size is checked page by page at the start; a larger one only where it is used. */
 const CHECKED_BYTES = 16 * 1024 * 1024;
+const OWNER_ONLY = 0o700;
 const BUSY_TIMEOUT_MS = 5_000;
 /** Between processes that share: a longer wait for another's write is made without blocking, see `group-commit.ts`. */
 const SHARED_BUSY_TIMEOUT_MS = 20;
@@ -39,13 +40,15 @@ export function openFile({ directory, shared }: FilePlace): OpenedFile {
   });
 }
 
-/** Level by level: Node's own recursion never ends where the system answers "not found" to a new folder, as in /proc. */
+/** Level by level, each new folder for its owner only: Node's own recursion never ends where the system answers "not found" to a new folder, as in /proc. */
 function makeDirectory(directory: string): void {
   if (existsSync(directory)) return;
   const parent = dirname(directory);
   if (parent !== directory) makeDirectory(parent);
   try {
-    mkdirSync(directory);
+    mkdirSync(directory, OWNER_ONLY);
+    // The umask may have taken rights of the owner.
+    chmodSync(directory, OWNER_ONLY);
   } catch (error) {
     // Another process may have made it meanwhile.
     if (!existsSync(directory)) throw error;
@@ -54,6 +57,9 @@ function makeDirectory(directory: string): void {
 
 function openDatabase(path: string, timeout: number): Database.Database {
   const isNew = !existsSync(path) || statSync(path).size === 0;
+  makePrivateFile(path);
+  // New ones get the mode of the database; an older version may have left these.
+  for (const part of ['-wal', '-shm', '-journal']) restrictToOwner(`${path}${part}`);
   const database = new Database(path, { timeout });
   try {
     if (!isNew) check(database, path);

@@ -1,0 +1,84 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openLogFile } from '../../src/cli/log-file.ts';
+import { makePrivateFile } from '../../src/util/private-file.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'strata-files-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const modeOf = (path: string): string => ((statSync(path).mode ?? 0) & 0o777).toString(8);
+
+/** Runs the program as an operator does, under the given umask. */
+function strata(umask: string, ...argv: readonly string[]): void {
+  const main = join(import.meta.dirname, '../../src/main.ts');
+  const line = `umask ${umask}; exec "$@"`;
+  execFileSync('sh', ['-c', line, 'sh', process.execPath, main, ...argv], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], HOME: folder },
+    input: 'My locker is number 42.\n',
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+}
+
+/** What a store that is open has beside its database. Printed by a process of its own, since the umask is a process's. */
+function openStore(umask: string, directory: string): Record<string, string> {
+  const store = join(import.meta.dirname, '../../adapters/stores/sqlite/index.ts');
+  const code = `
+    const { createSqliteStorage } = await import(${JSON.stringify(store)});
+    const { readdirSync, statSync } = await import('node:fs');
+    const { store } = await createSqliteStorage({ directory: ${JSON.stringify(directory)} });
+    const mode = (path) => (statSync(path).mode & 0o777).toString(8);
+    const files = readdirSync(${JSON.stringify(directory)});
+    console.log(JSON.stringify(Object.fromEntries(files.map((file) => [file, mode(${JSON.stringify(directory)} + '/' + file)]))));
+    await store.close();`;
+  const argv = ['-c', `umask ${umask}; exec "$@"`, 'sh', process.execPath, '--input-type=module', '-e', code];
+  return JSON.parse(execFileSync('sh', argv, { encoding: 'utf8' }));
+}
+
+describe.skipIf(process.platform === 'win32')('another user of the machine', () => {
+  it.each(['000', '022', '077', '777'])('reads no file of the store under umask %s', (umask) => {
+    const files = openStore(umask, join(folder, 'made/data'));
+    expect(Object.keys(files).sort()).toEqual(['strata.db', 'strata.db-shm', 'strata.db-wal', 'strata.lock']);
+    expect(new Set(Object.values(files))).toEqual(new Set(['600']));
+    expect([modeOf(join(folder, 'made')), modeOf(join(folder, 'made/data'))]).toEqual(['700', '700']);
+  });
+
+  it('reads no file that an older version left open', () => {
+    const directory = join(folder, 'data');
+    openStore('000', directory);
+    for (const file of ['strata.db', 'strata.lock']) chmodSync(join(directory, file), 0o666);
+    writeFileSync(join(directory, 'strata.db-wal'), '', { mode: 0o666 });
+    expect(new Set(Object.values(openStore('000', directory)))).toEqual(new Set(['600']));
+  });
+
+  it('reads neither log nor backup', () => {
+    strata('000', 'start', '--data', 'data', '--model', 'offline:demo');
+    expect(modeOf(join(folder, 'data/strata.log'))).toBe('600');
+    writeFileSync(join(folder, 'copy.jsonl'), 'an older copy', { mode: 0o666 });
+    chmodSync(join(folder, 'copy.jsonl'), 0o666);
+    strata('000', 'backup', 'copy.jsonl', '--force', '--data', 'data');
+    strata('000', 'backup', 'copy.jsonl.gz', '--data', 'data');
+    expect([modeOf(join(folder, 'copy.jsonl')), modeOf(join(folder, 'copy.jsonl.gz'))]).toEqual(['600', '600']);
+  }, 60_000);
+
+  it('reads no log that was there before', () => {
+    writeFileSync(join(folder, 'strata.log'), 'older\n');
+    chmodSync(join(folder, 'strata.log'), 0o644);
+    openLogFile(folder).write('newer\n');
+    expect(modeOf(join(folder, 'strata.log'))).toBe('600');
+  });
+
+  it('keeps a file that is private already as it is', () => {
+    const path = join(folder, 'private');
+    makePrivateFile(path);
+    const before = statSync(path).ctimeMs;
+    makePrivateFile(path);
+    expect(statSync(path).ctimeMs).toBe(before);
+  });
+});

@@ -1,5 +1,6 @@
 import { App, HTTPReceiver, type Receiver, SocketModeReceiver } from '@slack/bolt';
 import { type Clock, describe, type Log, StrataError } from '../../../src/index.ts';
+import { guarded } from './http-guard.ts';
 import type { OAuthOptions } from './install/oauth.ts';
 import { EVENTS_PATH, INSTALL_PATH } from './manifest.ts';
 import { createReplays } from './replays.ts';
@@ -243,6 +244,7 @@ function createHttp({ settings, oauth, log }: ConnectionParts, { endpoint, onLis
     logger: slackLogger(log),
     unhandledRequestTimeoutMillis: ANSWER_WITHIN_MS,
   });
+  receiver.requestListener = guarded(receiver.requestListener);
   return {
     init: (app) => receiver.init(app),
     start: async () => {

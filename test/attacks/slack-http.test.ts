@@ -1,0 +1,85 @@
+import { request } from 'node:http';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ADA, GENERAL, type SlackDouble, signed, startSlack } from '../fixtures/slack/double.ts';
+import { type Opened, openChannel, recordSink, until } from '../fixtures/slack/kit.ts';
+import { freePort } from '../support/port.ts';
+
+let slack: SlackDouble;
+let bot: Opened;
+let port: number;
+const unhandled: unknown[] = [];
+const note = (reason: unknown) => unhandled.push(reason);
+
+beforeEach(async () => {
+  slack = await startSlack();
+  port = await freePort();
+  bot = openChannel(slack, { sink: recordSink(), table: { transport: 'http', http: { host: '127.0.0.1', port } } });
+  await bot.channel.start(bot.sink);
+  unhandled.length = 0;
+  process.on('unhandledRejection', note);
+});
+afterEach(async () => {
+  process.off('unhandledRejection', note);
+  await bot.channel.stop();
+  await slack.close();
+  expect(unhandled).toEqual([]);
+});
+
+const JSON_TYPE = 'application/json';
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+
+async function send(body: string, type = JSON_TYPE): Promise<number> {
+  const headers = { 'content-type': type, ...signed(body) };
+  const url = `http://127.0.0.1:${port}/slack/events`;
+  const response = await fetch(url, { method: 'POST', body, headers, signal: AbortSignal.timeout(8_000) });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+describe('a signed body that is no object', () => {
+  it.each(['null', ' null ', '1', 'true', '"text"', '[]', '[null]', '', '{', 'nul'])('%j is refused', async (body) => {
+    expect(await send(body)).toBe(400);
+    if (body !== '') expect(await send(`payload=${encodeURIComponent(body)}`, FORM_TYPE)).toBe(400);
+  });
+
+  it('of any shape gets an answer and breaks nothing', async () => {
+    const fields = fc.record(
+      {
+        type: fc.constantFrom('event_callback', 'block_actions', 'view_submission', 'shortcut', 'message_action'),
+        command: fc.constant('/strata'),
+        event: fc.jsonValue({ maxDepth: 2 }),
+        team: fc.jsonValue({ maxDepth: 1 }),
+        user: fc.jsonValue({ maxDepth: 1 }),
+        view: fc.jsonValue({ maxDepth: 2 }),
+        actions: fc.jsonValue({ maxDepth: 2 }),
+      },
+      { requiredKeys: [] },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fields, fc.jsonValue()), async (body) => {
+        await send(JSON.stringify(body)).catch((error: Error) => expect(error.name).toBe('TimeoutError'));
+      }),
+      { numRuns: 25, endOnFailure: true },
+    );
+    expect(
+      await send(
+        JSON.stringify(slack.eventBody({ ...slack.store(GENERAL, ADA, 'still there'), channel_type: 'channel' })),
+      ),
+    ).toBe(200);
+    await until('it arrives', () => bot.sink.messages.find(({ text }) => text === 'still there'));
+  }, 240_000);
+
+  it('beyond four megabytes is refused unread', async () => {
+    expect(await send(`{"text":"${'x'.repeat(5_000_000)}"}`)).toBe(413);
+  });
+});
+
+it.each(['//', '//[', '/\\'])('the path %s is not found', async (path) => {
+  const status = await new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', port, path }, (response) => resolve(response.resume().statusCode))
+      .on('error', reject)
+      .end();
+  });
+  expect(status).toBe(404);
+});

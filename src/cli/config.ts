@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { channelProblems } from '../config/channels.ts';
 import { describeOrigin } from '../config/layers.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
-import { isSecretPath, isTable, type Path, valueAt } from '../config/tree.ts';
+import { isSecretPath, isTable, type Path, valueAt, withoutCredentials } from '../config/tree.ts';
 import { isStrataError, StrataError } from '../domain/errors.ts';
 import { promptProblems } from '../prompts/library.ts';
 import { formatTable } from '../util/table.ts';
@@ -120,7 +120,8 @@ function safeValue(value: unknown, path: Path, loaded: LoadedConfig): unknown {
   if (Array.isArray(value)) return value.map((item, index) => safeValue(item, [...path, index], loaded));
   const written = loaded.writtenAs(path);
   if (written !== null) return written;
-  return isSecretPath(path) && value !== '' ? '[secret]' : value;
+  if (isSecretPath(path) && value !== '') return '[secret]';
+  return typeof value === 'string' ? withoutCredentials(value) : value;
 }
 
 function shownValue(value: unknown): string {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { didYouMean } from '../util/did-you-mean.ts';
-import { isTable, type Path, valueAt } from './tree.ts';
+import { isTable, type Path, valueAt, withoutCredentials } from './tree.ts';
 
 /** Something wrong at a path, in words. */
 export interface Problem {
@@ -97,7 +97,7 @@ function shownValue(value: unknown): string {
   if (value instanceof Date) return 'a date';
   if (isTable(value)) return 'a table';
   if (typeof value !== 'string') return String(value);
-  return value.length > 60 ? `a text of ${value.length} characters` : JSON.stringify(value);
+  return value.length > 60 ? `a text of ${value.length} characters` : JSON.stringify(withoutCredentials(value));
 }
 
 /** The schema at a path, through lists and tables. */

@@ -1,12 +1,12 @@
 import type { Config } from './schema.ts';
-import { isSecretPath, isTable, type Path, pathKey } from './tree.ts';
+import { credentialsIn, isSecretPath, isTable, type Path, pathKey } from './tree.ts';
 
 /** Shorter values would blot out ordinary words when they are redacted. */
 const shortestSecret = 6;
 
 /**
  * Every value that must not appear in a log: keys and tokens of providers and channels wherever they were written, all
- * that a channel takes from the environment, and the URLs of the store and the queue when they hold a password.
+ * that a channel takes from the environment, and what is secret in the URLs of the store, the queue and the providers.
  */
 export function secretsOf(config: Config, written: ReadonlyMap<string, string>): readonly string[] {
   const secrets = new Set<string>();
@@ -17,13 +17,9 @@ export function secretsOf(config: Config, written: ReadonlyMap<string, string>):
   };
   visit(config.providers, ['providers']);
   visit(config.channels, ['channels']);
-  for (const url of [config.storage.url, config.queue.url]) {
-    for (const secret of passwordOf(url)) secrets.add(secret);
+  const bases = Object.values(config.providers).map(({ base_url: url }) => url);
+  for (const url of [config.storage.url, config.queue.url, ...bases]) {
+    for (const secret of credentialsIn(url)) secrets.add(secret);
   }
   return [...secrets].filter((secret) => secret.length >= shortestSecret);
-}
-
-function passwordOf(url: string): readonly string[] {
-  const password = URL.canParse(url) ? new URL(url).password : '';
-  return password === '' ? [] : [url, password, decodeURIComponent(password)];
 }

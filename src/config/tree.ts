@@ -43,3 +43,43 @@ export function isSecretPath(path: Path): boolean {
   const name = String(path.at(-1));
   return path[0] === 'queue' || (/key$|token|secret|password|credential/i.test(name) && !/tokens$/.test(name));
 }
+
+/** Shown in place of a secret within a URL. */
+const MASK = '***';
+const SECRET_NAME = /key|token|secret|password|passwd|credential|signature/i;
+
+/** A URL as it may be shown: without user, password and query values that are named like secrets. Other text stays. */
+export function withoutCredentials(text: string): string {
+  if (!text.includes('://')) return text;
+  if (!URL.canParse(text)) return withoutUserPart(text);
+  const url = new URL(text);
+  const secrets = [...url.searchParams.keys()].filter((name) => SECRET_NAME.test(name));
+  if (url.username === '' && url.password === '' && secrets.length === 0) return text;
+  if (url.username !== '' || url.password !== '') url.username = MASK;
+  url.password = '';
+  for (const name of secrets) url.searchParams.set(name, MASK);
+  return url.href;
+}
+
+/** User, password and query values of a URL that are secret, as written and decoded. */
+export function credentialsIn(text: string): readonly string[] {
+  if (!URL.canParse(text)) return [];
+  const { username, password, searchParams } = new URL(text);
+  const inQuery = [...searchParams].flatMap(([name, value]) => (SECRET_NAME.test(name) ? [value] : []));
+  const found = [password === '' ? username : password, ...inQuery].filter((value) => value !== '');
+  return found.length === 0 ? [] : [text, ...found, ...found.map(decoded)];
+}
+
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}
+
+/** What stands before the last `@` of a mistyped address may be a password. */
+function withoutUserPart(text: string): string {
+  const at = text.lastIndexOf('@');
+  return at === -1 ? text : `${text.slice(0, text.indexOf('://'))}://${MASK}${text.slice(at)}`;
+}

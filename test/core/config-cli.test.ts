@@ -106,3 +106,28 @@ test('check refuses a tool or an engine that does not exist, once, with the near
     `${file}:7:10: agents[b].engine: there is no context engine "stack"; did you mean stacked?`,
   ]);
 });
+
+test.each([
+  'https://ada:hunter22@models.example/v1',
+  'https://hunter22@models.example/v1',
+  'https://models.example/v1?api_key=hunter22',
+  'https://ada:hunt%65r22@models.example/v1',
+])('show hides what is secret in %s', (url) => {
+  for (const json of [false, true]) {
+    for (const origin of [false, true]) {
+      const { cli, load, written } = run(
+        `[providers.local]\nbase_url = "${url}"\n[storage]\nurl = "postgres://s:hunter22@db/x"`,
+      );
+      expect(showConfig(cli, { load, json, origin, agent: null })).toBe(0);
+      expect(written.stdout).not.toMatch(/hunter22|hunt%65r22/);
+      expect(written.stdout).toContain('models.example');
+    }
+  }
+});
+
+test('a mistyped address is reported without its password', () => {
+  const { cli, load, written } = run('[providers.local]\nbase_url = "htps://ada:hunter22@models.example"');
+  expect(checkConfig(cli, { load, channels: new Map(), json: false })).not.toBe(0);
+  expect(written.stdout + written.stderr).toContain('models.example');
+  expect(written.stdout + written.stderr).not.toContain('hunter22');
+});

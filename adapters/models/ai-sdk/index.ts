@@ -86,7 +86,7 @@ async function openModel(
   }
   const opened = await provider.open(model, connection, asker);
   if (opened.probe?.known === false) {
-    const reason = `${connection.baseUrl} does not have it; \`${name} pull ${model}\` fetches it`;
+    const reason = `${new URL(connection.baseUrl).origin} does not have it; \`${name} pull ${model}\` fetches it`;
     throw new StrataError('MODEL_UNKNOWN', { model: modelId, reason });
   }
   const windowTokens = options.providers[name]?.windows?.[model] ?? opened.traits.windowTokens;

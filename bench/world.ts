@@ -142,7 +142,7 @@ type Posted = Parameters<NonNullable<WorldOptions['onPost']>>[0];
 function createBenchChannel(onPost: (post: Posted) => void): Channel {
   return {
     platform: 'bench',
-    traits: { idempotentPosts: true, ephemeral: true },
+    traits: { idempotentPosts: true, ephemeral: true, commandPrefix: '/' },
     linkTo: async () => null,
     start: async () => undefined,
     split: (text) => [{ kind: 'text', text }],

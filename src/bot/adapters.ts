@@ -68,8 +68,21 @@ export interface TerminalContext {
   readonly color: boolean;
   readonly user: string;
   readonly conversation: ConversationKey | null;
+  readonly notices: Notices;
   /** Told once, when the user left or the input ended. */
   readonly onEnd: (end: TerminalEnd) => void;
+}
+
+/** What a person should know beside the conversation itself. */
+export interface Notices {
+  listen(listener: (notice: Notice) => void): void;
+}
+
+export interface Notice {
+  /** `trouble`: a reply failed, said once until one succeeds. `progress`: what becomes of a conversation. */
+  readonly kind: 'trouble' | 'progress';
+  readonly conversation: ConversationKey | null;
+  readonly text: string;
 }
 
 export interface TerminalEnd {
@@ -108,6 +121,8 @@ export interface StoreOptions {
   readonly url: string;
   /** Several processes of this machine use it at the same time. */
   readonly shared: boolean;
+  /** False throws `STORE_MISSING` where there is no data yet. */
+  readonly create: boolean;
 }
 
 export interface ModelsOptions {

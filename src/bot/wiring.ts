@@ -196,6 +196,7 @@ function createCommandParts(
       return maintain({ conversationId: conversation.id, trigger: 'shutdown', instruction: null, signal });
     },
     linkTo: async (message) => (await channels.get(parseKey(message.conversation).platform)?.linkTo(message)) ?? null,
+    commandPrefix: (conversation) => channels.get(parseKey(conversation).platform)?.traits.commandPrefix ?? '/',
     dataLocation: parts.dataLocation ?? 'the store of this bot',
     configTrouble: parts.configTrouble ?? (() => null),
   };

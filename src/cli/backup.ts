@@ -19,7 +19,7 @@ export function addBackup(program: Command, cli: Cli): void {
       if (!force && existsSync(file)) {
         throw new StrataError('USAGE', { problem: `${file} is there already. Name another file, or add --force.` });
       }
-      const { store, upkeep } = await cli.openStorage(globalsOf(own));
+      const { store, upkeep } = await cli.openStorage({ ...globalsOf(own), create: false });
       try {
         const { header, bytes } = await writeArchive(file, upkeep.dump);
         cli.stderr.write(`Backed up ${contentsOf(header.counts)} to ${file} (${formatNumber(bytes / 1_000)} kB).\n`);

@@ -89,8 +89,12 @@ function terminalOf(cli: Cli, { conversation, user }: Options): OpenOptions['ter
 }
 
 /** Runs until the terminal's input ends or the process is told to stop; then everything owed is finished. */
-async function serve(cli: Cli, options: Omit<OpenOptions, 'listenOnly'>): Promise<void> {
-  const app = await cli.open({ ...options, listenOnly: false });
+async function serve(cli: Cli, options: Omit<OpenOptions, 'listenOnly' | 'create'>): Promise<void> {
+  const app = await cli.open({ ...options, listenOnly: false, create: true });
+  const failed = countFailures(app);
+  if (!app.platforms.includes('terminal')) {
+    app.notices.listen(({ kind, text }) => kind === 'trouble' && cli.stderr.write(`${text}\n`));
+  }
   let operations: Operations | null = null;
   try {
     await announce(cli, app, options.role);
@@ -99,11 +103,21 @@ async function serve(cli: Cli, options: Omit<OpenOptions, 'listenOnly'>): Promis
     // A platform that cannot be reached must not keep the process from ending.
     await Promise.race([app.bot.start(), stopped(cli.signal)]);
     const end = await Promise.race([stopped(cli.signal), app.ended]);
-    if (end !== null && end.failures > 0) cli.exit(1);
+    const isPiped = cli.stdin.isTTY !== true && app.platforms.includes('terminal');
+    if (end !== null && end.failures + (isPiped ? failed.count : 0) > 0) cli.exit(1);
   } finally {
     await app.close({ deadlineMs: app.platforms.includes('terminal') ? LEAVE_DEADLINE_MS : STOP_DEADLINE_MS });
     await operations?.close();
   }
+}
+
+/** Replies that failed. Whoever pipes messages in reads the exit code; a person has read the apology. */
+function countFailures({ bot }: App): { readonly count: number } {
+  const failed = { count: 0 };
+  bot.events.on(({ kind }) => {
+    if (kind === 'turn.failed' || kind === 'reply.failed') failed.count += 1;
+  });
+  return failed;
 }
 
 /** Which model and why, where the data lies, and how to see more. */

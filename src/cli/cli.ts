@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Adapters, ChannelContext, Operations, TerminalEnd } from '../bot/adapters.ts';
+import type { Adapters, ChannelContext, Notices, Operations, TerminalEnd } from '../bot/adapters.ts';
 import type { Bot } from '../bot/bot.ts';
 import type { Role } from '../bot/parts.ts';
 import type { CommandServices } from '../commands/services.ts';
@@ -15,7 +15,7 @@ export interface Cli extends CliContext {
   /** Loads the configuration and opens the store. Starts nothing. */
   open(options: OpenOptions): Promise<App>;
   /** Loads the configuration and opens the store alone. */
-  openStorage(options: GlobalOptions): Promise<Storage>;
+  openStorage(options: GlobalOptions & Pick<OpenOptions, 'create'>): Promise<Storage>;
   /** The platforms by name. Each is loaded when it is called. */
   channelAdapters(): Promise<Adapters['channels']>;
   /** Is told what the process shall exit with. */
@@ -27,6 +27,8 @@ export interface OpenOptions extends GlobalOptions {
   readonly platforms: 'configured' | readonly string[];
   /** Answer nobody, whatever the configuration says. */
   readonly listenOnly: boolean;
+  /** Make the store where there is none: a mistyped directory must not look like an empty bot. */
+  readonly create: boolean;
   /** What this process does of the bot's work. */
   readonly role: Role;
   readonly terminal: { readonly conversation: ConversationKey | null; readonly user: string } | null;
@@ -41,6 +43,7 @@ export interface App {
   /** What the channels were given. */
   readonly channelContext: ChannelContext;
   readonly platforms: readonly string[];
+  readonly notices: Notices;
   /** Resolves when the terminal's input has ended, rejects when a platform has refused the bot for good. */
   readonly ended: Promise<TerminalEnd>;
   /** What must hold of the queue's server, where it has one. */
@@ -74,7 +77,14 @@ export async function withApp<Result>(
   options: GlobalOptions & Partial<OpenOptions>,
   work: (app: App) => Promise<Result>,
 ): Promise<Result> {
-  const app = await cli.open({ platforms: [], listenOnly: false, role: 'all', terminal: null, ...options });
+  const app = await cli.open({
+    platforms: [],
+    listenOnly: false,
+    create: false,
+    role: 'all',
+    terminal: null,
+    ...options,
+  });
   try {
     return await work(app);
   } finally {

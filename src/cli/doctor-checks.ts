@@ -2,10 +2,11 @@ import { statfs } from 'node:fs/promises';
 import { channelProblems } from '../config/channels.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { AgentSettings } from '../config/schema.ts';
-import { describe, isStrataError } from '../domain/errors.ts';
+import { describe, isStrataError, ModelError, REMEDIES } from '../domain/errors.ts';
 import type { ChatModel, ModelRequest } from '../ports/model.ts';
 import type { Finding as AdapterFinding } from '../ports/upkeep.ts';
 import { promptProblems } from '../prompts/library.ts';
+import { collectStep } from '../util/step.ts';
 import { formatNumber } from '../util/text.ts';
 import { type App, type Cli, loadOptionsOf } from './cli.ts';
 import type { GlobalOptions } from './context.ts';
@@ -28,7 +29,7 @@ export interface Checkup {
 /** Every check that can be made; what rests on a configuration that cannot be read is skipped. */
 export async function runChecks(
   cli: Cli,
-  options: { readonly globals: GlobalOptions; readonly deep: boolean },
+  options: { readonly globals: GlobalOptions; readonly offline: boolean },
 ): Promise<Checkup> {
   const findings: Finding[] = [checkNode()];
   const loaded = await readConfig(cli, options.globals, findings);
@@ -40,7 +41,7 @@ export async function runChecks(
       for (const finding of await app.checkQueue()) {
         findings.push({ ...finding, checkId: `queue.${finding.checkId}` });
       }
-      for (const agent of loaded.config.agents) findings.push(await checkModel(app, agent, options.deep));
+      for (const agent of loaded.config.agents) findings.push(...(await checkModels(app, agent, options)));
       findings.push(...(await checkChannels(cli, app)));
       await app.close();
     }
@@ -92,7 +93,14 @@ function checkPrompts({ config }: LoadedConfig): Finding {
 /** Opening migrates too, so that an open store is a usable one. */
 async function openData(cli: Cli, globals: GlobalOptions, findings: Finding[]): Promise<App | null> {
   try {
-    const app = await cli.open({ ...globals, platforms: [], listenOnly: true, role: 'all', terminal: null });
+    const app = await cli.open({
+      ...globals,
+      platforms: [],
+      listenOnly: true,
+      create: true,
+      role: 'all',
+      terminal: null,
+    });
     findings.push(ok('data', `${app.upkeep.place} is open and up to date`));
     for (const finding of await app.upkeep.check()) {
       findings.push({ ...finding, checkId: `data.${finding.checkId}` });
@@ -121,24 +129,54 @@ async function checkDisk({ config }: App): Promise<Finding> {
   return { checkId: 'disk', severity, message, fixHint: 'Free some space, or move the data with --data.' };
 }
 
-async function checkModel({ parts }: App, agent: AgentSettings, deep: boolean): Promise<Finding> {
+/** The agent's model, and the one that summarises for it where that is another. */
+async function checkModels(app: App, agent: AgentSettings, options: Asking): Promise<readonly Finding[]> {
+  const { model } = agent.compaction;
+  const own = await checkModel(app, { label: `agent ${agent.id}`, wanted: agent.model }, options);
+  if (model === 'auto' || model === agent.model) return [own];
+  return [own, await checkModel(app, { label: `summaries of agent ${agent.id}`, wanted: model }, options)];
+}
+
+interface Asking {
+  /** Call no model. */
+  readonly offline: boolean;
+}
+
+async function checkModel(
+  { parts }: App,
+  { label, wanted }: { readonly label: string; readonly wanted: string },
+  { offline }: Asking,
+): Promise<Finding> {
   try {
-    const choice =
-      agent.model === 'auto' ? await parts.models.choose() : { modelId: agent.model, reason: 'configured' };
+    const choice = wanted === 'auto' ? await parts.models.choose() : { modelId: wanted, reason: 'configured' };
     const model = await parts.models.open(choice.modelId);
-    if (deep) await ask(model);
-    const window =
-      model.traits.windowTokens === null ? 'window unknown' : `window ${formatNumber(model.traits.windowTokens)}`;
-    const answered = deep ? ', it answered' : '';
-    return ok('model', `agent ${agent.id}: ${model.id} (${choice.reason}), ${window}${answered}`);
+    if (!offline) await ask(model);
+    const { windowTokens } = model.traits;
+    const window = windowTokens === null ? 'window unknown' : `window ${formatNumber(windowTokens)}`;
+    return ok('model', `${label}: ${model.id} (${choice.reason}), ${window}, ${offline ? 'not asked' : 'it answered'}`);
   } catch (error) {
-    const fixHint = 'Set the key in the environment or in .env, or choose another model with --model.';
-    return { checkId: 'model', severity: 'fail', message: `agent ${agent.id}: ${describe(error)}`, fixHint };
+    return modelFailure(label, error);
   }
+}
+
+/** What came back, and what to do. A limit passes by itself; nothing else does. */
+function modelFailure(label: string, error: unknown): Finding {
+  if (!(error instanceof ModelError)) {
+    const fixHint = 'Set the key in the environment or in .env, or choose another model with --model.';
+    return { checkId: 'model', severity: 'fail', message: `${label}: ${describe(error)}`, fixHint };
+  }
+  const { model, detail } = error.data;
+  return {
+    checkId: 'model',
+    severity: error.reason === 'rate-limit' ? 'warn' : 'fail',
+    message: `${label}: ${model} did not answer (${error.reason}): ${detail}`,
+    fixHint: REMEDIES[error.reason],
+  };
 }
 
 const ASK_LIMIT_MS = 30_000;
 
+/** A call of a few tokens: what a server answers to it, no list of models tells. */
 async function ask(model: ChatModel): Promise<void> {
   const request: ModelRequest = {
     purpose: 'reply',
@@ -148,8 +186,13 @@ async function ask(model: ChatModel): Promise<void> {
     maxOutputTokens: 16,
     json: false,
   };
-  for await (const part of model.stream(request, { signal: AbortSignal.timeout(ASK_LIMIT_MS) })) {
-    if (part.kind === 'finish') return;
+  const signal = AbortSignal.timeout(ASK_LIMIT_MS);
+  try {
+    await collectStep(model, request, { signal, onText: () => undefined });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    const detail = `no answer within ${ASK_LIMIT_MS / 1000} seconds`;
+    throw new ModelError({ model: model.id, reason: 'timeout', detail }, { cause: error });
   }
 }
 

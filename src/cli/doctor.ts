@@ -5,19 +5,19 @@ import type { Finding } from './doctor-checks.ts';
 
 interface Options {
   readonly json?: boolean;
-  readonly deep?: boolean;
+  readonly offline?: boolean;
 }
 
 export function addDoctor(program: Command, cli: Cli): void {
   program
     .command('doctor')
     .description('Check everything that a start needs, and say how to mend what is wrong.')
-    .option('--deep', 'call the model once, with a question of a few tokens')
+    .option('--offline', 'leave out the call of a few tokens to each model')
     .option('--json', 'one JSON object: ok, checksRun, findings')
     .addHelpText('after', '\nExample:\n  $ strata doctor --json')
-    .action(async ({ json = false, deep = false }: Options, own: Command) => {
+    .action(async ({ json = false, offline = false }: Options, own: Command) => {
       const { runChecks } = await import('./doctor-checks.ts');
-      const { checksRun, checksSkipped, findings } = await runChecks(cli, { globals: globalsOf(own), deep });
+      const { checksRun, checksSkipped, findings } = await runChecks(cli, { globals: globalsOf(own), offline });
       const ok = findings.every((finding) => finding.severity !== 'fail');
       if (json) writeJson(cli, { ok, checksRun, checksSkipped, findings });
       else for (const finding of findings) print(cli, finding);

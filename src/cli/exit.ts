@@ -10,6 +10,7 @@ const WRONG_USE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'MODEL_UNKNOWN',
   'MODEL_KEY_MISSING',
   'ADAPTER_MISSING',
+  'STORE_MISSING',
   'COMMAND_UNKNOWN',
   'COMMAND_USAGE',
   'PROMPT_INVALID',

@@ -21,7 +21,7 @@ export function addImport(program: Command, cli: Cli): void {
   addConversation(command, true)
     .addHelpText('after', HELP)
     .action(async (file: string, options: Options, own: Command) => {
-      await withApp(cli, globalsOf(own), async (app) => {
+      await withApp(cli, { ...globalsOf(own), create: true }, async (app) => {
         const counts = await importFile(cli, app, { file, conversation: options.conversation });
         const known = counts.known === 0 ? '' : ` ${formatNumber(counts.known)} were there already.`;
         cli.stderr.write(`Imported ${formatNumber(counts.stored)} messages into ${options.conversation}.${known}\n`);

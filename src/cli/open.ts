@@ -4,6 +4,7 @@ import type {
   BoardOpener,
   ChannelAdapter,
   ChannelContext,
+  Notices,
   Operations,
   OperationsOptions,
   QueueAdapter,
@@ -29,6 +30,7 @@ import { createSystemClock, createSystemRandom } from '../util/clock.ts';
 import { type App, loadOptionsOf, type OpenOptions } from './cli.ts';
 import type { CliContext, GlobalOptions } from './context.ts';
 import { openLogFile } from './log-file.ts';
+import { createNotices } from './notices.ts';
 
 export interface OpenParts {
   readonly adapters: Adapters;
@@ -40,7 +42,7 @@ export interface OpenParts {
 /** The store that the configuration names, and nothing else. */
 export async function openStore(
   parts: Pick<OpenParts, 'adapters' | 'environment'>,
-  options: GlobalOptions,
+  options: GlobalOptions & Pick<OpenOptions, 'create'>,
 ): Promise<Storage> {
   const { config } = loadConfig(loadOptionsOf(parts, options));
   return await openStorage(parts.adapters, config, options);
@@ -63,7 +65,8 @@ export async function openApp(parts: OpenParts, options: OpenOptions): Promise<A
     const isService = options.role === 'worker' || platforms.some((name) => name !== 'terminal');
     const log = await openLog(parts, loaded, isService);
     const models = await openModels(parts, config, log);
-    const context = contextOf({ parts, options, log, storage, ended });
+    const notices = createNotices();
+    const context = contextOf({ parts, options, log, storage, ended, notices });
     const served = [...adapters].filter(([name]) => platforms.includes(name));
     const channels = await Promise.all(
       served.map(([name, adapter]) => adapter.create(config.channels[name] ?? {}, context)),
@@ -86,6 +89,7 @@ export async function openApp(parts: OpenParts, options: OpenOptions): Promise<A
       dataLocation: storage.upkeep.place,
       configTrouble: () => troubleOf(live, load.file),
     });
+    notices.follow(bot.events);
     const tellTrouble = (message: string) => bot.events.emit({ kind: 'queue.trouble', conversation: null, message });
     const openBoard = queues.openBoard && boardOf(queues.openBoard, url);
     const operated = { services: bot.services, role: options.role, log, openBoard };
@@ -118,6 +122,7 @@ function appOf(of: {
     upkeep: of.upkeep,
     channelContext: of.context,
     platforms: of.platforms,
+    notices: of.context.terminal.notices,
     ended: of.ended,
     checkQueue: of.checkQueue,
     operate: of.operate,
@@ -162,8 +167,9 @@ function contextOf(of: {
   readonly log: Log;
   readonly storage: Storage;
   readonly ended: PromiseWithResolvers<TerminalEnd>;
+  readonly notices: Notices;
 }): ChannelContext {
-  const { parts, options, log, storage, ended } = of;
+  const { parts, options, log, storage, ended, notices } = of;
   const clock = createSystemClock();
   const { user = 'user', conversation = null } = options.terminal ?? {};
   return {
@@ -171,7 +177,7 @@ function contextOf(of: {
     state: storage.state,
     clock,
     random: createSystemRandom(clock),
-    terminal: { ...parts.streams, user, conversation, onEnd: ended.resolve },
+    terminal: { ...parts.streams, user, conversation, notices, onEnd: ended.resolve },
     onRefused: ended.reject,
   };
 }
@@ -191,7 +197,7 @@ function refuseLonely(role: Role, { queue }: Config): void {
 async function openStorage(
   { stores }: Adapters,
   { storage, queue }: Config,
-  { data }: GlobalOptions,
+  { data, create: mayCreate }: Pick<OpenOptions, 'data' | 'create'>,
 ): Promise<Storage> {
   if (data !== null && storage.url !== '') {
     const problem = '--data names an embedded store, but [storage] url names a server. Leave one of them out.';
@@ -202,7 +208,7 @@ async function openStorage(
   if (create === undefined) {
     throw new StrataError('ADAPTER_MISSING', { kind: 'store', name, known: Object.keys(stores) });
   }
-  return await create({ ...storage, shared: queue.url !== '' });
+  return await create({ ...storage, shared: queue.url !== '', create: mayCreate });
 }
 
 async function queueAdapterOf({ queues }: Adapters, { queue: { url } }: Config): Promise<QueueAdapter> {

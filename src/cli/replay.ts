@@ -34,7 +34,7 @@ export function addReplay(program: Command, cli: Cli): void {
       const conversation =
         options.conversation ?? makeKey({ platform: 'replay', workspace: 'local', channel: channelNameOf(file) });
       const reply = options.reply ?? false;
-      await withApp(cli, { ...globalsOf(own), listenOnly: !reply }, async (app) => {
+      await withApp(cli, { ...globalsOf(own), create: true, listenOnly: !reply }, async (app) => {
         const progress = createProgress(cli.stderr, await countLines(file));
         const { json = false } = options;
         const timeline = createTimeline(cli, app, { conversation, json, onPrint: progress.clear });

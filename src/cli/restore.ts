@@ -10,7 +10,7 @@ export function addRestore(program: Command, cli: Cli): void {
     .addHelpText('after', HELP)
     .action(async (file: string, _options: object, own: Command) => {
       const archive = await readArchive(file);
-      const { store, upkeep } = await cli.openStorage(globalsOf(own));
+      const { store, upkeep } = await cli.openStorage({ ...globalsOf(own), create: true });
       try {
         await upkeep.load(archive);
         cli.stderr.write(`Restored ${contentsOf(archive.header.counts)} into ${upkeep.place}.\n`);

@@ -4,6 +4,7 @@ import type { StrataEvent } from '../ports/events.ts';
 import { MEMORY_STATES } from '../ports/memory-store.ts';
 import { formatNumber, formatPercent } from '../util/text.ts';
 import { type App, type Cli, writeJson } from './cli.ts';
+import { happeningOf } from './happenings.ts';
 
 /** What happens to a conversation while it is replayed, told as it happens. */
 export interface Timeline {
@@ -56,32 +57,10 @@ interface Happening {
   readonly data: object;
 }
 
-/** What belongs to the timeline; messages, calls and the like do not. */
 function tell(event: StrataEvent): Happening | null {
   const { kind, at: _at, conversation: _conversation, ...data } = event;
-  const as = (text: string): Happening => ({ event: kind, text, data });
-  switch (event.kind) {
-    case 'context.tier':
-      return as(`tier ${event.tier}`);
-    case 'gap.opened':
-      return as(`gap #${event.fromSeq}–#${event.toSeq} (${event.reason})`);
-    case 'stack.condensed':
-      return as(`condensed ${event.parts} into level ${event.level}`);
-    case 'memory.saved':
-      return as(`saved ${event.ids.length} memories`);
-    case 'maintenance.ended':
-      return as(
-        `${event.run.work} #${event.run.fromSeq}–#${event.run.toSeq} ${event.run.outcome} (${event.run.trigger})`,
-      );
-    case 'maintenance.delayed':
-      return as(`delayed after ${event.failures} failures: ${event.message}`);
-    case 'turn.failed':
-      return as(`turn failed (${event.reason}): ${event.message}`);
-    case 'breaker.opened':
-      return as(`${event.model} paused: ${event.message}`);
-    default:
-      return null;
-  }
+  const text = happeningOf(event);
+  return text === null ? null : { event: kind, text, data };
 }
 
 interface Standing {

@@ -60,6 +60,11 @@ export function requiredOption(call: Call, name: string): string {
   return optionOf(call, name) ?? '';
 }
 
+/** The line to type for a command in the place that asked: `/status`, or `/strata status`. */
+export function typed({ parts, invocation }: Call, command: string): string {
+  return `${parts.commandPrefix(invocation.conversation)}${command}`;
+}
+
 export function pageOf(call: Call): number {
   return Number(optionOf(call, 'page') ?? '1');
 }

@@ -30,7 +30,7 @@ export function createCommands(parts: CommandServices): Commands {
       parts.log.error('a command failed', fields);
       parts.events.emit({ kind: 'error.internal', conversation: invocation.conversation, message: describe(error) });
     }
-    return failureReply(error);
+    return failureReply(error, parts.commandPrefix(invocation.conversation));
   };
   return {
     specs: commandSpecs,

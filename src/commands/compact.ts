@@ -1,7 +1,7 @@
 import type { MaintenanceRun } from '../ports/journal.ts';
 import type { CommandReply } from '../ports/reply.ts';
 import { formatDuration, formatNumber } from '../util/text.ts';
-import { type Call, type Command, commandTo, nothingYet, optionOf } from './command.ts';
+import { type Call, type Command, commandTo, nothingYet, optionOf, typed } from './command.ts';
 import { makeReply } from './reply.ts';
 import { textOption } from './spec.ts';
 import { withinTime } from './within-time.ts';
@@ -37,7 +37,8 @@ async function compactNow(call: Call): Promise<CommandReply> {
   const instruction = optionOf(call, 'instruction')?.slice(0, MAX_INSTRUCTION) ?? null;
   const startedAt = parts.clock.now();
   const outcome = await withinTime(parts.compact(conversation, instruction), { clock: parts.clock, ms: WAIT_MS });
-  if (outcome === null) return shared({ text: 'The summary is being written. /status tells when it is done.' });
+  if (outcome === null)
+    return shared({ text: `The summary is being written. ${typed(call, 'status')} shows when it is done.` });
   const runs = await parts.store.journal.runs(conversation.id, RUNS);
   const done = runs.filter((run) => run.startedAt >= startedAt && run.outcome === 'committed');
   if (done.length === 0) return shared({ text: `Nothing was compacted: ${outcome.reason}.` });

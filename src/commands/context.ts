@@ -23,7 +23,7 @@ export const context: Command = {
         name: 'detail',
         description: 'The text of one part',
         options: [
-          textOption('key', 'Of the part, as /context list shows it', { required: true, suggests: true }),
+          textOption('key', 'Of the part, as context list shows it', { required: true, suggests: true }),
           pageOption,
         ],
         access: 'member',

@@ -1,7 +1,7 @@
 import { StrataError } from '../domain/errors.ts';
 import type { CommandReply } from '../ports/reply.ts';
 import { didYouMean } from '../util/did-you-mean.ts';
-import { type Call, type Command, optionOf } from './command.ts';
+import { type Call, type Command, optionOf, typed } from './command.ts';
 import { makeReply } from './reply.ts';
 import { type Access, type CommandSpec, textOption, usageOf } from './spec.ts';
 
@@ -32,15 +32,16 @@ export const help: Command = {
   },
 };
 
-function overview({ specs, agent }: Call): CommandReply {
+function overview(call: Call): CommandReply {
+  const { specs, agent } = call;
   const answering = {
     mention: 'It answers when it is mentioned, and always in a direct message.',
     active: 'It answers every message.',
     observe: 'It listens here and answers nobody.',
   }[agent.mode];
   return makeReply('Help', {
-    text: `Everything said here is kept, summarised in layers and remembered. ${answering}\n/help <command> explains one.`,
-    fields: specs.map((spec) => ({ name: `/${spec.name}${namesOf(spec)}`, value: spec.description })),
+    text: `Everything said here is kept, summarised in layers and remembered. ${answering}\n${typed(call, 'help <command>')} explains one.`,
+    fields: specs.map((spec) => ({ name: typed(call, `${spec.name}${namesOf(spec)}`), value: spec.description })),
   });
 }
 
@@ -49,7 +50,8 @@ function namesOf(spec: CommandSpec): string {
   return names.length === 0 ? '' : ` ${names.join('|')}`;
 }
 
-function explain({ specs }: Call, name: string): CommandReply {
+function explain(call: Call, name: string): CommandReply {
+  const { specs } = call;
   const spec = specs.find((candidate) => candidate.name === name);
   if (spec === undefined) {
     const known = specs.map((candidate) => candidate.name);
@@ -58,10 +60,10 @@ function explain({ specs }: Call, name: string): CommandReply {
       nearest: didYouMean(name.slice(0, 40), known),
     });
   }
-  return makeReply(`/${spec.name}`, {
+  return makeReply(typed(call, spec.name), {
     text: spec.description,
     fields: spec.actions.map((action) => ({
-      name: usageOf(spec, action),
+      name: typed(call, usageOf(spec, action)),
       value: [
         `${action.description}${WHO[action.access]}`,
         ...action.options.map(

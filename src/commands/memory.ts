@@ -4,7 +4,7 @@ import { approve, edit, forget, pin, reject, remember, unpin } from './memory-ch
 import { exportAll, list, search, show, suggestIds, why } from './memory-read.ts';
 import { type ActionSpec, choiceOption, pageOption, textOption } from './spec.ts';
 
-const id = textOption('id', 'Of the memory, as /memory list shows it', { required: true, suggests: true });
+const id = textOption('id', 'Of the memory, as memory list shows it', { required: true, suggests: true });
 
 function reading(name: string, description: string, options: ActionSpec['options']): ActionSpec {
   return { name, description, options, access: 'member', irreversible: false };

@@ -121,7 +121,7 @@ function unknownAction(command: CommandSpec, word: string): StrataError {
   return new StrataError('COMMAND_USAGE', {
     command: command.name,
     problem: problem.replace(/\?$/, ''),
-    usage: `/${command.name} ${names.join('|')}`.trim(),
+    usage: `${command.name} ${names.join('|')}`.trim(),
   });
 }
 

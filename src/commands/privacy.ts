@@ -2,7 +2,7 @@ import type { Audience } from '../domain/message.ts';
 import { createOptOut } from '../memory/opt-out.ts';
 import type { CommandReply } from '../ports/reply.ts';
 import { formatNumber } from '../util/text.ts';
-import { type Call, type Command, commandTo, nothingYet } from './command.ts';
+import { type Call, type Command, commandTo, nothingYet, typed } from './command.ts';
 import { makeReply } from './reply.ts';
 import { choiceOption } from './spec.ts';
 
@@ -57,7 +57,7 @@ async function show(call: Call): Promise<CommandReply> {
       { name: 'Read by', value: READERS[reader.audience] },
       {
         name: 'Sent to',
-        value: `the model ${agent.model === 'auto' ? 'chosen at the start (see /status)' : agent.model}`,
+        value: `the model ${agent.model === 'auto' ? 'chosen at the start' : agent.model}`,
       },
     ],
     actions: [
@@ -73,7 +73,7 @@ async function show(call: Call): Promise<CommandReply> {
 async function pause(call: Call): Promise<CommandReply> {
   await createOptOut(call.parts.state).pause(personOf(call), call.parts.clock.now());
   return makeReply('Learning is paused', {
-    text: 'Nothing new will be remembered of you here. What is remembered already stays until you forget it (/memory list about=me).',
+    text: `Nothing new will be remembered of you here. What is remembered already stays until you forget it (${typed(call, 'memory list about=me')}).`,
     tone: 'success',
   });
 }

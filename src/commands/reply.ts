@@ -1,4 +1,4 @@
-import { describe, StrataError } from '../domain/errors.ts';
+import { describe, isStrataError, StrataError } from '../domain/errors.ts';
 import type { CommandReply, ReplyCommand, ReplyPage } from '../ports/reply.ts';
 import { cleanText } from '../util/text.ts';
 
@@ -24,12 +24,20 @@ export function makeReply(title: string, details: Partial<Omit<CommandReply, 'ti
 }
 
 /** What a person reads of a failure: its sentence when it is one of ours, never a stack or a foreign message. */
-export function failureReply(error: unknown): CommandReply {
+export function failureReply(error: unknown, prefix: string): CommandReply {
   const text =
     error instanceof StrataError
-      ? describe(error)
+      ? describe(withPrefix(error, prefix))
       : 'The command failed inside Strata; the cause is in the log. Nothing was changed by it; try again.';
   return errorReply(text);
+}
+
+/** An error that names a command, as people type it where it was given. */
+function withPrefix(error: StrataError, prefix: string): StrataError {
+  for (const code of ['COMMAND_UNKNOWN', 'COMMAND_USAGE', 'COMMAND_FORBIDDEN'] as const) {
+    if (isStrataError(error, code)) return new StrataError(code, { ...error.data, prefix });
+  }
+  return error;
 }
 
 /** For those who are refused, in one sentence. */

@@ -1,4 +1,4 @@
-import { type Command, nothingYet } from './command.ts';
+import { type Command, nothingYet, typed } from './command.ts';
 import { makeReply } from './reply.ts';
 
 export const reset: Command = {
@@ -17,11 +17,12 @@ export const reset: Command = {
     otherwise: '',
   },
   run: {
-    '': async ({ parts, conversation }) => {
+    '': async (call) => {
+      const { parts, conversation } = call;
       if (conversation === null) return nothingYet('Reset');
       await parts.store.conversations.change(conversation.id, { kind: 'reset', now: parts.clock.now() });
       return makeReply('Reset', {
-        text: 'The bot starts afresh from here. What was said before stays in the archive (/transcript search) and what it remembers stays (/memory list).',
+        text: `The bot starts afresh from here. What was said before stays in the archive (${typed(call, 'transcript search')}) and what it remembers stays (${typed(call, 'memory list')}).`,
         tone: 'success',
         ephemeral: false,
       });

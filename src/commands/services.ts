@@ -1,4 +1,5 @@
 import type { ContextReport } from '../context/inspection.ts';
+import type { ConversationKey } from '../domain/message.ts';
 import type { Memories } from '../memory/service.ts';
 import type { MessageAt } from '../ports/channel.ts';
 import type { MaintainResult } from '../ports/engine.ts';
@@ -16,6 +17,8 @@ export interface CommandServices extends Services {
   extract(conversation: Conversation): Promise<MaintainResult>;
   /** An address at which people find a message; null where its platform has none, or is not connected here. */
   linkTo(message: MessageAt): Promise<string | null>;
+  /** How people begin a command there: `/`, or `/strata ` where all of them are one. */
+  commandPrefix(conversation: ConversationKey): string;
   /** Where everything is kept, in words. */
   readonly dataLocation: string;
   /** One sentence when the configuration on disk is broken and an older one is in use. */

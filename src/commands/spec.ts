@@ -64,8 +64,8 @@ export const pageOption: OptionSpec = {
   kind: 'integer',
 };
 
-/** The line that shows how an action is typed: `/memory show <id>`. */
+/** How an action is typed, without what a command begins with: `memory show <id>`. */
 export function usageOf(command: CommandSpec, action: ActionSpec): string {
   const options = action.options.map((option) => (option.required ? `<${option.name}>` : `[${option.name}]`));
-  return [`/${command.name}`, action.name, ...options].filter((word) => word !== '').join(' ');
+  return [command.name, action.name, ...options].filter((word) => word !== '').join(' ');
 }

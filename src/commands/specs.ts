@@ -33,12 +33,12 @@ export type ReadCommand =
   /** No such command, or not used as it is meant: what to answer. */
   | { readonly kind: 'refused'; readonly reply: CommandReply };
 
-/** One typed line as a command of the bot. Never throws. */
-export function readCommandLine(line: string): ReadCommand {
+/** One typed line as a command of the bot. Never throws. `prefix` is how people begin a command there. */
+export function readCommandLine(line: string, prefix = '/'): ReadCommand {
   try {
     return { kind: 'command', command: parseCommandLine(line, commandSpecs) };
   } catch (error) {
-    return { kind: 'refused', reply: failureReply(error) };
+    return { kind: 'refused', reply: failureReply(error, prefix) };
   }
 }
 

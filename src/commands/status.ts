@@ -1,5 +1,6 @@
 import { pausedModels } from '../compaction/breaker.ts';
 import { spentOn } from '../compaction/spend.ts';
+import { lastFailureOf } from '../conversation/last-failure.ts';
 import { owesReply } from '../conversation/snapshot.ts';
 import { setbackOf } from '../conversation/turn-retries.ts';
 import { StrataError } from '../domain/errors.ts';
@@ -96,9 +97,11 @@ function messagesLine({ nextSeq, compactedUpto, contextFrom }: Conversation): st
 async function replyFields({ parts }: Call, conversation: Conversation): Promise<readonly ReplyField[]> {
   const now = parts.clock.now();
   const broken = await setbackOf(parts.state, conversation);
+  const failed = await lastFailureOf(parts.state, conversation);
   const pending = await parts.store.outbox.pending(conversation.id);
   const refused = pending.find(({ attempts }) => attempts > 0);
   const lines = [
+    ...(failed === null ? [] : [`failed at ${formatTime(failed.at)}: ${failed.message}`]),
     ...(broken === null || !owesReply(conversation)
       ? []
       : [

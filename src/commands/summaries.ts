@@ -9,7 +9,7 @@ import { sayOf, whoSaid } from './format-entry.ts';
 import { makeReply, PAGE_SIZE, TEXT_PAGE, takePage } from './reply.ts';
 import { pageOption, textOption } from './spec.ts';
 
-const id = textOption('id', 'Of the summary, as /summaries list shows it', { required: true, suggests: true });
+const id = textOption('id', 'Of the summary, as summaries list shows it', { required: true, suggests: true });
 
 export const summaries: Command = {
   spec: {

@@ -1,13 +1,15 @@
-import type { Entry } from '../domain/message.ts';
 import type { CommandReply } from '../ports/reply.ts';
-import { searchTranscript } from '../search/transcript-search.ts';
+import { searchTranscript, type TranscriptHit } from '../search/transcript-search.ts';
 import { excerpt, formatTime } from '../util/text.ts';
 import { type Call, type Command, nothingYet, pageOf, requiredOption, sameCommand } from './command.ts';
 import { sayOf, whoSaid } from './format-entry.ts';
 import { makeReply, takePage } from './reply.ts';
 import { pageOption, textOption } from './spec.ts';
 
+/** As many as anybody pages through. */
 const MAX_HITS = 40;
+/** More than a search finds. */
+const ALL = 1000;
 
 export const transcript: Command = {
   spec: {
@@ -31,18 +33,22 @@ async function search(call: Call): Promise<CommandReply> {
   const { parts, conversation } = call;
   if (conversation === null) return nothingYet('Transcript');
   const question = requiredOption(call, 'query');
-  const hits = await searchTranscript(parts, { conversationId: conversation.id, question, limit: MAX_HITS });
+  const hits = await searchTranscript(parts, { conversationId: conversation.id, question, limit: ALL });
   if (hits.length === 0) {
     return makeReply('Transcript', { text: `Nothing that was said here matches "${excerpt(question, 80)}".` });
   }
-  const { items, page } = takePage(hits, pageOf(call), { command: sameCommand(call) });
+  const count = hits.filter(({ isMatch }) => isMatch).length;
+  const hasOthers = hits.slice(0, MAX_HITS).some(({ isMatch }) => !isMatch);
+  const { items, page } = takePage(hits.slice(0, MAX_HITS), pageOf(call), { command: sameCommand(call) });
   return makeReply('Transcript', {
-    text: `${hits.length} ${hits.length === 1 ? 'message matches' : 'messages match'} "${excerpt(question, 80)}".`,
-    rows: { columns: ['#', 'WHEN', 'WHO', 'WHAT'], cells: items.map(({ entry }) => rowOf(entry)) },
+    text: `${count} ${count === 1 ? 'message matches' : 'messages match'} "${excerpt(question, 80)}".${hasOthers ? BESIDE : ''}`,
+    rows: { columns: ['#', 'WHEN', 'WHO', 'WHAT'], cells: items.map(rowOf) },
     page,
   });
 }
 
-function rowOf(entry: Entry): readonly string[] {
-  return [`#${entry.seq}`, formatTime(entry.at), whoSaid(entry), excerpt(sayOf(entry), 160)];
+const BESIDE = ' The rows with … stand beside one that does.';
+
+function rowOf({ entry, isMatch }: TranscriptHit): readonly string[] {
+  return [`${isMatch ? '' : '… '}#${entry.seq}`, formatTime(entry.at), whoSaid(entry), excerpt(sayOf(entry), 160)];
 }

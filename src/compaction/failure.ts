@@ -1,4 +1,4 @@
-import { isStrataError, ModelError } from '../domain/errors.ts';
+import { isStrataError, ModelError, type ModelFailure } from '../domain/errors.ts';
 
 /** What a failed run means for the model that it used. */
 export interface Failure {
@@ -10,12 +10,15 @@ export interface Failure {
   readonly modelId: string | null;
 }
 
+/** Refused now, and refused again by every later call. */
+const FINAL: readonly ModelFailure[] = ['auth', 'quota', 'missing'];
+
 const OURS: Failure = { isModels: false, isAuth: false, retryAfterMs: null, modelId: null };
 
 export function failureOf(error: unknown): Failure {
   if (error instanceof ModelError) {
     const isModels = error.reason !== 'aborted' && error.reason !== 'overflow';
-    return { ...OURS, isModels, isAuth: error.reason === 'auth', retryAfterMs: error.retryAfterMs };
+    return { ...OURS, isModels, isAuth: FINAL.includes(error.reason), retryAfterMs: error.retryAfterMs };
   }
   if (isStrataError(error, 'SUMMARY_REJECTED')) return { ...OURS, isModels: true };
   if (isStrataError(error, 'MODEL_KEY_MISSING') || isStrataError(error, 'MODEL_UNKNOWN')) {

@@ -1,12 +1,13 @@
-import { describe, StrataError } from '../domain/errors.ts';
+import { describe, isStrataError, ModelError, StrataError } from '../domain/errors.ts';
 import type { ConversationKey, Entry } from '../domain/message.ts';
 import type { Activity } from '../ports/channel.ts';
 import type { AfterTurn } from '../ports/engine.ts';
 import type { Claim, ContextSnapshot, TurnCommitResult } from '../ports/store.ts';
 import { holdLease } from '../util/lease.ts';
+import { keepFailure } from './last-failure.ts';
 import type { Opening, ReplyParts } from './reply-parts.ts';
 import { newestMessage } from './snapshot.ts';
-import { runTurn, type TurnOutcome } from './turn.ts';
+import { runTurn, type TurnFailure, type TurnOutcome } from './turn.ts';
 import { createRun, type Run } from './turn-effects.ts';
 import { entriesOf, postsOf } from './turn-entries.ts';
 
@@ -67,9 +68,15 @@ async function prepare(parts: ReplyParts, opening: Preparing): Promise<Prepared>
     const model = await parts.profiles.modelFor(profile);
     return { ready: true, run: createRun(parts, { ...opening, profile, model, volatile }) };
   } catch (error) {
-    const reason = error instanceof StrataError && error.code.startsWith('MODEL_') ? 'auth' : 'internal';
+    const reason = reasonNotOpened(error);
     return { ready: false, outcome: { kind: 'failed', reason, message: describe(error), steps: [] } };
   }
+}
+
+function reasonNotOpened(error: unknown): TurnFailure {
+  if (error instanceof ModelError) return error.reason;
+  if (isStrataError(error, 'MODEL_UNKNOWN')) return 'missing';
+  return error instanceof StrataError && error.code.startsWith('MODEL_') ? 'auth' : 'internal';
 }
 
 /** Ends a claim without a turn. The debt stays unless `answeredUpto` settles it. */
@@ -122,8 +129,14 @@ function idleMs({ services }: ReplyParts, { conversation }: ContextSnapshot): nu
 }
 
 function apology(parts: ReplyParts, snapshot: ContextSnapshot, reason: string): string {
-  const agent = parts.services.agents.agentFor(snapshot.conversation.key);
-  return parts.services.prompts.render('failure', { reason }, { language: agent.language, folder: agent.prompts }).text;
+  const { key } = snapshot.conversation;
+  const agent = parts.services.agents.agentFor(key);
+  const commandPrefix = parts.channelOf(key)?.traits.commandPrefix ?? '/';
+  return parts.services.prompts.render(
+    'failure',
+    { reason, commandPrefix },
+    { language: agent.language, folder: agent.prompts },
+  ).text;
 }
 
 function report(
@@ -133,14 +146,19 @@ function report(
 ): void {
   const { events, clock, store } = parts.services;
   const now = clock.now();
+  // A reply waits for neither a counter nor a note for `/status`, and their loss would lose no memory.
+  const keep = (work: Promise<void>): void => {
+    work.catch((error: unknown) => {
+      events.emit({ kind: 'error.internal', conversation: base.conversation, message: describe(error) });
+    });
+  };
   if (outcome.kind === 'failed') {
-    events.emit({ kind: 'turn.failed', ...base, reason: outcome.reason, message: outcome.message });
+    const { reason, message } = outcome;
+    events.emit({ kind: 'turn.failed', ...base, reason, message });
+    keep(keepFailure(parts.services.state, claim.conversationId, { readUpto: base.readUpto, at: now, message }));
   }
   events.emit({ kind: 'turn.ended', ...base, steps: outcome.steps.length + 1, durationMs: now - startedAt });
   const recalled = run?.recalled() ?? [];
   if (recalled.length === 0) return;
-  // Only a counter: a reply does not wait for it, and its loss would lose no memory.
-  store.memories.recalled(recalled, { conversationId: claim.conversationId, now }).catch((error: unknown) => {
-    events.emit({ kind: 'error.internal', conversation: base.conversation, message: describe(error) });
-  });
+  keep(store.memories.recalled(recalled, { conversationId: claim.conversationId, now }));
 }

@@ -4,7 +4,7 @@
  */
 const sentences = {
   CONFIG_INVALID: (d: { file: string; problems: readonly string[] }) =>
-    `${d.file} has ${d.problems.length} ${d.problems.length === 1 ? 'error' : 'errors'}:\n${d.problems.map((p) => `  ${p}`).join('\n')}`,
+    `The configuration has ${d.problems.length} ${d.problems.length === 1 ? 'error' : 'errors'}:\n${d.problems.map((p) => `  ${p}`).join('\n')}`,
   CONFIG_UNREADABLE: (d: { file: string; reason: string }) =>
     `Cannot read the configuration ${d.file}: ${d.reason}. Name another file with --config, or leave it out to use the defaults.`,
   KEY_INVALID: (d: { key: string }) =>
@@ -16,7 +16,7 @@ const sentences = {
   MODEL_KEY_MISSING: (d: { model: string; variable: string }) =>
     `The model "${d.model}" needs the environment variable ${d.variable}, which is not set. Set it, or choose another model.`,
   MODEL_FAILED: (d: { model: string; reason: ModelFailure; detail: string }) =>
-    `The model ${d.model} failed (${d.reason}): ${d.detail}`,
+    `The model ${d.model} failed (${d.reason}): ${d.detail.replace(/\.$/, '')}. ${REMEDIES[d.reason]}`.trim(),
   MODEL_PAUSED: (d: { model: string; untilAt: number; cause: string }) =>
     `The model ${d.model} is left alone until ${new Date(d.untilAt).toISOString()} after repeated failures: ${d.cause}`,
   SPEND_CAPPED: (d: { calls: number; limit: number; untilAt: number }) =>
@@ -27,6 +27,8 @@ const sentences = {
     `The newest message and the fixed part of the context need ${d.usedTokens} tokens, the window has ${d.windowTokens}. Choose a model with a larger window, or shorten the system prompt and the tools.`,
   STORE_UNUSABLE: (d: { path: string; reason: string }) =>
     `The data at ${d.path} cannot be used: ${d.reason}. Nothing was changed.`,
+  STORE_MISSING: (d: { path: string }) =>
+    `There is no data at ${d.path}. Name the directory of a bot that has run with --data, or its server with [storage] url.`,
   STORE_LOCKED: (d: { path: string }) =>
     `Another Strata process is using the data at ${d.path}. Stop it first, or name another directory with --data.`,
   STORE_UNREACHABLE: (d: { path: string; reason: string }) =>
@@ -42,11 +44,12 @@ const sentences = {
   ACCESS_DENIED: (d: { what: string; reason: string }) => `${d.what} may not be read here: ${d.reason}.`,
   NOT_FOUND: (d: { what: string; id: string }) => `There is no ${d.what} ${d.id} here.`,
   BLOB_EXPIRED: (d: { id: string }) => `The stored tool result ${d.id} is no longer kept. Call the tool again.`,
-  COMMAND_UNKNOWN: (d: { command: string; nearest: string | null }) =>
-    `There is no command /${d.command}.${d.nearest === null ? '' : ` Did you mean /${d.nearest}?`} /help lists them.`,
-  COMMAND_USAGE: (d: { command: string; problem: string; usage: string }) =>
-    `/${d.command}: ${d.problem}. Usage: ${d.usage}`,
-  COMMAND_FORBIDDEN: (d: { command: string; needs: string }) => `/${d.command} is for ${d.needs}.`,
+  COMMAND_UNKNOWN: (d: { command: string; nearest: string | null } & CommandPlace) =>
+    `There is no command ${d.prefix ?? '/'}${d.command}.${d.nearest === null ? '' : ` Did you mean ${d.prefix ?? '/'}${d.nearest}?`} ${d.prefix ?? '/'}help lists them.`,
+  COMMAND_USAGE: (d: { command: string; problem: string; usage: string } & CommandPlace) =>
+    `${d.prefix ?? '/'}${d.command}: ${d.problem}. Usage: ${d.prefix ?? '/'}${d.usage}`,
+  COMMAND_FORBIDDEN: (d: { command: string; needs: string } & CommandPlace) =>
+    `${d.prefix ?? '/'}${d.command} is for ${d.needs}.`,
   TOOL_INPUT_INVALID: (d: { tool: string; problem: string }) =>
     `The input of tool ${d.tool} is not valid: ${d.problem}.`,
   TOOL_DUPLICATE: (d: { tool: string }) => `Two tools are named "${d.tool}". Give each tool its own name.`,
@@ -73,16 +76,40 @@ const sentences = {
     `Strata needs Node.js 24 or newer; this is ${d.found}. npm scripts bring their own: use \`npm start\`.`,
 } as const;
 
-/** Why a model call failed, as the adapter classified it. */
+/** Where a command was given: how people begin one there. `/` unless it says otherwise. */
+interface CommandPlace {
+  readonly prefix?: string;
+}
+
+/**
+ * Why a model call failed, as the adapter classified it. `quota`: what was paid for is used up, and waiting does not help.
+ * `missing`: the provider has no such model.
+ */
 export type ModelFailure =
   | 'overflow'
   | 'rate-limit'
   | 'timeout'
   | 'aborted'
   | 'auth'
+  | 'quota'
+  | 'missing'
   | 'transient'
   | 'unsupported'
   | 'fatal';
+
+/** What whoever runs the bot can do about it. */
+export const REMEDIES: Readonly<Record<ModelFailure, string>> = {
+  auth: 'Set a key that the provider accepts: in the environment, in .env, or as api_key of the provider.',
+  missing: 'Choose a model that the provider has: with --model, STRATA_MODEL, or model in config.toml.',
+  quota: 'Add credit at the provider, or choose another model.',
+  'rate-limit': 'Wait, ask the provider for a higher limit, or choose another model.',
+  timeout: 'Raise timeout_seconds, or choose a faster model.',
+  transient: 'See that the server runs and that its address is right.',
+  overflow: 'Choose a model with a larger window, or set context_window to the one that it has.',
+  unsupported: 'Choose a model that reads such content.',
+  fatal: 'Change what the provider objects to, or choose another model.',
+  aborted: '',
+};
 
 export type ErrorCode = keyof typeof sentences;
 type DataOf<Code extends ErrorCode> = Parameters<(typeof sentences)[Code]>[0];

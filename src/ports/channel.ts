@@ -34,6 +34,8 @@ export interface ChannelTraits {
   readonly idempotentPosts: boolean;
   /** Replies can be shown to one person only. */
   readonly ephemeral: boolean;
+  /** How people begin a command: `/`, or `/strata ` where all of them are one. */
+  readonly commandPrefix: string;
 }
 
 export interface Post {

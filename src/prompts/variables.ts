@@ -33,7 +33,7 @@ export const promptVariables = {
     lines: z.array(z.string()),
   }),
   /** Plain sentences to people when a turn fails. */
-  failure: z.strictObject({ reason: z.string() }),
+  failure: z.strictObject({ reason: z.string(), commandPrefix: z.string() }),
 } as const;
 
 export type PromptName = keyof typeof promptVariables;

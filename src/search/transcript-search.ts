@@ -23,6 +23,8 @@ export interface TranscriptHit {
   readonly score: number;
   readonly tokens: number;
   readonly entry: Entry;
+  /** It holds words of the question itself. Otherwise it stands beside an entry that does. */
+  readonly isMatch: boolean;
 }
 
 /** How many entries the index proposes, and how many of the best ones bring their neighbours. */
@@ -53,11 +55,13 @@ export async function searchTranscript(
   const seqs = withNeighbours(proposed.map((hit) => hit.seq));
   const entries = (await services.store.transcript.pick(conversationId, seqs)).filter(isReadable);
   const ranked = rankEntries(entries, query.question, conversation.nextSeq - 1);
-  return pack(ranked, query);
+  const matching = new Set(proposed.map((hit) => hit.seq));
+  const hits = ranked.map((hit) => ({ ...hit, isMatch: matching.has(hit.seq) }));
+  return pack(hits, query);
 }
 
 /** Pure: the entries by how likely they answer the question. */
-function rankEntries(entries: readonly Entry[], text: string, total: number): readonly TranscriptHit[] {
+function rankEntries(entries: readonly Entry[], text: string, total: number): readonly RankedEntry[] {
   const question = readQuestion(text, namesOf(entries));
   const { lines, evidence } = evidenceFor(entries, question, total);
   const weights = isWithBot(lines) ? WITH_BOT : AMONG_PEOPLE;
@@ -85,7 +89,9 @@ function isWithBot(lines: readonly Line[]): boolean {
   return lines.filter((line) => line.isBot).length > BOT_SHARE * lines.length;
 }
 
-function toHit(entry: Entry | undefined, score: number): TranscriptHit | null {
+type RankedEntry = Omit<TranscriptHit, 'isMatch'>;
+
+function toHit(entry: Entry | undefined, score: number): RankedEntry | null {
   if (entry === undefined) return null;
   return { seq: entry.seq, id: entry.externalId ?? `#${entry.seq}`, score, tokens: entry.tokens, entry };
 }

@@ -15,7 +15,13 @@ import { createState, openChannel, recordLog } from '../fixtures/discord/kit.ts'
 function context(): ChannelContext {
   const clock = createSystemClock();
   const streams = { input: process.stdin, output: process.stdout, errors: process.stderr, isTTY: false, color: false };
-  const terminal = { ...streams, user: 'x', conversation: null, onEnd: () => undefined };
+  const terminal = {
+    ...streams,
+    user: 'x',
+    conversation: null,
+    notices: { listen: () => undefined },
+    onEnd: () => undefined,
+  };
   return {
     log: recordLog(),
     state: createState(),

@@ -50,7 +50,7 @@ function problemsOf(parts: Partial<BotParts>): readonly string[] {
 function channelOf(platform: string): Channel {
   return {
     platform,
-    traits: { idempotentPosts: true, ephemeral: false },
+    traits: { idempotentPosts: true, ephemeral: false, commandPrefix: '/' },
     linkTo: async () => null,
     start: async () => undefined,
     split: (text) => [{ kind: 'text', text }],

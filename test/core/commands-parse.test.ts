@@ -135,7 +135,7 @@ describe('the specs', () => {
   });
 
   test('name every command of the contract', () => {
-    const usages = commandSpecs.flatMap((command) => command.actions.map((action) => usageOf(command, action)));
+    const usages = commandSpecs.flatMap((command) => command.actions.map((action) => `/${usageOf(command, action)}`));
     for (const usage of [
       '/help [command]',
       '/status',

@@ -287,7 +287,7 @@ describe('/memory', () => {
   test('leads to its messages where the platform has addresses for them', async () => {
     const channel: Channel = {
       platform: 'test',
-      traits: { idempotentPosts: true, ephemeral: false },
+      traits: { idempotentPosts: true, ephemeral: false, commandPrefix: '/' },
       start: async () => undefined,
       split: () => [],
       post: async () => ({ platformMessageId: 'p1' }),

@@ -68,7 +68,7 @@ test('a broken change is reported once, the last good one stays, and mending it 
   const { file, live, rejections, changes, maxSteps } = setup(steps(3));
   writeFileSync(file, '[defaults]\nmax_stps = 4\nmodel = 3\n');
   await vi.waitFor(() => expect(rejections).toHaveLength(1), patience);
-  expect(rejections[0]).toContain('config.toml has 2 errors');
+  expect(rejections[0]).toContain('The configuration has 2 errors');
   expect(rejections[0]).toContain('defaults.max_stps: unknown key; did you mean max_steps?');
   expect(live.rejection()).toBe(rejections[0]);
   expect(maxSteps()).toBe(3);

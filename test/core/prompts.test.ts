@@ -139,8 +139,21 @@ describe('the built-in prompts', () => {
   });
 
   test('every reason of a failure has a plain sentence of its own, and an unknown one too', () => {
-    const reasons = ['rate-limit', 'timeout', 'auth', 'overflow', 'aborted', 'transient', 'unsupported', 'fatal'];
-    const sentences = [...reasons, 'internal', 'something else'].map((reason) => render('failure', { reason }));
+    const reasons = [
+      'rate-limit',
+      'timeout',
+      'auth',
+      'quota',
+      'missing',
+      'overflow',
+      'aborted',
+      'transient',
+      'unsupported',
+      'fatal',
+    ];
+    const sentences = [...reasons, 'internal', 'something else'].map((reason) =>
+      render('failure', { reason, commandPrefix: '/' }),
+    );
     expect(new Set(sentences).size).toBe(reasons.length + 1);
     for (const sentence of sentences) {
       expect(sentence).toMatch(/^[A-Z].*[.]$/);
@@ -189,8 +202,8 @@ describe('an agent with prompts of its own', () => {
     const german = { language: 'de', folder: '' };
     const own = createPromptLibrary({ builtIn, sources: [german] });
     expect(own.render('clock', { now: 'x' }, german).text).toBe('[Jetzt: x]');
-    expect(own.render('failure', { reason: 'auth' }, german)).toEqual(
-      library.render('failure', { reason: 'auth' }, english),
+    expect(own.render('failure', { commandPrefix: '/', reason: 'auth' }, german)).toEqual(
+      library.render('failure', { commandPrefix: '/', reason: 'auth' }, english),
     );
     expect(own.list(german).find((file) => file.name === 'clock')?.origin).toBe('language');
   });

@@ -253,7 +253,7 @@ describe('wrong input', () => {
         args: [],
         config: '[defaults\n',
         code: 2,
-        says: /^strata: config\.toml has 1 error:\n {2}config\.toml:1:\d+: .+\n$/,
+        says: /^strata: The configuration has 1 error:\n {2}config\.toml:1:\d+: .+\n$/,
       },
     ],
     [

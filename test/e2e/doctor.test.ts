@@ -37,9 +37,9 @@ async function answered(child: ChildProcessWithoutNullStreams): Promise<void> {
 
 describe('doctor', () => {
   // Shows: R25
-  test('finds nothing wrong in an empty folder, asks the model when told to, and says what it looked at', async () => {
+  test('finds nothing wrong in an empty folder, asks the model, and says what it looked at', async () => {
     using folder = openFolder();
-    const healthy = await checkup(folder, ['--deep']);
+    const healthy = await checkup(folder);
     expect(healthy).toMatchObject({ code: 0, stderr: '', ok: true, checksSkipped: [] });
     const own = healthy.checksRun.filter((checkId) => !checkId.includes('.'));
     expect(own).toEqual(['node', 'config', 'prompts', 'data', 'disk', 'model', 'privacy']);

@@ -281,7 +281,7 @@ function recordingChannel(): RecordingChannel {
     trouble,
     connect: (life) => ({
       platform: 'test',
-      traits: { idempotentPosts: true, ephemeral: true },
+      traits: { idempotentPosts: true, ephemeral: true, commandPrefix: '/' },
       linkTo: async () => null,
       start: async () => undefined,
       split: (text) => chunksOf(text),

@@ -25,7 +25,12 @@ export async function openPglite(): Promise<Pglite> {
       const schema = `test${++made}`;
       await pglite.exec(`create schema ${schema}; set search_path to ${schema}`);
       const upkeep = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite: lent(pglite, gate) }) });
-      const storage = await createPostgresStorageOn({ links: linksTo(pglite, gate), upkeep, place: 'memory' });
+      const storage = await createPostgresStorageOn({
+        links: linksTo(pglite, gate),
+        upkeep,
+        place: 'memory',
+        create: true,
+      });
       const dispose = async () => {
         await storage.store.close();
         await pglite.exec(`drop schema ${schema} cascade`);

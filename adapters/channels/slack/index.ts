@@ -40,7 +40,7 @@ export function createSlackChannel(options: SlackOptions): Channel {
   return {
     platform: PLATFORM,
     // Slack itself knows no such key: a repeated post is recognised by the nonce in its metadata.
-    traits: { idempotentPosts: true, ephemeral: true },
+    traits: { idempotentPosts: true, ephemeral: true, commandPrefix: `/${options.settings.command_prefix} ` },
     async start(sink) {
       const { openSlackBots } = await load(() => import('./bots.ts'));
       const opened = await openSlackBots({ ...options, sink });

@@ -8,6 +8,8 @@ import {
   type ConversationKey,
   commandSpecs,
   makeKey,
+  type Notice,
+  type Notices,
   readLines,
   type TerminalEnd,
 } from '../../../src/index.ts';
@@ -28,6 +30,8 @@ export interface TerminalOptions {
   readonly user?: string;
   /** Default `terminal:local:main`. */
   readonly conversation?: ConversationKey;
+  /** What is said beside the conversation: failures, and what becomes of the demo. */
+  readonly notices?: Notices;
   readonly now?: () => number;
   readonly newId?: () => string;
 }
@@ -71,12 +75,13 @@ export function createTerminalChannel(given: Partial<TerminalOptions> = {}): Ter
 
   return {
     platform: PLATFORM,
-    traits: { idempotentPosts: false, ephemeral: true },
+    traits: { idempotentPosts: false, ephemeral: true, commandPrefix: '/' },
     linkTo: async () => null,
     ended: ended.promise,
     async start(sink) {
       const parts: Parts = { options, sink, waits, end: (failures) => ended.resolve({ failures }) };
       running = options.isTTY ? startLive(parts) : startPiped(parts);
+      options.notices?.listen((notice) => running?.notice(notice));
     },
     split: (text) => [{ kind: 'text', text }],
     async post({ conversation, body, nonce, replyTo }) {
@@ -110,6 +115,7 @@ interface Parts {
 
 interface Running {
   readonly screen: Screen;
+  notice(notice: Notice): void;
   close(): void;
 }
 
@@ -141,7 +147,7 @@ function startPiped({ options, sink, waits, end }: Parts): Running {
   const finish = () => end(refused + session.failures);
   // Destroying the input ends the reading with an error that means nothing more than the end.
   read().then(finish, finish);
-  return { screen, close: quit };
+  return { screen, notice: session.notice, close: quit };
 }
 
 function startLive({ options, sink, waits, end }: Parts): Running {
@@ -164,7 +170,7 @@ function startLive({ options, sink, waits, end }: Parts): Running {
   const screen = createLiveScreen({ output, prompt, color });
   const own = { sink, screen, waits, quit: prompt.close, signal: over.signal, demoPauseMs: LIVE_PAUSE_MS };
   const session = createSession({ ...sessionOptions(options), ...own });
-  return { screen, close: prompt.close };
+  return { screen, notice: session.notice, close: prompt.close };
 }
 
 type OwnOptions = 'sink' | 'screen' | 'waits' | 'quit' | 'signal' | 'demoPauseMs';

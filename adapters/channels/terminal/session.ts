@@ -9,6 +9,7 @@ import {
   type InboundMessage,
   isCommandLine,
   makeKey,
+  type Notice,
   readCommandLine,
   renderReply,
 } from '../../../src/index.ts';
@@ -37,6 +38,8 @@ export interface SessionOptions {
 /** What typed lines do. Serves one line at a time or several at once; each promise ends when its answer is on the screen. */
 export interface Session {
   handle(line: string): Promise<void>;
+  /** Shows a failure at once, and in a demo what becomes of its conversation. */
+  notice(notice: Notice): void;
   /** Several people talk here: who says what is worth showing. */
   readonly isCrowded: boolean;
   /** Lines that could not be served. */
@@ -118,6 +121,9 @@ export function createSession(options: SessionOptions): Session {
         failures += 1;
         screen.notice(`Not sent: ${describe(error)}`);
       }
+    },
+    notice({ kind, conversation, text }) {
+      if (kind === 'trouble' || (place !== home && conversation === place.conversation)) screen.notice(text);
     },
     get isCrowded() {
       return place !== home;

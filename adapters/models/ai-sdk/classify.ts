@@ -8,6 +8,7 @@ import {
   timedOut,
   toolless,
   unavailable,
+  usedUp,
   waits,
   windows,
 } from './phrases.ts';
@@ -51,12 +52,14 @@ const maxFieldLength = 8000;
 function reasonOf({ text, names, status, retryable }: Evidence): ModelFailure {
   if (names.has('TimeoutError') || says(text, timedOut)) return 'timeout';
   if (names.has('AbortError')) return 'aborted';
+  if (status === 402 || (says(text, usedUp) && !says(text, waits))) return 'quota';
   if (status === 429 || says(text, rateLimited)) return 'rate-limit';
   // Before "service unavailable": proxies wrap a refusal for size in a 503.
   if (status === 413 || says(text, overflowing)) return 'overflow';
   if (names.has('AI_UnsupportedFunctionalityError') || says(text, toolless)) return 'unsupported';
   if (names.has('AI_LoadAPIKeyError')) return 'auth';
-  if (status === 401 || status === 402 || status === 403) return says(text, moderated) ? 'fatal' : 'auth';
+  if (status === 401 || status === 403) return says(text, moderated) ? 'fatal' : 'auth';
+  if (status === 404) return 'missing';
   if (status === 408) return 'timeout';
   if (retryable || (status ?? 0) >= 500 || says(text, unavailable)) return 'transient';
   return (status === null || status === 200) && says(text, cutOff) ? 'transient' : 'fatal';

@@ -1,5 +1,14 @@
 /** What providers say, by what it means. Their words are the only sign: the SDK has no class for most of it. */
 
+/** What was paid for is used up: unlike a rate limit, it does not pass by waiting. */
+export const usedUp: readonly RegExp[] = [
+  /insufficient[_ ](?:quota|balance|credits?|funds)/i,
+  /exceeded your current quota, please check your plan and billing/i,
+  /credit balance is too low/i,
+  /billing_(?:hard_limit_reached|not_active)/i,
+  /(?:requires|add) more credits/i,
+];
+
 /** Never an overflow, although some of these speak of tokens and sizes. */
 export const rateLimited: readonly RegExp[] = [
   /rate[ _-]?limit/i,
@@ -7,7 +16,6 @@ export const rateLimited: readonly RegExp[] = [
   /throttl/i,
   /too many tokens,? please wait/i,
   /\bquota\b/i,
-  /insufficient_quota/i,
   /tokens per (?:min|minute|day)\b/i,
   /requests per (?:min|minute|day)\b/i,
   /\((?:TPM|RPM|TPD|RPD)\)/,

@@ -8,6 +8,8 @@ import { createPostgresStorageOn } from './storage.ts';
 export interface PostgresOptions {
   /** postgres://user:password@host:port/database. Parameters of libpq may follow, such as `?sslmode=verify-full`. */
   readonly url: string;
+  /** False throws `STORE_MISSING` where there are no tables yet. Default true: they are made. */
+  readonly create?: boolean;
 }
 
 /** Connections of one process: enough for its turns and jobs, few enough for many processes on one server. */
@@ -16,13 +18,14 @@ const CONNECTIONS = 8;
 const STATEMENT_LIMIT_MS = 60_000;
 
 /** Everything in one database, for any number of processes. Rejects when it cannot be used; later it reconnects by itself. */
-export async function createPostgresStorage({ url }: PostgresOptions): Promise<Storage> {
+export async function createPostgresStorage({ url, create = true }: PostgresOptions): Promise<Storage> {
   const pool = createPool({ url, connections: CONNECTIONS, limitMs: STATEMENT_LIMIT_MS, pipeline: true });
   const upkeepPool = createPool({ url, connections: 1, limitMs: null, pipeline: false });
   return createPostgresStorageOn({
     links: createLinks(pool, CONNECTIONS),
     upkeep: new Kysely<Tables>({ dialect: new PostgresDialect({ pool: upkeepPool }) }),
     place: placeOf(url),
+    create,
   });
 }
 

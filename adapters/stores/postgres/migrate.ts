@@ -6,6 +6,7 @@ import type { Tables } from '../sql/index.ts';
 export interface Migrating {
   readonly migrations: Record<string, Migration>;
   readonly place: string;
+  readonly create: boolean;
 }
 
 type Database = Kysely<Tables & { kysely_migration: { name: string; timestamp: string } }>;
@@ -17,9 +18,11 @@ const LOCK = 0x5374726174;
  * Brings the tables up to date in one transaction, however many processes start at once. A migration that is unknown
  * here was made by a newer program: nothing is touched.
  */
-export async function migrate(query: Kysely<Tables>, { migrations, place }: Migrating): Promise<void> {
+export async function migrate(query: Kysely<Tables>, { migrations, place, create }: Migrating): Promise<void> {
   const database: Database = query.withTables<{ kysely_migration: { name: string; timestamp: string } }>();
-  if (isComplete(await doneMigrations(database), { migrations, place })) return;
+  const found = await doneMigrations(database);
+  if (isComplete(found, { migrations, place })) return;
+  if (!create && found.length === 0) throw new StrataError('STORE_MISSING', { path: place });
   await database.transaction().execute(async (transaction) => {
     await sql`select pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(transaction);
     const done = await doneMigrations(transaction);
@@ -32,7 +35,7 @@ export async function migrate(query: Kysely<Tables>, { migrations, place }: Migr
   });
 }
 
-function isComplete(done: readonly string[], { migrations, place }: Migrating): boolean {
+function isComplete(done: readonly string[], { migrations, place }: Omit<Migrating, 'create'>): boolean {
   const unknown = done.find((name) => !Object.hasOwn(migrations, name));
   if (unknown !== undefined) throw new StrataError('STORE_NEWER', { path: place, found: unknown });
   return done.length === Object.keys(migrations).length;

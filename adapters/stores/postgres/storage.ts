@@ -17,6 +17,8 @@ export interface PostgresDatabase {
   readonly upkeep: Kysely<Tables>;
   /** Its address, for messages. */
   readonly place: string;
+  /** Make the tables where there are none. */
+  readonly create: boolean;
 }
 
 /** Any number that nobody else takes. */
@@ -26,7 +28,7 @@ const MEMORY_LOCK = 0x5374726d65;
 export async function createPostgresStorageOn(database: PostgresDatabase): Promise<Storage> {
   try {
     const migrations = { ...coreMigrations('identity'), ...postgresMigrations };
-    await migrate(database.upkeep, { migrations, place: database.place });
+    await migrate(database.upkeep, { migrations, place: database.place, create: database.create });
   } catch (error) {
     await destroy(database);
     throw refusalOf(database.place, error);

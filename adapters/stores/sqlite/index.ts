@@ -15,11 +15,17 @@ export interface SqliteOptions {
   readonly directory: string;
   /** Let other processes of this machine use it too. Without it there is one at a time, which is faster. Default false. */
   readonly shared?: boolean;
+  /** False throws `STORE_MISSING` where there is no data yet. Default true: it is made. */
+  readonly create?: boolean;
 }
 
 /** Everything in one file, durable with every answer. */
-export async function createSqliteStorage({ directory, shared = false }: SqliteOptions): Promise<Storage> {
-  const file = openFile({ directory, shared });
+export async function createSqliteStorage({
+  directory,
+  shared = false,
+  create = true,
+}: SqliteOptions): Promise<Storage> {
+  const file = openFile({ directory, shared, create });
   const query = new Kysely<Tables>({ dialect: new SqliteDialect({ database: file.database }) });
   try {
     const migrations = { ...coreMigrations('autoincrement'), ...searchMigrations };

@@ -77,7 +77,8 @@ async function slash(parts: CommandServices, body: unknown): Promise<void> {
     responseUrl: rest.response_url,
     isHome: false,
   };
-  const read = readCommandLine(lineOf(command, text, parts.settings.command_prefix));
+  const { command_prefix: prefix } = parts.settings;
+  const read = readCommandLine(lineOf(command, text, prefix), `/${prefix} `);
   if (read.kind === 'refused') return await answer(parts, visit, { reply: read.reply });
   await run(parts, visit, { command: read.command, replace: false });
 }

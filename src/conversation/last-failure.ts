@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import type { StateStore } from '../ports/journal.ts';
+import type { Conversation } from '../ports/store.ts';
+
+const failureSchema = z.object({
+  /** What the failed turn had read: the failure is over as soon as a later message is answered. */
+  readUpto: z.int(),
+  at: z.number(),
+  message: z.string(),
+});
+/** The newest turn that ended in an apology. */
+export type LastFailure = z.infer<typeof failureSchema>;
+
+const NAMESPACE = 'last-failure';
+
+export async function keepFailure(state: StateStore, conversationId: number, failure: LastFailure): Promise<void> {
+  await state.set(NAMESPACE, String(conversationId), failure);
+}
+
+/** Null when the newest answer was no failure. */
+export async function lastFailureOf(
+  state: StateStore,
+  { id, answeredUpto }: Pick<Conversation, 'id' | 'answeredUpto'>,
+): Promise<LastFailure | null> {
+  const { success, data } = failureSchema.safeParse(await state.get(NAMESPACE, String(id)));
+  return success && data.readUpto === answeredUpto ? data : null;
+}

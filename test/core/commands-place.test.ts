@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { ModelError } from '../../src/domain/errors.ts';
+import type { Channel, ModelProvider, Post } from '../../src/index.ts';
+import { cells, field, openWorld } from './commands.world.ts';
+import { scriptedModel } from './compaction.world.ts';
+
+function channelWith(commandPrefix: string, posts: Post[] = []): Channel {
+  return {
+    platform: 'test',
+    traits: { idempotentPosts: true, ephemeral: false, commandPrefix },
+    start: async () => undefined,
+    split: (text) => [{ kind: 'text', text }],
+    async post(post) {
+      posts.push(post);
+      return { platformMessageId: `p${posts.length}` };
+    },
+    show: () => undefined,
+    linkTo: async () => null,
+    stop: async () => undefined,
+  };
+}
+
+function failingWith(reason: 'fatal' | 'quota', state: { fails: boolean }): ModelProvider {
+  const model = scriptedModel(
+    () => {
+      if (state.fails) throw new ModelError({ model: 'test:chat', reason, detail: 'no' });
+      return { text: 'fine' };
+    },
+    { id: 'test:chat' },
+  );
+  return { open: async () => model, choose: async () => ({ modelId: model.id, reason: 'it is the only one' }) };
+}
+
+test.each(['/', '/strata '])('each channel names commands its own way: %s', async (prefix) => {
+  const posts: Post[] = [];
+  const parts = { channels: [channelWith(prefix, posts)], models: failingWith('fatal', { fails: true }) };
+  await using world = await openWorld({ parts });
+  await world.say('Hello.');
+  expect(posts.map(({ body }) => (body.kind === 'text' ? body.text : ''))).toEqual([
+    expect.stringContaining(`; ${prefix}status tells the person`),
+  ]);
+  const help = await world.type('/help');
+  expect(help.fields.map(({ name }) => name)).toContain(`${prefix}status`);
+  expect(help.text).toContain(`${prefix}help <command>`);
+  const memory = await world.type('/help memory');
+  expect(memory.fields.map(({ name }) => name)).toContain(`${prefix}memory why <id>`);
+  const wrong = await world.bot.commands.run({
+    ...{ conversation: world.place, audience: 'dm', author: { id: 'u', name: 'U', kind: 'person' }, rights: 'member' },
+    ...{ path: ['memroy'], options: {} },
+  });
+  expect(wrong.text).toBe(
+    `There is no command ${prefix}memroy. Did you mean ${prefix}memory? ${prefix}help lists them.`,
+  );
+  const all = [help, memory, wrong, await world.type('/reset'), await world.type('/privacy pause')];
+  const names = JSON.stringify(all).match(/\/(?:strata )?[a-z]+/g) ?? [];
+  expect(names.filter((name) => !name.startsWith(prefix))).toEqual([]);
+});
+
+test('status says why the last reply failed and what to do, until one succeeds', async () => {
+  const state = { fails: true };
+  await using world = await openWorld({ parts: { models: failingWith('quota', state) } });
+  await world.say('Hello.');
+  expect(field(await world.type('/status'), 'Reply')).toMatch(
+    /^failed at .*: The model test:chat failed \(quota\): no\. Add credit at the provider/,
+  );
+  state.fails = false;
+  await world.say('Hello again.');
+  expect(field(await world.type('/status'), 'Reply')).toBe('');
+});
+
+test('a search of the transcript counts what matches, and marks what stands beside', async () => {
+  await using world = await openWorld();
+  for (const text of ['We walk.', 'The xylophone is red.', 'It rains.', 'Bread is good.', 'The bus is late.']) {
+    await world.say(text);
+  }
+  const found = await world.type('/transcript search xylophone');
+  const rows = cells(found);
+  const matching = rows.filter((row) => row.join(' ').includes('xylophone'));
+  expect(found.text).toMatch(new RegExp(`^${matching.length} messages? match(?:es)? "xylophone"\\.`));
+  expect(rows.length).toBeGreaterThan(matching.length);
+  expect(rows.filter(([seq]) => seq?.startsWith('… #') === false)).toEqual(matching);
+});

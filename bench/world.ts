@@ -139,7 +139,7 @@ export function personMessage(
 
 type Posted = Parameters<NonNullable<WorldOptions['onPost']>>[0];
 
-function createBenchChannel(onPost: (post: Posted) => void): Channel {
+export function createBenchChannel(onPost: (post: Posted) => void): Channel {
   return {
     platform: 'bench',
     traits: { idempotentPosts: true, ephemeral: true, commandPrefix: '/' },

@@ -59,8 +59,8 @@ export { type CompactionPlan, planCompactionCommit, type SeqRange } from './comp
 export { readLines } from './util/lines.ts';
 export { formatLogLine } from './util/log-line.ts';
 export { cachedStem } from './search/stem.ts';
-export { STOP_WORDS } from './search/stop-words.ts';
-export { tokensOf } from './search/words.ts';
+export { tellingWords } from './search/stop-words.ts';
+export { joinedWordsOf, tokensOf } from './search/words.ts';
 export { didYouMean } from './util/did-you-mean.ts';
 export { makePrivateFile, restrictToOwner } from './util/private-file.ts';
 export { silentLog } from './util/silent-log.ts';

@@ -1,13 +1,11 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { RowOptions, RowResult } from '../figure.ts';
+import { startFlags } from '../flags.ts';
 
 const CHILD = new URL('../children/memory.js', import.meta.url);
 const CONVERSATIONS = 1000;
-const PACKAGE = new URL('../../package.json', import.meta.url);
-const packageSchema = z.object({ scripts: z.object({ start: z.string() }) });
 
 const reportSchema = z.object({
   readyBytes: z.number(),
@@ -54,12 +52,6 @@ export async function memory({ quick }: RowOptions): Promise<RowResult> {
       `${CONVERSATIONS} conversations of ${turns} turns in a process of their own with the flags of \`npm start\` (${flags.join(' ')}), 50 at a time and as fast as it goes; the resident set as it stands, before any collection was asked for. Then as many new ones: the heap of an idle conversation is the difference of two collected heaps, both with all conversations idle, over ${CONVERSATIONS}.`,
     ],
   };
-}
-
-/** What `npm start` gives to Node. */
-function startFlags(): readonly string[] {
-  const { scripts } = packageSchema.parse(JSON.parse(readFileSync(PACKAGE, 'utf8')));
-  return scripts.start.split(' ').filter((word) => word.startsWith('--'));
 }
 
 interface Measuring {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { cachedStem } from '../search/stem.ts';
-import { STOP_WORDS } from '../search/stop-words.ts';
+import { tellingWords } from '../search/stop-words.ts';
 import { fold, tokensOf, wordsOf } from '../search/words.ts';
 
 /** Two texts are the same statement with another wording from this share of common words on. */
@@ -35,9 +35,7 @@ export function meaningOf(text: string): ReadonlySet<string> {
 }
 
 function readMeaning(text: string): ReadonlySet<string> {
-  const tokens = tokensOf(text);
-  const meaning = tokens.filter((token) => !STOP_WORDS.has(token));
-  return new Set((meaning.length > 0 ? meaning : tokens).map(cachedStem));
+  return new Set(tellingWords(tokensOf(text)).map(cachedStem));
 }
 
 /** Common words by all words, 0..1. Without words, two texts are only similar when they are equal. */

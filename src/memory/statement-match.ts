@@ -1,7 +1,7 @@
 import type { Audience, Entry } from '../domain/message.ts';
 import type { Memory } from '../ports/memory-store.ts';
 import { cachedStem } from '../search/stem.ts';
-import { STOP_WORDS } from '../search/stop-words.ts';
+import { tellingWords } from '../search/stop-words.ts';
 import { tokensOf, wordsOf } from '../search/words.ts';
 import { namesOf } from './fingerprint.ts';
 
@@ -34,9 +34,13 @@ const GRAMMAR = new Set(
 export function essenceOf(memory: Pick<Memory, 'text' | 'subjectId' | 'subjectName'>, audience: Audience): Carrier {
   const subjectWords = new Set(tokensOf(memory.subjectName ?? ''));
   const said = tokensOf(memory.text).filter((token) => !subjectWords.has(token) && token !== 's');
-  const telling = said.filter((token) => !STOP_WORDS.has(token));
-  // One word alone would be found in far too much.
-  const words = [...new Set(telling.length > 1 ? telling : said.filter((token) => !GRAMMAR.has(token)))];
+  const telling = tellingWords(said);
+  // One word alone would be found in far too much, and so would nothing but stop words.
+  const words = [
+    ...new Set(
+      telling.length > 1 && telling.length < said.length ? telling : said.filter((token) => !GRAMMAR.has(token)),
+    ),
+  ];
   const meaning = new Set(words.map(cachedStem));
   return {
     words,

@@ -1,5 +1,5 @@
 import { stem } from './stem.ts';
-import { STOP_WORDS } from './stop-words.ts';
+import { tellingWords } from './stop-words.ts';
 import { fold, tokensOf } from './words.ts';
 
 /** What a question tells about where its answer stands. Read once, before anything is searched. */
@@ -55,7 +55,7 @@ export function readQuestion(text: string, names: readonly string[] = []): Quest
   const folded = fold(text).replace(/['’ʼ]/gu, '');
   const tokens = tokensOf(text);
   const speakers = new Set(names.flatMap(tokensOf));
-  const content = tokens.filter((token) => !STOP_WORDS.has(token) && !META.has(stem(token)));
+  const content = tellingWords(tokens).filter((token) => !META.has(stem(token)));
   const besides = content.filter((token) => !speakers.has(token));
   const kept = besides.length > 0 ? besides : content.length > 0 ? content : tokens;
   const terms = [...new Set(kept.map(stem))];

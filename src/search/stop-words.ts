@@ -1,6 +1,6 @@
-/** Words that tell nothing about what a text is about: left out of queries and comparisons. Contractions without apostrophe. */
-export const STOP_WORDS: ReadonlySet<string> = new Set(
-  `a about after again all also am an and any are arent as at be because been before being between both but by can cant
+/** Words that tell nothing about what a text is about. Of English also contractions without apostrophe. */
+const ENGLISH =
+  wordsIn(`a about after again all also am an and any are arent as at be because been before being between both but by can cant
 cannot could couldnt did didnt do does doesnt doing dont during each either few for from further get gets getting give
 given go goes going gonna got had has hasnt have havent having he hed hell her here hers herself hes him himself his
 how i id if ill im in into is isnt it itd itll its itself ive just kind know let lets like likely made make makes many
@@ -9,8 +9,48 @@ own please quite really s same say says shall she shed shell shes should shouldn
 than thank thanks that thats the their theirs them themselves then there these they theyd theyll theyre theyve thing
 things think this those through to too under until up upon us use used using very was wasnt we wed well were werent
 weve what whats when where which while who whom whose why will with wont would wouldnt yeah yes yet you youd youll your
-youre yours yourself youve
-der die das den dem des ein eine einen einem einer und oder aber ich du er sie es wir ihr ist sind war hat haben mit
-von zu auf fur an im nicht auch als wie was le la les un une des du de et ou est sont je tu il elle nous vous que qui
-el los las una y o en con por para es son yo lo su`.split(/\s+/u),
+youre yours yourself youve`);
+const OTHERS: readonly ReadonlySet<string>[] = [
+  // German
+  `der die das den dem des ein eine einen einem einer und oder aber ich du er sie es wir ihr ist sind war hat haben mit von
+zu auf für an im nicht auch als wie was wo wer wann warum welche welcher welches mein meine dein deine sein seine ihre bei
+nach aus um am zum zur noch nur so dass wird werden kann`,
+  // French
+  `le la les l un une des d du de et ou est sont je j tu il elle nous vous que qui qu c ce cette ces m t s n ne pas se sur
+dans pour par avec où quand comment quel quelle mon ma mes ton ta tes son sa ses leur au aux en y à été`,
+  // Spanish
+  `el la los las un una y o en con por para es son yo lo su sus de del que qué quién dónde cuándo cómo cuál mi mis tu tus
+se al no me le les este esta fue`,
+].map(wordsIn);
+/** Those that mean something in English: one of them alone does not tell another language. */
+const AMBIGUOUS = wordsIn(
+  'am con des die en hat la las les ma man me mes mi no o par pour sa se so son sur ta ton war was y',
 );
+/** Enough to tell a language, however much text follows. */
+const MAX_LOOKED_AT = 200;
+
+/**
+ * The words without the stop words of the language that they seem to be in: "war" tells something in English and nothing
+ * in German. English where nothing tells another one. All words when every one is a stop word.
+ */
+export function tellingWords(words: readonly string[]): readonly string[] {
+  const stops = stopWordsOf(words.slice(0, MAX_LOOKED_AT));
+  const telling = words.filter((word) => !stops.has(word));
+  return telling.length > 0 ? telling : words;
+}
+
+function stopWordsOf(words: readonly string[]): ReadonlySet<string> {
+  const distinct = new Set(words);
+  const english = distinct.intersection(ENGLISH).size;
+  let best = { stops: ENGLISH, hits: english };
+  for (const stops of OTHERS) {
+    const hits = distinct.intersection(stops);
+    const isSure = hits.size > 1 || hits.difference(AMBIGUOUS).size > 0;
+    if (isSure && hits.size > best.hits) best = { stops, hits: hits.size };
+  }
+  return best.stops;
+}
+
+function wordsIn(text: string): ReadonlySet<string> {
+  return new Set(text.split(/\s+/u));
+}

@@ -9,6 +9,7 @@ import { parseKey, type Storage } from '../../src/index.ts';
 import { searchContract } from '../contracts/search.ts';
 import { storeContract } from '../contracts/store.ts';
 import { createKit, HERE, NOW, READER, THREAD } from '../contracts/store-kit.ts';
+import { upgradeContract } from '../contracts/upgrade.ts';
 import { ask, createSchema, type TestSchema } from '../support/postgres-schema.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 
@@ -58,6 +59,13 @@ describe('on a Postgres server', () => {
       opened.push(storage);
       return storage;
     };
+
+    upgradeContract(['truncate entry_index, summary_index, memory_index'], () => ({
+      open,
+      async run(statements) {
+        for (const statement of statements) await schema.ask(statement);
+      },
+    }));
 
     // Shows: W24
     it('makes the tables once when several start at once', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type BlobId, type MemoryQuery, type Part, type Search, type Store, tokensOf } from '../../src/index.ts';
+import { LANGUAGES } from '../fixtures/languages.ts';
 import type { StorageUnderTest, StoreContractOptions } from './store.ts';
 import { ABROAD, createKit, HERE, type Kit, NOW, READER, THERE, textParts } from './store-kit.ts';
 
@@ -57,6 +58,44 @@ export function searchContract(name: string, options: StoreContractOptions): voi
         const id = await tell(['what is the time', 'the who played', 'harmony']);
         expect(await find(id, 'what is the harmony')).toEqual([3]);
         expect(await find(id, 'the who')).toContain(2);
+      });
+
+      it.each(LANGUAGES)('finds each fact by a question in its words: $name', async ({ facts, fillers }) => {
+        const talk = facts.flatMap(([fact], index) => [
+          fact,
+          ...[0, 1, 2].map((more) => fillers[(index * 3 + more) % fillers.length] ?? ''),
+        ]);
+        const id = await tell(talk);
+        const found = [];
+        for (const [, question] of facts) found.push((await find(id, question))[0]);
+        expect(found.map((seq) => talk[(seq ?? 0) - 1])).toEqual(facts.map(([fact]) => fact));
+      });
+
+      it('drops the stop words of the language that is spoken, not those of another', async () => {
+        const id = await tell([
+          'the war ended',
+          'the plant will die',
+          'my son is ten',
+          'Das war der Hund',
+          'Le son de cloche',
+        ]);
+        expect(await find(id, 'When did the war end?')).toEqual([1, 4]);
+        expect(await find(id, 'Does it die?')).toEqual([2]);
+        expect((await find(id, 'How old is my son?')).toSorted()).toEqual([3, 5]);
+        expect(await find(id, 'Was war mit dem Hund?')).toEqual([4]);
+      });
+
+      it('finds words whose stem has a shorter stem', async () => {
+        const words = ['house', 'promise', 'horse', 'Élise', 'increase', 'because'];
+        const id = await tell(words);
+        for (const [index, word] of words.entries()) expect(await find(id, word)).toEqual([index + 1]);
+      });
+
+      it('finds a word with its apostrophe, without it, and by its parts', async () => {
+        const id = await tell(["O'Brien called", "they don't know", "Ada's cat"]);
+        for (const word of ["O'Brien", 'OBrien', 'Brien']) expect(await find(id, word)).toEqual([1]);
+        for (const word of ["don't know", 'dont know']) expect(await find(id, word)).toEqual([2]);
+        expect(await find(id, 'Ada')).toEqual([3]);
       });
 
       // Shows: Q28

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type QueryExecutorProvider, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
-import { type Parameter, prepare, type Tables, type TextIndex, type Transaction } from '../sql/index.ts';
+import { indexAll, type Parameter, prepare, type Tables, type TextIndex, type Transaction } from '../sql/index.ts';
 import { type IndexedWords, indexText } from './words.ts';
 
 /** The tables of the search. They hold words only: the text itself stays in its own row. */
@@ -63,13 +63,29 @@ export const postgresMigrations: Record<string, Migration> = {
       }
       for (const table of ['entry_index', 'summary_index', 'memory_index']) {
         // Without a list of what is not sorted in yet, which every search would read from end to end.
-        await sql`create index ${sql.ref(`${table}_words`)} on ${sql.table(table)} using gin (words) with (fastupdate = off)`.execute(
-          database,
-        );
+        await createWordList(database, table);
       }
     },
   },
+  /** Apostrophes part words, and Hangul is indexed in pairs. */
+  '0004_words_postgres': {
+    async up(database: Kysely<Tables>): Promise<void> {
+      const tables = ['entry_index', 'summary_index', 'memory_index'];
+      for (const table of tables) {
+        await sql`drop index ${sql.ref(`${table}_words`)}`.execute(database);
+        await sql`truncate ${sql.table(table)}`.execute(database);
+      }
+      await indexAll(database, createTextIndex(database));
+      // Built at once afterwards, the word lists cost a tenth.
+      for (const table of tables) await createWordList(database, table);
+    },
+  },
 };
+
+async function createWordList(database: QueryExecutorProvider, table: string): Promise<void> {
+  const list = sql.ref(`${table}_words`);
+  await sql`create index ${list} on ${sql.table(table)} using gin (words) with (fastupdate = off)`.execute(database);
+}
 
 export function createTextIndex(query: Kysely<Tables>): TextIndex {
   const entries = prepareEntries(query);

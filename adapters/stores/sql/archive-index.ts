@@ -1,7 +1,10 @@
+import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { type ArchiveRow, type MemoryId, ROLES } from '../../../src/index.ts';
-import type { SqlEngine, Transaction } from './engine.ts';
+import type { SqlEngine, TextIndex, Transaction } from './engine.ts';
 import { indexed } from './entry-rows.ts';
+import { pagesOfTable } from './table-pages.ts';
+import type { Tables } from './tables.ts';
 
 const entry = z.object({ conversation_id: z.number(), seq: z.number(), role: z.enum(ROLES), parts: z.string() });
 const summary = z.object({ id: z.string(), conversation_id: z.number(), text: z.string() });
@@ -11,9 +14,33 @@ const memory = z.object({
   workspace: z.string(),
 });
 
+/** Builds the index of everything, which is empty: its words are made in another way than before. */
+export async function indexAll(query: Kysely<Tables>, index: TextIndex): Promise<void> {
+  const transaction = over(query);
+  for (const { table, key } of INDEXED) {
+    for await (const rows of pagesOfTable(query, transaction, { table, key })) {
+      await indexArchived({ index }, transaction, { table, rows });
+    }
+  }
+}
+
+const INDEXED = [
+  { table: 'entry', key: ['conversation_id', 'seq'] },
+  { table: 'summary', key: ['id'] },
+  { table: 'memory', key: ['id'] },
+];
+
+/** The transaction that a migration runs in. */
+function over(query: Kysely<Tables>): Transaction {
+  return {
+    rows: async (statement) => (await query.executeQuery(statement)).rows,
+    run: async (statement) => Number((await query.executeQuery(statement)).numAffectedRows ?? 0n),
+  };
+}
+
 /** Builds the full-text index of rows that came from an archive. */
 export async function indexArchived(
-  { index }: SqlEngine,
+  { index }: Pick<SqlEngine, 'index'>,
   transaction: Transaction,
   { table, rows }: { readonly table: string; readonly rows: readonly ArchiveRow[] },
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import {
   type Archive,
   type ArchiveHeader,
@@ -11,6 +11,7 @@ import { indexArchived } from './archive-index.ts';
 import { first, type SqlEngine, type Statement, type Transaction } from './engine.ts';
 import { HEARD, NOTE_HEARD } from './heard.ts';
 import { coreMigrationNames } from './migrations.ts';
+import { pagesOfTable } from './table-pages.ts';
 import type { Tables } from './tables.ts';
 
 /** Every table with what its rows are sorted by, each after those that it refers to. */
@@ -44,12 +45,7 @@ export function createArchive(engine: SqlEngine, place: string) {
 async function dump(engine: SqlEngine, transaction: Transaction, sink: ArchiveSink): Promise<void> {
   await sink.begin({ migrations: coreMigrationNames(), counts: await countAll(engine, transaction) });
   for (const [table, key] of Object.entries(TABLES)) {
-    let last: ArchiveRow | null = null;
-    do {
-      const rows: readonly ArchiveRow[] = await transaction.rows(page(engine, { table, key, after: last }));
-      if (rows.length > 0) await sink.rows(table, rows);
-      last = rows.length < BATCH ? null : (rows.at(-1) ?? null);
-    } while (last !== null);
+    for await (const rows of pagesOfTable(engine.query, transaction, { table, key })) await sink.rows(table, rows);
   }
 }
 
@@ -60,22 +56,6 @@ async function countAll(engine: SqlEngine, transaction: Transaction): Promise<Ar
     counts.push([table, (await first(transaction, count))?.rows ?? 0]);
   }
   return Object.fromEntries(counts);
-}
-
-interface Page {
-  readonly table: string;
-  readonly key: readonly string[];
-  readonly after: ArchiveRow | null;
-}
-
-function page(engine: SqlEngine, { table, key, after }: Page): Statement<ArchiveRow> {
-  const columns = sql.join(key.map((column) => sql.ref(column)));
-  const rest: Expression<SqlBool> =
-    after === null ? sql`1 = 1` : sql`(${columns}) > (${sql.join(key.map((column) => after[column]))})`;
-  return compile(
-    engine,
-    sql`select * from ${sql.table(table)} where ${rest} order by ${columns} limit ${sql.lit(BATCH)}`,
-  );
 }
 
 function compile<Row>({ query }: SqlEngine, text: RawBuilder<unknown>): Statement<Row> {

@@ -1,27 +1,35 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { ConversationPage, ConversationScope } from '../../../src/index.ts';
-import type { Statement } from './engine.ts';
+import type { Transaction } from './engine.ts';
 import type { ConversationRow, Tables } from './tables.ts';
 
 /** A page by keyset: it costs its rows, however many stand before it. */
-export function pageOf(query: Kysely<Tables>, page: ConversationPage): Statement<ConversationRow> {
+export async function readPage(
+  query: Kysely<Tables>,
+  transaction: Transaction,
+  page: ConversationPage,
+): Promise<readonly ConversationRow[]> {
   const { after, limit } = page;
-  const all = query.selectFrom('conversation').selectAll().limit(limit);
+  const all = query.selectFrom('conversation').selectAll();
+  const read = (rows: Rows, most = limit) => transaction.rows(rows.limit(most).compile());
   switch (page.order) {
     case 'key': {
       const scoped = inRange(all, page.scope).orderBy('key');
-      return (after === null ? scoped : scoped.where('key', '>', after.key)).compile();
+      return await read(after === null ? scoped : scoped.where('key', '>', after.key));
     }
     case 'heard': {
-      const scoped = inScope(all, page.scope).where('heard_at', 'is not', null);
-      const newest = scoped.orderBy('heard_at', 'desc').orderBy('id', 'desc');
-      if (after?.heard == null) return newest.compile();
-      return newest.where(sql<boolean>`(heard_at, id) < (${after.heard.at}, ${after.id})`).compile();
+      const newest = inScope(all, page.scope).orderBy('heard_at', 'desc').orderBy('id', 'desc');
+      if (after?.heard == null) return await read(newest.where('heard_at', 'is not', null));
+      const { at } = after.heard;
+      // In two steps: SQLite would seek by the time alone, and read all of the same moment again for each page.
+      const alike = await read(newest.where('heard_at', '=', at).where('id', '<', after.id));
+      if (alike.length === limit) return alike;
+      return [...alike, ...(await read(newest.where('heard_at', '<', at), limit - alike.length))];
     }
     case 'active': {
       const newest = all.orderBy('last_activity_at', 'desc').orderBy('id', 'desc');
-      if (after === null) return newest.compile();
-      return newest.where(sql<boolean>`(last_activity_at, id) < (${after.lastActivityAt}, ${after.id})`).compile();
+      if (after === null) return await read(newest);
+      return await read(newest.where(sql<boolean>`(last_activity_at, id) < (${after.lastActivityAt}, ${after.id})`));
     }
     default:
       return page satisfies never;

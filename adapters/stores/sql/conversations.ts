@@ -1,6 +1,6 @@
 import type { Claim, ClaimRequest, ConversationStore, ReleaseOutcome } from '../../../src/index.ts';
 import { changeConversation } from './conversation-changes.ts';
-import { pageOf } from './conversation-pages.ts';
+import { readPage } from './conversation-pages.ts';
 import { type ConversationRows, earliest, holdsMaintenance, holdsReply, isOf } from './conversation-rows.ts';
 import type { SqlEngine, Transaction } from './engine.ts';
 import { toConversation } from './rows.ts';
@@ -12,7 +12,7 @@ export function createConversations(shared: Shared): ConversationStore {
   return {
     find: (key) => engine.read(async (tx) => orNull(await conversations.find(tx, key))),
     get: (id) => engine.read(async (tx) => orNull(await conversations.get(tx, id))),
-    list: (page) => engine.read(async (tx) => (await tx.rows(pageOf(engine.query, page))).map(toConversation)),
+    list: (page) => engine.read(async (tx) => (await readPage(engine.query, tx, page)).map(toConversation)),
     claim: (request) => engine.write((tx) => claim(conversations, tx, request)),
     renew: (work, held, until) => engine.write((tx) => renew(conversations, tx, { work, held, until })),
     release: (held, outcome) => engine.write((tx) => release(conversations, tx, { held, outcome })),

@@ -12,6 +12,7 @@ import { createSummaryRows } from './summary-rows.ts';
 import { createTranscript } from './transcript.ts';
 
 export { createArchive } from './archive.ts';
+export { indexAll } from './archive-index.ts';
 export type { IndexedMemory, SqlEngine, Statement, TextIndex, Transaction, Unit } from './engine.ts';
 export { type Parameter, prepare } from './engine.ts';
 export { readableBy } from './memory-rows.ts';

@@ -1,4 +1,4 @@
-import { cachedStem, STOP_WORDS, tokensOf } from '../../../src/index.ts';
+import { cachedStem, joinedWordsOf, tellingWords, tokensOf } from '../../../src/index.ts';
 
 /**
  * Words for an index, each as 56 mixed bits that are made from its stem and its shelf (a conversation, for example). So a
@@ -10,7 +10,7 @@ import { cachedStem, STOP_WORDS, tokensOf } from '../../../src/index.ts';
  */
 
 /** Pairs of characters are indexed of these scripts, and each character too, as it can be a word. */
-const IDEOGRAM = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]/gu;
+const IDEOGRAM = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/gu;
 const DECORATION = /[\u0300-\u036f]/g;
 const ASCII = /^[ -~]*$/;
 /** Of one text; what stands after them is kept but not found. */
@@ -19,7 +19,7 @@ const QUERY_WORDS = 32;
 
 /** The words of a text as an index takes them, in their order. */
 export function wordsOnShelf(shelf: number, text: string): readonly string[] {
-  return wordsIn(text).map((word) => onShelf(shelf, word));
+  return wordsIn(text).map((word) => onShelf(shelf, stemOf(word)));
 }
 
 /** The same words as a query looks for them, for a text that is compared without an index. */
@@ -39,7 +39,7 @@ const SHORT_LENGTH = 400;
 
 function wordsIn(text: string): readonly string[] {
   const part = text.slice(0, INDEXED_CHARACTERS);
-  const words = tokensOf(part);
+  const words = [...tokensOf(part), ...joinedWordsOf(part)];
   return ASCII.test(part) ? words : [...words, ...(part.normalize('NFKC').match(IDEOGRAM) ?? [])];
 }
 
@@ -47,17 +47,15 @@ function stemOf(word: string): string {
   return cachedStem(plain(word));
 }
 
-/** The words that are worth looking for; all of them when every one is a stop word. */
+/** The stems of the words that are worth looking for; of all of them when every one is a stop word. */
 export function queryWords(text: string): readonly string[] {
-  const words = tokensOf(text.slice(0, INDEXED_CHARACTERS));
-  const telling = words.filter((word) => !STOP_WORDS.has(word));
-  const stems = (telling.length > 0 ? telling : words).map(stemOf);
+  const stems = tellingWords(tokensOf(text.slice(0, INDEXED_CHARACTERS))).map(stemOf);
   return [...new Set(stems)].slice(0, QUERY_WORDS);
 }
 
-/** What an index calls the word on this shelf. */
-export function onShelf(shelf: number, word: string): string {
-  const { high, low } = seedOf(word);
+/** What an index calls a word on this shelf, by its stem: to stem it again would make another one of "house". */
+export function onShelf(shelf: number, stem: string): string {
+  const { high, low } = seedOf(stem);
   const a = mix(high ^ mix(shelf | 0));
   const b = mix(low ^ mix((shelf / 2 ** 32) ^ a));
   return `${(a >>> 4).toString(36)}x${(b >>> 4).toString(36)}`;
@@ -72,12 +70,12 @@ interface Seed {
 const seeds = new Map<string, Seed>();
 const KEPT_SEEDS = 20_000;
 
-function seedOf(word: string): Seed {
-  const known = seeds.get(word);
+function seedOf(stem: string): Seed {
+  const known = seeds.get(stem);
   if (known !== undefined) return known;
   if (seeds.size >= KEPT_SEEDS) seeds.clear();
-  const seed = digest(stemOf(word));
-  seeds.set(word, seed);
+  const seed = digest(stem);
+  seeds.set(stem, seed);
   return seed;
 }
 

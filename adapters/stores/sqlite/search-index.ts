@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
-import { type Parameter, prepare, type Tables, type TextIndex, type Transaction } from '../sql/index.ts';
+import { indexAll, type Parameter, prepare, type Tables, type TextIndex, type Transaction } from '../sql/index.ts';
 import { indexText } from './words.ts';
 
 /** The full-text tables of SQLite. They hold numbers for words: the text itself stays in its own row. */
@@ -42,6 +42,15 @@ export const searchMigrations: Record<string, Migration> = {
         await sql`insert into ${table} (${sql.ref(name)}, rank) values ('secure-delete', 1)`.execute(database);
       }
       await sql`create table search_key (number integer primary key, id text not null unique)`.execute(database);
+    },
+  },
+  /** Apostrophes part words, and Hangul is indexed in pairs. */
+  '0004_words_sqlite': {
+    async up(database: Kysely<Tables>): Promise<void> {
+      for (const name of ['entry_index', 'summary_index', 'memory_index']) {
+        await sql`insert into ${sql.table(name)} (${sql.ref(name)}) values ('delete-all')`.execute(database);
+      }
+      await indexAll(database, createTextIndex(database));
     },
   },
 };

@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest';
+import type { Storage } from '../../src/index.ts';
+import { createKit, HERE, NOW, THERE } from './store-kit.ts';
+
+export interface StoreUnderUpgrade {
+  open(): Promise<Storage>;
+  /** Runs statements on the closed store. */
+  run(statements: readonly string[]): Promise<void>;
+}
+
+/** What 0.1.0 did not have. The words of its index are cleared, so that finding something shows that they were made. */
+const BACK_TO_0_1_0 = [
+  'drop index conversation_heard',
+  'drop index conversation_maintained',
+  'alter table conversation drop column heard_id',
+  'alter table conversation drop column heard_at',
+  "delete from kysely_migration where name >= '0003'",
+];
+
+/** A store of an older version is brought up to date when it is opened. */
+export function upgradeContract(clearIndex: readonly string[], use: () => StoreUnderUpgrade): void {
+  it('brings the tables of 0.1.0 up to date, with all that is in them', async () => {
+    const { open, run } = use();
+    const old = await open();
+    const kit = createKit(old);
+    const { conversation } = await kit.say("l'hôtel du port", {}, { externalId: 'x1', at: NOW - 9 });
+    await kit.say('아들이 첼로를 배워요', {}, { externalId: 'x2', at: NOW - 5 });
+    await kit.say('deleted', {}, { externalId: 'x3', at: NOW });
+    await old.store.transcript.redact(conversation.id, { externalIds: ['x3'], now: NOW });
+    await kit.say('imported', { conversation: THERE }, { externalId: null });
+    await kit.compact(await kit.claim('maintenance', conversation.id), kit.summary(1, 1, { text: "l'hôtel" }), {
+      memories: [kit.inserting("Ada aime l'hôtel", [1])],
+    });
+    await old.store.close();
+    await run([...clearIndex, ...BACK_TO_0_1_0]);
+
+    const upgraded = await open();
+    const { store, search } = upgraded;
+    expect((await store.conversations.find(HERE))?.heard).toEqual({ externalId: 'x3', at: NOW });
+    expect((await store.conversations.find(THERE))?.heard).toBeNull();
+    const { id: conversationId } = conversation;
+    const find = async (text: string) =>
+      (await search.entries({ conversationId, text, limit: 9 })).map(({ seq }) => seq);
+    expect(await find('hôtel')).toEqual([1]);
+    expect(await find('아들은')).toEqual([2]);
+    expect(await find('deleted')).toEqual([]);
+    expect(await search.summaries({ conversationId, text: 'hôtel', limit: 9 })).toHaveLength(1);
+    await createKit(upgraded).say("l'hôtel encore");
+    expect((await find('hôtel')).toSorted()).toEqual([1, 4]);
+    await store.close();
+  });
+}

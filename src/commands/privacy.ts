@@ -71,7 +71,10 @@ async function show(call: Call): Promise<CommandReply> {
 }
 
 async function pause(call: Call): Promise<CommandReply> {
-  await createOptOut(call.parts.state).pause(personOf(call), call.parts.clock.now());
+  await createOptOut(call.parts.state).pause(
+    { ...personOf(call), name: call.invocation.author.name },
+    call.parts.clock.now(),
+  );
   return makeReply('Learning is paused', {
     text: `Nothing new will be remembered of you here. What is remembered already stays until you forget it (${typed(call, 'memory list about=me')}).`,
     tone: 'success',

@@ -18,8 +18,20 @@ export function limitFor(sourceTokens: number): number {
   return Math.floor(sourceTokens * (1 - MIN_PROGRESS));
 }
 
-const REFUSAL =
-  /^(?:i(?:'|’)?m sorry|i am sorry|sorry,|i (?:cannot|can(?:'|’)?t|am unable|won(?:'|’)?t|must decline)|as an ai\b|unfortunately,? i|es tut mir leid|ich kann (?:das|dir|ihnen|diese)|je suis désolé|je ne peux pas|lo siento|no puedo|mi dispiace|desculpe|抱歉|对不起|對不起|申し訳|죄송)/iu;
+/** How refusals begin, in the languages that are spoken most. In another language, what gives one away is that it is off topic. */
+const REFUSAL = new RegExp(
+  `^(?:${[
+    "i(?:'|’)?m (?:sorry|unable|not able)|i am (?:sorry|unable|not able)|sorry\\b|i (?:cannot|can(?:'|’)?t|won(?:'|’)?t|must decline)|as an ai\\b|unfortunately,? i",
+    '(?:es )?tut mir leid|leider kann ich|(?:das|dies(?:es|en)?|dabei|hier) kann ich|ich (?:kann|darf|werde) (?:das|dir|ihnen|diese|leider|dabei|nicht|hier)|entschuldig',
+    'je suis (?:vraiment )?désol|désol|je regrette|je ne (?:peux|suis|puis)|malheureusement,? je|excusez',
+    'lo (?:siento|lamento)|lamento|no (?:puedo|me es posible)|lamentablemente|mi (?:di)?spiace|non (?:posso|sono in grado)|purtroppo non',
+    'desculp|não (?:posso|consigo)|infelizmente|sinto muito|het spijt me|helaas kan ik|ik kan (?:dit|dat|je|u|hier)|tyvärr|jag kan (?:inte|tyvärr)|beklager|jeg kan (?:ikke|desværre)|desværre',
+    'przykro mi|przepraszam|niestety|nie mogę|üzgünüm|maalesef|özür|извин|к сожалению|прости|я не могу|вибач|на жаль|λυπάμαι|δυστυχώς',
+    'عذر|آسف|للأسف|لا أستطيع|לצערי|מצטער|क्षमा|माफ|xin lỗi|maaf|tiếc',
+    '很?抱歉|对不起|對不起|我(?:无法|無法|不能)|申し訳|すみません|できません|ごめん|죄송|미안',
+  ].join('|')})`,
+  'iu',
+);
 const ERROR =
   /^(?:\{\s*"?error\b|error\b|(?:internal )?server error|exception\b|traceback\b|\w*error:|http(?: error)? [45]\d\d|[45]\d\d[ :]|rate limit|too many requests|service unavailable|bad gateway|gateway time-?out|request timed out|upstream\b|insufficient[_ ]quota|invalid api key|unauthorized\b|<!doctype html|<html)/iu;
 /** Refusals and errors are short; a long text that opens with such words is a summary of a talk about them. */

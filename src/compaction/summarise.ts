@@ -2,8 +2,10 @@ import { StrataError } from '../domain/errors.ts';
 import type { MemoryCandidate } from '../memory/candidate.ts';
 import type { ToolSpec } from '../ports/model.ts';
 import type { RenderedPrompt } from '../prompts/variables.ts';
+import { visibleText } from '../util/foreign-text.ts';
 import { faultOf, identifiersKept, withoutForeignLinks } from './audit.ts';
 import { type Ask, ask, type Told } from './call.ts';
+import { contentFault } from './content-audit.ts';
 import { answerTokens, type Desk } from './job-context.ts';
 
 export interface SummaryTask {
@@ -58,7 +60,7 @@ async function attempt(desk: Desk, task: SummaryTask, strict: string): Promise<A
     maxOutputTokens: answerTokens(desk.windowTokens),
   });
   const { summary, problems } = told.answer;
-  const text = withoutForeignLinks(summary ?? '', task.source);
+  const text = withoutForeignLinks(visibleText(summary ?? ''), task.source);
   const { nonce, limitTokens } = task;
   const facts = {
     text,
@@ -68,7 +70,8 @@ async function attempt(desk: Desk, task: SummaryTask, strict: string): Promise<A
     nonce,
     prompt: told.prompt.text,
   };
-  return { told, text, fault: summary === null && problems[0] !== undefined ? problems[0] : faultOf(facts) };
+  const missing = summary === null ? (problems[0] ?? null) : null;
+  return { told, text, fault: missing ?? faultOf(facts) ?? contentFault(text, task.source) };
 }
 
 function draftOf(desk: Desk, task: SummaryTask, { text, told }: Attempt): Draft {

@@ -50,6 +50,8 @@ const sentences = {
     `${d.prefix ?? '/'}${d.command}: ${d.problem}. Usage: ${d.prefix ?? '/'}${d.usage}`,
   COMMAND_FORBIDDEN: (d: { command: string; needs: string } & CommandPlace) =>
     `${d.prefix ?? '/'}${d.command} is for ${d.needs}.`,
+  LEARNING_PAUSED: (d: { whose: string; remedy: string }) =>
+    `Nothing was remembered: ${d.whose} paused learning. ${d.remedy}`,
   TOOL_INPUT_INVALID: (d: { tool: string; problem: string }) =>
     `The input of tool ${d.tool} is not valid: ${d.problem}.`,
   TOOL_DUPLICATE: (d: { tool: string }) => `Two tools are named "${d.tool}". Give each tool its own name.`,

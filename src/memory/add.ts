@@ -3,9 +3,12 @@ import type { MemoryId } from '../domain/message.ts';
 import type { Memory, MemoryKind, MemoryState, NewMemory, Trust } from '../ports/memory-store.ts';
 import type { Services } from '../services.ts';
 import { MAX_STATEMENT } from './candidate.ts';
-import { cleanStatement, isImperative } from './clean.ts';
+import { cleanStatement } from './clean.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
+import { createOptOut } from './opt-out.ts';
+import { isOrder } from './orders.ts';
+import { mentionsName, peopleAt } from './people.ts';
 import type { Requester } from './permissions.ts';
 
 /** What a person asks to remember, in their own words. */
@@ -13,12 +16,14 @@ export interface Addition {
   readonly text: string;
   readonly kind?: MemoryKind;
   readonly importance?: number;
-  /** Whom it is about; null for nobody in particular. Default: the one who asks. */
-  readonly subject?: { readonly id: string | null; readonly name: string } | null;
+  /** Whom it is about; null for nobody in particular. Default: who is named in it, else the one who asks. */
+  readonly subject?: Subject;
   /** `global` is for the operator: readable everywhere. */
   readonly scope?: Memory['scope'];
   readonly by: Requester;
 }
+
+type Subject = { readonly id: string | null; readonly name: string } | null;
 
 export type AddResult =
   | { readonly kind: 'added'; readonly memory: Memory }
@@ -27,12 +32,13 @@ export type AddResult =
   /** Forgotten here before: it does not come back. */
   | { readonly kind: 'forgotten' };
 
-type AddServices = Pick<Services, 'store' | 'random' | 'clock' | 'events'>;
+type AddServices = Pick<Services, 'store' | 'state' | 'random' | 'clock' | 'events'>;
 
 export async function addMemory(services: AddServices, addition: Addition): Promise<AddResult> {
   const { store, clock } = services;
   const { by } = addition;
-  const memory = newMemoryOf(services, addition);
+  const memory = newMemoryOf(services, { ...addition, subject: await subjectFor(services, addition) });
+  await assertNobodyPaused(services, memory, by);
   const page = { reader: by.reader, fingerprints: [memory.fingerprint], limit: 10, offset: 0 };
   const known = (await store.memories.list(page)).find((other) => isSamePlace(other, memory));
   if (known) return { kind: 'known', memory: await confirm(services, known, addition) };
@@ -50,15 +56,26 @@ export async function addMemory(services: AddServices, addition: Addition): Prom
   return { kind: 'added', memory: saved };
 }
 
+/** Whom the statement names, of those who are here; else the one who asks, or nobody for the operator. */
+async function subjectFor({ store }: AddServices, { text, subject, by }: Addition): Promise<Subject> {
+  if (subject !== undefined) return subject;
+  const others = (await peopleAt(store, by.reader.place)).filter(({ id }) => id !== by.author.id);
+  const named = others.find(({ name }) => mentionsName(text, name));
+  if (named !== undefined) return { id: named.id, name: named.name };
+  return by.rights === 'operator' ? null : by.author;
+}
+
 /** Throws `USAGE` for what is no statement, `COMMAND_FORBIDDEN` for what is not theirs to say. */
-function newMemoryOf({ random, clock }: Pick<Services, 'random' | 'clock'>, addition: Addition): NewMemory {
-  const { by, scope = 'place' } = addition;
+function newMemoryOf(
+  { random, clock }: Pick<Services, 'random' | 'clock'>,
+  addition: Addition & { readonly subject: Subject },
+): NewMemory {
+  const { by, subject, scope = 'place' } = addition;
   const text = statementOf(addition.text);
   const isOperator = by.rights === 'operator';
   if (scope === 'global' && !isOperator)
     throw new StrataError('COMMAND_FORBIDDEN', { command: 'memory add', needs: 'operators' });
-  const kind = addition.kind ?? (isImperative(text) ? 'instruction' : 'fact');
-  const subject = addition.subject === undefined ? (isOperator ? null : by.author) : addition.subject;
+  const kind = addition.kind ?? (isOrder(text) ? 'instruction' : 'fact');
   const trust = isOperator ? 'operator' : subject?.id === by.author.id ? 'self' : 'other';
   const isGlobal = scope === 'global';
   return {
@@ -84,6 +101,21 @@ function newMemoryOf({ random, clock }: Pick<Services, 'random' | 'clock'>, addi
   };
 }
 
+/** Throws `LEARNING_PAUSED` when the statement is about somebody who paused learning, whoever says it. */
+export async function assertNobodyPaused(
+  { state }: Pick<Services, 'state'>,
+  memory: Pick<Memory, 'text' | 'subjectId' | 'subjectName'>,
+  { reader, author }: Requester,
+): Promise<void> {
+  const paused = await createOptOut(state).pausedIn(reader.workspace);
+  if (paused.holds(memory.subjectId) && memory.subjectId === author.id) {
+    throw new StrataError('LEARNING_PAUSED', { whose: 'you', remedy: 'To resume it, use the command privacy resume.' });
+  }
+  if (paused.holds(memory.subjectId) || paused.isNamedIn(`${memory.subjectName ?? ''}\n${memory.text}`)) {
+    throw new StrataError('LEARNING_PAUSED', { whose: 'a person it is about', remedy: 'Only they can resume it.' });
+  }
+}
+
 /** One clean line. Throws `USAGE` for what is empty or too long. */
 export function statementOf(text: string): string {
   const clean = cleanStatement(text, text);
@@ -92,7 +124,7 @@ export function statementOf(text: string): string {
 }
 
 /** Instructions bind everybody in a place: there they are for those who manage it. */
-function stateOf(kind: MemoryKind, trust: Trust, by: Requester): MemoryState {
+export function stateOf(kind: MemoryKind, trust: Trust, by: Requester): MemoryState {
   if (by.rights !== 'member' || by.reader.audience === 'dm') return 'active';
   return kind !== 'instruction' && trust === 'self' ? 'active' : 'candidate';
 }

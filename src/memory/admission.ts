@@ -77,21 +77,15 @@ async function withoutPaused(
   { conversation: { key } }: Judging,
   { accepted, refused }: { readonly accepted: readonly Statement[]; readonly refused: Refusal[] },
 ): Promise<readonly Statement[]> {
-  const learning = createOptOut(services.state);
-  const paused = new Map<string, boolean>();
-  const kept: Statement[] = [];
-  for (const statement of accepted) {
-    const people = [statement.memory.subjectId, ...statement.sources.map((entry) => entry.author?.id ?? null)];
-    let isPaused = false;
-    for (const authorId of people) {
-      if (authorId === null) continue;
-      if (!paused.has(authorId)) paused.set(authorId, await learning.isPaused({ conversation: key, authorId }));
-      isPaused ||= paused.get(authorId) === true;
-    }
-    if (isPaused) refused.push({ reason: 'a person paused learning about themself' });
-    else kept.push(statement);
-  }
-  return kept;
+  if (accepted.length === 0) return [];
+  const paused = await createOptOut(services.state).pausedIn(workspaceOf(key));
+  return accepted.filter(({ memory, sources }) => {
+    const ids = [memory.subjectId, ...sources.map((entry) => entry.author?.id ?? null)];
+    const concerns =
+      ids.some((id) => paused.holds(id)) || paused.isNamedIn(`${memory.subjectName ?? ''}\n${memory.text}`);
+    if (concerns) refused.push({ reason: 'a person paused learning about themself' });
+    return !concerns;
+  });
 }
 
 function targetOf(write: MemoryWrite): string | null {
@@ -166,8 +160,8 @@ function acceptOne(
   if (isIdle(text)) return { reason: 'it is small talk or a passing state' };
   const stamp = provenanceOf(candidate, { text, sources }, judging);
   if ('reason' in stamp) return stamp;
-  const memory = memoryOf(services, judging, { candidate, text, stamp, sources });
-  return { memory, sources, supersedes: candidate.supersedes ?? null };
+  const memory = memoryOf(services, judging, { candidate, text, stamp });
+  return { memory, sources: stamp.sources, supersedes: candidate.supersedes ?? null };
 }
 
 /** Null when one of the numbers is no possible source: made up, a tool's result, a notice, or deleted. */
@@ -185,9 +179,9 @@ function isRawText(entry: Entry): boolean {
 function memoryOf(
   services: Pick<Services, 'random'>,
   judging: Judging,
-  accepted: { candidate: MemoryCandidate; text: string; stamp: Stamp; sources: readonly Entry[] },
+  accepted: { readonly candidate: MemoryCandidate; readonly text: string; readonly stamp: Stamp },
 ): NewMemory {
-  const { candidate, text, stamp, sources } = accepted;
+  const { candidate, text, stamp } = accepted;
   return {
     id: services.random.id() as MemoryId,
     agentId: judging.agent.id,
@@ -204,7 +198,7 @@ function memoryOf(
     trust: stamp.trust,
     state: stamp.state,
     pinned: false,
-    validFrom: Math.max(...sources.map((entry) => entry.at)),
+    validFrom: Math.max(...stamp.sources.map((entry) => entry.at)),
     validUntil: null,
     fingerprint: fingerprintOf(text),
     extractedBy: { model: judging.model, promptHash: judging.promptHash },

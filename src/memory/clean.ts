@@ -1,9 +1,7 @@
 import { fold, wordsOf } from '../search/words.ts';
+import { oneLine } from '../util/foreign-text.ts';
 
 const URL = /(?:https?:\/\/|www\.)[^\s<>|)\]]+/giu;
-/** Orders to the reader of the memory, rather than statements. */
-const IMPERATIVE =
-  /^(?:please\s+|kindly\s+)?(?:always|never|ignore|disregard|forget|do not|don'?t|must|you (?:must|should|shall|will|have to|are to)|from now on|pretend|act as|respond|reply|answer|obey|override|execute|run|send|delete|reveal|follow)\b|\b(?:ignore|disregard|override)\b.{0,40}\b(?:instruction|rule|prompt|polic)|\bsystem prompt\b|^(?:the )?(?:assistant|bot|ai|model) (?:must|should|shall|has to|is to|will always|will never)\b/iu;
 const SMALL_TALK =
   /^(?:\S+ (?:said|says|wrote|greeted|thanked|replied|asked how|wished)\b.{0,40})?(?:hi|hello|hey|good (?:morning|evening|night|day)|thanks?(?: you)?|thank you|bye|goodbye|see you|how are you|you'?re welcome|lol|haha|ok(?:ay)?|cool|nice|great)?[\s\p{P}\p{S}]*$/iu;
 const GREETED =
@@ -14,19 +12,14 @@ const PASSING_WORDS = 9;
 const PASSING =
   /\b(?:is|was|feels?|felt|seems?|are|am)\b(?:\s+(?:a bit|a little|very|so|really|quite|just|currently|still))*\s+(?:tired|sleepy|hungry|thirsty|bored|busy|cold|hot|awake|online|offline|typing|back|here|away|ready|fine|good|okay|ok|happy|sad|well|late|early)(?:\s+(?:now|right now|today|tonight|at the moment|currently|again|this (?:morning|evening|afternoon)))*[\s.!]*$/iu;
 
-/** One line without control characters, and without links that its sources do not hold. */
+/** One line without invisible and control characters, and without links that its sources do not hold. */
 export function cleanStatement(text: string, sourceText: string): string {
-  const line = text.normalize('NFC').replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ');
-  return line
+  return oneLine(text.normalize('NFC'))
     .replace(URL, (url) => (sourceText.includes(url.replace(/[.,;:!?'"]+$/u, '')) ? url : ''))
     .replace(/\[([^\]]*)\]\(\s*\)/gu, '$1')
     .replace(/<\s*\|?\s*([^<>]*)>/gu, '$1')
     .replace(/\s+/gu, ' ')
     .trim();
-}
-
-export function isImperative(text: string): boolean {
-  return IMPERATIVE.test(text);
 }
 
 /** Nothing that anyone would want to know tomorrow. */

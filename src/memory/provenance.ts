@@ -1,8 +1,11 @@
 import { type Author, type Entry, textOf } from '../domain/message.ts';
 import type { MemoryState, Trust } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
+import { oneLine } from '../util/foreign-text.ts';
 import type { MemoryCandidate } from './candidate.ts';
-import { isImperative } from './clean.ts';
+import { type Grounding, groundingOf } from './grounding.ts';
+import { isOrder } from './orders.ts';
+import { mentionsName } from './people.ts';
 import { asksToRemember } from './remember-intent.ts';
 
 /** What code decides about a statement, and no model. */
@@ -10,6 +13,8 @@ export interface Stamp {
   readonly trust: Trust;
   readonly state: MemoryState;
   readonly subject: (Pick<Author, 'name'> & { readonly id: string | null }) | null;
+  /** Those of the cited messages that hold something of the statement. */
+  readonly sources: readonly Entry[];
 }
 
 /** A statement with the raw messages that it rests on. */
@@ -28,15 +33,19 @@ export function provenanceOf(
   },
 ): Stamp | { readonly reason: string } {
   const subject = subjectOf(candidate.about, said, context.entries);
-  const trust = trustOf(subject?.id ?? null, said.sources);
+  const names = peopleOf(context.entries).map((person) => person.name);
+  const grounding = groundingOf(said.text, { sources: said.sources, subjectName: subject?.name ?? '', names });
+  const isDirect = context.conversation.audience === 'dm';
+  const trust = trustOf(subject?.id ?? null, grounding, isDirect);
   const isInstruction = candidate.kind === 'instruction';
   if (isInstruction && trust === 'inferred') return { reason: 'no person gave this instruction' };
-  if (isImperative(said.text) && !isInstruction) return { reason: 'it is an order, not a statement' };
+  if (isOrder(said.text) && !isInstruction) return { reason: 'it is an order, not a statement' };
+  if (grounding.strength === 'absent') return { reason: 'none of its sources says it' };
   // In a DM only the person themself can be misled by what they said, about whomever it was.
-  const own = context.conversation.audience === 'dm' && isByOnePerson(said.sources);
+  const own = isDirect && isByOnePerson(grounding.carrying);
   const asked = isAskedFor(said.sources) && !isAboutMember(subject, trust);
   const entitled = own || (!isInstruction && (trust === 'self' || asked));
-  return { trust, state: entitled ? 'active' : 'candidate', subject };
+  return { trust, state: entitled ? 'active' : 'candidate', subject, sources: grounding.carrying };
 }
 
 /** A person said in so many words that it should be remembered. */
@@ -51,12 +60,15 @@ function isAboutMember(subject: Stamp['subject'], trust: Trust): boolean {
   return subject !== null && subject.id !== null && trust !== 'self';
 }
 
-/** The least trusted source decides. What the bot only repeated after a person does not lower it. */
-function trustOf(subjectId: string | null, sources: readonly Entry[]): Trust {
-  const people = sources.flatMap((entry) => (entry.role === 'user' && entry.author ? [entry.author] : []));
-  if (people.length === 0) return 'inferred';
+/**
+ * The least trusted source decides. What the bot only repeated after a person does not lower it. Nobody vouches for what
+ * they quote, and a hint is the model's own conclusion, except in a DM, where the person alone can be misled by it.
+ */
+function trustOf(subjectId: string | null, { carrying, strength }: Grounding, isDirect: boolean): Trust {
+  const people = carrying.flatMap((entry) => (entry.role === 'user' && entry.author ? [entry.author] : []));
+  if (people.length === 0 || (strength === 'hinted' && !isDirect)) return 'inferred';
   const own = subjectId !== null && people.every((author) => author.id === subjectId && author.kind === 'person');
-  return own ? 'self' : 'other';
+  return own && strength !== 'quoted' ? 'self' : 'other';
 }
 
 function isByOnePerson(sources: readonly Entry[]): boolean {
@@ -71,7 +83,7 @@ function isByOnePerson(sources: readonly Entry[]): boolean {
 function subjectOf(named: string | null | undefined, said: Said, entries: readonly Entry[]): Stamp['subject'] {
   const { text, sources } = said;
   const known = peopleOf(entries);
-  const about = named?.trim().replace(/^@/u, '');
+  const about = oneLine(named ?? '').replace(/^@/u, '');
   if (about) {
     const people = [...peopleOf(sources, 'authors'), ...known];
     return people.find((person) => isNamed(person, about)) ?? { id: null, name: about };
@@ -92,11 +104,4 @@ function peopleOf(entries: readonly Entry[], which: 'authors' | 'all' = 'all'): 
 
 function isNamed(person: Author, about: string): boolean {
   return person.id === about || person.name.toLowerCase() === about.toLowerCase();
-}
-
-function mentionsName(text: string, name: string): boolean {
-  return (
-    name.length > 1 &&
-    ` ${text.toLowerCase().replace(/[^\p{L}\p{N}\p{M}]+/gu, ' ')} `.includes(` ${name.toLowerCase()} `)
-  );
 }

@@ -12,11 +12,12 @@ import {
   type MemoryState,
 } from '../ports/memory-store.ts';
 import type { Services } from '../services.ts';
-import { type Addition, type AddResult, addMemory, statementOf } from './add.ts';
+import { type Addition, type AddResult, addMemory, assertNobodyPaused, statementOf, stateOf } from './add.ts';
 import { exportPerson, type PersonExport } from './export.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { planForget } from './forget.ts';
 import { isFaded, type Transition, transition } from './lifecycle.ts';
+import { isOrder } from './orders.ts';
 import { assertMayChange, type Requester } from './permissions.ts';
 import { assertReadable } from './policy.ts';
 
@@ -86,7 +87,7 @@ export interface OriginMessage {
   readonly text: string | null;
 }
 
-type MemoryServices = Pick<Services, 'store' | 'search' | 'random' | 'clock' | 'events'>;
+type MemoryServices = Pick<Services, 'store' | 'state' | 'search' | 'random' | 'clock' | 'events'>;
 
 /** A match far below the best is not what a person means by "forget that". */
 const FORGET_SHARE = 0.6;
@@ -107,11 +108,11 @@ export function createMemories(services: MemoryServices): Memories {
     why: (id, reader) => originOf(services, id, reader),
     edit: async (id, change, by) => {
       const text = change.text === undefined ? null : statementOf(change.text);
-      const worded = text === null ? {} : { text, fingerprint: fingerprintOf(text) };
+      if (text !== null) await assertNobodyPaused(services, { text, subjectId: null, subjectName: null }, by);
       return alter(id, {
         by,
         kind: 'edited',
-        change: () => ({ ...change, ...worded }),
+        change: (memory) => ({ ...change, ...(text === null ? {} : rewordedBy(memory, { ...change, text, by })) }),
         detail: { changed: Object.keys(change) },
       });
     },
@@ -176,6 +177,21 @@ async function originOf(services: MemoryServices, id: string, reader: MemoryRead
   }
   const replacedBy = memory.supersededBy === null ? null : await store.memories.find(memory.supersededBy);
   return { memory, sources, events: await store.memories.events(memory.id), replacedBy };
+}
+
+/** Who words a statement vouches for it: an order becomes an instruction, with the rights that giving one takes. */
+function rewordedBy(
+  memory: Memory,
+  { text, kind = memory.kind, by }: { readonly text: string; readonly kind?: MemoryKind; readonly by: Requester },
+): MemoryChange {
+  const trust = by.rights === 'operator' ? 'operator' : memory.subjectId === by.author.id ? 'self' : 'other';
+  const reworded = { text, fingerprint: fingerprintOf(text), trust } as const;
+  if (!isOrder(text) || kind === 'instruction') return reworded;
+  return {
+    ...reworded,
+    kind: 'instruction',
+    state: memory.state === 'active' ? stateOf('instruction', trust, by) : memory.state,
+  };
 }
 
 interface Alteration {

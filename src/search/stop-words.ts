@@ -54,3 +54,8 @@ function stopWordsOf(words: readonly string[]): ReadonlySet<string> {
 function wordsIn(text: string): ReadonlySet<string> {
   return new Set(text.split(/\s+/u));
 }
+
+/** Whether the folded word is one in any of the languages. */
+export function isStopWord(word: string): boolean {
+  return ENGLISH.has(word) || OTHERS.some((stops) => stops.has(word));
+}

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { StrataError } from '../domain/errors.ts';
+import type { Entry } from '../domain/message.ts';
 import { admitCandidates } from '../memory/admission.ts';
-import { candidateSchema } from '../memory/candidate.ts';
+import { candidateSchema, MIN_CANDIDATES } from '../memory/candidate.ts';
+import { groundingOf } from '../memory/grounding.ts';
 import { readerFor } from '../memory/policy.ts';
 import type { Memories } from '../memory/service.ts';
 import type { Memory, MemoryWrite } from '../ports/memory-store.ts';
@@ -10,21 +12,29 @@ import { defineTool, type Tool, type ToolContext } from './define.ts';
 
 /** Messages before the newest that a statement may rest on. */
 const SOURCES = 30;
+/** Memories that one turn may save, as many as one extraction. */
+const MAX_SAVED = MIN_CANDIDATES;
+const MAX_FOUND_SOURCES = 3;
+const MAX_COUNTED = 1000;
 const MAX_RECALLED = 10;
 
-export function createMemoryTools(services: Services, memories: Memories): readonly Tool[] {
+type MemoryToolServices = Pick<Services, 'store' | 'search' | 'state' | 'random' | 'clock' | 'events' | 'agents'>;
+
+export function createMemoryTools(services: MemoryToolServices, memories: Memories): readonly Tool[] {
   return [createSave(services), createRecall(services, memories)];
 }
 
-function createSave(services: Services): Tool {
+function createSave(services: MemoryToolServices): Tool {
+  const saved = createTurnCount();
   return defineTool({
     name: 'memory_save',
     description:
       'Remembers one statement of a person that will matter later. Not for small talk, guesses or what is known already.',
     input: candidateSchema.pick({ kind: true, text: true, about: true, sources: true }),
     async run(candidate, context) {
+      if (!saved.take(context)) return { saved: false, reason: `one turn may save ${MAX_SAVED} memories, no more` };
       const judging = await judgingOf(services, context);
-      const sources = candidate.sources.length > 0 ? candidate.sources : [context.readUpto];
+      const sources = candidate.sources.length > 0 ? candidate.sources : sourcesFor(candidate.text, judging.entries);
       const { writes, refused } = await admitCandidates(services, {
         ...judging,
         candidates: [{ ...candidate, sources, importance: null, supersedes: null }],
@@ -40,7 +50,37 @@ function createSave(services: Services): Tool {
   });
 }
 
-async function judgingOf(services: Services, context: ToolContext) {
+/** The messages that say it, and the newest one, which may ask for it. */
+function sourcesFor(text: string, entries: readonly Entry[]): number[] {
+  const people = entries.filter((entry) => entry.role === 'user' && entry.redactedAt === null);
+  const newest = people.at(-1);
+  const saying = people.filter(
+    (entry) => groundingOf(text, { sources: [entry], subjectName: '', names: [] }).strength === 'said',
+  );
+  return [...new Set([...saying.slice(-MAX_FOUND_SOURCES), ...(newest === undefined ? [] : [newest])])].map(
+    ({ seq }) => seq,
+  );
+}
+
+/** Counts per turn, of the turns that run: a conversation has one at a time. */
+function createTurnCount() {
+  const counts = new Map<number, { readonly readUpto: number; readonly count: number }>();
+  return {
+    /** False when the turn has had its share. */
+    take({ conversationId, readUpto }: ToolContext): boolean {
+      const known = counts.get(conversationId);
+      const count = known?.readUpto === readUpto ? known.count : 0;
+      if (count >= MAX_SAVED) return false;
+      counts.delete(conversationId);
+      counts.set(conversationId, { readUpto, count: count + 1 });
+      const oldest = counts.keys().next().value;
+      if (counts.size > MAX_COUNTED && oldest !== undefined) counts.delete(oldest);
+      return true;
+    },
+  };
+}
+
+async function judgingOf(services: MemoryToolServices, context: ToolContext) {
   const { conversationId, readUpto } = context;
   const conversation = await services.store.conversations.get(conversationId);
   if (conversation === null) throw new StrataError('CONVERSATION_UNKNOWN', { key: context.conversation });
@@ -66,7 +106,7 @@ function stateAfter(write: MemoryWrite | undefined): string {
   return write.memory.state;
 }
 
-function createRecall(services: Services, memories: Memories): Tool {
+function createRecall(services: MemoryToolServices, memories: Memories): Tool {
   return defineTool({
     name: 'memory_recall',
     description: 'Looks up what is remembered here.',
@@ -87,7 +127,7 @@ function createRecall(services: Services, memories: Memories): Tool {
   });
 }
 
-function agentOf({ agents }: Services, { agentId, conversation }: ToolContext) {
+function agentOf({ agents }: Pick<Services, 'agents'>, { agentId, conversation }: ToolContext) {
   return agents.agent(agentId) ?? agents.agentFor(conversation);
 }
 

@@ -104,7 +104,7 @@ export const faithful: Script = (request) => {
   const transcript = transcriptIn(request);
   const facts = [...new Set(transcript.match(/FACT [^.\n]*\./gu) ?? [])];
   if (request.purpose === 'extract') return { calls: memoriesOf(transcript) };
-  const summary = `People talked. ${facts.join(' ')}`;
+  const summary = `People talked about the river and the garden. ${facts.join(' ')}`;
   if (request.purpose === 'condense') return { text: summary };
   return { calls: [{ tool: 'summary_save', input: { summary } }, ...memoriesOf(transcript)] };
 };

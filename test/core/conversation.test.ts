@@ -236,7 +236,7 @@ describe('a conversation while it is summarised', () => {
       const input = { kind: 'instruction', text: 'Ask before you delete anything.', sources: [1] };
       return {
         calls: [
-          { tool: 'summary_save', input: { summary: 'They agreed.' } },
+          { tool: 'summary_save', input: { summary: 'Ada wants to be asked before anything is deleted.' } },
           { tool: 'memory_save', input },
         ],
       };
@@ -271,7 +271,7 @@ describe('a conversation while it is summarised', () => {
       const saved = isThere ? [remembering([1])] : [];
       if (request.purpose === 'extract') return { calls: saved };
       if (request.messages.length === 1) await door.pass();
-      const summary = isThere ? `They talked. ${text}` : 'They talked.';
+      const summary = isThere ? `Ada talked. ${text}` : 'Ada talked.';
       return { calls: [{ tool: 'summary_save', input: { summary } }, ...saved] };
     };
     await using world = await botWith((_request, { count }) => ({ text: filler(60, count) }), { summarise });

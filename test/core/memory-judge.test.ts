@@ -27,7 +27,7 @@ describe('judging', () => {
   it('keeps what one says about another only as a candidate in a channel', async () => {
     await using world = await openWorld();
     await world.say('I am here', { key: general });
-    await world.say('Ada is allergic to nuts', { by: bob, key: general });
+    await world.say('Ada is allergic to nuts and hates every sort of pear', { by: bob, key: general });
     await world.learn([{ text: 'Ada is allergic to nuts', about: 'Ada', sources: [2] }], { key: general });
     await world.learn([{ text: 'Ada hates every sort of pear', sources: [2] }], { key: general });
     expect(await kinds(world, general)).toEqual([
@@ -46,7 +46,7 @@ describe('judging', () => {
 
   it('takes its sources from raw messages of the range alone', async () => {
     await using world = await openWorld();
-    await world.say('Look it up');
+    await world.say('Look up who owns the white boat');
     const call = { callId: 'c1', tool: 'web' } as const;
     await world.answer('', { parts: [{ kind: 'tool-call', ...call, input: {} }] });
     await world.append(
@@ -122,7 +122,7 @@ describe('judging', () => {
     'Ada thanked nobody in her thesis, on purpose, as a protest',
   ])('does not take a statement for small talk: %s', async (text) => {
     await using world = await openWorld();
-    await world.say('some words that are a source');
+    await world.say(text);
     const { writes, refused } = await world.judge([{ text }]);
     expect(writes.length + refused.filter(({ reason }) => reason.includes('small talk')).length).toBe(1);
   });
@@ -138,7 +138,7 @@ describe('judging', () => {
 
   it('takes at most twelve statements of one answer, the most important ones', async () => {
     await using world = await openWorld();
-    await world.say('a long story');
+    await world.say('a long story of a boat in a harbour');
     const names = 'alpha beta gamma delta epsilon zeta eta theta iota kappa lambda omicron sigma tau omega'.split(' ');
     const many = names.map((name, index) => ({
       text: `Ada owns the boat ${name} in harbour ${name}`,
@@ -152,11 +152,11 @@ describe('judging', () => {
 
   it('counts only what is new: twelve known statements do not crowd out the thirteenth', async () => {
     await using world = await openWorld();
-    await world.say('a long story');
+    await world.say('a long story of a boat in a harbour');
     const names = 'alpha beta gamma delta epsilon zeta eta theta iota kappa lambda omicron'.split(' ');
     const known = names.map((name) => ({ text: `Ada owns the boat ${name} in harbour ${name}`, importance: 0.9 }));
     await world.learn(known);
-    await world.say('and I bought one more');
+    await world.say('and I bought one more boat for that harbour, and sold the house in Bergen');
     const again = known.map((one) => ({ ...one, sources: [2] }));
     const { writes } = await world.judge([
       ...again,
@@ -169,7 +169,7 @@ describe('judging', () => {
 
   it('takes more from a long range: one for every second message', async () => {
     await using world = await openWorld();
-    for (let index = 0; index < 40; index++) await world.say(`part ${index} of a long story`);
+    for (let index = 0; index < 40; index++) await world.say(`part ${index}: boats ${index} and harbours`);
     const many = Array.from({ length: 25 }, (_, index) => ({ text: `Ada owns boat ${index} in harbour ${index}` }));
     expect((await world.judge(many)).writes).toHaveLength(20);
   });
@@ -177,7 +177,7 @@ describe('judging', () => {
   it('remembers nobody who paused learning', async () => {
     await using world = await openWorld();
     await world.say('I collect stamps from Peru', { key: general });
-    await createOptOut(world.state).pause({ conversation: general, authorId: ada.id }, 1);
+    await createOptOut(world.state).pause({ conversation: general, authorId: ada.id, name: ada.name }, 1);
     const proposal = { text: 'Ada collects stamps from Peru', about: 'Ada' };
     expect((await world.judge([proposal], { key: general })).writes).toEqual([]);
   });

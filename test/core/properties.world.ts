@@ -615,7 +615,7 @@ function parked(where: Set<() => void>, signal: AbortSignal): Promise<void> {
 function summaryOf(request: ModelRequest, mood: Mood): Said {
   const transcript = transcriptIn(request);
   const facts = [...new Set(transcript.match(FACTS) ?? [])].slice(0, 12);
-  const summary = `People talked about ${facts.join(', ') || 'the weather'}.`;
+  const summary = `In 2026 Ada, Bob and the assistant talked about ${facts.join(', ') || 'the weather'}.`;
   if (request.purpose === 'condense' || mood === 'talks') return { text: summary };
   const lines = transcript.split(/\n(?=\[#)/u);
   const calls = lines.flatMap((line) => {

@@ -1,0 +1,112 @@
+import { type Entry, textOf } from '../domain/message.ts';
+import { fold, wordsOf } from '../search/words.ts';
+import { meaningOf } from './fingerprint.ts';
+
+/**
+ * How much of a statement its source must say for the statement to count as said. Of 1,210 facts that a model took from
+ * LoCoMo, 90 % reach it with the messages they cite, and 3 % with a message of another day.
+ */
+const MIN_SHARE = 0.3;
+/** A quotation of fewer words is a title or an emphasis of the speaker's own. */
+const MIN_QUOTED_WORDS = 4;
+const MAX_NAME = 64;
+
+export interface Grounding {
+  /** The sources that hold something of the statement. */
+  readonly carrying: readonly Entry[];
+  /** `said`: by the authors themselves. `quoted`: by somebody whom they quote. `hinted`: too little of it to tell. */
+  readonly strength: 'said' | 'quoted' | 'hinted' | 'absent';
+}
+
+interface Cited {
+  readonly sources: readonly Entry[];
+  /** Whom the statement is about; a name alone grounds nothing. */
+  readonly subjectName: string;
+  /** Everybody who may be quoted. */
+  readonly names: readonly string[];
+}
+
+/** Whether the messages that a statement cites say it. Compares words, so a paraphrase counts as a hint. */
+export function groundingOf(statement: string, { sources, subjectName, names }: Cited): Grounding {
+  const people = [subjectName, ...sources.map(({ author }) => author?.name ?? '')];
+  const wanted = meaningOf(statement).difference(meaningOf(people.join('\n')));
+  if (wanted.size === 0) return { carrying: sources, strength: 'said' };
+  const shareIn = (texts: readonly string[]) => wanted.intersection(meaningOf(texts.join('\n'))).size / wanted.size;
+  const carrying = sources.filter((entry) => shareIn([textOf(entry.parts)]) > 0);
+  if (carrying.length === 0) {
+    const isComparable = sources.some((entry) => sharesScript(statement, textOf(entry.parts)));
+    return isComparable ? { carrying, strength: 'absent' } : { carrying: sources, strength: 'hinted' };
+  }
+  if (shareIn(carrying.map((entry) => ownWords(entry, names))) >= MIN_SHARE) return { carrying, strength: 'said' };
+  const isThere = shareIn(carrying.map((entry) => textOf(entry.parts))) >= MIN_SHARE;
+  return { carrying, strength: isThere ? 'quoted' : 'hinted' };
+}
+
+/** The text without quoted lines, longer quotations, and lines that are put into somebody else's mouth. */
+function ownWords({ parts, author }: Entry, names: readonly string[]): string {
+  const others = new Set(names.map(fold));
+  others.delete(fold(author?.name ?? ''));
+  const lines = textOf(parts).split('\n');
+  return lines
+    .filter((line) => !isQuotedLine(line, others))
+    .map(withoutQuotations)
+    .join('\n');
+}
+
+function isQuotedLine(line: string, others: ReadonlySet<string>): boolean {
+  const text = line.trimStart();
+  if (text.startsWith('>')) return true;
+  const colon = text.slice(0, MAX_NAME + 1).search(/[:：]/u);
+  return colon > 0 && others.has(fold(text.slice(0, colon).replaceAll('@', '').trim()));
+}
+
+const CLOSING = new Map([
+  ['"', '"'],
+  ['“', '”'],
+  ['„', '“'],
+  ['«', '»'],
+  ['「', '」'],
+  ['『', '』'],
+]);
+
+function withoutQuotations(line: string): string {
+  const kept: string[] = [];
+  // For each mark the place from which on it is known to be missing: no part of the line is looked through twice.
+  const missing = new Set<string>();
+  let from = 0;
+  for (let at = 0; at < line.length; at += 1) {
+    const closing = CLOSING.get(line[at] ?? '');
+    if (closing === undefined || missing.has(closing)) continue;
+    const end = line.indexOf(closing, at + 1);
+    if (end < 0) missing.add(closing);
+    if (end < 0) continue;
+    if (isLong(line.slice(at + 1, end))) {
+      kept.push(line.slice(from, at));
+      from = end + 1;
+    }
+    at = end;
+  }
+  return [...kept, line.slice(from)].join(' ');
+}
+
+function isLong(quotation: string): boolean {
+  return quotation.length > 40 || wordsOf(quotation).length >= MIN_QUOTED_WORDS;
+}
+
+const SCRIPTS = [
+  /\p{sc=Latin}/u,
+  /\p{sc=Cyrillic}/u,
+  /\p{sc=Greek}/u,
+  /\p{sc=Arabic}/u,
+  /\p{sc=Hebrew}/u,
+  /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]/u,
+  /\p{sc=Hang}/u,
+  /\p{sc=Deva}/u,
+  /\p{sc=Thai}/u,
+];
+
+/** Texts in different scripts have no words in common, whatever they say. */
+function sharesScript(a: string, b: string): boolean {
+  const known = SCRIPTS.filter((script) => script.test(a));
+  return known.length === 0 || known.some((script) => script.test(b));
+}

@@ -1,0 +1,139 @@
+import { fold, wordsOf } from '../search/words.ts';
+import { oneLine } from '../util/foreign-text.ts';
+import * as words from './order-words.ts';
+
+/** Letters of other alphabets that look like Latin ones: each pair is the letter and what it passes for. */
+const LOOKALIKES = new Map(
+  'аa еe оo рp сc уy хx кk мm тt іi јj ѕs ԁd һh ԛq ԝw ѵv ԍg αa οo ρp νv ιi κk τt υu εe χx γy ηn ωw ɑa ɡg ıi łl øo đd'
+    .split(' ')
+    .map((pair) => [pair.slice(0, -1), pair.slice(-1)] as const),
+);
+/** Beyond, a sentence is not looked at: what it is shows in its first words. */
+const HEAD_LENGTH = 160;
+/** No order in any of the languages is shorter. */
+const MIN_SENTENCE = 4;
+/** An override may follow so many words, as in "from this moment on, ignore …". */
+const LEAD_WORDS = 4;
+/** Words between the verb and the noun of "ignore all of the previous instructions". */
+const REACH = 6;
+
+const ASCII = /^[\t\n\r -~]*$/;
+
+function bare(text: string): string {
+  return ASCII.test(text) ? text.toLowerCase() : fold(text).normalize('NFD').replace(/\p{M}/gu, '');
+}
+
+function latin(text: string): string {
+  return text.replace(/[^ -~]/gu, (letter) => LOOKALIKES.get(letter) ?? letter);
+}
+
+type Phrases = ReadonlyMap<string, readonly (readonly string[])[]>;
+
+interface Dictionary {
+  readonly polite: ReadonlySet<string>;
+  readonly openers: ReadonlySet<string>;
+  readonly openings: Phrases;
+  readonly readers: ReadonlySet<string>;
+  readonly obligations: Phrases;
+  readonly articles: ReadonlySet<string>;
+  readonly revoking: RegExp;
+  readonly rules: RegExp;
+  readonly claims: Phrases;
+}
+
+/** Text is read twice: as it is written, and with lookalikes taken for Latin letters. The words are spelt the same way. */
+const AS_WRITTEN = dictionaryOf(bare);
+const AS_LATIN = dictionaryOf((text) => latin(bare(text)));
+
+function dictionaryOf(spell: (text: string) => string): Dictionary {
+  const set = (entries: readonly string[]) => new Set(entries.map(spell));
+  const beginnings = (entries: readonly string[]) => new RegExp(`^(?:${entries.map(spell).join('|')})`, 'u');
+  const phrases = (entries: readonly string[]): Phrases =>
+    Map.groupBy(
+      entries.map((entry) => spell(entry).split(' ')),
+      ([first = '']) => first,
+    );
+  return {
+    polite: set(words.POLITE),
+    openers: set(words.OPENERS),
+    openings: phrases(words.OPENING_PHRASES),
+    readers: set(words.READERS),
+    obligations: phrases(words.OBLIGATIONS),
+    articles: set(words.ARTICLES),
+    revoking: beginnings(words.REVOKING),
+    rules: beginnings(words.RULES),
+    claims: phrases(words.CLAIMS),
+  };
+}
+
+/** Whether a statement is an order to its reader instead. */
+export function isOrder(text: string): boolean {
+  const line = oneLine(text).normalize('NFKC');
+  if (words.UNSPACED_ORDERS.some((order) => line.includes(order)) || revokesUnspaced(line)) return true;
+  return readings(line).some(([said, dictionary]) => {
+    const opens = dictionary.openers.has(said[0] ?? '') || obliges(said, dictionary);
+    return opens || revokes(said, dictionary) || said.some((_, at) => hasPhrase(said, at, dictionary.claims));
+  });
+}
+
+/** Whether a text speaks to whoever reads it: it lifts rules, claims to be the system, or tells the bot what it must do. */
+export function commandsReader(text: string): boolean {
+  return sentencesOf(text.normalize('NFKC')).some((sentence) => {
+    if (revokesUnspaced(sentence.slice(0, 4 * LEAD_WORDS))) return true;
+    return readings(oneLine(sentence)).some(
+      ([said, dictionary]) =>
+        obliges(said, dictionary) || revokes(said, dictionary, LEAD_WORDS) || hasPhrase(said, 0, dictionary.claims),
+    );
+  });
+}
+
+/** The heads of sentences, and of what follows a colon. What opens with a quotation mark is reported, not said. */
+function sentencesOf(text: string): readonly string[] {
+  return text
+    .split(/[.!?:;\n\r\u2028\u2029。！？：；…]/u)
+    .map((sentence) => sentence.slice(0, HEAD_LENGTH).trim())
+    .filter((sentence) => sentence.length >= MIN_SENTENCE && !/^["'“”„«»‘‚「『《>]/u.test(sentence));
+}
+
+type Reading = readonly [said: readonly string[], dictionary: Dictionary];
+
+function readings(line: string): readonly Reading[] {
+  const written = bare(line);
+  const latinised = latin(written);
+  const asWritten = readingOf(written, AS_WRITTEN);
+  return latinised === written ? [asWritten] : [asWritten, readingOf(latinised, AS_LATIN)];
+}
+
+function readingOf(text: string, dictionary: Dictionary): Reading {
+  const said = wordsOf(text.replace(/['’ʼ]/gu, ' '));
+  const first = said.findIndex((word) => !dictionary.polite.has(word));
+  return [first < 0 ? [] : said.slice(first), dictionary];
+}
+
+/** "You must …", "from now on …", "the assistant has to …". */
+function obliges(said: readonly string[], { openings, readers, obligations, articles }: Dictionary): boolean {
+  if (hasPhrase(said, 0, openings)) return true;
+  const reader = articles.has(said[0] ?? '') ? 1 : 0;
+  return readers.has(said[reader] ?? '') && hasPhrase(said, reader + 1, obligations);
+}
+
+function hasPhrase(said: readonly string[], at: number, phrases: Phrases): boolean {
+  const candidates = phrases.get(said[at] ?? '') ?? [];
+  return candidates.some((phrase) => phrase.every((word, index) => said[at + index] === word));
+}
+
+/** "Ignore … instructions", with the verb among the first `lead` words. */
+function revokes(said: readonly string[], { revoking, rules }: Dictionary, lead = said.length): boolean {
+  for (let at = 0; at < Math.min(lead, said.length); at += 1) {
+    if (!revoking.test(said[at] ?? '')) continue;
+    if (said.slice(at + 1, at + 1 + REACH).some((word) => rules.test(word))) return true;
+  }
+  return false;
+}
+
+function revokesUnspaced(line: string): boolean {
+  return (
+    words.UNSPACED_REVOKING.some((verb) => line.includes(verb)) &&
+    words.UNSPACED_RULES.some((noun) => line.includes(noun))
+  );
+}

@@ -32,6 +32,10 @@ const READ_MESSAGES = 8;
 const READ_CHARACTERS = 2000;
 /** A match far below the best one is chance. */
 const MIN_MATCH = 0.25;
+/** How much further the index is searched where one person's memories fill its answer. */
+const LOOK_FURTHER = 4;
+/** Of the places, what the memories of one person may take while those of others wait. */
+const AUTHOR_SHARE = 0.5;
 /** What is known of the speaker stands there unasked only if it says who they are or how they want it. */
 const UNASKED = 3;
 const UNASKED_KINDS: readonly MemoryKind[] = ['identity', 'preference'];
@@ -50,7 +54,7 @@ export async function recallFor(services: Recalling, request: RecallRequest): Pr
   const waiting = waitingMessages(request);
   const proposed = await propose(services, reader, { waiting, limit });
   const foci = waiting.map(focusOf);
-  const chosen = choose(proposed, { snapshot, foci, limit, now: services.clock.now() });
+  const chosen = choose(proposed, { snapshot, waiting, foci, limit, now: services.clock.now() });
   if (chosen.length === 0) return null;
   return {
     key: 'memories',
@@ -124,46 +128,103 @@ async function propose(
     .join('\n')
     .slice(-READ_CHARACTERS);
   const speaker = waiting.at(-1)?.author?.id;
-  const hits = await services.search.memories({ reader, text, limit: limit * PROPOSED });
-  const recall = { ids: hits.map((hit) => hit.id), subjectId: speaker ?? null, kinds: UNASKED_KINDS };
-  const query = { reader, states: ['active'], recall, limit: hits.length + BESIDES, offset: 0 } as const;
-  return { memories: await services.store.memories.list(query), hits };
+  const proposal = async (count: number): Promise<Proposed> => {
+    const hits = await services.search.memories({ reader, text, limit: count });
+    const recall = { ids: hits.map((hit) => hit.id), subjectId: speaker ?? null, kinds: UNASKED_KINDS };
+    const query = { reader, states: ['active'], recall, limit: hits.length + BESIDES, offset: 0 } as const;
+    return { memories: await services.store.memories.list(query), hits };
+  };
+  const proposed = await proposal(limit * PROPOSED);
+  const isFull = reader.audience !== 'dm' && proposed.hits.length === limit * PROPOSED;
+  return isFull && isFlooded(proposed) ? proposal(limit * PROPOSED * LOOK_FURTHER) : proposed;
+}
+
+/** One person's memories fill more of the index's answer than they may take of the view. */
+function isFlooded({ memories, hits }: Proposed): boolean {
+  const counts = new Map<string | null, number>();
+  for (const memory of memories) counts.set(authorOf(memory), (counts.get(authorOf(memory)) ?? 0) + 1);
+  return [...counts].some(([author, count]) => author !== null && count > hits.length * AUTHOR_SHARE);
+}
+
+function authorOf({ sources, subjectId }: Memory): string | null {
+  return sources.find(({ authorId }) => authorId !== null)?.authorId ?? subjectId;
 }
 
 interface Choice {
   readonly snapshot: ContextSnapshot;
+  readonly waiting: readonly Entry[];
   readonly foci: readonly Focus[];
   readonly limit: number;
   readonly now: number;
 }
 
-/** Pure: best first, each statement once, without what stands in the visible tail anyway. */
+interface Candidate {
+  readonly memory: Memory;
+  /** By the best hit's score, 0..1. */
+  readonly match: number;
+  readonly isPinned: boolean;
+  readonly score: number;
+}
+
+/**
+ * Pure: what matches before what is pinned, best first, each statement once, without what stands in the visible tail
+ * anyway. Nobody who is not part of the talk takes more than their share, as long as others have something to say.
+ */
 function choose({ memories, hits }: Proposed, choice: Choice): readonly Memory[] {
+  const isNew = createDistinct();
+  const share = Math.ceil(choice.limit * AUTHOR_SHARE);
+  const counts = new Map<string, number>();
+  const [first, rest]: [Candidate[], Candidate[]] = [[], []];
+  for (const candidate of rank(memories, hits, choice)) {
+    if (first.length >= choice.limit) break;
+    if (!isNew(candidate.memory.text)) continue;
+    const author = limitedAuthor(candidate.memory, choice);
+    const count = author === null ? 0 : (counts.get(author) ?? 0);
+    if (author !== null) counts.set(author, count + 1);
+    (count < share ? first : rest).push(candidate);
+  }
+  return [...first, ...rest].slice(0, choice.limit).map(({ memory }) => memory);
+}
+
+function rank(memories: readonly Memory[], hits: readonly MemoryHit[], choice: Choice): readonly Candidate[] {
   const best = Math.max(...hits.map((hit) => hit.score), Number.EPSILON);
   const match = new Map(hits.map((hit) => [hit.id, hit.score / best]));
   const ranked = memories
     .filter((memory) => memory.kind !== 'instruction' && isRecallable(memory, choice.now))
-    .filter((memory) => memory.pinned || !isVisible(memory, choice))
-    .map((memory) => ({ memory, match: match.get(memory.id) ?? 0 }))
+    .map((memory) => ({ memory, match: match.get(memory.id) ?? 0, isPinned: isPinnedFor(memory, choice) }))
+    .filter(({ memory, isPinned }) => isPinned || !isVisible(memory, choice))
     .map((candidate) => ({ ...candidate, score: scoreOf(candidate, choice) }))
-    .sort((a, b) => b.score - a.score || (a.memory.id < b.memory.id ? -1 : 1));
-  const chosen: Memory[] = [];
-  const isNew = createDistinct();
-  let unasked = 0;
-  for (const { memory, match: matched } of ranked) {
-    if (chosen.length >= choice.limit) break;
-    if (matched < MIN_MATCH && !memory.pinned) {
-      if (!UNASKED_KINDS.includes(memory.kind) || unasked >= UNASKED) continue;
-      unasked += 1;
-    }
-    if (isNew(memory.text)) chosen.push(memory);
-  }
-  return chosen;
+    .sort(
+      (a, b) => Number(matches(b)) - Number(matches(a)) || b.score - a.score || (a.memory.id < b.memory.id ? -1 : 1),
+    );
+  const unasked = ranked.filter((candidate) => isUnasked(candidate)).slice(0, UNASKED);
+  return ranked.filter((candidate) => matches(candidate) || candidate.isPinned || unasked.includes(candidate));
 }
 
-function scoreOf({ memory, match }: { readonly memory: Memory; readonly match: number }, choice: Choice): number {
+function matches({ match }: Pick<Candidate, 'match'>): boolean {
+  return match >= MIN_MATCH;
+}
+
+function isUnasked({ memory, match, isPinned }: Candidate): boolean {
+  return match < MIN_MATCH && !isPinned && UNASKED_KINDS.includes(memory.kind);
+}
+
+/** A pin on what is about a person counts where that person speaks; in a DM every pin is the person's own. */
+function isPinnedFor({ pinned, subjectId }: Memory, { snapshot, waiting }: Choice): boolean {
+  if (!pinned || subjectId === null || snapshot.conversation.audience === 'dm') return pinned;
+  return waiting.some((entry) => entry.author?.id === subjectId);
+}
+
+/** Who said it, where they may only have their share: not in a DM, and not for those who speak or are asked about. */
+function limitedAuthor(memory: Memory, { snapshot, foci }: Choice): string | null {
+  const author = authorOf(memory);
+  if (author === null || snapshot.conversation.audience === 'dm') return null;
+  return foci.some(({ people }) => people.has(author)) ? null : author;
+}
+
+function scoreOf({ memory, match, isPinned }: Omit<Candidate, 'score'>, choice: Choice): number {
   const asked = Math.max(0, ...choice.foci.map((focus) => boostOf(focus, memory))) / MAX_FOCUS;
-  const boost = MAX_BOOST * asked + (memory.pinned ? MAX_BOOST : 0);
+  const boost = MAX_BOOST * asked + (isPinned ? MAX_BOOST : 0);
   return 0.65 * match + 0.2 * weightOf(memory, choice.now) + Math.min(MAX_BOOST, boost);
 }
 

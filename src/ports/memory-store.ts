@@ -64,6 +64,8 @@ export interface MemorySource {
   readonly seq: number;
   /** The platform's message id; null for what has none. */
   readonly externalId: string | null;
+  /** Who said it; null for the bot. */
+  readonly authorId: string | null;
 }
 
 /** Who asks: every read names the place and audience it answers to. */
@@ -107,7 +109,7 @@ export interface MemoryList {
   /** Only these, as far as they are readable. */
   readonly ids?: readonly MemoryId[];
   readonly fingerprints?: readonly string[];
-  /** What a recall considers, in one query: these, the pinned ones, and those of the kinds about the person. */
+  /** What a recall considers, these first: then what is pinned for everybody or for the person, and those of the kinds about them. */
   readonly recall?: {
     readonly ids: readonly MemoryId[];
     readonly subjectId: string | null;

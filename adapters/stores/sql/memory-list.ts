@@ -37,7 +37,7 @@ function withPaddedRecall(list: MemoryList): MemoryList {
 function prepareList(engine: SqlEngine, list: MemoryList) {
   return {
     some: prepare((p: Parameter<ListValues>) => filtered(engine, list, p).limit(p('limit'))),
-    ordered: prepare((p: Parameter<ListValues>) => ordered(filtered(engine, list, p), p)),
+    ordered: prepare((p: Parameter<ListValues>) => ordered(filtered(engine, list, p), list, p)),
   };
 }
 
@@ -97,7 +97,7 @@ function filtered({ query }: SqlEngine, list: MemoryList, p: Parameter<ListValue
   if (kinds) select = select.where('kind', 'in', kinds);
   if (states) select = select.where('state', 'in', states);
   if (list.subjectId !== undefined) select = select.where('subject_id', '=', p('subjectId'));
-  if (list.recall) select = select.where(considered(list.recall, p));
+  if (list.recall) select = select.where(considered(list.recall, list.reader, p));
   const idsOf = ids?.map((_, index) => p(`id.${index}`));
   if (idsOf) select = select.where('id', 'in', idsOf);
   const printsOf = fingerprints?.map((_, index) => p(`fingerprint.${index}`));
@@ -105,8 +105,14 @@ function filtered({ query }: SqlEngine, list: MemoryList, p: Parameter<ListValue
   return select;
 }
 
-function ordered(select: ReturnType<typeof filtered>, p: Parameter<ListValues>) {
-  return select
+/** Of what a recall considers, its own ids are never crowded out by pins. */
+function ordered(select: ReturnType<typeof filtered>, { recall }: MemoryList, p: Parameter<ListValues>) {
+  const recalled = recall?.ids.map((_, index) => p(`recalled.${index}`)) ?? [];
+  const wantedFirst =
+    recalled.length === 0
+      ? select
+      : select.orderBy((where) => where.case().when('id', 'in', recalled).then(0).else(1).end());
+  return wantedFirst
     .orderBy('pinned', 'desc')
     .orderBy('importance', 'desc')
     .orderBy('created_at', 'desc')
@@ -117,12 +123,17 @@ function ordered(select: ReturnType<typeof filtered>, p: Parameter<ListValues>) 
 
 function considered(
   { ids, subjectId, kinds }: NonNullable<MemoryList['recall']>,
+  { audience }: MemoryList['reader'],
   p: Parameter<ListValues>,
 ): Expression<SqlBool> {
   const where = expressionBuilder<Tables, 'memory'>();
   const recalled = ids.map((_, index) => p(`recalled.${index}`));
+  const forEverybody = where('subject_id', 'is', null);
+  const forThem =
+    subjectId === null ? forEverybody : where.or([forEverybody, where('subject_id', '=', p('recalledSubjectId'))]);
   return where.or([
-    where('pinned', '=', 1),
+    // In a DM every pin is the person's own.
+    audience === 'dm' ? where('pinned', '=', 1) : where.and([where('pinned', '=', 1), forThem]),
     ...(recalled.length === 0 ? [] : [where('id', 'in', recalled)]),
     ...(subjectId === null || kinds.length === 0
       ? []

@@ -77,7 +77,14 @@ function prepareSources({ query }: SqlEngine, length: number) {
           .onRef('entry.conversation_id', '=', 'memory_source.conversation_id')
           .onRef('entry.seq', '=', 'memory_source.seq'),
       )
-      .select(['memory_id', 'memory_source.conversation_id', 'memory_source.seq', 'key', 'entry.external_id'])
+      .select([
+        'memory_id',
+        'memory_source.conversation_id',
+        'memory_source.seq',
+        'key',
+        'entry.external_id',
+        'entry.author_id',
+      ])
       .where(
         'memory_id',
         'in',
@@ -93,8 +100,15 @@ function toSource(row: {
   key: MemorySource['conversation'];
   seq: number;
   external_id: string | null;
+  author_id: string | null;
 }): MemorySource {
-  return { conversationId: row.conversation_id, conversation: row.key, seq: row.seq, externalId: row.external_id };
+  return {
+    conversationId: row.conversation_id,
+    conversation: row.key,
+    seq: row.seq,
+    externalId: row.external_id,
+    authorId: row.author_id,
+  };
 }
 
 export function findMemory({ query }: SqlEngine, transaction: Transaction, id: MemoryId): Promise<MemoryRow | null> {

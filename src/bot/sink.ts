@@ -2,6 +2,7 @@ import type { Commands } from '../commands/commands.ts';
 import { estimateParts } from '../context/tokens.ts';
 import type { Actors } from '../conversation/actors.ts';
 import { createBotGuard } from '../conversation/bot-guard.ts';
+import { cleanAuthor, cleanParts } from '../conversation/clean-parts.ts';
 import { decide } from '../conversation/decide.ts';
 import { createKeptConversations } from '../conversation/kept.ts';
 import { createPendingEdits } from '../conversation/pending-edits.ts';
@@ -86,7 +87,8 @@ function createChanges({ services, actors }: SinkParts) {
   return {
     change,
     /** Whether the message was there. */
-    async edited({ conversation: key, externalId, parts }: Omit<MessageEdit, 'at'>): Promise<boolean> {
+    async edited({ conversation: key, externalId, parts: written }: Omit<MessageEdit, 'at'>): Promise<boolean> {
+      const parts = cleanParts(written);
       let isKnown = false;
       await change(key, async ({ id }) => {
         isKnown = await store.transcript.edit(id, {
@@ -150,15 +152,15 @@ function createReceiver({ services, actors, logText }: SinkParts) {
 }
 
 function toNewMessage(message: InboundMessage, edited: readonly Part[] | null): NewMessage {
-  const text: readonly Part[] = message.text === '' ? [] : [{ kind: 'text', text: message.text.toWellFormed() }];
-  const content = edited ?? [...text, ...message.attachments];
+  const text: readonly Part[] = message.text === '' ? [] : [{ kind: 'text', text: message.text }];
+  const content = cleanParts(edited ?? [...text, ...message.attachments]);
   return {
     externalId: message.externalId,
     role: 'user',
-    author: message.author,
+    author: cleanAuthor(message.author),
     parts: content,
     replyTo: message.replyTo,
-    mentions: message.mentions,
+    mentions: message.mentions.map(cleanAuthor),
     tokens: estimateParts(content),
     at: message.at,
   };

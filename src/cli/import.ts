@@ -3,7 +3,8 @@ import { estimateParts } from '../context/tokens.ts';
 import { parseKey } from '../domain/key.ts';
 import type { Audience, Author, ConversationKey, TextPart } from '../domain/message.ts';
 import type { Append } from '../ports/store.ts';
-import { formatNumber } from '../util/text.ts';
+import { oneLine } from '../util/foreign-text.ts';
+import { cleanText, formatNumber } from '../util/text.ts';
 import { type App, type Cli, globalsOf, withApp } from './cli.ts';
 import { type FileMessage, readMessages } from './jsonl.ts';
 import { addConversation } from './options.ts';
@@ -80,7 +81,7 @@ export async function storeMessage(app: App, conversation: ConversationKey, mess
 }
 
 export function authorOf({ author, role }: FileMessage): Author {
-  return { id: author, name: author, kind: role === 'assistant' ? 'bot' : 'person' };
+  return { id: author, name: oneLine(author), kind: role === 'assistant' ? 'bot' : 'person' };
 }
 
 /** A terminal is one person's. Of another place the platform has told; one that is new is taken for a closed channel. */
@@ -90,5 +91,5 @@ export async function audienceOf({ parts }: App, conversation: ConversationKey):
 }
 
 function partsOf({ text }: FileMessage): readonly TextPart[] {
-  return text === '' ? [] : [{ kind: 'text', text: text.toWellFormed() }];
+  return text === '' ? [] : [{ kind: 'text', text: cleanText(text) }];
 }

@@ -1,6 +1,7 @@
 import { estimateParts } from '../context/tokens.ts';
 import type { Part } from '../domain/message.ts';
 import type { NewPost, PostBody, TurnCommit } from '../ports/store.ts';
+import { cleanParts } from './clean-parts.ts';
 import type { TurnStep } from './turn.ts';
 
 type TurnEntry = TurnCommit['entries'][number];
@@ -16,7 +17,8 @@ export function entriesOf(
 }
 
 function entry(role: TurnEntry['role'], parts: readonly Part[], at: number): TurnEntry {
-  return { role, parts, tokens: role === 'notice' ? 0 : estimateParts(parts), at };
+  const clean = cleanParts(parts);
+  return { role, parts: clean, tokens: role === 'notice' ? 0 : estimateParts(clean), at };
 }
 
 function callParts(step: TurnStep): readonly Part[] {

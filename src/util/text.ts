@@ -14,9 +14,7 @@ export function cleanText(text: string): string {
 
 /** A reply as platforms take it: they show no blank edges, and long runs of blanks could make a blank message. */
 export function tidyReply(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(/\r\n?/g, '\n')
+  return cleanText(text)
     .replace(/\s{100,}/g, (blanks) => (blanks.includes('\n') ? '\n\n' : ' '))
     .trim();
 }

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { createPostgresStorage } from '../adapters/stores/postgres/index.ts';
-import { entryShelf, memoryShelf } from '../adapters/stores/postgres/search-index.ts';
+import { entryShelves, memoryShelf } from '../adapters/stores/postgres/search-index.ts';
 import { indexText } from '../adapters/stores/postgres/words.ts';
 import {
   addFirstRows,
@@ -46,13 +46,13 @@ function createWriter(client: Client): BulkWriter {
         entries.map(({ conversationId, seq, text }) => ({
           conversation_id: conversationId,
           seq,
-          ...indexText(entryShelf(conversationId, seq), text),
+          ...indexText(entryShelves(conversationId, seq), text),
         })),
       ),
     indexMemories: (memories) =>
       index(
         'memory_index',
-        memories.map(({ id, workspace, text }) => ({ id, ...indexText(memoryShelf(workspace), text) })),
+        memories.map(({ id, workspace, text }) => ({ id, ...indexText([memoryShelf(workspace)], text) })),
       ),
     async conversations() {
       const { rows } = await client.query<BulkPlace>(

@@ -33,6 +33,10 @@ export function upgradeContract(clearIndex: readonly string[], use: () => StoreU
     });
     await old.store.close();
     await run([...clearIndex, ...BACK_TO_0_1_0]);
+    await run(["update entry set reply_to = parts, parts = '{' where seq = 2"]);
+    await expect(open()).rejects.toThrow();
+    // Nothing of the change that failed is left.
+    await run(['update entry set parts = reply_to, reply_to = null where seq = 2']);
 
     const upgraded = await open();
     const { store, search } = upgraded;

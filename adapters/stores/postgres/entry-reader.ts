@@ -2,7 +2,7 @@ import { type Expression, type Kysely, sql } from 'kysely';
 import type { EntryQuery } from '../../../src/index.ts';
 import { onShelf, type Parameter, prepare, type Tables, type Transaction } from '../sql/index.ts';
 import type { Match } from './ranking.ts';
-import { entryShelf } from './search-index.ts';
+import { entryShelf, type ShelfSize } from './search-index.ts';
 
 /** What is looked for on one shelf, as Postgres reads it. */
 export type Term = (shelf: number) => string;
@@ -14,9 +14,11 @@ export interface WantedWord {
 }
 
 export interface WantedRows extends WantedWord {
-  /** Shelves, both of which are looked at. */
-  readonly oldest: number;
-  readonly newest: number;
+  readonly size: ShelfSize;
+  /** The oldest entry that is looked at, the first on its shelf, and the newest. */
+  readonly fromSeq: number;
+  readonly toSeq: number;
+  /** Of each shelf. */
   readonly limit: number;
 }
 
@@ -36,11 +38,9 @@ export interface FoundRow extends Match<number> {
 export interface EntryReader {
   /** Entries within the bounds. */
   readonly entries: number;
-  /** The last seq within the bounds. */
+  /** The first and the last seq within the bounds. */
+  readonly firstSeq: number;
   readonly lastSeq: number;
-  /** Numbers of its first and last shelf. */
-  readonly oldest: number;
-  readonly newest: number;
   /** The newest rows of each term, `limit` on each of its shelves. */
   matching(wanted: readonly WantedRows[]): Promise<readonly FoundRow[]>;
   /** Which of the entries have the word, as if they had it once. */
@@ -57,23 +57,23 @@ export function createEntryReaders(query: Kysely<Tables>): OpenReader {
     const fromSeq = bounds.fromSeq ?? 1;
     const toSeq = Math.min(bounds.toSeq ?? Number.MAX_SAFE_INTEGER, (row?.next_seq ?? 1) - 1);
     if (toSeq < fromSeq) return null;
-    const common = { conversationId, authorId: authorId ?? null, sinceAt: sinceAt ?? null, fromSeq, toSeq };
+    const common = { conversationId, authorId: authorId ?? null, sinceAt: sinceAt ?? null, fromSeq };
     const isFiltered = authorId !== undefined || sinceAt !== undefined;
     const matching = isFiltered ? statements.filtered : statements.matching;
     return {
       entries: toSeq - fromSeq + 1,
+      firstSeq: fromSeq,
       lastSeq: toSeq,
-      oldest: entryShelf(conversationId, fromSeq),
-      newest: entryShelf(conversationId, toSeq),
       async matching(wanted) {
-        const looked = wanted.flatMap(shelfByShelf);
+        const looked = wanted.flatMap((each) => shelfByShelf(conversationId, each));
         const terms = looked.map(({ term }) => term);
         const limits = looked.map(({ limit }) => limit);
-        return mark(looked, await transaction.rows(matching({ ...common, terms, limits })));
+        const newest = looked.map((shelf) => Math.min(shelf.toSeq, toSeq));
+        return mark(looked, await transaction.rows(matching({ ...common, terms, limits, newest })));
       },
       async having(wanted) {
         const looked = wanted.flatMap(({ word, text, seqs }) =>
-          seqs.map((seq) => ({ word, seq, term: onShelf(entryShelf(conversationId, seq), text) })),
+          seqs.map((seq) => ({ word, seq, term: onShelf(entryShelf(conversationId, seq, 'small'), text) })),
         );
         if (looked.length === 0) return [];
         const terms = looked.map(({ term }) => term);
@@ -84,8 +84,10 @@ export function createEntryReaders(query: Kysely<Tables>): OpenReader {
   };
 }
 
-function shelfByShelf({ word, term, oldest, newest, limit }: WantedRows) {
-  return Array.from({ length: newest - oldest + 1 }, (_, index) => ({ word, term: term(newest - index), limit }));
+function shelfByShelf(conversationId: number, { word, term, size, fromSeq, toSeq, limit }: WantedRows) {
+  const newest = entryShelf(conversationId, toSeq, size);
+  const count = newest - entryShelf(conversationId, fromSeq, size) + 1;
+  return Array.from({ length: count }, (_, index) => ({ word, term: term(newest - index), limit, toSeq }));
 }
 
 interface MatchRow {
@@ -111,9 +113,9 @@ interface Bounds {
   readonly conversationId: number;
   readonly terms: readonly string[];
   readonly fromSeq: number;
-  readonly toSeq: number;
-  /** For each of the terms. */
+  /** For each of the terms, how many rows, and the newest seq. */
   readonly limits: readonly number[];
+  readonly newest: readonly number[];
   readonly authorId: string | null;
   readonly sinceAt: number | null;
 }
@@ -127,15 +129,16 @@ interface Known {
 
 /**
  * For a query of one word, the rank with all weights at 1 is how often the row has it. Most rows have each of their words
- * once, which their lengths tell for less.
+ * once, which their lengths tell for less: each stands there twice, on a small shelf and on a large one.
  */
-const OCCURRENCES = sql`case when length(found.words) = found.length then 1
+const OCCURRENCES = sql`case when length(found.words) = found.length * 2 then 1
   else ts_rank_cd('{1,1,1,1}', found.words, wanted.term) end`;
 
 /** Once, and not for every row that they are held against. */
-function parsed(terms: Expression<readonly string[]>, limits: Expression<unknown>) {
-  return sql`select place, term::tsquery as term, most from unnest(${terms}::text[], ${limits}::bigint[])
-    with ordinality as given(term, most, place)`;
+function parsed(p: Parameter<Bounds>) {
+  return sql`select place, term::tsquery as term, most, newest
+    from unnest(${p('terms')}::text[], ${p('limits')}::bigint[], ${p('newest')}::bigint[])
+      with ordinality as given(term, most, newest, place)`;
 }
 
 function prepareStatements(query: Kysely<Tables>) {
@@ -143,11 +146,11 @@ function prepareStatements(query: Kysely<Tables>) {
     prepare((p: Parameter<Values>) => ({ compile: () => text(p).compile(query) }));
   // The shelves say which conversation it is: with a condition the server might read all of it instead of the index.
   const newest = (p: Parameter<Bounds>, isWanted: Expression<boolean>) => sql<MatchRow>`
-    with wanted as materialized (${parsed(p('terms'), p('limits'))})
+    with wanted as materialized (${parsed(p)})
     select wanted.place, found.seq, found.length, ${OCCURRENCES} as occurrences, ${isWanted} as is_wanted
     from wanted cross join lateral (
       select seq, length, words from entry_index
-      where words @@ wanted.term and seq between ${p('fromSeq')} and ${p('toSeq')}
+      where words @@ wanted.term and seq between ${p('fromSeq')} and wanted.newest
       order by seq desc limit wanted.most
     ) as found`;
   return {

@@ -2,13 +2,18 @@ import type { EntryHit, EntryQuery } from '../../../src/index.ts';
 import { onShelf, queryWords } from '../sql/index.ts';
 import type { EntryReader, FoundRow, OpenReader, Term } from './entry-reader.ts';
 import { inverseFrequency, type Match, score } from './ranking.ts';
+import { SHELF_ENTRIES, type ShelfSize } from './search-index.ts';
 
 /** Rows of one word that are ranked. A word of more rows is common: its newest ones count. */
 const RANKED_ROWS = 500;
 /** Rows that have a common word beside another one: looked at, as far back as it goes. */
 const MAX_TOGETHER = 2_000;
-/** How many times more shelves the next step may take. */
-const GROWTH = 4;
+/** Entries of the first step: what it finds tells how far the next one goes. */
+const FIRST_ENTRIES = SHELF_ENTRIES.small / 2;
+/** How many times more entries the next step may take. */
+const GROWTH = 16;
+/** From more of them on, large ones are looked at. */
+const MAX_SMALL_SHELVES = 8;
 
 /**
  * BM25 within one conversation, in bounded time however long it is. Words of few entries decide: all their entries are
@@ -47,25 +52,26 @@ interface Hunt {
   /** All that have the word, those that the query filters out included, and the oldest of them. */
   rows: number;
   lowest: number;
-  /** Shelves that were looked at, the newest first. */
-  seen: number;
+  /** Entries before this one were not looked at. */
+  below: number;
 }
 
 /**
- * From the newest shelf backwards, for each word as many shelves at once as will probably do, until it has so many rows
- * that it is common, or all shelves are seen.
+ * From the newest entry backwards, for each word as far at once as will probably do, until it has so many rows that it is
+ * common, or all were looked at.
  */
 async function gather(reader: EntryReader, terms: readonly Term[], limit: number): Promise<readonly Found[]> {
-  const shelves = reader.newest - reader.oldest + 1;
+  const { firstSeq, lastSeq } = reader;
   const hunts = terms.map(
-    (term, word): Hunt => ({ word, term, matches: [], rows: 0, lowest: reader.lastSeq, seen: 0 }),
+    (term, word): Hunt => ({ word, term, matches: [], rows: 0, lowest: lastSeq, below: lastSeq + 1 }),
   );
-  const isOpen = ({ rows, seen }: Hunt) => rows < limit && seen < shelves;
+  const isOpen = ({ rows, below }: Hunt) => rows < limit && below > firstSeq;
   for (let open = hunts; open.length > 0; open = open.filter(isOpen)) {
     const wanted = open.map((hunt) => {
-      const newest = reader.newest - hunt.seen;
-      hunt.seen = Math.min(shelves, hunt.seen + nextStep(hunt, limit));
-      return { ...hunt, newest, oldest: reader.newest - hunt.seen + 1, limit: limit - hunt.rows };
+      const { word, term, below, rows } = hunt;
+      const step = nextStep(reader, hunt, limit);
+      hunt.below = step.fromSeq;
+      return { word, term, ...step, toSeq: below - 1, limit: limit - rows };
     });
     for (const row of await reader.matching(wanted)) take(hunts[row.word], row);
   }
@@ -79,11 +85,13 @@ function take(hunt: Hunt | undefined, row: FoundRow): void {
   if (row.isWanted) hunt.matches.push(row);
 }
 
-/** Pure: shelves that will probably hold what is missing, and not many more than were seen before. */
-function nextStep({ rows, seen }: Hunt, limit: number): number {
-  if (seen === 0) return 1;
-  const missing = ((limit - rows) * seen) / Math.max(rows, 1);
-  return Math.max(1, Math.min(seen * GROWTH, Math.ceil(missing)));
+/** Pure: entries that will probably hold what is missing, and not many more than were seen before. */
+function nextStep({ firstSeq, lastSeq }: EntryReader, { rows, below }: Hunt, limit: number) {
+  const seen = lastSeq + 1 - below;
+  const missing = seen === 0 ? FIRST_ENTRIES : Math.min(((limit - rows) * seen) / (rows + 1), seen * GROWTH);
+  const size: ShelfSize = missing > MAX_SMALL_SHELVES * SHELF_ENTRIES.small ? 'large' : 'small';
+  const oldest = Math.max(below - missing, firstSeq);
+  return { size, fromSeq: Math.floor(oldest / SHELF_ENTRIES[size]) * SHELF_ENTRIES[size] };
 }
 
 /** What the part that was seen says of all of it. */

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { StrataError } from '../../../src/index.ts';
-import type { Tables } from '../sql/index.ts';
+import { applyMigrations, type MigratedTables, type Tables } from '../sql/index.ts';
 
 export interface Migrating {
   readonly migrations: Record<string, Migration>;
@@ -9,7 +9,7 @@ export interface Migrating {
   readonly create: boolean;
 }
 
-type Database = Kysely<Tables & { kysely_migration: { name: string; timestamp: string } }>;
+type Database = Kysely<MigratedTables>;
 
 /** Any number that nobody else takes: it lets one process at a time change the tables. */
 const LOCK = 0x5374726174;
@@ -28,10 +28,7 @@ export async function migrate(query: Kysely<Tables>, { migrations, place, create
     const done = await doneMigrations(transaction);
     if (isComplete(done, { migrations, place })) return;
     await checkEncoding(transaction, place);
-    await apply(
-      transaction,
-      Object.entries(migrations).filter(([name]) => !done.includes(name)),
-    );
+    await applyMigrations(transaction, { migrations, done });
   });
 }
 
@@ -57,17 +54,4 @@ async function checkEncoding(database: Database, place: string): Promise<void> {
   if (encoding === 'UTF8') return;
   const reason = `its encoding is ${encoding}; make one with \`create database ... encoding 'UTF8' template template0\``;
   throw new StrataError('STORE_UNUSABLE', { path: place, reason });
-}
-
-async function apply(database: Database, pending: readonly (readonly [string, Migration])[]): Promise<void> {
-  const table = database.schema.createTable('kysely_migration').ifNotExists();
-  await table
-    .addColumn('name', 'varchar(255)', (column) => column.primaryKey())
-    .addColumn('timestamp', 'varchar(255)', (column) => column.notNull())
-    .execute();
-  for (const [name, { up }] of pending.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    await up(database);
-    const row = { name, timestamp: new Date().toISOString() };
-    await database.insertInto('kysely_migration').values(row).execute();
-  }
 }

@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 import { type Kysely, type QueryExecutorProvider, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
-import { indexAll, type Parameter, prepare, type Tables, type TextIndex, type Transaction } from '../sql/index.ts';
+import {
+  indexAll,
+  type Parameter,
+  prepare,
+  type Tables,
+  type TextIndex,
+  type Transaction,
+  transactionOf,
+} from '../sql/index.ts';
 import { type IndexedWords, indexText } from './words.ts';
 
 /** The tables of the search. They hold words only: the text itself stays in its own row. */
@@ -13,15 +21,24 @@ export type SearchTables = {
 
 type IndexTable = { length: number; words: string };
 
-/** Neighbours that share a shelf: common words of a long conversation are looked for on its newest shelves only. */
-const SHELF_ENTRIES = 8_192;
+/**
+ * Neighbours that share a shelf. Every entry stands on one of each size: common words of a long conversation are looked
+ * for on its newest small shelves only, and rare words on few large ones.
+ */
+export const SHELF_ENTRIES = { small: 2_048, large: 32_768 };
+export type ShelfSize = keyof typeof SHELF_ENTRIES;
 
-/** More than a conversation will ever fill. */
-const SHELVES_OF_A_CONVERSATION = 2 ** 20;
+/** More of one size than a conversation will ever fill. */
+const SHELVES_OF_A_SIZE = 2 ** 20;
 
-/** The shelf of an entry; those of one conversation are consecutive. */
-export function entryShelf(conversationId: number, seq: number): number {
-  return conversationId * SHELVES_OF_A_CONVERSATION + Math.floor(seq / SHELF_ENTRIES);
+/** The shelf of an entry; those of one size and conversation are consecutive. */
+export function entryShelf(conversationId: number, seq: number, size: ShelfSize): number {
+  const first = (2 * conversationId + (size === 'large' ? 1 : 0)) * SHELVES_OF_A_SIZE;
+  return first + Math.floor(seq / SHELF_ENTRIES[size]);
+}
+
+export function entryShelves(conversationId: number, seq: number): readonly number[] {
+  return [entryShelf(conversationId, seq, 'small'), entryShelf(conversationId, seq, 'large')];
 }
 
 /** The shelf of a workspace's memories: a number of its name. A rare clash costs time only, the readers are checked. */
@@ -75,7 +92,11 @@ export const postgresMigrations: Record<string, Migration> = {
         await sql`drop index ${sql.ref(`${table}_words`)}`.execute(database);
         await sql`truncate ${sql.table(table)}`.execute(database);
       }
-      await indexAll(database, createTextIndex(database));
+      await indexAll({
+        query: database,
+        index: createTextIndex(database),
+        transaction: transactionOf(database),
+      });
       // Built at once afterwards, the word lists cost a tenth.
       for (const table of tables) await createWordList(database, table);
     },
@@ -97,7 +118,7 @@ export function createTextIndex(query: Kysely<Tables>): TextIndex {
       const place = { conversationId, seq };
       if (after === '') await transaction.run(entries.remove(place));
       else {
-        await transaction.run(entries.write({ ...place, ...indexText(entryShelf(conversationId, seq), after) }));
+        await transaction.run(entries.write({ ...place, ...indexText(entryShelves(conversationId, seq), after) }));
       }
     },
     async summary(transaction, { conversationId, id, before, after }) {
@@ -117,7 +138,7 @@ async function replace(
   index: ReturnType<typeof prepareKeyed>,
   { id, after, shelf }: { readonly id: string; readonly after: string; readonly shelf: number },
 ): Promise<void> {
-  const statement = after === '' ? index.remove({ id }) : index.write({ id, ...indexText(shelf, after) });
+  const statement = after === '' ? index.remove({ id }) : index.write({ id, ...indexText([shelf], after) });
   await transaction.run(statement);
 }
 

@@ -11,15 +11,20 @@ export interface IndexedWords {
   readonly length: number;
 }
 
-export function indexText(shelf: number, text: string): IndexedWords {
-  const all = wordsOnShelf(shelf, text);
+/** The words of a text on each of the shelves that it stands on. */
+export function indexText(shelves: readonly number[], text: string): IndexedWords {
+  const lists = shelves.map((shelf) => wordsOnShelf(shelf, text));
+  const words = lists.map((list) => countedWords(list, MAX_WORDS / shelves.length));
+  return { words: words.join(' '), length: lists[0]?.length ?? 0 };
+}
+
+function countedWords(words: readonly string[], most: number): string {
   const counts = new Map<string, number>();
-  for (const word of all) {
+  for (const word of words) {
     const count = counts.get(word) ?? 0;
-    if (count < COUNTED_TIMES && (count > 0 || counts.size < MAX_WORDS)) counts.set(word, count + 1);
+    if (count < COUNTED_TIMES && (count > 0 || counts.size < most)) counts.set(word, count + 1);
   }
-  const words = [...counts].map(([word, count]) => `${word}:${POSITIONS[count]}`);
-  return { words: words.join(' '), length: all.length };
+  return [...counts].map(([word, count]) => `${word}:${POSITIONS[count]}`).join(' ');
 }
 
 const POSITIONS = Array.from({ length: COUNTED_TIMES + 1 }, (_, count) =>

@@ -14,9 +14,15 @@ const memory = z.object({
   workspace: z.string(),
 });
 
+export interface Indexing {
+  readonly query: Kysely<Tables>;
+  readonly index: TextIndex;
+  /** The one that the migration runs in. */
+  readonly transaction: Transaction;
+}
+
 /** Builds the index of everything, which is empty: its words are made in another way than before. */
-export async function indexAll(query: Kysely<Tables>, index: TextIndex): Promise<void> {
-  const transaction = over(query);
+export async function indexAll({ query, index, transaction }: Indexing): Promise<void> {
   for (const { table, key } of INDEXED) {
     for await (const rows of pagesOfTable(query, transaction, { table, key })) {
       await indexArchived({ index }, transaction, { table, rows });
@@ -30,8 +36,8 @@ const INDEXED = [
   { table: 'memory', key: ['id'] },
 ];
 
-/** The transaction that a migration runs in. */
-function over(query: Kysely<Tables>): Transaction {
+/** The transaction in which a migration runs. */
+export function transactionOf(query: Kysely<Tables>): Transaction {
   return {
     rows: async (statement) => (await query.executeQuery(statement)).rows,
     run: async (statement) => Number((await query.executeQuery(statement)).numAffectedRows ?? 0n),

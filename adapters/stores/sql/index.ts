@@ -11,8 +11,9 @@ import { createSummaries } from './summaries.ts';
 import { createSummaryRows } from './summary-rows.ts';
 import { createTranscript } from './transcript.ts';
 
+export { applyMigrations, type MigratedTables } from './apply-migrations.ts';
 export { createArchive } from './archive.ts';
-export { indexAll } from './archive-index.ts';
+export { indexAll, transactionOf } from './archive-index.ts';
 export type { IndexedMemory, SqlEngine, Statement, TextIndex, Transaction, Unit } from './engine.ts';
 export { type Parameter, prepare } from './engine.ts';
 export { readableBy } from './memory-rows.ts';

@@ -139,7 +139,8 @@ async function runAlone(connection: Connection, transaction: Transaction, unit: 
   }
 }
 
-function createTransaction(connection: Connection): Transaction {
+/** What runs on the connection's open transaction. */
+export function createTransaction(connection: Connection): Transaction {
   return {
     rows: async <Row>(statement: Statement<Row>) => connection.rows(statement),
     run: async (statement) => connection.run(statement),

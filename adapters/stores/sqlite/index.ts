@@ -4,7 +4,7 @@ import { coreMigrations, createArchive, createSqlStore, type SqlEngine, type Tab
 import { checkFile } from './check.ts';
 import { coalesce } from './coalesce.ts';
 import { type Connection, createConnection, explain } from './connection.ts';
-import { createGroupCommit } from './group-commit.ts';
+import { createGroupCommit, createTransaction } from './group-commit.ts';
 import { migrate } from './migrate.ts';
 import { type OpenedFile, openFile } from './open.ts';
 import { createSearch } from './search.ts';
@@ -27,8 +27,9 @@ export async function createSqliteStorage({
 }: SqliteOptions): Promise<Storage> {
   const file = openFile({ directory, shared, create });
   const query = new Kysely<Tables>({ dialect: new SqliteDialect({ database: file.database }) });
+  const connection = createConnection(file.database);
   try {
-    const migrations = { ...coreMigrations('autoincrement'), ...searchMigrations };
+    const migrations = { ...coreMigrations('autoincrement'), ...searchMigrations(createTransaction(connection)) };
     await migrate({ database: file.database, query, migrations, path: directory, isAlone: file.lock.isAlone });
     if (file.lock.isAlone) freeClaims(file.database);
     file.lock.share();
@@ -37,7 +38,6 @@ export async function createSqliteStorage({
     file.lock.release();
     throw explain(directory, error);
   }
-  const connection = createConnection(file.database);
   const engine = createEngine({ lock: file.lock, query, connection, shared });
   const upkeep = { place: directory, check: () => checkFile(engine), ...createArchive(engine, directory) };
   return { ...createSqlStore(engine), search: createSearch(engine, connection), upkeep };

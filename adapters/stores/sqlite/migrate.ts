@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import type { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { StrataError } from '../../../src/index.ts';
-import type { Tables } from '../sql/index.ts';
+import { applyMigrations, type MigratedTables, type Tables } from '../sql/index.ts';
 
 export interface Migrating {
   readonly database: Database.Database;
@@ -22,10 +22,9 @@ export async function migrate({ database, query, migrations, path, isAlone }: Mi
   if (unknown !== undefined) throw new StrataError('STORE_NEWER', { path, found: unknown });
   if (done.length === Object.keys(migrations).length) return;
   if (!isAlone) throw new StrataError('STORE_UNUSABLE', { path, reason: OLDER_IN_USE });
-  const { Migrator } = await import('kysely/migration');
-  const migrator = new Migrator({ db: query, provider: { getMigrations: async () => migrations } });
-  const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) throw error;
+  // Kysely's own migrator uses no transaction here: a process that is killed would leave half of a change behind.
+  const tables = query.withTables<Pick<MigratedTables, 'kysely_migration'>>();
+  await tables.transaction().execute((transaction) => applyMigrations(transaction, { migrations, done }));
 }
 
 function doneMigrations(database: Database.Database): readonly string[] {

@@ -32,7 +32,8 @@ export function shelfOf(workspace: string): number {
   return createHash('sha256').update(workspace).digest().readUIntBE(0, 6);
 }
 
-export const searchMigrations: Record<string, Migration> = {
+/** `transaction` is over the same connection as that of the migrations. */
+export const searchMigrations = (transaction: Transaction): Record<string, Migration> => ({
   '0001_search_sqlite': {
     async up(database: Kysely<unknown>): Promise<void> {
       for (const name of ['entry_index', 'summary_index', 'memory_index']) {
@@ -50,10 +51,10 @@ export const searchMigrations: Record<string, Migration> = {
       for (const name of ['entry_index', 'summary_index', 'memory_index']) {
         await sql`insert into ${sql.table(name)} (${sql.ref(name)}) values ('delete-all')`.execute(database);
       }
-      await indexAll(database, createTextIndex(database));
+      await indexAll({ query: database, index: createTextIndex(database), transaction });
     },
   },
-};
+});
 
 export function createTextIndex(query: Kysely<Tables>): TextIndex {
   const entries = prepareIndex(query, 'entry_index');

@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createReconnects, pauseAfter } from '../../adapters/channels/discord/reconnects.ts';
+import { createPauses, pauseAfter } from '../../adapters/channels/discord/gateway/pauses.ts';
 import { botsOf, settingsSchema } from '../../adapters/channels/discord/settings.ts';
-import type { Clock } from '../../src/index.ts';
 import {
   ADA,
   DIRECT,
@@ -125,11 +124,7 @@ describe('a connection', () => {
       double.gateway.state.closeWith = 4002;
       const before = double.gateway.state.connections;
       double.gateway.drop();
-      await until(
-        'a pause',
-        () => log.lines.find(({ message }) => message === 'The connection to Discord keeps failing'),
-        15_000,
-      );
+      await until('a pause', () => log.lines.find(({ fields }) => Number(fields['nextTryInMs']) > 1_400), 15_000);
       const tried = double.gateway.state.connections;
       await delay(1_300);
       expect(double.gateway.state.connections).toBe(tried);
@@ -148,11 +143,7 @@ describe('a connection', () => {
     await withChannel({}, async ({ double, sink, log }) => {
       double.gateway.state.closeWith = 4002;
       double.gateway.drop();
-      await until(
-        'a pause',
-        () => log.lines.find(({ message }) => message === 'The connection to Discord keeps failing'),
-        15_000,
-      );
+      await until('a pause', () => log.lines.find(({ fields }) => Number(fields['nextTryInMs']) > 1_400), 15_000);
       double.gateway.state.closeWith = 0;
       double.say(GENERAL, ADA, 'are you back?');
       await until('the message', () => sink.messages.length === 1, 15_000);
@@ -303,29 +294,31 @@ describe('addresses of another server', () => {
 });
 
 describe('the pauses between failing connections', () => {
-  const at = { now: 0 };
-  const clock: Clock = { now: () => at.now, sleep: async () => undefined };
-
   test('grow to five minutes, with jitter', () => {
-    expect([1, 2, 3].map((losses) => pauseAfter(losses, 0.5))).toEqual([0, 0, 0]);
-    expect([4, 5, 6, 12, 100].map((losses) => pauseAfter(losses, 0.5))).toEqual([
-      2_000, 4_000, 8_000, 300_000, 300_000,
-    ]);
-    expect([pauseAfter(4, 0), pauseAfter(4, 1)]).toEqual([1_500, 2_500]);
+    const pauses = (failures: readonly number[]) => failures.map((count) => pauseAfter(count, { chance: 0.5 }));
+    expect(pauses([1, 2, 3])).toEqual([500, 500, 500]);
+    expect(pauses([4, 5, 6, 12, 100])).toEqual([2_000, 4_000, 8_000, 300_000, 300_000]);
+    expect([pauseAfter(4, { chance: 0 }), pauseAfter(4, { chance: 1 })]).toEqual([1_500, 2_500]);
   });
 
-  test('forget failures only after a connection that held: one that comes and goes is slowed too', () => {
-    const reconnects = createReconnects({ clock, random: { id: () => '', next: () => 0.5 } });
-    const flap = () => {
-      reconnects.connected(0);
-      at.now += 5_000;
-      return reconnects.lost(0);
-    };
-    expect([flap(), flap(), flap(), flap(), flap()]).toEqual([0, 0, 0, 2_000, 4_000]);
-    reconnects.connected(0);
-    at.now += 61_000;
-    expect(reconnects.lost(0)).toBe(0);
-    expect(reconnects.lost(1)).toBe(0);
+  const flaps = (ending: { readonly isSpent: boolean; readonly readyMs: number }, times: number) => {
+    const pauses = createPauses(() => 0.5);
+    return Array.from({ length: times }, () => pauses.after({ ...ending, isUnknown: false }));
+  };
+
+  test('forget failures only after a connection that held', () => {
+    expect(flaps({ isSpent: true, readyMs: 5_000 }, 5)).toEqual([500, 500, 500, 2_000, 4_000]);
+    expect(flaps({ isSpent: true, readyMs: 61_000 }, 5)).toEqual([500, 500, 500, 500, 500]);
+  });
+
+  test('stay under half a minute while no identification is spent', () => {
+    expect(flaps({ isSpent: false, readyMs: 0 }, 20).at(-1)).toBe(30_000);
+  });
+
+  test('are one to five seconds when the session is unknown', () => {
+    const pauseAt = (chance: number) =>
+      createPauses(() => chance).after({ isSpent: false, readyMs: 5_000, isUnknown: true });
+    expect([pauseAt(0), pauseAt(1)]).toEqual([1_000, 5_000]);
   });
 });
 

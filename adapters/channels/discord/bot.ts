@@ -19,6 +19,7 @@ import { commandsJson } from './commands/command-json.ts';
 import { createCommandDesk } from './commands/commands.ts';
 import { registerCommands, scopesOf } from './commands/register.ts';
 import { createConnection, type Listener, refusalError } from './connection.ts';
+import { dropped } from './drops.ts';
 import { createAudienceWatch } from './inbound/audience.ts';
 import { createCatchUp } from './inbound/catch-up.ts';
 import type { Fetch } from './inbound/files.ts';
@@ -173,6 +174,7 @@ function createIntake(parts: DiscordBotParts, { rest, drafts, signal }: IntakePa
       receiver.packet(type, data, shardId);
       desk.packet(type, data);
     },
+    odd: (problem) => dropped(sink, { reason: 'malformed', event: 'frame', problem }),
     sessionBegan: catchUp.sessionBegan,
     guildsKnown: catchUp.guildsKnown,
     refused(refusal) {

@@ -1,7 +1,8 @@
-import { Client, Events, GatewayIntentBits, Options, SimpleShardingStrategy } from 'discord.js';
+import { Client, Events, GatewayIntentBits, Options } from 'discord.js';
 import { type Clock, describe, type Log, type Random, StrataError } from '../../../src/index.ts';
-import { createReconnects, pauseAfter, type Reconnects } from './reconnects.ts';
-import { BAD_TOKEN, type Refusal, refusalOf } from './refusal.ts';
+import { pauseAfter } from './gateway/pauses.ts';
+import { createStrategy, type StrategyParts, UNREADABLE } from './gateway/strategy.ts';
+import { BAD_TOKEN, type Refusal } from './refusal.ts';
 import { restOptionsOf } from './rest.ts';
 import type { BotSettings } from './settings.ts';
 import { packetSchema } from './wire.ts';
@@ -24,6 +25,8 @@ export interface Listener {
   sessionBegan(shardId: number): void;
   /** The guilds of the session are known. */
   guildsKnown(shardId: number): void;
+  /** Something came that cannot be read. */
+  odd(problem: string): void;
   /** The gateway refused for good; the connection is closed. */
   refused(refusal: Refusal): void;
 }
@@ -37,14 +40,12 @@ export interface Connection {
 
 export function createConnection(options: ConnectionOptions): Connection {
   const { clock, random, log } = options;
-  const reconnects = createReconnects({ clock, random });
   const over = new AbortController();
-  let client: Client | null = null;
+  let opened: Opened | null = null;
 
   const attempt = async (): Promise<void> => {
-    const opened = openClient(options, reconnects);
-    client = opened.client;
-    options.listener.opened(client);
+    opened = openClient(options);
+    options.listener.opened(opened.client);
     const stopped = new Promise<void>((resolve) =>
       over.signal.addEventListener('abort', () => resolve(), { once: true }),
     );
@@ -57,9 +58,9 @@ export function createConnection(options: ConnectionOptions): Connection {
         try {
           return await attempt();
         } catch (error) {
-          await client?.destroy();
+          await opened?.close();
           if (error instanceof StrataError) throw error;
-          const pauseMs = pauseAfter(failures + 2, random.next());
+          const pauseMs = pauseAfter(failures + 2, { chance: random.next(), maxMs: MAX_START_PAUSE_MS });
           log.warn('Discord cannot be reached; trying again', { cause: describe(error), inMs: pauseMs });
           await clock.sleep(pauseMs, { signal: over.signal }).catch(() => undefined);
         }
@@ -67,33 +68,47 @@ export function createConnection(options: ConnectionOptions): Connection {
     },
     async stop() {
       over.abort();
-      await reconnects.close();
-      await client?.destroy();
+      await opened?.close();
     },
     get client() {
-      return client;
+      return opened?.client ?? null;
     },
   };
 }
+
+const MAX_START_PAUSE_MS = 30_000;
 
 interface Opened {
   readonly client: Client;
   /** Rejects with a `StrataError` when Discord refuses for good. */
   readonly ready: Promise<void>;
+  /** Whatever of it is still under way opens nothing any more. */
+  close(): Promise<void>;
 }
 
-function openClient(options: ConnectionOptions, reconnects: Reconnects): Opened {
-  const client = new Client(clientOptions(options.settings, reconnects));
+function openClient(options: ConnectionOptions): Opened {
+  const { settings, listener } = options;
+  const over = new AbortController();
   const refused = Promise.withResolvers<never>();
   const refuse = (refusal: Refusal): void => {
-    options.listener.refused(refusal);
+    listener.refused(refusal);
     refused.reject(refusalError(refusal));
-    client.destroy().catch(() => undefined);
+    close().catch(() => undefined);
   };
   // Read only while connecting: later refusals are told to the listener.
   refused.promise.catch(() => undefined);
-  listen(client, { ...options, reconnects, refuse });
-  return { client, ready: Promise.race([connect(client, options.settings.token), refused.promise]) };
+  const client = new Client(clientOptions({ ...options, signal: over.signal, refuse }));
+  const close = async () => {
+    over.abort();
+    await client.destroy();
+  };
+  surviveOddPackets(client, options.log);
+  listen(client, options);
+  return {
+    client,
+    ready: Promise.race([connect(client, settings.token), refused.promise]),
+    close,
+  };
 }
 
 export function refusalError({ reason, remedy }: Refusal): StrataError {
@@ -116,45 +131,32 @@ function isBadToken(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'TokenInvalid';
 }
 
-interface Listening extends ConnectionOptions {
-  readonly reconnects: Reconnects;
-  readonly refuse: (refusal: Refusal) => void;
-}
-
-function listen(client: Client, { listener, log, reconnects, refuse }: Listening): void {
+function listen(client: Client, { listener, log }: ConnectionOptions): void {
   const report = (error: unknown) => log.warn('Trouble with the connection to Discord', { cause: describe(error) });
-  client.on(Events.Raw, (packet: unknown, shardId: unknown) => {
-    const parsed = packetSchema.safeParse(packet);
-    if (!parsed.success || typeof shardId !== 'number') return;
-    if (parsed.data.t === 'READY' || parsed.data.t === 'RESUMED') reconnects.connected(shardId);
-    if (parsed.data.t === 'READY') listener.sessionBegan(shardId);
-    listener.packet(parsed.data.t, parsed.data.d, shardId);
-    if (OWN_PACKETS.includes(parsed.data.t)) hide(packet);
-  });
   client.on(Events.ShardReady, (shardId) => listener.guildsKnown(shardId));
-  client.on(Events.ShardReconnecting, (shardId) => {
-    const pauseMs = reconnects.lost(shardId);
-    if (pauseMs > 0) log.warn('The connection to Discord keeps failing', { shardId, nextTryInMs: pauseMs });
-    else log.debug('The connection to Discord is made anew', { shardId });
-  });
-  client.on(Events.ShardDisconnect, ({ code }, shardId) => {
-    reconnects.lost(shardId);
-    const refusal = refusalOf(code);
-    if (refusal !== null) refuse(refusal);
-  });
   client.on(Events.ShardError, report);
   client.on(Events.Error, report);
 }
 
-/** Read from the wire here; the library would build its objects of them for nobody. */
-const OWN_PACKETS = ['MESSAGE_CREATE', 'MESSAGE_UPDATE', 'MESSAGE_DELETE', 'MESSAGE_DELETE_BULK', 'INTERACTION_CREATE'];
-
-/** The library passes over packets without a known type. What it cannot build would end the process. */
-function hide(packet: unknown): void {
-  if (typeof packet === 'object' && packet !== null && 't' in packet) packet.t = null;
+/** The library reads early packets later, from a timer of its own, where an exception would end the process. */
+function surviveOddPackets({ ws }: Client, log: Log): void {
+  const read = ws['handlePacket'].bind(ws);
+  ws['handlePacket'] = (packet, shard) => {
+    try {
+      return read(packet, shard);
+    } catch (error) {
+      log.warn(UNREADABLE, { type: packetSchema.safeParse(packet).data?.t, cause: describe(error) });
+      return false;
+    }
+  };
 }
 
-function clientOptions(settings: BotSettings, reconnects: Reconnects): ConstructorParameters<typeof Client>[0] {
+interface Opening extends ConnectionOptions {
+  readonly signal: AbortSignal;
+  readonly refuse: (refusal: Refusal) => void;
+}
+
+function clientOptions({ settings, ...opening }: Opening): ConstructorParameters<typeof Client>[0] {
   const { Guilds, GuildMessages, DirectMessages, MessageContent } = GatewayIntentBits;
   const intents = [Guilds, GuildMessages, DirectMessages];
   return {
@@ -173,7 +175,17 @@ function clientOptions(settings: BotSettings, reconnects: Reconnects): Construct
       VoiceStateManager: 0,
     }),
     waitGuildTimeout: GUILDS_WITHIN_MS,
-    ws: { buildStrategy: (manager) => buildStrategy(manager, { reconnects, gatewayUrl: settings.gateway_url }) },
+    ws: { buildStrategy: (manager) => createStrategy(manager, strategyParts({ settings, ...opening })) },
+  };
+}
+
+function strategyParts({ settings, listener, random, refuse: refused, ...parts }: Opening): StrategyParts {
+  const { sessionBegan, packet, odd } = listener;
+  return {
+    ...parts,
+    chance: () => random.next(),
+    gatewayUrl: settings.gateway_url,
+    listener: { sessionBegan, packet, odd, refused },
   };
 }
 
@@ -184,23 +196,4 @@ function shardsOf({ shards, shard_ids: ids }: BotSettings) {
   if (shards === 'auto') return { shards: 'auto' } as const;
   const all = Array.from({ length: shards }, (_, index) => index);
   return { shardCount: shards, shards: ids.length === 0 ? all : [...ids] };
-}
-
-/** The library's own way to run shards, with a brake: it asks for the session before every connection. */
-function buildStrategy(
-  manager: ConstructorParameters<typeof SimpleShardingStrategy>[0],
-  { reconnects, gatewayUrl }: { readonly reconnects: Reconnects; readonly gatewayUrl: string },
-): SimpleShardingStrategy {
-  const { options } = manager;
-  const retrieve = options.retrieveSessionInfo;
-  options.retrieveSessionInfo = async (shardId) => {
-    await reconnects.mayConnect(shardId);
-    const session = await retrieve(shardId);
-    return session === null || gatewayUrl === '' ? session : { ...session, resumeURL: gatewayUrl };
-  };
-  if (gatewayUrl !== '') {
-    const fetchInformation = manager.fetchGatewayInformation.bind(manager);
-    manager.fetchGatewayInformation = async (force) => ({ ...(await fetchInformation(force)), url: gatewayUrl });
-  }
-  return new SimpleShardingStrategy(manager);
 }

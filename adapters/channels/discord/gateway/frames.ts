@@ -1,0 +1,83 @@
+import { z } from 'zod';
+
+/** What passes over the gateway, and nothing of it that is not used: whatever else a server sends is passed over. */
+
+export const OPCODES = {
+  dispatch: 0,
+  heartbeat: 1,
+  identify: 2,
+  resume: 6,
+  reconnect: 7,
+  invalidSession: 9,
+  hello: 10,
+  heartbeatAck: 11,
+} as const;
+
+const frameSchema = z.object({
+  op: z.number(),
+  d: z.unknown().optional(),
+  s: z.int().nullish().catch(null),
+  t: z.string().nullish().catch(null),
+});
+export type Frame = z.infer<typeof frameSchema>;
+
+/** Null for what is no frame at all. */
+export function readFrame(text: string): Frame | null {
+  try {
+    return frameSchema.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+const DEFAULT_BEAT_MS = 41_250;
+const MIN_BEAT_MS = 20;
+const MAX_BEAT_MS = 300_000;
+
+const helloSchema = z.object({ heartbeat_interval: z.number().positive() });
+
+/** How often a heartbeat is wanted, in milliseconds. A hello that does not say it means Discord's usual one. */
+export function beatOf(hello: unknown): number {
+  const interval = helloSchema.safeParse(hello).data?.heartbeat_interval ?? DEFAULT_BEAT_MS;
+  return Math.min(MAX_BEAT_MS, Math.max(MIN_BEAT_MS, interval));
+}
+
+/** Who the bot is has to be known: it would answer itself. The rest may be missing. */
+const readySchema = z.looseObject({
+  user: z.looseObject({ id: z.string(), username: z.string().catch('') }),
+  guilds: z.array(z.looseObject({ id: z.string() })).catch([]),
+  session_id: z.string().nullish().catch(null),
+  resume_gateway_url: z.string().nullish().catch(null),
+  application: z.looseObject({ id: z.string() }).optional().catch(undefined),
+});
+
+export type Ready = z.infer<typeof readySchema> & { readonly application: object };
+
+/** READY with what the library expects of it. */
+export function readReady(data: unknown): Ready | null {
+  const ready = readySchema.safeParse(data).data;
+  return ready === undefined ? null : { ...ready, application: ready.application ?? { id: ready.user.id, flags: 0 } };
+}
+
+const MANY = 1_000;
+
+const informationSchema = z.object({
+  url: z.string().nullish().catch(null),
+  shards: z.int().min(1).catch(1),
+  session_start_limit: z
+    .object({
+      total: z.number().catch(MANY),
+      remaining: z.number().catch(MANY),
+      reset_after: z.number().catch(0),
+      max_concurrency: z.int().min(1).catch(1),
+    })
+    .catch({ total: MANY, remaining: MANY, reset_after: 0, max_concurrency: 1 }),
+});
+
+/** The answer of `GET /gateway/bot`. Throws where neither it nor the settings say where the gateway is. */
+export function readInformation(answer: unknown, gatewayUrl: string) {
+  const { url, ...rest } = informationSchema.parse(answer);
+  const known = gatewayUrl || url;
+  if (!known) throw new Error('The REST interface names no gateway; set gateway_url in [channels.discord].');
+  return { ...rest, url: known };
+}

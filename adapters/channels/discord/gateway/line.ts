@@ -1,0 +1,173 @@
+import { WebSocket } from 'ws';
+import { type Clock, describe } from '../../../../src/index.ts';
+import type { Frame, Ready } from './frames.ts';
+
+const HANDSHAKE_MS = 15_000;
+/** A server that does not answer the end of a connection is not waited for. */
+const CLOSING_MS = 1_000;
+const MAX_FRAME_BYTES = 64_000_000;
+
+/** What is needed to go on where a connection ended. */
+export interface Session {
+  readonly id: string;
+  readonly sequence: number;
+  /** Null where the server named none. */
+  readonly resumeUrl: string | null;
+}
+
+export interface Ending {
+  /** The close code; null when no connection came about. */
+  readonly code: number | null;
+  readonly cause: string;
+  /** Null when there is nothing to resume. */
+  readonly session: Session | null;
+  /** An identification was sent. */
+  readonly isSpent: boolean;
+  /** How long the connection was ready, in milliseconds; 0 when it never was. */
+  readonly readyMs: number;
+  /** Nothing at all came after the wish to resume. */
+  readonly isResumeUnanswered: boolean;
+  /** The server does not know the session (any more). */
+  readonly isUnknown: boolean;
+}
+
+export interface SessionParts {
+  readonly clock: Clock;
+  /** From 0 to 1. */
+  readonly chance: () => number;
+  /** Where, with version and encoding. */
+  readonly url: string;
+  /** Null to begin a new session. */
+  readonly resumed: Session | null;
+  /** The identification, without what resuming needs. */
+  readonly identity: { readonly token: string } & Readonly<Record<string, unknown>>;
+  /** Resolves when an identification may be sent. */
+  readonly mayIdentify: (signal: AbortSignal) => Promise<void>;
+  readonly signal: AbortSignal;
+  readonly listener: SessionListener;
+}
+
+/** None of these may throw. */
+export interface SessionListener {
+  ready(data: Ready): void;
+  resumed(): void;
+  /** Events in their order; those of a new session only after `ready`. */
+  dispatch(frame: Frame): void;
+  /** Something came that cannot be read. */
+  odd(problem: string): void;
+}
+
+export type Phase = 'hello' | 'identifying' | 'resuming' | 'ready';
+
+export interface Line {
+  readonly parts: SessionParts;
+  readonly socket: WebSocket;
+  /** Aborted when the connection is over, or is being ended. */
+  readonly over: AbortController;
+  readonly early: Frame[];
+  phase: Phase;
+  session: Session | null;
+  isSpent: boolean;
+  isAnswered: boolean;
+  isUnknown: boolean;
+  beatMs: number;
+  heardAt: number;
+  readyAt: number | null;
+  cause: string | null;
+}
+
+export function openSocket(url: string): WebSocket | string {
+  try {
+    return new WebSocket(url, { handshakeTimeout: HANDSHAKE_MS, maxPayload: MAX_FRAME_BYTES });
+  } catch (error) {
+    return describe(error);
+  }
+}
+
+export function notOpened({ resumed }: SessionParts, cause: string): Ending {
+  const nothing = { code: null, isSpent: false, readyMs: 0, isUnknown: false };
+  return { ...nothing, cause, session: resumed, isResumeUnanswered: resumed !== null };
+}
+
+export function newLine(parts: SessionParts, socket: WebSocket): Line {
+  const state = {
+    phase: 'hello',
+    isSpent: false,
+    isAnswered: false,
+    isUnknown: false,
+    beatMs: 0,
+    readyAt: null,
+    cause: null,
+  } as const;
+  const heardAt = parts.clock.now();
+  return { ...state, parts, socket, over: new AbortController(), early: [], session: parts.resumed, heardAt };
+}
+
+/** Never opened: the library's own code for it. */
+const NO_CONNECTION = 1006;
+
+export function endingOf(line: Line, { code, reason }: { readonly code: number; readonly reason: string }): Ending {
+  const { parts, session, isSpent, isAnswered, isUnknown, readyAt, phase, cause } = line;
+  return {
+    code: code === NO_CONNECTION && phase === 'hello' ? null : code,
+    cause: cause ?? (reason === '' ? 'the connection was closed' : reason),
+    session: SESSION_ENDS.has(code) ? null : session,
+    isSpent,
+    readyMs: readyAt === null ? 0 : parts.clock.now() - readyAt,
+    isResumeUnanswered: parts.resumed !== null && !isAnswered,
+    isUnknown,
+  };
+}
+
+/** Not authenticated, authenticated twice, wrong sequence, timed out: nothing can be resumed after these. */
+const SESSION_ENDS: ReadonlySet<number> = new Set([4003, 4005, 4007, 4009]);
+export const NORMAL = 1000;
+/** A code of ours: with 1000 and 1001 Discord would forget the session. */
+const RECONNECTING = 4900;
+
+/** The first reason counts. */
+export function end(
+  line: Line,
+  { cause, code = RECONNECTING }: { readonly cause: string; readonly code?: number },
+): void {
+  if (line.over.signal.aborted) return;
+  line.over.abort();
+  line.cause = cause;
+  const { socket } = line;
+  if (socket.readyState === WebSocket.CONNECTING) socket.terminate();
+  else close(line, code);
+}
+
+function close({ socket, parts }: Line, code: number): void {
+  socket.close(code);
+  const left = new AbortController();
+  socket.once('close', () => left.abort());
+  parts.clock.sleep(CLOSING_MS, { signal: left.signal }).then(
+    () => socket.terminate(),
+    () => undefined,
+  );
+}
+
+/** Ends a connection that stays in one phase for too long; one that resumes may take its time while events come. */
+export function watch(line: Line, phase: Phase, withinMs: number): void {
+  const { clock } = line.parts;
+  const look = async () => {
+    await clock.sleep(withinMs, { signal: line.over.signal });
+    const isAlive = phase === 'resuming' && line.isAnswered;
+    if (line.phase === phase && !isAlive) end(line, { cause: WAITED_FOR[phase] });
+  };
+  look().catch(() => undefined);
+}
+
+const WAITED_FOR: Readonly<Record<Phase, string>> = {
+  hello: 'the server did not say hello',
+  identifying: 'the server did not answer the identification',
+  resuming: 'the server did not answer the wish to resume',
+  ready: '',
+};
+
+export function send({ socket, over }: Line, op: number, d: unknown): void {
+  if (over.signal.aborted || socket.readyState !== WebSocket.OPEN) return;
+  // An error reaches the socket's own listener.
+  socket.send(JSON.stringify({ op, d }), () => undefined);
+}

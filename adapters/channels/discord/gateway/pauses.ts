@@ -1,0 +1,40 @@
+import type { Ending } from './line.ts';
+
+/** As many quick failures in a row are forgiven before the pauses grow. */
+const FORGIVEN = 3;
+const SHORT_PAUSE_MS = 500;
+const FIRST_PAUSE_MS = 2_000;
+/** A thousand identifications within a day cost a bot its token. */
+const MAX_PAUSE_MS = 300_000;
+/** An attempt that ended before it was spent on an identification costs nothing but a request. */
+const MAX_CHEAP_PAUSE_MS = 30_000;
+/** Discord wants a random pause of one to five seconds after a session that it does not know. */
+const UNKNOWN_PAUSE_MS = 1_000;
+/** A connection that held this long was a good one. */
+const GOOD_MS = 60_000;
+
+export interface Pauses {
+  /** How long to wait before the next attempt, in milliseconds. */
+  after(ending: Pick<Ending, 'isSpent' | 'readyMs' | 'isUnknown'>): number;
+}
+
+/** Slows down one shard that cannot connect or keeps losing its connection. `chance`: from 0 to 1. */
+export function createPauses(chance: () => number): Pauses {
+  let failures = 0;
+  return {
+    after({ isSpent, readyMs, isUnknown }) {
+      failures = readyMs >= GOOD_MS ? 1 : failures + 1;
+      const pauseMs = pauseAfter(failures, { chance: chance(), maxMs: isSpent ? MAX_PAUSE_MS : MAX_CHEAP_PAUSE_MS });
+      return isUnknown ? Math.max(pauseMs, UNKNOWN_PAUSE_MS * (1 + 4 * chance())) : pauseMs;
+    },
+  };
+}
+
+/** With a jitter of a quarter either way. */
+export function pauseAfter(
+  failures: number,
+  { chance, maxMs = MAX_PAUSE_MS }: { readonly chance: number; readonly maxMs?: number },
+): number {
+  const grown = failures <= FORGIVEN ? SHORT_PAUSE_MS : FIRST_PAUSE_MS * 2 ** (failures - FORGIVEN - 1);
+  return Math.round(Math.min(maxMs, grown) * (0.75 + chance / 2));
+}

@@ -1,0 +1,98 @@
+import type { Log } from '../../../../src/index.ts';
+import { type Refusal, refusalOf } from '../refusal.ts';
+import type { Ending, Session, SessionParts } from './line.ts';
+import { createPauses } from './pauses.ts';
+import { runSession } from './session.ts';
+
+export interface ShardParts extends Pick<SessionParts, 'clock' | 'chance' | 'identity' | 'mayIdentify' | 'listener'> {
+  readonly id: number;
+  readonly log: Log;
+  /** Where a new session begins. */
+  readonly url: string;
+  /** Whether the address that the server names for resuming is used. */
+  readonly followsResumeUrl: boolean;
+  readonly lost: (ending: Ending) => void;
+  readonly refused: (refusal: Refusal) => void;
+}
+
+/**
+ * One shard: connections one after the other, each begun only when the socket of the one before is closed. So there is
+ * never more than one session, whatever fails.
+ */
+export interface Shard {
+  /** Resolves when the shard is ready for the first time, or when it is over. */
+  start(): Promise<void>;
+  /** Resolves when nothing is open any more. */
+  stop(): Promise<void>;
+}
+
+export function createShard(parts: ShardParts): Shard {
+  const over = new AbortController();
+  const ready = Promise.withResolvers<void>();
+  let running: Promise<void> | null = null;
+  const listener = {
+    ...parts.listener,
+    ready(data: Parameters<SessionParts['listener']['ready']>[0]) {
+      parts.listener.ready(data);
+      ready.resolve();
+    },
+  };
+  return {
+    async start() {
+      running ??= run({ ...parts, listener }, over.signal).finally(ready.resolve);
+      await ready.promise;
+    },
+    async stop() {
+      over.abort();
+      await running;
+    },
+  };
+}
+
+async function run(parts: ShardParts, signal: AbortSignal): Promise<void> {
+  const { clock, chance, identity, mayIdentify, listener, log, id } = parts;
+  const pauses = createPauses(chance);
+  let session: Session | null = null;
+  let unanswered = 0;
+  while (!signal.aborted) {
+    const base = parts.followsResumeUrl ? (session?.resumeUrl ?? parts.url) : parts.url;
+    const ending: Ending = await runSession({
+      ...{ clock, chance, identity, listener, signal, resumed: session },
+      ...{ url: addressOf(base), mayIdentify: (over: AbortSignal) => within(over, mayIdentify) },
+    });
+    if (signal.aborted) return;
+    parts.lost(ending);
+    const refusal = refusalOf(ending.code ?? 0);
+    if (refusal !== null) return parts.refused(refusal);
+    unanswered = ending.isResumeUnanswered ? unanswered + 1 : 0;
+    session = resumable(ending, unanswered);
+    const pauseMs = pauses.after(ending);
+    const fields = { shardId: id, code: ending.code, cause: ending.cause, nextTryInMs: pauseMs };
+    // Now and then a server asks for a new connection, and a line breaks.
+    if (ending.readyMs > 0) log.info('The connection to Discord was lost', fields);
+    else log.warn('The connection to Discord keeps failing', fields);
+    await clock.sleep(pauseMs, { signal }).catch(() => undefined);
+  }
+}
+
+/** A wish to resume that nobody answers is put to the first address once more, and then given up. */
+function resumable({ session }: Ending, unanswered: number): Session | null {
+  if (unanswered === 0 || session === null) return session;
+  return unanswered === 1 ? { ...session, resumeUrl: null } : null;
+}
+
+function addressOf(base: string): string {
+  const url = URL.parse(base);
+  // What is no address is reported by who tries to connect to it.
+  if (url === null) return base;
+  url.searchParams.set('v', '10');
+  url.searchParams.set('encoding', 'json');
+  return url.href;
+}
+
+/** The library's wait does not heed its signal while it sleeps. */
+async function within(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const aborted = Promise.withResolvers<void>();
+  signal.addEventListener('abort', () => aborted.resolve(), { once: true });
+  await Promise.race([work(signal), aborted.promise]);
+}

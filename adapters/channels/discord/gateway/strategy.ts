@@ -1,0 +1,154 @@
+import { type WebSocketManager, WebSocketShardEvents } from '@discordjs/ws';
+import {
+  GatewayDispatchEvents,
+  type GatewayDispatchPayload,
+  type IShardingStrategy,
+  Routes,
+  SimpleShardingStrategy,
+} from 'discord.js';
+import { type Clock, describe, type Log } from '../../../../src/index.ts';
+import type { Refusal } from '../refusal.ts';
+import { type Frame, OPCODES, readInformation } from './frames.ts';
+import type { SessionListener } from './line.ts';
+import { createShard, type Shard } from './shard.ts';
+
+export interface StrategyParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly chance: () => number;
+  /** Empty where the REST interface tells it. */
+  readonly gatewayUrl: string;
+  /** Once aborted, nothing is opened any more. */
+  readonly signal: AbortSignal;
+  readonly listener: StrategyListener;
+}
+
+/** None of these may throw. */
+export interface StrategyListener {
+  /** A new session: what happened before it is lost to the gateway. */
+  sessionBegan(shardId: number): void;
+  /** Every event, before the library sees it. */
+  packet(type: string, data: unknown, shardId: number): void;
+  /** Something came that cannot be read. */
+  odd(problem: string): void;
+  refused(refusal: Refusal): void;
+}
+
+/**
+ * Runs the library's shards. The library's own way to run them leaves connections behind that go on by themselves when an
+ * attempt fails, and ends the process when a packet cannot be read.
+ */
+export function createStrategy(manager: WebSocketManager, parts: StrategyParts): IShardingStrategy {
+  const shards = new Map<number, Shard>();
+  const own = new SimpleShardingStrategy(manager);
+  manager.fetchGatewayInformation = createInformation(manager, parts.gatewayUrl);
+  return {
+    async spawn(ids) {
+      for (const id of ids) shards.set(id, await openShard({ ...parts, manager }, id));
+    },
+    async connect() {
+      if (!parts.signal.aborted) await Promise.all([...shards.values()].map((shard) => shard.start()));
+    },
+    async destroy() {
+      await Promise.all([...shards.values()].map((shard) => shard.stop()));
+      shards.clear();
+    },
+    // Of the library's own shards, of which there are none.
+    fetchStatus: () => own.fetchStatus(),
+    send(shardId, { op }) {
+      throw new Error(`The bot sends nothing through the gateway (shard ${shardId}, opcode ${op}).`);
+    },
+  };
+}
+
+/** Asked for once; what an answer leaves out is filled in. */
+function createInformation(manager: WebSocketManager, gatewayUrl: string): WebSocketManager['fetchGatewayInformation'] {
+  let known: ReturnType<typeof readInformation> | null = null;
+  return async () => {
+    known ??= readInformation(await manager.options.rest.get(Routes.gatewayBot()), gatewayUrl);
+    return known;
+  };
+}
+
+interface Opening extends StrategyParts {
+  readonly manager: WebSocketManager;
+}
+
+async function openShard(opening: Opening, id: number): Promise<Shard> {
+  const { manager, listener, gatewayUrl, clock, log, chance } = opening;
+  const { token, intents, identifyProperties: properties } = manager.options;
+  const [{ url }, count, throttler] = await Promise.all([
+    manager.fetchGatewayInformation(),
+    manager.getShardCount(),
+    throttlerOf(manager),
+  ]);
+  return createShard({
+    ...{ id, clock, log, chance, url, followsResumeUrl: gatewayUrl === '' },
+    identity: { token, intents, properties, compress: false, shard: [id, count] },
+    mayIdentify: (signal) => throttler.waitForIdentify(id, signal),
+    listener: sessionListener(opening, id),
+    lost({ code }) {
+      manager.emit(WebSocketShardEvents.Closed, { code: code ?? NO_CONNECTION, shardId: id });
+    },
+    refused: listener.refused,
+  });
+}
+
+const NO_CONNECTION = 1006;
+const throttlers = new WeakMap<WebSocketManager, ReturnType<typeof buildThrottler>>();
+
+/** One for all shards of a manager. */
+function throttlerOf(manager: WebSocketManager): ReturnType<typeof buildThrottler> {
+  const throttler = throttlers.get(manager) ?? buildThrottler(manager);
+  throttlers.set(manager, throttler);
+  return throttler;
+}
+
+async function buildThrottler(manager: WebSocketManager) {
+  return await manager.options.buildIdentifyThrottler(manager);
+}
+
+function sessionListener({ manager, listener, log }: Opening, shardId: number): SessionListener {
+  return {
+    ready: () => listener.sessionBegan(shardId),
+    resumed: () => void manager.emit(WebSocketShardEvents.Resumed, { shardId }),
+    dispatch(frame) {
+      if (frame.t) listener.packet(frame.t, frame.d, shardId);
+      if (!isForLibrary(frame)) return;
+      try {
+        if (frame.t === GatewayDispatchEvents.Ready) {
+          manager.emit(WebSocketShardEvents.Ready, { data: frame.d, shardId });
+        }
+        manager.emit(WebSocketShardEvents.Dispatch, { data: frame, shardId });
+      } catch (error) {
+        log.warn(UNREADABLE, { type: frame.t, cause: describe(error) });
+      }
+    },
+    odd: listener.odd,
+  };
+}
+
+export const UNREADABLE = 'discord.js could not read a packet; it was passed over';
+
+/** What makes up its picture of servers and channels; of anything else it would build objects that nobody looks at. */
+const FOR_LIBRARY: ReadonlySet<string> = new Set([
+  'READY',
+  'GUILD_CREATE',
+  'GUILD_UPDATE',
+  'GUILD_DELETE',
+  'GUILD_ROLE_CREATE',
+  'GUILD_ROLE_UPDATE',
+  'GUILD_ROLE_DELETE',
+  'CHANNEL_CREATE',
+  'CHANNEL_UPDATE',
+  'CHANNEL_DELETE',
+  'THREAD_CREATE',
+  'THREAD_UPDATE',
+  'THREAD_DELETE',
+  'THREAD_LIST_SYNC',
+]);
+
+function isForLibrary(frame: Frame | GatewayDispatchPayload): frame is GatewayDispatchPayload {
+  const { op, t, d } = frame;
+  return op === OPCODES.dispatch && FOR_LIBRARY.has(t ?? '') && typeof d === 'object' && d !== null;
+}

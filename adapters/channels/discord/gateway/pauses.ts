@@ -1,3 +1,4 @@
+import type { Clock } from '../../../../src/index.ts';
 import type { Ending } from './line.ts';
 
 /** As many quick failures in a row are forgiven before the pauses grow. */
@@ -37,4 +38,24 @@ export function pauseAfter(
 ): number {
   const grown = failures <= FORGIVEN ? SHORT_PAUSE_MS : FIRST_PAUSE_MS * 2 ** (failures - FORGIVEN - 1);
   return Math.round(Math.min(maxMs, grown) * (0.75 + chance / 2));
+}
+
+/** Discord takes one identification in five seconds, for each of as many shards side by side as it allows. */
+const IDENTIFY_PACE_MS = 5_000;
+
+export interface IdentifyPace {
+  /** Resolves when the next shard of the group may identify; rejects when the signal is aborted. */
+  wait(group: number, signal: AbortSignal): Promise<void>;
+}
+
+export function createIdentifyPace(clock: Clock): IdentifyPace {
+  const nextAt = new Map<number, number>();
+  return {
+    async wait(group, signal) {
+      const now = clock.now();
+      const at = Math.max(now, nextAt.get(group) ?? now);
+      nextAt.set(group, at + IDENTIFY_PACE_MS);
+      if (at > now) await clock.sleep(at - now, { signal });
+    },
+  };
 }

@@ -1,4 +1,3 @@
-import { WebSocket } from 'ws';
 import { describe } from '../../../../src/index.ts';
 import { beatOf, type Frame, OPCODES, readFrame, readReady } from './frames.ts';
 import {

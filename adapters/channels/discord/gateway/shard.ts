@@ -57,8 +57,8 @@ async function run(parts: ShardParts, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const base = parts.followsResumeUrl ? (session?.resumeUrl ?? parts.url) : parts.url;
     const ending: Ending = await runSession({
-      ...{ clock, chance, identity, listener, signal, resumed: session },
-      ...{ url: addressOf(base), mayIdentify: (over: AbortSignal) => within(over, mayIdentify) },
+      ...{ clock, chance, identity, mayIdentify, listener, signal },
+      ...{ url: addressOf(base), resumed: session },
     });
     if (signal.aborted) return;
     parts.lost(ending);
@@ -88,11 +88,4 @@ function addressOf(base: string): string {
   url.searchParams.set('v', '10');
   url.searchParams.set('encoding', 'json');
   return url.href;
-}
-
-/** The library's wait does not heed its signal while it sleeps. */
-async function within(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-  const aborted = Promise.withResolvers<void>();
-  signal.addEventListener('abort', () => aborted.resolve(), { once: true });
-  await Promise.race([work(signal), aborted.promise]);
 }

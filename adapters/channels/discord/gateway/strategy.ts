@@ -10,6 +10,7 @@ import { type Clock, describe, type Log } from '../../../../src/index.ts';
 import type { Refusal } from '../refusal.ts';
 import { type Frame, OPCODES, readInformation } from './frames.ts';
 import type { SessionListener } from './line.ts';
+import { createIdentifyPace, type IdentifyPace } from './pauses.ts';
 import { createShard, type Shard } from './shard.ts';
 
 export interface StrategyParts {
@@ -40,11 +41,12 @@ export interface StrategyListener {
  */
 export function createStrategy(manager: WebSocketManager, parts: StrategyParts): IShardingStrategy {
   const shards = new Map<number, Shard>();
+  const identifies = createIdentifyPace(parts.clock);
   const own = new SimpleShardingStrategy(manager);
   manager.fetchGatewayInformation = createInformation(manager, parts.gatewayUrl);
   return {
     async spawn(ids) {
-      for (const id of ids) shards.set(id, await openShard({ ...parts, manager }, id));
+      for (const id of ids) shards.set(id, await openShard({ ...parts, manager, identifies }, id));
     },
     async connect() {
       if (!parts.signal.aborted) await Promise.all([...shards.values()].map((shard) => shard.start()));
@@ -72,20 +74,18 @@ function createInformation(manager: WebSocketManager, gatewayUrl: string): WebSo
 
 interface Opening extends StrategyParts {
   readonly manager: WebSocketManager;
+  readonly identifies: IdentifyPace;
 }
 
 async function openShard(opening: Opening, id: number): Promise<Shard> {
-  const { manager, listener, gatewayUrl, clock, log, chance } = opening;
+  const { manager, identifies, listener, gatewayUrl, clock, log, chance } = opening;
   const { token, intents, identifyProperties: properties } = manager.options;
-  const [{ url }, count, throttler] = await Promise.all([
-    manager.fetchGatewayInformation(),
-    manager.getShardCount(),
-    throttlerOf(manager),
-  ]);
+  const { url, session_start_limit: limit } = await manager.fetchGatewayInformation();
+  const count = await manager.getShardCount();
   return createShard({
     ...{ id, clock, log, chance, url, followsResumeUrl: gatewayUrl === '' },
     identity: { token, intents, properties, compress: false, shard: [id, count] },
-    mayIdentify: (signal) => throttler.waitForIdentify(id, signal),
+    mayIdentify: (signal) => identifies.wait(id % limit.max_concurrency, signal),
     listener: sessionListener(opening, id),
     lost({ code }) {
       manager.emit(WebSocketShardEvents.Closed, { code: code ?? NO_CONNECTION, shardId: id });
@@ -95,19 +95,6 @@ async function openShard(opening: Opening, id: number): Promise<Shard> {
 }
 
 const NO_CONNECTION = 1006;
-const throttlers = new WeakMap<WebSocketManager, ReturnType<typeof buildThrottler>>();
-
-/** One for all shards of a manager. */
-function throttlerOf(manager: WebSocketManager): ReturnType<typeof buildThrottler> {
-  const throttler = throttlers.get(manager) ?? buildThrottler(manager);
-  throttlers.set(manager, throttler);
-  return throttler;
-}
-
-async function buildThrottler(manager: WebSocketManager) {
-  return await manager.options.buildIdentifyThrottler(manager);
-}
-
 function sessionListener({ manager, listener, log }: Opening, shardId: number): SessionListener {
   return {
     ready: () => listener.sessionBegan(shardId),

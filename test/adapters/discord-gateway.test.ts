@@ -1,0 +1,146 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Clock } from '../../src/index.ts';
+import { ADA, type DiscordDouble, GENERAL, startDiscord } from '../fixtures/discord/double.ts';
+import { type Opened, openChannel, until } from '../fixtures/discord/kit.ts';
+
+let double: DiscordDouble;
+let opened: Opened;
+
+beforeEach(async () => {
+  double = await startDiscord({ heartbeatMs: 2_000 });
+  opened = openChannel(double, { clock: createFastClock(50) });
+});
+afterEach(async () => {
+  await opened.channel.stop();
+  await double.close();
+});
+
+/** Waits of minutes pass in seconds. */
+function createFastClock(factor: number): Clock {
+  const began = Date.now();
+  return {
+    now: () => began + (Date.now() - began) * factor,
+    sleep: (ms, { signal }) => delay(ms / factor, undefined, { signal }),
+  };
+}
+
+/** One live session, and each message heard once. */
+async function isWell(): Promise<void> {
+  const { sink } = opened;
+  await until('a session', () => double.gateway.live === 1, 20_000);
+  await delay(50);
+  const before = sink.messages.length;
+  double.say(GENERAL, ADA, 'are you there?');
+  await until('the message', () => sink.messages.length > before, 20_000);
+  await delay(300);
+  expect(sink.messages).toHaveLength(before + 1);
+  expect({ duplicates: sink.duplicates, open: double.gateway.open, most: double.gateway.state.mostLive }).toEqual({
+    duplicates: [],
+    open: 1,
+    most: 1,
+  });
+}
+
+describe('a shard has one session at most', () => {
+  test('though upgrades are refused at the start', async () => {
+    double.gateway.state.upgrades.push(502, 502, 503, 429);
+    await opened.channel.start(opened.sink);
+    await isWell();
+    expect(double.gateway.identifies).toHaveLength(1);
+    expect(opened.log.lines).toContainEqual(
+      expect.objectContaining({ fields: expect.objectContaining({ cause: expect.stringContaining('502') }) }),
+    );
+  });
+
+  test.each(['hello', 'identify'] as const)(
+    'though the server keeps silent instead of the %s',
+    async (word) => {
+      double.gateway.state.silent.push(word);
+      await opened.channel.start(opened.sink);
+      await isWell();
+    },
+    20_000,
+  );
+
+  test('though nobody answers its wish to resume', async () => {
+    await opened.channel.start(opened.sink);
+    double.gateway.state.silent.push('resume', 'resume');
+    double.gateway.drop();
+    await until('a new session', () => double.gateway.identifies.length === 2, 20_000);
+    await isWell();
+  }, 30_000);
+
+  test.each([1000, 1001, 1011, 3000, 4000, 4001, 4003, 4007, 4008, 4009, 4242])(
+    'and comes back after the close code %i',
+    async (code) => {
+      await opened.channel.start(opened.sink);
+      double.gateway.closeAll(code);
+      await until('the other connection', () => double.gateway.state.connections === 2);
+      await isWell();
+      expect(opened.log.lines.filter(({ message }) => message.startsWith('The connection'))).toMatchObject([
+        { fields: { shardId: 0, code, cause: expect.any(String), nextTryInMs: expect.any(Number) } },
+      ]);
+    },
+    20_000,
+  );
+
+  test('and leaves a line on which nothing comes', async () => {
+    double.gateway.state.silent.push('heartbeat');
+    await opened.channel.start(opened.sink);
+    await until('the other connection', () => double.gateway.resumes.length === 1);
+    await isWell();
+  });
+});
+
+describe('a stop ends what is still connecting', () => {
+  const stopsQuickly = async () => {
+    const began = Date.now();
+    await opened.channel.stop();
+    expect(Date.now() - began).toBeLessThan(2_000);
+    const { connections } = double.gateway.state;
+    await delay(500);
+    expect([double.gateway.open, double.gateway.state.connections]).toEqual([0, connections]);
+  };
+
+  test.each([
+    ['refuses upgrades', () => double.gateway.state.upgrades.push(...Array.from({ length: 500 }, () => 502))],
+    ['does not answer an upgrade', () => double.gateway.state.upgrades.push(0)],
+    ['does not say hello', () => double.gateway.state.silent.push('hello')],
+    ['does not answer the identification', () => double.gateway.state.silent.push('identify')],
+    ['does not tell its gateway', () => double.rest.fail('GET', /gateway/, { status: 503, times: 500 })],
+  ])('with a server that %s', async (_, trouble) => {
+    trouble();
+    const starting = opened.channel.start(opened.sink);
+    await delay(200);
+    await stopsQuickly();
+    await starting;
+  });
+});
+
+describe('frames that no server should send', () => {
+  const ODD = [
+    ...['', 'null', '[]', '7', '"x"', '{', '{}', '{"op":"0"}', '{"op":99}', '{"op":0}', '{"op":0,"t":null,"d":null}'],
+    ...['{"op":0,"t":5,"s":"x","d":7}', '{"op":10}', '{"op":10,"d":null}', '{"op":11,"d":[]}', '{"op":1,"d":"x"}'],
+    ...['{"op":0,"t":"RESUMED","d":null}', '{"op":0,"t":"GUILD_DELETE","d":null,"s":-1}'],
+  ];
+
+  test('change nothing, and those that cannot be read are counted', async () => {
+    await opened.channel.start(opened.sink);
+    for (const text of ODD) double.gateway.sendRaw(text);
+    await isWell();
+    expect(double.gateway.state.connections).toBe(1);
+    expect(opened.sink.drops.filter(({ event }) => event === 'frame').length).toBeGreaterThan(5);
+  });
+
+  test.each(['{"op":9}', '{"op":9,"d":null}', '{"op":9,"d":true}', '{"op":7}'])(
+    'are survived: %s',
+    async (text) => {
+      await opened.channel.start(opened.sink);
+      double.gateway.sendRaw(text);
+      await until('the other connection', () => double.gateway.state.connections === 2, 20_000);
+      await isWell();
+    },
+    30_000,
+  );
+});

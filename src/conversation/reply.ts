@@ -101,7 +101,7 @@ async function commit(parts: ReplyParts, ending: Ending): Promise<ReplyEnd> {
   const text = outcome.kind === 'answered' ? outcome.text : apology(parts, snapshot, outcome.reason);
   const entries = entriesOf(outcome.steps, { role: outcome.kind === 'answered' ? 'assistant' : 'notice', text }, now);
   const bodies = parts.channelOf(snapshot.conversation.key)?.split(text) ?? [];
-  const of = { conversationId: claim.conversationId, turn: newest.seq, replyTo: newest.externalId };
+  const of = { conversationId: claim.conversationId, turn: newest.seq, replyTo: askedIn(ending).externalId };
   const verdict = run?.judge(entries.reduce((sum, entry) => sum + entry.tokens, 0)) ?? { tier: 'none', due: false };
   const result = await store.transcript.commitTurn({
     claim,
@@ -121,6 +121,11 @@ async function commit(parts: ReplyParts, ending: Ending): Promise<ReplyEnd> {
   parts.logText(base.conversation, 'bot', text);
   report(parts, ending, base);
   return { kind: 'committed', result, verdict };
+}
+
+/** What the reply points to: the newest message that asked for one, though others may have spoken after it. */
+function askedIn({ newest, snapshot: { conversation, tail } }: Ending): Entry {
+  return tail.findLast(({ role, seq }) => role === 'user' && seq === conversation.replyDueSeq) ?? newest;
 }
 
 /** Whatever was said, the answer included, is looked at when the conversation has been silent for so long. */

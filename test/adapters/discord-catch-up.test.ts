@@ -4,6 +4,7 @@ import type { InboundMessage } from '../../src/index.ts';
 import {
   ADA,
   BOB,
+  BOT,
   DIRECT,
   type DiscordDouble,
   ELSEWHERE,
@@ -15,6 +16,7 @@ import {
   VIEW,
 } from '../fixtures/discord/double.ts';
 import {
+  createState,
   type Opened,
   type OpenOptions,
   openChannel,
@@ -24,6 +26,12 @@ import {
 } from '../fixtures/discord/kit.ts';
 import { snowflake, textChannel, thread } from '../fixtures/discord/payloads.ts';
 
+/** As another server might send them. */
+const ODD_FIELDS = {
+  ...{ embeds: null, attachments: [null, { id: 5 }], mentions: 'none', mention_roles: null, components: {}, poll: 7 },
+  ...{ sticker_items: [{}], message_snapshots: [null], referenced_message: 'x', message_reference: [], type: null },
+  ...{ edited_timestamp: 12, timestamp: 'yesterday', webhook_id: false, member: 3, guild_id: 4 },
+};
 const THREAD = '500000000000000001';
 const ROLE = '400000000000000007';
 const key = (channel: string, guild = GUILD) => `discord:${guild}:${channel}`;
@@ -129,6 +137,100 @@ describe('what was changed while the bot was away', () => {
     await channel.stop();
     await double.close();
   });
+});
+
+describe('what was changed and what was missed', () => {
+  const said = (double: DiscordDouble, text: string) =>
+    double.messagesIn(GENERAL).find(({ content }) => content === text) ?? expect.fail(text);
+
+  test('come in this order: changes first, then what is answered', async () => {
+    await afterAnAbsence(
+      {
+        before: (double) => {
+          for (const text of ['my tent is orange', 'a secret']) double.say(GENERAL, ADA, text);
+          return 2;
+        },
+        meanwhile: (double) => {
+          double.edit(said(double, 'my tent is orange'), 'my tent is turquoise', { silent: true });
+          double.remove(said(double, 'a secret'), { silent: true });
+          double.say(GENERAL, ADA, 'which colour is my tent?', { silent: true });
+        },
+      },
+      async ({ double, sink }) => {
+        await settled(double, sink);
+        expect(sink.order).toEqual([
+          'message my tent is orange',
+          'message a secret',
+          'removal',
+          'edit my tent is turquoise',
+          'message which colour is my tent?',
+          'message the end',
+        ]);
+      },
+    );
+  });
+
+  test('are read though single messages cannot be', async () => {
+    await afterAnAbsence(
+      {
+        before: (double) => {
+          double.say(GENERAL, ADA, 'heard');
+          return 1;
+        },
+        meanwhile: (double) => {
+          Object.assign(double.say(GENERAL, ADA, 'with odd fields', { silent: true }), ODD_FIELDS);
+          Object.assign(double.say(GENERAL, ADA, 'of nobody', { silent: true }), { author: null });
+          double.say(GENERAL, ADA, 'missed', { silent: true });
+        },
+      },
+      async ({ double, sink, log }) => {
+        await settled(double, sink);
+        expect(texts(sink.messages)).toEqual(['heard', 'with odd fields', 'missed', 'the end']);
+        expect(sink.drops).toContainEqual(
+          expect.objectContaining({
+            reason: 'malformed',
+            channel: GENERAL,
+            problem: expect.stringContaining('author'),
+          }),
+        );
+        expect(log.lines.find(({ message }) => message === 'Read what was missed')?.fields['messages']).toBe(2);
+      },
+    );
+  });
+
+  test('are read at the next start when they cannot be now', async () => {
+    const [double, state, sink] = [await startDiscord(), createState(), recordSink()];
+    const heard = double.say(GENERAL, ADA, 'heard', { silent: true });
+    await sink.message(inbound(GENERAL, heard.id));
+    double.say(GENERAL, ADA, 'missed', { silent: true });
+    double.rest.fail('GET', /channels\/\d+\/messages$/, { status: 403, times: 1, code: 50001 });
+    for (const text of ['live', 'live again']) {
+      const { channel } = openChannel(double, { sink, state });
+      await channel.start(sink);
+      double.say(GENERAL, BOB, text);
+      await until(text, () => texts(sink.messages).includes(text));
+      await channel.stop();
+    }
+    expect(texts(sink.messages)).toEqual(['start', 'live', 'missed', 'live again']);
+    expect(await state.list('discord.unread')).toEqual([]);
+    await double.close();
+  });
+});
+
+test('the own replies of the bot are not what was missed', async () => {
+  await afterAnAbsence(
+    {
+      before: (double) => {
+        double.say(GENERAL, ADA, 'heard');
+        return 1;
+      },
+      meanwhile: (double) => double.say(GENERAL, BOT, 'the answer', { silent: true }),
+    },
+    async ({ double, sink, log }) => {
+      await settled(double, sink);
+      expect(log.lines.filter(({ message }) => message === 'Read what was missed')).toEqual([]);
+    },
+  );
 });
 
 describe('where nothing was kept before', () => {

@@ -180,6 +180,17 @@ describe('what is said', () => {
     });
   });
 
+  test('an edit that is looked up stays in its server', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      const said = double.say(GENERAL, ADA, 'before');
+      said.content = 'after';
+      const part = { id: said.id, channel_id: GENERAL, guild_id: GUILD, edited_timestamp: new Date().toISOString() };
+      double.gateway.dispatch(GUILD, 'MESSAGE_UPDATE', part);
+      await until('the edit', () => sink.edits.length === 1);
+      expect(sink.edits[0]).toMatchObject({ conversation: key(GENERAL), parts: [{ text: 'after' }] });
+    });
+  });
+
   test('long pasted text that Discord made a file of is read; other files and foreign hosts are not fetched', async () => {
     const other = await startDiscord();
     await withChannel({}, async ({ double, sink }) => {

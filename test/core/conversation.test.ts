@@ -114,6 +114,23 @@ describe('a turn that is overtaken', () => {
   });
 });
 
+describe('a reply to several', () => {
+  it('points to the newest message that asked for it', async () => {
+    const door = gate();
+    await using world = await botWith(async (_request, { count }) => {
+      if (count === 1) await door.pass();
+      return { text: `Answer ${count}.` };
+    });
+    await world.say('The first?', { id: 'first' });
+    await until(() => door.count > 0);
+    await world.say('The second?', { id: 'second' });
+    await world.say('Nice weather, Bob.', { id: 'talk', author: BOB, asks: false });
+    door.open();
+    await world.settled();
+    expect([...world.channel.posts.values()].map(({ replyTo }) => replyTo)).toEqual(['first', 'second']);
+  });
+});
+
 describe('the copy of a view', () => {
   it('is not kept when something was stored while it was read', async () => {
     await using world = await botWith(() => ({ text: 'Hello.' }));

@@ -16,17 +16,18 @@ import {
 import { servesPlace } from './access.ts';
 import { createButtons } from './commands/buttons.ts';
 import { commandsJson } from './commands/command-json.ts';
-import { createCommandDesk } from './commands/commands.ts';
+import { type CommandDesk, createCommandDesk } from './commands/commands.ts';
 import { registerCommands, scopesOf } from './commands/register.ts';
 import { createConnection, type Listener, refusalError } from './connection.ts';
 import { dropped } from './drops.ts';
-import { createAudienceWatch } from './inbound/audience.ts';
-import { createCatchUp } from './inbound/catch-up.ts';
+import { type AudienceWatch, createAudienceWatch } from './inbound/audience.ts';
+import { type CatchUp, createCatchUp } from './inbound/catch-up.ts';
 import type { Fetch } from './inbound/files.ts';
 import { createFirstMessages } from './inbound/first-messages.ts';
-import { createLeaving } from './inbound/leaving.ts';
+import { createLeaving, type Leaving } from './inbound/leaving.ts';
 import { createMembers } from './inbound/members.ts';
-import { createReceiver } from './inbound/receive.ts';
+import { createReceiver, type Receiver } from './inbound/receive.ts';
+import { createUnread } from './inbound/unread.ts';
 import { createDrafts, type Drafts } from './outbound/drafts.ts';
 import { createPoster, type Poster } from './outbound/post.ts';
 import { createTyping, type Typing } from './outbound/typing.ts';
@@ -143,12 +144,18 @@ interface IntakeParts {
 /** Everything that comes in. */
 function createIntake(parts: DiscordBotParts, { rest, drafts, signal }: IntakeParts): Intake {
   const { settings, name } = parts.bot;
-  const { log, clock, random, state, sink, onRefused } = parts;
+  const { log, clock, random, state, sink } = parts;
   const places = createPlaces(() => connection.client);
   const base = { bot: name, settings, sink, rest, places, clock, log, signal };
   const audiences = createAudienceWatch(base);
   const leaving = settings.purge_on_leave ? createLeaving(base) : null;
-  const catchUp = createCatchUp({ ...base, audiences, leaving, later: () => receiver });
+  const catchUp = createCatchUp({
+    ...base,
+    unread: createUnread(state, name),
+    audiences,
+    leaving,
+    later: () => receiver,
+  });
   const receiver = createReceiver({
     ...base,
     audiences,
@@ -156,12 +163,46 @@ function createIntake(parts: DiscordBotParts, { rest, drafts, signal }: IntakePa
     beginnings: createFirstMessages(state),
     files: { fetch: parts.fetch, textBytes: settings.attachments.text_kb * 1000, extraHost: hostOf(settings.rest_url) },
     caughtUp: catchUp.passed,
-    onStored: drafts.answers,
+    onAsked: drafts.answers,
   });
   const buttons = createButtons({ secret: secretOf(settings.token), state, clock, random });
   let owners: readonly string[] = [];
   const desk = createCommandDesk({ ...base, buttons, ownerIds: () => owners });
-  const listener: Listener = {
+  const connection = createConnection({
+    ...base,
+    random,
+    listener: listenerOf(parts, { ...base, audiences, leaving, catchUp, receiver, desk }),
+  });
+  if (!settings.message_content) log.info(BLIND);
+  return {
+    connect: connection.start,
+    userId: () => places.self(null).userId,
+    setOwners: (ids) => {
+      owners = ids;
+    },
+    sweep: buttons.sweep,
+    async close() {
+      await connection.stop();
+      await catchUp.drained();
+      await Promise.all([receiver.drained(), desk.drained(), audiences.drained(), leaving?.drained()]);
+    },
+  };
+}
+
+interface Listening {
+  readonly rest: Rest;
+  readonly signal: AbortSignal;
+  readonly audiences: AudienceWatch;
+  readonly leaving: Leaving | null;
+  readonly catchUp: CatchUp;
+  readonly receiver: Receiver;
+  readonly desk: CommandDesk;
+}
+
+function listenerOf(parts: DiscordBotParts, { rest, signal, ...intake }: Listening): Listener {
+  const { log, sink, onRefused } = parts;
+  const { audiences, leaving, catchUp, receiver, desk } = intake;
+  return {
     opened(client) {
       audiences.listen(client);
       leaving?.listen(client);
@@ -181,21 +222,6 @@ function createIntake(parts: DiscordBotParts, { rest, drafts, signal }: IntakePa
       const error = refusalError(refusal);
       log.error(error.message);
       onRefused(error);
-    },
-  };
-  const connection = createConnection({ ...base, random, listener });
-  if (!settings.message_content) log.info(BLIND);
-  return {
-    connect: connection.start,
-    userId: () => places.self(null).userId,
-    setOwners: (ids) => {
-      owners = ids;
-    },
-    sweep: buttons.sweep,
-    async close() {
-      await connection.stop();
-      await catchUp.drained();
-      await Promise.all([receiver.drained(), desk.drained(), audiences.drained(), leaving?.drained()]);
     },
   };
 }

@@ -1,10 +1,34 @@
-import type { ChannelSink, Drop } from '../../../src/index.ts';
+import type { z } from 'zod';
+import type { ChannelSink, Drop, DropReason } from '../../../src/index.ts';
+import type { Malformed } from './inbound/packets.ts';
 import { PLATFORM } from './place.ts';
+import type { WireMessage } from './wire.ts';
+
+type Sink = Pick<ChannelSink, 'dropped'>;
 
 /** Tells the bot what is not kept; what is not known of it may be left out. */
-export function dropped(
-  sink: Pick<ChannelSink, 'dropped'>,
-  drop: Pick<Drop, 'reason' | 'event'> & Partial<Drop>,
-): void {
+export function dropped(sink: Sink, drop: Pick<Drop, 'reason' | 'event'> & Partial<Drop>): void {
   sink.dropped({ platform: PLATFORM, channel: null, externalId: null, problem: null, ...drop });
+}
+
+export function dropMessage(
+  sink: Sink,
+  { id, channel_id: channel }: Pick<WireMessage, 'id' | 'channel_id'>,
+  reason: DropReason,
+): void {
+  dropped(sink, { reason, event: 'MESSAGE_CREATE', channel, externalId: id });
+}
+
+export function dropMalformed(sink: Sink, event: string, { channel, externalId, problem }: Malformed): void {
+  dropped(sink, { reason: 'malformed', event, channel, externalId, problem });
+}
+
+const MAX_PROBLEMS = 3;
+
+/** Where it is wrong and what was expected, without what stood there. */
+export function problemOf({ issues }: z.ZodError): string {
+  return issues
+    .slice(0, MAX_PROBLEMS)
+    .map(({ path, message }) => `${path.join('.') || 'all of it'}: ${message}`)
+    .join('; ');
 }

@@ -1,7 +1,7 @@
 import type { AttachmentPart, Author, ConversationKey, InboundMessage, Part } from '../../../src/index.ts';
 import { isShown, mediaTypeOf, toAttachment } from './attachment.ts';
 import type { Place } from './place.ts';
-import type { WireMember, WireMessage, WireQuoted, WireUser } from './wire.ts';
+import { type WireMember, type WireMessage, type WireQuoted, type WireUser, writtenAt } from './wire.ts';
 
 /** Types of messages that people and bots write; joins, pins, boosts and the like are the platform's own. */
 const SAID = { default: 0, reply: 19, answerOfCommand: 20, threadStarter: 21, answerOfMenu: 23 } as const;
@@ -50,7 +50,7 @@ export function toInbound(message: WireMessage, context: MapContext): InboundMes
     mentions: mentionsOf(message, context.self),
     addressesBot: addresses(message, context.self),
     audience: context.place.audience,
-    at: Date.parse(message.timestamp),
+    at: writtenAt(message),
     ...(context.isPast ? { isPast: true } : {}),
   };
 }
@@ -66,7 +66,8 @@ export function toParts(message: WireMessage, context: Omit<MapContext, 'isPast'
   return [...(text === '' ? [] : [{ kind: 'text', text } as const]), ...attachmentsOf(message, context.imageBytes)];
 }
 
-function isSaid({ type }: Pick<WireMessage, 'type'>): boolean {
+/** By a person or a bot, and not a note of the platform about a join or a pin. */
+export function isSaid({ type }: Pick<WireMessage, 'type'>): boolean {
   return SAID_TYPES.has(type);
 }
 
@@ -84,7 +85,7 @@ export function authorOf(
   webhookId?: string | null,
 ): Author {
   const isBot = user.bot === true || Boolean(webhookId);
-  const name = member?.nick ?? user.global_name ?? user.username;
+  const name = member?.nick || user.global_name || user.username || user.id;
   return { id: user.id, name, kind: isBot ? 'bot' : 'person' };
 }
 

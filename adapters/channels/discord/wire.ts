@@ -1,97 +1,134 @@
 import { z } from 'zod';
 
 /**
- * What is read of Discord's payloads, and nothing else: everything unknown is passed over, and what may be missing or
- * null is allowed to be.
+ * What is read of Discord's payloads, and nothing else. Ids and the author have to be there; whatever else is missing,
+ * null or of another shape is left out, and the rest is kept.
  */
 
-const id = z.string();
+/** Whole snowflakes: they are compared as numbers. */
+const id = z.string().regex(/^\d{1,20}$/, 'expected an id');
+const optionalId = id.nullish().catch(null);
+const text = z.string().nullish().catch(null);
+
+/** The items that can be read. */
+function listOf<Schema extends z.ZodType>(schema: Schema) {
+  return z
+    .array(z.unknown())
+    .catch([])
+    .transform((items): readonly z.output<Schema>[] =>
+      items.flatMap((item) => {
+        const parsed = schema.safeParse(item);
+        return parsed.success ? [parsed.data] : [];
+      }),
+    );
+}
 
 export const userSchema = z.object({
   id,
-  username: z.string(),
-  global_name: z.string().nullish(),
-  bot: z.boolean().nullish(),
+  username: z.string().catch(''),
+  global_name: text,
+  bot: z.boolean().nullish().catch(null),
 });
 export type WireUser = z.infer<typeof userSchema>;
 
 export const memberSchema = z.object({
-  nick: z.string().nullish(),
-  roles: z.array(id).default([]),
-  permissions: z.string().nullish(),
+  nick: text,
+  roles: listOf(id),
+  permissions: z
+    .string()
+    .regex(/^\d{1,40}$/)
+    .nullish()
+    .catch(null),
 });
 export type WireMember = z.infer<typeof memberSchema>;
 
 const attachmentSchema = z.object({
-  id,
+  id: z.string(),
   filename: z.string(),
-  content_type: z.string().nullish(),
+  content_type: text,
   size: z.number(),
   url: z.string(),
 });
 export type WireAttachment = z.infer<typeof attachmentSchema>;
 
 const embedSchema = z.object({
-  title: z.string().nullish(),
-  description: z.string().nullish(),
-  fields: z.array(z.object({ name: z.string(), value: z.string() })).nullish(),
+  title: text,
+  description: text,
+  fields: listOf(z.object({ name: z.string(), value: z.string() })),
+});
+
+const pollSchema = z.object({
+  question: z.object({ text }).catch({ text: null }),
+  answers: listOf(z.object({ poll_media: z.object({ text }) })),
 });
 
 const contentShape = {
-  content: z.string().default(''),
-  attachments: z.array(attachmentSchema).default([]),
-  sticker_items: z.array(z.object({ name: z.string() })).nullish(),
-  poll: z
-    .object({
-      question: z.object({ text: z.string().nullish() }),
-      answers: z.array(z.object({ poll_media: z.object({ text: z.string().nullish() }) })).default([]),
-    })
-    .nullish(),
-  mentions: z.array(userSchema.extend({ member: memberSchema.partial().nullish() })).default([]),
-  mention_roles: z.array(id).default([]),
-  embeds: z.array(embedSchema).default([]),
-  components: z.array(z.unknown()).default([]),
+  content: z.string().catch(''),
+  attachments: listOf(attachmentSchema),
+  sticker_items: listOf(z.object({ name: z.string() })),
+  poll: pollSchema.nullish().catch(null),
+  mentions: listOf(userSchema.extend({ member: z.object({ nick: text }).nullish().catch(null) })),
+  mention_roles: listOf(id),
+  embeds: listOf(embedSchema),
+  components: listOf(z.unknown()),
 };
 
-const quotedSchema = z.object({
-  id,
-  author: userSchema,
-  timestamp: z.string().nullish(),
-  ...contentShape,
-});
+const quotedSchema = z.object({ id, author: userSchema, timestamp: text, ...contentShape });
 export type WireQuoted = z.infer<typeof quotedSchema>;
+
+const referenceSchema = z.object({
+  type: z.number().nullish().catch(null),
+  message_id: optionalId,
+  channel_id: optionalId,
+});
 
 export const messageSchema = z.object({
   id,
   channel_id: id,
-  guild_id: id.nullish(),
-  type: z.number().default(0),
+  guild_id: optionalId,
+  type: z.number().catch(0),
   author: userSchema,
-  member: memberSchema.nullish(),
-  webhook_id: id.nullish(),
-  timestamp: z.string(),
-  edited_timestamp: z.string().nullish(),
-  message_reference: z
-    .object({ type: z.number().nullish(), message_id: id.nullish(), channel_id: id.nullish() })
-    .nullish(),
-  referenced_message: quotedSchema.nullish(),
-  message_snapshots: z.array(z.object({ message: z.object(contentShape) })).nullish(),
+  member: memberSchema.nullish().catch(null),
+  webhook_id: optionalId,
+  timestamp: text,
+  edited_timestamp: text,
+  message_reference: referenceSchema.nullish().catch(null),
+  referenced_message: quotedSchema.nullish().catch(null),
+  message_snapshots: listOf(z.object({ message: z.object(contentShape) })),
   ...contentShape,
 });
 export type WireMessage = z.infer<typeof messageSchema>;
 
-export const messagesSchema = z.array(messageSchema);
+/** A page of messages, each to be read by itself. */
+export const pageSchema = z.array(z.unknown());
+export const messagesIn = (page: readonly unknown[]) => listOf(messageSchema).parse(page);
 
-/** An update may hold a part of a message only. */
+/** As much as can be said of a message that cannot be read. */
+export const namedSchema = z.object({ id, channel_id: id.nullish().catch(null) });
+
+/** An update may hold a part of a message only; without content it has to be looked up. */
 export const updateSchema = z.object({
   id,
   channel_id: id,
-  guild_id: id.nullish(),
-  edited_timestamp: z.string().nullish(),
+  guild_id: optionalId,
+  edited_timestamp: text,
+  content: z.string().nullish().catch(null),
 });
-export const deleteSchema = z.object({ id, channel_id: id, guild_id: id.nullish() });
-export const bulkDeleteSchema = z.object({ ids: z.array(id), channel_id: id, guild_id: id.nullish() });
+export const deleteSchema = z.object({ id, channel_id: id, guild_id: optionalId });
+export const bulkDeleteSchema = z.object({ ids: listOf(id), channel_id: id, guild_id: optionalId });
 export const sentSchema = z.object({ id });
+
+/** When a message was edited, epoch milliseconds; null when it was not. */
+export function editedAt({ edited_timestamp: edited }: Pick<WireMessage, 'edited_timestamp'>): number | null {
+  const at = Date.parse(edited ?? '');
+  return Number.isNaN(at) ? null : at;
+}
+
+/** When a message was written, epoch milliseconds. Its id tells it where the time cannot be read. */
+export function writtenAt({ id: messageId, timestamp }: Pick<WireMessage, 'id' | 'timestamp'>): number {
+  const at = Date.parse(timestamp ?? '');
+  return Number.isNaN(at) ? timeOf(messageId) : at;
+}
 
 const optionValue = z.union([z.string(), z.number(), z.boolean()]);
 const optionSchema = z.object({

@@ -12,6 +12,7 @@ import {
   type ReplyCommand,
 } from '../../../../src/index.ts';
 import { isServed } from '../access.ts';
+import { dropped, problemOf } from '../drops.ts';
 import { authorOf } from '../map.ts';
 import { keyOf, type Place } from '../place.ts';
 import type { Places } from '../places.ts';
@@ -50,10 +51,12 @@ export function createCommandDesk(parts: CommandServices): CommandDesk {
   const running = new Set<Promise<void>>();
   return {
     packet(type, data) {
-      const interaction = type === 'INTERACTION_CREATE' ? interactionSchema.safeParse(data).data : undefined;
-      if (interaction === undefined) return;
-      const work = serve(parts, interaction).catch((error: unknown) => {
-        parts.log.warn('A command could not be answered', { cause: describe(error) });
+      if (type !== 'INTERACTION_CREATE') return;
+      const read = interactionSchema.safeParse(data);
+      if (!read.success)
+        return dropped(parts.sink, { reason: 'malformed', event: type, problem: problemOf(read.error) });
+      const work = serve(parts, read.data).catch((error: unknown) => {
+        parts.log.warn('A command could not be answered', { ...nameOf(read.data), cause: describe(error) });
       });
       running.add(work);
       work.finally(() => running.delete(work)).catch(() => undefined);
@@ -62,6 +65,13 @@ export function createCommandDesk(parts: CommandServices): CommandDesk {
       await Promise.all(running);
     },
   };
+}
+
+/** What was asked for, without what was typed. */
+function nameOf({ type, data, channel_id: channel, guild_id: server }: WireInteraction) {
+  const { path } = commandOf(data?.name ?? '', data?.options ?? []);
+  const command = data?.name ? `/${path.join(' ')}` : (InteractionType[type] ?? `interaction ${type}`);
+  return { command, channel: channel ?? null, server: server ?? null };
 }
 
 /** One interaction with what every answer needs of it. */
@@ -108,7 +118,7 @@ async function openVisit(
   const user = member?.user ?? interaction.user;
   if (!user || !channelId) return null;
   const direct: Place = { guildId: null, channelId, threadId: null, audience: 'dm' };
-  const place = guildId ? await parts.places.find(channelId) : direct;
+  const place = guildId || member ? await parts.places.find(channelId) : direct;
   if (place === null) return null;
   if (!isServed(parts.settings, { place, userId: user.id, roleIds: member?.roles ?? [] })) return null;
   const base = {

@@ -5,6 +5,7 @@ import type { BotSettings } from '../settings.ts';
 import type { AudienceWatch } from './audience.ts';
 import type { Leaving } from './leaving.ts';
 import type { Later } from './receive.ts';
+import type { Unread } from './unread.ts';
 
 export interface CatchUpParts {
   readonly bot: string;
@@ -13,6 +14,7 @@ export interface CatchUpParts {
   readonly rest: Rest;
   readonly places: Places;
   readonly audiences: AudienceWatch;
+  readonly unread: Unread;
   /** Null where what is gone is kept. */
   readonly leaving: Leaving | null;
   readonly clock: Clock;

@@ -1,16 +1,15 @@
 import { type Cursor, describe } from '../../../../src/index.ts';
 import { servesPlace } from '../access.ts';
-import { PLATFORM, type Place, placeOfKey, targetOf } from '../place.ts';
+import { PLATFORM, placeOfKey, targetOf } from '../place.ts';
 import { withRetries } from '../retry.ts';
-import { isNewer, isSnowflake, snowflakeAt, timeOf, type WireMessage } from '../wire.ts';
+import { isNewer, isSnowflake, snowflakeAt, timeOf } from '../wire.ts';
 import type { CatchUpParts } from './catch-up-parts.ts';
-import { findChanges, readStretch } from './missed.ts';
+import { readStint, type Stint } from './stint.ts';
 
 const SIDE_BY_SIDE = 4;
 /** Each costs a request: more of them would keep Discord's limits busy for most of an hour. */
 const MAX_HEARD_PLACES = 10_000;
 const HOUR_MS = 3_600_000;
-const MINUTE_MS = 60_000;
 /** Places without a kept message that are looked into, the newest ones. */
 const MAX_NEW_PLACES = 100;
 /** A message may have been on its way to the store for so long while a newer one of another place was stored. */
@@ -72,7 +71,8 @@ async function readMissed(
   const ours = await withRetries(parts, 'looked for', () => heardLately(parts, shardId));
   // First of all: what is read below may not be shown wider than it is now.
   await withRetries(parts, 'closed', () => parts.audiences.review(shardId));
-  const readings = planReadings(parts, shardId, ours);
+  const unread = await withRetries(parts, 'looked for', () => parts.unread.list());
+  const readings = planReadings(parts, shardId, { ours, unread });
   onPlanned(readings);
   const waiting = readings.values();
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, () => workOff(parts, waiting)));
@@ -104,16 +104,12 @@ async function workOff({ signal }: CatchUpParts, waiting: Iterable<() => Promise
   }
 }
 
-/** A channel, and from where on it is read. */
-interface Stint {
-  readonly place: Omit<Place, 'audience'>;
-  readonly after: string;
-  /** Null where nothing is kept yet. */
-  readonly cursor: Cursor | null;
-}
-
 /** Where something was said lately, the newest first; then channels and threads in which nothing was heard before. */
-function planReadings(parts: CatchUpParts, shardId: number, ours: readonly Cursor[]): Readings {
+function planReadings(
+  parts: CatchUpParts,
+  shardId: number,
+  { ours, unread }: { readonly ours: readonly Cursor[]; readonly unread: ReadonlyMap<string, string> },
+): Readings {
   const newestFirst = ours.toSorted((one, other) => other.at - one.at);
   const known = newestFirst.map(
     (cursor): Stint => ({ place: placeOfKey(cursor.conversation), after: cursor.externalId, cursor }),
@@ -126,52 +122,43 @@ function planReadings(parts: CatchUpParts, shardId: number, ours: readonly Curso
     .slice(0, MAX_NEW_PLACES)
     .map(({ place, since }): Stint => ({ place, after: since, cursor: null }));
   const due = [...known, ...unheard].filter((stint) => isDue(parts, stint));
-  return new Map(due.map((stint) => [targetOf(stint.place), once(() => readStint(parts, stint))]));
+  const left = [...unreadPlaces(parts, shardId, unread), ...known].flatMap((stint) => {
+    const after = unread.get(targetOf(stint.place));
+    return after !== undefined && isServedStill(parts, stint.place) ? [{ ...stint, after }] : [];
+  });
+  // What was left unread begins earlier, and replaces the stint of the same channel.
+  const all = new Map([...due, ...left].map((stint) => [targetOf(stint.place), stint]));
+  return new Map([...all].map(([channelId, stint]) => [channelId, once(() => readStint(parts, stint))]));
+}
+
+/** Of channels in which nothing was kept. */
+function unreadPlaces(
+  { places }: CatchUpParts,
+  shardId: number,
+  unread: ReadonlyMap<string, string>,
+): readonly Stint[] {
+  return [...unread].flatMap(([channelId, after]) => {
+    const place = places.peek(channelId);
+    const isOurs = place !== null && places.shardOf(place.guildId) === shardId;
+    return isOurs ? [{ place, after, cursor: null }] : [];
+  });
+}
+
+function isServedStill({ places, settings }: CatchUpParts, place: Stint['place']): boolean {
+  const isOff = settings.catch_up.messages === 0 || !servesPlace(settings, place);
+  return !isOff && (place.guildId === null || places.isIn(place.guildId));
 }
 
 /** Discord tells the newest message of the channels of a server, but not of direct messages. */
-function isDue({ places, settings, clock }: CatchUpParts, { place, after, cursor }: Stint): boolean {
+function isDue(parts: CatchUpParts, { place, after, cursor }: Stint): boolean {
+  const { places, settings, clock } = parts;
   const { guildId } = place;
-  if (settings.catch_up.messages === 0 || !servesPlace(settings, place)) return false;
-  if (guildId !== null && !places.isIn(guildId)) return false;
+  if (!isServedStill(parts, place)) return false;
   const isLate = (at: number) => clock.now() - at > settings.catch_up.hours * HOUR_MS;
   // What was kept lately may have been edited or deleted.
   if (cursor !== null && !isLate(cursor.at)) return true;
   const newest = guildId === null ? null : places.newestMessage(targetOf(place));
   return newest === null || (isNewer(newest, after) && !isLate(timeOf(newest)));
-}
-
-async function readStint(parts: CatchUpParts, { place, after, cursor }: Stint): Promise<void> {
-  const channelId = targetOf(place);
-  const at = { conversation: cursor?.conversation ?? null, channelId };
-  try {
-    const kept = (await cursor?.kept()) ?? [];
-    const { newest, missed } = await readStretch(parts, channelId, after);
-    for (const message of missed) await takeMissed(parts, place, message);
-    if (missed.length > 0) parts.log.info('Read what was missed', { ...at, messages: missed.length });
-    const { edited, removed } = await findChanges(parts, channelId, { kept, newest });
-    for (const message of edited) if (!parts.signal.aborted) await parts.later().edited(within(place, message));
-    if (removed.length > 0 && !parts.signal.aborted) await parts.later().removed(channelId, removed);
-    if (edited.length + removed.length > 0) {
-      parts.log.info('Read what was changed', { ...at, edited: edited.length, removed: removed.length });
-    }
-  } catch (error) {
-    // What a stop cuts off is read at the next start.
-    if (parts.signal.aborted) return;
-    parts.log.warn('Missed messages could not be read', { ...at, cause: describe(error) });
-  }
-}
-
-async function takeMissed(parts: CatchUpParts, place: Stint['place'], message: WireMessage): Promise<void> {
-  const { hours, answer_minutes: minutes } = parts.settings.catch_up;
-  const ageMs = parts.clock.now() - Date.parse(message.timestamp);
-  if (parts.signal.aborted || ageMs > hours * HOUR_MS) return;
-  await parts.later().message(within(place, message), { isPast: ageMs > minutes * MINUTE_MS });
-}
-
-/** Over REST a message does not say in which server it stands. */
-function within({ guildId }: Stint['place'], message: WireMessage): WireMessage {
-  return guildId === null ? message : { ...message, guild_id: guildId };
 }
 
 function once(work: () => Promise<void>): () => Promise<void> {

@@ -1,8 +1,10 @@
 import { Routes } from 'discord.js';
 import type { KeptMessage } from '../../../../src/index.ts';
+import { dropMalformed } from '../drops.ts';
 import { isDeleted, isRefusal, withRetries } from '../retry.ts';
-import { isNewer, isSnowflake, messagesSchema, type WireMessage } from '../wire.ts';
+import { editedAt, isNewer, isSnowflake, namedSchema, pageSchema, type WireMessage } from '../wire.ts';
 import type { CatchUpParts } from './catch-up-parts.ts';
+import { readMessage } from './packets.ts';
 
 const PAGE = 100;
 /** Each message that is looked for by itself costs a request. */
@@ -11,37 +13,55 @@ const HOUR_MS = 3_600_000;
 
 /** What Discord has of a channel now. */
 export interface Stretch {
-  /** The newest hundred messages, in the order of time. */
-  readonly newest: readonly WireMessage[];
+  readonly newest: Page;
   /** Those after the newest that is kept, in the order of time; of more than the bound, the newest. */
   readonly missed: readonly WireMessage[];
+}
+
+interface Page {
+  /** Those that can be read, in the order of time. */
+  readonly messages: readonly WireMessage[];
+  /** The oldest id of the page, be it of a message that cannot be read; null of an empty page. */
+  readonly oldest: string | null;
+  /** The channel has nothing before it. */
+  readonly isLast: boolean;
 }
 
 export async function readStretch(parts: CatchUpParts, channelId: string, after: string): Promise<Stretch> {
   const newest = await fetchPage(parts, channelId, null);
   const bound = parts.settings.catch_up.messages;
-  const missed = newest.filter(({ id }) => isNewer(id, after));
+  const missed = newest.messages.filter(({ id }) => isNewer(id, after));
+  const reaches = ({ isLast, oldest }: Page) => isLast || oldest === null || !isNewer(oldest, after);
   let page = newest;
-  while (page.length === PAGE && isNewer(page[0]?.id ?? after, after) && missed.length < bound) {
-    page = await fetchPage(parts, channelId, page[0]?.id ?? null);
-    missed.unshift(...page.filter(({ id }) => isNewer(id, after)));
+  while (!reaches(page) && missed.length < bound) {
+    page = await fetchPage(parts, channelId, page.oldest);
+    missed.unshift(...page.messages.filter(({ id }) => isNewer(id, after)));
   }
-  const isWhole = page.length < PAGE || !isNewer(page[0]?.id ?? after, after);
-  if (!isWhole || missed.length > bound) {
+  if (!reaches(page) || missed.length > bound) {
     parts.log.warn('More was missed than is read; the oldest is left out', { channelId, read: bound });
   }
   return { newest, missed: missed.slice(-bound) };
 }
 
-async function fetchPage(
-  parts: CatchUpParts,
-  channelId: string,
-  before: string | null,
-): Promise<readonly WireMessage[]> {
+async function fetchPage(parts: CatchUpParts, channelId: string, before: string | null): Promise<Page> {
   const query = new URLSearchParams({ limit: String(PAGE), ...(before === null ? {} : { before }) });
   const read = () => parts.rest.get(Routes.channelMessages(channelId), { query, signal: parts.signal });
-  const page = messagesSchema.parse(await withRetries(parts, 'read', read));
-  return page.toSorted((one, other) => (isNewer(one.id, other.id) ? 1 : -1));
+  const items = pageSchema.parse(await withRetries(parts, 'read', read));
+  const ids = items.flatMap((item) => namedSchema.safeParse(item).data?.id ?? []);
+  const messages = items.flatMap((item) => readItem(parts, channelId, item));
+  return {
+    messages: messages.toSorted((one, other) => (isNewer(one.id, other.id) ? 1 : -1)),
+    oldest: ids.toSorted((one, other) => (isNewer(one, other) ? 1 : -1))[0] ?? null,
+    isLast: items.length < PAGE,
+  };
+}
+
+/** One message that cannot be read keeps none of the others back. */
+function readItem({ sink }: CatchUpParts, channelId: string, item: unknown): readonly WireMessage[] {
+  const read = readMessage(item);
+  if (read.kind === 'message') return [read.message];
+  dropMalformed(sink, 'missed message', { ...read, channel: channelId });
+  return [];
 }
 
 export interface Changes {
@@ -53,16 +73,15 @@ export interface Changes {
 export async function findChanges(
   parts: CatchUpParts,
   channelId: string,
-  { kept, newest }: { readonly kept: readonly KeptMessage[]; readonly newest: readonly WireMessage[] },
+  { kept, newest }: { readonly kept: readonly KeptMessage[]; readonly newest: Page },
 ): Promise<Changes> {
   const since = parts.clock.now() - parts.settings.catch_up.hours * HOUR_MS;
-  const oldest = newest.length < PAGE ? '0' : (newest[0]?.id ?? '0');
-  const listed = new Map(newest.map((message) => [message.id, message]));
+  const oldest = newest.isLast ? '0' : (newest.oldest ?? '0');
+  const listed = new Map(newest.messages.map((message) => [message.id, message]));
   const looked = kept.filter(({ externalId, at }) => isSnowflake(externalId) && at >= since);
-  const edited = looked.flatMap(({ externalId, editedAt }) => {
-    const message = listed.get(externalId);
-    const isNews = message?.edited_timestamp && Date.parse(message.edited_timestamp) > (editedAt ?? 0);
-    return message !== undefined && isNews ? [message] : [];
+  const edited = looked.flatMap((known) => {
+    const message = listed.get(known.externalId);
+    return message !== undefined && (editedAt(message) ?? 0) > (known.editedAt ?? 0) ? [message] : [];
   });
   const absent = looked.filter(({ externalId }) => isNewer(externalId, oldest) && !listed.has(externalId));
   const removed: string[] = [];

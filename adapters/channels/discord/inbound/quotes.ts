@@ -2,7 +2,7 @@ import { passes } from '../access.ts';
 import type { Self } from '../map.ts';
 import type { Place } from '../place.ts';
 import type { BotSettings } from '../settings.ts';
-import { isNewer, type WireMessage } from '../wire.ts';
+import { isNewer, type WireMessage, writtenAt } from '../wire.ts';
 
 /** A reply so soon needs no quotation: what it answers stands just before it. */
 const AT_ONCE_MS = 120_000;
@@ -26,7 +26,7 @@ export function needsQuote(message: WireMessage, { settings, place, self, first 
   if (!isOwn && !passes(settings.users, [quoted.author.id])) return false;
   if (isNewer(first, quoted.id)) return true;
   if (isOwn) {
-    return Date.parse(message.timestamp) - Date.parse(quoted.timestamp ?? message.timestamp) > AT_ONCE_MS;
+    return writtenAt(message) - writtenAt(quoted) > AT_ONCE_MS;
   }
   const isRead = settings.message_content || place.guildId === null;
   return !isRead || (quoted.author.bot === true && !settings.hear_bots);

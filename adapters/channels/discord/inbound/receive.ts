@@ -1,18 +1,20 @@
 import { Routes } from 'discord.js';
-import type { ChannelSink, Clock, ConversationKey, Log } from '../../../../src/index.ts';
+import type { ChannelSink, Clock, ConversationKey, DropReason, InboundMessage, Log } from '../../../../src/index.ts';
 import { createKeyedQueue } from '../../shared/keyed-queue.ts';
 import { isServed } from '../access.ts';
-import { isBot, isWithheld, type MapContext, toInbound, toParts } from '../map.ts';
+import { dropMalformed, dropMessage } from '../drops.ts';
+import { isBot, isSaid, isWithheld, type MapContext, toInbound, toParts } from '../map.ts';
 import { keyOf, type Place } from '../place.ts';
 import type { Places } from '../places.ts';
 import type { Rest } from '../rest.ts';
 import { isOutOfReach, withRetries } from '../retry.ts';
 import type { BotSettings } from '../settings.ts';
-import { bulkDeleteSchema, deleteSchema, messageSchema, updateSchema, type WireMessage } from '../wire.ts';
+import { editedAt, type WireMessage, writtenAt } from '../wire.ts';
 import type { AudienceWatch } from './audience.ts';
 import { type FileOptions, withFiles } from './files.ts';
 import type { Beginnings } from './first-messages.ts';
 import type { Members } from './members.ts';
+import { type MessagePacket, readMessage, readPacket } from './packets.ts';
 import { needsQuote } from './quotes.ts';
 
 export interface ReceiverParts {
@@ -29,8 +31,8 @@ export interface ReceiverParts {
   readonly log: Log;
   /** Resolves when what was missed in the channel has been read: nothing may overtake it. */
   readonly caughtUp: (channelId: string, shardId: number) => Promise<void>;
-  /** The newest message of a conversation, for what answers it before the answer is posted. */
-  readonly onStored: (conversation: ConversationKey, externalId: string) => void;
+  /** The newest message that will be answered, for what shows the answer before it is posted. */
+  readonly onAsked: (conversation: ConversationKey, externalId: string) => void;
   readonly signal: AbortSignal;
 }
 
@@ -42,61 +44,36 @@ export interface Receiver extends Later {
 
 /** What was read over REST, when the channel's turn has come. */
 export interface Later {
-  message(message: WireMessage, options: { readonly isPast: boolean }): Promise<void>;
+  /** Whether the message was stored; not when it was known or is not kept. */
+  message(message: WireMessage, options: { readonly isPast: boolean }): Promise<boolean>;
   edited(message: WireMessage): Promise<void>;
   removed(channelId: string, externalIds: readonly string[]): Promise<void>;
 }
-
-type Handlers = Readonly<
-  Record<string, (data: unknown) => { readonly channelId: string; work: () => Promise<void> } | null>
->;
 
 export function createReceiver(parts: ReceiverParts): Receiver {
   const lanes = createKeyedQueue(parts.log);
   const notice = createOnce(() => parts.log.warn(WITHHELD));
   const take = (message: WireMessage, isPast: boolean) => receiveMessage(parts, { message, isPast, notice });
-  const handlers = handlersOf(parts, (message) => take(message, false));
+  const work = async (packet: MessagePacket): Promise<void> => {
+    if (packet.kind === 'message') await take(packet.message, false);
+    else if (packet.kind === 'edit') await receiveUpdate(parts, packet);
+    else await receiveRemoval(parts, packet.channelId, packet.ids);
+  };
   return {
     packet(type, data, shardId) {
-      const handled = handlers[type]?.(data);
-      if (!handled || parts.signal.aborted) return;
-      lanes.put(handled.channelId, async () => {
-        await parts.caughtUp(handled.channelId, shardId);
+      const packet = parts.signal.aborted ? null : readPacket(type, data);
+      if (packet === null) return;
+      if (packet.kind === 'malformed') return dropMalformed(parts.sink, type, packet);
+      lanes.put(packet.channelId, async () => {
+        await parts.caughtUp(packet.channelId, shardId);
         // What has not begun when the bot stops is read at the next start.
-        if (!parts.signal.aborted) await handled.work();
+        if (!parts.signal.aborted) await work(packet);
       });
     },
     message: async (message, { isPast }) => await take(await withMember(parts, message), isPast),
     edited: (message) => receiveEdit(parts, message),
     removed: (channelId, externalIds) => receiveRemoval(parts, channelId, externalIds),
     drained: lanes.drained,
-  };
-}
-
-function handlersOf(parts: ReceiverParts, take: (message: WireMessage) => Promise<void>): Handlers {
-  const removal = (channelId: string, ids: readonly string[]) => ({
-    channelId,
-    work: () => receiveRemoval(parts, channelId, ids),
-  });
-  return {
-    MESSAGE_CREATE(data) {
-      const message = messageSchema.safeParse(data).data;
-      return message === undefined ? null : { channelId: message.channel_id, work: () => take(message) };
-    },
-    MESSAGE_UPDATE(data) {
-      const update = updateSchema.safeParse(data).data;
-      // Without a time of editing it is Discord's own change: a preview, a pin.
-      if (!update?.edited_timestamp) return null;
-      return { channelId: update.channel_id, work: () => receiveUpdate(parts, update, data) };
-    },
-    MESSAGE_DELETE(data) {
-      const removed = deleteSchema.safeParse(data).data;
-      return removed === undefined ? null : removal(removed.channel_id, [removed.id]);
-    },
-    MESSAGE_DELETE_BULK(data) {
-      const removed = bulkDeleteSchema.safeParse(data).data;
-      return removed === undefined ? null : removal(removed.channel_id, removed.ids);
-    },
   };
 }
 
@@ -109,31 +86,48 @@ interface Incoming {
   readonly notice: () => void;
 }
 
-async function receiveMessage(parts: ReceiverParts, { message, isPast, notice }: Incoming): Promise<void> {
-  const { settings, places, sink, bot } = parts;
-  if (message.author.id === places.self(null).userId || (isBot(message) && !settings.hear_bots)) return;
-  const place = await placeOf(parts, message);
-  if (place === null) return;
-  const visitor = { place, userId: message.author.id, roleIds: message.member?.roles ?? [] };
-  if (!isServed(settings, visitor)) return;
-  if (isWithheld(message)) return notice();
-  const conversation = keyOf(bot, place);
-  const { read, context } = await openMessage(parts, { message, place, conversation });
-  const inbound = toInbound(read, { ...context, isPast });
-  if (inbound === null) return;
-  await withRetries(parts, 'stored', () => sink.message(inbound));
-  parts.onStored(conversation, message.id);
-  await withRetries(parts, 'stored', () => parts.beginnings.keep(conversation, message.id));
+async function receiveMessage(parts: ReceiverParts, incoming: Incoming): Promise<boolean> {
+  const opened = await admit(parts, incoming);
+  if (typeof opened === 'string') {
+    dropMessage(parts.sink, incoming.message, opened);
+    return false;
+  }
+  const { conversation, externalId } = opened;
+  const { stored, willReply } = await withRetries(parts, 'stored', () => parts.sink.message(opened));
+  if (willReply) parts.onAsked(conversation, externalId);
+  await withRetries(parts, 'stored', () => parts.beginnings.keep(conversation, externalId));
+  return stored;
 }
 
-/** An update may hold a part of the message only. */
+/** The message as the bot reads it, or why it is not kept. */
+async function admit(
+  parts: ReceiverParts,
+  { message, isPast, notice }: Incoming,
+): Promise<InboundMessage | DropReason> {
+  const { settings, places, bot } = parts;
+  if (message.author.id === places.self(null).userId) return 'own';
+  if (!isSaid(message)) return 'note';
+  if (isBot(message) && !settings.hear_bots) return 'bot';
+  const place = await placeOf(parts, message);
+  if (place === null) return 'unplaced';
+  const visitor = { place, userId: message.author.id, roleIds: message.member?.roles ?? [] };
+  if (!isServed(settings, visitor)) return 'unserved';
+  if (isWithheld(message)) {
+    notice();
+    return 'withheld';
+  }
+  const conversation = keyOf(bot, place);
+  const { read, context } = await openMessage(parts, { message, place, conversation });
+  return toInbound(read, { ...context, isPast }) ?? 'empty';
+}
+
+/** An update may hold a part of the message only. Over REST a message does not say in which server it stands. */
 async function receiveUpdate(
   parts: ReceiverParts,
-  { id, channel_id: channelId }: { readonly id: string; readonly channel_id: string },
-  data: unknown,
+  { channelId, id, guildId, message }: Extract<MessagePacket, { kind: 'edit' }>,
 ): Promise<void> {
-  const whole = messageSchema.safeParse(data).data ?? (await fetchMessage(parts, channelId, id));
-  if (whole !== null) await receiveEdit(parts, whole);
+  const whole = message ?? (await fetchMessage(parts, channelId, id));
+  if (whole !== null) await receiveEdit(parts, { ...whole, guild_id: guildId });
 }
 
 async function receiveEdit(parts: ReceiverParts, message: WireMessage): Promise<void> {
@@ -142,7 +136,7 @@ async function receiveEdit(parts: ReceiverParts, message: WireMessage): Promise<
   if (place === null) return;
   const conversation = keyOf(parts.bot, place);
   const { read, context } = await openMessage(parts, { message, place, conversation });
-  const at = Date.parse(message.edited_timestamp ?? message.timestamp);
+  const at = editedAt(message) ?? writtenAt(message);
   const edit = { conversation, externalId: message.id, parts: toParts(read, context), at };
   await withRetries(parts, 'stored', () => parts.sink.edited(edit));
 }
@@ -154,9 +148,12 @@ async function receiveRemoval(parts: ReceiverParts, channelId: string, externalI
   await withRetries(parts, 'stored', () => parts.sink.removed({ conversation, externalIds }));
 }
 
-/** A direct message needs no look-up: it alone has no server. */
+/** What names no server is a direct message, unless its channel is known to stand in one. */
 async function placeOf(parts: ReceiverParts, message: WireMessage): Promise<Place | null> {
-  if (message.guild_id) return await withRetries(parts, 'placed', () => parts.places.find(message.channel_id));
+  const known = parts.places.peek(message.channel_id);
+  if (known !== null) return known;
+  if (message.guild_id || message.member)
+    return await withRetries(parts, 'placed', () => parts.places.find(message.channel_id));
   return { guildId: null, channelId: message.channel_id, threadId: null, audience: 'dm' };
 }
 
@@ -188,7 +185,10 @@ async function openMessage(parts: ReceiverParts, { message, place, conversation 
 async function fetchMessage(parts: ReceiverParts, channelId: string, id: string): Promise<WireMessage | null> {
   const read = () => parts.rest.get(Routes.channelMessage(channelId, id));
   try {
-    return messageSchema.parse(await withRetries(parts, 'read', read));
+    const packet = readMessage(await withRetries(parts, 'read', read));
+    if (packet.kind === 'message') return packet.message;
+    dropMalformed(parts.sink, 'MESSAGE_UPDATE', packet);
+    return null;
   } catch (error) {
     if (isOutOfReach(error)) return null;
     throw error;

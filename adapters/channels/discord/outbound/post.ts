@@ -5,7 +5,7 @@ import { placeOfKey, targetOf } from '../place.ts';
 import { abortable, type Rest, refusedBy } from '../rest.ts';
 import { isRefusal } from '../retry.ts';
 import type { BotSettings } from '../settings.ts';
-import { isNewer, messagesSchema, sentSchema, type WireMessage } from '../wire.ts';
+import { isNewer, messagesIn, pageSchema, sentSchema, type WireMessage } from '../wire.ts';
 
 export interface PosterParts {
   readonly rest: Rest;
@@ -102,8 +102,8 @@ async function findPosted(parts: PosterParts, channelId: string, post: Post): Pr
   const { replyTo } = post;
   const range: Record<string, string> = replyTo === null ? {} : { after: replyTo };
   const query = new URLSearchParams({ limit: String(LOOK_BACK), ...range });
-  const messages = messagesSchema.parse(await parts.rest.get(Routes.channelMessages(channelId), { query }));
-  const own = messages
+  const page = pageSchema.parse(await parts.rest.get(Routes.channelMessages(channelId), { query }));
+  const own = messagesIn(page)
     .filter(({ author }) => author.id === parts.userId())
     .toSorted((one, other) => (isNewer(one.id, other.id) ? -1 : 1));
   const isAnswer = ({ message_reference: reference }: WireMessage) => Boolean(reference?.message_id);

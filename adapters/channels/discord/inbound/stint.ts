@@ -1,0 +1,105 @@
+import { type Cursor, describe } from '../../../../src/index.ts';
+import { dropMessage } from '../drops.ts';
+import { type Place, targetOf } from '../place.ts';
+import { type WireMessage, writtenAt } from '../wire.ts';
+import type { CatchUpParts } from './catch-up-parts.ts';
+import { findChanges, readStretch, type Stretch } from './missed.ts';
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+/** A channel, and from where on it is read. */
+export interface Stint {
+  readonly place: Omit<Place, 'audience'>;
+  readonly after: string;
+  /** Null where nothing is kept yet. */
+  readonly cursor: Cursor | null;
+}
+
+/** Never rejects. What could not be read is noted, so that a later start reads it. */
+export async function readStint(parts: CatchUpParts, stint: Stint): Promise<void> {
+  const { unread, signal } = parts;
+  const channelId = targetOf(stint.place);
+  try {
+    const rest = await readAll(parts, stint);
+    if (signal.aborted) return;
+    await (rest === null ? unread.done(channelId) : unread.keep(channelId, rest));
+  } catch (error) {
+    // What a stop cuts off is read at the next start.
+    if (signal.aborted) return;
+    parts.log.warn('Missed messages could not be read', { ...nameOf(stint), cause: describe(error) });
+    await unread.keep(channelId, stint.after).catch((failure: unknown) => {
+      parts.log.error('Missed messages could not be noted', { ...nameOf(stint), cause: describe(failure) });
+    });
+  }
+}
+
+function nameOf({ place, cursor }: Stint) {
+  return { conversation: cursor?.conversation ?? null, channelId: targetOf(place) };
+}
+
+/** Edits and deletions first: a missed message is answered at once. Gives where to begin again; null when all is read. */
+async function readAll(parts: CatchUpParts, stint: Stint): Promise<string | null> {
+  const stretch = await readStretch(parts, targetOf(stint.place), stint.after);
+  const isChanged = await applyChanges(parts, stint, stretch);
+  const failed = await takeAll(parts, stint, stretch.missed);
+  return isChanged ? failed : stint.after;
+}
+
+/** Whether it went well; missed messages are read all the same. */
+async function applyChanges(parts: CatchUpParts, stint: Stint, { newest }: Stretch): Promise<boolean> {
+  const channelId = targetOf(stint.place);
+  const later = parts.later();
+  try {
+    const kept = (await stint.cursor?.kept()) ?? [];
+    const { edited, removed } = await findChanges(parts, channelId, { kept, newest });
+    if (removed.length > 0 && !parts.signal.aborted) await later.removed(channelId, removed);
+    for (const message of edited) if (!parts.signal.aborted) await later.edited(within(stint, message));
+    if (edited.length + removed.length > 0) {
+      const counts = { edited: edited.length, removed: removed.length };
+      parts.log.info('Read what was changed', { ...nameOf(stint), ...counts });
+    }
+    return true;
+  } catch (error) {
+    if (!parts.signal.aborted) {
+      parts.log.warn('Missed edits and deletions could not be read', { ...nameOf(stint), cause: describe(error) });
+    }
+    return false;
+  }
+}
+
+/** Takes one after the other. Gives the message before the first that failed; null when none did. */
+async function takeAll(parts: CatchUpParts, stint: Stint, missed: readonly WireMessage[]): Promise<string | null> {
+  let stored = 0;
+  let failed: string | null = null;
+  let before = stint.after;
+  for (const message of missed) {
+    try {
+      if (await takeMissed(parts, stint, message)) stored += 1;
+    } catch (error) {
+      failed ??= before;
+      const fields = { ...nameOf(stint), externalId: message.id, cause: describe(error) };
+      parts.log.error('A missed message was not taken', fields);
+    }
+    before = message.id;
+  }
+  if (stored > 0) parts.log.info('Read what was missed', { ...nameOf(stint), messages: stored });
+  return failed;
+}
+
+/** Whether it was new. */
+async function takeMissed(parts: CatchUpParts, stint: Stint, message: WireMessage): Promise<boolean> {
+  const { hours, answer_minutes: minutes } = parts.settings.catch_up;
+  if (parts.signal.aborted) return false;
+  const ageMs = parts.clock.now() - writtenAt(message);
+  if (ageMs > hours * HOUR_MS) {
+    dropMessage(parts.sink, message, 'late');
+    return false;
+  }
+  return await parts.later().message(within(stint, message), { isPast: ageMs > minutes * MINUTE_MS });
+}
+
+/** Over REST a message does not say in which server it stands. */
+function within({ place: { guildId } }: Stint, message: WireMessage): WireMessage {
+  return guildId === null ? message : { ...message, guild_id: guildId };
+}

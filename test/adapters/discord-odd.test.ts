@@ -1,0 +1,152 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { GatewayDispatchEvents } from 'discord.js';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  ADA,
+  BOT,
+  type DiscordDouble,
+  ELSEWHERE,
+  GENERAL,
+  GUILD,
+  GUILD_TWO,
+  OTHER_BOT,
+  STAFF,
+  startDiscord,
+} from '../fixtures/discord/double.ts';
+import { type Opened, openChannel, until } from '../fixtures/discord/kit.ts';
+import { member, message, role, snowflake, textChannel, thread, user } from '../fixtures/discord/payloads.ts';
+
+let double: DiscordDouble;
+let opened: Opened;
+
+beforeEach(async () => {
+  double = await startDiscord();
+  opened = openChannel(double, { table: { channels: { deny: [STAFF] }, hear_bots: false } });
+  await opened.channel.start(opened.sink);
+});
+afterEach(async () => {
+  await opened.channel.stop();
+  await double.close();
+});
+
+const reasons = () => opened.sink.drops.map(({ reason }) => reason);
+
+describe('a message with odd fields', () => {
+  const whole = () => ({ ...message({ channel_id: GENERAL, author: ADA, content: 'hello' }), guild_id: GUILD });
+  const FIELDS = Object.keys(message({ channel_id: GENERAL, author: ADA })).concat(
+    ...[
+      'member',
+      'webhook_id',
+      'message_reference',
+      'referenced_message',
+      'message_snapshots',
+      'poll',
+      'sticker_items',
+    ],
+  );
+  const NEEDED = ['id', 'channel_id', 'author'];
+  const ODD = [undefined, null, 7, 'odd', true, [], {}, [null], [{}], { id: null }];
+
+  test('is kept without them, or counted when nobody could say whose it is', async () => {
+    let kept = 0;
+    for (const field of FIELDS) {
+      for (const value of ODD) {
+        const isReadable = !NEEDED.includes(field);
+        // A bot by its webhook, a note by its type, and text that is not there are dropped for other reasons.
+        if (['webhook_id', 'type', 'content'].includes(field)) continue;
+        if (isReadable) kept += 1;
+        double.gateway.dispatch(GUILD, 'MESSAGE_CREATE', { ...whole(), [field]: value });
+      }
+    }
+    await until('all of them', () => opened.sink.messages.length === kept);
+    expect(opened.sink.messages.every(({ text, at }) => text.startsWith('hello') && Number.isFinite(at))).toBe(true);
+    expect(reasons().filter((reason) => reason === 'malformed')).toHaveLength(NEEDED.length * ODD.length);
+  });
+});
+
+test('whatever is not kept is counted with its reason', async () => {
+  double.say(GENERAL, BOT, 'mine');
+  double.say(GENERAL, OTHER_BOT, 'beep');
+  double.say(STAFF, ADA, 'among the staff');
+  double.say(GENERAL, ADA, '', { type: 7 });
+  double.say(GENERAL, ADA, '');
+  double.say(GENERAL, ADA, '', { embeds: [{}] });
+  double.gateway.dispatch(GUILD, 'MESSAGE_CREATE', { id: '1' });
+  double.gateway.dispatch(GUILD, 'MESSAGE_UPDATE', null);
+  double.gateway.dispatch(GUILD, 'MESSAGE_DELETE', { id: 5 });
+  double.gateway.dispatch(GUILD, 'INTERACTION_CREATE', { id: 5 });
+  const unseen = message({ channel_id: '300000000000000099', author: ADA, content: 'far away' });
+  double.gateway.dispatch(GUILD, 'MESSAGE_CREATE', { ...unseen, guild_id: GUILD });
+  await until('all drops', () => opened.sink.drops.length === 11);
+  expect(reasons().toSorted()).toEqual(
+    [
+      ...['bot', 'empty', 'malformed', 'malformed', 'malformed', 'malformed'],
+      ...['note', 'own', 'unplaced', 'unserved', 'withheld'],
+    ].toSorted(),
+  );
+  expect(opened.sink.drops).toContainEqual({
+    platform: 'discord',
+    reason: 'malformed',
+    event: 'MESSAGE_CREATE',
+    channel: null,
+    externalId: '1',
+    problem: expect.stringContaining('channel_id'),
+  });
+});
+
+test('a channel message without its server is no direct message', async () => {
+  double.gateway.dispatch(GUILD, 'MESSAGE_CREATE', message({ channel_id: GENERAL, author: ADA, content: 'hello' }));
+  await until('the message', () => opened.sink.messages.length === 1);
+  expect(opened.sink.messages).toMatchObject([{ conversation: `discord:${GUILD}:${GENERAL}`, audience: 'public' }]);
+});
+
+/** A generator of numbers from 0 to 1 that gives the same ones in every run. */
+function createChance(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+describe('packets of every type that the gateway knows', () => {
+  const PACKETS = 10_000;
+  const TYPES = Object.values(GatewayDispatchEvents).filter((type) => !['READY', 'RESUMED'].includes(type));
+  const VALUES = [undefined, null, 0, -1, 'x', '', true, [], {}, [null], [{}], { id: '1' }, 'toString', 1e308];
+
+  test('with missing and odd fields are survived', async () => {
+    const chance = createChance(7);
+    const pick = <Item>(items: readonly Item[]) => items[Math.floor(chance() * items.length)];
+    const spoil = (value: unknown, depth: number): unknown => {
+      if (chance() < 0.12) return pick(VALUES);
+      if (typeof value !== 'object' || value === null || depth === 0) return value;
+      if (Array.isArray(value)) return value.map((item) => spoil(item, depth - 1));
+      return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, spoil(inner, depth - 1)]));
+    };
+    for (let index = 0; index < PACKETS; index += 1) {
+      const type = TYPES[index % TYPES.length] ?? '';
+      double.gateway.dispatch(GUILD_TWO, type, spoil(payload(index), 3));
+      if (index % 500 === 0) await delay(1);
+    }
+    double.gateway.dispatch(GUILD, 'GUILD_CREATE', double.guildPayload(GUILD));
+    double.say(GENERAL, ADA, 'still there?');
+    await until('the message', () => opened.sink.messages.some(({ text }) => text === 'still there?'), 30_000);
+    expect(double.gateway.identifies).toHaveLength(1);
+  }, 60_000);
+
+  /** One object that has what the payloads of all types have. */
+  function payload(index: number): object {
+    const someone = user(`20000000000000${1000 + (index % 50)}`, 'someone');
+    const shapes = [
+      { ...message({ channel_id: ELSEWHERE, author: someone, content: `text ${index}` }), guild_id: GUILD_TWO },
+      { ...double.guildPayload(GUILD_TWO), guild_id: GUILD_TWO },
+      { ...textChannel({ id: ELSEWHERE, guild_id: GUILD_TWO }), channels: [], threads: [], members: [] },
+      thread({ id: snowflake(), guild_id: GUILD_TWO, parent_id: ELSEWHERE }),
+      { guild_id: GUILD_TWO, role: role(snowflake(), 'a role', 0n), role_id: GUILD_TWO },
+      { guild_id: GUILD_TWO, status: 'online', activities: [], client_status: {}, ...member(someone) },
+      { guild_id: GUILD_TWO, channel_id: ELSEWHERE, user_id: someone.id, emoji: { id: null, name: 'x' } },
+      { id: snowflake(), type: 2, token: 't', application_id: BOT.id, user: someone, data: { name: 'help' } },
+    ];
+    return shapes[Math.floor(index / TYPES.length) % shapes.length] ?? {};
+  }
+});

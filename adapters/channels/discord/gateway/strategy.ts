@@ -1,8 +1,8 @@
-import { type WebSocketManager, WebSocketShardEvents } from '@discordjs/ws';
 import {
   GatewayDispatchEvents,
   type GatewayDispatchPayload,
   type IShardingStrategy,
+  type ManagerShardEventsMap,
   Routes,
   SimpleShardingStrategy,
 } from 'discord.js';
@@ -12,6 +12,9 @@ import { type Frame, OPCODES, readInformation } from './frames.ts';
 import type { SessionListener } from './line.ts';
 import { createIdentifyPace, type IdentifyPace } from './pauses.ts';
 import { createShard, type Shard } from './shard.ts';
+
+/** The library's manager of shards, whose name its package gives to another class. */
+type ShardManager = ConstructorParameters<typeof SimpleShardingStrategy>[0];
 
 export interface StrategyParts {
   readonly clock: Clock;
@@ -39,7 +42,7 @@ export interface StrategyListener {
  * Runs the library's shards. The library's own way to run them leaves connections behind that go on by themselves when an
  * attempt fails, and ends the process when a packet cannot be read.
  */
-export function createStrategy(manager: WebSocketManager, parts: StrategyParts): IShardingStrategy {
+export function createStrategy(manager: ShardManager, parts: StrategyParts): IShardingStrategy {
   const shards = new Map<number, Shard>();
   const identifies = createIdentifyPace(parts.clock);
   const own = new SimpleShardingStrategy(manager);
@@ -64,7 +67,7 @@ export function createStrategy(manager: WebSocketManager, parts: StrategyParts):
 }
 
 /** Asked for once; what an answer leaves out is filled in. */
-function createInformation(manager: WebSocketManager, gatewayUrl: string): WebSocketManager['fetchGatewayInformation'] {
+function createInformation(manager: ShardManager, gatewayUrl: string): ShardManager['fetchGatewayInformation'] {
   let known: ReturnType<typeof readInformation> | null = null;
   return async () => {
     known ??= readInformation(await manager.options.rest.get(Routes.gatewayBot()), gatewayUrl);
@@ -73,7 +76,7 @@ function createInformation(manager: WebSocketManager, gatewayUrl: string): WebSo
 }
 
 interface Opening extends StrategyParts {
-  readonly manager: WebSocketManager;
+  readonly manager: ShardManager;
   readonly identifies: IdentifyPace;
 }
 
@@ -88,25 +91,37 @@ async function openShard(opening: Opening, id: number): Promise<Shard> {
     mayIdentify: (signal) => identifies.wait(id % limit.max_concurrency, signal),
     listener: sessionListener(opening, id),
     lost({ code }) {
-      manager.emit(WebSocketShardEvents.Closed, { code: code ?? NO_CONNECTION, shardId: id });
+      emit(manager, 'closed', { code: code ?? NO_CONNECTION, shardId: id });
     },
     refused: listener.refused,
   });
 }
 
 const NO_CONNECTION = 1006;
+
+type ShardEvent = keyof ManagerShardEventsMap;
+const SHARD_EVENTS: ReadonlySet<string> = new Set(['closed', 'dispatch', 'ready', 'resumed']);
+const isShardEvent = (name: string): name is ShardEvent => SHARD_EVENTS.has(name);
+
+function emit(
+  manager: ShardManager,
+  name: 'closed' | 'dispatch' | 'ready' | 'resumed',
+  payload: ManagerShardEventsMap[ShardEvent][0],
+): void {
+  if (isShardEvent(name)) manager.emit(name, payload);
+}
 function sessionListener({ manager, listener, log }: Opening, shardId: number): SessionListener {
   return {
     ready: () => listener.sessionBegan(shardId),
-    resumed: () => void manager.emit(WebSocketShardEvents.Resumed, { shardId }),
+    resumed: () => emit(manager, 'resumed', { shardId }),
     dispatch(frame) {
       if (frame.t) listener.packet(frame.t, frame.d, shardId);
       if (!isForLibrary(frame)) return;
       try {
         if (frame.t === GatewayDispatchEvents.Ready) {
-          manager.emit(WebSocketShardEvents.Ready, { data: frame.d, shardId });
+          emit(manager, 'ready', { data: frame.d, shardId });
         }
-        manager.emit(WebSocketShardEvents.Dispatch, { data: frame, shardId });
+        emit(manager, 'dispatch', { data: frame, shardId });
       } catch (error) {
         log.warn(UNREADABLE, { type: frame.t, cause: describe(error) });
       }

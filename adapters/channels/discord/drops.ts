@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import type { ChannelSink, Drop, DropReason } from '../../../src/index.ts';
-import type { Malformed } from './inbound/packets.ts';
 import { PLATFORM } from './place.ts';
 import type { WireMessage } from './wire.ts';
 
@@ -19,7 +18,11 @@ export function dropMessage(
   dropped(sink, { reason, event: 'MESSAGE_CREATE', channel, externalId: id });
 }
 
-export function dropMalformed(sink: Sink, event: string, { channel, externalId, problem }: Malformed): void {
+export function dropMalformed(
+  sink: Sink,
+  event: string,
+  { channel, externalId, problem }: Pick<Drop, 'channel' | 'externalId' | 'problem'>,
+): void {
   dropped(sink, { reason: 'malformed', event, channel, externalId, problem });
 }
 

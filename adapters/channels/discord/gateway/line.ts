@@ -85,8 +85,8 @@ export function openSocket(url: string): WebSocket | string {
 }
 
 export function notOpened({ resumed }: SessionParts, cause: string): Ending {
-  const nothing = { code: null, isSpent: false, readyMs: 0, isUnknown: false };
-  return { ...nothing, cause, session: resumed, isResumeUnanswered: resumed !== null };
+  const nothing = { code: null, isSpent: false, readyMs: 0, isUnknown: false, isResumeUnanswered: false };
+  return { ...nothing, cause, session: resumed };
 }
 
 export function newLine(parts: SessionParts, socket: WebSocket): Line {
@@ -114,7 +114,7 @@ export function endingOf(line: Line, { code, reason }: { readonly code: number; 
     session: SESSION_ENDS.has(code) ? null : session,
     isSpent,
     readyMs: readyAt === null ? 0 : parts.clock.now() - readyAt,
-    isResumeUnanswered: parts.resumed !== null && !isAnswered,
+    isResumeUnanswered: phase === 'resuming' && !isAnswered,
     isUnknown,
   };
 }

@@ -75,10 +75,13 @@ async function run(parts: ShardParts, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** A wish to resume that nobody answers is put to the first address once more, and then given up. */
-function resumable({ session }: Ending, unanswered: number): Session | null {
-  if (unanswered === 0 || session === null) return session;
-  return unanswered === 1 ? { ...session, resumeUrl: null } : null;
+/** As often as nobody answers the wish to resume in a row, the session is given up. */
+const MAX_UNANSWERED = 2;
+
+/** After a failure the session is looked for at the first address: the one that its server named may be wrong. */
+function resumable({ session, readyMs }: Ending, unanswered: number): Session | null {
+  if (session === null || unanswered >= MAX_UNANSWERED) return null;
+  return readyMs > 0 ? session : { ...session, resumeUrl: null };
 }
 
 function addressOf(base: string): string {

@@ -3,6 +3,7 @@ import { type Clock, describe, type Log, StrataError } from '../../../src/index.
 import { guarded } from './http-guard.ts';
 import type { OAuthOptions } from './install/oauth.ts';
 import { EVENTS_PATH, INSTALL_PATH } from './manifest.ts';
+import { guardRequests, guardSocket, isEvent, isReadable, namesOf, type OnMalformed } from './packets.ts';
 import { createReplays } from './replays.ts';
 import type { SlackSettings } from './settings.ts';
 import { clientOptions, codeOf, slackLogger } from './web.ts';
@@ -64,7 +65,6 @@ export function createConnection(parts: ConnectionParts): Connection {
 }
 
 function listen(app: App, listener: Listener): void {
-  app.event(/.*/, ({ event, body }) => listener.event(event, body));
   app.command(/.*/, ({ body, ack }) => listener.command(body, () => ack()));
   app.action(/.*/, ({ body, ack }) => listener.action(body, () => ack()));
   app.shortcut({ type: 'message_action' }, ({ body, ack }) => listener.shortcut(body, () => ack()));
@@ -72,28 +72,24 @@ function listen(app: App, listener: Listener): void {
 }
 
 /**
- * Acknowledges an event when all of its listeners are done: what is not stored is sent again. Everything else is done
- * once, however often the same signed request comes.
+ * Acknowledges an event when it is durable: what is not stored is sent again. Events go to the listener directly, since
+ * the library throws for odd ones. Everything else is done once, however often the same signed request comes.
  */
-function durable(inner: Receiver, { clock, log }: ConnectionParts): Receiver {
-  const isNew = createReplays(clock);
+function durable(inner: Receiver, parts: ConnectionParts): Receiver {
+  const isNew = createReplays(parts.clock);
   return {
     init(app) {
       const gated: App = Object.create(app, {
         processEvent: {
-          value: async (event: Parameters<App['processEvent']>[0]) => {
-            if (event.body['type'] !== 'event_callback') {
-              const signature = event.customProperties?.[SIGNATURE];
-              if (typeof signature === 'string' && !isNew(signature)) return await event.ack();
-              return await app.processEvent(event);
+          value: async (event: ReceivedEvent) => {
+            if (!isReadable(event.body)) {
+              onMalformed(parts)(namesOf(event.body));
+              return await event.ack();
             }
-            try {
-              await app.processEvent({ ...event, ack: async () => undefined });
-            } catch (error) {
-              log.error('An event of Slack was not stored; Slack sends it again', { cause: describe(error) });
-              throw error;
-            }
-            await event.ack();
+            if (isEvent(event.body)) return await takeEvent(parts, event);
+            const signature = event.customProperties?.[SIGNATURE];
+            if (typeof signature === 'string' && !isNew(signature)) return await event.ack();
+            await app.processEvent(event);
           },
         },
       });
@@ -102,6 +98,23 @@ function durable(inner: Receiver, { clock, log }: ConnectionParts): Receiver {
     start: (...parts: unknown[]) => inner.start(...parts),
     stop: (...parts: unknown[]) => inner.stop(...parts),
   };
+}
+
+type ReceivedEvent = Parameters<App['processEvent']>[0];
+
+async function takeEvent({ listener, log }: ConnectionParts, { body, ack }: ReceivedEvent): Promise<void> {
+  try {
+    await listener.event(body['event'], body);
+  } catch (error) {
+    const names = { ...namesOf(body), cause: describe(error) };
+    log.error('An event of Slack was not stored; Slack sends it again', names);
+    throw error;
+  }
+  await ack();
+}
+
+function onMalformed({ log }: ConnectionParts): OnMalformed {
+  return (names) => log.warn('A malformed packet of Slack was dropped', names);
 }
 
 function createTransport(parts: ConnectionParts): Receiver {
@@ -175,10 +188,8 @@ interface Socket {
  * The library's own way of opening a lost socket anew waits for seconds first, and gives up for good when Slack cannot
  * be reached then: it is switched off.
  */
-function createSocket(
-  { settings, listener, log, clock }: ConnectionParts,
-  { open, signal, giveUp }: SocketGroup,
-): Socket {
+function createSocket(parts: ConnectionParts, { open, signal, giveUp }: SocketGroup): Socket {
+  const { settings, listener, log, clock } = parts;
   const receiver = new SocketModeReceiver({
     appToken: settings.app_token ?? '',
     clientPingTimeout: PING_TIMEOUT_MS,
@@ -186,6 +197,7 @@ function createSocket(
     logger: slackLogger(log),
     installerOptions: { clientOptions: clientOptions(settings, log) },
   });
+  guardSocket(receiver.client, onMalformed(parts));
   let isOpening = false;
   const tryToOpen = async (): Promise<void> => {
     for (let attempt = 0; !signal.aborted; attempt += 1) {
@@ -234,7 +246,8 @@ interface Served {
   readonly onListening: () => void;
 }
 
-function createHttp({ settings, oauth, log }: ConnectionParts, { endpoint, onListening }: Served): Receiver {
+function createHttp(parts: ConnectionParts, { endpoint, onListening }: Served): Receiver {
+  const { settings, oauth, log } = parts;
   const receiver = new HTTPReceiver({
     ...oauth,
     signingSecret: settings.signing_secret ?? '',

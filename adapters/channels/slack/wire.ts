@@ -1,174 +1,198 @@
 import { z } from 'zod';
 
 /**
- * What is read of Slack's payloads, and nothing else: everything unknown is passed over, and what may be missing or
- * null is allowed to be.
+ * What is read of Slack's payloads, and nothing else. A side field of an unexpected type counts as missing, and an item
+ * of a list that cannot be read is left out: neither costs the message that carries it.
  */
 
 const id = z.string();
 
+/** A field that may be missing, null or of a type that nobody documented. */
+function side<Schema extends z.ZodType>(schema: Schema) {
+  return schema.nullish().catch(null);
+}
+
+/** The items of a list that can be read; null for what is no list. */
+function listOf<Schema extends z.ZodType>(schema: Schema) {
+  return side(
+    z.array(z.unknown()).transform((items) =>
+      items.flatMap((item): z.infer<Schema>[] => {
+        const { data, success } = schema.safeParse(item);
+        return success ? [data] : [];
+      }),
+    ),
+  );
+}
+
+const text = side(z.string());
+const flag = side(z.boolean());
+/** Closes a place or shuts somebody out: what cannot be read counts as set. */
+const barrier = z.boolean().nullish().catch(true);
+/** Seconds with up to six digits after the point. */
+const timestamp = z.string().regex(/^\d{1,12}(\.\d{1,6})?$/);
+const edited = side(z.object({ ts: timestamp }));
+
 export const fileSchema = z.object({
   id,
-  name: z.string().nullish(),
-  title: z.string().nullish(),
-  mimetype: z.string().nullish(),
-  size: z.number().nullish(),
-  url_private: z.string().nullish(),
-  url_private_download: z.string().nullish(),
-  mode: z.string().nullish(),
+  name: text,
+  title: text,
+  mimetype: text,
+  size: side(z.number().nonnegative()),
+  url_private: text,
+  url_private_download: text,
+  mode: text,
   /** `check_file_info`: a file of another workspace, of which a message tells the id alone. */
-  file_access: z.string().nullish(),
+  file_access: text,
 });
 export type WireFile = z.infer<typeof fileSchema>;
 
 const attachmentSchema = z.object({
-  fallback: z.string().nullish(),
-  pretext: z.string().nullish(),
-  title: z.string().nullish(),
-  text: z.string().nullish(),
-  author_name: z.string().nullish(),
-  is_msg_unfurl: z.boolean().nullish(),
-  is_share: z.boolean().nullish(),
-  from_url: z.string().nullish(),
+  fallback: text,
+  pretext: text,
+  title: text,
+  text,
+  author_name: text,
+  is_msg_unfurl: flag,
+  is_share: flag,
+  from_url: text,
 });
 
 /** What a person looks at beside the conversation. Kinds that are not known are passed over. */
 const appContextSchema = z.object({
-  entities: z.array(z.object({ type: z.string(), value: z.unknown() })).nullish(),
+  entities: listOf(z.object({ type: z.string(), value: z.unknown() })),
 });
 export type WireAppContext = z.infer<typeof appContextSchema>;
 
 const messageShape = {
-  type: z.enum(['message', 'app_mention']).default('message'),
-  subtype: z.string().nullish(),
-  ts: z.string(),
-  thread_ts: z.string().nullish(),
+  type: z.enum(['message', 'app_mention']).catch('message'),
+  subtype: text,
+  ts: timestamp,
+  thread_ts: side(timestamp),
   /** Who wrote the message that the thread hangs under. */
-  parent_user_id: id.nullish(),
-  user: id.nullish(),
-  bot_id: id.nullish(),
-  username: z.string().nullish(),
-  bot_profile: z.object({ name: z.string().nullish() }).nullish(),
-  text: z.string().nullish(),
-  blocks: z.array(z.unknown()).nullish(),
-  attachments: z.array(attachmentSchema).nullish(),
-  files: z.array(fileSchema).nullish(),
-  edited: z.object({ ts: z.string() }).nullish(),
-  team: id.nullish(),
-  user_team: id.nullish(),
-  source_team: id.nullish(),
-  metadata: z
-    .object({ event_type: z.string().nullish(), event_payload: z.record(z.string(), z.unknown()).nullish() })
-    .nullish(),
-  app_context: appContextSchema.nullish().catch(null),
+  parent_user_id: side(id),
+  user: side(id),
+  bot_id: side(id),
+  username: text,
+  bot_profile: side(z.object({ name: text })),
+  text,
+  blocks: side(z.array(z.unknown())),
+  attachments: listOf(attachmentSchema),
+  files: listOf(fileSchema),
+  edited,
+  team: side(id),
+  user_team: side(id),
+  source_team: side(id),
+  metadata: side(z.object({ event_type: text, event_payload: side(z.record(z.string(), z.unknown())) })),
+  app_context: side(appContextSchema),
 };
 
 export const messageSchema = z.object(messageShape);
 export type WireMessage = z.infer<typeof messageSchema>;
 
-const placedShape = { channel: id, channel_type: z.string().nullish() };
+const placedShape = { channel: id.min(1), channel_type: text };
 export const eventMessageSchema = z.object({ ...messageShape, ...placedShape });
 export type WireEventMessage = z.infer<typeof eventMessageSchema>;
 
-const earlierSchema = z.object({ thread_ts: z.string().nullish(), edited: z.object({ ts: z.string() }).nullish() });
+const earlierSchema = z.object({ thread_ts: side(timestamp), edited });
 
 export const changedSchema = z.object({
   ...placedShape,
   message: messageSchema,
-  previous_message: earlierSchema.nullish(),
+  previous_message: side(earlierSchema),
 });
 export const deletedSchema = z.object({
   ...placedShape,
-  deleted_ts: z.string(),
-  previous_message: earlierSchema.nullish(),
+  deleted_ts: timestamp,
+  previous_message: side(earlierSchema),
 });
 
-export const appContextChangedSchema = z.object({ user: id.nullish(), context: appContextSchema.nullish() });
+export const appContextChangedSchema = z.object({ user: side(id), context: side(appContextSchema) });
 
 export const homeOpenedSchema = z.object({
   user: id,
   channel: id,
-  tab: z.string().nullish(),
-  context: appContextSchema.nullish().catch(null),
+  tab: text,
+  context: side(appContextSchema),
 });
 
 export const assistantSchema = z.object({
   assistant_thread: z.object({
     user_id: id,
     channel_id: id,
-    thread_ts: z.string(),
-    context: z.object({ channel_id: id.nullish() }).nullish(),
+    thread_ts: timestamp,
+    context: side(z.object({ channel_id: side(id) })),
   }),
 });
 
+/** A page of a history: its messages are parsed one by one, so that an odd one costs none of the others. */
 export const historySchema = z.object({
-  messages: z.array(messageSchema).default([]),
-  has_more: z.boolean().nullish(),
-  response_metadata: z.object({ next_cursor: z.string().nullish() }).nullish(),
+  messages: listOf(messageSchema).transform((messages) => messages ?? []),
+  has_more: flag,
+  response_metadata: side(z.object({ next_cursor: text })),
 });
 
 /** The envelope around an event. */
 export const bodySchema = z.object({
-  team_id: id.nullish(),
-  context_team_id: id.nullish(),
-  is_ext_shared_channel: z.boolean().nullish(),
-  event: z.object({ type: z.string(), subtype: z.string().nullish() }),
+  team_id: side(id),
+  context_team_id: side(id),
+  is_ext_shared_channel: barrier,
+  event: z.object({ type: z.string(), subtype: text }),
 });
 export type WireBody = z.infer<typeof bodySchema>;
 
 export const userSchema = z.object({
   id,
-  name: z.string().nullish(),
-  real_name: z.string().nullish(),
-  is_bot: z.boolean().nullish(),
-  is_admin: z.boolean().nullish(),
-  is_owner: z.boolean().nullish(),
+  name: text,
+  real_name: text,
+  is_bot: flag,
+  is_admin: flag,
+  is_owner: flag,
   /** Of another workspace. */
-  is_stranger: z.boolean().nullish(),
-  team_id: id.nullish(),
-  profile: z.object({ display_name: z.string().nullish(), real_name: z.string().nullish() }).nullish(),
+  is_stranger: barrier,
+  team_id: side(id),
+  profile: side(z.object({ display_name: text, real_name: text })),
 });
 export type WireUser = z.infer<typeof userSchema>;
 
 export const channelSchema = z.object({
   id,
-  name: z.string().nullish(),
-  is_im: z.boolean().nullish(),
-  is_mpim: z.boolean().nullish(),
-  is_private: z.boolean().nullish(),
-  is_ext_shared: z.boolean().nullish(),
-  is_pending_ext_shared: z.boolean().nullish(),
-  creator: id.nullish(),
+  name: text,
+  is_im: flag,
+  is_mpim: barrier,
+  is_private: barrier,
+  is_ext_shared: barrier,
+  is_pending_ext_shared: barrier,
+  creator: side(id),
 });
 export type WireChannel = z.infer<typeof channelSchema>;
 
 export const slashSchema = z.object({
   command: z.string(),
-  text: z.string().default(''),
+  text: z.string().catch(''),
   user_id: id,
   team_id: id,
   channel_id: id,
-  trigger_id: z.string().default(''),
-  response_url: z.string().default(''),
+  trigger_id: z.string().catch(''),
+  response_url: z.string().catch(''),
 });
 
 const interactionShape = {
-  team: z.object({ id }).nullish(),
-  user: z.object({ id, team_id: id.nullish() }),
-  trigger_id: z.string().default(''),
-  response_url: z.string().default(''),
+  team: side(z.object({ id })),
+  user: z.object({ id, team_id: side(id) }),
+  trigger_id: z.string().catch(''),
+  response_url: z.string().catch(''),
 };
 
 export const actionSchema = z.object({
   ...interactionShape,
-  channel: z.object({ id }).nullish(),
-  container: z.object({ thread_ts: z.string().nullish() }).nullish(),
-  view: z.object({ id, type: z.string() }).nullish(),
+  channel: side(z.object({ id })),
+  container: side(z.object({ thread_ts: text })),
+  view: side(z.object({ id, type: z.string() })),
   actions: z.array(
     z.object({
       action_id: z.string(),
-      value: z.string().nullish(),
-      selected_option: z.object({ value: z.string() }).nullish(),
+      value: text,
+      selected_option: side(z.object({ value: z.string() })),
     }),
   ),
 });
@@ -184,9 +208,9 @@ export const viewSchema = z.object({
   ...interactionShape,
   view: z.object({
     id,
-    private_metadata: z.string().default(''),
+    private_metadata: z.string().catch(''),
     state: z
-      .object({ values: z.record(z.string(), z.record(z.string(), z.object({ value: z.string().nullish() }))) })
+      .object({ values: z.record(z.string(), z.record(z.string(), z.object({ value: text }))) })
       .default({ values: {} }),
   }),
 });

@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ADA, BOB, DIRECT, GENERAL, type SlackDouble, signed, startSlack } from '../fixtures/slack/double.ts';
+import { type Opened, openChannel, until } from '../fixtures/slack/kit.ts';
+import { freePort } from '../support/port.ts';
+
+let slack: SlackDouble;
+let open: Opened[] = [];
+beforeEach(async () => {
+  slack = await startSlack();
+});
+afterEach(async () => {
+  for (const { channel } of open) await channel.stop();
+  open = [];
+  await slack.close();
+});
+
+async function start(table: Record<string, unknown> = {}): Promise<Opened> {
+  const opened = openChannel(slack, { table: { sockets: 1, ...table } });
+  open.push(opened);
+  await opened.channel.start(opened.sink);
+  return opened;
+}
+const arrived = ({ sink }: Opened, text: string) =>
+  until(`"${text}" arrives`, () => sink.messages.find((message) => message.text === text));
+const warned = ({ log }: Opened) => log.lines.filter(({ level, message }) => level === 'warn' && /malformed/.test(message));
+
+describe('a malformed packet', () => {
+  test('on a socket is logged, acknowledged and survived', async () => {
+    const bot = await start();
+    await until('a socket is open', () => slack.sockets() === 1);
+    for (const frame of ['null', '7', '"x"', '[]', '{', '{}', '{"type":null}', Buffer.from([1, 2, 3])]) slack.frame(frame);
+    const broken = [null, [], 'x', 7, { type: 'event_callback' }, slack.eventBody(null as never), slack.eventBody({})];
+    const ids = broken.map((payload) => slack.envelope('events_api', payload as never));
+    ids.push(slack.envelope('events_api', undefined as never), slack.envelope('interactive', null as never));
+    for (const type of ['close', 'error', 'ws_message', 'disconnected', 'slack_event', 'unheard_of']) {
+      ids.push(slack.envelope(type, {}));
+    }
+    slack.say(GENERAL, ADA, 'still here');
+    await arrived(bot, 'still here');
+    await until('all are acknowledged', () => ids.every((id) => slack.acks.includes(id)));
+    expect(slack.opened()).toBe(1);
+    expect(warned(bot).length).toBe(8 + ids.length);
+  });
+
+  test('over HTTP is refused and survived', async () => {
+    const port = await freePort();
+    const bot = await start({ transport: 'http', http: { host: '127.0.0.1', port } });
+    const url = `http://127.0.0.1:${port}/slack/events`;
+    const post = async (body: string, type: string, secret?: string) => {
+      const headers = { 'content-type': type, ...signed(body, { secret }) };
+      return (await fetch(url, { method: 'POST', body, headers })).status;
+    };
+    const json = 'application/json';
+    const form = 'application/x-www-form-urlencoded';
+    for (const body of ['null', '7', '"x"', '[]', '{', '']) expect(await post(body, json)).toBe(400);
+    expect(await post('payload=null', form)).toBe(400);
+    expect(await post('null', json, 'wrong')).toBe(401);
+    expect(await post(JSON.stringify(slack.eventBody(null as never)), json)).toBe(200);
+    const body = slack.eventBody({ ...slack.store(GENERAL, ADA, 'still here'), channel_type: 'channel' });
+    expect(await post(JSON.stringify(body), json)).toBe(200);
+    await arrived(bot, 'still here');
+    expect(warned(bot).length).toBe(8);
+  });
+
+  test('of any shape ends nothing', async () => {
+    const bot = await start();
+    await until('a socket is open', () => slack.sockets() === 1);
+    const names = ['message', 'app_mention', 'channel_left', 'channel_shared', 'app_home_opened', 'app_context_changed'];
+    const more = ['assistant_thread_started', 'tokens_revoked', 'reaction_added', 'unheard_of', 'close'];
+    const subtypes = ['message_changed', 'message_deleted', 'channel_convert_to_private', 'file_share', undefined];
+    const odd = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom(GENERAL, DIRECT, ADA));
+    const event = fc.record({
+      type: fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...names, ...more) }, odd),
+      subtype: fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...subtypes) }, odd),
+      channel: odd,
+      ts: odd,
+      user: odd,
+      text: odd,
+      message: odd,
+      item: odd,
+      tokens: odd,
+      assistant_thread: odd,
+    });
+    for (const one of fc.sample(event, 400)) slack.emit(one);
+    for (const payload of fc.sample(fc.jsonValue(), 100)) slack.envelope('interactive', payload as never);
+    slack.say(GENERAL, ADA, 'still here');
+    await arrived(bot, 'still here');
+  });
+});
+
+describe('a message with a badly typed field', () => {
+  const odd: readonly Record<string, unknown>[] = [
+    { attachments: [null, { text: 7 }] },
+    { attachments: {} },
+    { files: [{}, null, 'F1'] },
+    { files: 'F1' },
+    { edited: {} },
+    { bot_profile: 'x' },
+    { blocks: { type: 'section' } },
+    { thread_ts: 7 },
+    { parent_user_id: [] },
+    { team: {}, user_team: 7 },
+    { metadata: [] },
+    { username: {} },
+    { app_context: 'x' },
+    { channel_type: 7 },
+  ];
+
+  test('is kept without the field', async () => {
+    const bot = await start();
+    for (const [index, fields] of odd.entries()) slack.say(GENERAL, BOB, `number ${index}`, fields);
+    for (const index of odd.keys()) await arrived(bot, `number ${index}`);
+    expect(bot.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
+  test('without a place or a time is dropped by name', async () => {
+    const bot = await start();
+    const id = slack.emit({ type: 'message', channel: GENERAL, ts: null, user: ADA, text: 'timeless' });
+    await until('it is acknowledged', () => slack.acks.includes(id));
+    expect(warned(bot)[0]?.fields).toMatchObject({ event: 'message', channel: GENERAL });
+  });
+});

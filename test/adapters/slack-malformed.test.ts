@@ -23,13 +23,15 @@ async function start(table: Record<string, unknown> = {}): Promise<Opened> {
 }
 const arrived = ({ sink }: Opened, text: string) =>
   until(`"${text}" arrives`, () => sink.messages.find((message) => message.text === text));
-const warned = ({ log }: Opened) => log.lines.filter(({ level, message }) => level === 'warn' && /malformed/.test(message));
+const warned = ({ log }: Opened) =>
+  log.lines.filter(({ level, message }) => level === 'warn' && /malformed/.test(message));
 
 describe('a malformed packet', () => {
   test('on a socket is logged, acknowledged and survived', async () => {
     const bot = await start();
     await until('a socket is open', () => slack.sockets() === 1);
-    for (const frame of ['null', '7', '"x"', '[]', '{', '{}', '{"type":null}', Buffer.from([1, 2, 3])]) slack.frame(frame);
+    for (const frame of ['null', '7', '"x"', '[]', '{', '{}', '{"type":null}', Buffer.from([1, 2, 3])])
+      slack.frame(frame);
     const broken = [null, [], 'x', 7, { type: 'event_callback' }, slack.eventBody(null as never), slack.eventBody({})];
     const ids = broken.map((payload) => slack.envelope('events_api', payload as never));
     ids.push(slack.envelope('events_api', undefined as never), slack.envelope('interactive', null as never));
@@ -66,7 +68,14 @@ describe('a malformed packet', () => {
   test('of any shape ends nothing', async () => {
     const bot = await start();
     await until('a socket is open', () => slack.sockets() === 1);
-    const names = ['message', 'app_mention', 'channel_left', 'channel_shared', 'app_home_opened', 'app_context_changed'];
+    const names = [
+      'message',
+      'app_mention',
+      'channel_left',
+      'channel_shared',
+      'app_home_opened',
+      'app_context_changed',
+    ];
     const more = ['assistant_thread_started', 'tokens_revoked', 'reaction_added', 'unheard_of', 'close'];
     const subtypes = ['message_changed', 'message_deleted', 'channel_convert_to_private', 'file_share', undefined];
     const odd = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom(GENERAL, DIRECT, ADA));

@@ -3,7 +3,7 @@ import { type Clock, describe, type Log, StrataError } from '../../../src/index.
 import { guarded } from './http-guard.ts';
 import type { OAuthOptions } from './install/oauth.ts';
 import { EVENTS_PATH, INSTALL_PATH } from './manifest.ts';
-import { guardRequests, guardSocket, isEvent, isReadable, namesOf, type OnMalformed } from './packets.ts';
+import { dropMalformed, guardRequests, guardSocket, isEvent, isReadable, namesOf } from './packets.ts';
 import { createReplays } from './replays.ts';
 import type { SlackSettings } from './settings.ts';
 import { clientOptions, codeOf, slackLogger } from './web.ts';
@@ -27,6 +27,7 @@ export interface ConnectionParts {
   /** Null where one token serves one workspace. */
   readonly oauth: OAuthOptions | null;
   readonly listener: Listener;
+  readonly sink: Pick<ChannelSink, 'dropped'>;
   readonly clock: Clock;
   readonly log: Log;
   /** Slack has refused the app token for good: no socket is open, and none is tried any more. */
@@ -83,7 +84,7 @@ function durable(inner: Receiver, parts: ConnectionParts): Receiver {
         processEvent: {
           value: async (event: ReceivedEvent) => {
             if (!isReadable(event.body)) {
-              onMalformed(parts)(namesOf(event.body));
+              dropMalformed(parts.sink, namesOf(event.body), 'the packet has no readable event');
               return await event.ack();
             }
             if (isEvent(event.body)) return await takeEvent(parts, event);
@@ -113,8 +114,9 @@ async function takeEvent({ listener, log }: ConnectionParts, { body, ack }: Rece
   await ack();
 }
 
-function onMalformed({ log }: ConnectionParts): OnMalformed {
-  return (names) => log.warn('A malformed packet of Slack was dropped', names);
+/** For what has no event to name. */
+function malformed({ sink }: ConnectionParts): (problem: string) => void {
+  return (problem) => dropMalformed(sink, namesOf(null), problem);
 }
 
 function createTransport(parts: ConnectionParts): Receiver {
@@ -197,7 +199,7 @@ function createSocket(parts: ConnectionParts, { open, signal, giveUp }: SocketGr
     logger: slackLogger(log),
     installerOptions: { clientOptions: clientOptions(settings, log) },
   });
-  guardSocket(receiver.client, onMalformed(parts));
+  guardSocket(receiver.client, malformed(parts));
   let isOpening = false;
   const tryToOpen = async (): Promise<void> => {
     for (let attempt = 0; !signal.aborted; attempt += 1) {

@@ -1,10 +1,16 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { type HTTPReceiver, isValidSlackRequest, type SocketModeReceiver } from '@slack/bolt';
 import { z } from 'zod';
-import { describe, type LogFields } from '../../../src/index.ts';
+import { type ChannelSink, type Drop, describe } from '../../../src/index.ts';
+import { PLATFORM } from './place.ts';
 
-/** Called for a packet that holds nothing the bot could take. */
-export type OnMalformed = (fields: LogFields) => void;
+/** What a log line says about something that came: the ids of the event, never its text. */
+export type Names = Pick<Drop, 'event' | 'channel' | 'externalId'>;
+
+/** Counts and logs a packet that holds nothing the bot could take. */
+export function dropMalformed(sink: Pick<ChannelSink, 'dropped'>, names: Names, problem: string | null): void {
+  sink.dropped({ platform: PLATFORM, reason: 'malformed', ...names, problem });
+}
 
 const objectSchema = z.record(z.string(), z.unknown());
 const eventSchema = z.object({ type: z.literal('event_callback'), event: z.object({ type: z.string() }) });
@@ -21,28 +27,26 @@ export function isEvent(body: unknown): boolean {
 }
 
 const namesSchema = z.object({
-  event_id: sideField,
+  type: sideField,
   event: z
     .object({
       type: sideField,
-      subtype: sideField,
       channel: sideField,
       ts: sideField,
+      deleted_ts: sideField,
       message: z.object({ ts: sideField }).nullish().catch(null),
     })
     .nullish()
     .catch(null),
 });
 
-/** What a log line says about a packet: the ids of the event, never its text. */
-export function namesOf(body: unknown): LogFields {
-  const { event_id: eventId, event } = namesSchema.safeParse(body).data ?? {};
+/** The ids of an event, as far as they can be read. */
+export function namesOf(body: unknown): Names {
+  const { type, event } = namesSchema.safeParse(body).data ?? {};
   return {
-    eventId: eventId ?? null,
-    event: event?.type ?? null,
-    subtype: event?.subtype ?? null,
+    event: event?.type ?? type ?? 'packet',
     channel: event?.channel ?? null,
-    ts: event?.message?.ts ?? event?.ts ?? null,
+    externalId: event?.deleted_ts ?? event?.message?.ts ?? event?.ts ?? null,
   };
 }
 
@@ -58,7 +62,7 @@ const NEUTRAL_TYPE = 'slack_packet';
  * Reads each packet of a socket before the library does. The library throws out of its event handler for packets with
  * missing parts, which ends the process, and emits types such as `close` as if its own socket had closed.
  */
-export function guardSocket(client: SocketModeReceiver['client'], onMalformed: OnMalformed): void {
+export function guardSocket(client: SocketModeReceiver['client'], onMalformed: (problem: string) => void): void {
   const inner = client.listeners('ws_message');
   const pass = (data: unknown): void => {
     for (const handle of inner) handle.call(client, data, false);
@@ -66,7 +70,7 @@ export function guardSocket(client: SocketModeReceiver['client'], onMalformed: O
   client.removeAllListeners('ws_message');
   client.on('ws_message', (data: unknown) => {
     const envelope = envelopeSchema.safeParse(parseJson(data)).data;
-    if (envelope === undefined) return onMalformed({ packet: null });
+    if (envelope === undefined) return onMalformed('a frame is no packet');
     if (OWN_TYPES.has(envelope.type)) return pass(data);
     // Without a payload it is acknowledged and dropped like every other malformed packet.
     const payload = PAYLOAD_TYPES.has(envelope.type) ? envelope['payload'] : null;
@@ -89,7 +93,7 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 export interface RequestGuard {
   readonly signingSecret: string;
   readonly path: string;
-  readonly onMalformed: OnMalformed;
+  readonly onMalformed: (problem: string) => void;
 }
 
 /** Answers 400 to a signed request whose body is no object: the library throws for it, which ends the process. */
@@ -99,7 +103,7 @@ export function guardRequests(receiver: HTTPReceiver, guard: RequestGuard): void
     const isForSlack = request.method === 'POST' && (request.url ?? '').split('?')[0] === guard.path;
     if (!isForSlack) return dispatch(inner, request, response);
     takeRequest(guard, { inner, request, response }).catch((error: unknown) => {
-      guard.onMalformed({ cause: describe(error) });
+      guard.onMalformed(describe(error));
       end(response, 400);
     });
   };
@@ -120,7 +124,7 @@ async function takeRequest(guard: RequestGuard, { inner, request, response }: Ex
     return dispatch(inner, Object.assign(request, { rawBody: raw }), response);
   }
   if (!isSigned(guard.signingSecret, text, request)) return end(response, 401);
-  guard.onMalformed({ packet: 'http' });
+  guard.onMalformed('the body of a request is no object');
   end(response, 400);
 }
 

@@ -23,8 +23,7 @@ async function start(table: Record<string, unknown> = {}): Promise<Opened> {
 }
 const arrived = ({ sink }: Opened, text: string) =>
   until(`"${text}" arrives`, () => sink.messages.find((message) => message.text === text));
-const warned = ({ log }: Opened) =>
-  log.lines.filter(({ level, message }) => level === 'warn' && /malformed/.test(message));
+const warned = ({ sink }: Opened) => sink.drops.filter(({ reason }) => reason === 'malformed');
 
 describe('a malformed packet', () => {
   test('on a socket is logged, acknowledged and survived', async () => {
@@ -127,6 +126,6 @@ describe('a message with a badly typed field', () => {
     const bot = await start();
     const id = slack.emit({ type: 'message', channel: GENERAL, ts: null, user: ADA, text: 'timeless' });
     await until('it is acknowledged', () => slack.acks.includes(id));
-    expect(warned(bot)[0]?.fields).toMatchObject({ event: 'message', channel: GENERAL });
+    expect(warned(bot)).toMatchObject([{ event: 'message', channel: GENERAL, externalId: null }]);
   });
 });

@@ -203,10 +203,12 @@ describe('who can read it', () => {
 describe('what is taken', () => {
   test('a mention that comes as two events is one message', async () => {
     const bot = await start();
-    const { ts } = slack.say(GENERAL, ADA, `<@${BOT}> once`);
-    slack.emit({ type: 'app_mention', user: ADA, text: `<@${BOT}> once`, ts, channel: GENERAL, event_ts: ts });
-    await until('the second is known', () => bot.sink.duplicates.length === 1);
+    const message = slack.say(GENERAL, ADA, `<@${BOT}> hello`);
+    const both = [slack.emit({ ...message, type: 'app_mention' }), slack.emit({ ...message, type: 'app_mention' })];
+    await until('all are acknowledged', () => both.every((id) => slack.acks.includes(id)));
     expect(bot.sink.messages).toHaveLength(1);
+    expect(bot.sink.duplicates).toEqual([]);
+    expect(slack.callsOf('users.info').filter(({ user }) => user === ADA)).toHaveLength(1);
   });
 
   test('a retry is taken when the first delivery was lost, whatever its header says', async () => {

@@ -12,7 +12,7 @@ import { createHome } from './commands/home.ts';
 import { createResponder } from './commands/respond.ts';
 import { createSurface, type Surface } from './commands/surface.ts';
 import type { Listener } from './connection.ts';
-import { type AudienceWatch, createAudienceWatch } from './inbound/audience.ts';
+import { createAudienceWatch } from './inbound/audience.ts';
 import { createCatchUp } from './inbound/catch-up.ts';
 import { createFirstMessages } from './inbound/first-messages.ts';
 import { createReceiver, type Receiver } from './inbound/receive.ts';
@@ -23,6 +23,8 @@ import type { SlackOptions } from './options.ts';
 import { createDrafts, type Drafts } from './outbound/drafts.ts';
 import { createPoster, type Poster } from './outbound/post.ts';
 import { createTyping, type Typing } from './outbound/typing.ts';
+import { namesOf } from './packets.ts';
+import { PLATFORM } from './place.ts';
 import { createPlaces } from './places.ts';
 import { createThreads, type Threads } from './threads.ts';
 import { bodySchema, type WireBody } from './wire.ts';
@@ -60,6 +62,7 @@ export function createSlackBot(parts: SlackBotParts): SlackBot {
     workspace,
     ...intake.listener,
     async sweep() {
+      await intake.recover();
       await drafts.sweep().catch((error: unknown) => {
         log.warn('Drafts of an earlier run were left behind', { cause: describe(error) });
       });
@@ -116,6 +119,8 @@ async function send(
 
 interface Intake {
   readonly listener: Listener;
+  /** Takes up what an earlier run had acknowledged. Never rejects. */
+  recover(): Promise<void>;
   drained(): Promise<void>;
 }
 
@@ -134,7 +139,7 @@ function createIntake(parts: SlackBotParts, threads: Threads): Intake {
     ...base,
     take: (message, how) => receiver.message(message, how),
     edited: (message) => receiver.edited(message),
-    removed: (channelId, ts) => receiver.removed(channelId, ts),
+    removed: (place) => receiver.removed(place),
   });
   const receiver = createReceiver({
     ...base,
@@ -143,7 +148,6 @@ function createIntake(parts: SlackBotParts, threads: Threads): Intake {
     viewing,
     files: filesOf(parts),
     onBegan: surface.began,
-    caughtUp: catchUp.passed,
   });
   const desk = createCommandDesk({
     ...base,
@@ -153,13 +157,18 @@ function createIntake(parts: SlackBotParts, threads: Threads): Intake {
   });
   const listener: Listener = {
     ...desk,
-    event: (event, body) => takeEvent({ receiver, surface, audiences, workspace, seen, signal }, event, body),
+    event: (event, body) => takeEvent({ receiver, surface, sink, workspace, seen, signal }, event, body),
     connected: catchUp.connected,
   };
   return {
     listener,
+    recover: () =>
+      receiver.recover().catch((error: unknown) => {
+        log.error('Events of an earlier run could not be read', { cause: describe(error) });
+      }),
     async drained() {
-      await Promise.all([catchUp.drained(), desk.drained(), surface.drained(), seen.drained()]);
+      const all = [catchUp, receiver, desk, surface, seen];
+      await Promise.all(all.map((one) => one.drained()));
     },
   };
 }
@@ -179,38 +188,32 @@ function filesOf({ workspace, settings, fetch }: SlackBotParts) {
 interface Takers {
   readonly receiver: Receiver;
   readonly surface: Surface;
-  readonly audiences: AudienceWatch;
+  readonly sink: ChannelSink;
   readonly workspace: Workspace;
   readonly seen: Seen;
   readonly signal: AbortSignal;
 }
 
 async function takeEvent(takers: Takers, event: unknown, rawBody: unknown): Promise<void> {
-  const { receiver, surface, audiences, workspace, seen, signal } = takers;
+  const { receiver, surface, workspace, sink, seen, signal } = takers;
   // Not acknowledged: Slack sends it again, to another process or after the start.
   if (signal.aborted) throw new Error('the bot is stopping');
   const body = bodySchema.parse(rawBody);
-  if (teamOf(body) !== workspace.teamId) return;
+  if (teamOf(body) !== workspace.teamId) {
+    sink.dropped({
+      platform: PLATFORM,
+      reason: 'unplaced',
+      ...namesOf(rawBody),
+      problem: 'it is of another workspace',
+    });
+    return;
+  }
   seen.saw(event);
-  const { type } = body.event;
-  if (type === 'message' || type === 'app_mention') return await receiver.event(event, body);
-  if (surface.event(type, event)) return;
-  const channelId = channelOf(event);
-  if (SHARING.has(type) && channelId !== '') return await audiences.changed(channelId);
-  if (LEAVING.has(type) && channelId !== '') return await audiences.left(channelId);
+  if (await receiver.event({ event, isShared: body.is_ext_shared_channel === true })) return;
+  surface.event(body.event.type, event);
 }
 
 /** In a shared channel an event may name the workspace of the other side; its context is the one of the app. */
 export function teamOf({ context_team_id: context, team_id: team }: WireBody): string {
   return context ?? team ?? '';
-}
-
-const SHARING = new Set(['channel_shared', 'channel_unshared']);
-const LEAVING = new Set(['channel_left', 'group_left', 'channel_deleted', 'group_deleted']);
-
-function channelOf(event: unknown): string {
-  if (typeof event !== 'object' || event === null || !('channel' in event)) return '';
-  const { channel } = event;
-  if (typeof channel === 'string') return channel;
-  return typeof channel === 'object' && channel !== null && 'id' in channel ? String(channel.id) : '';
 }

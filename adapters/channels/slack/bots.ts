@@ -169,7 +169,6 @@ function createListener({ log }: SlackBotsParts, { roster, signal, watch }: Rout
       return null;
     }
   };
-  let connecting: Promise<void> = Promise.resolve();
   const connect = async (): Promise<void> => {
     for (const bot of await roster.all()) bot.connected();
   };
@@ -184,7 +183,6 @@ function createListener({ log }: SlackBotsParts, { roster, signal, watch }: Rout
     async event(event, body) {
       // Not acknowledged: Slack sends it again, to another process or after the start.
       if (signal.aborted) throw new Error('the bot is stopping');
-      await connecting;
       const teamId = teamOf(bodySchema.parse(body));
       const ending = endingOf(event, body);
       if (ending !== null) {
@@ -198,7 +196,7 @@ function createListener({ log }: SlackBotsParts, { roster, signal, watch }: Rout
     shortcut: pass('shortcut'),
     view: pass('view'),
     connected() {
-      connecting = connect().catch((error: unknown) => {
+      connect().catch((error: unknown) => {
         log.error('Missed messages could not be looked for', { cause: describe(error) });
       });
       watch.look().catch(() => undefined);

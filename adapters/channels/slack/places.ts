@@ -3,6 +3,7 @@ import { isDirect } from './place.ts';
 import { mentionedIds, type Names } from './text.ts';
 import { isPassing } from './web.ts';
 import { channelSchema, userSchema, type WireChannel, type WireMessage, type WireUser } from './wire.ts';
+import { within } from './within.ts';
 import type { Workspace } from './workspace.ts';
 
 /** What Slack tells of people and channels, kept for an hour. */
@@ -11,13 +12,13 @@ export interface Places {
   channel(id: string): Promise<WireChannel | null>;
   /** Looks at a channel anew the next time. */
   forget(channelId: string): void;
-  /** Names of all that a message mentions. Never waits longer than acknowledging allows. */
+  /** Names of all that a message mentions. */
   namesFor(message: WireMessage): Promise<Names>;
 }
 
 const KEPT_MS = 3_600_000;
-/** An event has to be acknowledged within three seconds. */
-const PATIENCE_MS = 1_200;
+/** A message waits no longer for a name. */
+const LOOKUP_MS = 800;
 const MOST = 20;
 const MAX_KEPT = 10_000;
 
@@ -34,8 +35,11 @@ export function createPlaces({ web, userId }: Workspace, clock: Clock): Places {
       const text = wordsOf(message);
       const people = [...mentionedIds(text), ...idsIn(text, 'user_id')].filter((id) => id !== userId).slice(0, MOST);
       const channels = [...channelIds(text), ...idsIn(text, 'channel_id')].slice(0, MOST);
-      const [users, places] = await Promise.all([collect(people, user.get), collect(channels, channel.get)]);
-      const own = await user.get(userId);
+      const [users, places, own] = await Promise.all([
+        collect(people, user.get),
+        collect(channels, channel.get),
+        user.get(userId),
+      ]);
       return {
         user: (id) => nameOf((id === userId ? own : users.get(id)) ?? null),
         channel: (id) => places.get(id)?.name ?? null,
@@ -102,21 +106,8 @@ function createCache<Value>(clock: Clock, load: (id: string) => Promise<Value>):
     async get(id) {
       const kept = known.get(id);
       const value = kept !== undefined && kept.until > clock.now() ? kept.value : fetch(id);
-      return await soon(clock, value);
+      return await within(clock, LOOKUP_MS, value);
     },
     drop: (id) => known.delete(id),
   };
-}
-
-async function soon<Value>(clock: Clock, value: Promise<Value | null>): Promise<Value | null> {
-  const done = new AbortController();
-  const late = clock.sleep(PATIENCE_MS, { signal: done.signal }).then(
-    () => null,
-    () => null,
-  );
-  try {
-    return await Promise.race([value, late]);
-  } finally {
-    done.abort();
-  }
 }

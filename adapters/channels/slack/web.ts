@@ -1,6 +1,7 @@
 import { webApi } from '@slack/bolt';
 import { type Clock, describe, type Log, StrataError } from '../../../src/index.ts';
 import type { SlackSettings } from './settings.ts';
+import { unlessAborted } from './within.ts';
 
 /** Who calls decides: a post whose answer was lost may stand in the channel, and the library would post it again. */
 const RETRIES = { retries: 0 };
@@ -70,11 +71,12 @@ export async function withRetries<Result>(call: () => Promise<Result>, { clock, 
 const FIRST_PAUSE_MS = 300;
 const READ_ATTEMPTS = 7;
 
-/** For calls that change nothing: passing failures are tried again too, for about twenty seconds. */
+/** For calls that change nothing: passing failures are tried again too, for about twenty seconds. Ends with the signal. */
 export async function persistently<Result>(call: () => Promise<Result>, patience: Patience): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
+    patience.signal.throwIfAborted();
     try {
-      return await withRetries(call, patience);
+      return await withRetries(() => unlessAborted(patience.signal, call()), patience);
     } catch (error) {
       if (!isPassing(error) || attempt === READ_ATTEMPTS) throw error;
       await patience.clock.sleep(FIRST_PAUSE_MS * 2 ** (attempt - 1), { signal: patience.signal });

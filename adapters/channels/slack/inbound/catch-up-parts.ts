@@ -13,7 +13,7 @@ export interface CatchUpParts {
   take(message: WireEventMessage, options: { readonly isPast: boolean }): Promise<void>;
   /** A kept message reads otherwise now. */
   edited(message: WireEventMessage): Promise<void>;
-  removed(channelId: string, ts: string): Promise<void>;
+  removed(place: { readonly channel: string; readonly ts: string; readonly threadTs: string | null }): Promise<void>;
 }
 
 export interface Missed {

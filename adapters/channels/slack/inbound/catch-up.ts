@@ -8,21 +8,17 @@ import { findChanges } from './changes.ts';
 import { cursorsOf, heardChannels, type MissedChannel, type Thread, unheardChannels } from './missed.ts';
 
 const MINUTE_MS = 60_000;
-/** What comes live waits for its channel, but no longer than acknowledging allows. */
-const PATIENCE_MS = 1_500;
 /** Read again before the newest message: the order of delivery is not that of time. Doubles are known. */
 const OVERLAP_S = 30;
 
 /** After a time without a connection, reads from history what was said meanwhile, within the rate that is granted. */
 export interface CatchUp {
   connected(): void;
-  passed(channelId: string): Promise<void>;
   drained(): Promise<void>;
 }
 
 export function createCatchUp(parts: CatchUpParts): CatchUp {
   const pace = createPace(parts);
-  let readings: ReadonlyMap<string, Promise<void>> = new Map();
   let looking: Promise<void> = Promise.resolve();
   let last: Promise<void> = Promise.resolve();
   /** Never rejects. */
@@ -39,26 +35,15 @@ export function createCatchUp(parts: CatchUpParts): CatchUp {
   const read = async (): Promise<void> => {
     if (parts.settings.catch_up.messages === 0) return;
     const cursors = await cursorsOf(parts);
-    const started = heardChannels(parts, cursors).map((channel) => {
-      // One after the other: the rate is the workspace's, not the channel's.
-      last = last.then(() => readOne(channel));
-      return [channel.id, last] as const;
-    });
+    // One after the other: the rate is the workspace's, not the channel's.
+    for (const channel of heardChannels(parts, cursors)) last = last.then(() => readOne(channel));
     last = last.then(() => safely({}, () => readUnheard(cursors)));
-    readings = new Map(started);
   };
   return {
     connected() {
       looking = looking.then(read).catch((error: unknown) => {
         parts.log.error('Missed messages could not be looked for', { cause: describe(error) });
       });
-    },
-    async passed(channelId) {
-      const done = looking.then(() => readings.get(channelId));
-      const over = new AbortController();
-      const late = parts.clock.sleep(PATIENCE_MS, { signal: over.signal }).catch(() => undefined);
-      await Promise.race([done, late]);
-      over.abort();
     },
     async drained() {
       await looking;
@@ -83,7 +68,7 @@ async function readChannel(parts: CatchUpParts, channel: MissedChannel, pace: Pa
 async function makeChanges(parts: CatchUpParts, of: Parameters<typeof findChanges>[1]): Promise<void> {
   const { edited, removed } = await findChanges(parts, of);
   for (const message of edited) await parts.edited(message);
-  for (const ts of removed) await parts.removed(of.channelId, ts);
+  for (const ts of removed) await parts.removed({ channel: of.channelId, ts, threadTs: null });
 }
 
 /** A message that begins a thread tells its newest reply: threads in which nothing new was said cost no request. */

@@ -5,29 +5,39 @@ const MAX_KNOWN = 5_000;
 
 /** The first message that was kept of each conversation of a thread: before it stands what the thread is about. */
 export interface Beginnings {
-  /** The first one; `ts` itself when there is none yet. Nothing is written. */
+  /** The first one, stored or about to be; from now on `ts` itself when there is none yet. */
   of(conversation: ConversationKey, ts: string): Promise<string>;
   /** The message was stored. */
   keep(conversation: ConversationKey, ts: string): Promise<void>;
+  /** The message was not stored: another one may be the first. */
+  release(conversation: ConversationKey, ts: string): void;
 }
 
 export function createFirstMessages(state: StateStore): Beginnings {
   const known = new Map<ConversationKey, string>();
+  const coming = new Map<ConversationKey, string>();
   const remember = (conversation: ConversationKey, ts: string): void => {
     if (known.size >= MAX_KNOWN) known.clear();
     known.set(conversation, ts);
   };
   return {
     async of(conversation, ts) {
-      const first = known.get(conversation) ?? (await state.get(NAMESPACE, conversation));
-      if (typeof first !== 'string') return ts;
-      remember(conversation, first);
-      return first;
+      const first = known.get(conversation) ?? coming.get(conversation) ?? (await state.get(NAMESPACE, conversation));
+      if (typeof first === 'string') return first;
+      // Another one may have come first while the store was asked.
+      const next = known.get(conversation) ?? coming.get(conversation) ?? ts;
+      if (next === ts) coming.set(conversation, ts);
+      return next;
     },
     async keep(conversation, ts) {
       if (known.has(conversation)) return;
-      if ((await state.get(NAMESPACE, conversation)) === undefined) await state.set(NAMESPACE, conversation, ts);
-      remember(conversation, ts);
+      const first = await state.get(NAMESPACE, conversation);
+      if (first === undefined) await state.set(NAMESPACE, conversation, ts);
+      remember(conversation, typeof first === 'string' ? first : ts);
+      coming.delete(conversation);
+    },
+    release(conversation, ts) {
+      if (coming.get(conversation) === ts) coming.delete(conversation);
     },
   };
 }

@@ -28,6 +28,7 @@ const NAMESPACES = [
   'slack.beginnings',
   'slack.drafts',
   'slack.greeted',
+  'slack.inbox',
   'slack.posts',
   'slack.threads',
   'slack.viewing',

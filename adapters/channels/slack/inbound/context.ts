@@ -1,0 +1,201 @@
+import type { Clock } from '../../../../src/index.ts';
+import { type Author, type ConversationKey, type DropReason, describe, type Log } from '../../../../src/index.ts';
+import { isServed } from '../access.ts';
+import { isOwn, isSaid, type MapContext, mentionsBot, wordsOf } from '../map.ts';
+import { isDirect, type KeyPlace, keyOf, type Place, threadOf } from '../place.ts';
+import { audienceOf, nameOf, type Places } from '../places.ts';
+import type { SlackSettings } from '../settings.ts';
+import {
+  fileSchema,
+  historySchema,
+  type WireEventMessage,
+  type WireFile,
+  type WireMessage,
+  type WireUser,
+} from '../wire.ts';
+import { within } from '../within.ts';
+import type { Workspace } from '../workspace.ts';
+import { completeFiles, type FileOptions, readFiles } from './files.ts';
+import type { Beginnings } from './first-messages.ts';
+import { channelIn, type Viewing } from './user-context.ts';
+
+export interface ContextParts {
+  readonly workspace: Workspace;
+  readonly settings: SlackSettings;
+  readonly places: Places;
+  readonly beginnings: Beginnings;
+  readonly viewing: Viewing;
+  readonly files: FileOptions;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A message that was read, and what is known around it. */
+export interface Coming {
+  readonly message: WireEventMessage;
+  readonly isShared: boolean;
+  /** It comes as it is said: what its author looks at is known. */
+  readonly isLive: boolean;
+}
+
+/** What Slack is asked about a thread or a file is not waited for any longer. */
+const LOOKUP_MS = 800;
+
+/** Where a message is kept, which no question to Slack decides. */
+export function placeFor(
+  { settings, workspace }: Pick<ContextParts, 'settings' | 'workspace'>,
+  message: WireEventMessage,
+): KeyPlace {
+  const { channel: channelId, channel_type: type, ts, thread_ts: threadTs } = message;
+  const said = {
+    channelId,
+    ts,
+    threadTs: threadTs ?? null,
+    isDirect: isDirect(channelId, type),
+    mentionsBot: mentionsBot(message, workspace),
+  };
+  return { teamId: workspace.teamId, channelId, threadTs: threadOf(said, settings) };
+}
+
+/** Why a message is not kept, as far as it says so itself; null for one that may be kept. */
+export function refusalOf(
+  parts: Pick<ContextParts, 'settings' | 'workspace'>,
+  message: WireEventMessage,
+): DropReason | null {
+  const { settings, workspace } = parts;
+  if (!isSaid(message)) return 'note';
+  if (isOwn(message, workspace)) return 'own';
+  if (isBot(message) && !settings.hear_bots) return 'bot';
+  const visitor = { channelId: message.channel, userId: idOf(message), isOutsider: false };
+  return isServed(settings, visitor) ? null : 'unserved';
+}
+
+export type Context =
+  | { readonly kind: 'kept'; readonly context: Omit<MapContext, 'isPast'>; readonly isFirst: boolean }
+  | { readonly kind: 'dropped'; readonly reason: DropReason };
+
+/** Everything that is asked about a message, side by side and each within its own time limit. Rejects only with the store. */
+export async function contextOf(parts: ContextParts, coming: Coming): Promise<Context> {
+  const { message, isLive } = coming;
+  const where = placeFor(parts, message);
+  const conversation = keyOf(where);
+  const [speaker, audience, names, files, beginning, viewed] = await Promise.all([
+    speakerOf(parts, message),
+    audienceFor(parts, coming),
+    parts.places.namesFor(message),
+    filesOf(parts, message.files ?? []),
+    beginningOf(parts, { conversation, where, ts: message.ts }),
+    isLive ? viewedBy(parts, message, conversation) : null,
+  ]);
+  const refusal = refusalBy(parts, message.channel, speaker);
+  if (refusal !== null) return { kind: 'dropped', reason: refusal };
+  const notes = [viewed, beginning.note].filter((note) => note !== null);
+  const author = named(speaker);
+  const place: Place = { ...where, audience };
+  const { attachments, texts: fileTexts } = files;
+  const context = { conversation, place, self: parts.workspace, names, author, attachments, fileTexts, notes };
+  return { kind: 'kept', context, isFirst: beginning.isFirst };
+}
+
+function isBot({ bot_id: botId, subtype }: WireMessage): boolean {
+  return Boolean(botId) || subtype === 'bot_message';
+}
+
+function idOf({ user, bot_id: botId }: WireMessage): string {
+  return user ?? botId ?? 'unknown';
+}
+
+interface Speaker {
+  readonly author: Author;
+  /** Of another workspace, met in a shared channel. */
+  readonly isOutsider: boolean;
+}
+
+async function speakerOf({ places, workspace }: ContextParts, message: WireMessage): Promise<Speaker> {
+  const { user: userId, username, bot_profile: profile } = message;
+  const id = idOf(message);
+  const known = userId ? await places.user(userId) : null;
+  const name = username || (isBot(message) ? profile?.name : null) || nameOf(known) || id;
+  const author: Author = { id, name, kind: isBot(message) || known?.is_bot ? 'bot' : 'person' };
+  return { author, isOutsider: isOutside(message, known, workspace.teamId) };
+}
+
+/** A message mostly says where its author is at home; else Slack's directory does. */
+function isOutside(message: WireMessage, known: WireUser | null, own: string): boolean {
+  const { user_team: userTeam, source_team: sourceTeam, team } = message;
+  const home = userTeam ?? sourceTeam ?? team ?? known?.team_id;
+  return known?.is_stranger === true || (Boolean(home) && home !== own);
+}
+
+function refusalBy({ settings }: ContextParts, channelId: string, { author, isOutsider }: Speaker): DropReason | null {
+  if (author.kind === 'bot' && !settings.hear_bots) return 'bot';
+  return isServed(settings, { channelId, userId: author.id, isOutsider }) ? null : 'unserved';
+}
+
+function named({ author, isOutsider }: Speaker): Author {
+  return isOutsider ? { ...author, name: `${author.name} (of another workspace)` } : author;
+}
+
+/** A place that Slack does not describe in time counts as private, so that nothing is repeated elsewhere. */
+async function audienceFor({ places }: ContextParts, { message, isShared }: Coming): Promise<Place['audience']> {
+  if (isDirect(message.channel, message.channel_type)) return 'dm';
+  if (isShared) return 'private';
+  const channel = await places.channel(message.channel);
+  return channel === null ? 'private' : audienceOf(channel);
+}
+
+async function filesOf({ workspace, files: options, clock }: ContextParts, files: readonly WireFile[]) {
+  const { web } = workspace;
+  const askFor = async (file: string): Promise<WireFile> => {
+    const answer = await within(clock, LOOKUP_MS, web.files.info({ file }));
+    return fileSchema.parse(answer?.file);
+  };
+  return await readFiles(await completeFiles(files, askFor), options);
+}
+
+/** What the person looks at beside a direct message; of messages that are read later nobody knows. */
+async function viewedBy(
+  { viewing }: ContextParts,
+  message: WireEventMessage,
+  conversation: ConversationKey,
+): Promise<string | null> {
+  if (!isDirect(message.channel, message.channel_type)) return null;
+  const userId = idOf(message);
+  if (message.app_context) await viewing.told(userId, channelIn(message.app_context));
+  return await viewing.noteFor(conversation, userId);
+}
+
+interface Standing {
+  readonly conversation: ConversationKey;
+  readonly where: KeyPlace;
+  readonly ts: string;
+}
+
+async function beginningOf(parts: ContextParts, standing: Standing) {
+  const { conversation, where, ts } = standing;
+  const isFirst = (await parts.beginnings.of(conversation, ts)) === ts;
+  const isReply = where.threadTs !== null && where.threadTs !== ts;
+  if (!isFirst || !isReply) return { isFirst, note: null };
+  return { isFirst, note: await within(parts.clock, LOOKUP_MS, rootNote(parts, where, where.threadTs)) };
+}
+
+/** What a thread is about stands before its first message, when the bot had not kept it there. */
+async function rootNote(parts: ContextParts, { channelId }: KeyPlace, threadTs: string | null): Promise<string | null> {
+  try {
+    const { web } = parts.workspace;
+    const answer = await web.conversations.replies({ channel: channelId, ts: threadTs ?? '', limit: 1 });
+    const root = historySchema.parse(answer).messages.find(({ ts }) => ts === threadTs);
+    if (root === undefined || !isSaid(root)) return null;
+    const [names, speaker] = await Promise.all([parts.places.namesFor(root), speakerOf(parts, root)]);
+    const words = wordsOf(root, names);
+    const isBots = isOwn(root, parts.workspace);
+    const { author, isOutsider } = speaker;
+    // Of people whom the lists keep out nothing is read along either.
+    const isHeard = isBots || isServed(parts.settings, { channelId, userId: author.id, isOutsider });
+    if (words === '' || !isHeard) return null;
+    return `[the thread is about this message of ${isBots ? 'the bot' : named(speaker).name}]\n${words}`;
+  } catch (error) {
+    parts.log.debug('What a thread is about could not be read', { cause: describe(error) });
+    return null;
+  }
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import type { DropReason } from '../../../../src/index.ts';
+import { changedSchema, deletedSchema, eventMessageSchema, type WireEventMessage } from '../wire.ts';
+
+/** An event that changes what is kept, in terms of what the bot does with it. */
+export type Incoming =
+  | { readonly kind: 'message'; readonly message: WireEventMessage; readonly isShared: boolean }
+  | { readonly kind: 'edit'; readonly message: WireEventMessage; readonly isShared: boolean }
+  | { readonly kind: 'removal'; readonly channel: string; readonly ts: string; readonly threadTs: string | null }
+  /** Who can read the channel has changed. */
+  | { readonly kind: 'conversion'; readonly channel: string }
+  /** The bot is in the channel no more. */
+  | { readonly kind: 'leaving'; readonly channel: string };
+
+/** An event that is not taken, and why. */
+export interface Refused {
+  readonly kind: 'dropped';
+  readonly reason: DropReason;
+  readonly problem: string | null;
+}
+
+export interface RawEvent {
+  readonly event: unknown;
+  /** The channel is shared with another workspace, as the packet around the event says. */
+  readonly isShared: boolean;
+}
+
+const CONVERSIONS = new Set(['channel_convert_to_private', 'channel_convert_to_public']);
+const SHARING = new Set(['channel_shared', 'channel_unshared']);
+const LEAVING = new Set(['channel_left', 'group_left', 'channel_deleted', 'group_deleted']);
+
+const kindSchema = z.object({ type: z.string(), subtype: z.string().nullish().catch(null) });
+
+/** Null for the kinds of events that change nothing of what is kept. */
+export function readIncoming({ event, isShared }: RawEvent): Incoming | Refused | null {
+  const { type = '', subtype = '' } = kindSchema.safeParse(event).data ?? {};
+  if (SHARING.has(type) || LEAVING.has(type)) return readPlaceChange(event, SHARING.has(type));
+  if (type !== 'message' && type !== 'app_mention') return null;
+  if (subtype === 'message_changed') return readEdit(event, isShared);
+  if (subtype === 'message_deleted') return readRemoval(event);
+  const read = eventMessageSchema.safeParse(event);
+  if (!read.success) return malformed(read.error);
+  const message = read.data;
+  if (CONVERSIONS.has(message.subtype ?? '')) return { kind: 'conversion', channel: message.channel };
+  return { kind: 'message', message, isShared };
+}
+
+/** A change without a new time of editing is Slack's own: a preview, a reply counted. */
+function readEdit(event: unknown, isShared: boolean): Incoming | Refused {
+  const read = changedSchema.safeParse(event);
+  if (!read.success) return malformed(read.error);
+  const { channel, channel_type: channelType, message, previous_message: before } = read.data;
+  const { ts, thread_ts: threadTs } = message;
+  if (message.subtype === 'tombstone') return { kind: 'removal', channel, ts, threadTs: threadTs ?? null };
+  const isEdited = message.edited && message.edited.ts !== before?.edited?.ts;
+  if (!isEdited) return { kind: 'dropped', reason: 'note', problem: null };
+  return { kind: 'edit', message: { ...message, channel, channel_type: channelType }, isShared };
+}
+
+function readRemoval(event: unknown): Incoming | Refused {
+  const read = deletedSchema.safeParse(event);
+  if (!read.success) return malformed(read.error);
+  const { channel, deleted_ts: ts, previous_message: before } = read.data;
+  return { kind: 'removal', channel, ts, threadTs: before?.thread_ts ?? null };
+}
+
+const placedSchema = z.object({
+  channel: z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)]),
+});
+
+function readPlaceChange(event: unknown, isSharing: boolean): Incoming | Refused {
+  const read = placedSchema.safeParse(event);
+  if (!read.success) return malformed(read.error);
+  return { kind: isSharing ? 'conversion' : 'leaving', channel: read.data.channel };
+}
+
+function malformed({ issues }: z.ZodError): Refused {
+  const [issue] = issues;
+  const problem = issue === undefined ? null : `${issue.path.join('.')}: ${issue.message}`;
+  return { kind: 'dropped', reason: 'malformed', problem };
+}
+
+/** The same for each delivery of the same event. */
+export function nameOf(incoming: Incoming): string {
+  switch (incoming.kind) {
+    case 'message':
+      return `${messageName(incoming.message.channel, incoming.message.ts)}message`;
+    case 'edit': {
+      const { channel, ts, edited } = incoming.message;
+      return `${messageName(channel, ts)}edit:${edited?.ts ?? ''}`;
+    }
+    case 'removal':
+      return `${messageName(incoming.channel, incoming.ts)}removal`;
+    default:
+      return `${incoming.channel}:${incoming.kind}`;
+  }
+}
+
+/** What the names of a message and of its edits begin with. */
+export function messageName(channel: string, ts: string): string {
+  return `${channel}:${ts}:`;
+}

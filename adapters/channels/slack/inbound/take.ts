@@ -1,0 +1,155 @@
+import type { ChannelSink, DropReason, InboundMessage } from '../../../../src/index.ts';
+import { toInbound, toParts } from '../map.ts';
+import { conversationsOf, isDirect, keyOf, PLATFORM } from '../place.ts';
+import type { Threads } from '../threads.ts';
+import type { WireEventMessage } from '../wire.ts';
+import { unlessAborted } from '../within.ts';
+import type { AudienceWatch } from './audience.ts';
+import { type Coming, type Context, type ContextParts, contextOf, placeFor, refusalOf } from './context.ts';
+import type { Incoming } from './incoming.ts';
+import { createLanes, type Lanes } from './lanes.ts';
+
+export interface TakerParts extends ContextParts {
+  readonly sink: ChannelSink;
+  readonly audiences: AudienceWatch;
+  readonly threads: Threads;
+  readonly signal: AbortSignal;
+  /** The first message of a conversation was stored. */
+  readonly onBegan: (message: InboundMessage) => void;
+}
+
+/** Hands what was read to the bot. Each promise resolves when it is stored, and rejects when it is not. */
+export interface Taker {
+  take(incoming: Incoming): Promise<void>;
+  message(coming: Coming, options: { readonly isPast: boolean }): Promise<void>;
+}
+
+interface Self {
+  readonly lanes: Lanes;
+  /** Messages on their way into the store: a second delivery waits for the first. */
+  readonly coming: Map<string, Promise<void>>;
+  readonly stored: Set<string>;
+}
+
+const MAX_STORED = 5_000;
+
+export function createTaker(parts: TakerParts): Taker {
+  const self: Self = { lanes: createLanes(), coming: new Map(), stored: new Set() };
+  return {
+    message: (coming, { isPast }) => takeMessage(parts, self, { ...coming, isPast }),
+    async take(incoming) {
+      switch (incoming.kind) {
+        case 'message':
+          return await takeMessage(parts, self, { ...incoming, isLive: true, isPast: false });
+        case 'edit':
+          return await takeEdit(parts, self, { ...incoming, isLive: false });
+        case 'removal':
+          return await takeRemoval(parts, incoming);
+        case 'conversion':
+          return await parts.audiences.changed(incoming.channel);
+        case 'leaving':
+          return await parts.audiences.left(incoming.channel);
+      }
+    },
+  };
+}
+
+/** Counts and logs a message that is not kept. */
+export function drop({ sink }: Pick<TakerParts, 'sink'>, message: WireEventMessage, reason: DropReason): void {
+  const { channel, ts: externalId } = message;
+  sink.dropped({ platform: PLATFORM, reason, event: message.type, channel, externalId, problem: null });
+}
+
+interface Taking extends Coming {
+  readonly isPast: boolean;
+}
+
+/** A message that is known already costs no question to Slack. */
+async function takeMessage(parts: TakerParts, self: Self, taking: Taking): Promise<void> {
+  const { message } = taking;
+  const refusal = refusalOf(parts, message);
+  if (refusal !== null) return drop(parts, message, refusal);
+  const conversation = keyOf(placeFor(parts, message));
+  const name = `${conversation} ${message.ts}`;
+  if (self.stored.has(name)) return;
+  const work = self.coming.get(name) ?? inOrder(parts, self, { name, lanes: [conversation], taking });
+  self.coming.set(name, work);
+  try {
+    await work;
+  } finally {
+    if (self.coming.get(name) === work) self.coming.delete(name);
+  }
+}
+
+interface Ordered {
+  readonly name: string;
+  readonly lanes: readonly string[];
+  readonly taking: Taking;
+}
+
+async function inOrder(parts: TakerParts, self: Self, { name, lanes, taking }: Ordered): Promise<void> {
+  const asked = contextOf(parts, taking);
+  // The lane may be busy when it fails; whoever waits in it hears of that.
+  asked.catch(() => undefined);
+  await self.lanes(lanes, async () => {
+    await store(parts, taking, await unlessAborted(parts.signal, asked));
+    if (self.stored.size >= MAX_STORED) self.stored.clear();
+    self.stored.add(name);
+  });
+}
+
+async function store(parts: TakerParts, { message, isPast }: Taking, found: Context): Promise<void> {
+  const { sink, audiences, threads, beginnings } = parts;
+  if (found.kind === 'dropped') return drop(parts, message, found.reason);
+  const { context, isFirst } = found;
+  const { conversation, place, author } = context;
+  try {
+    const inbound = toInbound(message, { ...context, isPast });
+    if (inbound === null) return drop(parts, message, 'empty');
+    await audiences.told(conversation, place.audience);
+    await threads.told(conversation, { threadTs: answerThread(parts, message), userId: author.id });
+    const { stored } = await sink.message(inbound);
+    await beginnings.keep(conversation, message.ts);
+    if (isFirst && stored) parts.onBegan(inbound);
+  } finally {
+    beginnings.release(conversation, message.ts);
+  }
+}
+
+/** On the agent surface every message of a direct conversation begins a thread; elsewhere it stands alone. */
+function answerThread({ settings }: TakerParts, message: WireEventMessage): string | null {
+  if (message.thread_ts) return message.thread_ts;
+  return settings.surface === 'agent' && isDirect(message.channel, message.channel_type) ? message.ts : null;
+}
+
+async function takeEdit(parts: TakerParts, { lanes }: Self, coming: Coming): Promise<void> {
+  const { message } = coming;
+  const refusal = refusalOf(parts, message);
+  if (refusal !== null) return drop(parts, message, refusal);
+  const conversations = holdersOf(parts, message);
+  const asked = contextOf(parts, coming);
+  asked.catch(() => undefined);
+  await lanes(conversations, async () => {
+    const found = await unlessAborted(parts.signal, asked);
+    if (found.kind === 'dropped') return drop(parts, message, found.reason);
+    const content = toParts(message, found.context);
+    const at = Math.round(Number(message.edited?.ts ?? message.ts) * 1000);
+    for (const conversation of conversations) {
+      await parts.sink.edited({ conversation, externalId: message.ts, parts: content, at });
+    }
+  });
+}
+
+function holdersOf({ workspace }: TakerParts, { channel: channelId, ts, thread_ts: threadTs }: WireEventMessage) {
+  return conversationsOf(workspace.teamId, { channelId, ts, threadTs: threadTs ?? null });
+}
+
+/** At once, before a message that is still on its way is stored: the bot remembers what was deleted. */
+async function takeRemoval(
+  { sink, workspace }: TakerParts,
+  { channel: channelId, ts, threadTs }: Extract<Incoming, { kind: 'removal' }>,
+): Promise<void> {
+  for (const conversation of conversationsOf(workspace.teamId, { channelId, ts, threadTs })) {
+    await sink.removed({ conversation, externalIds: [ts] });
+  }
+}

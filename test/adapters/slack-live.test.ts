@@ -1,0 +1,185 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ADA, BOB, BOT, DIRECT, GENERAL, type SlackDouble, STAFF, startSlack } from '../fixtures/slack/double.ts';
+import { createState, type Opened, openChannel, recordSink, until } from '../fixtures/slack/kit.ts';
+
+/** What comes while Slack answers slowly, or not at all. */
+
+let slack: SlackDouble;
+let open: Opened[] = [];
+beforeEach(async () => {
+  slack = await startSlack();
+});
+afterEach(async () => {
+  for (const { channel } of open) await channel.stop();
+  open = [];
+  await slack.close();
+});
+
+async function start(options: Parameters<typeof openChannel>[1] = {}): Promise<Opened> {
+  const opened = openChannel(slack, { ...options, table: { sockets: 1, ...options.table } });
+  open.push(opened);
+  await opened.channel.start(opened.sink);
+  await until('a socket is open', () => slack.sockets() === 1);
+  return opened;
+}
+const arrived = ({ sink }: Opened, text: string) =>
+  until(`"${text}" arrives`, () => sink.messages.find((message) => message.text === text));
+const acknowledged = (id: string) => until('it is acknowledged', () => slack.acks.includes(id));
+const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
+const withFile = () => ({
+  subtype: 'file_share',
+  files: [
+    { id: 'F1', name: 'cat.png', mimetype: 'image/png', size: png.length, url_private: `${slack.base}/files/cat` },
+  ],
+});
+const emit = (channel: string, text: string, more = {}) => {
+  const message = slack.store(channel, ADA, text, more);
+  return { id: slack.emit({ ...message, channel_type: channel === DIRECT ? 'im' : 'channel' }), ts: message.ts };
+};
+
+describe('a live message', () => {
+  test('is acknowledged and stored while every lookup hangs', async () => {
+    const bot = await start();
+    for (const method of ['users.info', 'conversations.info', 'conversations.replies', 'conversations.history']) {
+      slack.hanging.add(method);
+    }
+    const root = slack.store(GENERAL, BOB, 'the beginning');
+    const began = Date.now();
+    const sent = [
+      emit(GENERAL, `<@${BOT}> hello <@${BOB}>`),
+      emit(DIRECT, 'directly'),
+      emit(GENERAL, 'in a thread', { thread_ts: root.ts }),
+    ];
+    for (const { id } of sent) await acknowledged(id);
+    expect(Date.now() - began).toBeLessThan(1_000);
+    await until('all are stored', () => bot.sink.messages.length === 3);
+    expect(Date.now() - began).toBeLessThan(2_000);
+    expect(bot.sink.messages.map(({ author }) => author.name)).toEqual([ADA, ADA, ADA]);
+  });
+
+  test('whose file hangs is acknowledged, and stored without it', async () => {
+    const bot = await start();
+    slack.hanging.add('files');
+    const { id } = emit(GENERAL, 'look', withFile());
+    const began = Date.now();
+    await acknowledged(id);
+    expect(Date.now() - began).toBeLessThan(1_000);
+    emit(STAFF, 'elsewhere');
+    await arrived(bot, 'elsewhere');
+    expect(Date.now() - began).toBeLessThan(2_000);
+    await arrived(bot, 'look\n[image not shown, 0.0 MB: cat.png]');
+  });
+
+  test('that was acknowledged is stored by the next start', async () => {
+    const sink = recordSink();
+    const state = createState();
+    slack.files.set('/files/cat', { body: png, type: 'image/png' });
+    const first = await start({ sink, state, table: { catch_up: { messages: 0 } } });
+    slack.hanging.add('files');
+    await acknowledged(emit(GENERAL, 'look', withFile()).id);
+    await acknowledged(emit(GENERAL, 'and this').id);
+    // As if killed: nothing of what it does afterwards counts.
+    await first.channel.stop();
+    expect(sink.messages).toEqual([]);
+    slack.hanging.clear();
+    const again = await start({ sink, state, table: { catch_up: { messages: 0 } } });
+    await arrived(again, 'and this');
+    expect(sink.messages.map(({ text, attachments }) => [text, attachments.length])).toEqual([
+      ['look', 1],
+      ['and this', 0],
+    ]);
+    await until('nothing is left', async () => (await state.list('slack.inbox')).length === 0);
+  });
+
+  test('that is parked is stored though the store fails for a while', async () => {
+    const bot = await start();
+    slack.hanging.add('users.info');
+    let failures = 2;
+    bot.sink.before = async () => {
+      failures -= 1;
+      if (failures >= 0) throw new Error('the disk is full');
+    };
+    await acknowledged(emit(GENERAL, 'in the end').id);
+    await arrived(bot, 'in the end');
+  });
+
+  test('keeps its place in its conversation', async () => {
+    const bot = await start();
+    slack.hanging.add('files');
+    emit(GENERAL, 'first', withFile());
+    emit(GENERAL, 'second');
+    await until('both are stored', () => bot.sink.messages.length === 2);
+    expect(bot.sink.messages.map(({ text }) => text.split('\n')[0])).toEqual(['first', 'second']);
+  });
+
+  test('is asked about once, however often it comes', async () => {
+    const bot = await start();
+    slack.hanging.add('users.info');
+    const message = slack.store(GENERAL, ADA, 'again and again');
+    const ids = Array.from({ length: 20 }, () => slack.emit({ ...message, channel_type: 'channel' }));
+    for (const id of ids) await acknowledged(id);
+    await arrived(bot, 'again and again');
+    expect(bot.sink.messages).toHaveLength(1);
+    expect(slack.callsOf('conversations.info')).toHaveLength(1);
+  });
+
+  test('that is deleted while it waits does not come back', async () => {
+    const state = createState();
+    const sink = recordSink();
+    const bot = await start({ sink, state, table: { catch_up: { messages: 0 } } });
+    slack.hanging.add('files');
+    const { id, ts } = emit(GENERAL, 'forget me', withFile());
+    await acknowledged(id);
+    await acknowledged(slack.emit({ type: 'message', subtype: 'message_deleted', channel: GENERAL, deleted_ts: ts }));
+    expect(await state.list('slack.inbox')).toEqual([]);
+    await until('the bot is told', () => bot.sink.removals.some(({ externalIds }) => externalIds.includes(ts)));
+  });
+
+  test('does not wait for what was missed', async () => {
+    const sink = recordSink();
+    const first = await start({ sink });
+    for (const channel of [GENERAL, STAFF, DIRECT]) emit(channel, `before in ${channel}`);
+    await until('all arrive', () => sink.messages.length === 3);
+    await first.channel.stop();
+    await until('its sockets are closed', () => slack.sockets() === 0);
+    for (const method of ['conversations.history', 'conversations.replies']) slack.hanging.add(method);
+    const bot = await start({ sink });
+    const began = Date.now();
+    for (const channel of [GENERAL, STAFF, DIRECT]) await acknowledged(emit(channel, `live in ${channel}`).id);
+    for (const channel of [GENERAL, STAFF, DIRECT]) await arrived(bot, `live in ${channel}`);
+    expect(Date.now() - began).toBeLessThan(1_000);
+  });
+
+  test('says by the event that its channel is shared', async () => {
+    const bot = await start();
+    slack.say(GENERAL, ADA, 'for the workspace');
+    expect(await arrived(bot, 'for the workspace')).toMatchObject({ audience: 'public' });
+    const shared = slack.store(GENERAL, ADA, 'for others too');
+    slack.emit({ ...shared, channel_type: 'channel' }, { is_ext_shared_channel: true });
+    expect(await arrived(bot, 'for others too')).toMatchObject({ audience: 'private' });
+  });
+});
+
+describe('what is not kept', () => {
+  test('is counted with its reason', async () => {
+    const bot = await start({ table: { hear_bots: false, users: { deny: [BOB] } } });
+    slack.say(GENERAL, BOT, 'I said');
+    slack.say(GENERAL, ADA, 'beep', { bot_id: 'B0ROBOT01', subtype: 'bot_message' });
+    slack.say(GENERAL, BOB, 'not me');
+    slack.say(GENERAL, ADA, 'has joined', { subtype: 'channel_join' });
+    slack.say(GENERAL, ADA, '');
+    slack.emit({ type: 'message', channel: GENERAL, ts: 'x', text: 'odd' });
+    slack.emit({ ...slack.store(GENERAL, ADA, 'elsewhere') }, { team_id: 'T0OTHER01', context_team_id: 'T0OTHER01' });
+    await until('all are counted', () => bot.sink.drops.length === 7);
+    expect(bot.sink.drops.map(({ reason }) => reason).toSorted()).toEqual([
+      'bot',
+      'empty',
+      'malformed',
+      'note',
+      'own',
+      'unplaced',
+      'unserved',
+    ]);
+    expect(bot.sink.drops.every(({ channel }) => channel === GENERAL)).toBe(true);
+  });
+});

@@ -1,3 +1,4 @@
+import { ZodError } from 'zod';
 import {
   type Activity,
   type ChannelSink,
@@ -23,7 +24,7 @@ import type { SlackOptions } from './options.ts';
 import { createDrafts, type Drafts } from './outbound/drafts.ts';
 import { createPoster, type Poster } from './outbound/post.ts';
 import { createTyping, type Typing } from './outbound/typing.ts';
-import { namesOf } from './packets.ts';
+import { dropMalformed, namesOf } from './packets.ts';
 import { PLATFORM } from './place.ts';
 import { createPlaces } from './places.ts';
 import { createThreads, type Threads } from './threads.ts';
@@ -209,8 +210,19 @@ async function takeEvent(takers: Takers, event: unknown, rawBody: unknown): Prom
     return;
   }
   seen.saw(event);
-  if (await receiver.event({ event, isShared: body.is_ext_shared_channel === true })) return;
-  surface.event(body.event.type, event);
+  if (showsOn(surface, sink, { type: body.event.type, event })) return;
+  await receiver.event({ event, isShared: body.is_ext_shared_channel === true });
+}
+
+/** At once: what a person looks at is known before the message that comes next. */
+function showsOn(surface: Surface, sink: ChannelSink, { type, event }: { type: string; event: unknown }): boolean {
+  try {
+    return surface.event(type, event);
+  } catch (error) {
+    if (!(error instanceof ZodError)) throw error;
+    dropMalformed(sink, namesOf({ event }), 'a field of the event is missing');
+    return true;
+  }
 }
 
 /** In a shared channel an event may name the workspace of the other side; its context is the one of the app. */

@@ -14,10 +14,10 @@ export interface ReceiverParts extends TakerParts {
 /** Takes what Slack tells as it happens, and what is read later. */
 export interface Receiver {
   /**
-   * Resolves when the event is durable, and rejects when it is not. False for an event that changes nothing of what is
-   * kept. Waits for nothing but the store: what Slack does not tell at once is waited for afterwards.
+   * Resolves when the event is durable, and rejects when it is not. Waits for nothing but the store: what Slack does not
+   * tell at once is waited for afterwards.
    */
-  event(raw: RawEvent): Promise<boolean>;
+  event(raw: RawEvent): Promise<void>;
   /** One message that was read later. Resolves when it is stored. */
   message(message: WireEventMessage, options: { readonly isPast: boolean }): Promise<void>;
   /** What became of one since. */
@@ -47,23 +47,18 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   return {
     async event(raw) {
       const incoming = readIncoming(raw);
-      if (incoming === null) return false;
+      if (incoming === null) return;
       if (incoming.kind === 'dropped') {
         const { reason, problem } = incoming;
-        parts.sink.dropped({ platform: PLATFORM, reason, ...namesOf(raw), problem });
-        return true;
+        return parts.sink.dropped({ platform: PLATFORM, reason, ...namesOf(raw), problem });
       }
       // What was deleted does not come back with the next start.
       if (incoming.kind === 'removal') await inbox.forget(messageName(incoming.channel, incoming.ts));
       const work = track(taker.take(incoming));
-      if (await isSettled(parts, work)) {
-        await work;
-        return true;
-      }
+      if (await isSettled(parts, work)) return await work;
       const parked = { ...raw, name: nameOf(incoming) };
       await inbox.put(parked);
       finishLater(parked, work);
-      return true;
     },
     message: (message, options) => taker.message({ message, isShared: false, isLive: false }, options),
     edited: (message) => taker.take({ kind: 'edit', message, isShared: false }),

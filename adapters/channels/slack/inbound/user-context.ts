@@ -28,14 +28,19 @@ export function createUserContexts({ workspace, state, places }: ViewingParts): 
   const now = async (userId: string): Promise<string> => {
     const key = keyOf(userId);
     const value = known.get(key) ?? z.string().safeParse(await state.get(NAMESPACE, key)).data ?? '';
-    remember(known, key, value);
-    return value;
+    // They may have looked elsewhere while the store was asked.
+    const newest = known.get(key) ?? value;
+    remember(known, key, newest);
+    return newest;
   };
   return {
     async told(userId, channelId) {
-      if ((await now(userId)) === (channelId ?? '')) return;
-      remember(known, keyOf(userId), channelId ?? '');
-      await state.set(NAMESPACE, keyOf(userId), channelId ?? '');
+      const key = keyOf(userId);
+      const next = channelId ?? '';
+      const before = known.get(key);
+      // At once: the message that comes next may ask before the store answers.
+      remember(known, key, next);
+      if ((before ?? (await state.get(NAMESPACE, key)) ?? '') !== next) await state.set(NAMESPACE, key, next);
     },
     async noteFor(conversation, userId) {
       const channelId = await now(userId);

@@ -54,14 +54,13 @@ describe('a malformed packet', () => {
     };
     const json = 'application/json';
     const form = 'application/x-www-form-urlencoded';
-    for (const body of ['null', '7', '"x"', '[]', '{', '']) expect(await post(body, json)).toBe(400);
+    for (const body of ['null', '7', '"x"', '[]', '', '{']) expect(await post(body, json)).toBe(400);
     expect(await post('payload=null', form)).toBe(400);
-    expect(await post('null', json, 'wrong')).toBe(401);
     expect(await post(JSON.stringify(slack.eventBody(null as never)), json)).toBe(200);
     const body = slack.eventBody({ ...slack.store(GENERAL, ADA, 'still here'), channel_type: 'channel' });
     expect(await post(JSON.stringify(body), json)).toBe(200);
     await arrived(bot, 'still here');
-    expect(warned(bot).length).toBe(8);
+    expect(warned(bot).length).toBe(7);
   });
 
   test('of any shape ends nothing', async () => {

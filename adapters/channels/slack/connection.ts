@@ -1,9 +1,9 @@
 import { App, HTTPReceiver, type Receiver, SocketModeReceiver } from '@slack/bolt';
-import { type Clock, describe, type Log, StrataError } from '../../../src/index.ts';
+import { type ChannelSink, type Clock, describe, type Log, StrataError } from '../../../src/index.ts';
 import { guarded } from './http-guard.ts';
 import type { OAuthOptions } from './install/oauth.ts';
 import { EVENTS_PATH, INSTALL_PATH } from './manifest.ts';
-import { dropMalformed, guardRequests, guardSocket, isEvent, isReadable, namesOf } from './packets.ts';
+import { dropMalformed, guardSocket, isEvent, isReadable, namesOf } from './packets.ts';
 import { createReplays } from './replays.ts';
 import type { SlackSettings } from './settings.ts';
 import { clientOptions, codeOf, slackLogger } from './web.ts';
@@ -259,7 +259,7 @@ function createHttp(parts: ConnectionParts, { endpoint, onListening }: Served): 
     logger: slackLogger(log),
     unhandledRequestTimeoutMillis: ANSWER_WITHIN_MS,
   });
-  receiver.requestListener = guarded(receiver.requestListener);
+  receiver.requestListener = guarded(receiver.requestListener, malformed(parts));
   return {
     init: (app) => receiver.init(app),
     start: async () => {

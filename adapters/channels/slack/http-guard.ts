@@ -8,14 +8,17 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
  * Slack's library throws outside of any handler for a body that is JSON but no object, and answers 500 for a path that
  * is none: the first is refused here with 400, the second with 404.
  */
-export function guarded(next: RequestListener): RequestListener {
+export function guarded(next: RequestListener, onMalformed: (problem: string) => void): RequestListener {
   return (request, response) => {
     if (!URL.canParse(request.url ?? '', 'http://localhost')) return end(response, 404);
     if (request.method !== 'POST') return next(request, response);
     readBody(request).then(
       (rawBody) => {
         if (rawBody === null) return end(response, 413);
-        if (!holdsObject(rawBody.toString(), request.headers['content-type'])) return end(response, 400);
+        if (!holdsObject(rawBody.toString(), request.headers['content-type'])) {
+          onMalformed('the body of a request is no object');
+          return end(response, 400);
+        }
         // The library takes a body that was read already.
         next(Object.assign(request, { rawBody }), response);
       },

@@ -1,7 +1,6 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { type HTTPReceiver, isValidSlackRequest, type SocketModeReceiver } from '@slack/bolt';
+import type { SocketModeReceiver } from '@slack/bolt';
 import { z } from 'zod';
-import { type ChannelSink, type Drop, describe } from '../../../src/index.ts';
+import type { ChannelSink, Drop } from '../../../src/index.ts';
 import { PLATFORM } from './place.ts';
 
 /** What a log line says about something that came: the ids of the event, never its text. */
@@ -85,84 +84,4 @@ function parseJson(data: unknown): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** As large as the library takes. */
-const MAX_BODY_BYTES = 4 * 1024 * 1024;
-
-export interface RequestGuard {
-  readonly signingSecret: string;
-  readonly path: string;
-  readonly onMalformed: (problem: string) => void;
-}
-
-/** Answers 400 to a signed request whose body is no object: the library throws for it, which ends the process. */
-export function guardRequests(receiver: HTTPReceiver, guard: RequestGuard): void {
-  const inner = receiver.requestListener;
-  receiver.requestListener = (request, response) => {
-    const isForSlack = request.method === 'POST' && (request.url ?? '').split('?')[0] === guard.path;
-    if (!isForSlack) return dispatch(inner, request, response);
-    takeRequest(guard, { inner, request, response }).catch((error: unknown) => {
-      guard.onMalformed(describe(error));
-      end(response, 400);
-    });
-  };
-}
-
-interface Exchange {
-  readonly inner: RequestListener;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-}
-
-async function takeRequest(guard: RequestGuard, { inner, request, response }: Exchange): Promise<void> {
-  const raw = await readBody(request);
-  if (raw === null) return end(response, 413);
-  const text = raw.toString();
-  if (isObject(text, request.headers['content-type'])) {
-    // The library looks here before it reads the request itself.
-    return dispatch(inner, Object.assign(request, { rawBody: raw }), response);
-  }
-  if (!isSigned(guard.signingSecret, text, request)) return end(response, 401);
-  guard.onMalformed('the body of a request is no object');
-  end(response, 400);
-}
-
-/** The library reads the address of a request before anything else, and throws for one that it cannot. */
-function dispatch(inner: RequestListener, request: IncomingMessage, response: ServerResponse): void {
-  try {
-    inner(request, response);
-  } catch {
-    end(response, 404);
-  }
-}
-
-async function readBody(request: IncomingMessage): Promise<Buffer | null> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
-/** What the library will make of the body. */
-function isObject(text: string, type: string | undefined): boolean {
-  const fields = type === 'application/x-www-form-urlencoded' ? new URLSearchParams(text) : null;
-  const json = fields === null ? text : fields.get('payload');
-  return json === null || objectSchema.safeParse(parseJson(json)).success;
-}
-
-function isSigned(signingSecret: string, body: string, { headers }: IncomingMessage): boolean {
-  const time = Number(headers['x-slack-request-timestamp']);
-  const signature = String(headers['x-slack-signature'] ?? '');
-  const given = { 'x-slack-signature': signature, 'x-slack-request-timestamp': time };
-  return isValidSlackRequest({ signingSecret, body, headers: given });
-}
-
-function end(response: ServerResponse, status: number): void {
-  if (!response.headersSent) response.writeHead(status);
-  response.end();
 }

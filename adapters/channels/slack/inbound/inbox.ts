@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Clock, StateStore } from '../../../../src/index.ts';
 import type { RawEvent } from './incoming.ts';
 
-export const INBOX = 'slack.inbox';
+const NAMESPACE = 'slack.inbox';
 
 export interface Parked extends RawEvent {
   readonly name: string;
@@ -30,21 +30,21 @@ export function createInbox(state: StateStore, clock: Clock, teamId: string): In
   const names = new Set<string>();
   let last = 0;
   const remove = async (name: string): Promise<void> => {
-    await state.delete(INBOX, keyOf(name));
+    await state.delete(NAMESPACE, keyOf(name));
     names.delete(name);
   };
   return {
     async put({ name, event, isShared }) {
       last = Math.max(last + 1, clock.now());
       names.add(name);
-      await state.set(INBOX, keyOf(name), { at: last, event: z.json().parse(event), isShared });
+      await state.set(NAMESPACE, keyOf(name), { at: last, event: z.json().parse(event), isShared });
     },
     remove,
     async forget(prefix) {
       for (const name of names) if (name.startsWith(prefix)) await remove(name);
     },
     async list() {
-      const rows = await state.list(INBOX);
+      const rows = await state.list(NAMESPACE);
       const own = rows.flatMap(({ key, value }) => {
         const row = rowSchema.safeParse(value).data;
         return row !== undefined && key.startsWith(keyOf('')) ? [{ ...row, name: key.slice(keyOf('').length) }] : [];

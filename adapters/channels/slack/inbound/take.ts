@@ -55,7 +55,7 @@ export function createTaker(parts: TakerParts): Taker {
 }
 
 /** Counts and logs a message that is not kept. */
-export function drop({ sink }: Pick<TakerParts, 'sink'>, message: WireEventMessage, reason: DropReason): void {
+function drop({ sink }: Pick<TakerParts, 'sink'>, message: WireEventMessage, reason: DropReason): void {
   const { channel, ts: externalId } = message;
   sink.dropped({ platform: PLATFORM, reason, event: message.type, channel, externalId, problem: null });
 }

@@ -3,6 +3,13 @@
 // To build a bot.
 export { type Bot, createBot } from './bot/bot.ts';
 export { defineTool, type Tool, type ToolContext } from './tools/define.ts';
+export {
+  definePlugin,
+  type Plugin,
+  type PluginContext,
+  type PluginDefinition,
+  type PluginParts,
+} from './plugins/plugin.ts';
 export type { AgentEntry, AgentSettings } from './config/schema.ts';
 export type { BotParts, Role as ProcessRole } from './bot/parts.ts';
 export { createPromptLibrary } from './prompts/library.ts';

@@ -22,19 +22,19 @@ async function main(): Promise<void> {
     ...context,
     open: async (options) => {
       const [{ openApp }, { adapters }] = await Promise.all([
-        import('./cli/open.ts'),
+        import('./app/open.ts'),
         import('../adapters/registry.ts'),
       ]);
       return await openApp({ adapters, streams: streams(), environment: context.environment }, options);
     },
     openStorage: async (options) => {
       const [{ openStore }, { adapters }] = await Promise.all([
-        import('./cli/open.ts'),
+        import('./app/open.ts'),
         import('../adapters/registry.ts'),
       ]);
       return await openStore({ adapters, environment: context.environment }, options);
     },
-    channelAdapters: async () => (await import('../adapters/registry.ts')).adapters.channels,
+    adapters: async () => (await import('../adapters/registry.ts')).adapters,
     exit: (code: ExitCode) => {
       process.exitCode = code;
     },

@@ -63,7 +63,7 @@ function unknownKeys(text: string): readonly string[] {
       table = header ?? table;
       const key = /^(\w+)\s*=/u.exec(line)?.[1];
       const path = header ?? (key === undefined ? null : [table, key].filter((part) => part !== '').join('.'));
-      return path === null || path.startsWith('channels') || paths.has(path) ? [] : [path];
+      return path === null || /^(?:channels|plugins)/u.test(path) || paths.has(path) ? [] : [path];
     });
   });
 }

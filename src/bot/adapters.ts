@@ -22,8 +22,8 @@ export interface Adapters {
   /** By the scheme of the store's URL; `sqlite` without one. */
   readonly stores: Registry<(options: StoreOptions) => Promise<Storage>>;
   readonly models: () => Promise<(options: ModelsOptions) => ModelProvider>;
-  /** Models that need no provider, by the name that their ids begin with. */
-  readonly builtInModels: Readonly<Record<string, () => Promise<ChatModel>>>;
+  /** Models that need no provider, by the name that their ids begin with; called with the rest of the id. */
+  readonly builtInModels: Readonly<Record<string, (model: string) => Promise<ChatModel>>>;
   readonly log: () => Promise<(options: LogOptions) => Log>;
   readonly operations: () => Promise<(options: OperationsOptions) => Promise<Operations>>;
 }

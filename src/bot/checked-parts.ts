@@ -17,6 +17,7 @@ export function checkParts(parts: BotParts): AgentDirectory {
   const known = {
     tools: [...builtInNames.tools, ...(parts.tools ?? []).map(({ name }) => name)],
     engines: [...builtInNames.engines, ...Object.keys(parts.engines ?? {})],
+    stores: builtInNames.stores,
   };
   const given = readGivenAgents(entries.length === 0 ? [{ id: 'main' }] : [...entries], known);
   const prompts = parts.prompts === undefined ? promptFaults(given.settings) : [];

@@ -101,7 +101,7 @@ async function serve(cli: Cli, options: Omit<OpenOptions, 'listenOnly' | 'create
     operations = await app.operate();
     if (operations !== null) cli.stderr.write(`State: ${operations.url}/metrics\n`);
     // A platform that cannot be reached must not keep the process from ending.
-    await Promise.race([app.bot.start(), stopped(cli.signal)]);
+    await Promise.race([app.start(), stopped(cli.signal)]);
     const end = await Promise.race([stopped(cli.signal), app.ended]);
     const isPiped = cli.stdin.isTTY !== true && app.platforms.includes('terminal');
     if (end !== null && end.failures + (isPiped ? failed.count : 0) > 0) cli.exit(1);

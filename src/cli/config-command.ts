@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { type Cli, globalsOf, loadOptionsOf } from './cli.ts';
+import { findPlugins } from '../app/configuration.ts';
+import { type Cli, globalsOf } from './cli.ts';
 import { channelSchemas } from './platform.ts';
 
 interface CheckOptions {
@@ -22,8 +23,9 @@ export function addConfig(program: Command, cli: Cli): void {
     .option('--json', 'one JSON object: ok, file, problems')
     .action(async ({ json = false }: CheckOptions, own: Command) => {
       const { checkConfig } = await import('./config.ts');
-      const load = loadOptionsOf(cli, globalsOf(own));
-      cli.exit(checkConfig(cli, { load, channels: await channelSchemas(cli), json }));
+      const { load, plugins } = await findPlugins(cli, globalsOf(own));
+      const channels = () => channelSchemas(cli, plugins);
+      cli.exit(await checkConfig(cli, { load, channels, json }));
     });
   group
     .command('show')
@@ -33,7 +35,7 @@ export function addConfig(program: Command, cli: Cli): void {
     .option('--json', 'as JSON')
     .action(async ({ json = false, origin = false, agent }: ShowOptions, own: Command) => {
       const { showConfig } = await import('./config.ts');
-      const load = loadOptionsOf(cli, globalsOf(own));
+      const { load } = await findPlugins(cli, globalsOf(own));
       cli.exit(showConfig(cli, { load, json, origin, agent: agent ?? null }));
     });
 }

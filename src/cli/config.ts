@@ -10,16 +10,16 @@ import type { CliContext, ExitCode } from './context.ts';
 
 export interface ConfigCommand {
   readonly load: LoadOptions;
-  /** The schemas of the channel adapters, by name. */
-  readonly channels: ReadonlyMap<string, z.ZodType>;
+  /** The schemas of the channel adapters, by name. Called when the configuration itself is valid. */
+  readonly channels: () => Promise<ReadonlyMap<string, z.ZodType>>;
   readonly json: boolean;
 }
 
 type Streams = Pick<CliContext, 'stdout' | 'stderr'>;
 
 /** `config check`: everything that is wrong, prompts and channels included. Wrong use when there is anything. */
-export function checkConfig(cli: Streams, command: ConfigCommand): ExitCode {
-  const { problems, found } = examine(command);
+export async function checkConfig(cli: Streams, command: ConfigCommand): Promise<ExitCode> {
+  const { problems, found } = await examine(command);
   const { file } = command.load;
   if (command.json) cli.stdout.write(`${JSON.stringify({ ok: problems.length === 0, file, problems })}\n`);
   else if (problems.length === 0)
@@ -33,13 +33,13 @@ interface Examined {
   readonly found: boolean;
 }
 
-function examine(command: ConfigCommand): Examined {
+async function examine(command: ConfigCommand): Promise<Examined> {
   try {
     const loaded = loadConfig(command.load);
     const prompts = loaded.config.agents.flatMap((agent) =>
       promptProblems({ language: agent.language, folder: agent.prompts }),
     );
-    const problems = [...channelProblems(loaded, command.channels), ...new Set(prompts)];
+    const problems = [...channelProblems(loaded, await command.channels()), ...new Set(prompts)];
     return { problems, found: loaded.source.found };
   } catch (error) {
     if (!isStrataError(error, 'CONFIG_INVALID')) throw error;

@@ -1,5 +1,7 @@
 import type { Readable } from 'node:stream';
 
+export type { GlobalOptions } from '../app/app.ts';
+
 /** A stream that text is written to. `isTTY` is true at a terminal. */
 export interface TextOutput {
   write(text: string): unknown;
@@ -17,18 +19,6 @@ export interface CliContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Aborted by the first SIGINT or SIGTERM: end soon and cleanly. */
   readonly signal: AbortSignal;
-}
-
-/** The options that every command takes. Null means the default. */
-export interface GlobalOptions {
-  /** `--config FILE`. */
-  readonly config: string | null;
-  /** `--data DIR`. */
-  readonly data: string | null;
-  /** `--model PROVIDER:MODEL`. */
-  readonly model: string | null;
-  /** `--log-level LEVEL`. */
-  readonly logLevel: string | null;
 }
 
 /** 0 done, 1 failed, 2 wrong use. */

@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises';
+import { findPlugins } from '../app/configuration.ts';
 import { channelProblems } from '../config/channels.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { AgentSettings } from '../config/schema.ts';
@@ -8,7 +9,7 @@ import type { Finding as AdapterFinding } from '../ports/upkeep.ts';
 import { promptProblems } from '../prompts/library.ts';
 import { collectStep } from '../util/step.ts';
 import { formatNumber } from '../util/text.ts';
-import { type App, type Cli, loadOptionsOf } from './cli.ts';
+import type { App, Cli } from './cli.ts';
 import type { GlobalOptions } from './context.ts';
 import { channelSchemas } from './platform.ts';
 
@@ -42,7 +43,7 @@ export async function runChecks(
         findings.push({ ...finding, checkId: `queue.${finding.checkId}` });
       }
       for (const agent of loaded.config.agents) findings.push(...(await checkModels(app, agent, options)));
-      findings.push(...(await checkChannels(cli, app)));
+      findings.push(...(await checkChannels(app)));
       await app.close();
     }
     findings.push(checkPrivacy(loaded));
@@ -61,8 +62,9 @@ function checkNode(): Finding {
 
 async function readConfig(cli: Cli, globals: GlobalOptions, findings: Finding[]): Promise<LoadedConfig | null> {
   try {
-    const loaded = loadConfig(loadOptionsOf(cli, globals));
-    const problems = channelProblems(loaded, await channelSchemas(cli));
+    const { load, plugins } = await findPlugins(cli, globals);
+    const loaded = loadConfig(load);
+    const problems = channelProblems(loaded, await channelSchemas(cli, plugins));
     const { file, found } = loaded.source;
     if (problems.length === 0) findings.push(ok('config', found ? `${file} is valid` : `no ${file}: all defaults`));
     else findings.push(configFailure(problems.join('; ')));
@@ -197,11 +199,10 @@ async function ask(model: ChatModel): Promise<void> {
 }
 
 /** Each enabled platform says itself what must hold. */
-async function checkChannels(cli: Cli, app: App): Promise<readonly Finding[]> {
-  const adapters = await cli.channelAdapters();
+async function checkChannels(app: App): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   for (const [name, settings] of Object.entries(app.config.channels)) {
-    const adapter = await adapters[name]?.();
+    const adapter = await app.channelAdapters[name]?.();
     const found = (await adapter?.check(settings, app.channelContext).catch(checkFailure)) ?? [];
     findings.push(...found.map((finding): Finding => ({ ...finding, checkId: `channel.${name}.${finding.checkId}` })));
   }

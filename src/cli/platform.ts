@@ -1,27 +1,42 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
+import { findPlugins, withPlugins } from '../app/configuration.ts';
 import type { ChannelAdapter } from '../bot/adapters.ts';
 import { channelProblems } from '../config/channels.ts';
 import { loadConfig } from '../config/load.ts';
 import { StrataError } from '../domain/errors.ts';
+import type { LoadedPlugin } from '../plugins/load.ts';
 import { cleanText } from '../util/text.ts';
-import { type Cli, globalsOf, loadOptionsOf } from './cli.ts';
+import { type Cli, globalsOf } from './cli.ts';
 import type { GlobalOptions } from './context.ts';
 
 /** The schemas of the channels' sections of the configuration, by name. */
-export async function channelSchemas(cli: Cli): Promise<ReadonlyMap<string, z.ZodType>> {
-  const rows = Object.entries(await cli.channelAdapters()).map(
+export async function channelSchemas(
+  cli: Cli,
+  plugins: readonly LoadedPlugin[],
+): Promise<ReadonlyMap<string, z.ZodType>> {
+  const rows = Object.entries((await withPlugins(await cli.adapters(), plugins)).channels).map(
     async ([name, load]) => [name, (await load()).settings] as const,
   );
   return new Map(await Promise.all(rows));
 }
 
-/** What a platform itself can be told to do, `strata discord register` for example. Loaded only when it is named. */
-export async function addPlatform(program: Command, cli: Cli, name: string | undefined): Promise<void> {
-  const adapters = await cli.channelAdapters();
-  const adapter = name === undefined ? undefined : await adapters[name]?.();
-  if (name !== undefined && adapter !== undefined && adapter.tasks.length > 0)
-    addTasks(program, cli, { name, adapter });
+/** What a platform itself can be told to do, `strata discord invite` for example. Loaded only when it is named. */
+export async function addPlatform(program: Command, cli: Cli, argv: readonly string[]): Promise<void> {
+  const [name] = program.parseOptions([...argv]).operands;
+  if (name === undefined) return;
+  const adapter = await findAdapter(program, cli, name);
+  if (adapter !== undefined && adapter.tasks.length > 0) addTasks(program, cli, { name, adapter });
+}
+
+/** Plugins are imported only for a name that no adapter of Strata has. */
+async function findAdapter(program: Command, cli: Cli, name: string): Promise<ChannelAdapter | undefined> {
+  const own = (await cli.adapters()).channels[name];
+  if (own !== undefined) return await own();
+  const { load, plugins } = await findPlugins(cli, globalsOf(program));
+  if (plugins.length === 0) return undefined;
+  loadConfig(load);
+  return await (await withPlugins(await cli.adapters(), plugins)).channels[name]?.();
 }
 
 function addTasks(
@@ -43,8 +58,9 @@ function addTasks(
 
 /** The channel's section, judged as at the start; neither the store nor anything else is opened for it. */
 async function settingsOf(cli: Cli, name: string, options: GlobalOptions): Promise<unknown> {
-  const loaded = loadConfig(loadOptionsOf(cli, options));
-  const problems = channelProblems(loaded, await channelSchemas(cli));
+  const { load, plugins } = await findPlugins(cli, options);
+  const loaded = loadConfig(load);
+  const problems = channelProblems(loaded, await channelSchemas(cli, plugins));
   if (problems.length > 0) throw new StrataError('CONFIG_INVALID', { file: loaded.source.file, problems });
   return loaded.config.channels[name] ?? {};
 }

@@ -74,11 +74,7 @@ function wantedCommand(argv: readonly string[]): string | null {
 /** `strata discord register`: what a platform itself can be told to do. */
 async function addPlatformOf(argv: readonly string[], program: Command, cli: Cli): Promise<void> {
   const { addPlatform } = await import('./platform.ts');
-  await addPlatform(
-    program,
-    cli,
-    argv.find((word) => !word.startsWith('-')),
-  );
+  await addPlatform(program, cli, argv);
 }
 
 /** No command ends the process or writes anywhere but to the given streams. */

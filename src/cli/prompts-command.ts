@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { AgentSettings } from '../config/schema.ts';
-import { type Cli, globalsOf, loadOptionsOf } from './cli.ts';
+import { type Cli, globalsOf } from './cli.ts';
 
 interface ListOptions {
   readonly json?: boolean;
@@ -47,7 +47,9 @@ export function addPrompts(program: Command, cli: Cli): void {
 
 async function agentsOf(cli: Cli, own: Command): Promise<readonly AgentSettings[]> {
   const { loadConfig } = await import('../config/load.ts');
-  return loadConfig(loadOptionsOf(cli, globalsOf(own))).config.agents;
+  const { findPlugins } = await import('../app/configuration.ts');
+  const { load } = await findPlugins(cli, globalsOf(own));
+  return loadConfig(load).config.agents;
 }
 
 const EXAMPLES = `

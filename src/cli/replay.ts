@@ -39,7 +39,7 @@ export function addReplay(program: Command, cli: Cli): void {
         const { json = false } = options;
         const timeline = createTimeline(cli, app, { conversation, json, onPrint: progress.clear });
         try {
-          await app.bot.start();
+          await app.start();
           const known = await play(cli, { app, timeline, progress, file, conversation, reply });
           progress.clear();
           if (known > 0) cli.stderr.write(`${formatNumber(known)} messages were there already.\n`);

@@ -1,10 +1,10 @@
+import { happeningOf } from '../app/happenings.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { readerFor } from '../memory/policy.ts';
 import type { StrataEvent } from '../ports/events.ts';
 import { MEMORY_STATES } from '../ports/memory-store.ts';
 import { formatNumber, formatPercent } from '../util/text.ts';
 import { type App, type Cli, writeJson } from './cli.ts';
-import { happeningOf } from './happenings.ts';
 
 /** What happens to a conversation while it is replayed, told as it happens. */
 export interface Timeline {

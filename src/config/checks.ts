@@ -9,7 +9,8 @@ import type { Path } from './tree.ts';
 export interface AgentChecks {
   readonly source: ConfigSource;
   readonly report: Report;
-  readonly known: KnownNames;
+  /** Null when they are not known. */
+  readonly known: KnownNames | null;
 }
 
 /** What no single value shows: order of thresholds, sizes against each other, unique ids, names that exist. */
@@ -102,12 +103,14 @@ function checkWindow(view: View): void {
 
 /** A tool or an engine that nobody made would fail every reply. */
 function checkNames(view: View): void {
+  const { known } = view;
+  if (known === null) return;
   const { tools, engine } = view.agent.settings;
   for (const tool of tools) {
-    if (!view.known.tools.includes(tool)) refuseName(view, 'tools', unknownName('tool', tool, view.known.tools));
+    if (!known.tools.includes(tool)) refuseName(view, 'tools', unknownName('tool', tool, known.tools));
   }
-  if (view.known.engines.includes(engine)) return;
-  refuseName(view, 'engine', unknownName('context engine', engine, view.known.engines));
+  if (known.engines.includes(engine)) return;
+  refuseName(view, 'engine', unknownName('context engine', engine, known.engines));
 }
 
 function refuseName(view: View, key: 'tools' | 'engine', text: string): void {

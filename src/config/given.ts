@@ -29,7 +29,16 @@ export function readGivenAgents(entries: readonly AgentEntry[], known: KnownName
   };
   const report = createReport(source);
   const agents = entries.flatMap((entry, index) => readEntry(entry, { index, report }));
-  const sections = { defaults: {}, general: {}, providers: {}, channels: {}, written: new Map(), agents };
+  const sections = {
+    defaults: {},
+    general: {},
+    providers: {},
+    channels: {},
+    plugins: {},
+    pluginList: [],
+    written: new Map(),
+    agents,
+  };
   const merged = mergeAgents(sections, { source, report, overrides: [] });
   checkAgents(merged, { source, report, known });
   return { settings: merged.map(({ settings }) => settings), problems: report.lines() };

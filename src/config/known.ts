@@ -4,11 +4,14 @@ import { didYouMean } from '../util/did-you-mean.ts';
 export interface KnownNames {
   readonly tools: readonly string[];
   readonly engines: readonly string[];
+  /** Schemes of the store's URL. */
+  readonly stores: readonly string[];
 }
 
 export const builtInNames: KnownNames = {
   tools: ['memory_save', 'memory_recall', 'transcript_search', 'summary_open', 'blob_read'],
   engines: ['stacked', 'sliding'],
+  stores: ['postgres', 'postgresql'],
 };
 
 /** `there is no tool "memory_sav"; did you mean memory_save?`. */

@@ -3,7 +3,8 @@ import { StrataError } from '../domain/errors.ts';
 import { type MergedAgent, mergeAgents } from './agents.ts';
 import { checkAgents } from './checks.ts';
 import { generalDefaults } from './defaults.ts';
-import { builtInNames } from './known.ts';
+import { type Extension, openExtensions, type PluginEntry, pluginEntries } from './extensions.ts';
+import { type KnownNames, unknownName } from './known.ts';
 import { type Merged, mergeLayers, type Origin } from './layers.ts';
 import { type ConfigFlags, overrideLayers } from './overrides.ts';
 import type { Environment } from './references.ts';
@@ -21,6 +22,8 @@ export interface LoadOptions {
   readonly explicit: boolean;
   readonly environment: Environment;
   readonly flags: ConfigFlags;
+  /** The plugins that the file names, loaded. Without them their settings and names are not checked. */
+  readonly extensions?: readonly Extension[];
 }
 
 export interface LoadedConfig {
@@ -44,8 +47,10 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const usesProvider = providersIn(source.tree, options);
   const sections = readSections(source, { environment: options.environment, report, usesProvider });
   const agents = mergeAgents(sections, { source, report, overrides: overrideLayers('agent', options) });
-  checkAgents(agents, { source, report, known: builtInNames });
+  const known = openExtensions(options.extensions ?? [], { sections, report });
+  checkAgents(agents, { source, report, known });
   const general = mergeGeneral(sections, { source, report, options });
+  if (general !== null && known !== null) checkStore(general, known, report);
   const problems = report.lines();
   if (general === null || problems.length > 0) {
     throw new StrataError('CONFIG_INVALID', { file: options.file, problems });
@@ -56,6 +61,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
     ...general.settings,
     providers: filledProviders(sections),
     channels: enabledChannels(sections),
+    plugins: sections.plugins,
   };
   return {
     config,
@@ -64,6 +70,30 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
     writtenAs: (path) => writtenAs(path, parts),
     secrets: secretsOf(config, sections.written),
   };
+}
+
+/** The plugins that the file names, to load them before the rest is checked. `loadConfig` reports what is wrong. */
+export function listPlugins(options: LoadOptions): {
+  readonly source: ConfigSource;
+  readonly entries: readonly PluginEntry[];
+} {
+  const source = readSource(options.file, options);
+  const sections = readSections(source, {
+    environment: options.environment,
+    report: createReport(source),
+    usesProvider: () => false,
+  });
+  return { source, entries: pluginEntries(sections) };
+}
+
+/** The scheme of the store's URL names its adapter. */
+function checkStore({ settings, merged }: General, known: KnownNames, report: Report): void {
+  const { url } = settings.storage;
+  const scheme = url.split(':')[0] ?? '';
+  if (url === '' || known.stores.includes(scheme)) return;
+  const path = ['storage', 'url'];
+  const origin = merged.origins.get(pathKey(path)) ?? { kind: 'default' };
+  report.addAt(origin, { path, text: unknownName('store', scheme, known.stores) });
 }
 
 interface General {
@@ -144,6 +174,7 @@ interface Parts {
 
 function originOf(path: Path, parts: Parts): Origin {
   const [section, name, ...rest] = path;
+  if (section === 'plugins' && parts.sections.pluginList.length > 0) return fileOrigin(['plugins'], parts);
   if (section !== 'agents') {
     const general = parts.merged.origins.get(pathKey(path));
     return general ?? fileOrigin(path, parts);

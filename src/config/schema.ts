@@ -89,7 +89,7 @@ const general = {
     directory: z.string().min(1).describe('Where the embedded store lies; relative to this file'),
     url: z
       .string()
-      .regex(/^$|^postgres(ql)?:\/\/\S+$/, 'expected a postgres:// URL, or nothing')
+      .regex(/^$|^[a-z][a-z0-9+.-]*:\/\/\S+$/, 'expected a URL such as postgres://host/name, or nothing')
       .describe('Store on a server, as a postgres:// URL for any number of processes; empty is the embedded one'),
   }),
   queue: z.strictObject({
@@ -130,6 +130,8 @@ const provider = z.strictObject({
 
 const name = z.string().regex(/^[a-z0-9][a-z0-9_-]*$/, 'expected lower-case letters, digits, - and _');
 const table = z.record(z.string(), z.unknown());
+const pluginFile = z.string().min(1).describe('File of the plugin; relative to this file');
+const pluginTable = z.looseObject({ file: pluginFile });
 
 /** The whole configuration with every value filled in and every secret resolved. */
 export const configSchema = z.strictObject({
@@ -138,6 +140,8 @@ export const configSchema = z.strictObject({
   providers: z.record(name, provider),
   /** Raw: each channel adapter brings the schema of its own table. */
   channels: z.record(name, table),
+  /** Raw: each plugin brings the schema of its own settings. By name, in the order of the file. */
+  plugins: z.record(name, pluginTable),
 });
 export type Config = z.infer<typeof configSchema>;
 
@@ -160,5 +164,9 @@ export const fileSections = {
   privacy: general.privacy.partial(),
   providers: z.record(name, provider.partial()),
   channels: z.record(name, table),
+  plugins: z.record(name, pluginTable),
 } as const;
+
+/** The short form of `plugins`, for plugins without settings: a list of files. */
+export const pluginListSchema = z.array(pluginFile);
 export const fileSchema = z.strictObject(fileSections).partial();

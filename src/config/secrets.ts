@@ -17,6 +17,7 @@ export function secretsOf(config: Config, written: ReadonlyMap<string, string>):
   };
   visit(config.providers, ['providers']);
   visit(config.channels, ['channels']);
+  visit(config.plugins, ['plugins']);
   const bases = Object.values(config.providers).map(({ base_url: url }) => url);
   for (const url of [config.storage.url, config.queue.url, ...bases]) {
     for (const secret of credentialsIn(url)) secrets.add(secret);

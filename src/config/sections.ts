@@ -1,8 +1,9 @@
+import { basename, extname } from 'node:path';
 import { z } from 'zod';
 import { knownPaths, type ProblemContext, problemsOf } from './problems.ts';
 import { type Environment, resolveReferences } from './references.ts';
 import type { Report } from './report.ts';
-import { type AgentEntry, fileSchema, fileSections } from './schema.ts';
+import { type AgentEntry, fileSchema, fileSections, pluginListSchema } from './schema.ts';
 import type { ConfigSource } from './source.ts';
 import { isSecretPath, isTable, type Path, pathKey, type Tree, valueAt, without } from './tree.ts';
 
@@ -13,6 +14,9 @@ export interface Sections {
   readonly general: Tree;
   readonly providers: z.infer<typeof fileSections.providers>;
   readonly channels: z.infer<typeof fileSections.channels>;
+  readonly plugins: z.infer<typeof fileSections.plugins>;
+  /** The files of the short form, in the order of the file; empty where the plugins have tables. */
+  readonly pluginList: readonly string[];
   /** Values as written, before the environment was filled in, by `pathKey`. */
   readonly written: ReadonlyMap<string, string>;
 }
@@ -56,6 +60,7 @@ export function readSections(
     },
     providers: readSection(reader, providers, ['providers']) ?? {},
     channels: readSection(reader, channels, ['channels']) ?? {},
+    ...readPlugins(reader),
     written: resolved.written,
   };
 }
@@ -90,6 +95,28 @@ function readAgents(reader: SectionReader): readonly IndexedAgent[] {
     const entry = readSection(reader, fileSections.agents.element, ['agents', index]);
     return entry ? [{ index, entry }] : [];
   });
+}
+
+function readPlugins(reader: SectionReader): Pick<Sections, 'plugins' | 'pluginList'> {
+  if (!Array.isArray(reader.tree['plugins'])) {
+    return { plugins: readSection(reader, fileSections.plugins, ['plugins']) ?? {}, pluginList: [] };
+  }
+  const pluginList = readSection(reader, pluginListSchema, ['plugins']) ?? [];
+  const names = pluginList.map(pluginNameOf);
+  for (const [index, name] of names.entries()) {
+    if (names.indexOf(name) === index) continue;
+    reader.report.add(
+      ['plugins', index],
+      `two plugins have the name "${name}"; give each its own [plugins.NAME] table`,
+    );
+  }
+  const plugins = Object.fromEntries(pluginList.map((file, index) => [names[index] ?? '', { file }]));
+  return { plugins, pluginList };
+}
+
+/** `./plugins/dice.ts` → `dice`. */
+function pluginNameOf(file: string): string {
+  return basename(file, extname(file));
 }
 
 function readSection<Schema extends z.ZodType>(

@@ -45,9 +45,15 @@ function parseToml(file: string, text: string): Tree {
     if (!(error instanceof TomlError)) throw error;
     const [first = ''] = error.message.split('\n');
     const reason = first.replace(/^Invalid TOML document: /, '');
-    const problem = `${file}:${error.line}:${error.column}: ${reason}`;
+    const problem = `${file}:${error.line}:${error.column}: ${reason}${hintFor(text, error.line)}`;
     throw new StrataError('CONFIG_INVALID', { file, problems: [problem] }, { cause: error });
   }
+}
+
+/** TOML has no table below a list. Nothing else says what to write instead. */
+function hintFor(text: string, line: number): string {
+  const isPluginTable = text.split('\n')[line - 1]?.trimStart().startsWith('[plugins.') === true;
+  return isPluginTable ? '; leave out the list `plugins`, and name the file in this table: file = "./name.ts"' : '';
 }
 
 /** Places are only asked for when something is wrong or shown; the second parser may refuse what the first one took. */

@@ -60,6 +60,9 @@ const sentences = {
     `${d.file}:${d.line}: ${d.problem}. Expected one JSON object a line with id, author and text, and optionally at (ISO time) and role. The lines before it are kept; run the command again after mending it.`,
   ADAPTER_MISSING: (d: { kind: string; name: string; known: readonly string[] }) =>
     `There is no ${d.kind} named "${d.name}". Known: ${d.known.join(', ')}.`,
+  PLUGIN_INVALID: (d: { plugin: string; problem: string }) => `The plugin ${d.plugin} cannot be used: ${d.problem}`,
+  PLUGIN_FAILED: (d: { plugin: string; step: 'start' | 'stop'; cause: string }) =>
+    `The plugin ${d.plugin} failed to ${d.step}: ${d.cause}. Mend it, or remove it from \`plugins\` in the configuration.`,
   PACKAGE_MISSING: (d: { packages: readonly string[]; command: string }) =>
     `${d.packages.join(' and ')} ${d.packages.length === 1 ? 'is' : 'are'} needed here and not installed. Run: ${d.command}`,
   /** `final`: the platform took a look and will never take it. Anything else may pass. */

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openLogFile } from '../../src/cli/log-file.ts';
+import { openLogFile } from '../../src/app/log-file.ts';
 import { makePrivateFile } from '../../src/util/private-file.ts';
 
 let folder: string;

@@ -63,26 +63,27 @@ test('show can be narrowed to one agent', () => {
   expect(() => showConfig(cli, { load, json: true, origin: false, agent: 'c' })).toThrow(/no agent "c". Known: a, b/);
 });
 
-test('check says that a file is valid, or prints every error and is wrong use', () => {
-  const channels = new Map<string, z.ZodType>([
+test('check says that a file is valid, or prints every error and is wrong use', async () => {
+  const schemas = new Map<string, z.ZodType>([
     ['discord', z.strictObject({ token: z.string(), people: z.array(z.string()) })],
   ]);
+  const channels = async () => schemas;
   const fine = run(good);
-  expect(checkConfig(fine.cli, { load: fine.load, channels, json: false })).toBe(0);
+  expect(await checkConfig(fine.cli, { load: fine.load, channels, json: false })).toBe(0);
   expect(fine.written).toEqual({ stdout: `${fine.file} is valid.\n`, stderr: '' });
 
   const none = run('');
   const absent = { ...none.load, file: 'no-such-config.toml', explicit: false };
-  expect(checkConfig(none.cli, { load: absent, channels, json: false })).toBe(0);
+  expect(await checkConfig(none.cli, { load: absent, channels, json: false })).toBe(0);
   expect(none.written.stdout).toBe('There is no no-such-config.toml: all is at its default.\n');
 
   const bad = run('[defaults]\nmax_stps = 1\nmode = "x"\n');
-  expect(checkConfig(bad.cli, { load: bad.load, channels, json: false })).toBe(2);
+  expect(await checkConfig(bad.cli, { load: bad.load, channels, json: false })).toBe(2);
   expect(bad.written.stderr.trim().split('\n')).toHaveLength(2);
   expect(bad.written.stdout).toBe('');
 
   const broken = run('[defaults]\nprompts = "nowhere"\n[channels.discord]\ntokn = "x"\n');
-  expect(checkConfig(broken.cli, { load: broken.load, channels, json: true })).toBe(2);
+  expect(await checkConfig(broken.cli, { load: broken.load, channels, json: true })).toBe(2);
   const answer = JSON.parse(broken.written.stdout);
   expect(answer.ok).toBe(false);
   expect(answer.problems.join('\n')).toMatch(
@@ -90,17 +91,19 @@ test('check says that a file is valid, or prints every error and is wrong use', 
   );
 });
 
-test('a file that cannot be read is an error of its own', () => {
+test('a file that cannot be read is an error of its own', async () => {
   const { cli, load } = run('');
   const missing = { ...load, file: '/no/such/config.toml' };
-  expect(() => checkConfig(cli, { load: missing, channels: new Map(), json: false })).toThrow(/does not exist/);
+  await expect(checkConfig(cli, { load: missing, channels: async () => new Map(), json: false })).rejects.toThrow(
+    /does not exist/,
+  );
 });
 
-test('check refuses a tool or an engine that does not exist, once, with the nearest name', () => {
+test('check refuses a tool or an engine that does not exist, once, with the nearest name', async () => {
   const text =
     '[defaults]\ntools = ["memory_save", "memory_recal"]\n[[agents]]\nid = "a"\n[[agents]]\nid = "b"\nengine = "stack"\n';
   const { cli, load, written, file } = run(text);
-  expect(checkConfig(cli, { load, channels: new Map(), json: false })).toBe(2);
+  expect(await checkConfig(cli, { load, channels: async () => new Map(), json: false })).toBe(2);
   expect(written.stderr.trim().split('\n')).toEqual([
     `${file}:2:9: defaults.tools: there is no tool "memory_recal"; did you mean memory_recall?`,
     `${file}:7:10: agents[b].engine: there is no context engine "stack"; did you mean stacked?`,
@@ -125,9 +128,9 @@ test.each([
   }
 });
 
-test('a mistyped address is reported without its password', () => {
+test('a mistyped address is reported without its password', async () => {
   const { cli, load, written } = run('[providers.local]\nbase_url = "htps://ada:hunter22@models.example"');
-  expect(checkConfig(cli, { load, channels: new Map(), json: false })).not.toBe(0);
+  expect(await checkConfig(cli, { load, channels: async () => new Map(), json: false })).not.toBe(0);
   expect(written.stdout + written.stderr).toContain('models.example');
   expect(written.stdout + written.stderr).not.toContain('hunter22');
 });

@@ -90,3 +90,11 @@ test('the examples in it are valid when their comment signs are taken away', () 
 test('the variables that override it are named in it', () => {
   for (const { variable } of overrides) expect(text).toContain(variable);
 });
+
+test('a table below the list of plugins is explained', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'strata-config-')), 'config.toml');
+  writeFileSync(file, 'plugins = ["./dice.ts"]\n[plugins.dice]\nsides = 3\n');
+  expect(() => loadConfig({ file, explicit: true, environment: {}, flags: {} })).toThrow(
+    /config\.toml:2:2: .*leave out the list `plugins`, and name the file in this table: file = /,
+  );
+});

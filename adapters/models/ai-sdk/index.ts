@@ -20,7 +20,7 @@ export interface AiSdkModelsOptions {
   /** Servers of the operator's own, by the name that model ids begin with. A known name takes another address or key. */
   readonly providers?: Readonly<Record<string, ProviderSettings>>;
   /** Models that need no provider, by the name that model ids begin with. */
-  readonly builtIn?: Readonly<Record<string, () => Promise<ChatModel>>>;
+  readonly builtIn?: Readonly<Record<string, (model: string) => Promise<ChatModel>>>;
   readonly fetch?: typeof fetch;
   readonly limits?: Partial<StallLimits>;
   /** Default: none. */
@@ -74,7 +74,7 @@ async function openModel(
 ): Promise<{ readonly model: ChatModel; readonly settled: boolean }> {
   const { name, model } = parseModelId(modelId, options);
   const builtIn = options.builtIn[name];
-  if (builtIn !== undefined) return { model: await openBuiltIn(modelId, builtIn), settled: true };
+  if (builtIn !== undefined) return { model: await openBuiltIn(modelId, () => builtIn(model)), settled: true };
   const provider = providers[name] ?? createCompatible(name);
   const connection = connect(name, provider, options);
   if (connection.baseUrl === '') {

@@ -1,8 +1,8 @@
 import { enableCompileCache } from 'node:module';
 import { adapters } from '../../../adapters/registry.ts';
+import { openApp, openStore } from '../../../src/app/open.ts';
 import type { Adapters, StoreOptions } from '../../../src/bot/adapters.ts';
 import type { App } from '../../../src/cli/cli.ts';
-import { openApp, openStore } from '../../../src/cli/open.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { scriptedAdapter } from './channel.ts';
 import { createRewinder } from './rewind.ts';
@@ -47,7 +47,7 @@ await runCli(['start', '--role', life.role, '--config', life.config], {
   signal: told.signal,
   open: async (options) => telling(await openApp(parts, options)),
   openStorage: (options) => openStore(parts, options),
-  channelAdapters: async () => parts.adapters.channels,
+  adapters: async () => parts.adapters,
   exit: (code) => {
     process.exitCode = code;
   },

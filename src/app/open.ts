@@ -1,57 +1,49 @@
-import { z } from 'zod';
-import type {
-  Adapters,
-  BoardOpener,
-  ChannelAdapter,
-  ChannelContext,
-  Notices,
-  Operations,
-  OperationsOptions,
-  QueueAdapter,
-  TerminalContext,
-  TerminalEnd,
-} from '../bot/adapters.ts';
+import type { Adapters, ChannelContext, Notices, TerminalEnd } from '../bot/adapters.ts';
 import { type Bot, createBot } from '../bot/bot.ts';
 import { lonelyRole } from '../bot/checked-parts.ts';
-import type { Role } from '../bot/parts.ts';
-import { channelProblems } from '../config/channels.ts';
+import type { BotParts, Role } from '../bot/parts.ts';
 import { type AgentDirectory, createAgentDirectory } from '../config/directory.ts';
-import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { type LiveConfig, watchConfig } from '../config/watch.ts';
 import { StrataError } from '../domain/errors.ts';
+import type { LoadedPlugin } from '../plugins/load.ts';
+import type { PluginContext } from '../plugins/plugin.ts';
+import type { PluginRun } from '../plugins/run.ts';
 import type { Log } from '../ports/log.ts';
-import type { ModelProvider } from '../ports/model.ts';
 import type { Upkeep } from '../ports/upkeep.ts';
 import { createPromptLibrary } from '../prompts/library.ts';
 import type { PromptSource } from '../prompts/variables.ts';
 import type { Storage } from '../services.ts';
 import { createSystemClock, createSystemRandom } from '../util/clock.ts';
-import { type App, loadOptionsOf, type OpenOptions } from './cli.ts';
-import type { CliContext, GlobalOptions } from './context.ts';
-import { openLogFile } from './log-file.ts';
+import type { App, GlobalOptions, OpenOptions, OpenParts } from './app.ts';
+import { findPlugins, withPlugins } from './configuration.ts';
 import { createNotices } from './notices.ts';
-
-export interface OpenParts {
-  readonly adapters: Adapters;
-  /** The process's terminal: the CLI's texts and the terminal channel share it. */
-  readonly streams: Pick<TerminalContext, 'input' | 'output' | 'errors' | 'isTTY' | 'color'>;
-  readonly environment: CliContext['environment'];
-}
+import {
+  boardOf,
+  loadChannels,
+  openLog,
+  openModels,
+  openOperations,
+  openStorage,
+  queueAdapterOf,
+} from './open-adapters.ts';
 
 /** The store that the configuration names, and nothing else. */
 export async function openStore(
   parts: Pick<OpenParts, 'adapters' | 'environment'>,
   options: GlobalOptions & Pick<OpenOptions, 'create'>,
 ): Promise<Storage> {
-  const { config } = loadConfig(loadOptionsOf(parts, options));
-  return await openStorage(parts.adapters, config, options);
+  const { load, plugins } = await findPlugins(parts, options);
+  const { config } = loadConfig(load);
+  return await openStorage(await withPlugins(parts.adapters, plugins), config, options);
 }
 
 /** From the command line's options to a bot: configuration first, then the adapters that it names. Starts nothing. */
-export async function openApp(parts: OpenParts, options: OpenOptions): Promise<App> {
-  const load = loadOptionsOf(parts, options);
+export async function openApp(given: OpenParts, options: OpenOptions): Promise<App> {
+  const { load, plugins } = await findPlugins(given, options);
   const loaded = loadConfig(load);
+  const parts: OpenParts = { ...given, adapters: await withPlugins(given.adapters, plugins) };
   const { config } = loaded;
   const platforms = platformsOf(config, options);
   const adapters = await loadChannels(parts.adapters, loaded, platforms);
@@ -84,6 +76,7 @@ export async function openApp(parts: OpenParts, options: OpenOptions): Promise<A
     const agents = createAgentDirectory(() => live.config());
     const bot = createBot({
       ...{ storage, queue, models, prompts, log, channels, role: options.role },
+      ...botPartsOf(plugins),
       agents: options.listenOnly ? listening(agents) : agents,
       retentionDays: config.privacy.retention_days,
       dataLocation: storage.upkeep.place,
@@ -95,6 +88,8 @@ export async function openApp(parts: OpenParts, options: OpenOptions): Promise<A
     const operated = { services: bot.services, role: options.role, log, openBoard };
     return appOf({
       ...{ bot, live, platforms, config, upkeep: storage.upkeep, context, ended: ended.promise },
+      channelAdapters: parts.adapters.channels,
+      plugins: plugins.length === 0 ? null : await startable(plugins, { bot, log }),
       checkQueue: () => queues.check(url),
       operate: () => openOperations(parts.adapters, config, operated),
     });
@@ -111,6 +106,8 @@ function appOf(of: {
   readonly config: Config;
   readonly upkeep: Upkeep;
   readonly context: ChannelContext;
+  readonly channelAdapters: Adapters['channels'];
+  readonly plugins: PluginRun | null;
   readonly ended: Promise<TerminalEnd>;
   readonly checkQueue: App['checkQueue'];
   readonly operate: App['operate'];
@@ -120,17 +117,39 @@ function appOf(of: {
     parts: of.bot.commandParts,
     config: of.config,
     upkeep: of.upkeep,
+    channelAdapters: of.channelAdapters,
     channelContext: of.context,
     platforms: of.platforms,
     notices: of.context.terminal.notices,
     ended: of.ended,
     checkQueue: of.checkQueue,
     operate: of.operate,
+    async start() {
+      await of.plugins?.start();
+      await of.bot.start();
+    },
     async close(options) {
       of.live.close();
       await of.bot.stop(options);
+      await of.plugins?.stop();
     },
   };
+}
+
+function botPartsOf(plugins: readonly LoadedPlugin[]): Pick<BotParts, 'tools' | 'engines'> {
+  const parts = plugins.map((plugin) => plugin.parts());
+  return {
+    tools: parts.flatMap(({ tools }) => tools),
+    engines: Object.assign({}, ...parts.map(({ engines }) => engines)),
+  };
+}
+
+async function startable(
+  plugins: readonly LoadedPlugin[],
+  services: Pick<PluginContext, 'bot' | 'log'>,
+): Promise<PluginRun> {
+  const { createPluginRun } = await import('../plugins/run.ts');
+  return createPluginRun(plugins, services);
 }
 
 /** The platforms that the configuration enables; a conversation in the terminal where it enables none. */
@@ -139,26 +158,6 @@ function platformsOf(config: Config, { platforms, role }: OpenOptions): readonly
   if (platforms !== 'configured') return platforms;
   const enabled = Object.keys(config.channels);
   return enabled.length === 0 ? ['terminal'] : enabled;
-}
-
-/** Loads the adapters of the platforms and has each judge its section. Throws `CONFIG_INVALID` with all that is wrong. */
-async function loadChannels(
-  adapters: Adapters,
-  loaded: LoadedConfig,
-  platforms: readonly string[],
-): Promise<ReadonlyMap<string, ChannelAdapter>> {
-  const found = new Map<string, ChannelAdapter>();
-  // What nobody names is known, but not loaded.
-  const schemas = new Map<string, z.ZodType>(Object.keys(adapters.channels).map((name) => [name, z.unknown()]));
-  for (const name of new Set([...platforms, ...Object.keys(loaded.config.channels)])) {
-    const adapter = await adapters.channels[name]?.();
-    if (adapter === undefined) continue;
-    found.set(name, adapter);
-    schemas.set(name, adapter.settings);
-  }
-  const problems = channelProblems(loaded, schemas);
-  if (problems.length > 0) throw new StrataError('CONFIG_INVALID', { file: loaded.source.file, problems });
-  return found;
 }
 
 function contextOf(of: {
@@ -192,65 +191,6 @@ function refuseLonely(role: Role, { queue }: Config): void {
   if (fault === null) return;
   const problem = `${fault}: set STRATA_QUEUE_URL, or url in [queue], to a redis:// or postgres:// URL. Without a role one process does everything.`;
   throw new StrataError('USAGE', { problem });
-}
-
-async function openStorage(
-  { stores }: Adapters,
-  { storage, queue }: Config,
-  { data, create: mayCreate }: Pick<OpenOptions, 'data' | 'create'>,
-): Promise<Storage> {
-  if (data !== null && storage.url !== '') {
-    const problem = '--data names an embedded store, but [storage] url names a server. Leave one of them out.';
-    throw new StrataError('USAGE', { problem });
-  }
-  const name = storage.url === '' ? 'sqlite' : (storage.url.split(':')[0] ?? '');
-  const create = await stores[name]?.();
-  if (create === undefined) {
-    throw new StrataError('ADAPTER_MISSING', { kind: 'store', name, known: Object.keys(stores) });
-  }
-  return await create({ ...storage, shared: queue.url !== '', create: mayCreate });
-}
-
-async function queueAdapterOf({ queues }: Adapters, { queue: { url } }: Config): Promise<QueueAdapter> {
-  const name = url === '' ? 'local' : (url.split(':')[0] ?? '');
-  const adapter = await queues[name]?.();
-  if (adapter === undefined) {
-    throw new StrataError('ADAPTER_MISSING', { kind: 'queue', name, known: Object.keys(queues) });
-  }
-  return adapter;
-}
-
-function boardOf(open: BoardOpener, url: string): OperationsOptions['openBoard'] {
-  return (path) => open({ url, path });
-}
-
-async function openOperations(
-  adapters: Adapters,
-  { operations: { listen } }: Config,
-  options: Omit<OperationsOptions, 'listen'>,
-): Promise<Operations | null> {
-  if (listen === '') return null;
-  const start = await adapters.operations();
-  return await start({ ...options, listen });
-}
-
-async function openModels({ adapters, environment }: OpenParts, config: Config, log: Log): Promise<ModelProvider> {
-  const create = await adapters.models();
-  const providers = Object.fromEntries(
-    Object.entries(config.providers).map(([name, { base_url: baseUrl, api_key: apiKey }]) => [
-      name,
-      { baseUrl, ...(apiKey === '' ? {} : { apiKey }) },
-    ]),
-  );
-  return create({ environment, providers, builtIn: adapters.builtInModels, log });
-}
-
-/** Beside a conversation in the terminal, and under a command's output, log lines go to a file. */
-async function openLog({ adapters, streams }: OpenParts, loaded: LoadedConfig, isService: boolean): Promise<Log> {
-  const { log, storage } = loaded.config;
-  const output = isService ? streams.errors : openLogFile(storage.directory);
-  const create = await adapters.log();
-  return create({ level: log.level, secrets: loaded.secrets, output });
 }
 
 /** Answers nobody: messages are kept, summarised and remembered. */

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import type {
+  Adapters,
+  BoardOpener,
+  ChannelAdapter,
+  Operations,
+  OperationsOptions,
+  QueueAdapter,
+} from '../bot/adapters.ts';
+import { channelProblems } from '../config/channels.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import { StrataError } from '../domain/errors.ts';
+import type { Log } from '../ports/log.ts';
+import type { ModelProvider } from '../ports/model.ts';
+import type { Storage } from '../services.ts';
+import type { OpenOptions, OpenParts } from './app.ts';
+import { openLogFile } from './log-file.ts';
+
+/** Loads the adapters of the platforms and has each judge its section. Throws `CONFIG_INVALID` with all that is wrong. */
+export async function loadChannels(
+  adapters: Adapters,
+  loaded: LoadedConfig,
+  platforms: readonly string[],
+): Promise<ReadonlyMap<string, ChannelAdapter>> {
+  const found = new Map<string, ChannelAdapter>();
+  // What nobody names is known, but not loaded.
+  const schemas = new Map<string, z.ZodType>(Object.keys(adapters.channels).map((name) => [name, z.unknown()]));
+  for (const name of new Set([...platforms, ...Object.keys(loaded.config.channels)])) {
+    const adapter = await adapters.channels[name]?.();
+    if (adapter === undefined) continue;
+    found.set(name, adapter);
+    schemas.set(name, adapter.settings);
+  }
+  const problems = channelProblems(loaded, schemas);
+  if (problems.length > 0) throw new StrataError('CONFIG_INVALID', { file: loaded.source.file, problems });
+  return found;
+}
+
+export async function openStorage(
+  { stores }: Adapters,
+  { storage, queue }: Config,
+  { data, create: mayCreate }: Pick<OpenOptions, 'data' | 'create'>,
+): Promise<Storage> {
+  if (data !== null && storage.url !== '') {
+    const problem = '--data names an embedded store, but [storage] url names a server. Leave one of them out.';
+    throw new StrataError('USAGE', { problem });
+  }
+  const name = storage.url === '' ? 'sqlite' : (storage.url.split(':')[0] ?? '');
+  const create = await stores[name]?.();
+  if (create === undefined) {
+    throw new StrataError('ADAPTER_MISSING', { kind: 'store', name, known: Object.keys(stores) });
+  }
+  return await create({ ...storage, shared: queue.url !== '', create: mayCreate });
+}
+
+export async function queueAdapterOf({ queues }: Adapters, { queue: { url } }: Config): Promise<QueueAdapter> {
+  const name = url === '' ? 'local' : (url.split(':')[0] ?? '');
+  const adapter = await queues[name]?.();
+  if (adapter === undefined) {
+    throw new StrataError('ADAPTER_MISSING', { kind: 'queue', name, known: Object.keys(queues) });
+  }
+  return adapter;
+}
+
+export function boardOf(open: BoardOpener, url: string): OperationsOptions['openBoard'] {
+  return (path) => open({ url, path });
+}
+
+export async function openOperations(
+  adapters: Adapters,
+  { operations: { listen } }: Config,
+  options: Omit<OperationsOptions, 'listen'>,
+): Promise<Operations | null> {
+  if (listen === '') return null;
+  const start = await adapters.operations();
+  return await start({ ...options, listen });
+}
+
+export async function openModels(
+  { adapters, environment }: OpenParts,
+  config: Config,
+  log: Log,
+): Promise<ModelProvider> {
+  const create = await adapters.models();
+  const providers = Object.fromEntries(
+    Object.entries(config.providers).map(([name, { base_url: baseUrl, api_key: apiKey }]) => [
+      name,
+      { baseUrl, ...(apiKey === '' ? {} : { apiKey }) },
+    ]),
+  );
+  return create({ environment, providers, builtIn: adapters.builtInModels, log });
+}
+
+/** Beside a conversation in the terminal, and under a command's output, log lines go to a file. */
+export async function openLog(
+  { adapters, streams }: OpenParts,
+  loaded: LoadedConfig,
+  isService: boolean,
+): Promise<Log> {
+  const { log, storage } = loaded.config;
+  const output = isService ? streams.errors : openLogFile(storage.directory);
+  const create = await adapters.log();
+  return create({ level: log.level, secrets: loaded.secrets, output });
+}

@@ -1,0 +1,34 @@
+import type { Adapters, Registry } from '../bot/adapters.ts';
+import { StrataError } from '../domain/errors.ts';
+import type { LoadedPlugin } from './load.ts';
+
+/** The adapters with those of the plugins. Throws `PLUGIN_INVALID` for a name that is taken. */
+export function extendAdapters(adapters: Adapters, plugins: readonly LoadedPlugin[]): Adapters {
+  return {
+    ...adapters,
+    channels: extend(adapters.channels, { kind: 'channel', plugins, of: (plugin) => plugin.parts().channels }),
+    stores: extend(adapters.stores, { kind: 'store', plugins, of: (plugin) => plugin.parts().stores }),
+    builtInModels: Object.assign({}, adapters.builtInModels, ...plugins.map((plugin) => plugin.parts().models)),
+  };
+}
+
+function extend<Adapter>(
+  registry: Registry<Adapter>,
+  added: {
+    readonly kind: string;
+    readonly plugins: readonly LoadedPlugin[];
+    readonly of: (plugin: LoadedPlugin) => Readonly<Record<string, Adapter>>;
+  },
+): Registry<Adapter> {
+  const extended = new Map(Object.entries(registry));
+  for (const plugin of added.plugins) {
+    for (const [name, adapter] of Object.entries(added.of(plugin))) {
+      if (extended.has(name)) {
+        const problem = `it adds the ${added.kind} "${name}", which exists already`;
+        throw new StrataError('PLUGIN_INVALID', { plugin: plugin.name, problem });
+      }
+      extended.set(name, async () => adapter);
+    }
+  }
+  return Object.fromEntries(extended);
+}

@@ -1,0 +1,105 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { z } from 'zod';
+import type { Extension, PluginEntry } from '../config/extensions.ts';
+import { type LoadOptions, listPlugins } from '../config/load.ts';
+import { StrataError } from '../domain/errors.ts';
+import { describeFailure } from './failure-place.ts';
+import { resolveOwnPackage } from './own-package.ts';
+import type { Plugin, PluginParts } from './plugin.ts';
+
+/** A plugin of the configuration. `parts` is there once `loadConfig` has opened it. */
+export interface LoadedPlugin extends Extension {
+  readonly path: string;
+  readonly shown: string;
+  /** Throws when the plugin was not opened. */
+  parts(): PluginParts;
+}
+
+const LOAD_LIMIT_MS = 30_000;
+
+/**
+ * Imports the plugins that the configuration names, in its order. A plugin that fails to load becomes one whose `open`
+ * throws the reason, so that `loadConfig` reports it with everything else that is wrong.
+ */
+export async function loadPlugins(options: LoadOptions): Promise<readonly LoadedPlugin[]> {
+  const { source, entries } = listPlugins(options);
+  if (entries.length > 0) resolveOwnPackage();
+  const plugins: LoadedPlugin[] = [];
+  for (const entry of entries) plugins.push(await loadPlugin(entry, source.folder));
+  return plugins;
+}
+
+async function loadPlugin(entry: PluginEntry, folder: string): Promise<LoadedPlugin> {
+  const file = { path: resolve(folder, entry.file), shown: entry.file };
+  try {
+    const plugin = await importPlugin(file.path);
+    if (entry.path.length === 3 && plugin.name !== entry.name) {
+      throw new StrataError('PLUGIN_INVALID', {
+        plugin: plugin.name,
+        problem: `its table is [plugins.${entry.name}]; rename it to [plugins.${plugin.name}]`,
+      });
+    }
+    return loadedPlugin(entry.name, plugin, file);
+  } catch (error) {
+    return brokenPlugin(entry.name, error, file);
+  }
+}
+
+type PluginFile = Pick<LoadedPlugin, 'path' | 'shown'>;
+
+function loadedPlugin(name: string, plugin: Plugin, file: PluginFile): LoadedPlugin {
+  let parts: PluginParts | null = null;
+  return {
+    ...file,
+    name,
+    settings: plugin.settings,
+    open(settings) {
+      // Settings change at the next start only: a plugin is opened once.
+      parts ??= attempt(() => plugin.open(settings), file);
+      const { tools, engines, stores } = parts;
+      return { tools: tools.map((tool) => tool.name), engines: Object.keys(engines), stores: Object.keys(stores) };
+    },
+    parts() {
+      if (parts === null) throw new Error(`The plugin ${name} is not open.`);
+      return parts;
+    },
+  };
+}
+
+function attempt<Result>(work: () => Result, file: PluginFile): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw new Error(describeFailure(error, file), { cause: error });
+  }
+}
+
+function brokenPlugin(name: string, error: unknown, file: PluginFile): LoadedPlugin {
+  const fail = (): never => {
+    throw new Error(describeFailure(error, file), { cause: error });
+  };
+  return { ...file, name, settings: z.unknown(), open: fail, parts: fail };
+}
+
+async function importPlugin(path: string): Promise<Plugin> {
+  if (!existsSync(path)) throw new Error('there is no such file');
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => late.reject(new Error(`it did not load within ${LOAD_LIMIT_MS / 1000} seconds`)),
+    LOAD_LIMIT_MS,
+  );
+  try {
+    const module: unknown = await Promise.race([import(pathToFileURL(path).href), late.promise]);
+    const parsed = moduleSchema.safeParse(module);
+    if (parsed.success) return parsed.data.default;
+    throw new Error('it exports no plugin; expected `export default definePlugin({ name: … })`');
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const isPlugin = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'strata-plugin';
+const moduleSchema = z.looseObject({ default: z.custom<Plugin>(isPlugin) });

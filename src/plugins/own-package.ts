@@ -1,0 +1,36 @@
+import { registerHooks } from 'node:module';
+
+const NAME = 'stratabot';
+let isRegistered = false;
+
+/**
+ * Makes `import 'stratabot'` in a plugin mean the program that runs, be it installed globally, beside the plugin or as a
+ * clone: a second copy would bring its own errors and state. `zod` is lent to plugins that have none.
+ */
+export function resolveOwnPackage(): void {
+  if (isRegistered) return;
+  isRegistered = true;
+  registerHooks({
+    resolve(specifier, context, next) {
+      const own = ownModule(specifier);
+      if (own !== null) return { url: own, shortCircuit: true };
+      if (specifier !== 'zod') return next(specifier, context);
+      try {
+        return next(specifier, context);
+      } catch {
+        return next(specifier, { ...context, parentURL: import.meta.url });
+      }
+    },
+  });
+}
+
+const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
+
+/** The module that an entry of package.json's `exports` stands for; null for everything else. */
+function ownModule(specifier: string): string | null {
+  if (specifier === NAME) return new URL(`../index${EXTENSION}`, import.meta.url).href;
+  if (!specifier.startsWith(`${NAME}/`)) return null;
+  const path = specifier.slice(NAME.length + 1);
+  if (path.startsWith('adapters/')) return new URL(`../../${path}/index${EXTENSION}`, import.meta.url).href;
+  return null;
+}

@@ -1,0 +1,47 @@
+import { StrataError } from '../domain/errors.ts';
+import { limitWork, rejection } from '../util/limit.ts';
+import { describeFailure } from './failure-place.ts';
+import type { LoadedPlugin } from './load.ts';
+import type { PluginContext } from './plugin.ts';
+
+export interface PluginRun {
+  /** In the order of the list. Throws `PLUGIN_FAILED` when one rejects or takes longer than a minute. */
+  start(): Promise<void>;
+  /** In reverse order, those that were started. A failure is logged. */
+  stop(): Promise<void>;
+}
+
+const STEP_LIMIT_MS = 60_000;
+
+/** The plugins' own lives around that of the bot. */
+export function createPluginRun(plugins: readonly LoadedPlugin[], services: Omit<PluginContext, 'signal'>): PluginRun {
+  const stopping = new AbortController();
+  const context: PluginContext = { ...services, signal: stopping.signal };
+  const started: LoadedPlugin[] = [];
+  return {
+    async start() {
+      for (const plugin of plugins) {
+        started.push(plugin);
+        await runStep(plugin, 'start', context);
+      }
+    },
+    async stop() {
+      stopping.abort(new Error('The bot is stopping.'));
+      for (const plugin of started.splice(0).reverse()) {
+        await runStep(plugin, 'stop', context).catch((error: unknown) => {
+          context.log.error('plugin.stop_failed', { plugin: plugin.name, cause: String(error) });
+        });
+      }
+    },
+  };
+}
+
+async function runStep(plugin: LoadedPlugin, step: 'start' | 'stop', context: PluginContext): Promise<void> {
+  using limit = limitWork(new AbortController().signal, { ms: STEP_LIMIT_MS });
+  try {
+    await Promise.race([plugin.parts()[step](context), rejection(limit.signal)]);
+  } catch (error) {
+    const cause = describeFailure(error, plugin);
+    throw new StrataError('PLUGIN_FAILED', { plugin: plugin.name, step, cause }, { cause: error });
+  }
+}

@@ -26,7 +26,7 @@ export type * from './ports/events.ts';
 
 // The words of the domain.
 export * from './domain/message.ts';
-export { makeKey, parseKey, placeOf, workspaceOf } from './domain/key.ts';
+export { makeKey, parseKey, placeOf, TERMINAL_HOME, workspaceOf } from './domain/key.ts';
 
 // The ports that an implementation meets.
 export type * from './ports/channel.ts';
@@ -72,4 +72,4 @@ export { didYouMean } from './util/did-you-mean.ts';
 export { makePrivateFile, restrictToOwner } from './util/private-file.ts';
 export { silentLog } from './util/silent-log.ts';
 export { loadOptional } from './util/optional-package.ts';
-export { cleanText, leadOf, tidyReply } from './util/text.ts';
+export { cleanText, graphemesOf, leadOf, tidyReply } from './util/text.ts';

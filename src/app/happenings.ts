@@ -29,6 +29,8 @@ export function happeningOf(event: StrataEvent): string | null {
 function runText({ work, fromSeq, toSeq, outcome, trigger, tokensBefore, tokensAfter }: MaintenanceRun): string {
   const range = `#${fromSeq}–#${toSeq}`;
   if (outcome !== 'committed') return `${work} ${range} ${outcome} (${trigger})`;
+  if (work === 'condense')
+    return `${range} condensed (${trigger}), ~${formatNumber(tokensBefore)} → ~${formatNumber(tokensAfter)} tokens`;
   if (work === 'extract') return `${range} read for memories (${trigger})`;
   return `${range} → summary (${trigger}), ~${formatNumber(tokensBefore)} → ~${formatNumber(tokensAfter)} tokens`;
 }

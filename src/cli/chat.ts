@@ -1,10 +1,12 @@
+import { isAbsolute, relative } from 'node:path';
 import type { Command } from 'commander';
 import type { Operations } from '../bot/adapters.ts';
 import type { Role } from '../bot/parts.ts';
 import { StrataError } from '../domain/errors.ts';
-import { parseKey } from '../domain/key.ts';
+import { parseKey, TERMINAL_HOME } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { didYouMean } from '../util/did-you-mean.ts';
+import { formatTime } from '../util/text.ts';
 import { type App, type Cli, globalsOf, type OpenOptions } from './cli.ts';
 import { COMMANDS } from './names.ts';
 import { addConversation } from './options.ts';
@@ -97,7 +99,7 @@ async function serve(cli: Cli, options: Omit<OpenOptions, 'listenOnly' | 'create
   }
   let operations: Operations | null = null;
   try {
-    await announce(cli, app, options.role);
+    await announce(cli, app, options);
     operations = await app.operate();
     if (operations !== null) cli.stderr.write(`State: ${operations.url}/metrics\n`);
     // A platform that cannot be reached must not keep the process from ending.
@@ -120,21 +122,40 @@ function countFailures({ bot }: App): { readonly count: number } {
   return failed;
 }
 
-/** Which model and why, where the data lies, and how to see more. */
-async function announce(cli: Cli, { parts, platforms }: App, role: Role): Promise<void> {
+/** Which model and why, where the data lies, and how to go on. One line where a person is about to talk. */
+async function announce(cli: Cli, app: App, { role, terminal }: Pick<OpenOptions, 'role' | 'terminal'>): Promise<void> {
+  const { parts, platforms } = app;
+  const choices: ModelChoice[] = [];
   for (const agent of parts.agents.list()) {
     const choice =
       agent.model === 'auto' ? await parts.models.choose() : { modelId: agent.model, reason: 'configured' };
     await parts.models.open(choice.modelId);
-    cli.stderr.write(`Model: ${choice.modelId} – ${choice.reason}\n`);
+    choices.push(choice);
   }
+  if (role !== 'worker' && platforms.includes('terminal')) return await greet(cli, app, { choices, terminal });
+  for (const { modelId, reason } of choices) cli.stderr.write(`Model: ${modelId} – ${reason}\n`);
   cli.stderr.write(`Data:  ${parts.dataLocation}\n`);
   if (role === 'worker') cli.stderr.write('Working on summaries and memories. Ctrl-C stops.\n');
-  else if (platforms.includes('terminal')) cli.stderr.write(TERMINAL_HINT);
   else cli.stderr.write(`Serving ${platforms.join(', ')}. Ctrl-C stops.\n`);
 }
 
-const TERMINAL_HINT = 'Help:  /help lists the commands, /demo plays a conversation, /quit ends.\n';
+type ModelChoice = Awaited<ReturnType<App['parts']['models']['choose']>>;
+
+async function greet(
+  cli: Cli,
+  { parts }: App,
+  { choices, terminal }: { readonly choices: readonly ModelChoice[]; readonly terminal: OpenOptions['terminal'] },
+): Promise<void> {
+  // The whole reason is the doctor's to say.
+  const models = choices.map(({ modelId, reason }) => `${modelId} (${reason.split(/,|;| and /)[0]})`);
+  const place = isAbsolute(parts.dataLocation) ? relative('', parts.dataLocation) || '.' : parts.dataLocation;
+  cli.stderr.write(`${[[...new Set(models)].join(', '), place, '/help, /demo, /quit'].join(' · ')}\n`);
+  const talk = await parts.store.conversations.find(terminal?.conversation ?? TERMINAL_HOME);
+  if (talk === null || talk.nextSeq === 1) return;
+  const count = talk.nextSeq - 1;
+  const since = formatTime(talk.lastActivityAt);
+  cli.stderr.write(`Your talk goes on after ${count} ${count === 1 ? 'message' : 'messages'}, the last of ${since}.\n`);
+}
 
 function stopped(signal: AbortSignal): Promise<null> {
   return new Promise((resolve) => {

@@ -38,6 +38,9 @@ export function parseKey(text: string): KeyParts & { readonly key: ConversationK
   };
 }
 
+/** Where a person at the terminal talks unless they say otherwise. */
+export const TERMINAL_HOME = makeKey({ platform: 'terminal', workspace: 'local', channel: 'main' });
+
 /** The key without its thread, unless that is closed: where audience and memories belong. */
 export function placeOf(key: ConversationKey): string {
   return key.split(':')[3]?.startsWith(CLOSED) ? key : channelOf(key);

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createTerminalChannel, type TerminalChannel } from '../../adapters/channels/terminal/index.ts';
 import {
   type ChannelSink,
@@ -9,6 +9,9 @@ import {
   type CommandReply,
   type InboundMessage,
   makeReply,
+  type Notice,
+  type Notices,
+  parseKey,
 } from '../../src/index.ts';
 import { keptConversations } from '../fixtures/channel-kit.ts';
 
@@ -41,9 +44,18 @@ function echoBot(
     async command(invocation): Promise<CommandReply> {
       commands.push(invocation);
       await delay(options.delayMs ?? 1);
-      return { ...bareReply, title: `Ran ${invocation.path.join(' ')}`, text: JSON.stringify(invocation.options) };
+      const rows = invocation.path.join(' ') === 'memory search' ? ROWS : null;
+      return {
+        ...bareReply,
+        title: `Ran ${invocation.path.join(' ')}`,
+        text: JSON.stringify(invocation.options),
+        rows,
+      };
     },
-    suggest: async () => [],
+    suggest: async (_invocation, option) => [
+      { label: option, value: '01abc' },
+      { label: option, value: '02abc' },
+    ],
     edited: async () => undefined,
     removed: async () => undefined,
     audienceChanged: async () => undefined,
@@ -55,9 +67,25 @@ function echoBot(
 }
 
 const bareReply = makeReply('');
+const ROWS = {
+  columns: ['ID', 'WHAT'],
+  cells: [
+    ['01first', 'tea'],
+    ['02second', 'milk'],
+  ],
+};
 
-function open(options: { readonly isTTY?: boolean; readonly delayMs?: number; readonly silent?: boolean } = {}) {
+interface OpenOptions {
+  readonly isTTY?: boolean;
+  readonly delayMs?: number;
+  readonly silent?: boolean;
+  readonly columns?: number;
+  readonly notices?: Notices;
+}
+
+function open(options: OpenOptions = {}) {
   const [input, output, errors] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  Object.assign(output, { columns: options.columns ?? 80 });
   let id = 0;
   const channel = createTerminalChannel({
     input,
@@ -66,6 +94,7 @@ function open(options: { readonly isTTY?: boolean; readonly delayMs?: number; re
     isTTY: options.isTTY ?? false,
     color: false,
     user: 'Ada',
+    ...(options.notices === undefined ? {} : { notices: options.notices }),
     now: () => 1000,
     newId: () => {
       id += 1;
@@ -211,7 +240,7 @@ describe('piped input', () => {
     terminal.input.end('mine\n/demo\n/status\n/main\nback\n');
     const { output, failures } = await terminal.ended();
     expect(failures).toBe(0);
-    const demo = terminal.messages.filter((message) => message.conversation === 'terminal:local:demo');
+    const demo = terminal.messages.filter((message) => message.conversation === 'terminal:local:demo-19700101-000001');
     expect(demo.length).toBeGreaterThanOrEqual(55);
     expect(new Set(demo.map((message) => message.author.name)).size).toBe(4);
     expect(new Set(demo.map((message) => message.externalId)).size).toBe(demo.length);
@@ -219,8 +248,43 @@ describe('piped input', () => {
     expect(demo.filter((message) => message.addressesBot).length).toBeGreaterThanOrEqual(5);
     expect(output).toContain('Ada: Hello everyone!');
     expect(output).toContain('Strata: You said Strata, what does Ada prefer to drink?');
-    expect(terminal.commands).toMatchObject([{ path: ['status'], conversation: 'terminal:local:demo' }]);
+    expect(terminal.commands).toMatchObject([
+      { path: ['status'], conversation: 'terminal:local:demo-19700101-000001' },
+    ]);
     expect(terminal.messages.at(-1)).toMatchObject({ text: 'back', conversation: 'terminal:local:main' });
+  });
+
+  test('each demo has a conversation of its own, shows what becomes of it, and ends with what to try', async () => {
+    const listeners: ((notice: Notice) => void)[] = [];
+    const terminal = open({ notices: { listen: (listener) => void listeners.push(listener) } });
+    await terminal.channel.start(terminal.sink);
+    const tell = (kind: Notice['kind'], conversation: string, text: string) => {
+      for (const listener of listeners) listener({ kind, text, conversation: parseKey(conversation).key });
+    };
+    tell('progress', 'terminal:local:main', '↳ not shown');
+    tell('trouble', 'terminal:local:main', 'The reply failed: no key');
+    terminal.input.write('/demo\n');
+    await vi.waitFor(() => expect(terminal.messages.length).toBeGreaterThan(2), 5000);
+    tell('progress', 'terminal:local:demo-19700101-000001', '↳ #1–#19 → summary');
+    terminal.input.end('/demo\n');
+    const { errors } = await terminal.ended();
+    expect([...new Set(terminal.messages.map(({ conversation }) => conversation))]).toEqual([
+      'terminal:local:demo-19700101-000001',
+      'terminal:local:demo-19700101-000001-2',
+    ]);
+    expect(errors).toContain('The reply failed: no key\n');
+    expect(errors).toContain('↳ #1–#19 → summary\n');
+    expect(errors).not.toContain('not shown');
+    expect(errors.match(/The demo is over.*\n {2}\/summaries list/g)).toHaveLength(2);
+  });
+
+  test('rows of the last list are named by their numbers', async () => {
+    const terminal = open();
+    await terminal.channel.start(terminal.sink);
+    terminal.input.end('/memory show #1\n/memory search x\n/memory show #2\n/memory forget #9\n');
+    await terminal.ended();
+    const ids = terminal.commands.map(({ options }) => options['id']);
+    expect(ids).toEqual(['#1', undefined, '02second', '#9']);
   });
 
   test('/help also names what only the terminal knows', async () => {
@@ -238,7 +302,7 @@ function visible(output: string): string {
   const lines = [''];
   let row = 0;
   let column = 0;
-  const rest = output.matchAll(/\p{Cc}\[(\d*)([A-Za-z])|\r|\n|[^\p{Cc}]/gu);
+  const rest = output.replaceAll(/\p{Cc}\[\?2004[hl]/gu, '').matchAll(/\p{Cc}\[(\d*)([A-Za-z])|\r|\n|[^\p{Cc}]/gu);
   for (const [token, count, command] of rest) {
     const steps = Number(count === '' || count === undefined ? 1 : count);
     if (token === '\r') column = 0;
@@ -348,5 +412,105 @@ describe('at a terminal', () => {
     terminal.input.write('\u0004');
     await terminal.ended();
     expect(terminal.commands.map((command) => command.path)).toEqual([['memory', 'export']]);
+  });
+
+  const type = async (terminal: ReturnType<typeof open>, ...keys: readonly string[]) => {
+    for (const key of keys) {
+      terminal.input.write(key);
+      await delay(30);
+    }
+  };
+
+  test('a line that was sent while a reply grew stands below the reply', async () => {
+    const terminal = open({ isTTY: true, silent: true });
+    await terminal.channel.start(terminal.sink);
+    const conversation = parseKey('terminal:local:main').key;
+    terminal.channel.show(conversation, { kind: 'draft', text: 'The answer ' });
+    await type(terminal, 'next question\r');
+    const post = { conversation, nonce: 'n', attempt: 1, replyTo: null } as const;
+    const signal = new AbortController().signal;
+    await terminal.channel.post({ ...post, body: { kind: 'text', text: 'The answer is 42.' } }, { signal });
+    await type(terminal, '\u0004');
+    const { output } = await terminal.ended();
+    expect(visible(output)).toContain('Strata: The answer is 42.\n> next question');
+    expect(terminal.messages.map((message) => message.text)).toEqual(['next question']);
+  });
+
+  test('what is said beside a growing reply waits for its end', async () => {
+    const terminal = open({ isTTY: true, silent: true });
+    await terminal.channel.start(terminal.sink);
+    const conversation = parseKey('terminal:local:main').key;
+    terminal.channel.show(conversation, { kind: 'draft', text: 'The answer is' });
+    await type(terminal, '/memory list\r');
+    terminal.channel.show(conversation, { kind: 'draft', text: 'The answer is 42.' });
+    const post = { conversation, nonce: 'n', attempt: 1, replyTo: null } as const;
+    const signal = new AbortController().signal;
+    await terminal.channel.post({ ...post, body: { kind: 'text', text: 'The answer is 42.' } }, { signal });
+    await type(terminal, '\u0004');
+    const screen = visible((await terminal.ended()).output);
+    expect(screen.match(/The answer is/g)).toHaveLength(1);
+    expect(screen.indexOf('Ran memory list')).toBeGreaterThan(screen.indexOf('42.'));
+  });
+
+  test('a paste of several lines is one message, cut as it may be', async () => {
+    const terminal = open({ isTTY: true });
+    await terminal.channel.start(terminal.sink);
+    const bytes = Buffer.from('say \u001b[200~one\r\ntwo 你\u001b[31m\nthree\n\u001b[201~!\r');
+    for (const byte of bytes) terminal.input.write(Buffer.from([byte]));
+    await delay(80);
+    await type(terminal, '\u0004');
+    const { output } = await terminal.ended();
+    expect(terminal.messages.map((message) => message.text)).toEqual(['say one\ntwo 你\nthree!']);
+    expect(visible(output)).toContain('> say one⏎two 你⏎three');
+    expect(output.startsWith('\u001b[?2004h')).toBe(true);
+    expect(output).toContain('\u001b[?2004l');
+  });
+
+  test('a paste that is too long is refused, and the next line is served', async () => {
+    const terminal = open({ isTTY: true });
+    await terminal.channel.start(terminal.sink);
+    terminal.input.write(`\u001b[200~${'x'.repeat(600_000)}`);
+    terminal.input.write(`${'y'.repeat(600_000)}\u001b[201~`);
+    await type(terminal, 'hello\r', '\u0004');
+    const { output } = await terminal.ended();
+    expect(visible(output)).toContain('Not sent: what was pasted is longer than 1 MB.');
+    expect(terminal.messages.map((message) => message.text)).toEqual(['hello']);
+  });
+
+  test('Ctrl-C clears what is typed, and on an empty line ends', async () => {
+    const terminal = open({ isTTY: true });
+    await terminal.channel.start(terminal.sink);
+    await type(terminal, 'a slip', '\u0003', 'meant\r', '\u0003');
+    await terminal.ended();
+    expect(terminal.messages.map((message) => message.text)).toEqual(['meant']);
+  });
+
+  test('Tab completes ids as well as commands', async () => {
+    const terminal = open({ isTTY: true });
+    await terminal.channel.start(terminal.sink);
+    await type(terminal, '/memory fo\t', ' 02\t', '\r', '\u0004');
+    await terminal.ended();
+    expect(terminal.commands).toMatchObject([{ path: ['memory', 'forget'], options: { id: '02abc' } }]);
+  });
+
+  test('replies break between words, streamed or not', async () => {
+    for (const width of [20, 33, 80]) {
+      const terminal = open({ isTTY: true, silent: true, columns: width });
+      await terminal.channel.start(terminal.sink);
+      const conversation = parseKey('terminal:local:main').key;
+      const words = 'The quick brown fox jumps over the lazy dog and sleeps';
+      for (let end = 3; end <= words.length; end += 5) {
+        terminal.channel.show(conversation, { kind: 'draft', text: words.slice(0, end) });
+      }
+      const post = { conversation, nonce: 'n', attempt: 1, replyTo: null } as const;
+      const signal = new AbortController().signal;
+      await terminal.channel.post({ ...post, body: { kind: 'text', text: words } }, { signal });
+      await terminal.channel.post({ ...post, body: { kind: 'text', text: words } }, { signal });
+      await type(terminal, '\u0004');
+      const rows = visible((await terminal.ended()).output).split('\n');
+      expect(rows.every((row) => row.length <= width)).toBe(true);
+      const said = rows.filter((row) => !row.startsWith('>')).join(' ');
+      expect(said).toBe(`Strata: ${words} Strata: ${words}`);
+    }
   });
 });

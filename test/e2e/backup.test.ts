@@ -123,7 +123,7 @@ describe('with Postgres', () => {
     expect(linesOf(away, 'same.jsonl')).toEqual(linesOf(away, 'home.jsonl'));
     const talk = await away.run([], 'What do I love?\nI moved to Utrecht in May.\n');
     expect(talk.stdout).toContain('green tea');
-    expect(talk.stderr).toMatch(/^Data: {2}postgres:\/\//m);
+    expect(talk.stderr).toMatch(/ · postgres:\/\//m);
     await away.run(['backup', 'away.jsonl']);
     writeFileSync(home.file('away.jsonl'), readFileSync(away.file('away.jsonl')));
     expect((await home.run(['restore', 'away.jsonl', '--data', 'back'])).code).toBe(0);

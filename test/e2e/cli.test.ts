@@ -16,18 +16,14 @@ describe('a piped conversation', () => {
     expect(memory).toMatch(/preference +Ada prefers tea/);
     expect(context).toMatch(/^Context: \[[█░]{10}\] ~?[\d,]+ of [\d,]+ tokens/);
     expect(stdout).not.toMatch(/\p{Cc}\[/u);
-    expect(stderr.split('\n')).toEqual([
-      expect.stringMatching(/^Model: offline:demo – no key is set/),
-      `Data:  ${folder.file('data')}`,
-      expect.stringMatching(/^Help: {2}\/help/),
-      '',
-    ]);
+    expect(stderr.split('\n')).toEqual(['offline:demo (no key is set) · data · /help, /demo, /quit', '']);
   });
 
   test('goes on where the last one ended', async () => {
     using folder = openFolder();
     await folder.run([], 'My name is Ada and I prefer tea.\n');
-    const { code, stdout } = await folder.run(['chat'], 'What do I prefer to drink?\n/status\n');
+    const { code, stdout, stderr } = await folder.run(['chat'], 'What do I prefer to drink?\n/status\n');
+    expect(stderr).toMatch(/^Your talk goes on after \d+ messages, the last of \d{4}-.* UTC\.$/m);
     expect(code).toBe(0);
     expect(stdout.split('\n\n')[0]).toContain('tea');
     expect(stdout).toMatch(/Messages +4 kept/);
@@ -188,7 +184,7 @@ describe('configuration and prompts', () => {
     expect((await folder.run(['prompts', 'check'])).code).toBe(0);
     expect((await folder.run(['prompts', 'list', '--json'])).stdout).toContain('"persona"');
     expect((await folder.run(['prompts', 'eject', 'persona', '--to', 'own'])).stdout).toContain('persona.md.hbs');
-    expect((await folder.run([], 'Hi\n')).stderr).toContain('Model: offline:demo – configured');
+    expect((await folder.run([], 'Hi\n')).stderr).toContain('offline:demo (configured) · ');
   }, 60_000);
 });
 
@@ -234,14 +230,6 @@ describe('wrong input', () => {
     [
       'an impossible number',
       { args: ['recall', ...HERE, '--limit', '0'], code: 2, says: /Expected a whole number from 1/ },
-    ],
-    [
-      'an unknown conversation',
-      {
-        args: ['context', ...HERE],
-        code: 1,
-        says: /^strata: There is no conversation "terminal:local:main" in the store\./,
-      },
     ],
     [
       'a missing configuration',
@@ -311,6 +299,17 @@ describe('wrong input', () => {
     expect(end).toMatchObject({ code, stdout: '' });
     expect(end.stderr).toMatch(says);
     expect(end.stderr).not.toMatch(/^\s+at /m);
+  });
+
+  test('an unknown conversation', async () => {
+    using folder = openFolder();
+    await folder.run([], 'Hi\n');
+    const elsewhere = ['context', '--conversation', 'terminal:local:other'];
+    expect(await folder.run(elsewhere)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^strata: There is no conversation "terminal:local:other" in the store\./),
+    });
   });
 
   test('data that is no folder, or no database, is refused and left alone', async () => {

@@ -6,13 +6,13 @@ import {
   type ChannelAdapter,
   type ChannelSink,
   type ConversationKey,
-  commandSpecs,
-  makeKey,
   type Notice,
   type Notices,
   readLines,
+  TERMINAL_HOME,
   type TerminalEnd,
 } from '../../../src/index.ts';
+import { completeLine } from './complete.ts';
 import { createPrompt } from './prompt.ts';
 import { createLiveScreen, createPlainScreen, type Screen } from './screen.ts';
 import { createSession, type Session, type SessionOptions } from './session.ts';
@@ -131,7 +131,7 @@ function startPiped({ options, sink, waits, end }: Parts): Running {
     input.destroy();
   };
   const screen = createPlainScreen({ output, errors, named: () => session.isCrowded });
-  const own = { sink, screen, waits, quit, signal: over.signal, demoPauseMs: PIPED_PAUSE_MS };
+  const own = { sink, screen, waits, quit, signal: over.signal, demoPauseMs: PIPED_PAUSE_MS, numbered: false };
   const session: Session = createSession({ ...sessionOptions(options), ...own });
 
   const read = async (): Promise<void> => {
@@ -156,7 +156,9 @@ function startLive({ options, sink, waits, end }: Parts): Running {
   const prompt = createPrompt({
     input,
     output,
-    complete: completions,
+    maxLength: MAX_LINE_BYTES,
+    complete: (line) => completeLine(line, session.suggest),
+    onTooLong: () => screen.notice('Not sent: what was pasted is longer than 1 MB.'),
     onLine(line) {
       if (Buffer.byteLength(line) > MAX_LINE_BYTES) screen.notice('Not sent: the line is longer than 1 MB.');
       else session.handle(line).catch(() => undefined);
@@ -168,30 +170,27 @@ function startLive({ options, sink, waits, end }: Parts): Running {
     },
   });
   const screen = createLiveScreen({ output, prompt, color });
-  const own = { sink, screen, waits, quit: prompt.close, signal: over.signal, demoPauseMs: LIVE_PAUSE_MS };
+  const own = {
+    sink,
+    screen,
+    waits,
+    quit: prompt.close,
+    signal: over.signal,
+    demoPauseMs: LIVE_PAUSE_MS,
+    numbered: true,
+  };
   const session = createSession({ ...sessionOptions(options), ...own });
   return { screen, notice: session.notice, close: prompt.close };
 }
 
-type OwnOptions = 'sink' | 'screen' | 'waits' | 'quit' | 'signal' | 'demoPauseMs';
+type OwnOptions = 'sink' | 'screen' | 'waits' | 'quit' | 'signal' | 'demoPauseMs' | 'numbered';
 
 function sessionOptions(options: TerminalOptions): Omit<SessionOptions, OwnOptions> {
   return {
     author: { id: 'local', name: options.user ?? 'user', kind: 'person' },
-    conversation: options.conversation ?? makeKey({ platform: PLATFORM, workspace: 'local', channel: 'main' }),
+    conversation: options.conversation ?? TERMINAL_HOME,
     color: options.color,
     now: options.now ?? Date.now,
     newId: options.newId ?? randomUUID,
   };
-}
-
-const LOCAL_COMMANDS = ['/demo', '/main', '/quit'];
-
-/** Commands, then the names of what they can do. */
-function completions(line: string): readonly string[] {
-  if (!line.startsWith('/')) return [];
-  const lines = commandSpecs.flatMap((spec) =>
-    spec.actions.map((action) => (action.name === '' ? `/${spec.name}` : `/${spec.name} ${action.name}`)),
-  );
-  return [...lines, ...LOCAL_COMMANDS].filter((candidate) => candidate.startsWith(line));
 }

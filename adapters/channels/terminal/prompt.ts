@@ -1,42 +1,62 @@
 import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from 'node:readline';
-import { type Readable, Writable } from 'node:stream';
+import { PassThrough, type Readable, Writable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { cleanText } from '../../../src/index.ts';
+import { createPasteReader, PASTE_OFF, PASTE_ON, type Typed } from './paste.ts';
 import type { Prompt } from './screen.ts';
 
 export interface PromptOptions {
   readonly input: Readable;
   readonly output: Writable;
-  /** Completions of the line typed so far. */
-  complete(line: string): readonly string[];
+  /** The longest text that can be pasted, in characters. */
+  readonly maxLength: number;
+  /** Whole lines that continue the one typed so far. */
+  complete(line: string): Promise<readonly string[]>;
+  /** A line was sent; one that was pasted may hold line breaks. */
   onLine(line: string): void;
-  /** Input ended: Ctrl-D, Ctrl-C or the terminal went away. */
+  onTooLong(): void;
+  /** Input ended: Ctrl-D, Ctrl-C on an empty line, or the terminal went away. */
   onClose(): void;
 }
 
 const READY = '> ';
 const BUSY = '… ';
 const HISTORY = 200;
+/** Stands for a line break in the line that is edited, because the editor knows one row only; shown as `⏎`. */
+const LINE_BREAK = '\ue00a';
+/** The rest of a terminal's mark follows its head within this time; the escape key has no rest. */
+const HELD_MS = 50;
 
-/** The line editor: history, completion, and a prompt that makes room for what is written above it. */
+/** The line editor: history, completion, pastes, and a prompt that makes room for what is written above it. */
 export function createPrompt(options: PromptOptions): Prompt & { close(): void } {
   const gate = createGate(options.output);
+  const keys = createKeys(options.input);
   const editor = createInterface({
-    input: options.input,
+    input: keys,
     output: gate.stream,
     terminal: true,
     historySize: HISTORY,
     prompt: READY,
-    completer: (line: string) => [options.complete(line), line],
+    completer: (line: string, done: (error: null, result: [string[], string]) => void) => complete(options, line, done),
   });
   let isClosed = false;
+  /** Sent while something was written above: shown when the prompt comes back. */
+  let unseen: readonly string[] = [];
+  const stopReading = readKeys(options, keys, (text) => insert(editor, text));
+
   editor.on('line', (line) => {
-    options.onLine(line);
+    if (gate.shut) unseen = [...unseen, line];
+    options.onLine(line.replaceAll(LINE_BREAK, '\n'));
     if (!isClosed) editor.prompt();
   });
-  editor.on('SIGINT', () => editor.close());
+  editor.on('SIGINT', () => (editor.line === '' ? editor.close() : replaceLine(editor, { line: '', cursor: 0 })));
   editor.on('close', () => {
     isClosed = true;
+    stopReading();
+    options.output.write(PASTE_OFF);
     options.onClose();
   });
+  options.output.write(PASTE_ON);
   editor.prompt();
 
   return {
@@ -46,6 +66,8 @@ export function createPrompt(options: PromptOptions): Prompt & { close(): void }
     },
     show() {
       gate.shut = false;
+      for (const line of unseen) gate.stream.write(`${READY}${line}\n`);
+      unseen = [];
       if (!isClosed) editor.prompt(true);
     },
     setBusy(busy) {
@@ -59,12 +81,73 @@ export function createPrompt(options: PromptOptions): Prompt & { close(): void }
   };
 }
 
+/** What the editor reads instead of the terminal itself. */
+function createKeys(input: Readable): PassThrough {
+  const keys = new PassThrough();
+  if (!('setRawMode' in input) || typeof input.setRawMode !== 'function') return keys;
+  const { setRawMode } = input;
+  return Object.assign(keys, { setRawMode: (mode: boolean) => setRawMode.call(input, mode) });
+}
+
+/** Hands keys to the editor, and pastes to `onPaste`, in the order of typing. Returns the way to stop. */
+function readKeys(options: PromptOptions, keys: PassThrough, onPaste: (text: string) => void): () => void {
+  const { input } = options;
+  const reader = createPasteReader({ maxLength: options.maxLength });
+  let held: NodeJS.Timeout | undefined;
+  let work = Promise.resolve();
+  const take = async (typed: Typed): Promise<void> => {
+    if (typed.kind === 'keys') return void keys.write(typed.text);
+    // The keys before it reach the editor first.
+    await setImmediate();
+    if (typed.kind === 'paste') onPaste(cleanText(typed.text).trimEnd().replaceAll('\n', LINE_BREAK));
+    else options.onTooLong();
+  };
+  const takeAll = (all: readonly Typed[]): void => {
+    for (const typed of all) work = work.then(() => take(typed));
+  };
+  const onData = (chunk: Buffer | string): void => {
+    clearTimeout(held);
+    takeAll(reader.read(chunk));
+    held = setTimeout(() => takeAll(reader.flush()), HELD_MS);
+  };
+  const onEnd = (): void => {
+    clearTimeout(held);
+    takeAll(reader.flush());
+    work.then(() => keys.end()).catch(() => undefined);
+  };
+  input.on('data', onData).on('end', onEnd).on('error', onEnd);
+  return () => {
+    clearTimeout(held);
+    input.off('data', onData).off('end', onEnd);
+    input.pause();
+  };
+}
+
+function insert(editor: Interface, text: string): void {
+  const { line, cursor } = editor;
+  replaceLine(editor, { line: line.slice(0, cursor) + text + line.slice(cursor), cursor: cursor + text.length });
+}
+
+function replaceLine(editor: Interface, value: { readonly line: string; readonly cursor: number }): void {
+  Object.assign(editor, value);
+  editor.prompt(true);
+}
+
+function complete(options: PromptOptions, line: string, done: (error: null, result: [string[], string]) => void): void {
+  options.complete(line).then(
+    (lines) => done(null, [[...lines], line]),
+    () => done(null, [[], line]),
+  );
+}
+
 /** Takes prompt and typed text off the screen, however many rows they fill. */
 function eraseLine(editor: Interface, output: Writable): void {
   const { rows } = editor.getCursorPos();
   moveCursor(output, 0, -rows);
   cursorTo(output, 0);
   clearScreenDown(output);
+  // The editor goes up by so many rows when it writes its line again.
+  Object.assign(editor, { prevRows: 0 });
 }
 
 /** Passes the editor's echo through while open; keys typed while it is shut are kept by the editor and shown later. */
@@ -74,7 +157,7 @@ function createGate(output: Writable): { readonly stream: Writable; shut: boolea
     stream: new Writable({
       decodeStrings: false,
       write(chunk, _encoding, done) {
-        if (!gate.shut) output.write(chunk);
+        if (!gate.shut) output.write(String(chunk).replaceAll(LINE_BREAK, '⏎'));
         done();
       },
     }),

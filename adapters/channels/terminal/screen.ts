@@ -1,5 +1,6 @@
 import { cleanText } from '../../../src/index.ts';
 import { speaker } from './style.ts';
+import { createWrapper, type Wrapper, wrap } from './wrap.ts';
 
 /** Where a terminal's texts go. Each method writes whole blocks in the order of the calls. */
 export interface Screen {
@@ -57,24 +58,34 @@ export interface Prompt {
 
 /** For a terminal: text appears above the prompt, and drafts grow as the model writes. */
 export function createLiveScreen(options: {
-  readonly output: Output;
+  readonly output: Output & { readonly columns?: number | undefined };
   readonly prompt: Prompt;
   readonly color: boolean;
 }): Screen {
   const { output, prompt, color } = options;
-  let stream: DraftStream | null = null;
+  // A pseudo-terminal that nobody has given a size says 0.
+  const columns = () => output.columns || 80;
+  let stream: (DraftStream & { readonly wrapper: Wrapper }) | null = null;
   const label = `${speaker(BOT_NAME, { color })} `;
 
+  /** What came while a reply grew: it stands below the reply. */
+  let waiting: readonly string[] = [];
   const endStream = () => {
     if (stream === null) return;
+    output.write(`${stream.wrapper.end()}\n`);
     stream = null;
-    output.write('\n');
     prompt.show();
+    const texts = waiting;
+    waiting = [];
+    for (const text of texts) above(text);
   };
   const above = (text: string) => {
-    endStream();
+    if (stream !== null) {
+      waiting = [...waiting, text];
+      return;
+    }
     prompt.hide();
-    output.write(`${text}\n`);
+    output.write(`${wrap(text, columns())}\n`);
     prompt.show();
   };
 
@@ -82,21 +93,25 @@ export function createLiveScreen(options: {
     block: above,
     notice: above,
     working: () => prompt.setBusy(true),
-    idle: () => prompt.setBusy(false),
+    idle() {
+      endStream();
+      prompt.setBusy(false);
+    },
     draft(text) {
       const shown = presentable(text);
       if (shown === '') return;
       if (stream === null) {
         prompt.hide();
-        output.write(label);
-        stream = createDraftStream();
+        const wrapper = createWrapper(columns);
+        output.write(wrapper.write(label));
+        stream = { ...createDraftStream(), wrapper };
       }
-      output.write(stream.grow(shown));
+      output.write(stream.wrapper.write(stream.grow(shown)));
     },
     reply(text) {
       const final = cleanText(text);
       if (stream === null) return above(label + final);
-      output.write(stream.finish(final));
+      output.write(stream.wrapper.write(stream.finish(final)));
       endStream();
     },
   };

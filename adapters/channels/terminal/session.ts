@@ -13,7 +13,9 @@ import {
   readCommandLine,
   renderReply,
 } from '../../../src/index.ts';
+import type { Suggest } from './complete.ts';
 import { DEMO_PEOPLE, type DemoLine, demoLines } from './demo.ts';
+import { createLastList } from './last-list.ts';
 import type { Screen } from './screen.ts';
 import { speaker } from './style.ts';
 import type { ReplyWaits } from './waits.ts';
@@ -33,11 +35,15 @@ export interface SessionOptions {
   readonly signal: AbortSignal;
   /** Ends the session: `/quit`. */
   readonly quit: () => void;
+  /** Number the rows of lists, for people. */
+  readonly numbered: boolean;
 }
 
 /** What typed lines do. Serves one line at a time or several at once; each promise ends when its answer is on the screen. */
 export interface Session {
   handle(line: string): Promise<void>;
+  /** Values for an option of a command that is being typed. */
+  suggest: Suggest;
   /** Shows a failure at once, and in a demo what becomes of its conversation. */
   notice(notice: Notice): void;
   /** Several people talk here: who says what is worth showing. */
@@ -46,16 +52,29 @@ export interface Session {
   readonly failures: number;
 }
 
-/** The conversation that a session is in. The demo plays in one of its own, so that nothing of it mixes with the user's. */
+/** The conversation that a session is in. Each demo plays in one of its own, so that nothing of it mixes with others. */
 interface Place {
   readonly conversation: ConversationKey;
   readonly audience: Audience;
 }
 
-const DEMO_PLACE: Place = {
-  conversation: makeKey({ platform: 'terminal', workspace: 'local', channel: 'demo' }),
-  audience: 'private',
-};
+type DemoMessage = Omit<InboundMessage, keyof Place>;
+
+/** `terminal:local:demo-20261122-093105`, with a number where one second sees several. */
+function demoPlace(at: number, played: number): Place {
+  const time = new Date(at).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
+  const channel = `demo-${time}${played === 1 ? '' : `-${played}`}`;
+  return { conversation: makeKey({ platform: 'terminal', workspace: 'local', channel }), audience: 'private' };
+}
+
+const AFTER_DEMO = [
+  'The demo is over, and its conversation stays open. Some things to try:',
+  '  /summaries list               what became of the older messages',
+  '  /memory list                  what was remembered of whom',
+  '  /context                      what the model sees now, and what each part costs',
+  '  What is the plan if it rains? any question, in your own words',
+  '/main goes back to your own conversation, /demo plays another one.',
+].join('\n');
 
 const HELP = [
   '/demo     plays a conversation of several people; what you type afterwards is said there',
@@ -68,6 +87,8 @@ export function createSession(options: SessionOptions): Session {
   const home: Place = { conversation: options.conversation, audience: 'dm' };
   let place = home;
   let failures = 0;
+  let played = 0;
+  const list = createLastList();
 
   const say = async (message: InboundMessage): Promise<void> => {
     const reply = options.waits.expect(message);
@@ -75,27 +96,23 @@ export function createSession(options: SessionOptions): Session {
     if (receipt.willReply) await reply.posted;
     else reply.cancel();
   };
-  const show = (reply: CommandReply) => screen.block(renderReply(reply, { color: options.color }));
+  const show = (reply: CommandReply): void => {
+    const numbered = list.number(reply);
+    screen.block(renderReply(options.numbered ? numbered : reply, { color: options.color }));
+  };
 
   const command = async (line: string): Promise<void> => {
     const read = readCommandLine(line);
     if (read.kind === 'refused') return show(read.reply);
-    show(await sink.command({ ...place, author, rights: 'operator', ...read.command }));
+    show(await sink.command({ ...place, author, rights: 'operator', ...list.resolve(read.command) }));
     if (read.command.path[0] === 'help') screen.block(`Here in the terminal:\n${HELP}`);
   };
 
   const demo = async (): Promise<void> => {
-    place = DEMO_PLACE;
-    screen.notice(
-      `Playing a recorded conversation in ${place.conversation}. /status, /summaries and /memory show what becomes of it; /main goes back.`,
-    );
-    const run = options.newId();
-    for (const [index, line] of demoLines.entries()) {
-      await delay(options.demoPauseMs, undefined, { signal: options.signal }).catch(() => undefined);
-      if (options.signal.aborted) return;
-      screen.block(`${speaker(line.author, options)} ${line.text}`);
-      await say(demoMessage(line, { run, index, at: options.now() }));
-    }
+    played += 1;
+    const here = demoPlace(options.now(), played);
+    place = here;
+    await playDemo(options, (message) => say({ ...message, ...here }), here);
   };
 
   const leave = (): void => {
@@ -122,6 +139,7 @@ export function createSession(options: SessionOptions): Session {
         screen.notice(`Not sent: ${describe(error)}`);
       }
     },
+    suggest: (command, option) => sink.suggest({ ...place, author, rights: 'operator', ...command }, option),
     notice({ kind, conversation, text }) {
       if (kind === 'trouble' || (place !== home && conversation === place.conversation)) screen.notice(text);
     },
@@ -134,6 +152,23 @@ export function createSession(options: SessionOptions): Session {
   };
 }
 
+async function playDemo(
+  options: SessionOptions,
+  say: (message: DemoMessage) => Promise<void>,
+  { conversation }: Place,
+): Promise<void> {
+  const { screen, signal } = options;
+  screen.notice(`Playing a recorded conversation in ${conversation}. The lines with ↳ say what becomes of it.`);
+  const run = options.newId();
+  for (const [index, line] of demoLines.entries()) {
+    await delay(options.demoPauseMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    screen.block(`${speaker(line.author, options)} ${line.text}`);
+    await say(demoMessage(line, { run, index, at: options.now() }));
+  }
+  screen.notice(AFTER_DEMO);
+}
+
 function ownMessage(text: string, options: SessionOptions & { readonly place: Place }): InboundMessage {
   return { ...BARE, ...options.place, externalId: options.newId(), author: options.author, text, at: options.now() };
 }
@@ -141,10 +176,9 @@ function ownMessage(text: string, options: SessionOptions & { readonly place: Pl
 function demoMessage(
   line: DemoLine,
   of: { readonly run: string; readonly index: number; readonly at: number },
-): InboundMessage {
+): DemoMessage {
   return {
     ...BARE,
-    ...DEMO_PLACE,
     externalId: `demo-${of.run}-${of.index + 1}`,
     author: { id: DEMO_PEOPLE[line.author], name: line.author, kind: 'person' },
     text: line.text,

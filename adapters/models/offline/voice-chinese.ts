@@ -9,7 +9,7 @@ export const chinese: Voice = {
   noted: [(said) => `记下了：${said}`, (said) => `知道了：${said}`],
   promised: [(said) => `明白，以后：${said}`],
   decided: [(said) => `已记为决定：${said}`],
-  reminded: [(said) => `已列入待办：${said}`],
+  reminded: [(said) => `已列入待办。我不能主动提醒你，请到时问我：${said}`],
   heard: ['明白了，请继续。', '谢谢你告诉我。'],
   unknown: ['我只是内置的演示模型，只知道这次对话的内容。'],
   introduction: '我是内置的演示模型。我不会思考，但记忆是真的：我只根据这里说过的话来回答。',

@@ -18,7 +18,10 @@ export const english: Voice = {
   ],
   promised: [(said) => `Understood, from now on: ${said}`, (said) => `I will hold to that: ${said}`],
   decided: [(said) => `Noted as decided: ${said}`, (said) => `A decision, then: ${said}`],
-  reminded: [(said) => `On the list: ${said}`, (said) => `I have put that down: ${said}`],
+  reminded: [
+    (said) => `I keep that as a to-do, and cannot call you when it is time; ask me what is to be done: ${said}`,
+    (said) => `Noted as a to-do. I cannot remind you by myself, so ask me for it: ${said}`,
+  ],
   heard: [
     'I see. Go on.',
     'Thanks for telling me.',
@@ -33,7 +36,7 @@ export const english: Voice = {
   introduction:
     'I am the built-in demo model. I cannot really think, but what I remember is real: I answer from what you told me, from my summaries and from my memories.',
   abilities:
-    'Tell me things ("I prefer tea", "we decided to ship on Friday", "remind me to call Grace") and ask me later. Keep talking and watch /status: old messages turn into summaries while we talk. /memory list shows what I remember, /context what I see. To talk to a model that thinks, set a key such as OPENAI_API_KEY, or name a model in config.toml.',
+    'Tell me things ("I prefer tea", "we decided to ship on Friday", "I have to call Grace") and ask me later. Keep talking and watch /status: old messages turn into summaries while we talk. /memory list shows what I remember, /context what I see. To talk to a model that thinks, set a key such as OPENAI_API_KEY, or name a model in config.toml.',
   welcome: (name) => `Nice to meet you, ${name}.`,
   fromMemory: (text, when) => `${text} I know that from my memories${when === '' ? '' : ` (noted ${when})`}.`,
   fromSummary: (text, range) => `${text} I have that from my summary of messages ${range}.`,

@@ -9,7 +9,7 @@ export const german: Voice = {
   noted: [(said) => `Notiert: ${said}`, (said) => `Gut zu wissen: ${said}`, (said) => `Das merke ich mir: ${said}`],
   promised: [(said) => `Verstanden, ab jetzt gilt: ${said}`, (said) => `Daran halte ich mich: ${said}`],
   decided: [(said) => `Als beschlossen notiert: ${said}`],
-  reminded: [(said) => `Auf der Liste: ${said}`, (said) => `Aufgeschrieben: ${said}`],
+  reminded: [(said) => `Als Aufgabe notiert. Von selbst erinnern kann ich nicht, frag mich danach: ${said}`],
   heard: ['Verstanden, erzähl weiter.', 'Danke, das habe ich gelesen.', 'Ich kann dir folgen.'],
   unknown: ['Ich bin nur das eingebaute Vorführmodell und kenne nichts außer diesem Gespräch.'],
   introduction:

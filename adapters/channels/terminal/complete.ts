@@ -1,0 +1,33 @@
+import { type ActionSpec, type CommandSpec, commandSpecs, type ReplyCommand } from '../../../src/index.ts';
+
+const LOCAL_COMMANDS = ['/demo', '/main', '/quit'];
+
+/** Values that may stand for an option of a command. */
+export type Suggest = (command: ReplyCommand, option: string) => Promise<readonly { readonly value: string }[]>;
+
+/** Whole lines that continue what is typed: commands, what they can do, then ids. */
+export async function completeLine(line: string, suggest: Suggest): Promise<readonly string[]> {
+  if (!line.startsWith('/')) return [];
+  const names = commandSpecs.flatMap((spec) => spec.actions.map((action) => headOf(spec, action)));
+  const named = [...names, ...LOCAL_COMMANDS].filter((candidate) => candidate.startsWith(line));
+  return named.length > 0 ? named : await completeOption(line, suggest);
+}
+
+async function completeOption(line: string, suggest: Suggest): Promise<readonly string[]> {
+  for (const spec of commandSpecs) {
+    for (const action of spec.actions) {
+      const head = `${headOf(spec, action)} `;
+      const option = action.options.find(({ suggests }) => suggests);
+      if (option === undefined || !line.startsWith(head)) continue;
+      const typed = line.slice(head.length);
+      const command = { path: headOf(spec, action).slice(1).split(' '), options: { [option.name]: typed } };
+      const values = await suggest(command, option.name);
+      return values.filter(({ value }) => value.startsWith(typed)).map(({ value }) => `${head}${value}`);
+    }
+  }
+  return [];
+}
+
+function headOf(spec: CommandSpec, action: ActionSpec): string {
+  return action.name === '' ? `/${spec.name}` : `/${spec.name} ${action.name}`;
+}

@@ -1,0 +1,27 @@
+import type { CommandReply, ReplyCommand } from '../../../src/index.ts';
+
+/** The list that was shown last: its rows can be named by their numbers, `#1`, instead of by ids of 26 characters. */
+export interface LastList {
+  /** Remembers the ids of a list. Returns the reply with a number before each row. */
+  number(reply: CommandReply): CommandReply;
+  /** The command with a number in place of an id replaced by that id. A number that no row has stays. */
+  resolve(command: ReplyCommand): ReplyCommand;
+}
+
+export function createLastList(): LastList {
+  let ids: readonly string[] = [];
+  return {
+    number(reply) {
+      const { rows } = reply;
+      if (rows === null || rows.columns[0] !== 'ID') return reply;
+      ids = rows.cells.map(([id = '']) => id);
+      const cells = rows.cells.map((row, index) => [`#${index + 1}`, ...row]);
+      return { ...reply, rows: { columns: ['', ...rows.columns], cells } };
+    },
+    resolve(command) {
+      const { id = '' } = command.options;
+      const found = /^#\d{1,3}$/.test(id) ? ids[Number(id.slice(1)) - 1] : undefined;
+      return found === undefined ? command : { ...command, options: { ...command.options, id: found } };
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { stripVTControlCharacters } from 'node:util';
+import fc from 'fast-check';
+import stringWidth from 'string-width';
+import { expect, test } from 'vitest';
+import { createWrapper, wrap } from '../../adapters/channels/terminal/wrap.ts';
+
+const words = fc.array(
+  fc.oneof(
+    fc.string({ unit: fc.constantFrom('a', 'é', 'z', '.', '-'), minLength: 1, maxLength: 12 }),
+    fc.constantFrom('你好世界', 'こんにちは', '🎉', '👩‍👩‍👧', 'e\u0301', '\n', '\u001b[1mbold\u001b[22m'),
+  ),
+  { maxLength: 30 },
+);
+const width = fc.integer({ min: 4, max: 40 });
+const bare = stripVTControlCharacters;
+
+test('no row is wider than the terminal, and nothing is lost', () => {
+  fc.assert(
+    fc.property(words, width, (parts, columns) => {
+      const text = parts.join(' ');
+      const rows = bare(wrap(text, columns)).split('\n');
+      for (const row of rows) expect(stringWidth(row)).toBeLessThanOrEqual(columns);
+      expect(rows.join('').replaceAll(' ', '')).toBe(bare(text).replaceAll(/[ \n]/g, ''));
+    }),
+  );
+});
+
+test('a word that fits a row is not broken', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: fc.constantFrom('a', 'b', 'ü'), minLength: 1, maxLength: 10 })), (parts) => {
+      const rows = wrap(parts.join(' '), 10).split(/[ \n]/);
+      expect(rows.filter((row) => row !== '')).toEqual(parts);
+    }),
+  );
+});
+
+test('text in pieces is broken as the whole is', () => {
+  fc.assert(
+    fc.property(words, width, fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (parts, columns, sizes) => {
+      const text = parts.join(' ');
+      const wrapper = createWrapper(() => columns);
+      let written = '';
+      const characters = Array.from(text);
+      for (let turn = 0; characters.length > 0; turn += 1) {
+        written += wrapper.write(characters.splice(0, sizes[turn % sizes.length]).join(''));
+      }
+      expect(written + wrapper.end()).toBe(wrap(text, columns));
+    }),
+  );
+});
+
+test('a long text takes linear time', () => {
+  const cost = (length: number): number => {
+    const text = 'word '.repeat(length);
+    const startedAt = performance.now();
+    wrap(text, 80);
+    return performance.now() - startedAt;
+  };
+  cost(1000);
+  expect(cost(80_000)).toBeLessThan(Math.max(50, cost(10_000)) * 40);
+});

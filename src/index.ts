@@ -70,6 +70,7 @@ export { tellingWords } from './search/stop-words.ts';
 export { joinedWordsOf, tokensOf } from './search/words.ts';
 export { didYouMean } from './util/did-you-mean.ts';
 export { makePrivateFile, restrictToOwner } from './util/private-file.ts';
+export { between, createFinder, type Finder, quotationsIn, trimEndOf, trimEndWhile } from './util/scan.ts';
 export { silentLog } from './util/silent-log.ts';
 export { loadOptional } from './util/optional-package.ts';
 export { cleanText, graphemesOf, leadOf, tidyReply } from './util/text.ts';

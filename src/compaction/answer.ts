@@ -182,7 +182,7 @@ function importanceOf(value: unknown): number | null {
 
 /** The whole text, what stands in its fence, or what stands between its outermost braces: the first that parses. */
 function findJson(text: string): unknown {
-  const fenced = /```(?:json)?\s*\n?([\s\S]*?)```/iu.exec(text)?.[1];
+  const fenced = text.split('```', 3)[1]?.replace(/^json\b/iu, '');
   const braced = text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1);
   for (const candidate of [text, fenced, braced]) {
     const value = candidate === undefined ? undefined : tryJson(candidate);

@@ -1,4 +1,5 @@
 import type { FinishReason } from '../ports/model.ts';
+import { trimEndOf } from '../util/scan.ts';
 
 export interface Audited {
   readonly text: string;
@@ -73,16 +74,24 @@ function runsOf(text: string): readonly string[] {
 }
 
 const LINK = /https?:\/\/[^\s<>()[\]"'|]+/giu;
-const IDENTIFIER = /https?:\/\/[^\s<>()[\]"'|]+|\b[\w.-]*\d[\w.-]*[\w]|\b[A-Z]{2,}-\d+\b|(?:\/[\w.-]+){2,}/gu;
+const WORD = /[\w./-]+/gu;
+const NUMBERED = /\d/u;
 
 /** Takes out links that no line of the source holds: a summary must not lead where nobody in the talk pointed. */
 export function withoutForeignLinks(text: string, source: string): string {
-  return text.replace(LINK, (link) => (source.includes(link.replace(/[.,;:!?]+$/u, '')) ? link : '(link removed)'));
+  return text.replace(LINK, (link) => (source.includes(trimEndOf(link, '.,;:!?')) ? link : '(link removed)'));
 }
 
 /** The share of the source's numbers, links and paths that the summary kept. Advice for the log, no ground to refuse. */
 export function identifiersKept(text: string, source: string): number {
-  const identifiers = new Set(source.match(IDENTIFIER) ?? []);
+  const identifiers = new Set(identifiersIn(source));
   if (identifiers.size === 0) return 1;
   return [...identifiers].filter((identifier) => text.includes(identifier)).length / identifiers.size;
+}
+
+/** Links, and words with a digit or of at least two parts between slashes. */
+function identifiersIn(text: string): readonly string[] {
+  const links = text.match(LINK) ?? [];
+  const words = (text.replace(LINK, ' ').match(WORD) ?? []).map((word) => trimEndOf(word, '.-/'));
+  return [...links, ...words.filter((word) => NUMBERED.test(word) || word.indexOf('/') !== word.lastIndexOf('/'))];
 }

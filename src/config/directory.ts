@@ -15,7 +15,8 @@ type Route = AgentSettings['routes'][number];
 
 interface Rule {
   readonly agent: AgentSettings;
-  readonly pattern: RegExp;
+  /** What stands between the pattern's stars. */
+  readonly parts: readonly string[];
   /** Characters of the pattern that are no `*`: the more, the more specific. */
   readonly weight: number;
 }
@@ -62,15 +63,26 @@ function ruleOf(agent: AgentSettings, route: Route): Rule {
       mode: route.mode ?? agent.mode,
       compaction: withOverrides(agent.compaction, route.compaction ?? {}),
     },
-    pattern: new RegExp(`^${route.match.split('*').map(escaped).join('.*')}$`, 'su'),
+    parts: route.match.split('*'),
     weight: route.match.replaceAll('*', '').length,
   };
 }
 
-function escaped(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+function serves(rule: Rule, conversation: ConversationKey): boolean {
+  return matches(rule.parts, conversation) || matches(rule.parts, channelOf(conversation));
 }
 
-function serves(rule: Rule, conversation: ConversationKey): boolean {
-  return rule.pattern.test(conversation) || rule.pattern.test(channelOf(conversation));
+/** Takes each part where it first occurs: what is found later could match no more. */
+function matches(parts: readonly string[], key: string): boolean {
+  const [first = '', ...rest] = parts;
+  const last = rest.pop();
+  if (last === undefined) return key === first;
+  if (!key.startsWith(first)) return false;
+  let from = first.length;
+  for (const part of rest) {
+    const at = key.indexOf(part, from);
+    if (at === -1) return false;
+    from = at + part.length;
+  }
+  return key.length - last.length >= from && key.endsWith(last);
 }

@@ -44,17 +44,25 @@ export function resolveReferences(
   return { tree: resolveTable(tree, []), problems, written };
 }
 
+/** `${NAME}`, the head of `${NAME:-default}`, and the escaped `$${`. */
+const REFERENCE = /\$\$\{|\$\{([A-Z_][A-Z0-9_]*)(:-|\})/g;
+
 function fill(
   text: string,
   options: { readonly environment: Environment; readonly missing: (name: string) => string },
 ): string {
   const whole = /^env:([A-Za-z_][A-Za-z0-9_]*)$/.exec(text)?.[1];
   if (whole) return options.environment[whole] || options.missing(whole);
-  return text.replace(
-    /\$\$\{|\$\{([A-Z_][A-Z0-9_]*)(?::-([^}]*))?\}/g,
-    (found: string, name: string | undefined, otherwise: string | undefined) => {
-      if (name === undefined) return found.slice(1);
-      return options.environment[name] || (otherwise ?? options.missing(name));
-    },
-  );
+  const filled: string[] = [];
+  let from = 0;
+  for (const { index, 0: found, 1: name, 2: sign } of text.matchAll(REFERENCE)) {
+    if (index < from) continue;
+    const close = sign === ':-' ? text.indexOf('}', index) : index + found.length - 1;
+    if (close === -1) break;
+    const otherwise = sign === ':-' ? text.slice(index + found.length, close) : null;
+    const value = name === undefined ? '${' : options.environment[name] || (otherwise ?? options.missing(name));
+    filled.push(text.slice(from, index), value);
+    from = close + 1;
+  }
+  return [...filled, text.slice(from)].join('');
 }

@@ -31,7 +31,7 @@ const RULES: readonly (readonly [string, RegExp])[] = [
 const PAST =
   /\b(?:used to|formerly|previously|once|in the past|years ago|was|were|had|grew up|as a child)\b|\bin (?:19|20)\d\d\b/u;
 const FILLERS = /\b(?:now|currently|recently|just|has|have|is|that|said|says|also|jetzt)\b|现在|目前|已经/gu;
-const TRAILING = /\s+(?:now|currently|these days|with|since|because|and|but|where|who|in order|for)\b.*$/u;
+const TRAILING = /\s(?:now|currently|these days|with|since|because|and|but|where|who|in order|for)\b/u;
 
 /** What the statement says of its subject, or null. Statements about the past are none. */
 function attributeOf(text: string): Attribute | null {
@@ -56,8 +56,9 @@ function ownerOf(prefix: string): string {
 }
 
 function tidy(text: string): string {
+  const end = TRAILING.exec(text)?.index ?? text.length;
   return text
-    .replace(TRAILING, '')
+    .slice(0, end)
     .replace(/^(?:the|a|an) /u, '')
     .trim();
 }

@@ -1,25 +1,43 @@
 import { fold, wordsOf } from '../search/words.ts';
 import { oneLine } from '../util/foreign-text.ts';
+import { trimEndOf, trimEndWhile } from '../util/scan.ts';
 
 const URL = /(?:https?:\/\/|www\.)[^\s<>|)\]]+/giu;
-const SMALL_TALK =
-  /^(?:\S+ (?:said|says|wrote|greeted|thanked|replied|asked how|wished)\b.{0,40})?(?:hi|hello|hey|good (?:morning|evening|night|day)|thanks?(?: you)?|thank you|bye|goodbye|see you|how are you|you'?re welcome|lol|haha|ok(?:ay)?|cool|nice|great)?[\s\p{P}\p{S}]*$/iu;
-const GREETED =
-  /^\S+(?: \S+)? (?:greeted|thanked|said (?:hi|hello|hey|bye|goodbye|thanks)|wished|waved|laughed|smiled)\b/iu;
+const GREETING =
+  /^(?:hi|hello|hey|good (?:morning|evening|night|day)|thanks?(?: you)?|bye|goodbye|see you|how are you|you'?re welcome|lol|haha|ok(?:ay)?|cool|nice|great)?$/iu;
+const SAYING = /^(?:said|says|wrote|greeted|thanked|replied|asked how|wished)\b/iu;
+/** How much may follow "Ada said" before it is more than small talk. */
+const MAX_SAID = 60;
+const GREETED = /^(?:greeted|thanked|said (?:hi|hello|hey|bye|goodbye|thanks)|wished|waved|laughed|smiled)\b/iu;
 /** Longer sentences say more than that. */
 const GREETING_WORDS = 6;
 const PASSING_WORDS = 9;
 const PASSING =
-  /\b(?:is|was|feels?|felt|seems?|are|am)\b(?:\s+(?:a bit|a little|very|so|really|quite|just|currently|still))*\s+(?:tired|sleepy|hungry|thirsty|bored|busy|cold|hot|awake|online|offline|typing|back|here|away|ready|fine|good|okay|ok|happy|sad|well|late|early)(?:\s+(?:now|right now|today|tonight|at the moment|currently|again|this (?:morning|evening|afternoon)))*[\s.!]*$/iu;
+  /\b(?:is|was|feels?|felt|seems?|are|am)\b(?: (?:a bit|a little|very|so|really|quite|just|currently|still)){0,3} (?:tired|sleepy|hungry|thirsty|bored|busy|cold|hot|awake|online|offline|typing|back|here|away|ready|fine|good|okay|ok|happy|sad|well|late|early)(?: (?:now|right now|today|tonight|at the moment|currently|again|this (?:morning|evening|afternoon))){0,3}$/iu;
 
 /** One line without invisible and control characters, and without links that its sources do not hold. */
 export function cleanStatement(text: string, sourceText: string): string {
   return oneLine(text.normalize('NFC'))
-    .replace(URL, (url) => (sourceText.includes(url.replace(/[.,;:!?'"]+$/u, '')) ? url : ''))
-    .replace(/\[([^\]]*)\]\(\s*\)/gu, '$1')
-    .replace(/<\s*\|?\s*([^<>]*)>/gu, '$1')
+    .replace(URL, (url) => (sourceText.includes(trimEndOf(url, `.,;:!?'"`)) ? url : ''))
+    .split(/\]\( ?\)/u)
+    .map((part, index, parts) => (index < parts.length - 1 ? withoutLast(part, '[') : part))
+    .join('')
+    .split('<')
+    .map((part, index) => (index === 0 ? part : withoutBracket(part)))
+    .join('')
     .replace(/\s+/gu, ' ')
     .trim();
+}
+
+function withoutLast(text: string, part: string): string {
+  const at = text.lastIndexOf(part);
+  return at === -1 ? text : text.slice(0, at) + text.slice(at + part.length);
+}
+
+/** What follows a `<`: with its `>` the label of a link whose address was taken out, else a sign of its own. */
+function withoutBracket(part: string): string {
+  const close = part.indexOf('>');
+  return close === -1 ? `<${part}` : part.slice(0, close).replace(/^ ?\|? ?/u, '') + part.slice(close + 1);
 }
 
 /** Nothing that anyone would want to know tomorrow. */
@@ -28,10 +46,20 @@ export function isIdle(text: string): boolean {
   if (words.length === 0) return true;
   const spaced = /^[\p{sc=Latin}\p{N}\p{P}\p{S}\s]+$/u.test(text);
   if (spaced && words.length < 2) return true;
-  const folded = fold(text);
+  const said = trimEndWhile(fold(text), (character) => /[\s\p{P}\p{S}]/u.test(character));
   return (
-    SMALL_TALK.test(folded) ||
-    (words.length <= GREETING_WORDS && GREETED.test(folded)) ||
-    (words.length <= PASSING_WORDS && PASSING.test(folded))
+    isSmallTalk(said) ||
+    (words.length <= GREETING_WORDS && [1, 2].some((count) => GREETED.test(afterWords(said, count)))) ||
+    (words.length <= PASSING_WORDS && PASSING.test(said.replace(/\s+/gu, ' ')))
   );
+}
+
+function isSmallTalk(said: string): boolean {
+  const rest = afterWords(said, 1);
+  return GREETING.test(said) || (SAYING.test(rest) && rest.length <= MAX_SAID);
+}
+
+/** Behind so many words that are followed by one space each. */
+function afterWords(text: string, count: number): string {
+  return text.split(' ', count).length < count ? '' : text.split(' ').slice(count).join(' ');
 }

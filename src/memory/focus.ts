@@ -6,6 +6,7 @@ import type { MemoryKind } from '../ports/memory-store.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { indentAll, visibleText } from '../util/foreign-text.ts';
+import { quotationsIn } from '../util/scan.ts';
 
 export type Intent = 'question' | 'continue' | 'recall' | 'decide' | 'remind';
 
@@ -36,7 +37,15 @@ const INTENTS: Readonly<Record<Intent, RegExp>> = {
     /\b(remind|don't forget|todo|deadline|erinnere mich|rappelle|recuérdame|lembre)|напомни|提醒|リマインド|알려/iu,
 };
 
-const QUOTED = /`([^`\n]+)`|"([^"\n]+)"|“([^”\n]+)”|«([^»\n]+)»|「([^」\n]+)」|《([^》\n]+)》|„([^“\n]+)“/gu;
+const QUOTES = new Map([
+  ['`', '`'],
+  ['"', '"'],
+  ['“', '”'],
+  ['«', '»'],
+  ['「', '」'],
+  ['《', '》'],
+  ['„', '“'],
+]);
 const NAME_LIKE = /^\p{Lu}[\p{L}\p{N}]+$|\p{Ll}\p{Lu}|[._]\p{L}/u;
 
 export function focusOf(entry: Entry): Focus {
@@ -53,7 +62,7 @@ export function focusOf(entry: Entry): Focus {
 }
 
 function namesIn(text: string): readonly string[] {
-  const quoted = [...text.matchAll(QUOTED)].map((match) => match.slice(1).find((group) => group !== undefined) ?? '');
+  const quoted = quotationsIn(text, QUOTES).map((quotation) => quotation.text);
   const names = [...quoted, ...capitalised(text)].map((name) => name.trim().toLocaleLowerCase());
   return [...new Set(names)].filter((name) => name.length > 1 && name.length <= MAX_NAME).slice(0, MAX_NAMES);
 }

@@ -25,11 +25,10 @@ const TIME =
 const NUMBER =
   /\b(?:\d[\d.,:%]*|one|two|three|four|five|six|seven|eight|nine|ten|twice|once|couple|few|several|both|second|third|first)\b/giu;
 const NAME = /(?<=[a-z,] )\p{Lu}\p{Ll}+/gu;
-const STANDING = /(?:^|[.!?\n]\s*)(?:please )?(?:always|never)\b|\bwhen(?:ever)? i ask\b|\bfrom now on\b/iu;
+const STANDING = /(?:^|[.!?\n] ?)(?:please )?(?:always|never)\b|\bwhen(?:ever)? i ask\b|\bfrom now on\b/iu;
 const PREFERENCE =
   /\bi(?:'d| would|'m| really)? (?:\w+ )?prefer|\bmy preference|\brather than\b|\bover (?:heavy|full)/iu;
 const REACTION = /^(?:hmm|ok|okay|sure|thanks|thank|great|got it|wow|cool|nice|yeah|yes)\b/iu;
-const QUESTION = /[?？]\s*(?:\[[^\]]*\]\s*)?$/u;
 const WORD = /\w+/g;
 const MAX_STANDING = 40;
 
@@ -42,7 +41,7 @@ interface Reading {
 
 /** Only what bears on the question is looked for; of a bot's text only whether it asks. */
 export function signalsOf(text: string, { words, question, isBot }: Reading): Signals {
-  const isQuestion = QUESTION.test(text.slice(-200));
+  const isQuestion = asks(text.slice(-200));
   if (isBot) return { ...NOTHING, isQuestion, plainWords: words };
   const plain = text.includes('```') ? text.replace(CODE, ' ') : text;
   const head = plain.slice(0, HEAD);
@@ -59,6 +58,13 @@ export function signalsOf(text: string, { words, question, isBot }: Reading): Si
     plainWords,
     codeShare: plain === text ? 0 : Math.log(Math.max(1, text.length / Math.max(1, plain.length))),
   };
+}
+
+/** It ends in a question mark; a note in brackets may follow. */
+function asks(end: string): boolean {
+  const said = end.trimEnd();
+  const note = said.endsWith(']') ? said.lastIndexOf('[') : -1;
+  return /[?？]$/u.test(note === -1 ? said : said.slice(0, note).trimEnd());
 }
 
 const NOTHING: Signals = {

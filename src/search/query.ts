@@ -36,13 +36,23 @@ const WHEN =
 const NUMBER =
   /\bhow (?:many|much|often)\b|\bwhat (?:is|was) the (?:average|total|number)\b|\bpercent|\bamount\b|\bcost\b|\bprice\b/u;
 const BOT =
-  /\b(?:did|do|have|had|would|could) you\b.*\b(?:recommend|suggest|advi[sc]e|tell|told|explain|mention|describe|propose|say)|\byou (?:recommended|suggested|advised|told|explained|gave|provided|said)\b|\byour (?:advice|recommendation|suggestion|answer)/u;
+  /\byou (?:recommended|suggested|advised|told|explained|gave|provided|said)\b|\byour (?:advice|recommendation|suggestion|answer)/u;
+const ASKED_BOT = /\b(?:did|do|have|had|would|could) you\b/u;
+const SAYING = /\b(?:recommend|suggest|advi[sc]e|tell|told|explain|mention|describe|propose|say)/u;
 const SELF = /\b(?:i|my|me|mine|im|ive)\b/u;
 const OVERVIEW =
   /\bsummar|\bin order\b|\bthe order\b|\bwalk me through\b|\boverview\b|\bhow (?:has|have|did) my\b|\bprogress|\bdevelop|\bevol/u;
 const ADVICE =
   /\bhow (?:should|can|could|do|would) (?:i|we|you)\b|\bcan you (?:help|show|suggest|explain|give)\b|\bcould you\b|\bwhat (?:\w+ )?(?:should|would|can|are some)\b|\bim (?:planning|looking|trying|working|applying|updating)\b|\brecommend|\bsuggest|\bwhich\b/u;
-const MONTHS = 'january february march april may june july august september october november december'.split(' ');
+/** "may" is mostly no month. */
+const MAY =
+  /\b(?:in|on|during|of|early|late|mid|since|until|last|next) may\b|\bmay,? \d|\d(?:st|nd|rd|th)?,? (?:of )?may\b/u;
+const MONTHS = 'january february march april may june july august september october november december'
+  .split(' ')
+  .map((name) => ({
+    isNamed: name === 'may' ? MAY : new RegExp(`\\b${name}\\b`, 'u'),
+    day: new RegExp(`${name} (\\d{1,2})\\b|\\b(\\d{1,2})(?:st|nd|rd|th)?,? (?:of )?${name}`, 'u'),
+  }));
 /** Words about the asking itself. */
 const META = new Set(
   'list order brought different aspect throughout conversation mention item summarize summary comprehensive walk discuss overview consider remember recall'
@@ -60,7 +70,8 @@ export function readQuestion(text: string, names: readonly string[] = []): Quest
   const kept = besides.length > 0 ? besides : content.length > 0 ? content : tokens;
   const terms = [...new Set(kept.map(stem))];
   const asksOverview = OVERVIEW.test(folded);
-  const asksBot = BOT.test(folded);
+  const asked = ASKED_BOT.exec(folded)?.index ?? folded.length;
+  const asksBot = BOT.test(folded) || SAYING.test(folded.slice(asked));
   return {
     terms,
     words: [...new Set(kept)],
@@ -86,19 +97,10 @@ function pairsOf(stems: readonly string[], terms: ReadonlySet<string>): Readonly
 }
 
 function dateOf(folded: string): QuestionDate | null {
-  const month = MONTHS.findIndex((name) => namesMonth(folded, name));
+  const month = MONTHS.findIndex(({ isNamed }) => isNamed.test(folded));
   if (month < 0) return null;
-  const name = MONTHS[month];
-  const match = new RegExp(`${name} (\\d{1,2})\\b|\\b(\\d{1,2})(?:st|nd|rd|th)?,? (?:of )?${name}`, 'u').exec(folded);
+  const match = MONTHS[month]?.day.exec(folded) ?? null;
   const day = match ? Number(match[1] ?? match[2]) : null;
   const year = /\b((?:19|20)\d\d)\b/u.exec(folded)?.[1];
   return { month, day, year: year === undefined ? null : Number(year) };
-}
-
-/** "may" is mostly no month. */
-function namesMonth(folded: string, name: string): boolean {
-  if (name !== 'may') return new RegExp(`\\b${name}\\b`, 'u').test(folded);
-  return /\b(?:in|on|during|of|early|late|mid|since|until|last|next) may\b|\bmay,? \d|\d(?:st|nd|rd|th)?,? (?:of )?may\b/u.test(
-    folded,
-  );
 }

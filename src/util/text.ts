@@ -1,7 +1,7 @@
 /** Escape sequences of terminals: control (CSI), string (OSC, DCS and their kin), and the short ones. */
 const CONTROL_SEQUENCE = '(?:\\u001b\\[|\\u009b)[0-?]*[ -/]*[@-~]';
 const STRING_SEQUENCE =
-  '(?:\\u001b[\\]PX^_]|[\\u0090\\u0098\\u009d-\\u009f])[^\\u0007\\u001b\\u009c]*(?:\\u0007|\\u001b\\\\|\\u009c)';
+  '(?:\\u001b[\\]PX^_]|[\\u0090\\u0098\\u009d-\\u009f])[^\\u0007\\u001b\\u0090\\u0098\\u009c-\\u009f]*(?:\\u0007|\\u001b\\\\|\\u009c)';
 const SHORT_SEQUENCE = '\\u001b[ -/]*[0-~]?';
 const ESCAPES = new RegExp(`${STRING_SEQUENCE}|${CONTROL_SEQUENCE}|${SHORT_SEQUENCE}`, 'g');
 /** Everything that prints nothing but line breaks and tabs, and the marks that turn the direction of writing. */

@@ -179,7 +179,7 @@ function readable(text: string, mentions: WireMessage['mentions'], names: Names)
     })
     .replace(/<@&(\d+)>/g, (whole, id: string) => prefixed('@', names.role(id)) ?? whole)
     .replace(/<#(\d+)>/g, (whole, id: string) => prefixed('#', names.channel(id)) ?? whole)
-    .replace(/<\/([^:>]+):\d+>/g, '/$1')
+    .replace(/<\/([^:<>]{1,100}):\d+>/g, '/$1')
     .replace(/<a?(:\w+:)\d+>/g, '$1');
 }
 

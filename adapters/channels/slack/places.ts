@@ -53,12 +53,14 @@ function wordsOf({ text, blocks, attachments }: WireMessage): string {
   return `${text ?? ''} ${JSON.stringify(blocks ?? [])} ${JSON.stringify(attachments ?? [])}`;
 }
 
+const ID_FIELDS = { user_id: /"user_id":"([A-Z0-9]+)"/g, channel_id: /"channel_id":"([A-Z0-9]+)"/g };
+
 function idsIn(text: string, field: 'user_id' | 'channel_id'): readonly string[] {
-  return [...new Set(Array.from(text.matchAll(new RegExp(`"${field}":"([A-Z0-9]+)"`, 'g')), ([, id = '']) => id))];
+  return [...new Set(Array.from(text.matchAll(ID_FIELDS[field]), ([, id = '']) => id))];
 }
 
 function channelIds(text: string): readonly string[] {
-  return [...new Set(Array.from(text.matchAll(/<#([A-Z0-9]+)(?:\|[^>]*)?>/g), ([, id = '']) => id))];
+  return [...new Set(Array.from(text.matchAll(/<#([A-Z0-9]+)[|>]/g), ([, id = '']) => id))];
 }
 
 async function collect<Value>(

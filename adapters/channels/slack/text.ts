@@ -34,7 +34,7 @@ function special(target: string, label: string): string {
 
 /** People named in a text, in order. */
 export function mentionedIds(text: string): readonly string[] {
-  return [...new Set(Array.from(text.matchAll(/<@([A-Z0-9]+)(?:\|[^>]*)?>/g), ([, id = '']) => id))];
+  return [...new Set(Array.from(text.matchAll(/<@([A-Z0-9]+)[|>]/g), ([, id = '']) => id))];
 }
 
 const elementSchema = z.object({

@@ -1,3 +1,4 @@
+import { trimEndOf } from '../../../src/index.ts';
 /** The environment as it was given to us: the provider packages never read it themselves. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -18,5 +19,5 @@ export function ollamaUrl(host: string): string {
 }
 
 export function withoutSlash(url: string): string {
-  return url.replace(/\/+$/, '');
+  return trimEndOf(url, '/');
 }

@@ -85,7 +85,7 @@ export const windows: readonly RegExp[] = [
   /(?:context|input|prompt|model) (?:length|window|size|limit) (?:is|of|was)(?: only)? \(?([\d,]+)/i,
   /context length \(([\d,]+)/i,
   /context size \(([\d,]+)/i,
-  /"?n_ctx"?\s*[:=]?\s*([\d,]+)/i,
+  /"?n_ctx"?\s{0,5}[:=]?\s{0,5}([\d,]+)/i,
   /> ?([\d,]+)(?: maximum|\b(?! ?\+))/i,
   /maximum number of tokens allowed \(([\d,]+)\)/i,
   /model with ([\d,]+) maximum context/i,

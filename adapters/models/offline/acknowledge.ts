@@ -1,3 +1,4 @@
+import { trimEndOf } from '../../../src/index.ts';
 import { type Finding, findingsIn, introducedName } from './findings.ts';
 import { toSecondPerson } from './person.ts';
 import { shorten } from './sentences.ts';
@@ -33,7 +34,7 @@ function echo({ clause, text, kind }: Finding, voice: Voice): string {
   if (voice !== english || /\p{Script=Han}/u.test(clause)) return text.replace(/[.。]$/u, '');
   const bare = clause.replace(/^(?:and|so|also|well|oh|but),? /i, '').replace(/^.*\bremind me (?:to )?/i, '');
   const said = kind === 'instruction' ? bare.replace(/^from now on,? /i, '') : toSecondPerson(bare);
-  return shorten(lower(said.replace(/[.!?]+$/, '')), longestEcho);
+  return shorten(lower(trimEndOf(said, '.!?')), longestEcho);
 }
 
 /** A capital that only stood at the start of a sentence goes; that of a name stays. */

@@ -1,4 +1,4 @@
-import type { MemoryKind } from '../../../src/index.ts';
+import { type MemoryKind, trimEndOf } from '../../../src/index.ts';
 import { withDates } from './dates.ts';
 import { possessive } from './person.ts';
 import type { Rule } from './rules.ts';
@@ -32,12 +32,20 @@ const longestStatement = 240;
 
 /** What one message says that will matter later. `saidOn` is its date, to which "tomorrow" refers. */
 export function findingsIn(text: string, speaker: Speaker, saidOn: string | null): readonly Finding[] {
-  const prose = text.replace(/```[\s\S]*?(?:```|(?![\s\S]))|^>.*$/gmu, ' ');
+  const prose = withoutCode(text).replace(/^>.*/gmu, ' ');
   const sentences = sentencesOf(prose).filter((sentence) => !isPleasantry(sentence));
   const findings = sentences.flatMap((sentence) =>
     isQuestion(sentence) ? [] : clausesOf(sentence).flatMap((clause) => findInClause(clause, speaker, saidOn)),
   );
   return findings.filter(({ text: found }, index) => findings.findIndex((other) => other.text === found) === index);
+}
+
+/** Without what stands between code fences; a fence that is never closed reaches to the end. */
+function withoutCode(text: string): string {
+  return text
+    .split('```')
+    .filter((_, index) => index % 2 === 0)
+    .join(' ');
 }
 
 function findInClause(clause: string, speaker: Speaker, saidOn: string | null): readonly Finding[] {
@@ -59,12 +67,14 @@ function findInClause(clause: string, speaker: Speaker, saidOn: string | null): 
   return [];
 }
 
+const STOPS = '.!,;:。！，；';
+/** What people put at the end of a sentence, the longest first where one ends another. */
+const FILLERS = ['please', 'bitte', 'right', 'okay', 'ok', 'you know', 'btw', 'thanks', 'though', 'haha', 'lol'];
+
 function tidy(text: string, stop: string): string {
-  const bare = text
-    .replace(/\s+/gu, ' ')
-    .replace(/[\s,;:]*(?:please|bitte|right|okay|ok|you know|btw|thanks|though|haha|lol)?[\s.!,;:。！，；]*$/iu, '')
-    .trim();
-  return `${bare}${stop}`;
+  const bare = trimEndOf(text.replace(/\s+/gu, ' '), STOPS);
+  const word = FILLERS.find((filler) => bare.toLowerCase().endsWith(filler)) ?? '';
+  return `${trimEndOf(bare.slice(0, bare.length - word.length), ',;:').trim()}${stop}`;
 }
 
 function capital(text: string): string {
@@ -90,13 +100,23 @@ export function isNobody(label: string): boolean {
 
 /** The name that a note or a summary tells of the person with this label; the last one counts. */
 export function notedName(label: string, texts: readonly string[]): string | null {
-  const who = `(?:${[label, displayName(label)].map(literally).join('|')})`;
-  const pattern = new RegExp(`(?:^|[\\s\\]])${who}(?:(?:'s|') name is| heißt|的名字是) ?(\\p{L}[\\p{L}'’-]*)`, 'u');
-  return texts.map((text) => pattern.exec(text)?.[1]).findLast((name) => name !== undefined) ?? null;
+  const people = [label, displayName(label)];
+  return texts.map((text) => nameAfter(people, text)).findLast((name) => name !== undefined) ?? null;
 }
 
-function literally(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+const IS_NAMED = /^(?:(?:'s|') name is| heißt|的名字是) ?(\p{L}[\p{L}'’-]*)/u;
+const NAME_LENGTH = 100;
+
+function nameAfter(people: readonly string[], text: string): string | undefined {
+  for (const who of people.filter((person) => person !== '')) {
+    for (let at = text.indexOf(who); at !== -1; at = text.indexOf(who, at + who.length)) {
+      const starts = at === 0 || text.charAt(at - 1).trim() === '' || text.charAt(at - 1) === ']';
+      const end = at + who.length;
+      const name = starts ? IS_NAMED.exec(text.slice(end, end + NAME_LENGTH))?.[1] : undefined;
+      if (name !== undefined) return name;
+    }
+  }
+  return undefined;
 }
 
 /** The name that a person gives themself in a message, or null. */

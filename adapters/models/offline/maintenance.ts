@@ -93,7 +93,7 @@ function condenseAll(text: string, share: number): string {
     .split('\n')
     .filter((line) => !/^<\/?[\w-]+>$/.test(line.trim()))
     .map((line) => line.replace(/^\[[^\]]*\]\s?/, '').trim())
-    .filter((line) => line !== '' && !/\b(?:data|summaries|transcript)\b.*:$/i.test(line));
+    .filter((line) => line !== '' && !(line.endsWith(':') && /\b(?:data|summaries|transcript)\b/i.test(line)));
   return condense(bodies, share);
 }
 

@@ -1,3 +1,4 @@
+import { trimEndWhile } from '../../../src/index.ts';
 import { betweenWords, fixedVerbs, irregularThird } from './verbs.ts';
 
 /** "I prefer tea" to "Ada prefers tea". Only English; other languages keep their words. */
@@ -78,7 +79,7 @@ export function possessive(name: string): string {
 function thirdPerson(bare: string, word: string): string {
   const irregular = irregularThird.get(bare);
   if (irregular !== undefined) return irregular;
-  const core = word.replace(/^[^\p{L}]+|[^\p{L}'’]+$/gu, '');
+  const core = trimEndWhile(word.replace(/^[^\p{L}]+/u, ''), (character) => !/[\p{L}'’]/u.test(character));
   if (bare === '' || fixedVerbs.has(bare) || /(?:ed|n't)$/.test(bare)) return core;
   return inflect(core);
 }

@@ -1,4 +1,4 @@
-import type { ModelRequest } from '../../../src/index.ts';
+import { type ModelRequest, trimEndOf } from '../../../src/index.ts';
 import { acknowledge } from './acknowledge.ts';
 import { type Answer, say } from './answer.ts';
 import { voiceFor } from './language.ts';
@@ -46,7 +46,7 @@ function answerMessage(request: ModelRequest, view: View, voice: Voice): Answer 
 /** A search finds words, not senses: some of the words that an answer may use go along. */
 function withRelated(question: string): string {
   const related = [...relatedTo(question)].filter(([, worth]) => worth === 1).map(([word]) => word);
-  return [question.replace(/[?!.\s]+$/, ''), ...related.slice(0, mostRelated)].join(' ');
+  return [trimEndOf(question, '?!.'), ...related.slice(0, mostRelated)].join(' ');
 }
 
 function answerQuestion(question: string, view: View, voice: Voice): string | null {

@@ -1,3 +1,4 @@
+import { trimEndOf } from '../../../src/index.ts';
 import { namesDate, namesPastDate } from './dates.ts';
 import { inflect, toThirdPerson } from './person.ts';
 import { createRule, type Rule } from './rules.ts';
@@ -37,9 +38,9 @@ export const rulesEnglish: readonly Rule[] = [
     (match) => match[1] ?? null,
   ),
   createRule(
-    /^please (?:remember to |make sure (?:to|that you) )?((?:answer|reply|respond|write|speak|talk|keep|use|avoid|stop|don['’]t|do not|ask) .*\b(?:always|every|each|in (?:english|german|french|spanish|italian|chinese|japanese)|answers?|replies|short|brief|emojis?|before you .+))$/iu,
+    /^please (?:remember to |make sure (?:to|that you) )?((?:answer|reply|respond|write|speak|talk|keep|use|avoid|stop|don['’]t|do not|ask) .+)/iu,
     { kind: 'instruction', importance: 0.85 },
-    (match) => match[1] ?? null,
+    (match) => (isStanding(match[1] ?? '') ? (match[1] ?? null) : null),
   ),
 
   createRule(
@@ -59,9 +60,9 @@ export const rulesEnglish: readonly Rule[] = [
   ),
 
   createRule(
-    /\bremind me (?:to |that I (?:have|need) to )(.+?)\??$/i,
+    /\bremind me (?:to |that I (?:have|need) to )(.+)/i,
     { kind: 'todo', importance: 0.75 },
-    (match, { name }) => `${name} wants to be reminded to ${selfless(match[1], name)}`,
+    (match, { name }) => `${name} wants to be reminded to ${selfless(trimEndOf(match[1] ?? '', '?'), name)}`,
   ),
   createRule(
     /^(?:todo|to do|action item|task):? (.+)/i,
@@ -245,5 +246,17 @@ function isNoPerson(word: string | undefined): boolean {
 
 /** Names a number, a place or a name: something that can be asked for. */
 function isSolid(text: string): boolean {
-  return /\d|https?:|\/\w|[“"'‘].+[”"'’]|\s\p{Lu}\p{L}/u.test(text);
+  return /\d|https?:|\/\w|\s\p{Lu}\p{L}/u.test(text) || holdsQuote(text);
+}
+
+function holdsQuote(text: string): boolean {
+  const open = text.search(/[“"'‘]/u);
+  return open !== -1 && Math.max(...['”', '"', "'", '’'].map((close) => text.lastIndexOf(close))) > open + 1;
+}
+
+/** How the bot is to answer from now on, rather than this once. */
+function isStanding(wish: string): boolean {
+  return /\b(?:always|every|each|in (?:english|german|french|spanish|italian|chinese|japanese)|answers?|replies|short|brief|emojis?|before you .)/iu.test(
+    wish,
+  );
 }

@@ -1,3 +1,4 @@
+import { between } from '../../../src/index.ts';
 import { createRule, type Rule } from './rules.ts';
 
 const gern = '(?:wirklich |sehr |auch |lieber |am liebsten |gern(?:e)? )*';
@@ -13,10 +14,8 @@ export const rulesGerman: readonly Rule[] = [
     { kind: 'instruction', importance: 0.9 },
     (match) => match[1] ?? null,
   ),
-  createRule(
-    /\bwir haben (?:uns )?(.*?)\b(beschlossen|entschieden|vereinbart|geeinigt)\b[,:]? ?(.*)/i,
-    { kind: 'decision', importance: 0.85, about: 'nobody' },
-    (match) => `Es wurde ${match[2]?.toLowerCase()}: ${`${match[1]} ${match[3]}`.trim()}`,
+  createRule(/\bwir haben (?:uns )?(.+)/i, { kind: 'decision', importance: 0.85, about: 'nobody' }, (match) =>
+    germanDecision(match[1] ?? ''),
   ),
   createRule(
     /\berinnere mich (?:bitte )?(?:daran,? |an )(.+)/i,
@@ -61,11 +60,10 @@ export const rulesGerman: readonly Rule[] = [
     { kind: 'fact', importance: 0.8 },
     (match, { name }) => `${name} arbeitet ${match[1]?.toLowerCase()} ${match[2]}`,
   ),
-  createRule(
-    /\bich habe am (.+?) Geburtstag/i,
-    { kind: 'fact', importance: 0.85 },
-    (match, { name }) => `${name} hat am ${match[1]} Geburtstag`,
-  ),
+  createRule(/\bich habe am (.+)/i, { kind: 'fact', importance: 0.85 }, (match, { name }) => {
+    const day = between(match[1] ?? '', /^/, / Geburtstag/i);
+    return day === undefined ? null : `${name} hat am ${day} Geburtstag`;
+  }),
   createRule(
     /\bmein Geburtstag ist (?:am )?(.+)/i,
     { kind: 'fact', importance: 0.85 },
@@ -82,6 +80,14 @@ export const rulesGerman: readonly Rule[] = [
     (match, { name }) => `${name} ist ${match[1]}`,
   ),
 ];
+
+/** "uns auf Dienstag geeinigt": the verb stands behind what was decided. */
+function germanDecision(said: string): string | null {
+  const verb = /\b(beschlossen|entschieden|vereinbart|geeinigt)\b[,:]? ?/i.exec(said);
+  if (verb === null) return null;
+  const what = `${said.slice(0, verb.index)} ${said.slice(verb.index + verb[0].length)}`.trim();
+  return `Es wurde ${verb[1]?.toLowerCase()}: ${what}`;
+}
 
 function germanPreference(match: RegExpExecArray, name: string): string | null {
   const verb = (match[1] ?? '').toLowerCase();

@@ -1,3 +1,5 @@
+import { trimEndOf, trimEndWhile } from '../../../src/index.ts';
+
 /** Ends of sentences, without taking "e.g." or "3.5" for one. */
 const sentenceEnd =
   /(?<=[.!?…]["”')\]]?)(?<!\b(?:e\.g|i\.e|mr|mrs|ms|dr|st|vs|etc|no|z\.B|bzw)\.)\s+(?=\S)|(?<=[。！？；])|\n+/iu;
@@ -11,10 +13,11 @@ export function sentencesOf(text: string): readonly string[] {
 
 /** Parts of a sentence that each have their own subject, so that two facts in one breath become two. */
 const clauseEnd =
-  /;\s+|,?\s+(?:and|but|und|aber)\s+(?=(?:i|i'm|i’m|i've|my|we|our|ich|mein|meine|wir)\b)|,\s+(?=(?:i|i'm|i’m|my|we|ich|wir)\b)|，(?=我)/iu;
+  /; |,? (?:and|but|und|aber) (?=(?:i|i'm|i’m|i've|my|we|our|ich|mein|meine|wir)\b)|, (?=(?:i|i'm|i’m|my|we|ich|wir)\b)|，(?=我)/iu;
 
 export function clausesOf(sentence: string): readonly string[] {
   return sentence
+    .replace(/\s+/gu, ' ')
     .split(clauseEnd)
     .map((clause) => clause.trim())
     .filter((clause) => clause !== '');
@@ -35,10 +38,11 @@ const questionOpening =
 
 /** Hello, thanks and the like, which nobody wants to read again. */
 const pleasantry =
-  /^(?:(?:hi|hello|hey|hallo|moin|servus|good (?:morning|afternoon|evening|night)|guten (?:morgen|tag|abend)|thanks?|thank you|thx|danke|bye|goodbye|see you|tschüss|ok|okay|cool|nice|great|lol|haha|yes|no|yep|nope|sure|fine|alright|perfect|awesome|welcome|you're welcome|no problem|how are you|how is it going|what's up|你好|您好|嗨|谢谢|再见|好的)(?:\s+(?:there|all|everyone|everybody|again|so much|very much|a lot|then|for that|today|later|bot|dir|euch|team|folks))*)(?:[\s,]+[\p{L}]+)?[\s\p{P}\p{S}\p{M}]*$/iu;
+  /^(?:(?:hi|hello|hey|hallo|moin|servus|good (?:morning|afternoon|evening|night)|guten (?:morgen|tag|abend)|thanks?|thank you|thx|danke|bye|goodbye|see you|tschüss|ok|okay|cool|nice|great|lol|haha|yes|no|yep|nope|sure|fine|alright|perfect|awesome|welcome|you're welcome|no problem|how are you|how is it going|what's up|你好|您好|嗨|谢谢|再见|好的)(?:\s+(?:there|all|everyone|everybody|again|so much|very much|a lot|then|for that|today|later|bot|dir|euch|team|folks))*)(?:[\s,]+\p{L}+)?$/iu;
 
 export function isPleasantry(sentence: string): boolean {
-  return pleasantry.test(sentence.trim()) || !/[\p{L}\p{N}]/u.test(sentence);
+  const words = trimEndWhile(sentence.trimStart(), (character) => /[\s\p{P}\p{S}\p{M}]/u.test(character));
+  return pleasantry.test(words) || !/[\p{L}\p{N}]/u.test(sentence);
 }
 
 /** Cuts at a word, with an ellipsis. */
@@ -46,5 +50,5 @@ export function shorten(text: string, longest: number): string {
   if (text.length <= longest) return text;
   const cut = text.slice(0, longest);
   const space = cut.lastIndexOf(' ');
-  return `${(space > longest / 2 ? cut.slice(0, space) : cut).replace(/[\s,;:.\uD800-\uDBFF]+$/u, '')}…`;
+  return `${trimEndOf((space > longest / 2 ? cut.slice(0, space) : cut).toWellFormed(), ',;:.\uFFFD')}…`;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JsonValue, ToolSpec } from '../../../src/index.ts';
+import { type JsonValue, quotationsIn, type ToolSpec, trimEndOf } from '../../../src/index.ts';
 import { numberWords } from './word-lists.ts';
 
 /** One field of a tool's input, as far as JSON Schema tells it. */
@@ -97,14 +97,27 @@ function arrayFor({ items }: Field, material: Material, isRequired: boolean): Js
   const values = isNumbers ? material.numbers.splice(0) : material.quotes.splice(0);
   if (values.length > 0) return values;
   if (!isRequired) return undefined;
-  return isNumbers || material.rest === '' ? [] : material.rest.split(/,\s*|\s+and\s+/).filter((part) => part !== '');
+  return isNumbers || material.rest === ''
+    ? []
+    : material.rest
+        .split(/,| and /)
+        .map((part) => part.trim())
+        .filter((part) => part !== '');
 }
 
+const MARKS = new Map([
+  ['"', '"'],
+  ['“', '”'],
+  ['„', '“'],
+  ['«', '»'],
+]);
+
 function materialOf(message: string, spec: ToolSpec): Material {
-  const quotes = [...message.matchAll(/["“„«]([^"”“»]+)["”“»]|(?<!\w)['‘]([^'’]+)['’](?!\w)/g)].map(([, a, b]) =>
-    (a ?? b ?? '').trim(),
-  );
-  const unquoted = message.replace(/["“„«][^"”“»]+["”“»]/g, ' ');
+  const quoted = quotationsIn(message, MARKS);
+  const outside = quoted.map(({ start }, index) => message.slice(quoted[index - 1]?.end ?? 0, start));
+  const unquoted = [...outside, message.slice(quoted.at(-1)?.end ?? 0)].join(' ');
+  const single = [...unquoted.matchAll(/(?<!\w)['‘]([^'’]{1,200})['’](?!\w)/g)].map(([, said = '']) => said);
+  const quotes = [...quoted.map(({ text }) => text), ...single].map((said) => said.trim());
   return { text: message, quotes, numbers: numbersIn(unquoted), rest: restOf(message, spec) };
 }
 
@@ -118,8 +131,9 @@ function numbersIn(text: string): number[] {
 
 /** What stands after "for", "about" and the like, else the message without the words that only ask for the tool. */
 function restOf(message: string, { name }: ToolSpec): string {
-  const bare = message.replace(/[?!.\s]+$/, '').replace(/^["“]|["”]$/g, '');
-  const after = /\b(?:for|about|of|in|to|named|called|with|saying|that|on|nach|über)\s+(.+)$/i.exec(bare)?.[1];
+  const line = message.replace(/\s+/g, ' ');
+  const bare = trimEndOf(line, '?!.').replace(/^["“]|["”]$/g, '');
+  const after = /\b(?:for|about|of|in|to|named|called|with|saying|that|on|nach|über) (.+)/i.exec(bare)?.[1];
   if (after !== undefined) return after.replace(/^(?:the|a|an|me) /i, '').trim();
   const words = new Set([
     ...name.toLowerCase().split(/[_-]/),

@@ -1,4 +1,4 @@
-import type { JsonValue, ToolSpec } from '../../../src/index.ts';
+import { between, type JsonValue, type ToolSpec, trimEndOf } from '../../../src/index.ts';
 import { findingsIn } from './findings.ts';
 import { toThirdPerson } from './person.ts';
 import { isQuestion } from './sentences.ts';
@@ -14,10 +14,13 @@ export interface PlannedCall {
 }
 
 /** How the built-in tools are asked for in plain words. What the first group finds is what the tool is asked about. */
-const builtIn: Readonly<Record<string, readonly RegExp[]>> = {
+type Asked = RegExp | ((message: string) => string | undefined);
+
+const builtIn: Readonly<Record<string, readonly Asked[]>> = {
   transcript_search: [
     /\b(?:search|look|check)(?: through| in)? (?:the |our |my )?(?:transcript|history|chat|conversation|messages|log)s?(?: for| about)? (.+)/i,
-    /\bsearch (?:for )?(.+?) in (?:the |our )?(?:transcript|history|chat|conversation|messages)/i,
+    (message) =>
+      between(message, /\bsearch (?:for )?/i, / in (?:the |our )?(?:transcript|history|chat|conversation|messages)/i),
   ],
   memory_recall: [
     /\b(?:search|check|look (?:in|through)) (?:your |the )?memor(?:y|ies)(?: for| about)? (.+)/i,
@@ -35,7 +38,7 @@ export function plannedCall(view: View, tools: readonly ToolSpec[]): PlannedCall
   const message = view.newest;
   for (const tool of tools) {
     for (const pattern of builtIn[tool.name] ?? []) {
-      const about = pattern.exec(message)?.[1];
+      const about = typeof pattern === 'function' ? pattern(message) : pattern.exec(message)?.[1];
       if (about === undefined) continue;
       return tool.name === 'memory_save' ? callToSave(tool, about, view) : callAbout(tool, about, message);
     }
@@ -47,7 +50,7 @@ export function plannedCall(view: View, tools: readonly ToolSpec[]): PlannedCall
 
 /** "Remember that my locker is 42" is saved as a statement about who said it. */
 function callToSave(tool: ToolSpec, about: string, { asker, name, clock }: View): PlannedCall {
-  const text = about.replace(/[\s.!]+$/, '');
+  const text = trimEndOf(about, '.!');
   const [found] = findingsIn(text, { label: asker, name }, clock);
   const statement = toThirdPerson(text, name || 'The user');
   const fallback = { kind: 'fact', text: withStop(`${statement.charAt(0).toUpperCase()}${statement.slice(1)}`) };
@@ -58,7 +61,7 @@ function callToSave(tool: ToolSpec, about: string, { asker, name, clock }: View)
 
 /** A call whose one text is known; its other fields come from the message. */
 export function callAbout(tool: ToolSpec, about: string, message: string): PlannedCall {
-  const subject = about.replace(/[?!.\s]+$/, '').replace(/^["“'‘]|["”'’]$/g, '');
+  const subject = trimEndOf(about, '?!.').replace(/^["“'‘]|["”'’]$/g, '');
   return { tool: tool.name, input: inputFrom(tool, `${numbersOnly(message, subject)} "${subject}"`) };
 }
 

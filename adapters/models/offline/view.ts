@@ -31,7 +31,7 @@ export interface View {
 
 const label = /^\[#\d+((?: \| [^|\]]*)*)\] ?/;
 const memoryLine = /^- \[([^\]]+)\] ([^:]{0,80}?): (.+)$/;
-const summaryHead = /^\[Summary (\S+) of messages #(\d+) to #(\d+)[^\]]*\]/;
+const summaryHead = /^\[Summary (\S+) of messages #(\d+) to #(\d+)(?:[^\d\]][^\]]*)?\]/;
 const clockLine = /^\[Current time: ([^\]]+)\]/;
 const markerLine = /^\[System: .*truncated/i;
 const time = /^\d{4}-\d{2}-\d{2}/;
@@ -130,10 +130,19 @@ function systemStatements({ system }: ModelRequest): readonly Unplaced[] {
       return sentencesOf(body).map((sentence): Unplaced => ({ text: sentence, source: 'summary', author: '', when }));
     }
     if (!/^Standing instructions/i.test(text)) return [];
-    return [...text.matchAll(/^- \[[^\]]+\] (.+?)(?: \(given by ([^)]*)\))?$/gm)].map(
-      ([, said = '', author = '']): Unplaced => ({ text: said, source: 'instruction', author, when: '' }),
-    );
+    return text.split('\n').flatMap(toInstruction);
   });
+}
+
+const GIVEN_BY = ' (given by ';
+
+/** `- [#7] Answer in German. (given by Ada)` */
+function toInstruction(line: string): readonly Unplaced[] {
+  const said = /^- \[[^\]]+\] (.+)/.exec(line)?.[1];
+  if (said === undefined) return [];
+  const given = said.endsWith(')') ? said.lastIndexOf(GIVEN_BY) : -1;
+  const author = given === -1 ? '' : said.slice(given + GIVEN_BY.length, -1);
+  return [{ text: given === -1 ? said : said.slice(0, given), source: 'instruction', author, when: '' }];
 }
 
 /** The last thing that the asker, or a note about them, says of their name. */

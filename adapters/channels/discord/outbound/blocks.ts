@@ -16,7 +16,29 @@ const MAX_OPENING = 40;
 /** Longer runs of backticks are text. */
 const MAX_MARKER = 12;
 
-const OPENING = /^\s*(`{3,}|~{3,})([^`\n]{0,100})$/;
+/** What may follow the marker in its line. */
+const MAX_INFO = 100;
+/** A longer line opens no block. */
+export const MAX_MARKER_LINE = 4000;
+const MARKER = /^(?:`{3,}|~{3,})/;
+
+interface Opening {
+  readonly marker: string;
+  readonly info: string;
+}
+
+/** The marker at the head of a line, and what follows it; null for a line that opens no block. */
+function openingOf(line: string): Opening | null {
+  const bare = line.length > MAX_MARKER_LINE ? '' : line.trimStart();
+  const marker = MARKER.exec(bare)?.[0] ?? '';
+  const info = bare.slice(marker.length);
+  return marker === '' || info.length > MAX_INFO || info.includes('`') ? null : { marker, info };
+}
+
+/** Whether a line, or the head of one, would open a code block. */
+export function opensFence(line: string): boolean {
+  return openingOf(line) !== null;
+}
 
 interface Line {
   readonly text: string;
@@ -48,7 +70,7 @@ interface Found {
 
 function fenceFrom(lines: readonly Line[], index: number): Found | null {
   const opening = lines[index];
-  const [, marker = '', info = ''] = OPENING.exec(opening?.text ?? '') ?? [];
+  const { marker, info } = openingOf(opening?.text ?? '') ?? { marker: '', info: '' };
   if (opening === undefined || marker === '' || marker.length > MAX_MARKER) return null;
   let closing = index + 1;
   while (closing < lines.length && !closes(lines[closing]?.text ?? '', marker)) closing += 1;
@@ -64,20 +86,24 @@ function fenceFrom(lines: readonly Line[], index: number): Found | null {
 }
 
 function closes(line: string, marker: string): boolean {
-  const run = /^\s*(`{3,}|~{3,})\s*$/.exec(line)?.[1] ?? '';
-  return run.startsWith(marker);
+  const run = line.trim();
+  return run.startsWith(marker) && MARKER.exec(run)?.[0] === run;
 }
 
 /** A row of heads, a row of dashes, and the rows below: a code block ends them, whatever stands beside its marker. */
 function tableFrom(lines: readonly Line[], index: number): Found | null {
   const [head, rule] = [lines[index], lines[index + 1]];
-  if (!head?.text.includes('|') || !/^\s*\|?[\s:|-]*-[\s:|-]*$/.test(rule?.text ?? '')) return null;
+  if (!head?.text.includes('|') || !isRule(rule?.text ?? '')) return null;
   if (!rule?.text.includes('|')) return null;
   let next = index + 2;
-  while (lines[next]?.text.includes('|') && !OPENING.test(lines[next]?.text ?? '')) next += 1;
+  while (lines[next]?.text.includes('|') && !opensFence(lines[next]?.text ?? '')) next += 1;
   const end = lines[next - 1]?.end ?? head.end;
   const block = { start: head.start, end, bodyStart: head.start, closeStart: end, reopening: '', marker: '' };
   return { block: { kind: 'table', ...block }, next };
+}
+
+function isRule(line: string): boolean {
+  return line.includes('-') && /^[\s:|-]+$/.test(line);
 }
 
 /** What closes the code block that a cut at `at` would leave open. */

@@ -1,4 +1,5 @@
-import { type Block, findBlocks, ownMarker } from './blocks.ts';
+import { insideOf, type Unit, type UnitRules, unitsOf } from '../../shared/units.ts';
+import { type Block, findBlocks, MAX_MARKER_LINE, opensFence, ownMarker } from './blocks.ts';
 
 export interface Cut {
   readonly from: number;
@@ -14,15 +15,9 @@ const BREAKS: readonly { readonly pattern: RegExp; readonly fill: number }[] = [
   { pattern: /\s+/g, fill: 0.25 },
 ];
 
-/** What is not cut while a message can hold it: links with their text, addresses, code within a line. The bounds keep it quick. */
-const UNITS =
-  /!?\[[^\]\n]{0,500}\]\([^)\s]{0,2000}\)|<?https?:\/\/[^\s>)\]]+[>)]?|(?<!`)(`{1,2})(?!`)[^`\n]+\1(?!`)|<(?:[@#]|a?:\w{1,40}:|t:)[^>\s]{1,40}>/g;
+/** What is not cut while a message can hold it: links with their text, addresses, code within a line. */
+const UNITS: UnitRules = { codeTicks: 2, bold: false, fences: false, mentions: true };
 const RUNS = /`{3,}|~{3,}/g;
-
-interface Range {
-  readonly start: number;
-  readonly end: number;
-}
 
 export interface Cutter {
   readonly blocks: readonly Block[];
@@ -61,18 +56,20 @@ export function createCutter(text: string, limit: number): Cutter {
 function createMarkers(text: string, blocks: readonly Block[]): (at: number) => boolean {
   const fences = blocks.filter(({ kind }) => kind === 'fence');
   const runs = rangesOf(text, RUNS);
-  const isInMarker = (at: number) =>
-    fences.some(
-      ({ start, bodyStart, closeStart, end }) => (at > start && at <= bodyStart) || (at >= closeStart && at < end),
-    );
-  const isAtRun = (at: number) =>
-    runs.some(
-      ({ start, end }) =>
-        (at > start && at <= end) || (at === start && !fences.some((fence) => isHead(text, fence, at))),
-    );
+  const isInMarker = insideOf(
+    text.length,
+    fences.flatMap(({ start, bodyStart, closeStart, end }) => [
+      { start, end: bodyStart + 1 },
+      { start: Math.min(closeStart, end) - 1, end },
+    ]),
+  );
+  const heads = new Set(fences.map(({ start }) => start + blanksAt(text, start)));
+  const isAtRun = insideOf(
+    text.length,
+    runs.map(({ start, end }) => ({ start: heads.has(start) ? start : start - 1, end: end + 1 })),
+  );
   /** The head of the line alone would be a marker. */
-  const leavesMarker = (at: number) =>
-    /^\s*(?:`{3,}|~{3,})[^`\n]{0,100}$/.test(text.slice(text.lastIndexOf('\n', at - 1) + 1, at));
+  const leavesMarker = (at: number) => opensFence(text.slice(lineStartBefore(text, at), at));
   return (at) => isInMarker(at) || isAtRun(at) || leavesMarker(at);
 }
 
@@ -81,19 +78,32 @@ function createUnits(
   text: string,
   { blocks, limit }: { readonly blocks: readonly Block[]; readonly limit: number },
 ): (at: number) => boolean {
-  const inFence = (at: number) => blocks.some(({ kind, start, end }) => kind === 'fence' && at > start && at < end);
-  const inline = rangesOf(text, UNITS).filter(({ start }) => !inFence(start));
+  const inFence = insideOf(
+    text.length,
+    blocks.filter(({ kind }) => kind === 'fence'),
+  );
+  const inline = unitsOf(text, UNITS).filter(({ start }) => !inFence(start));
   const units = [...inline, ...blocks.filter(({ kind }) => kind === 'table')].filter(
     ({ start, end }) => end - start <= limit,
   );
-  return (at) => !units.some(({ start, end }) => at > start && at < end);
+  const isInside = insideOf(text.length, units);
+  return (at) => !isInside(at);
 }
 
-function isHead(text: string, { start }: Block, at: number): boolean {
-  return at >= start && text.slice(start, at).trim() === '';
+function blanksAt(text: string, at: number): number {
+  let end = at;
+  while (end < text.length && text.charAt(end).trim() === '') end += 1;
+  return end - at;
 }
 
-function rangesOf(text: string, pattern: RegExp): readonly Range[] {
+/** A line that is longer than any marker's is looked at from where it is too long for one. */
+function lineStartBefore(text: string, at: number): number {
+  const from = Math.max(0, at - MAX_MARKER_LINE);
+  const feed = text.slice(from, at).lastIndexOf('\n');
+  return feed === -1 ? from : from + feed + 1;
+}
+
+function rangesOf(text: string, pattern: RegExp): readonly Unit[] {
   return Array.from(text.matchAll(pattern), ({ index, 0: found }) => ({ start: index, end: index + found.length }));
 }
 

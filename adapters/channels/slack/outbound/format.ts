@@ -134,8 +134,10 @@ function styled(runs: readonly Run[]): string {
 }
 
 function styledRun({ text, url, bold: isBold, italic, strike, code }: Run): string {
-  const [, before = '', core = '', after = ''] = /^(\s*)([\s\S]*?)(\s*)$/.exec(text) ?? [];
+  const core = text.trim();
   if (core === '') return text;
+  const before = text.slice(0, text.length - text.trimStart().length);
+  const after = text.slice(text.trimEnd().length);
   const marks = [code ? '`' : '', strike ? '~' : '', italic ? '_' : '', isBold ? '*' : ''];
   const inner = escapeText(core);
   const shown = marks.reduce((whole, mark) => mark + whole + mark, inner);

@@ -1,4 +1,5 @@
-import { type PostBody, tidyReply } from '../../../../src/index.ts';
+import { type PostBody, tidyReply, trimEndWhile } from '../../../../src/index.ts';
+import { insideOf, type UnitRules, unitsOf } from '../../shared/units.ts';
 import { sourceBlocks } from './markdown.ts';
 
 /** Slack's clients show longer messages in pieces of their own. */
@@ -44,10 +45,11 @@ function piecesOf(text: string, limit: number): readonly Piece[] {
 
 /** A code block in pieces, each closed and opened again with the same marker and language. */
 function fenceParts(raw: string, limit: number): readonly string[] {
-  const [line = '', marker = ''] = /^ {0,3}(`{3,}|~{3,})[^\n]*\n/.exec(raw) ?? [];
+  const line = raw.slice(0, raw.indexOf('\n') + 1);
+  const marker = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? '';
   if (marker === '' || marker.length > MAX_OPENING / 2 || line.length > limit / 2) return cut(raw, limit);
   const opening = line.length > MAX_OPENING ? `${marker}\n` : line;
-  const closing = new RegExp(`\\n {0,3}${marker.charAt(0)}{${marker.length},}[ \\t]*\\n*$`).exec(raw)?.[0] ?? '';
+  const closing = closingOf(raw, marker);
   if (closing.length > limit / 4) return cut(raw, limit);
   const body = raw.slice(line.length, raw.length - closing.length);
   const room = limit - Math.max(line.length, opening.length) - Math.max(closing.length, marker.length + 1);
@@ -59,6 +61,20 @@ function fenceParts(raw: string, limit: number): readonly string[] {
   });
 }
 
+/** The line that closes the block, with its line breaks; empty for a block that is never closed. */
+function closingOf(raw: string, marker: string): string {
+  const body = trimEndWhile(raw, (character) => character === '\n');
+  const start = body.lastIndexOf('\n');
+  const isClosing = start !== -1 && /^ {0,3}(?:`{3,}|~{3,})[ \t]*$/.test(body.slice(start + 1));
+  return isClosing &&
+    body
+      .slice(start + 1)
+      .trimStart()
+      .startsWith(marker)
+    ? raw.slice(start)
+    : '';
+}
+
 /** Kinds of places to cut, the best first, with the least share of a message that each must fill. */
 const BREAKS: readonly { readonly pattern: RegExp; readonly fill: number }[] = [
   { pattern: /\n{2,}/g, fill: 0.5 },
@@ -68,10 +84,9 @@ const BREAKS: readonly { readonly pattern: RegExp; readonly fill: number }[] = [
 ];
 /**
  * What is not cut while a message can hold it: links with their text, addresses, code and emphasis within a line, and the
- * marker of a code block that stands within a line, because at the head of a message it would open one.
+ * marker of a code block within a line, because at the start of a message it would open one.
  */
-const UNITS =
-  /!?\[[^\]\n]{0,500}\]\([^)\s]*\)|https?:\/\/[^\s>)\]]+|(?<!`)`[^`\n]+`(?!`)|\*\*[^*\n]{1,300}\*\*|[^\s`~]?[`~]{3,}[^\s`~]*/gu;
+const UNITS: UnitRules = { codeTicks: 1, bold: true, fences: true, mentions: false };
 
 /** The pieces joined are the text; none is longer than the limit. */
 function cut(text: string, limit: number): readonly string[] {
@@ -87,11 +102,9 @@ function cut(text: string, limit: number): readonly string[] {
 function nextCut(text: string, { from, limit }: { readonly from: number; readonly limit: number }): number {
   if (text.length - from <= limit) return text.length;
   const window = text.slice(from, from + limit);
-  const units = Array.from(text.slice(from, from + 2 * limit).matchAll(UNITS), ({ index, 0: found }) => ({
-    start: from + index,
-    end: from + index + found.length,
-  })).filter(({ start, end }) => end - start <= limit);
-  const isGood = (at: number) => !units.some(({ start, end }) => at > start && at < end);
+  const units = unitsOf(text.slice(from, from + 2 * limit), UNITS).filter(({ start, end }) => end - start <= limit);
+  const isInside = insideOf(2 * limit, units);
+  const isGood = (at: number) => !isInside(at - from);
   for (const { pattern, fill } of BREAKS) {
     const places = Array.from(window.matchAll(pattern), ({ index, 0: found }) => from + index + found.length);
     const best = places.findLast((at) => at - from >= fill * limit && isGood(at));

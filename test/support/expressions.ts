@@ -1,0 +1,156 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parseSync } from 'oxc-parser';
+import { check } from 'recheck';
+import { z } from 'zod';
+
+/** A regular expression of the sources, with every place where it is written. */
+export interface Expression {
+  readonly source: string;
+  readonly flags: string;
+  readonly places: readonly string[];
+}
+
+export interface Found {
+  readonly expressions: readonly Expression[];
+  /** Places that build an expression while the program runs: nobody can check those beforehand. */
+  readonly late: readonly string[];
+}
+
+const nodeSchema = z.looseObject({ type: z.string(), start: z.number() });
+const literalSchema = z.looseObject({ regex: z.object({ pattern: z.string(), flags: z.string() }) });
+const calleeSchema = z.looseObject({ callee: z.looseObject({ name: z.literal('RegExp') }) });
+
+/** Every literal of a file, and every `RegExp(…)` within a function. */
+export function expressionsIn(path: string, text: string): Found {
+  const expressions: Expression[] = [];
+  const late: string[] = [];
+  const visit = (value: unknown, isLate: boolean): void => {
+    if (Array.isArray(value)) {
+      for (const item of value) visit(item, isLate);
+      return;
+    }
+    const node = nodeSchema.safeParse(value).data;
+    if (node === undefined) return;
+    const place = `${path}:${text.slice(0, node.start).split('\n').length}`;
+    const literal = literalSchema.safeParse(node).data?.regex;
+    if (literal) expressions.push({ source: literal.pattern, flags: literal.flags, places: [place] });
+    if (isLate && calleeSchema.safeParse(node).success) late.push(place);
+    const isWithin = isLate || node.type.includes('Function') || node.type === 'MethodDefinition';
+    for (const inner of Object.values(node)) if (typeof inner === 'object') visit(inner, isWithin);
+  };
+  visit(parseSync(path, text).program, false);
+  return { expressions, late };
+}
+
+export function merge(expressions: readonly Expression[]): readonly Expression[] {
+  const known = new Map<string, Expression>();
+  for (const { source, flags, places } of expressions) {
+    const before = known.get(`/${source}/${flags}`)?.places ?? [];
+    known.set(`/${source}/${flags}`, { source, flags, places: [...new Set([...before, ...places])] });
+  }
+  return [...known.values()];
+}
+
+const CHECKERS = 2;
+const TIMEOUT_MS = 5_000;
+const cacheSchema = z.record(z.string(), z.string());
+
+/**
+ * What is wrong with each expression whose time may grow faster than the text. Answers are kept between runs, because the
+ * analysis of all of them takes a minute.
+ */
+export async function superLinear(expressions: readonly Expression[], cacheFile: string): Promise<readonly string[]> {
+  const cache = existsSync(cacheFile) ? cacheSchema.parse(JSON.parse(readFileSync(cacheFile, 'utf8'))) : {};
+  const verdicts = new Map(Object.entries(cache));
+  const left = expressions.filter(({ source, flags }) => cache[`/${source}/${flags}`] !== 'safe');
+  const work = async (): Promise<void> => {
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      verdicts.set(`/${next.source}/${next.flags}`, await verdictOf(next));
+    }
+  };
+  await Promise.all(Array.from({ length: CHECKERS }, work));
+  mkdirSync(dirname(cacheFile), { recursive: true });
+  const safe = Object.fromEntries([...verdicts].filter(([, verdict]) => verdict === 'safe'));
+  // Another run may read it now.
+  writeFileSync(`${cacheFile}.${process.pid}`, JSON.stringify(safe));
+  renameSync(`${cacheFile}.${process.pid}`, cacheFile);
+  return expressions.flatMap(({ source, flags, places }) => {
+    const verdict = verdicts.get(`/${source}/${flags}`);
+    return verdict === 'safe' ? [] : [`/${source}/${flags} at ${places.join(', ')}: ${verdict}`];
+  });
+}
+
+/** The checker does not know the flag `v`. Classes alone, with nothing repeated outside of them, cannot backtrack. */
+function isClassesOnly(source: string): boolean {
+  let depth = 0;
+  for (const token of source.match(/\\.|[\s\S]/gu) ?? []) {
+    if (token === '[') depth += 1;
+    else if (token === ']') depth -= 1;
+    else if (depth === 0 && token !== '|') return false;
+  }
+  return true;
+}
+
+/**
+ * An analysis of the automaton is a proof. Where the checker only tried texts, or had no time to decide, the expression is
+ * run on its attack, and on texts made of its own words, at two lengths.
+ */
+async function verdictOf({ source, flags }: Expression): Promise<string> {
+  if (flags.includes('v') && isClassesOnly(source)) return 'safe';
+  const result = await check(source, flags, { timeout: TIMEOUT_MS });
+  if (result.status === 'safe') return 'safe';
+  if (result.status === 'unknown' && result.error.kind !== 'timeout')
+    return `could not be judged: ${result.error.kind}`;
+  const attack = result.status === 'vulnerable' ? result.attack : null;
+  if (result.status === 'vulnerable' && result.checker === 'automaton')
+    return describe(result.complexity.summary, attack);
+  const pumps =
+    attack === null ? [] : attack.pumps.map(({ prefix, pump }) => ({ prefix, pump, suffix: attack.suffix }));
+  const slow = [...pumps, ...ownWords(source)].find((one) => growsTooFast(new RegExp(source, flags), one));
+  return slow === undefined ? 'safe' : `super-linear when measured, on ${JSON.stringify(slow)}`;
+}
+
+interface Pump {
+  readonly prefix: string;
+  readonly pump: string;
+  readonly suffix: string;
+}
+
+/** What the expression itself says, alone and in pairs, over and over. */
+function ownWords(source: string): readonly Pump[] {
+  const words = [...new Set(source.match(/[\p{L}' ]{2,}|[^\p{L}\s]/gu) ?? []), ' ', 'a', '1', '\n'].slice(0, 60);
+  return words.flatMap((word, index) => {
+    const next = words[(index + 1) % words.length] ?? '';
+    return [word, `${word} `, `${word}${next}`].map((pump) => ({ prefix: '', pump, suffix: '\u0000' }));
+  });
+}
+
+const SHORT = 4_000;
+const GROWTH = 5;
+/** Of a linear expression on a text this long, generously. */
+const MAX_LONG_MS = 25;
+
+function growsTooFast(expression: RegExp, pump: Pump): boolean {
+  const long = timeOn(expression, pump, SHORT * GROWTH);
+  return long > MAX_LONG_MS && long > timeOn(expression, pump, SHORT) * GROWTH * 2.5;
+}
+
+/** Milliseconds of this thread alone, whatever else the machine does; the best of three. */
+function timeOn(expression: RegExp, { prefix, pump, suffix }: Pump, length: number): number {
+  const text = prefix + pump.repeat(Math.ceil(length / Math.max(1, pump.length))) + suffix;
+  const times = [1, 2, 3].map(() => {
+    const before = process.threadCpuUsage().user;
+    text.replace(expression, '');
+    return (process.threadCpuUsage().user - before) / 1000;
+  });
+  return Math.min(...times);
+}
+
+function describe(complexity: string, attack: { readonly pattern: string } | null): string {
+  return `${complexity}, for example on ${attack?.pattern.slice(0, 200)}`;
+}
+
+/** Outside of the checkout, so that a fresh one need not analyse again what has not changed. */
+export const CACHE = join(homedir(), '.cache/strata/expressions.json');

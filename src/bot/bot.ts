@@ -6,6 +6,7 @@ import type { Channel, ChannelSink } from '../ports/channel.ts';
 import type { Events } from '../ports/events.ts';
 import type { Services } from '../services.ts';
 import { logEvent } from './event-log.ts';
+import { watchLoop } from './loop-watchdog.ts';
 import type { BotParts } from './parts.ts';
 import { type Core, wire } from './wiring.ts';
 
@@ -43,12 +44,14 @@ export function createBot(parts: BotParts): Bot {
   const { events } = core.services;
   const leave = events.on((event) => logEvent(core.services.log, event));
   let stopping: Promise<void> | null = null;
+  let unwatch = () => {};
   const process = holdProcess();
   const stop = async (deadlineMs: number): Promise<void> => {
     try {
       await stopAll(core, deadlineMs);
     } finally {
       process.release();
+      unwatch();
       leave();
     }
   };
@@ -61,10 +64,12 @@ export function createBot(parts: BotParts): Bot {
     changed: (conversation) => core.actors.peek(conversation)?.refresh(),
     async start() {
       process.hold();
+      unwatch = watchLoop(events);
       try {
         await startAll(core);
       } catch (error) {
         process.release();
+        unwatch();
         throw error;
       }
     },

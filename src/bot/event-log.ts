@@ -15,6 +15,7 @@ const LEVELS: { readonly [Kind in StrataEvent['kind']]?: Level } = {
   'breaker.opened': 'warn',
   'queue.trouble': 'warn',
   'config.rejected': 'warn',
+  'loop.stalled': 'warn',
   'error.internal': 'error',
   'maintenance.ended': 'info',
   'stack.condensed': 'info',

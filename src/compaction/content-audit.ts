@@ -4,7 +4,7 @@ import { visibleText } from '../util/foreign-text.ts';
 import { MEMORY_TOOL, SUMMARY_TOOL } from './answer.ts';
 
 /** A line that poses as one of ours: a label of a message, of a summary, of the system or of the bot. */
-const LABEL = /^\s*(?:\[ ?(?:#|system\b|summary\b|recalled\b|current time\b)|<\/?[a-z][\w-]*>|\[[^\]|]*\|)/imu;
+const LABEL = /^[^\S\n]*(?:\[ ?(?:#|system\b|summary\b|recalled\b|current time\b)|<\/?[a-z][\w-]*>|\[[^\]|\n]*\|)/imu;
 /**
  * The least share of a summary's words that its source holds. Of 128 summaries of sessions of LoCoMo by a model, the lowest
  * share was 0.40; of 115 pairs with a session of another talk, the highest was 0.32 and half lay below 0.16.

@@ -4,7 +4,11 @@
  */
 
 const list = (words: string): readonly string[] => words.trim().split(/\s+/u);
-const phrases = (lines: string): readonly string[] => lines.trim().split(/\s*[\n,]\s*/u);
+const phrases = (lines: string): readonly string[] =>
+  lines
+    .split(/[\n,]/u)
+    .map((phrase) => phrase.trim())
+    .filter((phrase) => phrase !== '');
 
 /** Said before the order itself. */
 export const POLITE = list(

@@ -97,6 +97,15 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
   | { readonly kind: 'queue.trouble'; readonly message: string }
   | { readonly kind: 'config.changed'; readonly file: string }
   | { readonly kind: 'config.rejected'; readonly file: string; readonly message: string }
+  | {
+      /** Something held the event loop. What it was ran between the events `after` and `before`; null where none is known. */
+      readonly kind: 'loop.stalled';
+      readonly durationMs: number;
+      /** CPU time of this thread in that time: little of it means that a call of the system or the machine was slow. */
+      readonly cpuMs: number;
+      readonly after: EventKind | null;
+      readonly before: EventKind | null;
+    }
   | { readonly kind: 'error.internal'; readonly message: string }
 );
 

@@ -72,6 +72,7 @@ function count(counts: Counts, event: StrataEvent): void {
     case 'error.internal':
     case 'config.rejected':
     case 'breaker.opened':
+    case 'loop.stalled':
       counts.troubles.inc({ kind: event.kind });
       break;
     case 'model.called':

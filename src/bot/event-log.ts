@@ -45,16 +45,22 @@ function causeFirst({ message, ...facts }: { readonly message: string }): LogFie
 }
 
 /** Puts nested facts under dotted names, and lists as their length, since a line is for reading. */
-function flatten(value: object, prefix = ''): LogFields {
-  const fields = Object.entries(value).flatMap(([name, field]): [string, LogFields[string]][] => {
-    if (name === 'kind' || name === 'at') return [];
-    if (Array.isArray(field)) return [[`${prefix}${name}`, field.length]];
-    if (typeof field === 'object' && field !== null) return Object.entries(flatten(field, `${prefix}${name}.`));
-    return isPlain(field) ? [[`${prefix}${name}`, field]] : [];
-  });
-  return Object.fromEntries(fields);
+function flatten(value: object): LogFields {
+  const fields: Record<string, LogFields[string]> = {};
+  addFields(fields, value, '');
+  return fields;
+}
+
+/** Every turn has some: into one object, without lists in between. */
+function addFields(fields: Record<string, LogFields[string]>, value: object, prefix: string): void {
+  for (const [name, field] of Object.entries(value)) {
+    if (name === 'kind' || name === 'at') continue;
+    if (Array.isArray(field)) fields[prefix + name] = field.length;
+    else if (typeof field === 'object' && field !== null) addFields(fields, field, `${prefix}${name}.`);
+    else if (isPlain(field)) fields[prefix + name] = field;
+  }
 }
 
 function isPlain(field: unknown): field is LogFields[string] {
-  return field === null || ['string', 'number', 'boolean'].includes(typeof field);
+  return field === null || typeof field === 'string' || typeof field === 'number' || typeof field === 'boolean';
 }

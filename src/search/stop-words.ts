@@ -41,14 +41,24 @@ export function tellingWords(words: readonly string[]): readonly string[] {
 
 function stopWordsOf(words: readonly string[]): ReadonlySet<string> {
   const distinct = new Set(words);
-  const english = distinct.intersection(ENGLISH).size;
-  let best = { stops: ENGLISH, hits: english };
+  let best = { stops: ENGLISH, hits: hitsOf(distinct, ENGLISH).hits };
   for (const stops of OTHERS) {
-    const hits = distinct.intersection(stops);
-    const isSure = hits.size > 1 || hits.difference(AMBIGUOUS).size > 0;
-    if (isSure && hits.size > best.hits) best = { stops, hits: hits.size };
+    const { hits, isSure } = hitsOf(distinct, stops);
+    if (isSure && hits > best.hits) best = { stops, hits };
   }
   return best.stops;
+}
+
+/** Two of a language tell it, or one that means nothing in English. */
+function hitsOf(words: ReadonlySet<string>, stops: ReadonlySet<string>) {
+  let hits = 0;
+  let isSure = false;
+  for (const word of words) {
+    if (!stops.has(word)) continue;
+    hits += 1;
+    isSure ||= hits > 1 || !AMBIGUOUS.has(word);
+  }
+  return { hits, isSure };
 }
 
 function wordsIn(text: string): ReadonlySet<string> {

@@ -1,13 +1,15 @@
 import type { EntryHit, EntryQuery } from '../../../src/index.ts';
 import { onShelf, queryWords } from '../sql/index.ts';
 import type { EntryReader, FoundRow, OpenReader, Term } from './entry-reader.ts';
-import { inverseFrequency, type Match, score } from './ranking.ts';
+import { type Hit, inverseFrequency, type Match, score } from './ranking.ts';
 import { SHELF_ENTRIES, type ShelfSize } from './search-index.ts';
 
 /** Rows of one word that are ranked. A word of more rows is common: its newest ones count. */
-const RANKED_ROWS = 500;
+const RANKED_ROWS = 200;
 /** Rows that have a common word beside another one: looked at, as far back as it goes. */
-const MAX_TOGETHER = 2_000;
+const MAX_TOGETHER = 500;
+/** The best by their rare words: only they are asked for the common ones, each of which costs a look. */
+const MAX_HOPEFUL = 150;
 /** Entries of the first step: what it finds tells how far the next one goes. */
 const FIRST_ENTRIES = SHELF_ENTRIES.small / 2;
 /** How many times more entries the next step may take. */
@@ -26,11 +28,16 @@ export async function rankEntries(open: () => ReturnType<OpenReader>, query: Ent
   if (reader === null) return [];
   const found = await gather(reader, words.map(plain), RANKED_ROWS);
   const weights = found.map(({ rows }) => (rows === 0 ? 0 : inverseFrequency(rows, reader.entries)));
-  const matches = [...found.flatMap((word) => word.matches), ...(await beside(reader, { words, found }))];
-  return score(matches, weights)
-    .map(({ id, score: value }) => ({ seq: id, score: value }))
-    .sort((a, b) => b.score - a.score || b.seq - a.seq)
-    .slice(0, query.limit);
+  const matches = found.flatMap((word) => word.matches);
+  const hopeful = best(score(matches, weights)).slice(0, Math.max(MAX_HOPEFUL, query.limit));
+  const besides = await beside(reader, { words, found, hopeful: new Set(hopeful.map(({ id }) => id)) });
+  return best(score([...matches, ...besides], weights))
+    .slice(0, query.limit)
+    .map(({ id, score: value }) => ({ seq: id, score: value }));
+}
+
+function best(hits: readonly Hit<number>[]): readonly Hit<number>[] {
+  return hits.toSorted((a, b) => b.score - a.score || b.id - a.id);
 }
 
 interface Found {
@@ -102,15 +109,17 @@ function summed({ lastSeq, entries }: EntryReader, { matches, rows, lowest }: Hu
 
 /** What common words add to entries that another word has found: to all that have a rare one, or else a part. */
 async function beside(reader: EntryReader, query: Gathered): Promise<readonly Match<number>[]> {
-  const { words, found } = query;
+  const { words, found, hopeful } = query;
   const common = words.flatMap((_, word) => (found[word]?.isCommon ? [word] : []));
   const rare = found.filter(({ isCommon }) => !isCommon).flatMap(({ matches }) => matches.map(({ id }) => id));
-  return rare.length > 0 ? await besideRare(reader, query, { common, rare }) : await besideLeast(reader, query, common);
+  if (rare.length === 0) return await besideLeast(reader, query, common);
+  return await besideRare(reader, query, { common, rare: rare.filter((seq) => hopeful.has(seq)) });
 }
 
 interface Gathered {
   readonly words: readonly string[];
   readonly found: readonly Found[];
+  readonly hopeful: ReadonlySet<number>;
 }
 
 function besideRare(

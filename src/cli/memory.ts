@@ -58,6 +58,8 @@ const ONE_MEMORY = [
   ['pin', 'Keep it in front, never faded.'],
   ['unpin', 'Let it fade like the others.'],
   ['approve', 'Take up a candidate, so that it is recalled.'],
+  ['demote', 'Take it out of use until it is confirmed again.'],
+  ['restore', 'Take it up again after another one has replaced it.'],
   ['reject', 'Say that it is wrong: never recalled again.'],
   ['forget', 'Delete it, what it came from and every trace of it.'],
 ] as const;

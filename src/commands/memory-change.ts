@@ -27,6 +27,14 @@ export function approve(call: Call): Promise<CommandReply> {
   return move(call, 'promote', 'Taken up');
 }
 
+export function demote(call: Call): Promise<CommandReply> {
+  return move(call, 'demote', 'Taken out of use');
+}
+
+export function restore(call: Call): Promise<CommandReply> {
+  return move(call, 'restore', 'Taken up again');
+}
+
 export function reject(call: Call): Promise<CommandReply> {
   return move(call, 'reject', 'Rejected');
 }

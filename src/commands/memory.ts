@@ -1,6 +1,6 @@
 import { MEMORY_KINDS } from '../ports/memory-store.ts';
 import type { Command } from './command.ts';
-import { approve, edit, forget, pin, reject, remember, unpin } from './memory-change.ts';
+import { approve, demote, edit, forget, pin, reject, remember, restore, unpin } from './memory-change.ts';
 import { exportAll, list, search, show, suggestIds, why } from './memory-read.ts';
 import { type ActionSpec, choiceOption, pageOption, textOption } from './spec.ts';
 
@@ -36,6 +36,8 @@ export const memory: Command = {
       ]),
       changing('pin', 'Keep a memory in front, never faded', [id]),
       changing('unpin', 'Let a pinned memory fade like the others', [id]),
+      changing('demote', 'Take a memory out of use until it is confirmed again', [id]),
+      changing('restore', 'Take up again a memory that another one has replaced', [id]),
       changing('approve', 'Take up a candidate, so that it is recalled', [id]),
       changing('reject', 'Say that a memory is wrong: it is never recalled again', [id]),
       {
@@ -57,6 +59,21 @@ export const memory: Command = {
     ],
     otherwise: 'list',
   },
-  run: { list, search, show, why, edit, pin, unpin, approve, reject, forget, remember, export: exportAll },
+  run: {
+    list,
+    search,
+    show,
+    why,
+    edit,
+    pin,
+    unpin,
+    approve,
+    demote,
+    restore,
+    reject,
+    forget,
+    remember,
+    export: exportAll,
+  },
   suggest: { id: suggestIds },
 };

@@ -2,7 +2,7 @@ import type { ContextPart } from '../ports/engine.ts';
 import type { ModelMessage } from '../ports/model.ts';
 import type { Layer } from './fixed-prefix.ts';
 import type { FittedSection } from './sections.ts';
-import { estimateText } from './tokens.ts';
+import { estimateBlock, estimateText } from './tokens.ts';
 import type { Fitted } from './view.ts';
 
 /** Every part of a view, in its order: what it is, where it comes from, why it is there and what it costs. */
@@ -34,14 +34,18 @@ export function partsOf({ view, request, measurement, correction }: Fitted): rea
   ];
 }
 
+const UNRANKED = { priority: null, protected: false } as const;
+
 function whole(key: string, text: string, tokens: number): Omit<ContextPart, 'source' | 'reason'> {
-  return { key, text, tokens, included: true, truncated: false };
+  return { key, text, tokens, included: true, truncated: false, originalTokens: tokens, ...UNRANKED };
 }
 
 function sectionPart(fitted: FittedSection, corrected: (tokens: number) => number): ContextPart {
   const { section, text, tokens, included, truncated } = fitted;
-  const { key, source, reason } = section;
-  return { key, source, reason, tokens: corrected(tokens), text, included, truncated };
+  const { key, source, reason, priority } = section;
+  const originalTokens = corrected(estimateBlock(section));
+  const part = { key, source, reason, text, included, truncated, priority, protected: section.protected };
+  return { ...part, tokens: corrected(tokens), originalTokens };
 }
 
 function layerPart({ item, text, tokens, folded }: Layer, corrected: (tokens: number) => number): ContextPart {
@@ -51,7 +55,9 @@ function layerPart({ item, text, tokens, folded }: Layer, corrected: (tokens: nu
       ? `stands for messages #${fromSeq} to #${toSeq} until they are summarised`
       : `covers messages #${fromSeq} to #${toSeq}, level ${level}`;
   const key = `${item.kind}:${item.id}`;
-  return { key, source: 'stack', reason, tokens: corrected(tokens), text, included: !folded, truncated: folded };
+  const cost = corrected(tokens);
+  const part = { key, source: 'stack', reason, text, included: !folded, truncated: folded, ...UNRANKED };
+  return { ...part, tokens: cost, originalTokens: cost };
 }
 
 /** The messages as text, for people to read. */

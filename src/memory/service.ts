@@ -121,7 +121,11 @@ export function createMemories(services: MemoryServices): Memories {
       alter(id, {
         by,
         kind: step === 'promote' ? 'promoted' : step === 'reject' ? 'rejected' : 'edited',
-        change: (memory) => ({ state: stateAfter(memory, step) }),
+        // What was replaced ended with its replacement: taken up again, it holds as before.
+        change: (memory) => ({
+          state: stateAfter(memory, step),
+          ...(step === 'restore' ? { validUntil: null, supersededBy: null } : {}),
+        }),
         detail: { transition: step },
       }),
     planForget: (target, by) => planFor(services, target, by),
@@ -210,11 +214,21 @@ async function alterMemory(services: MemoryServices, id: string, alteration: Alt
   return findReadable(services, id, by.reader);
 }
 
+const POSSIBLE: Readonly<Record<Transition, string>> = {
+  promote: 'a candidate can be approved',
+  demote: 'an active memory can be taken out of use',
+  supersede: 'a candidate or an active memory can be replaced',
+  reject: 'what is not rejected yet can be rejected',
+  restore: 'a replaced memory can be taken up again',
+};
+
 /** Throws `USAGE` for a step that the table does not know. */
 function stateAfter({ id, state }: Memory, step: Transition): MemoryState {
   const next = transition(state, step);
   if (next === null)
-    throw new StrataError('USAGE', { problem: `The memory ${id} is ${state}; that cannot be changed so.` });
+    throw new StrataError('USAGE', {
+      problem: `The memory ${id} is ${state}. Only ${POSSIBLE[step]}.`,
+    });
   return next;
 }
 

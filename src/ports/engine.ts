@@ -128,6 +128,12 @@ export interface ContextPart {
   readonly text: string;
   readonly included: boolean;
   readonly truncated: boolean;
+  /** Before anything was cut of it. */
+  readonly originalTokens: number;
+  /** Of a system section, 0..100; null for other parts. */
+  readonly priority: number | null;
+  /** Cut last of all. */
+  readonly protected: boolean;
 }
 
 export interface BootstrapResult {

@@ -120,7 +120,10 @@ export interface MemoryList {
 }
 
 export type MemoryChange = Partial<
-  Pick<Memory, 'text' | 'fingerprint' | 'kind' | 'importance' | 'pinned' | 'state' | 'trust' | 'validUntil'>
+  Pick<
+    Memory,
+    'text' | 'fingerprint' | 'kind' | 'importance' | 'pinned' | 'state' | 'trust' | 'validUntil' | 'supersededBy'
+  >
 >;
 
 export interface MemoryEvent {

@@ -623,6 +623,20 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect(await kit.condense(held, kit.summary(1, 4, { level: 1 }), [good.id, gap.id])).toBe('stale');
       });
 
+      it.each(['edit', 'redact'] as const)('condenses nothing that is outdated: %s', async (change) => {
+        const { id } = await kit.fill(4);
+        await kit.say('before', {}, { externalId: 'outdated' });
+        await kit.fill(3);
+        const held = await kit.claim('maintenance', id);
+        const parts = [kit.summary(1, 6), kit.summary(7, 8)];
+        for (const part of parts) expect(await kit.compact(held, part)).toBe('committed');
+        const edited = { externalId: 'outdated', parts: textParts('after'), tokens: 2, now: NOW };
+        if (change === 'edit') expect(await store.transcript.edit(id, edited)).toBe(true);
+        else await store.transcript.redact(id, { externalIds: ['outdated'], now: NOW });
+        const ids = parts.map((part) => part.id);
+        expect(await kit.condense(held, kit.summary(1, 8, { level: 1 }), ids)).toBe('stale');
+      });
+
       it('extracts an idle tail once', async () => {
         const { id } = await kit.fill(4);
         const held = await kit.claim('maintenance', id);

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { createBreaker } from '../../src/compaction/breaker.ts';
+import { bookCalls, spentOn } from '../../src/compaction/spend.ts';
 import { ModelError } from '../../src/domain/errors.ts';
-import type { Channel, ModelProvider, Post } from '../../src/index.ts';
+import type { Channel, MemoryId, ModelProvider, Post } from '../../src/index.ts';
 import { cells, field, openWorld } from './commands.world.ts';
 import { scriptedModel } from './compaction.world.ts';
 
@@ -79,4 +81,39 @@ test('a search of the transcript counts what matches, and marks what stands besi
   expect(found.text).toMatch(new RegExp(`^${matching.length} messages? match(?:es)? "xylophone"\\.`));
   expect(rows.length).toBeGreaterThan(matching.length);
   expect(rows.filter(([seq]) => seq?.startsWith('… #') === false)).toEqual(matching);
+});
+
+test('a memory is taken out of use, and a replaced one is taken up again', async () => {
+  await using world = await openWorld();
+  await world.say('My name is Ada.');
+  for (const city of ['Riga', 'Tartu']) await world.type(`/memory remember I live in ${city}.`);
+  const listed = cells(await world.type('/memory list'));
+  const idOf = (city: string) => (listed.find((row) => row[2]?.includes(city))?.[0] ?? '') as MemoryId;
+  const replaced = { state: 'superseded', supersededBy: idOf('Tartu'), validUntil: Date.now() } as const;
+  const event = { kind: 'superseded', at: Date.now(), actor: 'model', detail: null } as const;
+  await world.bot.services.store.memories.change(idOf('Riga'), replaced, event);
+  expect(field(await world.type(`/memory show ${idOf('Riga')}`), 'Replaced by')).toBe(idOf('Tartu'));
+  const restored = await world.type(`/memory restore ${idOf('Riga')}`);
+  expect([restored.title, field(restored, 'State')]).toEqual(['Taken up again', 'active']);
+  const shown = await world.type(`/memory show ${idOf('Riga')}`);
+  expect(field(shown, 'Replaced by')).toBe('');
+  expect(field(shown, 'Valid')).not.toContain('until');
+  expect(field(await world.type(`/memory demote ${idOf('Tartu')}`), 'State')).toBe('candidate');
+  expect((await world.type(`/memory demote ${idOf('Tartu')}`)).text).toMatch(/is candidate\. Only an active memory/);
+  expect(field(await world.type(`/memory approve ${idOf('Tartu')}`), 'State')).toBe('active');
+});
+
+// Shows: R14
+test('status shows paused models and what the hour has cost', async () => {
+  await using world = await openWorld();
+  await world.say('Hello.');
+  const { services } = world.bot;
+  await createBreaker(services).failed('test:model', { auth: true, message: 'no key' });
+  const conversation = await services.store.conversations.find(world.place);
+  if (conversation === null) throw new Error('Nothing was said.');
+  const { calls, limit } = await spentOn(services, conversation);
+  await bookCalls(services, conversation, 7);
+  const status = await world.type('/status');
+  expect(field(status, 'Paused')).toMatch(/^test:model is not asked for summaries until .*: no key$/);
+  expect(field(status, 'Cost')).toContain(`${calls + 7} of at most ${limit} calls for summaries in this hour`);
 });

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { spentOn } from '../../src/compaction/spend.ts';
+import { bookCalls, refuseOverspending, spentOn } from '../../src/compaction/spend.ts';
 import { estimateParts } from '../../src/context/tokens.ts';
 import type { Part } from '../../src/index.ts';
 import { createWorld, expectCovered, filler, type World } from './compaction.world.ts';
@@ -31,6 +31,21 @@ async function editAndRun(world: World, times: number): Promise<number> {
 const spent = async (world: World) => await spentOn(world.services, await world.conversation());
 
 describe('what a conversation may cost', () => {
+  it('is refused with the very call that would be one too many', async () => {
+    await using world = await createWorld();
+    await world.exchange('Hello.', 'Hi.');
+    const whose = await world.conversation();
+    await bookCalls(world.services, whose, 1);
+    const { limit } = await spent(world);
+    await bookCalls(world.services, whose, limit - 2);
+    expect(await refuseOverspending(world.services, whose)).toBeUndefined();
+    await bookCalls(world.services, whose, 1);
+    await expect(refuseOverspending(world.services, whose)).rejects.toMatchObject({
+      code: 'SPEND_CAPPED',
+      data: { calls: limit, limit },
+    });
+  });
+
   // Shows: R14
   it('ends what goes round in circles, says so, and goes on when the hour is over', async () => {
     await using world = await createWorld();

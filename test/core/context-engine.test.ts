@@ -122,7 +122,7 @@ describe('the stacked engine in need', () => {
     expectWhole(snapshot);
   });
 
-  // Shows: A13, T26
+  // Shows: A13, A15, T26
   it('changes nothing that is stored when relief is enough', async () => {
     await using place = await open();
     const story = talk(12, { tools: true });

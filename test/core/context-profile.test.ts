@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
 import { createProfiles, type ProfilesOptions } from '../../src/context/profile.ts';
+import { fitSections } from '../../src/context/sections.ts';
 import { StrataError } from '../../src/domain/errors.ts';
 import { parseKey } from '../../src/domain/key.ts';
 import type { ModelProvider, ToolSpec } from '../../src/ports/model.ts';
@@ -114,13 +115,32 @@ describe('a profile', () => {
     expect((await opened.profiles.of(place)).modelId).toBe('openai:gpt-4.1-mini');
   });
 
-  // Shows: A5
   it('protects persona and policy, and says of each section where it comes from', async () => {
     await using opened = await open({ persona: 'You are Iris.', policy: 'Never guess.' });
     const { sections } = await opened.profiles.of(place);
     expect(sections.map(({ key: name }) => name)).toEqual(['persona', 'policy', 'guidance', 'place']);
     expect(sections.filter((one) => one.protected).map(({ text }) => text)).toEqual(['You are Iris.', 'Never guess.']);
     expect(sections.every(({ source, reason }) => source !== '' && reason !== '')).toBe(true);
+  });
+
+  // Shows: A5
+  it('cuts what people asked for after everything that the bot brings along', async () => {
+    const asked = section({
+      key: 'instructions',
+      text: 'Answer in rhymes. '.repeat(40),
+      priority: 95,
+      protected: true,
+    });
+    await using opened = await open({ persona: 'I am Ada.', policy: 'Be kind.' }, { instructions: async () => asked });
+    const { sections } = await opened.profiles.of(place);
+    const whole = (budget: number) => fitSections(sections, budget).filter(({ truncated }) => !truncated);
+    const keys = (budget: number) => whole(budget).map(({ section: { key } }) => key);
+    const all = keys(Number.MAX_SAFE_INTEGER);
+    expect(all).toEqual(['persona', 'policy', 'instructions', 'guidance', 'place']);
+    const cost = (key: string) => fitSections(sections, 1e9).find(({ section: one }) => one.key === key)?.tokens ?? 0;
+    const written = cost('persona') + cost('policy') + cost('instructions');
+    expect(keys(written)).toEqual(['persona', 'policy', 'instructions']);
+    expect(keys(written - 1)).not.toContain('guidance');
   });
 
   it('puts standing instructions after what the operator wrote, and keeps the object while they stay', async () => {

@@ -9,6 +9,15 @@ const long = (word: string) => `${word} `.repeat(400).trim();
 
 describe('a shortened text', () => {
   // Shows: A3
+  it('keeps 70 % of its limit as head and 20 % as tail', () => {
+    const limit = 2000;
+    const [head = '', tail = ''] = shorten(long('word').repeat(20), limit).split(
+      /\n\[\.\.\. \d+ characters left out \.\.\.\]\n/,
+    );
+    expect(estimateText(head) / limit).toBeCloseTo(0.7, 1);
+    expect(estimateText(tail) / limit).toBeCloseTo(0.2, 1);
+  });
+
   it('keeps head and tail around a marker that says how much is missing', () => {
     const text = `begin ${long('middle')} end`;
     const short = shorten(text, 100);

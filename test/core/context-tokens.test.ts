@@ -34,11 +34,23 @@ const counted: readonly (readonly [string, number, number])[] = [
 ];
 
 describe('the estimate of a text', () => {
+  // Shows: Q11
   it.each(counted)('%s', (text, tokens, tolerance) => {
     expect(Math.abs(estimateText(text) - tokens) / tokens).toBeLessThan(tolerance);
   });
 
   // Shows: P25
+  it('goes by the class of a character, not by its bytes', () => {
+    const bytes = (text: string) => Buffer.byteLength(text);
+    const cost = (character: string) => estimateText(character.repeat(1000));
+    expect(bytes('щ')).not.toBe(bytes('ท'));
+    expect(cost('щ')).toBe(cost('ท'));
+    expect(bytes('щ')).toBe(bytes('é'));
+    expect(cost('щ')).not.toBe(cost('é'));
+    expect(bytes('a')).toBe(bytes('7'));
+    expect(cost('7')).toBeGreaterThan(2 * cost('a'));
+  });
+
   it('is nothing for an empty text and grows with every part', () => {
     expect(estimateText('')).toBe(0);
     fc.assert(
@@ -82,6 +94,7 @@ describe('the estimate of parts', () => {
   });
 
   // Shows: T7
+  // Shows: P26
   it('grows with text, call inputs and results', () => {
     const base = estimateParts([{ kind: 'text', text: 'a' }]);
     expect(estimateParts([{ kind: 'text', text: 'a longer one' }])).toBeGreaterThan(base);
@@ -149,7 +162,7 @@ describe('what is learned from the provider', () => {
     expect(learn(settled, report())?.ratio).toBeCloseTo(1.14);
   });
 
-  // Shows: Q11, S6, T9
+  // Shows: S6, T9
   it('is near the truth within three replies, and stays there', () => {
     fc.assert(
       fc.property(

@@ -158,6 +158,7 @@ describe('summary_open', () => {
     expect(seen).toEqual(Array.from({ length: 30 }, (_, index) => 21 + index));
   });
 
+  // Shows: Q20
   it('refuses a summary of another conversation, and says when there is none', async () => {
     await summarise();
     await world.say('hi', { key: general });

@@ -174,6 +174,7 @@ describe('long results', () => {
     expect(result.text.startsWith(long.slice(0, Number(from)))).toBe(true);
   });
 
+  // Shows: Q10
   it('say so when the store does not take them', async () => {
     await using world = await openWorld();
     const blobs = { ...world.store.blobs, put: () => Promise.reject(new Error('the disk is full')) };

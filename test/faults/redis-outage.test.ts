@@ -240,7 +240,7 @@ describe('replies and summaries of a gateway and a worker', () => {
 describe('a kick', () => {
   if (redis.kind === 'missing') return it.skip(`skipped: ${redis.reason}`);
 
-  // Shows: W8
+  // Shows: W8, W12
   it('costs nothing and is kept, whatever Redis does', async () => {
     await using server = await startRedis(redis);
     await server.kill();

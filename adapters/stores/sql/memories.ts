@@ -76,6 +76,7 @@ function merge(row: MemoryRow, change: MemoryChange, now: number): MemoryRow {
     state: change.state ?? row.state,
     trust: change.trust ?? row.trust,
     valid_until: change.validUntil === undefined ? row.valid_until : change.validUntil,
+    superseded_by: change.supersededBy === undefined ? row.superseded_by : change.supersededBy,
     // An event alone, such as a copy that was taken, makes nothing younger.
     updated_at: Object.keys(change).length === 0 ? row.updated_at : now,
   };

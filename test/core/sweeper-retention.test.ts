@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { createSweeper } from '../../src/compaction/sweeper.ts';
+import type { BlobId } from '../../src/index.ts';
+import { talk } from '../fixtures/context.ts';
+import { createPlace } from '../fixtures/place.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+
+it.each([
+  [0, [29], [31]],
+  [7, [6], [8, 29]],
+  [90, [29], [31]],
+])('with %i days of retention, tool results live no longer than that, nor than a month', async (days, kept, gone) => {
+  const now = Date.now();
+  await using place = await createPlace({ clock: { now: () => now, sleep: async () => undefined } });
+  const { conversation } = await place.tell(talk(1));
+  const { blobs } = place.services.store;
+  const idOf = (age: number) => `b${age}` as BlobId;
+  for (const age of [...kept, ...gone]) {
+    await blobs.put({ id: idOf(age), conversationId: conversation.id, text: 'a result', now: now - age * DAY_MS });
+  }
+  const sweeper = createSweeper({
+    services: place.services,
+    maintain: async () => undefined,
+    retentionDays: () => days,
+  });
+  await sweeper.expire();
+  const range = { conversationId: conversation.id, from: 0, length: 8 };
+  for (const age of kept) expect(await blobs.read(idOf(age), range)).not.toBeNull();
+  for (const age of gone) expect(await blobs.read(idOf(age), range)).toBeNull();
+  await sweeper.stop({ deadlineMs: 100 });
+});

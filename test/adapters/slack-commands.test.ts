@@ -103,7 +103,7 @@ describe('slash commands', () => {
     expect(all).toHaveLength(1 + commandSpecs.length);
     expect(asked).toEqual(['reset']);
     // One needs words, and says so.
-    expect(JSON.stringify(slack.answers)).toContain('/transcript');
+    expect(JSON.stringify(slack.answers)).toContain('/strata transcript');
     const names = commandSpecs.map(({ name }) => name).filter((name) => name !== 'transcript');
     expect(new Set([...reached, ...asked])).toEqual(new Set(names));
     slack.slash('search green tea', { command: '/strata-memory' });

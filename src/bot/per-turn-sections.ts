@@ -1,7 +1,8 @@
 import type { Reading } from '../conversation/reply-parts.ts';
 import { repliedToSection } from '../memory/focus.ts';
-import { recallFor } from '../memory/recall.ts';
+import { recallFor, waitingMessages } from '../memory/recall.ts';
 import type { VolatileSection } from '../ports/engine.ts';
+import { passagesFor } from '../search/recall-passages.ts';
 import type { Services } from '../services.ts';
 
 /** What stands beside the newest message only: recalled memories, what it replies to, the clock. Never cached. */
@@ -10,7 +11,9 @@ export async function volatileFor(
   reading: Omit<Reading, 'profile'>,
 ): Promise<readonly VolatileSection[]> {
   const agent = services.agents.agentFor(reading.snapshot.conversation.key);
-  const [recalled, repliedTo] = await Promise.all([
+  const waiting = waitingMessages(reading);
+  const [passages, recalled, repliedTo] = await Promise.all([
+    passagesFor(services, { agent, snapshot: reading.snapshot, waiting }),
     recallFor(services, { ...reading, agent }),
     repliedToSection(services, reading),
   ]);
@@ -23,5 +26,5 @@ export async function volatileFor(
     reason: 'what time it is',
     memoryIds: [],
   };
-  return [recalled, repliedTo, clock].filter((section) => section !== null);
+  return [passages, recalled, repliedTo, clock].filter((section) => section !== null);
 }

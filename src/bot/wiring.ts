@@ -4,6 +4,7 @@ import { type Compactors, createCompactors } from '../compaction/compactors.ts';
 import { createMaintenance } from '../compaction/maintenance.ts';
 import { createSweeper, type Sweeper } from '../compaction/sweeper.ts';
 import { inspectContext } from '../context/inspection.ts';
+import { previewContext, withQuestion } from '../context/preview.ts';
 import { createProfiles, type Profiles } from '../context/profile.ts';
 import { type Actors, createActors } from '../conversation/actors.ts';
 import { createOutbox, type Outbox } from '../conversation/outbox.ts';
@@ -19,7 +20,7 @@ import type { MaintainRequest, MaintainResult } from '../ports/engine.ts';
 import { createEvents } from '../ports/events.ts';
 import type { Log } from '../ports/log.ts';
 import type { QueueHandler } from '../ports/queue.ts';
-import type { Conversation } from '../ports/store.ts';
+import type { ContextSnapshot, Conversation } from '../ports/store.ts';
 import { createPromptLibrary } from '../prompts/library.ts';
 import type { Channels, Services, TextLog } from '../services.ts';
 import { createBuiltinTools } from '../tools/builtin.ts';
@@ -178,14 +179,19 @@ function createCommandParts(
     ...services,
     memories,
     async inspect(conversation) {
-      const snapshot = await services.store.transcript.context(conversation.id, { maxEntries: TAIL_ENTRIES });
-      if (snapshot === null) throw new StrataError('CONVERSATION_UNKNOWN', { key: conversation.key });
+      const snapshot = await readView(services, conversation);
       const profile = await profiles.of(snapshot.conversation);
       const newest = newestMessage(snapshot);
       // Where nobody is answered, nothing stands beside the newest message.
       const listens = services.agents.agentFor(conversation.key).mode === 'observe';
       const volatile = newest === null || listens ? [] : await volatileFor(services, { snapshot, newest });
       return inspectContext(services, { profile, snapshot, volatile });
+    },
+    async preview(conversation, text) {
+      const now = services.clock.now();
+      const asked = withQuestion(await readView(services, conversation), text, { now });
+      const profile = await profiles.of(conversation);
+      return await previewContext(services, { ...asked, profile, volatile: await volatileFor(services, asked), now });
     },
     compact: (conversation: Conversation, instruction) => {
       const signal = AbortSignal.timeout(COMPACT_LIMIT_MS);
@@ -200,6 +206,12 @@ function createCommandParts(
     dataLocation: parts.dataLocation ?? 'the store of this bot',
     configTrouble: parts.configTrouble ?? (() => null),
   };
+}
+
+async function readView({ store }: Services, { id, key }: Conversation): Promise<ContextSnapshot> {
+  const snapshot = await store.transcript.context(id, { maxEntries: TAIL_ENTRIES });
+  if (snapshot === null) throw new StrataError('CONVERSATION_UNKNOWN', { key });
+  return snapshot;
 }
 
 /** A person waits for the answer of `/compact`; what takes longer goes on in the background. */

@@ -8,11 +8,14 @@ import { pagesOf } from '../util/conversation-pages.ts';
 import { formatFields, formatTable } from '../util/table.ts';
 import { cleanText, formatNumber, formatTime } from '../util/text.ts';
 import { type App, type Cli, globalsOf, withApp, writeJson } from './cli.ts';
+import { askAll, asksAnything, refuseQuestions } from './context-ask.ts';
 import { addConversation, findConversation } from './options.ts';
 
 interface Options {
   readonly conversation?: ConversationKey;
   readonly detail?: string;
+  readonly ask?: string;
+  readonly askFile?: string;
   readonly json?: boolean;
 }
 
@@ -22,12 +25,19 @@ export function addContext(program: Command, cli: Cli): void {
     .description('Show what the model sees of a conversation, part by part; without --conversation list all of them.');
   addConversation(command, false)
     .option('--detail <key>', 'print the text of one part')
-    .option('--json', 'one JSON object; for the list one a line')
+    .option('--ask <text>', 'show what the model would see if this were said now; stores nothing')
+    .option('--ask-file <file>', 'the same for each line of a file; - reads standard input')
+    .option('--json', 'one JSON object; for the list and for questions one a line')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options, own: Command) => {
       await withApp(cli, globalsOf(own), async (app) => {
-        if (options.conversation === undefined) return await listAll(cli, app, options.json ?? false);
-        const report = await app.parts.inspect(await findConversation(app, options.conversation));
+        if (options.conversation === undefined) {
+          refuseQuestions(options);
+          return await listAll(cli, app, options.json ?? false);
+        }
+        const conversation = await findConversation(app, options.conversation);
+        if (asksAnything(options)) return await askAll(cli, app, { ...options, conversation });
+        const report = await app.parts.inspect(conversation);
         if (options.detail !== undefined) return printDetail(cli, report, options.detail);
         if (options.json) writeJson(cli, toJson(report));
         else printReport(cli, report);
@@ -40,7 +50,8 @@ Examples:
   $ strata context
   $ strata context --conversation terminal:local:main
   $ strata context --conversation terminal:local:main --json
-  $ strata context --conversation terminal:local:main --detail tail`;
+  $ strata context --conversation terminal:local:main --detail tail
+  $ strata context --conversation terminal:local:main --ask 'When did I adopt the dog?'`;
 
 async function listAll(cli: Cli, app: App, json: boolean): Promise<void> {
   const all: Conversation[] = [];

@@ -1,4 +1,5 @@
 import type { ContextReport } from '../context/inspection.ts';
+import type { ContextPreview } from '../context/preview.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { Memories } from '../memory/service.ts';
 import type { MessageAt } from '../ports/channel.ts';
@@ -11,6 +12,8 @@ export interface CommandServices extends Services {
   readonly memories: Memories;
   /** What the next turn would be given, and what it costs. Changes nothing. Throws what opening the model throws. */
   inspect(conversation: Conversation): Promise<ContextReport>;
+  /** What the model would see if the text were said now. Stores nothing. Throws what opening the model throws. */
+  preview(conversation: Conversation, text: string): Promise<ContextPreview>;
   /** Asks the maintenance job to look now. The instruction is data for its prompt. */
   compact(conversation: Conversation, instruction: string | null): Promise<MaintainResult>;
   /** Has what was said since the last look read for memories now. */

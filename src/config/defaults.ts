@@ -29,6 +29,9 @@ export const agentDefaults: Omit<AgentSettings, 'id' | 'default' | 'routes'> = {
     recall_limit: 8,
     share_public: false,
   },
+  recall: {
+    tokens: 'auto',
+  },
 };
 
 /** The lowest layer of everything that is not an agent's. */
@@ -40,9 +43,10 @@ export const generalDefaults: Pick<Config, 'storage' | 'queue' | 'log' | 'operat
   privacy: { retention_days: 0 },
 };
 
-export type AgentOverrides = Partial<Omit<AgentSettings, 'compaction' | 'memory'>> & {
+export type AgentOverrides = Partial<Omit<AgentSettings, 'compaction' | 'memory' | 'recall'>> & {
   readonly compaction?: Partial<AgentSettings['compaction']>;
   readonly memory?: Partial<AgentSettings['memory']>;
+  readonly recall?: Partial<AgentSettings['recall']>;
 };
 
 /** A whole agent from a few values: the defaults fill the rest. Throws when a value is out of range. */
@@ -55,5 +59,6 @@ export function defaultAgent(overrides: AgentOverrides = {}): AgentSettings {
     ...overrides,
     compaction: { ...agentDefaults.compaction, ...overrides.compaction },
     memory: { ...agentDefaults.memory, ...overrides.memory },
+    recall: { ...agentDefaults.recall, ...overrides.recall },
   });
 }

@@ -33,6 +33,14 @@ const memory = z.strictObject({
   share_public: z.boolean().describe("Public channels of one workspace read each other's public memories"),
 });
 
+const recall = z.strictObject({
+  tokens: z
+    .union([z.int().min(0), z.literal('auto')], { error: 'expected a whole number, or "auto"' })
+    .describe(
+      'Most tokens of memories and earlier messages beside a new message; "auto" is 10 % of the window, at most 2000; 0 switches both off',
+    ),
+});
+
 /** Who is answered: everyone who addresses the bot (`mention`), everyone (`active`), nobody (`observe`). Always in a DM. */
 const mode = z.enum(['mention', 'active', 'observe']);
 
@@ -78,6 +86,7 @@ export const agentSchema = z.strictObject({
   ...agentFields,
   compaction,
   memory,
+  recall,
   routes: z.array(route),
 });
 export type AgentSettings = z.infer<typeof agentSchema>;
@@ -147,7 +156,12 @@ export type Config = z.infer<typeof configSchema>;
 
 /** A layer of an agent as a file may hold it. No defaults in here: they would hide the layers below. */
 const agentLayer = z
-  .strictObject({ ...agentFields, compaction: compaction.partial(), memory: memory.partial() })
+  .strictObject({
+    ...agentFields,
+    compaction: compaction.partial(),
+    memory: memory.partial(),
+    recall: recall.partial(),
+  })
   .partial();
 
 const agentEntry = agentLayer.extend({ id, default: isDefault.optional(), routes: z.array(route).optional() });

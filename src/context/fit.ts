@@ -5,6 +5,7 @@ import { partsOf } from './breakdown.ts';
 import { correctionFor } from './calibration.ts';
 import type { FixedPrefixBuilder } from './fixed-prefix.ts';
 import { measure, regionTotal } from './meter.ts';
+import { fitPassages, isPassages } from './passages.ts';
 import { ladder, NO_SQUEEZE, RELIEF, type Rung, type Squeeze } from './reduce.ts';
 import { buildView, type Fitted, type ViewRequest } from './view.ts';
 
@@ -50,7 +51,29 @@ function withShorterAsk(
 function evaluate(frames: FixedPrefixBuilder, request: ViewRequest, squeeze: Squeeze): Fitted {
   const view = buildView(frames, request, squeeze);
   const correction = correctionOf(request.snapshot, request.profile.modelId);
-  return { request, view, correction, measurement: measure(view.regions, request.profile, correction) };
+  return { request, view, correction, squeeze, measurement: measure(view.regions, request.profile, correction) };
+}
+
+/** The request whose room is made first: passages only take what is left then. */
+export function withoutPassages<Request extends Pick<ViewRequest, 'volatile'>>(request: Request): Request {
+  return { ...request, volatile: request.volatile.filter((section) => !isPassages(section)) };
+}
+
+/** Puts earlier messages into the room that a view has left below the emergency threshold. */
+export function addPassages(
+  frames: FixedPrefixBuilder,
+  fitted: Fitted,
+  { volatile }: Pick<ViewRequest, 'volatile'>,
+): Fitted {
+  const section = volatile.find(isPassages);
+  if (section === undefined || !fitted.squeeze.volatile) return fitted;
+  const { request, measurement, correction, squeeze } = fitted;
+  const { profile, snapshot } = request;
+  const freeTokens = (profile.windowTokens * profile.thresholds.emergency - measurement.used) / correction;
+  const firstSeq = snapshot.tail[0]?.seq ?? snapshot.conversation.nextSeq;
+  const shown = fitPassages(section, { profile, others: request.volatile, freeTokens, firstSeq });
+  if (shown === null) return fitted;
+  return evaluate(frames, { ...request, volatile: [shown, ...request.volatile] }, squeeze);
 }
 
 export function correctionOf(snapshot: ContextSnapshot, modelId: string): number {

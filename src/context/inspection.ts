@@ -3,7 +3,7 @@ import type { ContextSnapshot } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { partsOf } from './breakdown.ts';
 import { lastReported } from './calibration.ts';
-import { relieve } from './fit.ts';
+import { addPassages, relieve, withoutPassages } from './fit.ts';
 import { createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
 import { grownBy } from './meter.ts';
 import { slide } from './sliding.ts';
@@ -75,8 +75,9 @@ export function inspectContext(
  * sliding window leaves out what does not fit, and nothing else ever happens to it.
  */
 function look(frames: FixedPrefixBuilder, request: ViewRequest, engine: string): Fitted {
-  if (engine === 'sliding') return slide(frames, request, request.profile.windowTokens);
-  const relieved = relieve(frames, request);
+  const bare = withoutPassages(request);
+  if (engine === 'sliding') return addPassages(frames, slide(frames, bare, request.profile.windowTokens), request);
+  const relieved = addPassages(frames, relieve(frames, bare), request);
   const unseen = Math.ceil(request.snapshot.omitted.tokens * relieved.correction);
   return { ...relieved, measurement: grownBy(relieved.measurement, unseen, request.profile) };
 }

@@ -41,7 +41,8 @@ function complete(
   const { fixed, stack, tail, volatile, reserve } = parts;
   const used = input + reserve;
   const ratio = used / profile.windowTokens;
-  const tier = tierOf(ratio, profile.thresholds);
+  // What stands there for one message only is gone with the next: no compaction can make it less.
+  const tier = tierOf((used - volatile) / profile.windowTokens, profile.thresholds);
   return { fixed, stack, tail, volatile, reserve, used, window: profile.windowTokens, ratio, tier, estimated };
 }
 

@@ -5,6 +5,7 @@ import type { ChatModel, ToolSpec } from '../ports/model.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { PromptName, PromptVariables } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
+import { MAX_RECALL_TOKENS, RECALL_SHARE } from './passages.ts';
 import { estimateBlock, estimateTools } from './tokens.ts';
 
 /** Window of a model that does not tell its own, where the configuration does not either. */
@@ -116,9 +117,16 @@ function profileOf(
     windowTokens,
     reserveTokens: Math.min(agent.max_output_tokens, Math.floor(windowTokens * MAX_RESERVE)),
     thresholds: { background, aggressive, emergency: agent.compaction.emergency_threshold },
+    recallTokens: recallTokensOf(agent, windowTokens),
     stackShare: agent.compaction.stack_share,
     ...parts,
   };
+}
+
+function recallTokensOf({ recall }: AgentSettings, windowTokens: number): number {
+  return recall.tokens === 'auto'
+    ? Math.min(MAX_RECALL_TOKENS, Math.floor(windowTokens * RECALL_SHARE))
+    : recall.tokens;
 }
 
 function sectionsOf(services: Services, agent: AgentSettings, place: Place): readonly SystemSection[] {

@@ -1,6 +1,6 @@
 import type { ContextEngine } from '../ports/engine.ts';
 import type { Services } from '../services.ts';
-import { correctionOf, press, relieve, toAssembly } from './fit.ts';
+import { addPassages, correctionOf, press, relieve, toAssembly, withoutPassages } from './fit.ts';
 import { createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
 import { type CutPoint, cutPoints } from './order.ts';
 import { createShrinks } from './shrink.ts';
@@ -24,10 +24,11 @@ export function createSlidingEngine({ services }: { readonly services: Services 
     async assemble(request) {
       const turn = { conversationId: request.snapshot.conversation.id, readUpto: request.readUpto };
       const limitTokens = request.profile.windowTokens * shrinks.factor(turn);
-      return toAssembly(slide(frames, request, limitTokens), request.snapshot);
+      const fitted = slide(frames, withoutPassages(request), limitTokens);
+      return toAssembly(addPassages(frames, fitted, request), request.snapshot);
     },
     afterTurn({ profile, snapshot, measurement, addedTokens }) {
-      const used = measurement.used + addedTokens * correctionOf(snapshot, profile.modelId);
+      const used = measurement.used - measurement.volatile + addedTokens * correctionOf(snapshot, profile.modelId);
       return { tier: tierOf(used / profile.windowTokens, profile.thresholds), due: false };
     },
     async compact(request) {

@@ -9,10 +9,11 @@ import type {
   MaintainResult,
 } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
+import type { Summary } from '../ports/summary-store.ts';
 import type { Services } from '../services.ts';
 import { spokenTokens } from './cached-head.ts';
 import { isDue } from './due.ts';
-import { correctionOf, press, relieve, toAssembly } from './fit.ts';
+import { addPassages, correctionOf, press, relieve, toAssembly, withoutPassages } from './fit.ts';
 import { createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
 import { planEmergency } from './plan.ts';
 import { createShrinks, type Shrinks } from './shrink.ts';
@@ -31,7 +32,12 @@ const TAIL_ENTRIES = 4000;
 
 /** Raw messages, summaries of them, summaries of summaries: the default engine. */
 export function createStackedEngine({ services, maintenance }: StackedEngineOptions): ContextEngine {
-  const gate: Gate = { services, frames: createFixedPrefixBuilder(services), shrinks: createShrinks() };
+  const gate: Gate = {
+    services,
+    frames: createFixedPrefixBuilder(services),
+    shrinks: createShrinks(),
+    openGap: (request, reason) => openGap(services, request, reason),
+  };
   const seen = new Map<number, number>();
   return {
     info: { id: 'stacked', name: 'Stacked summaries', version: '1', ownsCompaction: true },
@@ -46,9 +52,9 @@ export function createStackedEngine({ services, maintenance }: StackedEngineOpti
       if (ingested) seen.set(id, ingest.seq);
       return { ingested, due: ingested && judge(gate.frames, ingest) };
     },
-    assemble: async (request) => toAssembly(await makeRoom(gate, request)),
+    assemble: async (request) => toAssembly(await assembled(gate, request)),
     afterTurn({ profile, snapshot, measurement, addedTokens }) {
-      const used = measurement.used + addedTokens * correctionOf(snapshot, profile.modelId);
+      const used = measurement.used - measurement.volatile + addedTokens * correctionOf(snapshot, profile.modelId);
       const tier = tierOf(used / profile.windowTokens, profile.thresholds);
       return { tier, due: isDue(profile, snapshot, tier) };
     },
@@ -61,9 +67,27 @@ export function createStackedEngine({ services, maintenance }: StackedEngineOpti
 }
 
 interface Gate {
-  readonly services: Services;
+  readonly services: Pick<Services, 'store'>;
   readonly frames: FixedPrefixBuilder;
   readonly shrinks: Shrinks;
+  /** The oldest half of the tail leaves. Returns the view as it is then; null when nothing may leave. */
+  openGap(request: GapRequest, reason: 'emergency' | 'overflow'): Promise<ContextSnapshot | null>;
+}
+
+/** What `assemble` would make of the request. Stores nothing: gaps exist in the answer only. */
+export async function previewStacked(services: Services, request: AssembleRequest): Promise<Fitted> {
+  const gate: Gate = {
+    services,
+    frames: createFixedPrefixBuilder(services),
+    shrinks: createShrinks(),
+    openGap: async (gap) => imaginedGap(gap),
+  };
+  return await assembled(gate, request);
+}
+
+/** The room is made without passages: they only take what is left then. */
+async function assembled(gate: Gate, request: AssembleRequest): Promise<Fitted> {
+  return addPassages(gate.frames, await makeRoom(gate, withoutPassages(request)), request);
 }
 
 /** The whole view of a conversation between two turns. */
@@ -81,12 +105,12 @@ async function makeRoom(gate: Gate, request: AssembleRequest): Promise<Fitted> {
   const { windowTokens, thresholds } = request.profile;
   const turn = { conversationId: request.snapshot.conversation.id, readUpto: request.readUpto };
   const limitTokens = windowTokens * gate.shrinks.factor(turn);
-  let { work, gaps } = await dropHopeless(gate.services, request, thresholds.emergency * limitTokens);
+  let { work, gaps } = await dropHopeless(gate, request, thresholds.emergency * limitTokens);
   let fitted = relieve(gate.frames, work);
   const unseen = () => work.snapshot.omitted.tokens * fitted.correction;
   const isTooMuch = () => fitted.measurement.used + unseen() >= thresholds.emergency * limitTokens;
   for (; gaps < MAX_GAPS && isTooMuch(); gaps += 1) {
-    const snapshot = await openGap(gate.services, work, 'emergency');
+    const snapshot = await gate.openGap(work, 'emergency');
     if (snapshot === null) break;
     work = { ...work, snapshot };
     fitted = relieve(gate.frames, work);
@@ -102,12 +126,12 @@ async function makeRoom(gate: Gate, request: AssembleRequest): Promise<Fitted> {
  * Opens the gaps that the stored counts alone show to be needed: a history of many megabytes is not made into a view,
  * again and again, only to be cut.
  */
-async function dropHopeless(services: Services, request: AssembleRequest, fullTokens: number) {
+async function dropHopeless(gate: Gate, request: AssembleRequest, fullTokens: number) {
   const correction = correctionOf(request.snapshot, request.profile.modelId);
   let work = request;
   let gaps = 0;
   while (gaps < MAX_GAPS && spokenTokens(work.snapshot.tail) * correction >= fullTokens) {
-    const snapshot = await openGap(services, work, 'emergency');
+    const snapshot = await gate.openGap(work, 'emergency');
     if (snapshot === null) break;
     work = { ...work, snapshot };
     gaps += 1;
@@ -144,8 +168,25 @@ async function openGap(
   return await services.store.transcript.context(conversation.id, { maxEntries: TAIL_ENTRIES });
 }
 
+function imaginedGap({ snapshot, readUpto, now }: GapRequest): ContextSnapshot | null {
+  const { conversation, stack, tail, omitted } = snapshot;
+  const cut = planEmergency(tail, { ...conversation, readUpto }, omitted);
+  if (cut === null) return null;
+  const { fromSeq, toSeq } = cut;
+  const gap: Summary = {
+    ...{ id: `gap-${fromSeq}` as SummaryId, conversationId: conversation.id, kind: 'gap', level: 0, fromSeq, toSeq },
+    ...{ text: '', tokens: 0, model: null, promptHash: null, stale: false, supersededBy: null, createdAt: now },
+  };
+  return {
+    conversation: { ...conversation, compactedUpto: toSeq },
+    stack: [...stack, gap],
+    tail: tail.filter(({ seq }) => seq > toSeq),
+    omitted: { entries: 0, tokens: 0 },
+  };
+}
+
 /** Puts the head of the tail in that the snapshot left out: short messages in a large window. */
-async function readOmitted({ store }: Services, snapshot: ContextSnapshot): Promise<ContextSnapshot> {
+async function readOmitted({ store }: Pick<Services, 'store'>, snapshot: ContextSnapshot): Promise<ContextSnapshot> {
   const first = snapshot.tail[0];
   if (first === undefined) return snapshot;
   const { entries: limit } = snapshot.omitted;
@@ -158,7 +199,7 @@ async function compact(gate: Gate, request: CompactRequest): Promise<CompactResu
   const { profile, reason } = request;
   const used = (snapshot: ContextSnapshot) => relieve(gate.frames, restingView(profile, snapshot)).measurement.used;
   const tokensBefore = used(request.snapshot);
-  const snapshot = await openGap(gate.services, request, 'overflow');
+  const snapshot = await gate.openGap(request, 'overflow');
   const tokensAfter = snapshot === null ? tokensBefore : used(snapshot);
   const result = { ok: true, tokensBefore, tokensAfter, snapshot: snapshot ?? request.snapshot };
   if (tokensAfter < tokensBefore) return { ...result, compacted: true, reason: 'the oldest messages left the view' };

@@ -35,6 +35,7 @@ export interface Fitted {
   readonly measurement: Measurement;
   /** What estimates are multiplied by. */
   readonly correction: number;
+  readonly squeeze: Squeeze;
 }
 
 /**

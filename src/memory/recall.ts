@@ -48,7 +48,7 @@ const MAX_BOOST = 0.3;
  */
 export async function recallFor(services: Recalling, request: RecallRequest): Promise<VolatileSection | null> {
   const { agent, snapshot } = request;
-  const limit = request.limit ?? agent.memory.recall_limit;
+  const limit = agent.recall.tokens === 0 ? 0 : (request.limit ?? agent.memory.recall_limit);
   if (limit === 0) return null;
   const reader = readerFor(snapshot.conversation, agent);
   const waiting = waitingMessages(request);
@@ -102,7 +102,7 @@ function sourceOf(agent: AgentSettings): PromptSource {
 }
 
 /** What the turn answers: the messages of people since the last answer, the newest ones of many. */
-function waitingMessages({ snapshot, newest }: RecallRequest): readonly Entry[] {
+export function waitingMessages({ snapshot, newest }: Pick<RecallRequest, 'snapshot' | 'newest'>): readonly Entry[] {
   const { tail, conversation } = snapshot;
   const from = Math.min(conversation.answeredUpto, newest.seq - 1);
   // They stand at the end of a tail that may be long.

@@ -40,6 +40,8 @@ export interface ContextProfile {
   /** Kept free for the answer. */
   readonly reserveTokens: number;
   readonly thresholds: Thresholds;
+  /** Most tokens of memories and earlier messages beside a new message. */
+  readonly recallTokens: number;
   /** Largest share of the window for the stack before it is condensed. */
   readonly stackShare: number;
   readonly sections: readonly SystemSection[];
@@ -78,12 +80,28 @@ export interface VolatileSection {
   readonly memoryIds: readonly MemoryId[];
 }
 
+/**
+ * Earlier messages for the newest message only, best first. `text` is their heading. An engine shows the heading and as
+ * many passages as `recallTokens` and its free room allow, and none that its view holds anyway.
+ */
+export interface PassageSection extends VolatileSection {
+  readonly passages: readonly Passage[];
+}
+
+export interface Passage {
+  readonly seq: number;
+  /** Of the platform; null for what the bot said. */
+  readonly externalId: string | null;
+  /** The whole message under its label. */
+  readonly text: string;
+}
+
 export interface AssembleRequest {
   readonly profile: ContextProfile;
   readonly snapshot: ContextSnapshot;
   /** The newest message that this turn reads; later ones wait for the next turn. */
   readonly readUpto: number;
-  readonly volatile: readonly VolatileSection[];
+  readonly volatile: readonly (VolatileSection | PassageSection)[];
   /** Steps of the running turn so far, not stored yet. */
   readonly steps: readonly ModelMessage[];
   readonly now: number;

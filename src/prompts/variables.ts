@@ -20,6 +20,8 @@ export const promptVariables = {
       z.strictObject({ id: z.string(), kind: z.string(), text: z.string(), about: z.string(), date: z.string() }),
     ),
   }),
+  /** Heading of earlier messages beside the newest message. */
+  passages: z.strictObject({}),
   /** The clock beside the newest message. */
   clock: z.strictObject({ now: z.string() }),
   compactor: z.strictObject({ tools: z.boolean(), strict: z.string(), instruction: z.string() }),

@@ -39,7 +39,7 @@ const BOT_SHARE = 0.25;
 const LENGTH_PENALTY = 0.6;
 
 /**
- * The entries that most likely hold the answer, best first. Full text proposes, then a weighted sum of signs decides:
+ * The entries that most likely hold the answer, best first. Full text proposes, then a weighted sum of features decides:
  * the words themselves, the lines around, who speaks, what the question asks for. No model, and no work that grows
  * with the conversation.
  */
@@ -47,28 +47,70 @@ export async function searchTranscript(
   services: Pick<Services, 'store' | 'search'>,
   query: TranscriptQuery,
 ): Promise<readonly TranscriptHit[]> {
-  const { conversationId } = query;
+  const { conversationId, question } = query;
   const conversation = await services.store.conversations.get(conversationId);
   if (!conversation) return [];
-  const words = readQuestion(query.question).words.join(' ');
-  const proposed = await services.search.entries({ conversationId, text: words, limit: PROPOSED });
-  const seqs = withNeighbours(proposed.map((hit) => hit.seq));
-  const entries = (await services.store.transcript.pick(conversationId, seqs)).filter(isReadable);
-  const ranked = rankEntries(entries, query.question, conversation.nextSeq - 1);
-  const matching = new Set(proposed.map((hit) => hit.seq));
-  const hits = ranked.map((hit) => ({ ...hit, isMatch: matching.has(hit.seq) }));
+  const { hits } = await rankTranscript(services, {
+    conversationId,
+    question,
+    fromSeq: 1,
+    toSeq: conversation.nextSeq - 1,
+  });
   return pack(hits, query);
 }
 
+export interface RankRequest {
+  readonly conversationId: number;
+  readonly question: string;
+  /** Only entries of this range are looked at. */
+  readonly fromSeq: number;
+  readonly toSeq: number;
+}
+
+export interface Ranking {
+  /** Best first. */
+  readonly hits: readonly TranscriptHit[];
+  /** 0..1: how much of what the question asks about occurs, together in one place. Named speakers and dates count. */
+  readonly grounding: number;
+}
+
+/** All candidates of a range in the order of how likely they answer the question. */
+export async function rankTranscript(
+  services: Pick<Services, 'store' | 'search'>,
+  { conversationId, question, fromSeq, toSeq }: RankRequest,
+): Promise<Ranking> {
+  const text = readQuestion(question).words.join(' ');
+  const proposed = await services.search.entries({ conversationId, text, limit: PROPOSED, fromSeq, toSeq });
+  const seqs = withNeighbours(proposed.map((hit) => hit.seq)).filter((seq) => seq >= fromSeq && seq <= toSeq);
+  const entries = (await services.store.transcript.pick(conversationId, seqs)).filter(isReadable);
+  const { hits, grounding } = rankEntries(entries, question, toSeq - fromSeq + 1);
+  const matching = new Set(proposed.map((hit) => hit.seq));
+  return { hits: hits.map((hit) => ({ ...hit, isMatch: matching.has(hit.seq) })), grounding };
+}
+
+interface RankedEntries {
+  readonly hits: readonly RankedEntry[];
+  readonly grounding: number;
+}
+
 /** Pure: the entries by how likely they answer the question. */
-function rankEntries(entries: readonly Entry[], text: string, total: number): readonly RankedEntry[] {
+function rankEntries(entries: readonly Entry[], text: string, total: number): RankedEntries {
   const question = readQuestion(text, namesOf(entries));
   const { lines, evidence } = evidenceFor(entries, question, total);
   const weights = isWithBot(lines) ? WITH_BOT : AMONG_PEOPLE;
-  return evidence
+  const hits = evidence
     .map((signs, index) => toHit(entries[index], scoreOf(signs, weights)))
     .filter((hit) => hit !== null)
     .sort((a, b) => b.score - a.score || a.seq - b.seq);
+  return { hits, grounding: groundingOf(question, lines, evidence) };
+}
+
+/** The share of the terms that occur at all, times the largest share of their rarity that one place holds. */
+function groundingOf(question: Question, lines: readonly Line[], evidence: readonly Evidence[]): number {
+  if (question.date !== null || evidence.some(({ speakerNamed }) => speakerNamed > 0)) return 1;
+  const found = question.terms.filter((_, term) => lines.some(({ counts }) => (counts[term] ?? 0) > 0)).length;
+  const together = evidence.reduce((most, { windowCoverage }) => Math.max(most, windowCoverage), 0);
+  return (found / Math.max(1, question.terms.length)) * together;
 }
 
 function evidenceFor(
@@ -129,14 +171,17 @@ export function packTokens<Hit extends Pick<TranscriptHit, 'score' | 'tokens'>>(
   hits: readonly Hit[],
   tokenBudget: number,
 ): readonly Hit[] {
-  const worth = (hit: Hit) => hit.score - LENGTH_PENALTY * Math.log(Math.max(1, hit.tokens));
   let left = tokenBudget;
-  const kept = hits
-    .toSorted((a, b) => worth(b) - worth(a))
-    .filter((hit) => {
-      if (hit.tokens > left) return false;
-      left -= hit.tokens;
-      return true;
-    });
-  return kept.sort((a, b) => b.score - a.score);
+  const kept = byWorth(hits).filter((hit) => {
+    if (hit.tokens > left) return false;
+    left -= hit.tokens;
+    return true;
+  });
+  return kept.toSorted((a, b) => b.score - a.score);
+}
+
+/** By what a hit tells for its length: the order in which a budget is filled. */
+export function byWorth<Hit extends Pick<TranscriptHit, 'score' | 'tokens'>>(hits: readonly Hit[]): readonly Hit[] {
+  const worth = (hit: Hit) => hit.score - LENGTH_PENALTY * Math.log(Math.max(1, hit.tokens));
+  return hits.toSorted((a, b) => worth(b) - worth(a));
 }

@@ -86,7 +86,7 @@ describe('a summary', () => {
       }),
       { id: 'test:summariser', window: 32_000 },
     );
-    const agent = { compaction: { model: model.id, stack_share: 0.9 } };
+    const agent = { compaction: { model: model.id, stack_share: 0.75 } };
     await using world = await createBotWorld({ models: [chat, model], agent });
     while ((await stackOf(world)).length < 3) {
       await world.say(`On and on: ${filler(80, chat.requests.length)}`);

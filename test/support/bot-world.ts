@@ -139,7 +139,7 @@ export async function createBotWorld(options: BotWorldOptions): Promise<BotWorld
       const { id, nextSeq } = await conversation();
       return await life.bot.services.store.transcript.read(id, { fromSeq: 1, toSeq: nextSeq, limit: nextSeq });
     },
-    settled: () => withRetries(clock, life.bot.settled()),
+    settled: () => withinPatience(clock, life.bot.settled()),
     async restart(stopping) {
       await life.bot.stop({ deadlineMs: stopping?.deadlineMs ?? 20 });
       life = await live({ ...options, directory, clock, channel, events });
@@ -157,7 +157,7 @@ export async function createBotWorld(options: BotWorldOptions): Promise<BotWorld
 }
 
 /** Waits without letting more time pass than a person would call late. */
-async function withRetries(clock: TestClock, work: Promise<void>): Promise<void> {
+async function withinPatience(clock: TestClock, work: Promise<void>): Promise<void> {
   let isDone = false;
   const ended = work.finally(() => {
     isDone = true;

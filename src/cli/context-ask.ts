@@ -1,0 +1,73 @@
+import { createReadStream } from 'node:fs';
+import type { ContextPreview } from '../context/preview.ts';
+import { describe, StrataError } from '../domain/errors.ts';
+import type { Conversation } from '../ports/store.ts';
+import { readLines } from '../util/lines.ts';
+import { formatTable } from '../util/table.ts';
+import { cleanText, formatNumber, formatPercent } from '../util/text.ts';
+import { type App, type Cli, writeJson } from './cli.ts';
+
+/** `strata context --ask` and `--ask-file`. */
+interface AskOptions {
+  readonly ask?: string;
+  readonly askFile?: string;
+}
+
+const MAX_QUESTION_BYTES = 100_000;
+
+export const asksAnything = ({ ask, askFile }: AskOptions): boolean => ask !== undefined || askFile !== undefined;
+
+/** A question is about one conversation. Throws `USAGE`. */
+export function refuseQuestions(options: AskOptions): void {
+  if (!asksAnything(options)) return;
+  throw new StrataError('USAGE', { problem: '--ask and --ask-file need --conversation.' });
+}
+
+export async function askAll(
+  cli: Cli,
+  app: App,
+  {
+    conversation,
+    json = false,
+    ...options
+  }: AskOptions & { readonly conversation: Conversation; readonly json?: boolean },
+): Promise<void> {
+  for await (const question of questionsOf(cli, options)) {
+    if (cli.signal.aborted) return;
+    const preview = await app.parts.preview(conversation, question);
+    if (json) writeJson(cli, toJson(question, preview));
+    else print(cli, question, preview);
+  }
+}
+
+async function* questionsOf(cli: Cli, { ask, askFile }: AskOptions): AsyncGenerator<string> {
+  if (ask !== undefined) yield ask;
+  if (askFile === undefined) return;
+  const input = askFile === '-' ? cli.stdin : createReadStream(askFile);
+  try {
+    for await (const line of readLines(input, { maxBytes: MAX_QUESTION_BYTES })) {
+      if (line.kind === 'refused') throw new StrataError('USAGE', { problem: `Line ${line.number} ${line.problem}.` });
+      if (line.text.trim() !== '') yield line.text.trim();
+    }
+  } catch (error) {
+    if (error instanceof StrataError) throw error;
+    throw new StrataError('USAGE', { problem: `${askFile} could not be read: ${describe(error)}` });
+  }
+}
+
+function toJson(question: string, { used, window, messages, parts }: ContextPreview) {
+  return { question, used, window, messages, parts: parts.map(({ text: _text, ...part }) => part) };
+}
+
+function print(cli: Cli, question: string, { used, window, messages, parts }: ContextPreview): void {
+  const share = formatPercent(used / window);
+  const cells = parts
+    .filter(({ included }) => included)
+    .map(({ key, tokens, reason }) => [key, formatNumber(tokens), reason]);
+  const passages =
+    parts.find(({ key, included }) => key === 'passages' && included)?.text ?? 'No earlier message is quoted.';
+  cli.stdout.write(
+    `${cleanText(question)}\n~${formatNumber(used)} of ${formatNumber(window)} tokens (${share}), ${messages.length} messages word for word\n\n` +
+      `${formatTable(['PART', 'TOKENS', 'REASON'], cells)}\n\n${cleanText(passages)}\n\n`,
+  );
+}

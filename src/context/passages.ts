@@ -1,0 +1,41 @@
+import type { ContextProfile, PassageSection, VolatileSection } from '../ports/engine.ts';
+import { estimateText } from './tokens.ts';
+
+/** The most that `auto` gives to memories and earlier messages, and its share of smaller windows. */
+export const MAX_RECALL_TOKENS = 2000;
+export const RECALL_SHARE = 0.1;
+/** A heading and one message say little in less. */
+const MIN_ROOM_TOKENS = 40;
+
+export function isPassages(section: VolatileSection): section is PassageSection {
+  return 'passages' in section;
+}
+
+interface Room {
+  readonly profile: Pick<ContextProfile, 'recallTokens'>;
+  /** The other sections for the newest message. */
+  readonly others: readonly VolatileSection[];
+  /** Estimated tokens that the request has left. */
+  readonly freeTokens: number;
+  /** The first entry that the view shows by itself; everything before it may be quoted. */
+  readonly firstSeq: number;
+}
+
+/** The passages that fit, best first, in the order in which they were said. Null when there is no room for any. */
+export function fitPassages(section: PassageSection, room: Room): PassageSection | null {
+  const memories = room.others.filter(({ memoryIds }) => memoryIds.length > 0);
+  const taken = memories.reduce((sum, { text }) => sum + estimateText(text), 0);
+  const budget = Math.min(room.profile.recallTokens - taken, room.freeTokens) - estimateText(section.text);
+  if (budget < MIN_ROOM_TOKENS) return null;
+  let left = budget;
+  const chosen = section.passages.filter(({ seq, text }) => {
+    const tokens = estimateText(text) + 1;
+    if (seq >= room.firstSeq || tokens > left) return false;
+    left -= tokens;
+    return true;
+  });
+  if (chosen.length === 0) return null;
+  const lines = chosen.toSorted((a, b) => a.seq - b.seq).map(({ text }) => text);
+  const reason = `${lines.length} earlier ${lines.length === 1 ? 'message bears' : 'messages bear'} on the newest message`;
+  return { ...section, reason, text: [section.text, ...lines].join('\n'), passages: chosen };
+}

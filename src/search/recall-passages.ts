@@ -1,0 +1,93 @@
+import type { AgentSettings } from '../config/schema.ts';
+import { BOT_LABEL, labelOf, timeLabel } from '../context/label.ts';
+import { estimateText } from '../context/tokens.ts';
+import { type Entry, textOf } from '../domain/message.ts';
+import type { PassageSection } from '../ports/engine.ts';
+import type { ContextSnapshot } from '../ports/store.ts';
+import type { Services } from '../services.ts';
+import { underLabel } from '../util/foreign-text.ts';
+import { asksOfThePast } from './asking.ts';
+import { byWorth, rankTranscript, type TranscriptHit } from './transcript-search.ts';
+
+/** Below this share of what a question asks about, what is found is chance. Calibrated with `bench/recall.ts`. */
+const MIN_GROUNDING = 0.25;
+/** Of the messages in a row, so many of those that ask are looked up. */
+const MAX_QUESTIONS = 4;
+const READ_CHARACTERS = 2000;
+/** Ranked entries that are offered: an engine leaves out those that its view shows. */
+const MAX_CANDIDATES = 200;
+/** The smallest window shows so much of a tail without a cut. */
+const SMALL_TAIL_TOKENS = 1000;
+
+export interface PassageRequest {
+  readonly agent: AgentSettings;
+  readonly snapshot: ContextSnapshot;
+  /** What the turn answers, oldest first. */
+  readonly waiting: readonly Entry[];
+}
+
+/**
+ * The messages beyond the view that bear on what waits for an answer, word for word, best first; null for a message that
+ * asks nothing of the past. On the reply path: one indexed query and one read, and none at all while nothing is beyond
+ * the view.
+ */
+export async function passagesFor(
+  services: Pick<Services, 'store' | 'search' | 'prompts'>,
+  { agent, snapshot, waiting }: PassageRequest,
+): Promise<PassageSection | null> {
+  const { conversation } = snapshot;
+  if (agent.recall.tokens === 0 || isAllShown(snapshot)) return null;
+  const question = questionIn(waiting);
+  if (question === '') return null;
+  const toSeq = (waiting[0]?.seq ?? conversation.nextSeq) - 1;
+  const range = { conversationId: conversation.id, question, fromSeq: conversation.contextFrom, toSeq };
+  const { hits, grounding } = await rankTranscript(services, range);
+  if (grounding < MIN_GROUNDING) return null;
+  const passages = byWorth(hits.slice(0, MAX_CANDIDATES).flatMap(quotable));
+  if (passages.length === 0) return null;
+  const from = { language: agent.language, folder: agent.prompts };
+  return {
+    key: 'passages',
+    text: services.prompts.render('passages', {}, from).text,
+    source: 'transcript',
+    reason: 'earlier messages that bear on the newest message',
+    memoryIds: [],
+    passages,
+  };
+}
+
+/** Whether the view may lack anything: a tail of few tokens is shown whole by every window. */
+function isAllShown({ tail, conversation }: ContextSnapshot): boolean {
+  const first = tail[0]?.seq ?? conversation.nextSeq;
+  if (first > conversation.contextFrom) return false;
+  return tail.reduce((sum, { tokens }) => sum + tokens, 0) < SMALL_TAIL_TOKENS;
+}
+
+/** What the person who wrote last asks, in the messages that they wrote in a row. */
+function questionIn(waiting: readonly Entry[]): string {
+  const newest = waiting.at(-1);
+  const before = waiting.findLastIndex((entry) => entry.author?.id !== newest?.author?.id);
+  return waiting
+    .slice(before + 1)
+    .map((entry) => textOf(entry.parts))
+    .filter(asksOfThePast)
+    .slice(-MAX_QUESTIONS)
+    .join('\n')
+    .slice(-READ_CHARACTERS);
+}
+
+interface Quoted extends Pick<TranscriptHit, 'seq' | 'score' | 'tokens'> {
+  readonly text: string;
+  readonly externalId: string | null;
+}
+
+function quotable({ seq, score, entry }: TranscriptHit): readonly Quoted[] {
+  const spoken = textOf(entry.parts);
+  if (entry.role === 'tool' || spoken.trim() === '') return [];
+  const text = underLabel(entry.role === 'user' ? labelOf(entry, null) : botLabel(entry), spoken);
+  return [{ seq, externalId: entry.externalId, score, text, tokens: estimateText(text) }];
+}
+
+function botLabel({ seq, at }: Entry): string {
+  return `[#${seq} | ${timeLabel(at)} | ${BOT_LABEL}] `;
+}

@@ -111,7 +111,7 @@ async function stackOf(world: Awaited<ReturnType<typeof createBotWorld>>) {
 
 function summariesIn(request: ModelRequest | undefined) {
   const text = (request?.system ?? []).map((block) => block.text).join('\n\n');
-  return [...text.matchAll(/(#\d+ to #\d+)[^\n]*\n(The \d+\. summary[^\n]*)/gu)].map(([, range, of]) => ({
+  return [...text.matchAll(/(#\d+ to #\d+)[^\n]*\n {2}(The \d+\. summary[^\n]*)/gu)].map(([, range, of]) => ({
     range,
     text: of,
   }));

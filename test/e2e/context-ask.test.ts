@@ -21,7 +21,10 @@ it('shows what the model would see if a question were asked, and stores nothing'
     text: index === 3 ? 'My tent is orange.' : `Note ${index}: the ferry left the harbour a little late again today.`,
   }));
   writeFileSync(folder.file('talk.jsonl'), lines.map((line) => JSON.stringify(line)).join('\n'));
-  writeFileSync(folder.file('config.toml'), '[defaults]\nmodel = "offline:demo"\ncontext_window = 4000\nmax_output_tokens = 400\n');
+  writeFileSync(
+    folder.file('config.toml'),
+    '[defaults]\nmodel = "offline:demo"\ncontext_window = 4000\nmax_output_tokens = 400\n',
+  );
   writeFileSync(folder.file('questions.txt'), 'What colour is my tent?\n\nThe sea is calm today.\n');
   expect((await strata('import', 'talk.jsonl', '--conversation', TALK)).code).toBe(0);
   const before = await strata('context', '--conversation', TALK, '--json');

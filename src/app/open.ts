@@ -70,7 +70,10 @@ export async function openApp(given: OpenParts, options: OpenOptions): Promise<A
       initial: loaded,
       load,
       check: (next) => prompts.load(sourcesOf(next)),
-      onChange: () => bot.events.emit({ kind: 'config.changed', conversation: null, file: load.file }),
+      onChange: ({ waiting }) => {
+        const changed = { kind: 'config.changed', conversation: null, file: load.file } as const;
+        bot.events.emit({ ...changed, waitsForRestart: waiting.join(', ') });
+      },
       onReject: (message) => bot.events.emit({ kind: 'config.rejected', conversation: null, file: load.file, message }),
     });
     const agents = createAgentDirectory(() => live.config());

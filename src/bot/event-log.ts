@@ -37,6 +37,7 @@ export function logEvent(log: Log, event: StrataEvent): void {
 /** What is passed over on purpose is no news; what cannot be read is. */
 function levelOf(event: StrataEvent): Level {
   if (event.kind === 'message.dropped' && event.reason === 'malformed') return 'warn';
+  if (event.kind === 'config.changed' && event.waitsForRestart !== '') return 'warn';
   return LEVELS[event.kind] ?? 'debug';
 }
 

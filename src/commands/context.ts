@@ -93,7 +93,12 @@ export function gauge(measurement: Measurement): string {
   const { used, window, ratio, tier } = measurement;
   const filled = Math.max(0, Math.min(10, Math.round(ratio * 10)));
   const bar = `[${'█'.repeat(filled)}${'░'.repeat(10 - filled)}]`;
-  return `${bar} ${approximate(used, measurement)} of ${formatNumber(window)} tokens (${formatPercent(ratio)}), tier ${tier}`;
+  return `${bar} ${approximate(used, measurement)} of ${formatNumber(window)} tokens (${formatPercent(floored(ratio))}), tier ${tier}`;
+}
+
+/** Rounded up, a share just below a threshold would read as one that has passed it. */
+function floored(ratio: number): number {
+  return Math.floor(ratio * 100 + 1e-9) / 100;
 }
 
 /** A count that was only estimated carries a `~`. */

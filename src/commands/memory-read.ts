@@ -24,8 +24,12 @@ export async function list(call: Call): Promise<CommandReply> {
     ...(kind === undefined ? {} : { kinds: [kind] }),
   };
   const all = (await parts.memories.list(query)).filter(isAbout(call));
-  const found = all.length === 0 ? nothing(kind) : `${all.length} may be read here. The first are the most important.`;
+  const found = all.length === 0 ? nothing(kind) : countLine(all.length);
   return listing(call, all, [found, unread].join(' ').trim());
+}
+
+function countLine(count: number): string {
+  return count === 1 ? 'One memory can be read here.' : `${count} memories can be read here, the most important first.`;
 }
 
 /** How long a person waits for the newest messages to be read for memories. */

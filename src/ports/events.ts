@@ -95,7 +95,12 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
   | { readonly kind: 'breaker.opened'; readonly model: string; readonly untilAt: number; readonly message: string }
   | { readonly kind: 'breaker.closed'; readonly model: string }
   | { readonly kind: 'queue.trouble'; readonly message: string }
-  | { readonly kind: 'config.changed'; readonly file: string }
+  | {
+      readonly kind: 'config.changed';
+      readonly file: string;
+      /** The parts of the file that differ and are taken up only by a restart; empty for none. */
+      readonly waitsForRestart: string;
+    }
   | { readonly kind: 'config.rejected'; readonly file: string; readonly message: string }
   | {
       /** Something held the event loop. What it was ran between the events `after` and `before`; null where none is known. */

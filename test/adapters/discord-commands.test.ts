@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createButtons } from '../../adapters/channels/discord/commands/buttons.ts';
 import { commandsJson, FORGET_MENU, REMEMBER_MENU } from '../../adapters/channels/discord/commands/command-json.ts';
 import { bodyOf, toMessage } from '../../adapters/channels/discord/commands/render.ts';
+import { keyOf } from '../../adapters/channels/discord/place.ts';
 import { type CommandReply, commandSpecs } from '../../src/index.ts';
 import { createSystemClock, createSystemRandom } from '../../src/util/clock.ts';
 import {
@@ -428,6 +429,50 @@ describe('the commands in Discord', () => {
       );
       expect(typed).toEqual({ type: 8, data: { choices: [] } });
       expect([...sink.commands, ...sink.suggestions]).toEqual([]);
+    });
+  });
+
+  // Shows: R28
+  test('hold for messages, menus and forms', async () => {
+    await withChannel({ table: { users: { deny: [ADA.id] } } }, async ({ double, sink }) => {
+      const said = double.say(GENERAL, ADA, 'hello');
+      await until('the drop', () => sink.drops.length === 1);
+      expect(sink.drops).toMatchObject([{ reason: 'unserved', externalId: said.id }]);
+      const target = { id: said.id, author: ADA, content: 'I drink tea' };
+      const menu = {
+        id: '1',
+        type: 3,
+        name: REMEMBER_MENU,
+        target_id: said.id,
+        resolved: { messages: { [said.id]: target } },
+      };
+      for (const use of [
+        { type: 2, data: menu },
+        { type: 5, data: { custom_id: 'x', components: [] } },
+      ]) {
+        const refused = await answerTo(double, double.interact(use));
+        expect(JSON.stringify(refused)).toContain('does not serve you');
+      }
+      expect([...sink.messages, ...sink.commands]).toEqual([]);
+    });
+  });
+
+  // Shows: R28
+  test('come with posts that keep code whole and ping nobody', async () => {
+    await withChannel({ table: { file_above_parts: 20 } }, async ({ double, channel }) => {
+      const code = Array.from({ length: 200 }, (_, line) => `print("${line}: @everyone <@${ADA.id}>")`);
+      const bodies = channel.split(['Here it is:', '```python', ...code, '```', 'That is all.'].join('\n'));
+      const conversation = keyOf('', { guildId: GUILD, channelId: GENERAL, threadId: null });
+      for (const [chunk, body] of bodies.entries()) {
+        const post = { conversation, nonce: `1-1-${chunk}`, body, replyTo: null, attempt: 1 };
+        await channel.post(post, { signal: AbortSignal.timeout(5_000) });
+      }
+      const sent = double.rest.sent('POST', /messages$/).map(({ body }) => body);
+      expect(sent.length).toBeGreaterThan(2);
+      for (const { content, allowed_mentions: mentions } of sent) {
+        expect(String(content).split('```').length % 2).toBe(1);
+        expect(mentions).toEqual({ parse: [], replied_user: false });
+      }
     });
   });
 });

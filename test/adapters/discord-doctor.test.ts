@@ -96,7 +96,7 @@ describe('the doctor', () => {
     });
     expect(alone['servers']).toMatchObject({
       severity: 'warn',
-      fixHint: expect.stringContaining('https://discord.com/oauth2/authorize?client_id='),
+      fixHint: expect.stringMatching(/^Add it with http:\/\/127\.0\.0\.1:\d+\/oauth2\/authorize\?client_id=/),
     });
     const double = await startDiscord();
     const bots = { helper: { token: 'wrong', rest_url: double.restUrl } };
@@ -114,6 +114,30 @@ describe('the doctor', () => {
     expect(found['commands']).toMatchObject({ severity: 'warn', message: expect.stringContaining('memory') });
   });
 
+  test('reads servers that do not say what the bot may do', async () => {
+    const found = await check({ before: (double) => void Object.assign(double.world, { permissions: undefined }) });
+    expect(found['token']).toMatchObject({ severity: 'ok' });
+    expect(found['permissions']).toMatchObject({
+      severity: 'warn',
+      message: 'the server does not say what the bot may do in A server',
+      fixHint: expect.stringContaining('Read Message History'),
+    });
+  });
+
+  test('says in words what cannot be read', async () => {
+    const double = await startDiscord();
+    for (const path of [/@me\/guilds$/, /commands$/]) double.rest.answer('GET', path, { message: 'odd' });
+    const findings = await discordAdapter.check({ token: TOKEN, rest_url: double.restUrl }, context());
+    expect(findings.map(({ checkId, severity }) => [checkId, severity])).toEqual([
+      ['token', 'ok'],
+      ['intents', 'ok'],
+      ['permissions', 'fail'],
+      ['commands', 'fail'],
+    ]);
+    for (const { message } of findings) expect(message).not.toMatch(/[{[]/);
+    await double.close();
+  });
+
   test('says when Discord cannot be asked', async () => {
     const findings = await discordAdapter.check({ token: TOKEN, rest_url: 'http://127.0.0.1:9' }, context());
     expect(findings).toMatchObject([
@@ -125,9 +149,14 @@ describe('the doctor', () => {
 describe('the invitation', () => {
   const [task] = discordAdapter.tasks;
 
+  test('leads to the server that rest_url names', async () => {
+    const url = new URL((await task?.run({ token: TOKEN, rest_url: 'http://127.0.0.1:9/api' })) ?? '');
+    expect(url.origin + url.pathname).toBe('http://127.0.0.1:9/oauth2/authorize');
+  });
+
   test('asks for exactly the permissions and scopes that are needed, without asking Discord', async () => {
     expect(task?.name).toBe('invite');
-    const url = new URL((await task?.run({ token: TOKEN, rest_url: 'http://127.0.0.1:9' })) ?? '');
+    const url = new URL((await task?.run({ token: TOKEN })) ?? '');
     expect(url.origin + url.pathname).toBe('https://discord.com/oauth2/authorize');
     expect(url.searchParams.get('client_id')).toBe(APPLICATION);
     expect(url.searchParams.get('scope')).toBe('bot applications.commands');

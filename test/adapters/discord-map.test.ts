@@ -198,7 +198,7 @@ describe('the key of a conversation', () => {
     expect(targetOf(parts)).toBe(target);
     const home = parts.guildId ?? '@me';
     const address = `https://discord.com/channels/${home}/${target}/9`;
-    expect(linkTo({ conversation: keyOf(bot, parts), externalId: '9' })).toBe(address);
+    expect(linkTo({ conversation: keyOf(bot, parts), externalId: '9' }, 'https://discord.com')).toBe(address);
   });
 });
 

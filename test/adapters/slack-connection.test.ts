@@ -310,3 +310,11 @@ describe('running it', () => {
     expect(manifest.features.agent_view.agent_description.length).toBeLessThanOrEqual(300);
   });
 });
+
+test('a command without its table says what is missing', async () => {
+  const [task] = slackAdapter.tasks;
+  await expect(task?.run({})).rejects.toMatchObject({
+    code: 'USAGE',
+    message: expect.stringContaining('[channels.slack]'),
+  });
+});

@@ -147,7 +147,7 @@ it('logs a listener that throws or rejects', async () => {
     throw new Error('later');
   });
   events.on((event) => seen.push(event.kind));
-  events.emit({ kind: 'config.changed', conversation: null, file: 'config.toml' });
+  events.emit({ kind: 'config.changed', conversation: null, waitsForRestart: '', file: 'config.toml' });
   await new Promise(setImmediate);
   expect(seen).toEqual(['config.changed']);
   expect(lines).toEqual(['at once', 'later'].map((cause) => ['An event listener failed', { cause }]));

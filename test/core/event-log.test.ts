@@ -22,3 +22,14 @@ describe('what is not kept', () => {
     expect(log.lines).toEqual([{ level, message: 'message.dropped', fields: { ...drop, reason } }]);
   });
 });
+
+describe('a changed configuration', () => {
+  it.each([
+    ['', 'info'],
+    ['agents (added or removed)', 'warn'],
+  ])('says what waits for a restart: %s', (waitsForRestart, level) => {
+    const log = recordLog();
+    logEvent(log, { kind: 'config.changed', conversation: null, at: 0, file: 'config.toml', waitsForRestart });
+    expect(log.lines).toMatchObject([{ level, fields: { waitsForRestart } }]);
+  });
+});

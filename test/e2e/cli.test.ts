@@ -62,7 +62,7 @@ describe('a piped conversation', () => {
     expect(stdout).toMatch(/compact: (?:[2-9]|\d\d+) calls/);
     expect(stdout).toMatch(/condense: [1-9]\d* calls/);
     expect(stdout).toMatch(/Strata: .*\btea\b/);
-    expect(stdout).toMatch(/Memory: \d+ may be read here/);
+    expect(stdout).toMatch(/Memory: \d+ memories can be read here/);
   }, 60_000);
 });
 

@@ -32,8 +32,8 @@ import { createDrafts, type Drafts } from './outbound/drafts.ts';
 import { createPoster, type Poster } from './outbound/post.ts';
 import { createTyping, type Typing } from './outbound/typing.ts';
 import { createPlaces, placeFrom } from './places.ts';
-import { API_URL, createRest, type Rest, readApplication } from './rest.ts';
-import type { NamedBot } from './settings.ts';
+import { createRest, type Rest, readApplication } from './rest.ts';
+import { API_URL, type NamedBot } from './settings.ts';
 
 /** One bot account: its connection and everything that goes through it. */
 export interface DiscordBot {

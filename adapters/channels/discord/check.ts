@@ -1,35 +1,50 @@
-import { ApplicationFlagsBitField, Routes } from 'discord.js';
+import { ApplicationFlagsBitField, PermissionFlagsBits, Routes } from 'discord.js';
 import { z } from 'zod';
 import { commandSpecs, describe, type Finding, type Log } from '../../../src/index.ts';
 import { commandsJson } from './commands/command-json.ts';
 import { missingIn, scopesOf } from './commands/register.ts';
+import { problemOf } from './drops.ts';
 import { idOfToken, inviteUrl, missingOf } from './permissions.ts';
 import { BAD_TOKEN, refusalOf } from './refusal.ts';
 import { type Application, createRest, type Rest, readApplication, statusOf } from './rest.ts';
-import type { NamedBot } from './settings.ts';
+import { type NamedBot, siteOf } from './settings.ts';
 
 /** Token, intents, permissions and commands of one bot, for `strata doctor`. Changes nothing. */
 export async function checkBot({ name, settings }: NamedBot, log: Log): Promise<readonly Finding[]> {
   const found = reporter(name);
   const rest = createRest(settings, log);
-  try {
-    const application = await readApplication(rest);
-    return [
-      found.ok('token', `the token of application ${application.id} is valid`),
-      checkIntents(found, application, settings.message_content),
-      ...(await checkPermissions(found, rest, application)),
-      ...(await checkCommands(found, { rest, application, settings })),
-    ];
-  } catch (error) {
-    if (statusOf(error) === 401) return [found.fail('token', BAD_TOKEN.reason, BAD_TOKEN.remedy)];
-    return [
-      found.fail(
-        'token',
-        `Discord cannot be asked: ${describe(error)}`,
-        'Check the network, and rest_url if it is set.',
-      ),
-    ];
+  const application = await readApplication(rest).catch((error: unknown) => unanswered(found, 'token', error));
+  if ('severity' in application) return [application];
+  const asked = { rest, application, settings };
+  const answers = await Promise.all([
+    checkPermissions(found, asked).catch((error: unknown) => [unanswered(found, 'permissions', error)]),
+    checkCommands(found, asked).catch((error: unknown) => [unanswered(found, 'commands', error)]),
+  ]);
+  return [
+    found.ok('token', `the token of application ${application.id} is valid`),
+    checkIntents(found, application, settings.message_content),
+    ...answers.flat(),
+  ];
+}
+
+/** No answer, or one that means nothing. */
+function unanswered(found: Reporter, id: string, error: unknown): Finding {
+  if (statusOf(error) === 401) return found.fail(id, BAD_TOKEN.reason, BAD_TOKEN.remedy);
+  if (error instanceof z.ZodError) {
+    const problem = `Discord answered something that cannot be read: ${problemOf(error)}`;
+    return found.fail(
+      id,
+      problem,
+      'If rest_url is set, it must be the base of a REST interface that speaks for Discord.',
+    );
   }
+  return found.fail(id, `Discord cannot be asked: ${describe(error)}`, 'Check the network, and rest_url if it is set.');
+}
+
+interface Asked {
+  readonly rest: Rest;
+  readonly application: Application;
+  readonly settings: NamedBot['settings'];
 }
 
 interface Reporter {
@@ -64,29 +79,41 @@ function checkIntents(found: Reporter, { flags }: Application, wantsContent: boo
   return found.fail('intents', refusal?.reason ?? '', refusal?.remedy ?? '');
 }
 
-const guildsSchema = z.array(z.object({ id: z.string(), name: z.string(), permissions: z.string() }));
+const guildSchema = z.object({
+  id: z.string(),
+  name: z.string().catch('a server without a name'),
+  permissions: z
+    .string()
+    .regex(/^\d{1,40}$/)
+    .nullish()
+    .catch(null),
+});
+const guildsSchema = z.array(guildSchema);
 
-async function checkPermissions(found: Reporter, rest: Rest, { id }: Application): Promise<readonly Finding[]> {
+async function checkPermissions(
+  found: Reporter,
+  { rest, application: { id }, settings }: Asked,
+): Promise<readonly Finding[]> {
   const guilds = guildsSchema.parse(await rest.get(Routes.userGuilds()));
-  if (guilds.length === 0) return [found.warn('servers', 'the bot is in no server', `Add it with ${inviteUrl(id)}`)];
+  const invite = inviteUrl(id, siteOf(settings));
+  if (guilds.length === 0) return [found.warn('servers', 'the bot is in no server', `Add it with ${invite}`)];
   const lacking = guilds.flatMap(({ name, permissions }) => {
-    const missing = missingOf(permissions);
+    const missing = missingOf(permissions ?? String(ALL));
     return missing.length === 0 ? [] : [`${name} lacks ${missing.join(', ')}`];
   });
-  if (lacking.length === 0) return [found.ok('permissions', `${guilds.length} servers give all that is needed`)];
-  return [
-    found.warn(
-      'permissions',
-      lacking.join('; '),
-      `Grant it to the role of the bot, or add it anew with ${inviteUrl(id)}`,
-    ),
-  ];
+  const hint = `Grant it to the role of the bot, or add the bot again with ${invite}`;
+  if (lacking.length > 0) return [found.warn('permissions', lacking.join('; '), hint)];
+  const unknown = guilds.filter(({ permissions }) => !permissions).map(({ name }) => name);
+  if (unknown.length > 0) {
+    const problem = `the server does not say what the bot may do in ${unknown.join(', ')}`;
+    return [found.warn('permissions', problem, `It needs ${missingOf('0').join(', ')}.`)];
+  }
+  return [found.ok('permissions', `${guilds.length} servers give all that is needed`)];
 }
 
-async function checkCommands(
-  found: Reporter,
-  of: { readonly rest: Rest; readonly application: Application; readonly settings: NamedBot['settings'] },
-): Promise<readonly Finding[]> {
+const ALL = PermissionFlagsBits.Administrator;
+
+async function checkCommands(found: Reporter, of: Asked): Promise<readonly Finding[]> {
   const scopes = scopesOf(of.settings);
   if (scopes.length === 0) return [found.ok('commands', 'commands are switched off')];
   const commands = commandsJson(commandSpecs, of.settings.localizations);
@@ -100,5 +127,6 @@ async function checkCommands(
 /** The address that adds each bot to a server. */
 export async function inviteTo({ name, settings }: NamedBot, log: Log): Promise<string> {
   const id = idOfToken(settings.token) ?? (await readApplication(createRest(settings, log))).id;
-  return name === '' ? inviteUrl(id) : `${name}: ${inviteUrl(id)}`;
+  const url = inviteUrl(id, siteOf(settings));
+  return name === '' ? url : `${name}: ${url}`;
 }

@@ -14,7 +14,7 @@ import type { BotContext, DiscordBot } from './bot.ts';
 import type { Fetch } from './inbound/files.ts';
 import { MESSAGE_LENGTH, split } from './outbound/split.ts';
 import { linkTo, PLATFORM, placeOfKey } from './place.ts';
-import { botsOf, type DiscordSettings, type NamedBot, settingsSchema } from './settings.ts';
+import { botsOf, type DiscordSettings, type NamedBot, settingsSchema, siteOf } from './settings.ts';
 
 export interface DiscordOptions {
   /** What `[channels.discord]` may hold: a token, and whatever shall differ from the defaults. */
@@ -75,6 +75,7 @@ function openChannel(bots: readonly NamedBot[], context: BotContext): Channel {
     if (bot === undefined) throw new Error(`There is no Discord bot named "${name}" in [channels.discord].`);
     return bot;
   };
+  const settingsOf = (name: string) => bots.find((bot) => bot.name === name)?.settings ?? { rest_url: '' };
   const fileAbove = Math.min(...bots.map(({ settings }) => settings.file_above_parts));
   return {
     platform: PLATFORM,
@@ -95,7 +96,7 @@ function openChannel(bots: readonly NamedBot[], context: BotContext): Channel {
     show(conversation, activity) {
       running.get(placeOfKey(conversation).bot)?.show(conversation, activity);
     },
-    linkTo: async (message) => linkTo(message),
+    linkTo: async (message) => linkTo(message, siteOf(settingsOf(placeOfKey(message.conversation).bot))),
     stop: () => stopAll(running),
   };
 }

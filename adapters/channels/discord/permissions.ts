@@ -13,14 +13,14 @@ const NEEDED = {
 const SCOPES = ['bot', 'applications.commands'];
 
 /** The address that adds the bot to a server, with exactly what it needs. */
-export function inviteUrl(applicationId: string): string {
+export function inviteUrl(applicationId: string, site: string): string {
   const query = new URLSearchParams({
     client_id: applicationId,
     permissions: String(neededBits()),
     integration_type: '0',
     scope: SCOPES.join(' '),
   });
-  return `https://discord.com/oauth2/authorize?${query}`;
+  return `${site}/oauth2/authorize?${query}`;
 }
 
 function neededBits(): bigint {

@@ -61,7 +61,7 @@ export function targetOf(place: Pick<Place, 'channelId' | 'threadId'>): string {
   return place.threadId ?? place.channelId;
 }
 
-export function linkTo({ conversation, externalId }: MessageAt): string {
+export function linkTo({ conversation, externalId }: MessageAt, site: string): string {
   const place = placeOfKey(conversation);
-  return `https://discord.com/channels/${place.guildId ?? '@me'}/${targetOf(place)}/${externalId}`;
+  return `${site}/channels/${place.guildId ?? '@me'}/${targetOf(place)}/${externalId}`;
 }

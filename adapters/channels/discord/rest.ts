@@ -1,12 +1,11 @@
 import { DiscordAPIError, REST, RESTEvents, Routes } from 'discord.js';
 import { z } from 'zod';
 import { describe, type Log, StrataError } from '../../../src/index.ts';
-import type { BotSettings } from './settings.ts';
+import { API_URL, type BotSettings } from './settings.ts';
 
 /** What is used of Discord's REST interface. Rate limits are kept per bucket beneath it. */
 export type Rest = Pick<REST, 'get' | 'post' | 'put' | 'patch' | 'delete'>;
 
-export const API_URL = 'https://discord.com/api';
 const TIME_LIMIT_MS = 15_000;
 const RETRIES = 3;
 
@@ -72,15 +71,16 @@ export function statusOf(error: unknown): number | null {
 
 const applicationSchema = z.object({
   id: z.string(),
-  flags: z.number().default(0),
-  owner: z.object({ id: z.string() }).nullish(),
+  flags: z.number().catch(0),
+  owner: z.object({ id: z.string() }).nullish().catch(null),
   team: z
     .object({
       members: z.array(
         z.object({ membership_state: z.number(), role: z.string().nullish(), user: z.object({ id: z.string() }) }),
       ),
     })
-    .nullish(),
+    .nullish()
+    .catch(null),
 });
 
 export interface Application {

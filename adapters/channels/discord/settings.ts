@@ -116,6 +116,14 @@ export const settingsSchema = z
 
 export type DiscordSettings = z.input<typeof settingsSchema>;
 
+export const API_URL = 'https://discord.com/api';
+
+/** Where people see what the REST interface serves: another server's pages stand at its own address. */
+export function siteOf({ rest_url: url }: Pick<BotSettings, 'rest_url'>): string {
+  const origin = url === '' || url.startsWith(API_URL) ? null : URL.parse(url)?.origin;
+  return origin ?? 'https://discord.com';
+}
+
 export interface NamedBot {
   /** Empty for the one of the table itself. */
   readonly name: string;

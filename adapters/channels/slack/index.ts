@@ -3,13 +3,13 @@ import type { SlackBots } from './bots.ts';
 import type { SlackOptions } from './options.ts';
 import { split } from './outbound/split.ts';
 import { PLATFORM } from './place.ts';
-import { settingsSchema } from './settings.ts';
+import { readSettings, settingsSchema } from './settings.ts';
 
 export const slackAdapter: ChannelAdapter = {
   settings: settingsSchema,
   create: async (table, { log, state, clock, onRefused }) =>
     createSlackChannel({
-      settings: settingsSchema.parse(table),
+      settings: readSettings(table),
       log,
       state,
       clock,
@@ -18,7 +18,7 @@ export const slackAdapter: ChannelAdapter = {
     }),
   async check(table, { log, state }) {
     const { checkSlack } = await load(() => import('./check.ts'));
-    return await checkSlack({ settings: settingsSchema.parse(table), log, state });
+    return await checkSlack({ settings: readSettings(table), log, state });
   },
   tasks: [
     {
@@ -26,7 +26,7 @@ export const slackAdapter: ChannelAdapter = {
       description: 'Print the manifest that makes the app in Slack, with exactly the rights that it needs.',
       async run(table) {
         const { manifestText } = await load(() => import('./manifest.ts'));
-        return manifestText(settingsSchema.parse(table));
+        return manifestText(readSettings(table));
       },
     },
   ],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { StrataError } from '../../../src/index.ts';
 
 const slackId = z.string().regex(/^[A-Z][A-Z0-9]{1,30}$/, 'expected an id of Slack, such as C0123ABCD');
 const ids = z.array(slackId);
@@ -162,6 +163,16 @@ export const settingsSchema = z.strictObject(fields).superRefine((settings, cont
     if (isAtFault) context.addIssue({ code: 'custom', path: [...path], message });
   }
 });
+
+/** The table as it stands in the configuration. Throws `USAGE` when it is missing or cannot be used. */
+export function readSettings(table: unknown): SlackSettings {
+  const parsed = settingsSchema.safeParse(table);
+  if (parsed.success) return parsed.data;
+  throw new StrataError('USAGE', { problem: UNCONFIGURED });
+}
+
+const UNCONFIGURED =
+  'There is no usable table [channels.slack] in the configuration. It needs at least bot_token and app_token; `strata config check` lists what is wrong.';
 
 /** The settings, every value filled in. */
 export type SlackSettings = z.infer<typeof settingsSchema>;

@@ -100,6 +100,18 @@ test('a channel message without its server is no direct message', async () => {
   expect(opened.sink.messages).toMatchObject([{ conversation: `discord:${GUILD}:${GENERAL}`, audience: 'public' }]);
 });
 
+test('a handler that throws is survived, and its packet named', async () => {
+  opened.sink.dropped = () => {
+    throw new Error('the disk is full');
+  };
+  double.gateway.dispatch(GUILD, 'MESSAGE_DELETE', { id: 5 });
+  double.say(GENERAL, ADA, 'still there?');
+  await until('the message', () => opened.sink.messages.length === 1);
+  expect(opened.log.lines.filter(({ level }) => level === 'warn')).toMatchObject([
+    { fields: { type: 'MESSAGE_DELETE', cause: 'the disk is full' } },
+  ]);
+});
+
 /** A generator of numbers from 0 to 1 that gives the same ones in every run. */
 function createChance(seed: number): () => number {
   let state = seed;

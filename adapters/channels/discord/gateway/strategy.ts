@@ -91,7 +91,7 @@ async function openShard(opening: Opening, id: number): Promise<Shard> {
     mayIdentify: (signal) => identifies.wait(id % limit.max_concurrency, signal),
     listener: sessionListener(opening, id),
     lost({ code }) {
-      emit(manager, 'closed', { code: code ?? NO_CONNECTION, shardId: id });
+      survive(log, 'close', () => emit(manager, 'closed', { code: code ?? NO_CONNECTION, shardId: id }));
     },
     refused: listener.refused,
   });
@@ -110,27 +110,35 @@ function emit(
 ): void {
   if (isShardEvent(name)) manager.emit(name, payload);
 }
-function sessionListener({ manager, listener, log }: Opening, shardId: number): SessionListener {
+function sessionListener(opening: Opening, shardId: number): SessionListener {
+  const { manager, listener, log } = opening;
   return {
-    ready: () => listener.sessionBegan(shardId),
-    resumed: () => emit(manager, 'resumed', { shardId }),
+    ready: () => survive(log, 'READY', () => listener.sessionBegan(shardId)),
+    resumed: () => survive(log, 'RESUMED', () => emit(manager, 'resumed', { shardId })),
     dispatch(frame) {
-      if (frame.t) listener.packet(frame.t, frame.d, shardId);
-      if (!isForLibrary(frame)) return;
-      try {
-        if (frame.t === GatewayDispatchEvents.Ready) {
-          emit(manager, 'ready', { data: frame.d, shardId });
-        }
-        emit(manager, 'dispatch', { data: frame, shardId });
-      } catch (error) {
-        log.warn(UNREADABLE, { type: frame.t, cause: describe(error) });
-      }
+      const type = frame.t ?? '';
+      survive(log, type, () => listener.packet(type, frame.d, shardId));
+      if (isForLibrary(frame)) survive(log, type, () => handOver(manager, frame, shardId));
     },
-    odd: listener.odd,
+    odd: (problem) => survive(log, '', () => listener.odd(problem)),
   };
 }
 
-export const UNREADABLE = 'discord.js could not read a packet; it was passed over';
+function handOver(manager: ShardManager, frame: GatewayDispatchPayload, shardId: number): void {
+  if (frame.t === GatewayDispatchEvents.Ready) emit(manager, 'ready', { data: frame.d, shardId });
+  emit(manager, 'dispatch', { data: frame, shardId });
+}
+
+/** What fails on a packet, the library's handlers or ours, must not end the process. */
+function survive(log: Log, type: string, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    log.warn(UNREADABLE, { type, cause: describe(error) });
+  }
+}
+
+export const UNREADABLE = 'A packet of Discord could not be read; it was passed over';
 
 /** What makes up its picture of servers and channels; of anything else it would build objects that nobody looks at. */
 const FOR_LIBRARY: ReadonlySet<string> = new Set([

@@ -10,6 +10,7 @@ import { StrataError } from '../domain/errors.ts';
 import type { LoadedPlugin } from '../plugins/load.ts';
 import type { PluginContext } from '../plugins/plugin.ts';
 import type { PluginRun } from '../plugins/run.ts';
+import type { NewEvent } from '../ports/events.ts';
 import type { Log } from '../ports/log.ts';
 import type { Upkeep } from '../ports/upkeep.ts';
 import { createPromptLibrary } from '../prompts/library.ts';
@@ -70,10 +71,7 @@ export async function openApp(given: OpenParts, options: OpenOptions): Promise<A
       initial: loaded,
       load,
       check: (next) => prompts.load(sourcesOf(next)),
-      onChange: ({ waiting }) => {
-        const changed = { kind: 'config.changed', conversation: null, file: load.file } as const;
-        bot.events.emit({ ...changed, waitsForRestart: waiting.join(', ') });
-      },
+      onChange: ({ waiting }) => bot.events.emit(changeOf(load.file, waiting)),
       onReject: (message) => bot.events.emit({ kind: 'config.rejected', conversation: null, file: load.file, message }),
     });
     const agents = createAgentDirectory(() => live.config());
@@ -206,6 +204,10 @@ function listening(agents: AgentDirectory): AgentDirectory {
     return known;
   };
   return { ...agents, agentFor: muted };
+}
+
+function changeOf(file: string, waiting: readonly string[]): NewEvent {
+  return { kind: 'config.changed', conversation: null, file, waitsForRestart: waiting.join(', ') };
 }
 
 function troubleOf(live: LiveConfig, file: string): string | null {

@@ -37,6 +37,7 @@ export type * from './ports/summary-store.ts';
 export type * from './ports/upkeep.ts';
 export * from './ports/memory-store.ts';
 export type * from './ports/journal.ts';
+export type * from './ports/provenance-store.ts';
 export type * from './ports/search.ts';
 export type * from './ports/model.ts';
 export type * from './ports/engine.ts';

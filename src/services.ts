@@ -6,17 +6,19 @@ import type { Events } from './ports/events.ts';
 import type { StateStore } from './ports/journal.ts';
 import type { Log } from './ports/log.ts';
 import type { ModelProvider } from './ports/model.ts';
+import type { ProvenanceStore } from './ports/provenance-store.ts';
 import type { Queue } from './ports/queue.ts';
 import type { Search } from './ports/search.ts';
 import type { Store } from './ports/store.ts';
 import type { Upkeep } from './ports/upkeep.ts';
 import type { PromptLibrary } from './prompts/variables.ts';
 
-/** What a storage adapter makes: one engine behind four ports. */
+/** What a storage adapter makes: one engine behind five ports. */
 export interface Storage {
   readonly store: Store;
   readonly search: Search;
   readonly state: StateStore;
+  readonly provenance: ProvenanceStore;
   readonly upkeep: Upkeep;
 }
 

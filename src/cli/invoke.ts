@@ -43,7 +43,7 @@ async function invokeAll(app: App, { conversation: key, path, options }: Invocat
 }
 
 /** Data goes to standard output, a refusal to standard error. Pages and buttons mean nothing here. */
-function printReply(cli: Cli, reply: CommandReply): void {
+export function printReply(cli: Cli, reply: CommandReply): void {
   const text = renderReply({ ...reply, page: null, actions: [] }, { color: false });
   (reply.tone === 'error' ? cli.stderr : cli.stdout).write(`${text}\n`);
 }

@@ -3,6 +3,7 @@ import type { ConversationKey } from '../domain/message.ts';
 import { MEMORY_KINDS, type MemoryKind } from '../ports/memory-store.ts';
 import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
 import { runCommand } from './invoke.ts';
+import { forgetCommand, printHeld } from './memory-forget.ts';
 import { addMemoryOf, listOf, printMemories, recordOf, searchOf } from './memory-records.ts';
 import { addConversation } from './options.ts';
 
@@ -10,6 +11,10 @@ interface Options {
   readonly conversation: ConversationKey;
   readonly kind?: MemoryKind;
   readonly json?: boolean;
+}
+
+interface ForgetOptions extends Options {
+  readonly yes?: boolean;
 }
 
 interface AddOptions {
@@ -24,6 +29,7 @@ export function addMemory(program: Command, cli: Cli): void {
     .description('Look at what is remembered in the place of a conversation, and change it.')
     .addHelpText('after', EXAMPLES);
   addLists(group, cli);
+  addForget(group, cli);
   addAdd(group, cli);
   for (const [name, description] of ONE_MEMORY) {
     addConversation(group.command(`${name} <id>`).description(description), true).action(
@@ -43,6 +49,27 @@ export function addMemory(program: Command, cli: Cli): void {
     });
 }
 
+function addForget(group: Command, cli: Cli): void {
+  addConversation(
+    group
+      .command('forget <what...>')
+      .description('Delete memories with what they came from: ids, words, or #12 for a message. Shows them and asks.'),
+    true,
+  )
+    .option('--yes', 'delete without asking')
+    .option('--json', 'print what would be deleted, or with --yes was deleted, as one JSON object')
+    .action((what: readonly string[], { conversation, yes = false, json = false }: ForgetOptions, own: Command) =>
+      forgetCommand(cli, own, { conversation, what: what.join(' '), yes, json }),
+    );
+  addConversation(group.command('held').description('Sentences that wait for a decision of a moderator.'), true)
+    .option('--json', 'a JSON array of sentences')
+    .action(({ conversation, json = false }: Options, own: Command) =>
+      json
+        ? printHeld(cli, own, conversation)
+        : runCommand(cli, own, { conversation, path: ['memory', 'held'], options: {} }),
+    );
+}
+
 const EXAMPLES = `
 Every command reads as the place of --conversation does: what was learnt elsewhere stays there.
 
@@ -50,7 +77,7 @@ Examples:
   $ strata memory list --conversation terminal:local:main --json
   $ strata memory why 01jabc --conversation terminal:local:main
   $ strata memory add 'The office closes at six.' --kind fact --conversation terminal:local:main
-  $ strata memory forget 01jabc --conversation terminal:local:main`;
+  $ strata memory forget 01jabc --conversation terminal:local:main --yes`;
 
 const ONE_MEMORY = [
   ['show', 'Everything kept of one memory.'],
@@ -61,7 +88,8 @@ const ONE_MEMORY = [
   ['demote', 'Take it out of use until it is confirmed again.'],
   ['restore', 'Take it up again after another one has replaced it.'],
   ['reject', 'Say that it is wrong: never recalled again.'],
-  ['forget', 'Delete it, what it came from and every trace of it.'],
+  ['release', 'Put a sentence that is held back where it stood.'],
+  ['strike', 'Delete a sentence that is held back.'],
 ] as const;
 
 function addLists(group: Command, cli: Cli): void {

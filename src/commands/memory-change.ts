@@ -1,10 +1,8 @@
-import { StrataError } from '../domain/errors.ts';
 import type { Transition } from '../memory/lifecycle.ts';
-import type { ForgetTarget } from '../memory/service.ts';
 import type { Memory } from '../ports/memory-store.ts';
 import type { CommandReply } from '../ports/reply.ts';
 import { type Call, commandTo, requiredOption } from './command.ts';
-import { findMemory, readTheRest, requesterOf } from './memory-read.ts';
+import { findMemory, requesterOf } from './memory-read.ts';
 import { makeReply } from './reply.ts';
 
 export async function edit(call: Call): Promise<CommandReply> {
@@ -57,38 +55,6 @@ export async function remember(call: Call): Promise<CommandReply> {
       return result satisfies never;
   }
 }
-
-/** One memory by its id, everything about the asking person, or what matches the words. */
-export async function forget(call: Call): Promise<CommandReply> {
-  const target = await targetOf(call);
-  // What was said a moment ago is to be forgotten too.
-  if (target.kind !== 'memory') await readTheRest(call);
-  const { memoryIds, messages } = await call.parts.memories.forget(target, requesterOf(call));
-  if (memoryIds.length === 0) return makeReply('Forget', { text: 'There is nothing to forget that fits.' });
-  const memories = `${memoryIds.length} ${memoryIds.length === 1 ? 'memory' : 'memories'}`;
-  const texts = `${messages} ${messages === 1 ? 'message' : 'messages'}`;
-  return makeReply('Forgotten', {
-    text: `${memories} deleted, with the text of ${texts}. Summaries of them are written anew.`,
-    tone: 'success',
-  });
-}
-
-async function targetOf(call: Call): Promise<ForgetTarget> {
-  const wanted = requiredOption(call, 'id');
-  if (wanted.toLowerCase() === 'me') return { kind: 'person', personId: call.invocation.author.id };
-  if (/\s/.test(wanted)) return { kind: 'text', text: wanted };
-  try {
-    return { kind: 'memory', id: (await findMemory(call)).id };
-  } catch (error) {
-    // Neither an id nor the head of one: a word to look for, as long as it cannot be meant as an id.
-    if (error instanceof StrataError && error.code === 'NOT_FOUND' && !LIKE_AN_ID.test(wanted)) {
-      return { kind: 'text', text: wanted };
-    }
-    throw error;
-  }
-}
-
-const LIKE_AN_ID = /^[0-9]/;
 
 function changed(title: string, memory: Memory): CommandReply {
   return makeReply(title, {

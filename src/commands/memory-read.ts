@@ -1,3 +1,4 @@
+import { StrataError } from '../domain/errors.ts';
 import type { Requester } from '../memory/permissions.ts';
 import type { OriginMessage } from '../memory/service.ts';
 import { MEMORY_KINDS, MEMORY_STATES, type Memory, type MemoryEvent, type MemoryKind } from '../ports/memory-store.ts';
@@ -189,19 +190,28 @@ export function requesterOf({ reader, invocation }: Call): Requester {
   return { reader, author, rights };
 }
 
-/** A readable memory, by its id or the head of one that fits it alone. Throws `NOT_FOUND` or `ACCESS_DENIED`. */
-export async function findMemory(call: Call): Promise<Memory> {
-  const wanted = requiredOption(call, 'id').toLowerCase().slice(0, ID_LENGTH);
+/** A readable memory, by its id or the head of one that fits it alone. Throws `NOT_FOUND`, `ACCESS_DENIED` or `USAGE`. */
+export async function findMemory(call: Call, id = requiredOption(call, 'id')): Promise<Memory> {
+  const wanted = id.toLowerCase().slice(0, ID_LENGTH);
   const { parts, reader } = call;
   if (wanted.length < ID_LENGTH) {
     const all = await parts.store.memories.list({ reader, states: MEMORY_STATES, limit: MOST, offset: 0 });
     const [only, ...more] = all.filter((memory) => memory.id.startsWith(wanted));
-    if (only !== undefined && more.length === 0) return only;
+    if (only !== undefined && more.length > 0) throw ambiguous(wanted, [only, ...more]);
+    if (only !== undefined) return only;
   }
   return await parts.memories.find(wanted, reader);
 }
 
+function ambiguous(beginning: string, memories: readonly Memory[]): StrataError {
+  const shown = memories.slice(0, MAX_SHOWN_IDS).map(({ id, text }) => `${id} (${excerpt(text, 60)})`);
+  const more = memories.length > shown.length ? ', …' : '';
+  const problem = `${memories.length} memories have ids that begin with ${beginning}: ${shown.join(', ')}${more}. Write more of the id.`;
+  return new StrataError('USAGE', { problem });
+}
+
 const ID_LENGTH = 26;
+const MAX_SHOWN_IDS = 4;
 
 export async function suggestIds({ parts, reader }: Call) {
   const all = await parts.store.memories.list({ reader, states: MEMORY_STATES, limit: 200, offset: 0 });

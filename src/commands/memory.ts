@@ -1,6 +1,8 @@
 import { MEMORY_KINDS } from '../ports/memory-store.ts';
 import type { Command } from './command.ts';
-import { approve, demote, edit, forget, pin, reject, remember, restore, unpin } from './memory-change.ts';
+import { approve, demote, edit, pin, reject, remember, restore, unpin } from './memory-change.ts';
+import { forget } from './memory-forget.ts';
+import { held, release, strike } from './memory-held.ts';
 import { exportAll, list, search, show, suggestIds, why } from './memory-read.ts';
 import { type ActionSpec, choiceOption, pageOption, textOption } from './spec.ts';
 
@@ -13,6 +15,12 @@ function reading(name: string, description: string, options: ActionSpec['options
 function changing(name: string, description: string, options: ActionSpec['options']): ActionSpec {
   return { name, description, options, access: 'subject', irreversible: false };
 }
+
+function managing(name: string, description: string, options: ActionSpec['options']): ActionSpec {
+  return { name, description, options, access: 'moderator', irreversible: name === 'strike' };
+}
+
+const heldId = textOption('id', 'Of the sentence, as /memory held shows it', { required: true });
 
 export const memory: Command = {
   spec: {
@@ -40,22 +48,26 @@ export const memory: Command = {
       changing('restore', 'Take up again a memory that another one has replaced', [id]),
       changing('approve', 'Take up a candidate, so that it is recalled', [id]),
       changing('reject', 'Say that a memory is wrong: it is never recalled again', [id]),
-      {
-        ...changing('forget', 'Delete a memory, what it came from and every trace of it', [
-          textOption('id', 'Of the memory; words that it says; or "me" for everything about you', {
-            required: true,
-            rest: true,
-            suggests: true,
-          }),
-        ]),
-        irreversible: true,
-      },
+      // It asks by itself, when it has found out what would go.
+      changing('forget', 'Delete a memory with what it came from; shows first what would go, and asks', [
+        textOption('id', 'Of the memory; #12 for a message; words that it says; or "me" for everything about you', {
+          required: true,
+          rest: true,
+          suggests: true,
+        }),
+        textOption('confirm', 'The word that the question gives, or "yes"'),
+      ]),
       reading('remember', 'Have something remembered as you say it', [
         textOption('text', 'What to remember', { required: true, rest: true }),
       ]),
       reading('export', 'A copy of what is kept about you', [
         textOption('person', 'Id of somebody else, for moderators'),
       ]),
+      managing('held', 'Sentences about somebody who asked to have them forgotten; they wait for a decision', [
+        pageOption,
+      ]),
+      managing('release', 'Put a sentence that is held back where it stood', [heldId]),
+      managing('strike', 'Delete a sentence that is held back', [heldId]),
     ],
     otherwise: 'list',
   },
@@ -74,6 +86,9 @@ export const memory: Command = {
     forget,
     remember,
     export: exportAll,
+    held,
+    release,
+    strike,
   },
   suggest: { id: suggestIds },
 };

@@ -4,7 +4,7 @@ import type { Memory, MemoryKind, MemoryState, NewMemory, Trust } from '../ports
 import type { Services } from '../services.ts';
 import { MAX_STATEMENT } from './candidate.ts';
 import { cleanStatement } from './clean.ts';
-import { fingerprintOf } from './fingerprint.ts';
+import { fingerprintOf, gistOf } from './fingerprint.ts';
 import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
 import { createOptOut } from './opt-out.ts';
 import { isOrder } from './orders.ts';
@@ -42,6 +42,7 @@ export async function addMemory(services: AddServices, addition: Addition): Prom
   const page = { reader: by.reader, fingerprints: [memory.fingerprint], limit: 10, offset: 0 };
   const known = (await store.memories.list(page)).find((other) => isSamePlace(other, memory));
   if (known) return { kind: 'known', memory: await confirm(services, known, addition) };
+  if (await isForgotten(services, memory.text, memory.place)) return { kind: 'forgotten' };
   const now = clock.now();
   const saving = {
     conversationId: null,
@@ -114,6 +115,20 @@ export async function assertNobodyPaused(
   if (paused.holds(memory.subjectId) || paused.isNamedIn(`${memory.subjectName ?? ''}\n${memory.text}`)) {
     throw new StrataError('LEARNING_PAUSED', { whose: 'a person it is about', remedy: 'Only they can resume it.' });
   }
+}
+
+async function isForgotten({ store }: Pick<Services, 'store'>, text: string, place: string): Promise<boolean> {
+  return (await store.memories.forgotten(place, [fingerprintOf(text), gistOf(text)])).size > 0;
+}
+
+/** Throws `USAGE`: what was forgotten in a place comes back in no wording. */
+export async function assertNotForgotten(
+  services: Pick<Services, 'store'>,
+  text: string,
+  place: string,
+): Promise<void> {
+  if (!(await isForgotten(services, text, place))) return;
+  throw new StrataError('USAGE', { problem: 'This was forgotten here before, and does not come back.' });
 }
 
 /** One clean line. Throws `USAGE` for what is empty or too long. */

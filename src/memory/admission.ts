@@ -6,7 +6,7 @@ import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { MAX_STATEMENT, MESSAGES_PER_CANDIDATE, type MemoryCandidate, MIN_CANDIDATES } from './candidate.ts';
 import { cleanStatement, isIdle } from './clean.ts';
-import { fingerprintOf } from './fingerprint.ts';
+import { fingerprintOf, gistOf } from './fingerprint.ts';
 import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
 import { corroboration, outdatedBy, type Statement, settle, twinOf } from './merge.ts';
 import { createOptOut } from './opt-out.ts';
@@ -48,13 +48,15 @@ export async function admitCandidates(
   const statements = settle(accepted);
   const forgotten = await services.store.memories.forgotten(
     placeOf(judging.conversation.key),
-    statements.map((statement) => statement.memory.fingerprint),
+    statements.flatMap(({ memory }) => [memory.fingerprint, gistOf(memory.text)]),
   );
   const writes: MemoryWrite[] = [];
   for (const statement of statements) {
-    const decision = forgotten.has(statement.memory.fingerprint)
-      ? { reason: 'it was forgotten here' }
-      : await decide(services, judging, statement);
+    const { fingerprint, text } = statement.memory;
+    const decision =
+      forgotten.has(fingerprint) || forgotten.has(gistOf(text))
+        ? { reason: 'it was forgotten here' }
+        : await decide(services, judging, statement);
     if ('reason' in decision) refused.push(decision);
     else if (isOneTooMany(judging, writes, decision)) refused.push({ reason: 'too many statements at once' });
     else if (!writes.some((write) => targetOf(write) !== null && targetOf(write) === targetOf(decision))) {

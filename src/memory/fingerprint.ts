@@ -19,6 +19,16 @@ export function fingerprintOf(text: string): string {
   return createHash('sha256').update(normal).digest('hex').slice(0, 32);
 }
 
+/**
+ * Equal for texts that hold the same telling words in any order. Coarser than the fingerprint: it only keeps a forgotten
+ * statement from coming back.
+ */
+export function gistOf(text: string): string {
+  const words = [...meaningOf(text).union(numbersOf(text))].sort();
+  const normal = `gist ${negationsOf(text)} ${words.length > 0 ? words.join(' ') : fold(text).trim()}`;
+  return createHash('sha256').update(normal).digest('hex').slice(0, 32);
+}
+
 /** The same short statements are compared with every message. */
 const meanings = new Map<string, ReadonlySet<string>>();
 const KEPT_MEANINGS = 1000;

@@ -1,100 +1,211 @@
 import { placeOf } from '../domain/key.ts';
-import type { Entry } from '../domain/message.ts';
-import { type ForgetPlan, MEMORY_STATES, type Memory, type MemoryReader } from '../ports/memory-store.ts';
+import type { ConversationKey, Entry, SummaryId } from '../domain/message.ts';
+import type { ForgetPlan, Memory } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
+import type { Summary } from '../ports/summary-store.ts';
 import type { Services } from '../services.ts';
-import { pagesOf } from '../util/conversation-pages.ts';
-import { isNearDuplicate } from './fingerprint.ts';
-import { type Carrier, carries, essenceOf, textOfEverything } from './statement-match.ts';
+import { isDerived, type Statement, statementOfMemory, statementOfMessage } from './derived.ts';
+import { fingerprintOf, gistOf } from './fingerprint.ts';
+import { type Area, conversationsOf, loadArea } from './forget-area.ts';
+import { siblingsOf, withKin } from './forget-memories.ts';
+import { decidePeople, type PeopleDecision, type SentenceDecision } from './forget-people.ts';
+import { mayDelete, type Requester } from './permissions.ts';
 
 export interface Forgetting {
+  /** Those that the person may have forgotten. */
   readonly memories: readonly Memory[];
-  /** Who reads and forgets: other places are out of reach. */
-  readonly reader: MemoryReader;
-  readonly actor: string;
+  /** Messages that are named themselves, and that the person may delete. */
+  readonly messages: readonly NamedMessages[];
+  readonly by: Requester;
 }
 
-type Forgetters = Pick<Services, 'store' | 'search' | 'clock'>;
+export interface NamedMessages {
+  readonly conversation: Conversation;
+  readonly entries: readonly Entry[];
+}
 
-const ECHOES_PER_CONVERSATION = 400;
-/** Entries after a source where the bot's own tool calls may repeat it. */
-const FOLLOWING = 40;
+/** Everything that one forgetting removes: to be shown, and to be done. */
+export interface ForgetPreview {
+  readonly plan: ForgetPlan;
+  readonly memories: readonly Memory[];
+  readonly messages: readonly { readonly conversation: ConversationKey; readonly entry: Entry }[];
+  readonly sentences: readonly (SentenceDecision & { readonly conversation: ConversationKey })[];
+  readonly summaries: number;
+}
+
+type Forgetters = Pick<Services, 'store' | 'search' | 'clock' | 'random' | 'provenance'>;
+
+/** Deleted messages whose text is looked for in later replies, of one conversation. */
+const MAX_MESSAGE_STATEMENTS = 50;
+/** A sibling may have siblings that say the same. */
+const MAX_ROUNDS = 3;
 
 /**
- * Everything that has to go so that the statements are gone: the memories and their twins, the messages that they came
- * from, and every other entry of the place that carries them. What merely touches the same subject stays.
+ * Deletes by provenance and rights. Memories go with their twins, the older ones that they replaced and their siblings
+ * that say the same; people's messages as `decidePeople` says; and what the bot derived from any of that: replies, tool
+ * calls and summaries that came after it and repeat it. What merely touches the same subject stays.
  */
-export async function planForget(services: Forgetters, forgetting: Forgetting): Promise<ForgetPlan> {
-  const memories = await withTwins(services, forgetting);
-  const redactions: { conversationId: number; seqs: readonly number[] }[] = [];
-  for (const conversation of await conversationsOf(services, memories)) {
-    const seqs = new Set<number>();
-    for (const memory of memories) for (const seq of await carriersIn(services, conversation, memory)) seqs.add(seq);
-    if (seqs.size > 0) redactions.push({ conversationId: conversation.id, seqs: [...seqs].sort((a, b) => a - b) });
+export async function planForget(services: Forgetters, forgetting: Forgetting): Promise<ForgetPreview> {
+  const { by } = forgetting;
+  let memories = await withKin(services, forgetting.memories, by);
+  let draft = await draftOf(services, { ...forgetting, memories });
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const siblings = await newSiblings(services, draft, { memories, by });
+    if (siblings.length === 0) break;
+    memories = await withKin(services, [...memories, ...siblings], by);
+    draft = await draftOf(services, { ...forgetting, memories });
   }
-  return {
-    memoryIds: memories.map((memory) => memory.id),
-    tombstones: memories.map(({ place, fingerprint }) => ({ place, fingerprint })),
-    redactions,
-    actor: forgetting.actor,
-    now: services.clock.now(),
-  };
+  const found: AreaForgetting[] = [];
+  for (const people of draft.people) found.push(await finish(services, draft, people));
+  return previewOf(services, { memories, found, by });
 }
 
-/** The same statements in other words, in any state, in the same places. */
-async function withTwins(services: Forgetters, { memories, reader }: Forgetting): Promise<readonly Memory[]> {
-  const all = new Map(memories.map((memory) => [memory.id, memory]));
-  for (const memory of memories) {
-    const hits = await services.search.memories({ reader, text: memory.text, states: MEMORY_STATES, limit: 20 });
-    const ids = hits.map((hit) => hit.id).filter((id) => !all.has(id));
-    if (ids.length === 0) continue;
-    const query = { reader, ids, states: MEMORY_STATES, limit: ids.length, offset: 0 };
-    for (const other of await services.store.memories.list(query)) {
-      if (other.place === memory.place && isNearDuplicate(other.text, memory.text)) all.set(other.id, other);
+interface Draft {
+  readonly statements: readonly Statement[];
+  readonly people: readonly PeopleDecision[];
+}
+
+/** The statements, and what becomes of people's messages. */
+async function draftOf(services: Forgetters, { memories, messages, by }: Forgetting): Promise<Draft> {
+  const readings = await services.provenance.readings(memories.map((memory) => memory.id));
+  const ids = [...readings, ...memories.flatMap(({ sources }) => sources)].map(({ conversationId }) => conversationId);
+  const named = messages.map(({ conversation }) => conversation);
+  const places = [...memories.map(({ place }) => place), ...named.map(({ key }) => placeOf(key))];
+  const conversations = await conversationsOf(services, { places, ids });
+  const audienceOf = (memory: Memory) =>
+    conversations.find(({ key }) => placeOf(key) === memory.place)?.audience ?? memory.audience;
+  const statements = memories.map((memory) => statementOfMemory(memory, { audience: audienceOf(memory), readings }));
+  const areas: Area[] = [];
+  for (const conversation of conversations) areas.push(await loadArea(services, conversation, statements));
+  const spoken = areas.flatMap((area) => [...area.entries.values()]);
+  const people: PeopleDecision[] = [];
+  for (const area of areas) {
+    const decision = await decidePeople(services, area, { statements, by, spoken });
+    people.push(withNamed(decision, messages));
+  }
+  return { statements, people };
+}
+
+function withNamed(decision: PeopleDecision, messages: readonly NamedMessages[]): PeopleDecision {
+  const { id } = decision.area.conversation;
+  const named = messages.filter(({ conversation }) => conversation.id === id).flatMap(({ entries }) => entries);
+  if (named.length === 0) return decision;
+  const entries = new Map([...decision.area.entries, ...named.map((entry) => [entry.seq, entry] as const)]);
+  const seqs = new Set([...decision.seqs, ...named.map(({ seq }) => seq)]);
+  return { ...decision, area: { ...decision.area, entries }, seqs };
+}
+
+/** Memories of the same messages that say the same in other words. Those of named messages rest on nothing else. */
+async function newSiblings(
+  services: Forgetters,
+  { statements, people }: Draft,
+  { memories, by }: Pick<Forgetting, 'memories' | 'by'>,
+): Promise<readonly Memory[]> {
+  const known = new Set<string>(memories.map(({ id }) => id));
+  const stems = statements.reduce<ReadonlySet<string>>((all, statement) => all.union(statement.stems), new Set());
+  const found: Memory[] = [];
+  for (const { area, seqs } of people) {
+    const { conversation } = area;
+    for (const memory of await siblingsOf(services, { conversationId: conversation.id, seqs: [...seqs] }, by)) {
+      if (known.has(memory.id)) continue;
+      const own = statementOfMemory(memory, { audience: conversation.audience, readings: [] }).stems;
+      const isOrphan = memory.sources.every(
+        (source) => source.conversationId === conversation.id && seqs.has(source.seq),
+      );
+      if (!own.isDisjointFrom(stems) || (statements.length === 0 && isOrphan)) found.push(memory);
+      known.add(memory.id);
     }
-  }
-  return [...all.values()];
-}
-
-/** The conversations of the places that the memories belong to: a channel and its threads. */
-async function conversationsOf(services: Forgetters, memories: readonly Memory[]): Promise<readonly Conversation[]> {
-  const found: Conversation[] = [];
-  for (const place of new Set(memories.map((memory) => memory.place))) {
-    if (place === '') continue;
-    const here = pagesOf(services.store.conversations, { order: 'key', scope: { place } });
-    for await (const conversation of here) found.push(conversation);
   }
   return found;
 }
 
-async function carriersIn(
+/** What one conversation loses. */
+interface AreaForgetting {
+  readonly conversation: Conversation;
+  readonly entries: readonly Entry[];
+  readonly sentences: readonly SentenceDecision[];
+  readonly summaryIds: readonly SummaryId[];
+}
+
+/** What the bot derived there from the statements and from the messages that are deleted. */
+async function finish(
   services: Forgetters,
+  { statements }: Draft,
+  { area: first, seqs, sentences }: PeopleDecision,
+): Promise<AreaForgetting> {
+  const { conversation } = first;
+  const place = { audience: conversation.audience, conversationId: conversation.id };
+  const deleted = [...first.entries.values()].filter((entry) => seqs.has(entry.seq) && entry.role === 'user');
+  const texts = deleted.slice(0, MAX_MESSAGE_STATEMENTS).map((entry) => statementOfMessage(entry, place));
+  const more = await loadArea(services, conversation, texts);
+  const entries = new Map([...first.entries, ...more.entries]);
+  const summaries = new Map([...first.summaries, ...more.summaries].map((summary) => [summary.id, summary]));
+  const losing = new Set(sentences.map(({ entry }) => entry.seq));
+  const staying = [...entries.values()].filter(({ seq }) => !seqs.has(seq) && !losing.has(seq));
+  const around = { conversationId: conversation.id, staying };
+  const all = [...statements, ...texts];
+  const isEcho = (text: Parameters<typeof isDerived>[0]) => all.some((statement) => isDerived(text, statement, around));
+  const echoes = staying.filter((entry) => entry.role !== 'user' && isEcho(entry));
+  const gone = [...seqs].flatMap((seq) => entries.get(seq) ?? []);
+  const repeating = [...summaries.values()].filter((summary) => isEcho(asText(summary)));
+  return {
+    conversation,
+    entries: [...gone, ...echoes].sort((a, b) => a.seq - b.seq),
+    sentences,
+    summaryIds: repeating.map(({ id }) => id),
+  };
+}
+
+/** A summary may hold whatever was read until it was written. */
+function asText({ text, toSeq, createdAt }: Summary): Parameters<typeof isDerived>[0] {
+  return { seq: toSeq, at: createdAt, role: 'assistant', author: null, parts: [{ kind: 'text', text }] };
+}
+
+interface Found {
+  readonly memories: readonly Memory[];
+  readonly found: readonly AreaForgetting[];
+  readonly by: Requester;
+}
+
+function previewOf({ clock, random }: Forgetters, { memories, found, by }: Found): ForgetPreview {
+  const plan: ForgetPlan = {
+    memoryIds: memories.map((memory) => memory.id),
+    tombstones: memories.flatMap(({ place, text }) =>
+      [fingerprintOf(text), gistOf(text)].map((fingerprint) => ({ place, fingerprint })),
+    ),
+    redactions: found
+      .filter(({ entries, summaryIds }) => entries.length + summaryIds.length > 0)
+      .map(({ conversation: { id: conversationId }, entries, summaryIds }) => {
+        return { conversationId, seqs: entries.map(({ seq }) => seq), summaryIds };
+      }),
+    sentences: found.flatMap(({ conversation: { id: conversationId }, sentences }) =>
+      sentences.map(({ entry: { seq }, text, kind, about }) => {
+        return { conversationId, seq, sentences: [{ id: random.id(), text }], kind, about };
+      }),
+    ),
+    actor: by.author.id,
+    now: clock.now(),
+  };
+  return {
+    plan,
+    memories,
+    messages: found.flatMap(({ conversation: { key }, entries }) =>
+      entries.map((entry) => ({ conversation: key, entry })),
+    ),
+    sentences: found.flatMap(({ conversation: { key }, sentences }) =>
+      sentences.map((sentence) => ({ ...sentence, conversation: key })),
+    ),
+    summaries: found.reduce((sum, { summaryIds }) => sum + summaryIds.length, 0),
+  };
+}
+
+/** The messages with these numbers, as far as they exist and the person may delete them. */
+export async function namedMessages(
+  { store }: Pick<Services, 'store'>,
   conversation: Conversation,
-  memory: Memory,
-): Promise<readonly number[]> {
-  if (placeOf(conversation.key) !== memory.place) return [];
-  const own = memory.sources.filter((source) => source.conversationId === conversation.id).map((source) => source.seq);
-  const carrier = essenceOf(memory, conversation.audience);
-  const sources = sourcesToRedact(await services.store.transcript.pick(conversation.id, own), carrier);
-  const echoes = await echoesOf(services, conversation.id, { carrier, sources });
-  return [...sources, ...echoes.filter((entry) => carries(entry, carrier)).map((entry) => entry.seq)];
-}
-
-/** Those that hold the statement; all of them when none can be told to, as with a memory in another language. */
-function sourcesToRedact(sources: readonly Entry[], carrier: Carrier): readonly number[] {
-  const holding = sources.filter((entry) => carrier.shareIn(textOfEverything(entry)) >= 0.3);
-  return (holding.length > 0 ? holding : sources).map((entry) => entry.seq);
-}
-
-/** Entries that share words with the statement, and what the bot did right after it was said. */
-async function echoesOf(
-  services: Forgetters,
-  conversationId: number,
-  { carrier, sources }: { readonly carrier: Carrier; readonly sources: readonly number[] },
-): Promise<readonly Entry[]> {
-  const query = { conversationId, text: carrier.words.join(' '), limit: ECHOES_PER_CONVERSATION };
-  const seqs = new Set((await services.search.entries(query)).map((hit) => hit.seq));
-  for (const seq of sources) for (let after = 1; after <= FOLLOWING; after++) seqs.add(seq + after);
-  for (const seq of sources) seqs.delete(seq);
-  return services.store.transcript.pick(conversationId, [...seqs]);
+  { seqs, by }: { readonly seqs: readonly number[]; readonly by: Requester },
+): Promise<{ readonly entries: readonly Entry[]; readonly refused: number }> {
+  const found = (await store.transcript.pick(conversation.id, seqs)).filter(({ redactedAt }) => redactedAt === null);
+  const entries = found.filter((entry) => mayDelete(entry, conversation, by));
+  return { entries, refused: found.length - entries.length };
 }

@@ -1,6 +1,8 @@
 import { StrataError } from '../domain/errors.ts';
-import type { Author } from '../domain/message.ts';
+import { placeOf } from '../domain/key.ts';
+import type { Author, Entry } from '../domain/message.ts';
 import type { Memory, MemoryReader } from '../ports/memory-store.ts';
+import type { Conversation } from '../ports/store.ts';
 
 /** Who asks for a change, from where, and what they may do there. */
 export interface Requester {
@@ -11,11 +13,15 @@ export interface Requester {
 
 type Target = Pick<Memory, 'scope' | 'place' | 'subjectId' | 'kind'>;
 
-/** Everyone changes what is about them and what lies in their own DM; moderators their place; the operator all. */
-function mayChange(memory: Target, by: Requester): boolean {
+/** Operators manage everything, moderators their place, everyone their own DM. */
+function manages(place: string, by: Requester): boolean {
   if (by.rights === 'operator') return true;
-  const isHere = memory.scope === 'place' && memory.place === by.reader.place;
-  if (isHere && (by.rights === 'moderator' || by.reader.audience === 'dm')) return true;
+  return place === by.reader.place && (by.rights === 'moderator' || by.reader.audience === 'dm');
+}
+
+/** Everyone changes what is about them; whoever manages a place, everything that was remembered in it. */
+export function mayChange(memory: Target, by: Requester): boolean {
+  if (memory.scope === 'place' ? manages(memory.place, by) : by.rights === 'operator') return true;
   return memory.kind !== 'instruction' && memory.subjectId !== null && memory.subjectId === by.author.id;
 }
 
@@ -26,4 +32,20 @@ export function assertMayChange(memory: Target, by: Requester): void {
     command: 'memory',
     needs: 'the person whom the memory is about, moderators and operators',
   });
+}
+
+/** Throws `COMMAND_FORBIDDEN` for those who do not manage the place that they ask from. */
+export function assertManages(by: Requester): void {
+  if (manages(by.reader.place, by)) return;
+  throw new StrataError('COMMAND_FORBIDDEN', { command: 'memory held', needs: 'those who manage this place' });
+}
+
+/** A person's message is deleted by its author and by whoever manages the place; what the bot said, by the latter. */
+export function mayDelete(
+  entry: Pick<Entry, 'role' | 'author'>,
+  conversation: Pick<Conversation, 'key'>,
+  by: Requester,
+): boolean {
+  if (manages(placeOf(conversation.key), by)) return true;
+  return entry.role === 'user' && entry.author?.id === by.author.id;
 }

@@ -1,7 +1,6 @@
 import { StrataError } from '../domain/errors.ts';
 import { type Author, type ConversationKey, type MemoryId, textOf } from '../domain/message.ts';
 import {
-  type ForgetPlan,
   MEMORY_STATES,
   type Memory,
   type MemoryChange,
@@ -11,14 +10,24 @@ import {
   type MemoryReader,
   type MemoryState,
 } from '../ports/memory-store.ts';
+import type { HeldDecision, HeldSentence } from '../ports/provenance-store.ts';
 import type { Services } from '../services.ts';
-import { type Addition, type AddResult, addMemory, assertNobodyPaused, statementOf, stateOf } from './add.ts';
+import {
+  type Addition,
+  type AddResult,
+  addMemory,
+  assertNobodyPaused,
+  assertNotForgotten,
+  statementOf,
+  stateOf,
+} from './add.ts';
 import { exportPerson, type PersonExport } from './export.ts';
 import { fingerprintOf } from './fingerprint.ts';
-import { planForget } from './forget.ts';
+import type { ForgetPreview } from './forget.ts';
+import { type ForgetTarget, previewForget, type TokenedPreview } from './forget-target.ts';
 import { isFaded, type Transition, transition } from './lifecycle.ts';
 import { isOrder } from './orders.ts';
-import { assertMayChange, type Requester } from './permissions.ts';
+import { assertManages, assertMayChange, type Requester } from './permissions.ts';
 import { assertReadable } from './policy.ts';
 
 /** What people may do with memories, with every right checked. Commands, CLI and tools go through here. */
@@ -47,24 +56,25 @@ export interface Memories {
   /** `promote` approves, `reject` is final, `demote` takes out of use until it is confirmed again, `restore` undoes a supersession. */
   move(id: string, step: Transition, by: Requester): Promise<Memory>;
   /** What forgetting would remove: for a confirmation. Checks the rights. */
-  planForget(target: ForgetTarget, by: Requester): Promise<ForgetPlan>;
+  previewForget(target: ForgetTarget, by: Requester): Promise<TokenedPreview>;
   /** Gone for good, from every layer. */
-  forget(target: ForgetTarget, by: Requester): Promise<Forgotten>;
+  forget(preview: ForgetPreview): Promise<Forgotten>;
+  /** Sentences that are held back here, for those who manage the place. */
+  held(by: Requester): Promise<readonly HeldSentence[]>;
+  /** Puts a sentence that is held back where it stood, or deletes it. Throws `NOT_FOUND` or `COMMAND_FORBIDDEN`. */
+  decideHeld(id: string, kind: HeldDecision['kind'], by: Requester): Promise<HeldSentence>;
   /** Members get what is about themselves; moderators and operators may name somebody. Each memory's history tells of it. */
   exportFor(personId: string, by: Requester): Promise<PersonExport>;
 }
-
-export type ForgetTarget =
-  | { readonly kind: 'memory'; readonly id: string }
-  /** Every readable memory whose words match the text. */
-  | { readonly kind: 'text'; readonly text: string }
-  /** Everything about a person within reach. */
-  | { readonly kind: 'person'; readonly personId: string };
 
 export interface Forgotten {
   readonly memoryIds: readonly MemoryId[];
   /** Messages whose text was deleted with them. */
   readonly messages: number;
+  /** Sentences of others that are held back until somebody decides, or that were deleted. */
+  readonly sentences: number;
+  /** Why deleted text still lies in the files of the store, and until when; null when it does not. */
+  readonly remains: string | null;
 }
 
 export interface Origin {
@@ -87,11 +97,10 @@ export interface OriginMessage {
   readonly text: string | null;
 }
 
-type MemoryServices = Pick<Services, 'store' | 'state' | 'search' | 'random' | 'clock' | 'events'>;
+type MemoryServices = Pick<Services, 'store' | 'state' | 'search' | 'provenance' | 'random' | 'clock' | 'events'>;
 
-/** A match far below the best is not what a person means by "forget that". */
-const FORGET_SHARE = 0.6;
-const PAGE = 1000;
+/** As many as anybody decides about in one sitting. */
+const MAX_HELD = 500;
 
 export function createMemories(services: MemoryServices): Memories {
   const { store } = services;
@@ -109,6 +118,7 @@ export function createMemories(services: MemoryServices): Memories {
     edit: async (id, change, by) => {
       const text = change.text === undefined ? null : statementOf(change.text);
       if (text !== null) await assertNobodyPaused(services, { text, subjectId: null, subjectName: null }, by);
+      if (text !== null) await assertNotForgotten(services, text, by.reader.place);
       return alter(id, {
         by,
         kind: 'edited',
@@ -128,14 +138,10 @@ export function createMemories(services: MemoryServices): Memories {
         }),
         detail: { transition: step },
       }),
-    planForget: (target, by) => planFor(services, target, by),
-    async forget(target, by) {
-      const plan = await planFor(services, target, by);
-      if (plan.memoryIds.length === 0) return { memoryIds: [], messages: 0 };
-      await store.memories.forget(plan);
-      services.events.emit({ kind: 'memory.forgotten', conversation: null, ids: plan.memoryIds });
-      return { memoryIds: plan.memoryIds, messages: plan.redactions.reduce((sum, { seqs }) => sum + seqs.length, 0) };
-    },
+    previewForget: (target, by) => previewForget(services, target, by),
+    forget: (preview) => forget(services, preview),
+    held: (by) => listHeld(services, by),
+    decideHeld: (id, kind, by) => decideHeld(services, { id, kind, by }),
     async exportFor(personId, by) {
       if (by.rights === 'member' && personId !== by.author.id) {
         throw new StrataError('COMMAND_FORBIDDEN', {
@@ -156,6 +162,31 @@ async function findReadable({ store }: MemoryServices, id: string, reader: Memor
   if (memory === null) throw new StrataError('NOT_FOUND', { what: 'memory', id });
   assertReadable(memory, reader);
   return memory;
+}
+
+async function forget({ store, events }: MemoryServices, { plan }: ForgetPreview): Promise<Forgotten> {
+  const { memoryIds, redactions, sentences } = plan;
+  const messages = redactions.reduce((sum, { seqs }) => sum + seqs.length, 0);
+  const forgotten = { memoryIds, messages, sentences: sentences.length };
+  if (memoryIds.length + messages + sentences.length === 0) return { ...forgotten, remains: null };
+  const { remains } = await store.memories.forget(plan);
+  events.emit({ kind: 'memory.forgotten', conversation: null, ids: memoryIds });
+  return { ...forgotten, remains };
+}
+
+async function listHeld({ provenance }: MemoryServices, by: Requester): Promise<readonly HeldSentence[]> {
+  assertManages(by);
+  return provenance.held({ place: by.reader.place, limit: MAX_HELD, offset: 0 });
+}
+
+async function decideHeld(
+  { provenance, clock }: MemoryServices,
+  { id, kind, by }: { readonly id: string; readonly kind: HeldDecision['kind']; readonly by: Requester },
+): Promise<HeldSentence> {
+  assertManages(by);
+  const decided = await provenance.decide({ id, place: by.reader.place, kind, now: clock.now() });
+  if (decided === null) throw new StrataError('NOT_FOUND', { what: 'sentence that is held back', id });
+  return decided;
 }
 
 async function searchMemories(
@@ -230,47 +261,4 @@ function stateAfter({ id, state }: Memory, step: Transition): MemoryState {
       problem: `The memory ${id} is ${state}. Only ${POSSIBLE[step]}.`,
     });
   return next;
-}
-
-async function planFor(services: MemoryServices, target: ForgetTarget, by: Requester): Promise<ForgetPlan> {
-  const memories = await targeted(services, target, by);
-  for (const memory of memories) assertMayChange(memory, by);
-  return planForget(services, { memories, reader: by.reader, actor: by.author.id });
-}
-
-async function targeted(services: MemoryServices, target: ForgetTarget, by: Requester): Promise<readonly Memory[]> {
-  const { reader } = by;
-  switch (target.kind) {
-    case 'memory':
-      return [await findReadable(services, target.id, reader)];
-    case 'person':
-      return everythingAbout(services, target.personId, reader);
-    case 'text':
-      return matching(services, target.text, by);
-    default:
-      return target satisfies never;
-  }
-}
-
-/** However much it is: what is to be forgotten must not stop at a page's end. */
-async function everythingAbout(
-  { store }: MemoryServices,
-  subjectId: string,
-  reader: MemoryReader,
-): Promise<readonly Memory[]> {
-  const found: Memory[] = [];
-  for (let offset = 0; ; offset += PAGE) {
-    const page = await store.memories.list({ reader, subjectId, states: MEMORY_STATES, limit: PAGE, offset });
-    found.push(...page);
-    if (page.length < PAGE) return found;
-  }
-}
-
-/** Those that say it: the best match, and what is about as good. */
-async function matching(services: MemoryServices, text: string, { reader }: Requester): Promise<readonly Memory[]> {
-  const hits = await services.search.memories({ reader, text, states: MEMORY_STATES, limit: 20 });
-  const best = hits[0]?.score ?? 0;
-  const ids = hits.filter((hit) => hit.score >= best * FORGET_SHARE).map((hit) => hit.id);
-  if (ids.length === 0) return [];
-  return services.store.memories.list({ reader, ids, states: MEMORY_STATES, limit: ids.length, offset: 0 });
 }

@@ -57,7 +57,7 @@ export function essenceOf(memory: Pick<Memory, 'text' | 'subjectId' | 'subjectNa
 }
 
 /** Whether an entry says the statement, or enough of it to give it away. */
-export function carries(entry: Entry, carrier: Carrier): boolean {
+export function carries(entry: Pick<Entry, 'role' | 'author' | 'parts'>, carrier: Carrier): boolean {
   const text = textOfEverything(entry);
   const words = new Set(wordsOf(text));
   if (carrier.secrets.intersection(words).size > 0) return true;
@@ -68,7 +68,7 @@ export function carries(entry: Entry, carrier: Carrier): boolean {
 }
 
 /** Text, inputs of calls and results: wherever a statement can hide. */
-export function textOfEverything(entry: Entry): string {
+export function textOfEverything(entry: Pick<Entry, 'parts'>): string {
   return entry.parts
     .map((part) => {
       switch (part.kind) {
@@ -103,7 +103,7 @@ function isSecret(word: string): boolean {
 }
 
 /** Said by the person, to the person in a DM, or by name. */
-function isAbout(entry: Entry, words: ReadonlySet<string>, carrier: Carrier): boolean {
+function isAbout(entry: Pick<Entry, 'role' | 'author'>, words: ReadonlySet<string>, carrier: Carrier): boolean {
   if (carrier.subjectId === null && carrier.subjectWords.size === 0) return true;
   if (entry.author !== null && entry.author.id === carrier.subjectId) return true;
   if (entry.role !== 'user' && carrier.isDirect) return true;

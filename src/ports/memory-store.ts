@@ -1,4 +1,4 @@
-import type { Audience, ConversationKey, JsonValue, MemoryId } from '../domain/message.ts';
+import type { Audience, ConversationKey, JsonValue, MemoryId, SummaryId } from '../domain/message.ts';
 
 export const MEMORY_KINDS = [
   'fact',
@@ -109,6 +109,10 @@ export interface MemoryList {
   /** Only these, as far as they are readable. */
   readonly ids?: readonly MemoryId[];
   readonly fingerprints?: readonly string[];
+  /** Only those with one of these entries among their sources. */
+  readonly restingOn?: { readonly conversationId: number; readonly seqs: readonly number[] };
+  /** Only those that one of these has superseded. */
+  readonly supersededBy?: readonly MemoryId[];
   /** What a recall considers, these first: then what is pinned for everybody or for the person, and those of the kinds about them. */
   readonly recall?: {
     readonly ids: readonly MemoryId[];
@@ -149,10 +153,31 @@ export interface ForgetPlan {
   readonly memoryIds: readonly MemoryId[];
   /** Fingerprints that extraction may never save again in the place. */
   readonly tombstones: readonly { readonly place: string; readonly fingerprint: string }[];
-  /** Entries whose text is deleted; summaries that cover them become gaps, to be written anew without them. */
-  readonly redactions: readonly { readonly conversationId: number; readonly seqs: readonly number[] }[];
+  /** By conversation, each of them once. */
+  readonly redactions: readonly Redaction[];
+  /** Sentences in messages of people who keep the rest of their message. */
+  readonly sentences: readonly SentenceRemoval[];
   readonly actor: string;
   readonly now: number;
+}
+
+export interface Redaction {
+  readonly conversationId: number;
+  /** Entries whose text is deleted; summaries that cover them become gaps, which a job fills again without them. */
+  readonly seqs: readonly number[];
+  /** Summaries of other entries that repeat the text: they become gaps too. */
+  readonly summaryIds: readonly SummaryId[];
+}
+
+export interface SentenceRemoval {
+  readonly conversationId: number;
+  readonly seq: number;
+  /** As they stand in the message, each with the id under which it is held. */
+  readonly sentences: readonly { readonly id: string; readonly text: string }[];
+  /** `hold`: out of sight until somebody decides, see `ProvenanceStore`. `strike`: deleted. */
+  readonly kind: 'hold' | 'strike';
+  /** Whom they are about. */
+  readonly about: { readonly id: string; readonly name: string };
 }
 
 export interface MemoryStore {
@@ -164,8 +189,11 @@ export interface MemoryStore {
   list(query: MemoryList): Promise<readonly Memory[]>;
   /** False when the memory is gone. Writes the event in the same transaction. */
   change(id: MemoryId, change: MemoryChange, event: Omit<MemoryEvent, 'memoryId'>): Promise<boolean>;
-  /** What is planned; or every memory of a workspace, with what is known to be forgotten there. */
-  forget(plan: ForgetPlan | { readonly workspace: string }): Promise<void>;
+  /**
+   * What is planned; or every memory of a workspace, with what is known to be forgotten there. Turns and jobs that may
+   * have read the text lose their claims. Durable when it resolves; the answer says whether the engine's files are clean.
+   */
+  forget(plan: ForgetPlan | { readonly workspace: string }): Promise<Scrubbed>;
   events(id: MemoryId): Promise<readonly MemoryEvent[]>;
   /** Counts what was really put before a model. */
   recalled(ids: readonly MemoryId[], by: { readonly conversationId: number; readonly now: number }): Promise<void>;
@@ -173,9 +201,16 @@ export interface MemoryStore {
   forgotten(place: string, fingerprints: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
+export interface Scrubbed {
+  /** Where deleted text still lies in the files of the store, and until when: one sentence. Null when it is gone. */
+  readonly remains: string | null;
+}
+
 export interface MemorySave {
   /** Where the sources lie; null for what the operator adds. */
   readonly conversationId: number | null;
+  /** Saves nothing once the conversation's reply is no longer claimed under this number. */
+  readonly replyEpoch?: number;
   readonly writes: readonly MemoryWrite[];
   readonly actor: string;
   readonly now: number;

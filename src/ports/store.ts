@@ -1,4 +1,4 @@
-import type { Audience, Author, BlobId, ConversationKey, Entry, Part, Role } from '../domain/message.ts';
+import type { Audience, Author, BlobId, ConversationKey, Entry, MemoryId, Part, Role } from '../domain/message.ts';
 import type { Journal, UsageRow } from './journal.ts';
 import type { MemoryStore } from './memory-store.ts';
 import type { Summary, SummaryStore } from './summary-store.ts';
@@ -174,6 +174,8 @@ export interface TurnCommit {
   readonly posts: readonly NewPost[];
   readonly usage: readonly UsageRow[];
   readonly calibration: Calibration | null;
+  /** Memories that the turn was given: what it says may repeat them. */
+  readonly recalled?: readonly MemoryId[];
   /** When to look at the conversation at the latest: now, when the compactor found something due, so that a crash cannot lose the kick. */
   readonly maintainAt: number;
   readonly now: number;

@@ -338,13 +338,13 @@ describe('the commands in Discord', () => {
 
   test('ask before what cannot be undone', async () => {
     await withChannel({}, async ({ double, sink }) => {
-      const asked = await answerTo(double, double.interact(slash('memory', 'forget', { id: memoryId })));
+      const asked = await answerTo(double, double.interact(slash('memory', 'strike', { id: memoryId })));
       expect(asked).toMatchObject({ type: 4, data: { flags: 64, embeds: [{ title: 'This cannot be undone' }] } });
       expect(sink.commands).toEqual([]);
       expect(await answerTo(double, double.interact(press(labelled(asked, 'Cancel'))))).toMatchObject({ type: 7 });
       expect(sink.commands).toEqual([]);
       expect(await answerTo(double, double.interact(press(labelled(asked, 'Do it'))))).toMatchObject({ type: 7 });
-      expect(sink.commands).toMatchObject([{ path: ['memory', 'forget'], options: { id: memoryId } }]);
+      expect(sink.commands).toMatchObject([{ path: ['memory', 'strike'], options: { id: memoryId } }]);
     });
   });
 

@@ -81,6 +81,7 @@ async function fill(storage: Storage, messages = 30): Promise<number> {
     memoryIds: [],
     tombstones: [{ place: HERE, fingerprint: 'gone' }],
     redactions: [],
+    sentences: [],
     actor: 'u',
     now: NOW,
   });

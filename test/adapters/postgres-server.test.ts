@@ -128,11 +128,19 @@ describe('on a Postgres server', () => {
               memoryIds: [memory.id],
               tombstones: [],
               redactions: [],
+              sentences: [],
               actor: 'u',
               now: NOW,
             });
           }),
-          one.store.memories.forget({ memoryIds: [memory.id], tombstones, redactions: [], actor: 'u', now: NOW }),
+          one.store.memories.forget({
+            memoryIds: [memory.id],
+            tombstones,
+            redactions: [],
+            sentences: [],
+            actor: 'u',
+            now: NOW,
+          }),
         ]);
       }
       expect(await other.store.memories.list({ reader: READER, limit: 100, offset: 0 })).toEqual([]);

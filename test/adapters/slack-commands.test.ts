@@ -44,7 +44,10 @@ const list: CommandReply = {
   text: '9 may be read here.',
   rows: { columns: ['ID', 'KIND', 'WHAT'], cells: [[ID, 'fact', 'Ada drinks <tea>']] },
   page: { number: 1, of: 2, previous: null, next: { path: ['memory', 'list'], options: { page: '2' } } },
-  actions: [{ label: 'Forget it', command: { path: ['memory', 'forget'], options: { id: ID } }, style: 'danger' }],
+  actions: [
+    { label: 'Forget it', command: { path: ['memory', 'forget'], options: { id: ID } }, style: 'danger' },
+    { label: 'Delete the first', command: { path: ['memory', 'strike'], options: { id: ID } }, style: 'danger' },
+  ],
 };
 
 interface Shown {
@@ -250,7 +253,7 @@ describe('answers', () => {
     });
 
     const before = bot.sink.commands.length;
-    press(sealedOf(answer, 'Forget it'));
+    press(sealedOf(answer, 'Delete the first'));
     const question = await until('the question', () => {
       const view = slack.callsOf('views.open').at(-1)?.['view'] as Record<string, unknown> | undefined;
       return JSON.stringify(view).includes('cannot be undone') && view;
@@ -258,7 +261,7 @@ describe('answers', () => {
     expect(bot.sink.commands).toHaveLength(before);
     submit(question);
     await answered(4);
-    expect(bot.sink.commands.at(-1)).toMatchObject({ path: ['memory', 'forget'], options: { id: ID } });
+    expect(bot.sink.commands.at(-1)).toMatchObject({ path: ['memory', 'strike'], options: { id: ID } });
   });
 
   test("others' clicks, forged buttons and others' forms do nothing", async () => {
@@ -403,7 +406,6 @@ describe('the App Home', () => {
 
     const published = slack.callsOf('views.publish').length;
     pressHome(sealedOf(view, 'Forget everything about me'));
-    submit(await formWith('cannot be undone'));
     await until('it is forgotten', () => bot.sink.commands.some(({ path }) => path[1] === 'forget'));
     await until('the home is shown anew', () => slack.callsOf('views.publish').length > published);
   });

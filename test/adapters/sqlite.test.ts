@@ -303,7 +303,8 @@ describe('sqlite', () => {
       await storage.store.memories.forget({
         memoryIds: [memory.id],
         tombstones: [{ place: HERE, fingerprint: 'hash' }],
-        redactions: [{ conversationId: id, seqs: [31, 182] }],
+        redactions: [{ conversationId: id, seqs: [31, 182], summaryIds: [] }],
+        sentences: [],
         actor: 'u1',
         now: NOW,
       });
@@ -347,8 +348,8 @@ describe('sqlite', () => {
         });
       }
       const summarised = (await storage.store.summaries.live(id)).map((item) => item.fromSeq);
-      const redactions = [{ conversationId: id, seqs: [...seqs, ...summarised] }];
-      const forget = { memoryIds: [], tombstones: [], redactions, actor: 'u1', now: NOW };
+      const redactions = [{ conversationId: id, seqs: [...seqs, ...summarised], summaryIds: [] }];
+      const forget = { memoryIds: [], tombstones: [], redactions, sentences: [], actor: 'u1', now: NOW };
       await Promise.all([storage.store.memories.forget(forget), kit.fill(20)]);
       expect(isOnDisk()).toBe(false);
       await kit.fill(200);

@@ -191,6 +191,6 @@ describe('a person whom somebody else has remembered', () => {
     expect(added).toMatchObject({ memory: { subjectId: ada.id, trust: 'other', state: 'candidate' } });
     const own = requester(world, ada);
     expect((await world.memories.exportFor(ada.id, own)).memories).toHaveLength(1);
-    expect((await world.memories.forget({ kind: 'person', personId: ada.id }, own)).memoryIds).toHaveLength(1);
+    expect((await world.forget({ kind: 'person', personId: ada.id }, own)).memoryIds).toHaveLength(1);
   });
 });

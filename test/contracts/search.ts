@@ -344,7 +344,14 @@ export function searchContract(name: string, options: StoreContractOptions): voi
         );
         expect(await find('tea')).toEqual([]);
         expect(await find('咖啡')).toEqual(['喜欢咖啡']);
-        await store.memories.forget({ memoryIds: [memory.id], tombstones: [], redactions: [], actor: 'u1', now: NOW });
+        await store.memories.forget({
+          memoryIds: [memory.id],
+          tombstones: [],
+          redactions: [],
+          sentences: [],
+          actor: 'u1',
+          now: NOW,
+        });
         expect(await find('咖啡')).toEqual([]);
         expect(await find('')).toEqual([]);
       });

@@ -887,7 +887,14 @@ export function storeContract(name: string, options: StoreContractOptions): void
         const { id } = await kit.fill(1);
         const forgotten = { place: HERE, fingerprint: 'print of gone' };
         const elsewhere = { place: ABROAD, fingerprint: 'print of gone' };
-        const plan = { memoryIds: [], tombstones: [forgotten, elsewhere], redactions: [], actor: 'ada', now: NOW };
+        const plan = {
+          memoryIds: [],
+          tombstones: [forgotten, elsewhere],
+          redactions: [],
+          sentences: [],
+          actor: 'ada',
+          now: NOW,
+        };
         await store.memories.forget(plan);
         const abroad = { place: ABROAD, workspace: workspaceOf(ABROAD) };
         await kit.save(id, kit.inserting('said here', [1]));
@@ -1080,9 +1087,10 @@ export function storeContract(name: string, options: StoreContractOptions): void
           memoryIds: [tea.id, 'none' as MemoryId],
           tombstones: [{ place: HERE, fingerprint: tea.fingerprint }],
           redactions: [
-            { conversationId: id, seqs: [1, 99] },
-            { conversationId: 99, seqs: [1] },
+            { conversationId: id, seqs: [1, 99], summaryIds: [] },
+            { conversationId: 99, seqs: [1], summaryIds: [] },
           ],
+          sentences: [],
           actor: 'u1',
           now: NOW,
         });
@@ -1103,7 +1111,14 @@ export function storeContract(name: string, options: StoreContractOptions): void
         const coffee = kit.memory('coffee');
         await kit.save(id, { kind: 'insert', memory: tea, sources: [1] });
         await kit.save(id, { kind: 'supersede', id: tea.id, memory: coffee, sources: [2] });
-        await store.memories.forget({ memoryIds: [coffee.id], tombstones: [], redactions: [], actor: 'u1', now: NOW });
+        await store.memories.forget({
+          memoryIds: [coffee.id],
+          tombstones: [],
+          redactions: [],
+          sentences: [],
+          actor: 'u1',
+          now: NOW,
+        });
         expect(await store.memories.find(tea.id)).toMatchObject({ state: 'superseded', supersededBy: null });
       });
 

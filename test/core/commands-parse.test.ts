@@ -151,7 +151,7 @@ describe('the specs', () => {
       '/memory why <id>',
       '/memory edit <id> <text>',
       '/memory pin <id>',
-      '/memory forget <id>',
+      '/memory forget <id> [confirm]',
       '/memory export [person]',
       '/transcript search <query> [page]',
       '/reset',

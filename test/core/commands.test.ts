@@ -30,7 +30,7 @@ describe('/help', () => {
       '/reset',
       '/privacy',
     ]);
-    expect(field(await world.type('/help memory'), '/memory forget <id>')).toContain('Delete a memory');
+    expect(field(await world.type('/help memory'), '/memory forget <id> [confirm]')).toContain('Delete a memory');
     expect((await world.type('/help memroy')).text).toContain('Did you mean /memory?');
   });
 });
@@ -335,7 +335,16 @@ describe('/memory', () => {
   test('is forgotten from every layer', async () => {
     await using world = await told();
     const id = await idOf(world, 'Riga');
-    expect(await world.type(`/memory forget ${id}`)).toMatchObject({ tone: 'success', title: 'Forgotten' });
+    const asked = await world.type(`/memory forget ${id}`);
+    expect(asked).toMatchObject({ title: 'Forget this?', text: expect.stringContaining('Nothing is deleted yet') });
+    expect(field(asked, 'Memories')).toBe('1');
+    expect(field(asked, 'Messages')).toMatch(/Ada 1/);
+    expect(cells(asked).map((row) => row[0])).toContain('message');
+    expect((await world.type(`/memory show ${id}`)).tone).toBe('info');
+    expect((await world.type(`/memory forget confirm=00000000 ${id}`)).text).toContain('has changed');
+    const lines = asked.actions.map((action) => formatCommand(action.command));
+    expect(lines).toEqual([expect.stringContaining(`/memory forget confirm=`)]);
+    expect(await world.type(lines[0] ?? '')).toMatchObject({ tone: 'success', title: 'Forgotten' });
     expect((await world.type(`/memory show ${id}`)).text).toContain('There is no memory');
     expect((await world.type('/transcript search Riga')).text).toContain('Nothing that was said here matches');
     expect(JSON.stringify(await world.type('/context detail tail'))).not.toContain('Riga');
@@ -344,7 +353,7 @@ describe('/memory', () => {
 
   test('is forgotten by words, and all at once about oneself', async () => {
     await using world = await told();
-    expect((await world.type('/memory forget prefers tea')).title).toBe('Forgotten');
+    expect((await world.type('/memory forget prefers tea confirm=yes')).title).toBe('Forgotten');
     expect(
       cells(await world.type('/memory list'))
         .map((row) => row[2])
@@ -352,7 +361,7 @@ describe('/memory', () => {
     ).not.toContain('tea');
     await world.say('I play the cello.');
     await world.type('/memory list');
-    await world.type('/memory forget me');
+    await world.type('/memory forget confirm=yes me');
     expect(cells(await world.type('/memory list about=me'))).toEqual([]);
   });
 

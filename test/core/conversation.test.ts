@@ -309,7 +309,7 @@ describe('a conversation while it is summarised', () => {
     } as const;
     const memories = () => world.bot.services.store.memories.list({ reader, limit: 10, offset: 0 });
     const [memory] = await memories();
-    expect((await world.command('memory forget', { id: memory?.id ?? '' })).title).toBe('Forgotten');
+    expect((await world.command('memory forget', { id: memory?.id ?? '', confirm: 'yes' })).title).toBe('Forgotten');
     door.open();
     await until(() => world.bot.services.queue.stats().running === 0);
     await world.clock.advance(60_000);

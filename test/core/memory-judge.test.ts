@@ -295,7 +295,7 @@ describe('saying it again', () => {
     await world.memories.move(ids[0] ?? '', 'reject', by);
     await world.say('tea, as I said');
     expect((await world.judge([{ text: 'Ada prefers tea', sources: [2] }])).writes).toEqual([]);
-    await world.memories.forget({ kind: 'memory', id: ids[0] ?? '' }, by);
+    await world.forget({ kind: 'memories', ids: [ids[0] ?? ''] }, by);
     await world.say('tea it is');
     expect((await world.judge([{ text: 'ada PREFERS tea!', sources: [3] }])).refused).toEqual([
       { reason: 'it was forgotten here' },

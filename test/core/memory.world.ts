@@ -23,6 +23,8 @@ import {
 import { admitCandidates, type Judging } from '../../src/memory/admission.ts';
 import type { MemoryCandidate } from '../../src/memory/candidate.ts';
 import { fingerprintOf } from '../../src/memory/fingerprint.ts';
+import type { ForgetTarget } from '../../src/memory/forget-target.ts';
+import type { Requester } from '../../src/memory/permissions.ts';
 import { readerFor } from '../../src/memory/policy.ts';
 import { createMemories } from '../../src/memory/service.ts';
 import { createEvents } from '../../src/ports/events.ts';
@@ -92,6 +94,7 @@ export async function openWorld(overrides: AgentOverrides = {}) {
     ...services,
     services,
     memories,
+    forget: async (target: ForgetTarget, by: Requester) => memories.forget(await memories.previewForget(target, by)),
     agent,
     time,
     seen,

@@ -444,7 +444,7 @@ export async function createPlayer({ ratio = 1 }: PlayOptions = {}) {
     const memory = memories[index % Math.max(1, memories.length)];
     const fact = memory?.text.match(FACTS)?.[0];
     if (memory === undefined || fact === undefined) return;
-    const { title } = await world.command('memory forget', { id: memory.id });
+    const { title } = await world.command('memory forget', { id: memory.id, confirm: 'yes' });
     expect(title).toBe('Forgotten');
     serial += 1;
     forgotten.set(fact, serial);

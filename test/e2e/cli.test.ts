@@ -164,7 +164,15 @@ describe('memory on the command line', () => {
     expect((await memory('list')).stdout.split('\n')[1]).toContain('The office closes at seven.');
     const copy = await memory('export', '--person', 'local');
     expect(JSON.parse(copy.stdout).memories.length).toBeGreaterThan(0);
-    expect((await memory('forget', id)).stdout).toContain('1 memory deleted');
+    expect(await memory('forget', id)).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('Nothing is deleted yet'),
+      stderr: expect.stringContaining('--yes'),
+    });
+    const planned = JSON.parse((await memory('forget', id, '--json')).stdout);
+    expect(planned).toMatchObject({ deleted: false, memories: [{ id }], messages: [], sentences: [] });
+    expect(JSON.parse((await memory('held', '--json')).stdout)).toEqual([]);
+    expect((await memory('forget', id, '--yes')).stdout).toContain('1 memory deleted');
     expect(await memory('show', id)).toMatchObject({
       code: 1,
       stdout: '',

@@ -199,8 +199,8 @@ describe('a conversation in a channel', () => {
     expect(second.data.embeds[0]?.footer?.text).toMatch(/^Page 2/);
     const [, id = '', text = ''] = /`(\w{26})` · \w+ · (The \w+ belongs to \w+ of \w+\.)/.exec(shown(list)) ?? [];
     const asked = await command('memory', 'forget', { id });
-    expect(asked.data.embeds[0]?.title).toBe('This cannot be undone');
-    const done = await press(asked, 'Do it');
+    expect(asked.data.embeds[0]?.title).toBe('Forget this?');
+    const done = await press(asked, 'Delete for good');
     expect(done.data.embeds[0]?.title).toBe('Forgotten');
     const found = shown(await command('memory', 'search', { query: text }));
     expect(found).not.toContain(id);

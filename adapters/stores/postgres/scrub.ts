@@ -3,13 +3,13 @@ import type { Tables } from '../sql/index.ts';
 import { explain } from './failures.ts';
 
 /** Tables that hold text of people, or words of it. */
-const TABLES = ['entry', 'summary', 'memory', 'outbox', 'blob', 'entry_index', 'summary_index', 'memory_index'];
+const TABLES = ['entry', 'summary', 'memory', 'held', 'outbox', 'blob', 'entry_index', 'summary_index', 'memory_index'];
 
 /**
  * Frees the room of deleted rows at once instead of when the server gets to it. Calls that come while one runs share
  * the next. A table that the server itself is cleaning is left to it.
  */
-export function createScrub(upkeep: Kysely<Tables>, place: string): () => Promise<void> {
+export function createScrub(upkeep: Kysely<Tables>, place: string): () => Promise<null> {
   const statement = sql`vacuum (skip_locked, truncate off) ${sql.join(TABLES.map((name) => sql.table(name)))}`;
   let running: Promise<unknown> = Promise.resolve();
   let next: Promise<void> | null = null;
@@ -23,6 +23,7 @@ export function createScrub(upkeep: Kysely<Tables>, place: string): () => Promis
     next ??= run();
     try {
       await next;
+      return null;
     } catch (error) {
       throw explain(place, error);
     }

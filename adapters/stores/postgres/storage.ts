@@ -62,6 +62,8 @@ function createEngine(database: PostgresDatabase): SqlEngine {
     },
     index: createTextIndex(query),
     scrub: createScrub(query, place),
+    // The server cleans up after a crash by itself.
+    noteDeletion: async () => undefined,
     close: () => {
       closing ??= close();
       return closing;

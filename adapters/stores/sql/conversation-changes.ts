@@ -27,7 +27,8 @@ export async function changeConversation(shared: Shared, id: number, change: Con
       return withRow((tx, row) => conversations.change(tx, id, dueAt(row, change.at)));
     case 'purge':
       await withRow((tx, row) => purge(shared, tx, row));
-      return engine.scrub();
+      await engine.scrub();
+      return;
     case 'expire':
       return expire(shared, id, change);
     default:
@@ -57,6 +58,7 @@ async function purge(
   const { query, index } = engine;
   const everything = { conversationId: row.id, fromSeq: 1, toSeq: row.next_seq };
   await engine.lockMemories(transaction);
+  await engine.noteDeletion(transaction);
   await removeMemories(engine, transaction, await memoriesOfAlone(engine, transaction, row.id));
   for (const entry of await entries.oldest(transaction, { ...everything, limit: row.next_seq })) {
     await index.entry(transaction, { conversationId: row.id, seq: entry.seq, before: indexed(entry), after: '' });

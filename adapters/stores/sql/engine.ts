@@ -33,8 +33,13 @@ export interface SqlEngine {
   /** Rows were inserted with their numbers: the engine's own go on after them. */
   numberOn(transaction: Transaction, table: 'conversation' | 'memory_event' | 'outbox'): Promise<void>;
   readonly index: TextIndex;
-  /** Text was deleted for good: nothing of it may stay in the engine's files. Called after the transaction. */
-  scrub(): Promise<void>;
+  /**
+   * Text was deleted for good: nothing of it may stay in the engine's files. Called after the transaction. Returns what
+   * still holds it, as one sentence, while the engine goes on trying; null when nothing does.
+   */
+  scrub(): Promise<string | null>;
+  /** Part of every transaction that deletes text: after a crash the next start scrubs what it left. */
+  noteDeletion(transaction: Transaction): Promise<void>;
   close(): Promise<void>;
 }
 

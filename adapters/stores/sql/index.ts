@@ -1,4 +1,4 @@
-import type { StateStore, Store } from '../../../src/index.ts';
+import type { ProvenanceStore, StateStore, Store } from '../../../src/index.ts';
 import { createBlobs } from './blobs.ts';
 import { createConversationRows } from './conversation-rows.ts';
 import { createConversations } from './conversations.ts';
@@ -7,6 +7,7 @@ import { createEntryRows } from './entry-rows.ts';
 import { createJournal, createState } from './journal.ts';
 import { createMemories } from './memories.ts';
 import { createOutbox } from './outbox.ts';
+import { createProvenance } from './provenance.ts';
 import { createSummaries } from './summaries.ts';
 import { createSummaryRows } from './summary-rows.ts';
 import { createTranscript } from './transcript.ts';
@@ -21,8 +22,14 @@ export { coreMigrations } from './migrations.ts';
 export type { Tables } from './tables.ts';
 export { onShelf, queryWords, stemsOf, wordsOnShelf } from './words.ts';
 
+interface SqlStore {
+  readonly store: Store;
+  readonly state: StateStore;
+  readonly provenance: ProvenanceStore;
+}
+
 /** The whole store over one SQL engine. A new engine brings its dialect, its transactions and its text index. */
-export function createSqlStore(engine: SqlEngine): { readonly store: Store; readonly state: StateStore } {
+export function createSqlStore(engine: SqlEngine): SqlStore {
   const shared = {
     engine,
     conversations: createConversationRows(engine),
@@ -39,5 +46,5 @@ export function createSqlStore(engine: SqlEngine): { readonly store: Store; read
     journal: createJournal(engine),
     close: () => engine.close(),
   };
-  return { store, state: createState(engine) };
+  return { store, state: createState(engine), provenance: createProvenance(shared) };
 }

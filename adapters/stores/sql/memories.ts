@@ -1,10 +1,12 @@
 import type { ExpressionBuilder } from 'kysely';
 import type { ForgetPlan, MemoryChange, MemoryEvent, MemoryId, MemoryStore } from '../../../src/index.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
+import { removeSentences } from './held.ts';
 import { readMemoryEvent } from './json.ts';
 import { createMemoryList } from './memory-list.ts';
 import { addMemoryEvent, createWithSources, findMemory, removeMemories } from './memory-rows.ts';
 import { applyWrites } from './memory-writes.ts';
+import { interrupt, noteReadings } from './provenance.ts';
 import { redact } from './redaction.ts';
 import type { Shared } from './shared.ts';
 import type { MemoryRow, Tables } from './tables.ts';
@@ -27,15 +29,17 @@ export function createMemories(shared: Shared): MemoryStore {
       await engine.write((tx) =>
         'workspace' in plan ? forgetWorkspace(engine, tx, plan.workspace) : forget(shared, tx, plan),
       );
-      await engine.scrub();
+      return { remains: await engine.scrub() };
     },
     events: (id) =>
       engine.read(async (tx) => {
         const own = engine.query.selectFrom('memory_event').selectAll().where('memory_id', '=', id).orderBy('id');
         return (await tx.rows(own.compile())).map((row) => readMemoryEvent(row));
       }),
-    recalled: (ids, { now }) =>
+    recalled: (ids, { conversationId, now }) =>
       engine.write(async (tx) => {
+        const row = await shared.conversations.get(tx, conversationId);
+        if (row !== null) await noteReadings(engine, tx, { conversationId, ids, fromSeq: row.next_seq - 1 });
         // In one order, so that two that count the same ones do not wait for each other.
         for (const id of ids.toSorted()) await tx.run(countRecall({ id, now }));
       }),
@@ -83,21 +87,59 @@ function merge(row: MemoryRow, change: MemoryChange, now: number): MemoryRow {
 }
 
 async function forget(shared: Shared, transaction: Transaction, plan: ForgetPlan): Promise<void> {
-  const { engine, conversations, entries } = shared;
+  const { engine, conversations } = shared;
   // In the order in which a job takes the same locks.
-  for (const { conversationId } of plan.redactions) await conversations.lock(transaction, conversationId);
+  const touched = [...plan.redactions, ...plan.sentences].map(({ conversationId }) => conversationId);
+  for (const id of [...new Set(touched)].sort((a, b) => a - b)) await conversations.lock(transaction, id);
+  await interrupt(shared, transaction, {
+    places: [...new Set(plan.tombstones.map(({ place }) => place))],
+    conversationIds: await readersOf(engine, transaction, plan.memoryIds),
+    now: plan.now,
+  });
   await engine.lockMemories(transaction);
+  await engine.noteDeletion(transaction);
   await removeMemories(engine, transaction, plan.memoryIds);
   for (const tombstone of plan.tombstones) {
     const insertion = engine.query.insertInto('tombstone').values({ ...tombstone, at: plan.now });
     await transaction.run(insertion.onConflict((conflict) => conflict.doNothing()).compile());
   }
-  for (const { conversationId, seqs } of plan.redactions) {
+  await removeText(shared, transaction, plan);
+}
+
+async function removeText(shared: Shared, transaction: Transaction, plan: ForgetPlan): Promise<void> {
+  const { conversations, entries } = shared;
+  const { now } = plan;
+  for (const { conversationId, seqs, summaryIds } of plan.redactions) {
     const row = await conversations.lock(transaction, conversationId);
     if (row === null) continue;
     const found = await entries.pick(transaction, conversationId, seqs);
-    await redact(shared, transaction, { row, entries: found, now: plan.now, dropMemories: false });
+    await redact(shared, transaction, { row, entries: found, summaryIds, now, dropMemories: false });
   }
+  for (const [conversationId, removals] of Map.groupBy(plan.sentences, (removal) => removal.conversationId)) {
+    const row = await conversations.lock(transaction, conversationId);
+    if (row !== null) await removeSentences(shared, transaction, { row, removals, now });
+  }
+}
+
+/** Of one statement. */
+const MAX_IDS = 1000;
+
+/** Conversations in which a reply was given one of the memories. */
+async function readersOf(
+  { query }: SqlEngine,
+  transaction: Transaction,
+  ids: readonly MemoryId[],
+): Promise<readonly number[]> {
+  const found = new Set<number>();
+  for (let from = 0; from < ids.length; from += MAX_IDS) {
+    const own = query
+      .selectFrom('memory_reading')
+      .select('conversation_id')
+      .distinct()
+      .where('memory_id', 'in', ids.slice(from, from + MAX_IDS));
+    for (const row of await transaction.rows(own.compile())) found.add(row.conversation_id);
+  }
+  return [...found];
 }
 
 async function forgetWorkspace(engine: SqlEngine, transaction: Transaction, workspace: string): Promise<void> {
@@ -105,6 +147,7 @@ async function forgetWorkspace(engine: SqlEngine, transaction: Transaction, work
   await engine.lockMemories(transaction);
   const captured = query.selectFrom('memory').select('id').where('workspace', '=', workspace);
   const ids = (await transaction.rows(captured.compile())).map((memory) => memory.id);
+  await engine.noteDeletion(transaction);
   await removeMemories(engine, transaction, ids);
   const beginning = `${workspace}:`;
   const place = (where: ExpressionBuilder<Tables, 'tombstone'>) =>

@@ -51,6 +51,9 @@ interface ListValues {
   readonly [id: `id.${number}`]: MemoryId;
   readonly [recalled: `recalled.${number}`]: MemoryId;
   readonly [fingerprint: `fingerprint.${number}`]: string;
+  readonly [source: `source.${number}`]: number;
+  readonly [successor: `successor.${number}`]: MemoryId;
+  readonly sourceConversation: number;
   readonly place: string;
   readonly workspace: string;
   readonly agentId: string;
@@ -61,19 +64,24 @@ interface ListValues {
 }
 
 /** All that the text of the query depends on. */
-function shapeOf({ reader, kinds, states, subjectId, recall, ids, fingerprints }: MemoryList): string {
+function shapeOf(list: MemoryList): string {
+  const { reader, kinds, states, subjectId, recall, ids, fingerprints, restingOn, supersededBy } = list;
   const recalled = recall && [recall.ids.length, recall.subjectId === null, recall.kinds];
-  const lengths = [ids?.length, fingerprints?.length];
+  const lengths = [ids?.length, fingerprints?.length, restingOn?.seqs.length, supersededBy?.length];
   const { audience, sharePublic } = reader;
   return JSON.stringify([audience, sharePublic, kinds, states, subjectId === undefined, recalled, lengths]);
 }
 
-function valuesOf({ reader, subjectId, recall, ids, fingerprints, limit, offset }: MemoryList): ListValues {
+function valuesOf(list: MemoryList): ListValues {
+  const { reader, subjectId, recall, ids, fingerprints, restingOn, supersededBy, limit, offset } = list;
   const { place, workspace, agentId } = reader;
   return {
     ...Object.fromEntries((ids ?? []).map((id, index) => [`id.${index}`, id])),
     ...Object.fromEntries((recall?.ids ?? []).map((id, index) => [`recalled.${index}`, id])),
     ...Object.fromEntries((fingerprints ?? []).map((text, index) => [`fingerprint.${index}`, text])),
+    ...Object.fromEntries((restingOn?.seqs ?? []).map((seq, index) => [`source.${index}`, seq])),
+    ...Object.fromEntries((supersededBy ?? []).map((id, index) => [`successor.${index}`, id])),
+    sourceConversation: restingOn?.conversationId ?? 0,
     place,
     workspace,
     agentId,
@@ -89,8 +97,8 @@ function filtered({ query }: SqlEngine, list: MemoryList, p: Parameter<ListValue
   const { audience, sharePublic } = list.reader;
   const reader = { place: p('place'), workspace: p('workspace'), agentId: p('agentId'), audience, sharePublic };
   // Not every engine takes an empty list.
-  const { kinds, states, ids, fingerprints } = list;
-  if ([kinds, states, ids, fingerprints].some((wanted) => wanted?.length === 0)) {
+  const { kinds, states, ids, fingerprints, restingOn, supersededBy } = list;
+  if ([kinds, states, ids, fingerprints, restingOn?.seqs, supersededBy].some((wanted) => wanted?.length === 0)) {
     return query.selectFrom('memory').selectAll().where(sql<SqlBool>`1 = 0`);
   }
   let select = query.selectFrom('memory').selectAll().where(readableBy(reader));
@@ -102,7 +110,22 @@ function filtered({ query }: SqlEngine, list: MemoryList, p: Parameter<ListValue
   if (idsOf) select = select.where('id', 'in', idsOf);
   const printsOf = fingerprints?.map((_, index) => p(`fingerprint.${index}`));
   if (printsOf) select = select.where('fingerprint', 'in', printsOf);
+  if (restingOn) select = select.where('id', 'in', restingMemories({ query }, restingOn.seqs, p));
+  const successors = supersededBy?.map((_, index) => p(`successor.${index}`));
+  if (successors) select = select.where('superseded_by', 'in', successors);
   return select;
+}
+
+function restingMemories({ query }: Pick<SqlEngine, 'query'>, seqs: readonly number[], p: Parameter<ListValues>) {
+  return query
+    .selectFrom('memory_source')
+    .select('memory_id')
+    .where('conversation_id', '=', p('sourceConversation'))
+    .where(
+      'seq',
+      'in',
+      seqs.map((_, index) => p(`source.${index}`)),
+    );
 }
 
 /** Of what a recall considers, its own ids are never crowded out by pins. */

@@ -128,6 +128,7 @@ export async function removeMemories(
     await index.memory(transaction, row, null);
     await transaction.run(query.deleteFrom('memory_source').where('memory_id', '=', id).compile());
     await transaction.run(query.deleteFrom('memory_event').where('memory_id', '=', id).compile());
+    await transaction.run(query.deleteFrom('memory_reading').where('memory_id', '=', id).compile());
     const predecessors = query.updateTable('memory').set({ superseded_by: null }).where('superseded_by', '=', id);
     await transaction.run(predecessors.compile());
     await transaction.run(query.deleteFrom('memory').where('id', '=', id).compile());

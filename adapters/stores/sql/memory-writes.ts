@@ -6,6 +6,7 @@ import {
   type NewMemory,
   tighter,
 } from '../../../src/index.ts';
+import { holdsReply } from './conversation-rows.ts';
 import { first, type SqlEngine, type Transaction } from './engine.ts';
 import { writeJson } from './json.ts';
 import { addMemoryEvent, findMemory } from './memory-rows.ts';
@@ -20,15 +21,28 @@ interface Writing {
 
 /** Applies what a saving decided, in the caller's transaction: the ids in their order, null for what was passed over. */
 export async function applyWrites(
-  { engine }: Pick<Shared, 'engine'>,
+  shared: Pick<Shared, 'engine' | 'conversations'>,
   transaction: Transaction,
   save: MemorySave,
 ): Promise<readonly (MemoryId | null)[]> {
   if (save.writes.length === 0) return [];
+  if (await isRevoked(shared, transaction, save)) return save.writes.map(() => null);
+  const { engine } = shared;
   await engine.lockMemories(transaction);
   const ids: (MemoryId | null)[] = [];
   for (const write of save.writes) ids.push(await apply({ engine, transaction, save }, write));
   return ids;
+}
+
+/** The turn that saves has lost its claim: what it read may have been forgotten. */
+async function isRevoked(
+  { conversations }: Pick<Shared, 'conversations'>,
+  transaction: Transaction,
+  { conversationId, replyEpoch }: MemorySave,
+): Promise<boolean> {
+  if (replyEpoch === undefined || conversationId === null) return false;
+  const row = await conversations.lock(transaction, conversationId);
+  return row === null || !holdsReply(row, replyEpoch);
 }
 
 function apply(writing: Writing, write: MemoryWrite): Promise<MemoryId | null> {

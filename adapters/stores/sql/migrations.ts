@@ -1,6 +1,7 @@
 import { type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { addHeard, HEARD } from './heard.ts';
+import { createProvenanceTables } from './provenance-tables.ts';
 
 /** How an engine numbers rows by itself. */
 export type RowIds = 'autoincrement' | 'identity';
@@ -25,6 +26,7 @@ export function coreMigrations(rowIds: RowIds): Record<string, Migration> {
       },
     },
     [HEARD]: { up: addHeard },
+    '0004_provenance': { up: createProvenanceTables },
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Updateable } from 'kysely';
+import type { SummaryId } from '../../../src/index.ts';
 import { dueAt } from './conversation-rows.ts';
 import type { Transaction } from './engine.ts';
 import { readParts } from './json.ts';
@@ -12,6 +13,8 @@ import type { ConversationRow, EntryRow, SummaryRow, Tables } from './tables.ts'
 export interface Redaction {
   readonly row: ConversationRow;
   readonly entries: readonly EntryRow[];
+  /** Summaries of other entries that repeat the text. */
+  readonly summaryIds?: readonly SummaryId[];
   readonly now: number;
   /** Memories that rest on these entries alone go too. */
   readonly dropMemories: boolean;
@@ -23,9 +26,9 @@ export async function redact(
   transaction: Transaction,
   redaction: Redaction,
 ): Promise<readonly number[]> {
-  const { row, now } = redaction;
+  const { row, now, summaryIds = [] } = redaction;
   const entries = redaction.entries.filter((entry) => entry.redacted_at === null);
-  if (entries.length === 0) return [];
+  if (entries.length + summaryIds.length === 0) return [];
   const revision = row.revision + 1;
   for (const entry of entries) {
     await removeCopies(shared, transaction, entry);
@@ -33,14 +36,19 @@ export async function redact(
     await shared.entries.rewrite(transaction, entry, erased);
   }
   const seqs = entries.map((entry) => entry.seq);
-  await changeLayers(shared, transaction, { row, seqs, change: asGap, eraseSuperseded: true });
-  if (redaction.dropMemories) await dropMemories(shared, transaction, { row, seqs });
+  if (seqs.length > 0) {
+    const held = shared.engine.query.deleteFrom('held').where('conversation_id', '=', row.id);
+    await transaction.run(held.where('seq', 'in', seqs).compile());
+  }
+  await shared.engine.noteDeletion(transaction);
+  await changeLayers(shared, transaction, { row, seqs, summaryIds, change: asGap, eraseSuperseded: true });
+  if (redaction.dropMemories && seqs.length > 0) await dropMemories(shared, transaction, { row, seqs });
   await shared.conversations.change(transaction, row.id, { revision, ...withoutReader(row), ...dueAt(row, now) });
   return seqs;
 }
 
-/** A turn that runs has read the text and might say it again: it loses its claim, and its debt is answered anew. */
-function withoutReader(row: ConversationRow): Updateable<Tables['conversation']> {
+/** A turn that runs has read the text and might say it again: it loses its claim, and the message is answered again. */
+export function withoutReader(row: ConversationRow): Updateable<Tables['conversation']> {
   return row.reply_until === null ? {} : { reply_epoch: row.reply_epoch + 1, reply_until: null };
 }
 
@@ -67,6 +75,8 @@ async function removeCopies({ engine }: Shared, transaction: Transaction, entry:
 interface LayerChange {
   readonly row: ConversationRow;
   readonly seqs: readonly number[];
+  /** These too, whatever they cover. */
+  readonly summaryIds?: readonly SummaryId[];
   /** What becomes of a live level-0 summary over one of the entries. */
   readonly change: Updateable<Tables['summary']>;
   readonly eraseSuperseded: boolean;
@@ -78,9 +88,14 @@ interface LayerChange {
  */
 export async function changeLayers(shared: Shared, transaction: Transaction, layers: LayerChange): Promise<void> {
   const { row, seqs } = layers;
-  const span = { conversationId: row.id, fromSeq: Math.min(...seqs), toSeq: Math.max(...seqs) };
+  const named = await ownSummaries(shared, transaction, layers);
+  const bounds = [...seqs, ...named.flatMap((item) => [item.from_seq, item.to_seq])];
+  if (bounds.length === 0) return;
+  const span = { conversationId: row.id, fromSeq: Math.min(...bounds), toSeq: Math.max(...bounds) };
   const covering = await shared.summaries.covering(transaction, span);
-  const touched = covering.filter((item) => seqs.some((seq) => item.from_seq <= seq && seq <= item.to_seq));
+  const touched = covering.filter(
+    (item) => named.some(({ id }) => id === item.id) || seqs.some((seq) => item.from_seq <= seq && seq <= item.to_seq),
+  );
   const freed = new Set<string>();
   for (const item of touched) {
     const isLive = item.superseded_by === null || freed.has(item.superseded_by);
@@ -90,9 +105,22 @@ export async function changeLayers(shared: Shared, transaction: Transaction, lay
     } else if (isLive) {
       if (item.kind === 'summary') await shared.summaries.change(transaction, item, layers.change);
     } else if (layers.eraseSuperseded) {
-      await shared.summaries.change(transaction, item, { text: '', tokens: 0 });
+      await shared.summaries.change(transaction, item, asGap);
     }
   }
+}
+
+async function ownSummaries(
+  shared: Shared,
+  transaction: Transaction,
+  { row, summaryIds = [] }: LayerChange,
+): Promise<readonly SummaryRow[]> {
+  const found: SummaryRow[] = [];
+  for (const id of summaryIds) {
+    const item = await shared.summaries.find(transaction, id);
+    if (item !== null && item.conversation_id === row.id) found.push(item);
+  }
+  return found;
 }
 
 async function dissolve(shared: Shared, transaction: Transaction, item: SummaryRow): Promise<void> {

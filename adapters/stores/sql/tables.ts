@@ -20,7 +20,9 @@ export interface Tables {
   memory: MemoryTable;
   memory_source: MemorySourceTable;
   memory_event: MemoryEventTable;
+  memory_reading: MemoryReadingTable;
   tombstone: TombstoneTable;
+  held: HeldTable;
   outbox: OutboxTable;
   blob: BlobTable;
   usage: UsageTable;
@@ -145,6 +147,26 @@ interface MemoryEventTable {
   detail: string;
 }
 export type MemoryEventRow = Selectable<MemoryEventTable>;
+
+/** A reply in the conversation was given the memory, which comes from elsewhere. */
+interface MemoryReadingTable {
+  memory_id: MemoryId;
+  conversation_id: number;
+  /** Entries up to this one were written before. */
+  from_seq: number;
+}
+
+/** A sentence that a mark stands for in the entry's text. */
+interface HeldTable {
+  id: string;
+  conversation_id: number;
+  seq: number;
+  text: string;
+  about_id: string;
+  about_name: string;
+  at: number;
+}
+export type HeldRow = Selectable<HeldTable>;
 
 /** A forgotten statement: only its fingerprint stays, so that extraction cannot bring it back. */
 interface TombstoneTable {

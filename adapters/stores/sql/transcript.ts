@@ -2,6 +2,7 @@ import { type EntryEdit, type TranscriptStore, yieldToEventLoop } from '../../..
 import { createAppend } from './append.ts';
 import { dueAt } from './conversation-rows.ts';
 import { type Transaction, together } from './engine.ts';
+import { withoutHeld } from './held.ts';
 import { writeJson } from './json.ts';
 import { changeLayers, dropMemories, redact } from './redaction.ts';
 import { toConversation, toEntry, toSummary } from './rows.ts';
@@ -109,7 +110,7 @@ async function editEntry(
   const row = await shared.conversations.lock(transaction, conversationId);
   const entry = await shared.entries.byExternalId(transaction, conversationId, edit.externalId);
   if (row === null || entry === null || entry.redacted_at !== null) return false;
-  const parts = writeJson(edit.parts);
+  const parts = writeJson(await withoutHeld(shared, transaction, { entry, parts: edit.parts }));
   if (parts === entry.parts) return true;
   const revision = row.revision + 1;
   const change = { parts, tokens: edit.tokens, edited_at: edit.now, changed_revision: revision };

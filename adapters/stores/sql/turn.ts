@@ -9,6 +9,7 @@ import {
 import { dueAt, holdsReply } from './conversation-rows.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
 import { writeJson } from './json.ts';
+import { noteReadings } from './provenance.ts';
 import { toConversation } from './rows.ts';
 import type { Shared } from './shared.ts';
 import type { ConversationRow } from './tables.ts';
@@ -39,6 +40,11 @@ async function run(context: TurnContext, transaction: Transaction, commit: TurnC
     together(entries.map((entry) => shared.entries.insert(transaction, newRow(row.id, entry)))),
     together(commit.posts.map((post) => transaction.rows(statements.post({ ...common, heldUntil, ...newPost(post) })))),
     usage.add(transaction, row.id, commit.usage),
+    noteReadings(shared.engine, transaction, {
+      conversationId: row.id,
+      ids: commit.recalled ?? [],
+      fromSeq: commit.readUpto,
+    }),
   ]);
   const posts = commit.posts.flatMap((post, index) =>
     (stored[index] ?? []).map(({ id }) => toPending(id, row.id, { commit, post })),

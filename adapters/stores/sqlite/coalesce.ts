@@ -1,17 +1,17 @@
 /**
- * Lets all who ask for the same work share it. Who asks while it runs waits for one more run, because what he asks for
- * may lie where the present one has been already.
+ * Lets all callers of the same work share it. A call that comes while it runs waits for one more run, because what it
+ * asks for may lie where the present run has been already.
  */
-export function coalesce(work: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | null = null;
-  let following: Promise<void> | null = null;
+export function coalesce<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let running: Promise<Result> | null = null;
+  let following: Promise<Result> | null = null;
   const start = () => {
     running = work().finally(() => {
       running = null;
     });
     return running;
   };
-  const follow = (present: Promise<void>) =>
+  const follow = (present: Promise<Result>) =>
     present
       .catch(() => undefined)
       .then(() => {

@@ -17,10 +17,13 @@ export interface Connection {
   begin(kind: 'read' | 'write'): void;
   commit(): void;
   rollback(): void;
-  /** Brings the log into the file, as far as other processes let it. */
-  writeBack(): void;
-  /** One step of blanking what deleted text has left in the file; returns where the next one begins, null at the end. */
-  wipe(offset: number): number | null;
+  /** Brings the whole log into the file and empties it. False while another process reads it. */
+  writeBack(): boolean;
+  /**
+   * One step of blanking what deleted text has left in the file: where the next one begins, null at the end, false while
+   * another process reads the log.
+   */
+  wipe(offset: number): number | null | false;
   /** Another process writes; it will be done. */
   isBusy(error: unknown): boolean;
   explain(error: unknown): unknown;
@@ -29,6 +32,8 @@ export interface Connection {
 }
 
 export function createConnection(database: Database.Database): Connection {
+  // A wait inside of SQLite would stop the loop: `group-commit.ts` waits instead.
+  database.pragma('busy_timeout = 0');
   const prepare = keep((sql) => database.prepare<unknown[], unknown>(sql));
   const prepareColumn = keep((sql) => database.prepare<unknown[], number>(sql).pluck());
   const prepareTable = keep((sql) => database.prepare<unknown[], readonly number[]>(sql).raw());
@@ -36,6 +41,9 @@ export function createConnection(database: Database.Database): Connection {
   let descriptor: number | null = null;
   const begin = { read: database.prepare('begin'), write: database.prepare('begin immediate') };
   const commit = database.prepare('commit');
+  const checkpoint = database.prepare<[], number>('pragma wal_checkpoint(TRUNCATE)').pluck();
+  // Its first column says whether another process stood in the way.
+  const writeBack = () => checkpoint.get() === 0;
   return {
     // The row's type is Kysely's, made from the tables and the query.
     rows: <Row>({ sql, parameters }: Statement<Row>) => prepare(sql).all(...parameters) as readonly Row[],
@@ -47,12 +55,10 @@ export function createConnection(database: Database.Database): Connection {
     rollback() {
       if (database.inTransaction) database.exec('rollback');
     },
-    writeBack() {
-      database.pragma('wal_checkpoint(TRUNCATE)');
-    },
+    writeBack,
     wipe(offset) {
       // The log and the cache hold the pages as they were before.
-      database.pragma('wal_checkpoint(TRUNCATE)');
+      if (!writeBack()) return false;
       database.pragma('shrink_memory');
       descriptor ??= openSync(path, 'r+');
       return wipeUnused(descriptor, offset);

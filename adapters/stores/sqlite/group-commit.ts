@@ -87,18 +87,18 @@ function takeGroup(waiting: readonly Pending[]): readonly Pending[] {
   return waiting.slice(0, barrier < 0 ? MAX_GROUP : Math.min(barrier, MAX_GROUP));
 }
 
+/** False when a unit failed: then each of them is to be run by itself. */
 async function commitTogether(
   connection: Connection,
   transaction: Transaction,
   group: readonly Pending[],
 ): Promise<boolean> {
   try {
-    await begin(connection, group.some((unit) => unit.kind === 'write') ? 'write' : 'read');
-    for (const unit of group) await unit.run(transaction);
-    connection.commit();
-  } catch {
-    connection.rollback();
-    return false;
+    await commitUnits(connection, transaction, group);
+  } catch (error) {
+    // Waiting once more for each unit would make the last one wait for all of them.
+    if (connection.isBusy(error)) for (const unit of group) unit.reject(connection.explain(error));
+    return connection.isBusy(error);
   }
   for (const unit of group) unit.resolve();
   return true;
@@ -106,24 +106,24 @@ async function commitTogether(
 
 async function commitAlone(connection: Connection, transaction: Transaction, unit: Pending): Promise<void> {
   try {
-    await begin(connection, unit.kind === 'write' ? 'write' : 'read');
-    await unit.run(transaction);
-    connection.commit();
+    await commitUnits(connection, transaction, [unit]);
   } catch (error) {
-    connection.rollback();
     unit.reject(connection.explain(error));
     return;
   }
   unit.resolve();
 }
 
-/** Waits for the turn of this process where several write to the file, without holding up what else it does. */
-async function begin(connection: Connection, kind: 'read' | 'write'): Promise<void> {
+/** Waits for the turn of this process where others use the file, without holding up what else it does. */
+async function commitUnits(connection: Connection, transaction: Transaction, units: readonly Pending[]): Promise<void> {
   const deadline = performance.now() + BUSY_LIMIT_MS;
   for (;;) {
     try {
-      return connection.begin(kind);
+      connection.begin(units.some((unit) => unit.kind === 'write') ? 'write' : 'read');
+      for (const unit of units) await unit.run(transaction);
+      return connection.commit();
     } catch (error) {
+      connection.rollback();
       if (!connection.isBusy(error) || performance.now() > deadline) throw error;
     }
     await sleep(1 + Math.random() * MAX_PAUSE_MS);

@@ -2,11 +2,11 @@ import { Kysely, SqliteDialect } from 'kysely';
 import type { Storage } from '../../../src/index.ts';
 import { coreMigrations, createArchive, createSqlStore, type SqlEngine, type Tables } from '../sql/index.ts';
 import { checkFile } from './check.ts';
-import { coalesce } from './coalesce.ts';
 import { type Connection, createConnection, explain } from './connection.ts';
 import { createGroupCommit, createTransaction } from './group-commit.ts';
 import { migrate } from './migrate.ts';
 import { type OpenedFile, openFile } from './open.ts';
+import { createScrub } from './scrub.ts';
 import { createSearch } from './search.ts';
 import { createTextIndex, searchMigrations } from './search-index.ts';
 
@@ -39,6 +39,7 @@ export async function createSqliteStorage({
     throw explain(directory, error);
   }
   const engine = createEngine({ lock: file.lock, query, connection, shared });
+  await finishScrub(engine);
   const upkeep = { place: directory, check: () => checkFile(engine), ...createArchive(engine, directory) };
   return { ...createSqlStore(engine), search: createSearch(engine, connection), upkeep };
 }
@@ -54,6 +55,28 @@ function freeClaims(database: OpenedFile['database']): void {
     update outbox set held_until = 0 where state = 'pending' and held_until > 0`);
 }
 
+/** What the last process could not remove: in the background, since it may take long and another program may stop it. */
+async function finishScrub(engine: SqlEngine): Promise<void> {
+  const { isOwed } = prepareDeletion(engine.query);
+  const owed = await engine.read((transaction) => transaction.rows(isOwed.compile()));
+  if (owed.length > 0) engine.scrub().catch(() => undefined);
+}
+
+/** The note that text was deleted whose traces may still lie in the files. */
+function prepareDeletion(query: Kysely<Tables>) {
+  const note = { namespace: 'store', key: 'scrub', value: 'true' };
+  const own = query.deleteFrom('state').where('namespace', '=', note.namespace).where('key', '=', note.key);
+  return {
+    note: query
+      .insertInto('state')
+      .values(note)
+      .onConflict((conflict) => conflict.doNothing())
+      .compile(),
+    settle: own.compile(),
+    isOwed: query.selectFrom('state').select('key').where('namespace', '=', note.namespace).where('key', '=', note.key),
+  };
+}
+
 interface EngineParts {
   readonly lock: OpenedFile['lock'];
   readonly query: Kysely<Tables>;
@@ -63,9 +86,12 @@ interface EngineParts {
 
 function createEngine({ lock, query, connection, shared }: EngineParts): SqlEngine {
   const group = createGroupCommit(connection);
-  const wipeFrom = (offset: number) => () => connection.wipe(offset);
+  const deletion = prepareDeletion(query);
+  const settle = () => group.write((transaction) => transaction.run(deletion.settle)).then(() => undefined);
+  const scrub = createScrub({ group, connection, shared, settle });
   let closing: Promise<void> | null = null;
   const close = async () => {
+    scrub.close();
     await group.close();
     connection.close();
     lock.release();
@@ -81,12 +107,8 @@ function createEngine({ lock, query, connection, shared }: EngineParts): SqlEngi
     // It counts on from the highest number by itself.
     numberOn: async () => undefined,
     index: createTextIndex(query),
-    scrub: coalesce(async () => {
-      // The file's pages may only be touched while no other process has them in its memory.
-      if (shared) return group.alone(connection.writeBack);
-      let from: number | null = 0;
-      while (from !== null) from = await group.alone(wipeFrom(from));
-    }),
+    scrub: scrub.run,
+    noteDeletion: (transaction) => transaction.run(deletion.note).then(() => undefined),
     close: () => {
       closing ??= close();
       return closing;

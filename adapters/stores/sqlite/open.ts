@@ -10,9 +10,8 @@ const APPLICATION_ID = 0x53747261;
 /** A file up to this size is checked page by page at the start; a larger one only where it is used. */
 const CHECKED_BYTES = 16 * 1024 * 1024;
 const OWNER_ONLY = 0o700;
-const BUSY_TIMEOUT_MS = 5_000;
-/** Between processes that share: a longer wait for another's write is made without blocking, see `group-commit.ts`. */
-const SHARED_BUSY_TIMEOUT_MS = 20;
+/** At the start alone. Later a wait for another program's write must not stop the loop: see `group-commit.ts`. */
+const OPENING_TIMEOUT_MS = 5_000;
 
 export interface OpenedFile {
   readonly database: Database.Database;
@@ -35,7 +34,7 @@ export function openFile({ directory, shared, create }: FilePlace): OpenedFile {
     makeDirectory(resolve(directory));
     const lock = lockDirectory({ directory, file: join(directory, 'strata.lock'), shared });
     try {
-      return { database: openDatabase(path, shared ? SHARED_BUSY_TIMEOUT_MS : BUSY_TIMEOUT_MS), lock };
+      return { database: openDatabase(path), lock };
     } catch (error) {
       lock.release();
       throw error;
@@ -58,12 +57,12 @@ function makeDirectory(directory: string): void {
   }
 }
 
-function openDatabase(path: string, timeout: number): Database.Database {
+function openDatabase(path: string): Database.Database {
   const isNew = !existsSync(path) || statSync(path).size === 0;
   makePrivateFile(path);
   // New ones get the mode of the database; an older version may have left these.
   for (const part of ['-wal', '-shm', '-journal']) restrictToOwner(`${path}${part}`);
-  const database = new Database(path, { timeout });
+  const database = new Database(path, { timeout: OPENING_TIMEOUT_MS });
   try {
     if (!isNew) check(database, path);
     // Deleted text is overwritten: it has to be set before the first page is written.

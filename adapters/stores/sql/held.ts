@@ -1,0 +1,143 @@
+import type { HeldDecision, HeldSentence, Part, SentenceRemoval } from '../../../src/index.ts';
+import { dueAt } from './conversation-rows.ts';
+import { first, type Transaction } from './engine.ts';
+import { readParts, writeJson } from './json.ts';
+import { changeLayers, withoutReader } from './redaction.ts';
+import { toEntry } from './rows.ts';
+import type { Shared } from './shared.ts';
+import { asGap } from './summaries.ts';
+import type { ConversationRow, EntryRow, HeldRow } from './tables.ts';
+
+/** What stands in a text where a sentence was deleted. */
+const STRUCK = '(removed)';
+
+/** What stands in a text in the place of a sentence that is held back: nobody can know the id beforehand. */
+function markOf(id: string): string {
+  return `(held back: ${id})`;
+}
+
+interface Removal {
+  readonly row: ConversationRow;
+  readonly removals: readonly SentenceRemoval[];
+  readonly now: number;
+}
+
+/** Takes sentences out of messages, from the index and from the layers above too. The rest of the text stays. */
+export async function removeSentences(shared: Shared, transaction: Transaction, removal: Removal): Promise<void> {
+  const { row, removals, now } = removal;
+  const revision = row.revision + 1;
+  const seqs: number[] = [];
+  for (const { seq, kind, sentences, about } of removals) {
+    const [entry] = await shared.entries.pick(transaction, row.id, [seq]);
+    if (entry === undefined || entry.role !== 'user' || entry.redacted_at !== null) continue;
+    let parts = readParts(entry.parts);
+    for (const { id, text } of sentences) {
+      if (!holds(parts, text)) continue;
+      parts = replaceIn(parts, text, kind === 'hold' ? markOf(id) : STRUCK);
+      const held = { id, conversation_id: row.id, seq, text, about_id: about.id, about_name: about.name, at: now };
+      if (kind === 'hold') await insertHeld(shared, transaction, held);
+      if (!seqs.includes(seq)) seqs.push(seq);
+    }
+    const change = { parts: writeJson(parts), changed_revision: revision };
+    if (change.parts !== entry.parts) await shared.entries.rewrite(transaction, entry, change);
+  }
+  if (seqs.length === 0) return;
+  await shared.engine.noteDeletion(transaction);
+  await changeLayers(shared, transaction, { row, seqs, change: asGap, eraseSuperseded: true });
+  await shared.conversations.change(transaction, row.id, { revision, ...withoutReader(row), ...dueAt(row, now) });
+}
+
+/** The new text of an edited message, without the sentences that are held back in it. Others are held back no longer. */
+export async function withoutHeld(
+  { engine }: Shared,
+  transaction: Transaction,
+  { entry, parts }: { readonly entry: EntryRow; readonly parts: readonly Part[] },
+): Promise<readonly Part[]> {
+  let left = parts;
+  for (const held of await heldIn(engine.query, transaction, entry)) {
+    if (holds(left, held.text)) left = replaceIn(left, held.text, markOf(held.id));
+    else await transaction.run(engine.query.deleteFrom('held').where('id', '=', held.id).compile());
+  }
+  return left;
+}
+
+/** Puts the sentence back, or deletes it for good. Null when it is not held back in the place. */
+export async function decideHeld(
+  shared: Shared,
+  transaction: Transaction,
+  decision: HeldDecision,
+): Promise<HeldSentence | null> {
+  const { query } = shared.engine;
+  const held = await first(transaction, query.selectFrom('held').selectAll().where('id', '=', decision.id).compile());
+  const row = held === null ? null : await shared.conversations.lock(transaction, held.conversation_id);
+  if (held === null || row === null || row.place !== decision.place) return null;
+  const [entry] = await shared.entries.pick(transaction, row.id, [held.seq]);
+  if (entry === undefined) return null;
+  await transaction.run(query.deleteFrom('held').where('id', '=', held.id).compile());
+  if (decision.kind === 'strike') await shared.engine.noteDeletion(transaction);
+  const text = decision.kind === 'release' ? held.text : STRUCK;
+  const parts = writeJson(replaceIn(readParts(entry.parts), markOf(held.id), text));
+  const revision = row.revision + 1;
+  await shared.entries.rewrite(transaction, entry, { parts, changed_revision: revision });
+  const layers = { row, seqs: [held.seq], change: { stale: 1 }, eraseSuperseded: false };
+  await changeLayers(shared, transaction, layers);
+  await shared.conversations.change(transaction, row.id, { revision, ...dueAt(row, decision.now) });
+  return toHeld(held, row, entry);
+}
+
+/** The sentences that are held back in a place, the oldest first. */
+export async function listHeld(
+  shared: Shared,
+  transaction: Transaction,
+  { place, limit, offset }: { readonly place: string; readonly limit: number; readonly offset: number },
+): Promise<readonly HeldSentence[]> {
+  const { query } = shared.engine;
+  const rows = await transaction.rows(
+    query
+      .selectFrom('held')
+      .innerJoin('conversation', 'conversation.id', 'held.conversation_id')
+      .selectAll('held')
+      .where('conversation.place', '=', place)
+      .orderBy('held.at')
+      .orderBy('held.id')
+      .limit(limit)
+      .offset(offset)
+      .compile(),
+  );
+  const found: HeldSentence[] = [];
+  for (const held of rows) {
+    const row = await shared.conversations.get(transaction, held.conversation_id);
+    const [entry] = await shared.entries.pick(transaction, held.conversation_id, [held.seq]);
+    if (row !== null && entry !== undefined) found.push(toHeld(held, row, entry));
+  }
+  return found;
+}
+
+function heldIn(query: Shared['engine']['query'], transaction: Transaction, entry: EntryRow) {
+  const own = query.selectFrom('held').selectAll().where('conversation_id', '=', entry.conversation_id);
+  return transaction.rows<HeldRow>(own.where('seq', '=', entry.seq).orderBy('id').compile());
+}
+
+async function insertHeld({ engine }: Shared, transaction: Transaction, held: HeldRow): Promise<void> {
+  await transaction.run(engine.query.insertInto('held').values(held).compile());
+}
+
+function holds(parts: readonly Part[], text: string): boolean {
+  return text !== '' && parts.some((part) => part.kind === 'text' && part.text.includes(text));
+}
+
+function replaceIn(parts: readonly Part[], from: string, to: string): readonly Part[] {
+  return parts.map((part) => (part.kind === 'text' ? { ...part, text: part.text.split(from).join(to) } : part));
+}
+
+function toHeld(held: HeldRow, row: ConversationRow, entry: EntryRow): HeldSentence {
+  return {
+    id: held.id,
+    conversation: row.key,
+    seq: held.seq,
+    author: toEntry(entry).author,
+    text: held.text,
+    about: { id: held.about_id, name: held.about_name },
+    at: held.at,
+  };
+}

@@ -1,0 +1,32 @@
+import type { ColumnDefinitionBuilder, Kysely } from 'kysely';
+
+const required = (column: ColumnDefinitionBuilder) => column.notNull();
+const ofConversation = (column: ColumnDefinitionBuilder) =>
+  column.notNull().references('conversation.id').onDelete('cascade');
+
+/** Which reply was given what, and which sentences wait for a decision. */
+export async function createProvenanceTables(database: Kysely<unknown>): Promise<void> {
+  await database.schema
+    .createTable('memory_reading')
+    .addColumn('memory_id', 'text', (column) => column.notNull().references('memory.id').onDelete('cascade'))
+    .addColumn('conversation_id', 'bigint', ofConversation)
+    .addColumn('from_seq', 'bigint', required)
+    .addPrimaryKeyConstraint('memory_reading_key', ['memory_id', 'conversation_id'])
+    .execute();
+  await database.schema
+    .createIndex('memory_reading_conversation')
+    .on('memory_reading')
+    .column('conversation_id')
+    .execute();
+  await database.schema
+    .createTable('held')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('conversation_id', 'bigint', ofConversation)
+    .addColumn('seq', 'bigint', required)
+    .addColumn('text', 'text', required)
+    .addColumn('about_id', 'text', required)
+    .addColumn('about_name', 'text', required)
+    .addColumn('at', 'bigint', required)
+    .execute();
+  await database.schema.createIndex('held_entry').on('held').columns(['conversation_id', 'seq']).execute();
+}

@@ -1,0 +1,95 @@
+import type { MemoryId, ProvenanceStore } from '../../../src/index.ts';
+import type { SqlEngine, Transaction } from './engine.ts';
+import { decideHeld, listHeld } from './held.ts';
+import type { Shared } from './shared.ts';
+
+export function createProvenance(shared: Shared): ProvenanceStore {
+  const { engine } = shared;
+  return {
+    readings: (ids) =>
+      engine.read(async (tx) => {
+        if (ids.length === 0) return [];
+        const rows = engine.query.selectFrom('memory_reading').selectAll().where('memory_id', 'in', ids);
+        return (await tx.rows(rows.compile())).map((row) => ({
+          memoryId: row.memory_id,
+          conversationId: row.conversation_id,
+          fromSeq: row.from_seq,
+        }));
+      }),
+    held: (query) => engine.read((tx) => listHeld(shared, tx, query)),
+    async decide(decision) {
+      const decided = await engine.write((tx) => decideHeld(shared, tx, decision));
+      if (decided !== null && decision.kind === 'strike') await engine.scrub();
+      return decided;
+    },
+  };
+}
+
+interface Reading {
+  readonly conversationId: number;
+  readonly ids: readonly MemoryId[];
+  readonly fromSeq: number;
+}
+
+/** Notes that a reply was given memories of elsewhere. Those that come from the conversation itself need no note. */
+export async function noteReadings(
+  { query }: SqlEngine,
+  transaction: Transaction,
+  { conversationId, ids, fromSeq }: Reading,
+): Promise<void> {
+  if (ids.length === 0) return;
+  const own = query.selectFrom('memory_source').select('memory_id').where('conversation_id', '=', conversationId);
+  const foreign = query
+    .selectFrom('memory')
+    .select((select) => ['id', select.val(conversationId).as('conversation_id'), select.val(fromSeq).as('from_seq')])
+    .where('id', 'in', ids)
+    .where('id', 'not in', own.where('memory_id', 'in', ids));
+  const insertion = query
+    .insertInto('memory_reading')
+    .columns(['memory_id', 'conversation_id', 'from_seq'])
+    .expression(foreign);
+  await transaction.run(insertion.onConflict((conflict) => conflict.doNothing()).compile());
+}
+
+interface Interruption {
+  readonly places: readonly string[];
+  readonly conversationIds: readonly number[];
+  readonly now: number;
+}
+
+/** Ends the claims of turns and jobs that may have read what is being forgotten: they begin again without it. */
+export async function interrupt(
+  { engine, conversations }: Shared,
+  transaction: Transaction,
+  { places, conversationIds, now }: Interruption,
+): Promise<void> {
+  if (places.length + conversationIds.length === 0) return;
+  const { query } = engine;
+  const running = await transaction.rows(
+    query
+      .selectFrom('conversation')
+      .select('id')
+      .where((where) =>
+        where.or([
+          ...(places.length === 0 ? [] : [where('place', 'in', places)]),
+          ...(conversationIds.length === 0 ? [] : [where('id', 'in', conversationIds)]),
+        ]),
+      )
+      .where((where) => where.or([where('reply_until', 'is not', null), where('maintenance_until', 'is not', null)]))
+      .orderBy('id')
+      .compile(),
+  );
+  for (const { id } of running) {
+    const row = await conversations.lock(transaction, id);
+    if (row === null) continue;
+    await conversations.change(transaction, id, {
+      revision: row.revision + 1,
+      reply_epoch: row.reply_epoch + 1,
+      reply_until: null,
+      maintenance_epoch: row.maintenance_epoch + 1,
+      maintenance_until: null,
+      maintain_at: Math.min(row.maintain_at ?? now, now),
+      maintain_again: 1,
+    });
+  }
+}

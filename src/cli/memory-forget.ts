@@ -1,0 +1,92 @@
+import { createInterface } from 'node:readline/promises';
+import type { Command } from 'commander';
+import { openCall } from '../commands/command.ts';
+import { forgetQuestion, forgottenReply, isEmpty, previewRequest } from '../commands/memory-forget.ts';
+import { commandSpecs } from '../commands/specs.ts';
+import { type ConversationKey, textOf } from '../domain/message.ts';
+import type { TokenedPreview } from '../memory/forget-target.ts';
+import { readerFor } from '../memory/policy.ts';
+import { type App, type Cli, globalsOf, withApp, writeJson } from './cli.ts';
+import { OPERATOR, printReply } from './invoke.ts';
+import { findConversation } from './options.ts';
+
+export interface ForgetRequest {
+  readonly conversation: ConversationKey;
+  readonly what: string;
+  readonly yes: boolean;
+  readonly json: boolean;
+}
+
+/** Shows what would go, asks at a terminal, and deletes. Without a terminal it needs `--yes`. */
+export async function forgetCommand(cli: Cli, own: Command, request: ForgetRequest): Promise<void> {
+  await withApp(cli, globalsOf(own), async (app) => {
+    const asked = await previewRequest(await callOf(app, request));
+    const { preview } = asked;
+    if (request.json) return await forgetAsJson(cli, app, { preview, yes: request.yes });
+    if (isEmpty(preview)) {
+      cli.stderr.write('There is nothing to forget that fits.\n');
+      return cli.exit(1);
+    }
+    if (!request.yes) printReply(cli, forgetQuestion(asked));
+    if (request.yes || (await isConfirmed(cli))) {
+      return printReply(cli, forgottenReply(await app.parts.memories.forget(preview)));
+    }
+    cli.stderr.write('Nothing was deleted. Add --yes to delete it.\n');
+    cli.exit(1);
+  });
+}
+
+async function callOf(app: App, { conversation: key, what }: ForgetRequest) {
+  const { audience } = await findConversation(app, key);
+  const invocation = { conversation: key, audience, author: OPERATOR, rights: 'operator' } as const;
+  const path = ['memory', 'forget'];
+  return await openCall(app.parts, { ...invocation, path, options: { id: what } }, commandSpecs);
+}
+
+async function isConfirmed({ stdin, stderr }: Cli): Promise<boolean> {
+  if (stdin.isTTY !== true) return false;
+  stderr.write('Delete for good? [y/N] ');
+  const lines = createInterface({ input: stdin });
+  try {
+    for await (const line of lines) return /^y(?:es)?$/i.test(line.trim());
+    return false;
+  } finally {
+    lines.close();
+  }
+}
+
+interface JsonForgetting {
+  readonly preview: TokenedPreview;
+  readonly yes: boolean;
+}
+
+async function forgetAsJson(cli: Cli, app: App, { preview, yes }: JsonForgetting): Promise<void> {
+  const isDeleted = yes && !isEmpty(preview);
+  const remains = isDeleted ? (await app.parts.memories.forget(preview)).remains : null;
+  writeJson(cli, { deleted: isDeleted, remains, ...recordOf(preview) });
+}
+
+function recordOf({ memories, messages, sentences, summaries }: TokenedPreview) {
+  return {
+    memories: memories.map(({ id, text, subjectName, place }) => ({ id, text, about: subjectName, place })),
+    messages: messages.map(({ conversation, entry: { seq, author, at, parts } }) => {
+      return { conversation, seq, author: author?.name ?? null, at: new Date(at).toISOString(), text: textOf(parts) };
+    }),
+    sentences: sentences.map(({ conversation, entry: { seq, author }, text, kind, about }) => {
+      return { conversation, seq, author: author?.name ?? null, text, kind, about: about.name };
+    }),
+    summaries,
+  };
+}
+
+/** The sentences that wait for a decision in the place of the conversation. */
+export async function printHeld(cli: Cli, own: Command, key: ConversationKey): Promise<void> {
+  await withApp(cli, globalsOf(own), async (app) => {
+    const reader = readerFor(await findConversation(app, key), app.parts.agents.agentFor(key));
+    const held = await app.parts.memories.held({ reader, author: OPERATOR, rights: 'operator' });
+    writeJson(
+      cli,
+      held.map(({ at, ...sentence }) => ({ ...sentence, at: new Date(at).toISOString() })),
+    );
+  });
+}

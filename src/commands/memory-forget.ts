@@ -1,0 +1,161 @@
+import { StrataError } from '../domain/errors.ts';
+import { type Entry, textOf } from '../domain/message.ts';
+import type { ForgetTarget, TokenedPreview } from '../memory/forget-target.ts';
+import type { Forgotten } from '../memory/service.ts';
+import type { CommandReply, ReplyField } from '../ports/reply.ts';
+import { excerpt, formatTime } from '../util/text.ts';
+import { type Call, commandTo, optionOf, requiredOption } from './command.ts';
+import { findMemory, readTheRest, requesterOf } from './memory-read.ts';
+import { makeReply } from './reply.ts';
+
+const MAX_EXAMPLES = 8;
+/** Written out in the command of a button: more of them are found again by the words that were given. */
+const MAX_IDS = 20;
+const EXAMPLE_LENGTH = 160;
+const LIKE_AN_ID = /^[0-9]/;
+const WHOLE_ID = /^[0-9a-z]{26}$/;
+const SEQ = /^#\d{1,15}$/;
+const CONFIRM = ' confirm=';
+
+/** Shows what would go, and asks; deletes when the answer names what was shown, or is "yes". */
+export async function forget(call: Call): Promise<CommandReply> {
+  const asked = await previewRequest(call);
+  const { preview, confirm } = asked;
+  if (isEmpty(preview)) return makeReply('Forget', { text: 'There is nothing to forget that fits.' });
+  if (confirm === 'yes' || confirm === preview.token) return forgottenReply(await call.parts.memories.forget(preview));
+  return forgetQuestion(asked);
+}
+
+export interface AskedPreview {
+  readonly preview: TokenedPreview;
+  /** What to forget, in ids as far as there are any. */
+  readonly wanted: string;
+  /** The answer to an earlier question; null for none. */
+  readonly confirm: string | null;
+}
+
+/** What a request would delete. Throws what finding it and its rights throw. */
+export async function previewRequest(call: Call): Promise<AskedPreview> {
+  const { wanted, confirm } = readRequest(call);
+  const target = await targetOf(call, wanted);
+  // What was said a moment ago is to be forgotten too.
+  if (target.kind !== 'memories' && (confirm === null || confirm === 'yes')) await readTheRest(call);
+  const preview = await call.parts.memories.previewForget(target, requesterOf(call));
+  return { preview, wanted: idsOf(preview, target, wanted), confirm };
+}
+
+/** The answer may stand behind the words too, where a line is typed. */
+function readRequest(call: Call): { readonly wanted: string; readonly confirm: string | null } {
+  const given = requiredOption(call, 'id');
+  const confirm = optionOf(call, 'confirm')?.toLowerCase() ?? null;
+  const at = confirm === null ? given.lastIndexOf(CONFIRM) : -1;
+  if (at < 0) return { wanted: given.trim(), confirm };
+  return {
+    wanted: given.slice(0, at).trim(),
+    confirm: given
+      .slice(at + CONFIRM.length)
+      .trim()
+      .toLowerCase(),
+  };
+}
+
+async function targetOf(call: Call, wanted: string): Promise<ForgetTarget> {
+  const { author, conversation } = call.invocation;
+  if (wanted.toLowerCase() === 'me') return { kind: 'person', personId: author.id };
+  const words = wanted.split(/\s+/);
+  if (words.every((word) => SEQ.test(word))) {
+    return { kind: 'messages', conversation, seqs: words.map((word) => Number(word.slice(1))) };
+  }
+  if (words.every((word) => WHOLE_ID.test(word))) return { kind: 'memories', ids: words };
+  if (words.length > 1) return { kind: 'text', text: wanted };
+  try {
+    return { kind: 'memories', ids: [(await findMemory(call, wanted)).id] };
+  } catch (error) {
+    // Neither an id nor the head of one: a word to look for, as long as it cannot be meant as an id.
+    if (error instanceof StrataError && error.code === 'NOT_FOUND' && !LIKE_AN_ID.test(wanted)) {
+      return { kind: 'text', text: wanted };
+    }
+    throw error;
+  }
+}
+
+export function isEmpty({ memories, messages, sentences }: TokenedPreview): boolean {
+  return memories.length + messages.length + sentences.length === 0;
+}
+
+/** A button carries ids, and never the words: what is to be forgotten must not lie in the button's own store. */
+function idsOf({ memories }: TokenedPreview, target: ForgetTarget, wanted: string): string {
+  if (target.kind === 'person' || target.kind === 'messages' || memories.length > MAX_IDS) return wanted;
+  return memories.map(({ id }) => id).join(' ');
+}
+
+export function forgetQuestion({ preview, wanted, confirm }: AskedPreview): CommandReply {
+  const command = commandTo('memory forget', { id: wanted, confirm: preview.token });
+  const changed = confirm !== null ? 'What would be deleted has changed in the meantime. ' : '';
+  return makeReply('Forget this?', {
+    text: `${changed}Nothing is deleted yet. Deleting cannot be undone.`,
+    fields: countsOf(preview),
+    rows: { columns: ['WHAT', 'WHO', 'WHEN', 'TEXT'], cells: examplesOf(preview) },
+    actions: [{ label: 'Delete for good', command, style: 'danger' }],
+  });
+}
+
+function countsOf({ memories, messages, sentences, summaries }: TokenedPreview): readonly ReplyField[] {
+  const held = sentences.filter(({ kind }) => kind === 'hold');
+  const struck = sentences.filter(({ kind }) => kind === 'strike');
+  return [
+    { name: 'Memories', value: String(memories.length) },
+    { name: 'Messages', value: byAuthor(messages.map(({ entry }) => entry)) },
+    ...(struck.length === 0 ? [] : [{ name: 'Sentences', value: byAuthor(struck.map(({ entry }) => entry)) }]),
+    ...(held.length === 0
+      ? []
+      : [{ name: 'Held back until a moderator decides', value: byAuthor(held.map(({ entry }) => entry)) }]),
+    ...(summaries === 0 ? [] : [{ name: 'Summaries written again', value: String(summaries) }]),
+  ];
+}
+
+/** `3 (Ada 2, the bot 1)` */
+function byAuthor(entries: readonly Entry[]): string {
+  if (entries.length === 0) return '0';
+  const groups = Map.groupBy(entries, whoOf);
+  const parts = [...groups].map(([who, own]) => `${who} ${own.length}`);
+  return `${entries.length} (${parts.join(', ')})`;
+}
+
+function whoOf({ author }: Entry): string {
+  return author?.name ?? 'the bot';
+}
+
+function examplesOf({ memories, messages, sentences }: TokenedPreview): readonly (readonly string[])[] {
+  const told = messages.map(({ entry }) => {
+    return ['message', whoOf(entry), formatTime(entry.at), excerpt(textOf(entry.parts), EXAMPLE_LENGTH)];
+  });
+  const single = sentences.map(({ entry, text, kind }) => {
+    return [
+      kind === 'hold' ? 'held back' : 'sentence',
+      whoOf(entry),
+      formatTime(entry.at),
+      excerpt(text, EXAMPLE_LENGTH),
+    ];
+  });
+  const kept = memories.map((memory) => {
+    return ['memory', memory.subjectName ?? '', formatTime(memory.createdAt), excerpt(memory.text, EXAMPLE_LENGTH)];
+  });
+  // Some of each: what is many must not hide what is few.
+  const share = Math.ceil(MAX_EXAMPLES / 3);
+  return [...kept.slice(0, share), ...single.slice(0, share), ...told].slice(0, MAX_EXAMPLES);
+}
+
+export function forgottenReply({ memoryIds, messages, sentences, remains }: Forgotten): CommandReply {
+  const parts = [
+    `${counted(memoryIds.length, 'memory', 'memories')} deleted, with the text of ${counted(messages, 'message', 'messages')}.`,
+    'Summaries of them are written again.',
+    ...(sentences === 0 ? [] : [`${counted(sentences, 'sentence', 'sentences')} of others taken out of sight.`]),
+    ...(remains === null ? [] : [remains]),
+  ];
+  return makeReply('Forgotten', { text: parts.join(' '), tone: 'success' });
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}

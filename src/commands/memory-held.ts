@@ -1,0 +1,42 @@
+import type { HeldDecision } from '../ports/provenance-store.ts';
+import type { CommandReply } from '../ports/reply.ts';
+import { excerpt, formatTime } from '../util/text.ts';
+import { type Call, commandTo, pageOf, requiredOption, sameCommand } from './command.ts';
+import { requesterOf } from './memory-read.ts';
+import { makeReply, takePage } from './reply.ts';
+
+/** For those who manage the place: what waits for them, the oldest first. */
+export async function held(call: Call): Promise<CommandReply> {
+  const all = await call.parts.memories.held(requesterOf(call));
+  const { items, page } = takePage(all, pageOf(call), { command: sameCommand(call) });
+  const [first] = items;
+  if (first === undefined) return makeReply('Held back', { text: 'No sentence waits for a decision here.' });
+  const cells = items.map(({ id, author, about, at, text }) => {
+    return [id, author?.name ?? '', about.name, formatTime(at), excerpt(text, 200)];
+  });
+  return makeReply('Held back', {
+    text: `${all.length} ${all.length === 1 ? 'sentence waits' : 'sentences wait'} for a decision: the people whom they are about asked to have them forgotten. Until then nobody sees them.`,
+    rows: { columns: ['ID', 'WRITTEN BY', 'ABOUT', 'HELD SINCE', 'SENTENCE'], cells },
+    page,
+    actions: [
+      { label: 'Show the first again', command: commandTo('memory release', { id: first.id }), style: 'plain' },
+      { label: 'Delete the first', command: commandTo('memory strike', { id: first.id }), style: 'danger' },
+    ],
+  });
+}
+
+export function release(call: Call): Promise<CommandReply> {
+  return decide(call, 'release');
+}
+
+export function strike(call: Call): Promise<CommandReply> {
+  return decide(call, 'strike');
+}
+
+async function decide(call: Call, kind: HeldDecision['kind']): Promise<CommandReply> {
+  const id = requiredOption(call, 'id').trim().toLowerCase();
+  const { author, seq } = await call.parts.memories.decideHeld(id, kind, requesterOf(call));
+  const whose = `The sentence of ${author?.name ?? 'somebody'} in message #${seq}`;
+  const text = kind === 'release' ? `${whose} can be read again.` : `${whose} is deleted.`;
+  return makeReply(kind === 'release' ? 'Released' : 'Deleted', { text, tone: 'success' });
+}

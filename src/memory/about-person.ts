@@ -1,0 +1,100 @@
+import { tellingWords } from '../search/stop-words.ts';
+import { fold, wordsOf } from '../search/words.ts';
+
+/** Who is who in a place, for telling whom a sentence is about. */
+export interface Naming {
+  /** What the person is called there. */
+  readonly names: readonly string[];
+  /** What everybody else is called there. */
+  readonly others: readonly string[];
+}
+
+/** Sentences end with these where a space or the end follows, or at once in scripts without spaces. */
+const SENTENCE_ENDS = new Set('.!?…');
+const FULL_STOPS = new Set('。！？\n');
+const MIN_NAME_LENGTH = 2;
+
+/** The sentences of a text, each exactly as it stands there. */
+export function sentencesOf(text: string): readonly string[] {
+  const found: string[] = [];
+  let start = 0;
+  const take = (end: number) => {
+    const sentence = text.slice(start, end).trim();
+    if (sentence !== '') found.push(sentence);
+    start = end;
+  };
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text.charAt(index);
+    const next = text.charAt(index + 1);
+    if (FULL_STOPS.has(character)) take(index + 1);
+    else if (SENTENCE_ENDS.has(character) && (next === '' || next.trim() === '')) take(index + 1);
+  }
+  take(text.length);
+  return found;
+}
+
+/** Words with which a speaker speaks of themself; their statement is about them too. */
+const FIRST_PERSON = new Set(
+  'i im ive me my mine myself we us our ours ourselves ich mich mir mein meine meinen wir uns unser je moi mon ma mes nous notre yo mi mis nosotros nuestro eu meu minha io mio 我 我们 我們 私 僕 俺'.split(
+    ' ',
+  ),
+);
+/** After "I" these say how somebody knows, and nothing of the speaker. */
+const EVIDENTIAL = new Set(
+  'think thought know knew heard hear believe guess suppose remember noticed saw see told said say mean hope bet'.split(
+    ' ',
+  ),
+);
+const COORDINATORS = new Set(['and', 'und', 'et', 'y', 'e', 'och', 'og', 'en', '&', '+', ',']);
+const TOKEN = /[\p{L}\p{N}\p{M}'’]+|[&+,]/gu;
+
+/** Whether a sentence names the person, and speaks of nobody else as far as one can tell. Linear in its length. */
+export function isOnlyAbout(sentence: string, { names, others }: Naming): boolean {
+  const words = wordsOf(sentence);
+  const own = names.map(wordsOf).filter(isTellingName);
+  if (!own.some((name) => indexOfWords(words, name) >= 0)) return false;
+  if (others.some((name) => isNamed(words, wordsOf(name)))) return false;
+  return !speaksOfSpeaker(words) && !own.some((name) => isCoordinated(sentence, name));
+}
+
+/** A name of stop words alone stands in too many sentences. The word beside it keeps those from counting as telling. */
+function isTellingName(name: readonly string[]): boolean {
+  return name.join('').length >= MIN_NAME_LENGTH && tellingWords([...name, 'somebody']).length > 1;
+}
+
+function isNamed(words: readonly string[], name: readonly string[]): boolean {
+  return isTellingName(name) && indexOfWords(words, name) >= 0;
+}
+
+/** Where the words of a name stand side by side; -1 for nowhere. A name before a possessive "s" counts. */
+function indexOfWords(words: readonly string[], name: readonly string[]): number {
+  if (name.length === 0) return -1;
+  return words.findIndex((_, start) => name.every((word, index) => isWord(words[start + index], word)));
+}
+
+/** Apostrophes are not kept in words: "Ada's" is "adas". */
+function isWord(word: string | undefined, name: string): boolean {
+  return word === name || word === `${name}s`;
+}
+
+function speaksOfSpeaker(words: readonly string[]): boolean {
+  return words.some((word, index) => {
+    if (!FIRST_PERSON.has(word)) return false;
+    return word !== 'i' || !EVIDENTIAL.has(words[index + 1] ?? '');
+  });
+}
+
+/** "Ada and Carol": somebody who is not known here may be meant as well. */
+function isCoordinated(sentence: string, name: readonly string[]): boolean {
+  const tokens = sentence.match(TOKEN) ?? [];
+  const folded = tokens.map((token) => wordsOf(token)[0] ?? fold(token));
+  const start = indexOfWords(folded, name);
+  if (start < 0) return false;
+  const end = start + name.length;
+  const joins = (at: number) => COORDINATORS.has(folded[at] ?? '');
+  return (joins(end) && isCapitalised(tokens[end + 1])) || (joins(start - 1) && isCapitalised(tokens[start - 2]));
+}
+
+function isCapitalised(token: string | undefined): boolean {
+  return token !== undefined && /^\p{Lu}/u.test(token);
+}

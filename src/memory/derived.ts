@@ -1,0 +1,140 @@
+import type { Audience, Entry } from '../domain/message.ts';
+import type { Memory } from '../ports/memory-store.ts';
+import type { MemoryReading } from '../ports/provenance-store.ts';
+import { cachedStem } from '../search/stem.ts';
+import { tokensOf, wordsOf } from '../search/words.ts';
+import { type Carrier, carries, essenceOf, textOfEverything } from './statement-match.ts';
+
+/** What is being forgotten, and which replies were given it to read. */
+export interface Statement {
+  readonly carrier: Carrier;
+  /** The words that only somebody who has read it would use. */
+  readonly stems: ReadonlySet<string>;
+  /** So many of them in one text give it away. */
+  readonly minStems: number;
+  readonly memory: Memory | null;
+  readonly sources: readonly { readonly conversationId: number; readonly seq: number }[];
+  readonly readings: readonly MemoryReading[];
+  /** Known to the bot since then. Epoch milliseconds. */
+  readonly since: number;
+}
+
+/** A text of the bot: an entry, or a summary as if it were one. */
+export type BotText = Pick<Entry, 'seq' | 'at' | 'role' | 'author' | 'parts'>;
+
+export interface Surroundings {
+  readonly conversationId: number;
+  /** What stays readable there, and shares words with what is being forgotten. */
+  readonly staying: readonly Entry[];
+}
+
+const MAX_STATEMENT_LENGTH = 2000;
+const MIN_MESSAGE_STEMS = 3;
+const MIN_STEM_LENGTH = 3;
+/** In everybody's mouth: they prove nothing. */
+const GENERAL = new Set(
+  'like love want need prefer use live work play say tell know think go come make take give get name call number thing time day year new old good nice great please thank note noted remember forget help'
+    .split(' ')
+    .map(cachedStem),
+);
+
+export function statementOfMemory(
+  memory: Memory,
+  { audience, readings }: { readonly audience: Audience; readonly readings: readonly MemoryReading[] },
+): Statement {
+  const carrier = essenceOf(memory, audience);
+  return {
+    carrier,
+    stems: tellingStems(carrier),
+    minStems: 1,
+    memory,
+    sources: memory.sources,
+    readings: readings.filter(({ memoryId }) => memoryId === memory.id),
+    since: Math.min(memory.createdAt, memory.validFrom),
+  };
+}
+
+/** The text of a deleted message: a reply may have repeated more of it than a memory holds. */
+export function statementOfMessage(
+  entry: Entry,
+  { audience, conversationId }: { readonly audience: Audience; readonly conversationId: number },
+): Statement {
+  const text = textOfEverything(entry).slice(0, MAX_STATEMENT_LENGTH);
+  const { author } = entry;
+  const carrier = essenceOf({ text, subjectId: author?.id ?? null, subjectName: author?.name ?? null }, audience);
+  const stems = tellingStems(carrier);
+  return {
+    carrier,
+    stems,
+    minStems: Math.max(1, Math.min(MIN_MESSAGE_STEMS, stems.size)),
+    memory: null,
+    sources: [{ conversationId, seq: entry.seq }],
+    readings: [],
+    since: entry.at,
+  };
+}
+
+function tellingStems(carrier: Carrier): ReadonlySet<string> {
+  const telling = carrier.words.filter((word) => carrier.secrets.has(word) || isTelling(word));
+  return new Set(telling.map(cachedStem).filter((stem) => !GENERAL.has(stem)));
+}
+
+function isTelling(word: string): boolean {
+  if (!/^[a-z0-9]+$/.test(word)) return true;
+  return word.length >= MIN_STEM_LENGTH && /[a-z]/.test(word);
+}
+
+/**
+ * Whether the bot has it from what is being forgotten: it was given that before, says it or uses words of it that
+ * nobody else has used, and nothing that stays had said it earlier.
+ */
+export function isDerived(text: BotText, statement: Statement, around: Surroundings): boolean {
+  const root = rootIn(statement, around.conversationId);
+  if (root === null ? text.at < statement.since : text.seq <= root) return false;
+  const everything = textOfEverything(text);
+  if (carries(text, statement.carrier) && !isSaidBefore(everything, statement, { around, root })) return true;
+  return root !== null && giveaways(everything, statement, { around, root }) >= statement.minStems;
+}
+
+/** Only entries after this one can repeat it; null where no reply is known to have read it. */
+function rootIn({ sources, readings }: Statement, conversationId: number): number | null {
+  const seqs = [
+    ...sources.filter((source) => source.conversationId === conversationId).map(({ seq }) => seq),
+    ...readings.filter((reading) => reading.conversationId === conversationId).map(({ fromSeq }) => fromSeq),
+  ];
+  return seqs.length === 0 ? null : Math.min(...seqs);
+}
+
+interface Known {
+  readonly around: Surroundings;
+  readonly root: number | null;
+}
+
+function isBefore(entry: Pick<Entry, 'seq' | 'at'>, { since }: Statement, root: number | null): boolean {
+  return root === null ? entry.at <= since : entry.seq < root;
+}
+
+/** Somebody whose words stay had said the same before: the bot may have it from them. */
+function isSaidBefore(text: string, statement: Statement, { around, root }: Known): boolean {
+  const { carrier } = statement;
+  const told = carrier.secrets.intersection(new Set(wordsOf(text)));
+  return around.staying.some(
+    (entry) =>
+      isBefore(entry, statement, root) &&
+      carries(entry, carrier) &&
+      told.isSubsetOf(new Set(wordsOf(textOfEverything(entry)))),
+  );
+}
+
+/** How many telling words of the statement stand in the text and nowhere in what stays. */
+function giveaways(text: string, statement: Statement, { around, root }: Known): number {
+  const used = statement.stems.intersection(new Set(tokensOf(text).map(cachedStem)));
+  if (used.size === 0) return 0;
+  const free = new Set<string>();
+  for (const entry of around.staying) {
+    // What the bot said later may be an echo itself.
+    if (entry.role !== 'user' && !isBefore(entry, statement, root)) continue;
+    for (const token of tokensOf(textOfEverything(entry))) free.add(cachedStem(token));
+  }
+  return used.difference(free).size;
+}

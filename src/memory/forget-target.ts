@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import { StrataError } from '../domain/errors.ts';
+import type { ConversationKey, MemoryId } from '../domain/message.ts';
+import { MEMORY_STATES, type Memory, type MemoryReader } from '../ports/memory-store.ts';
+import type { Services } from '../services.ts';
+import { type ForgetPreview, type Forgetting, namedMessages, planForget } from './forget.ts';
+import { forgettable } from './forget-memories.ts';
+import type { Requester } from './permissions.ts';
+import { assertReadable } from './policy.ts';
+
+export type ForgetTarget =
+  | { readonly kind: 'memories'; readonly ids: readonly string[] }
+  /** Every readable memory whose words match the text, as far as the person may have it forgotten. */
+  | { readonly kind: 'text'; readonly text: string }
+  /** Everything about a person within reach. */
+  | { readonly kind: 'person'; readonly personId: string }
+  /** Messages by their numbers. */
+  | { readonly kind: 'messages'; readonly conversation: ConversationKey; readonly seqs: readonly number[] };
+
+/** A preview that can be referred to: its token changes with what would be deleted. */
+export interface TokenedPreview extends ForgetPreview {
+  readonly token: string;
+}
+
+type TargetServices = Pick<Services, 'store' | 'search' | 'clock' | 'random' | 'provenance'>;
+
+/** A match far below the best is not what a person means by "forget that". */
+const FORGET_SHARE = 0.6;
+const MAX_MATCHES = 20;
+const PAGE = 1000;
+const TOKEN_LENGTH = 8;
+
+/** What forgetting would remove. Throws `NOT_FOUND`, `ACCESS_DENIED` or `COMMAND_FORBIDDEN`. */
+export async function previewForget(
+  services: TargetServices,
+  target: ForgetTarget,
+  by: Requester,
+): Promise<TokenedPreview> {
+  const preview = await planForget(services, { ...(await targeted(services, target, by)), by });
+  return { ...preview, token: tokenOf(preview) };
+}
+
+/** Short, since people type it: it guards against a change in between, not against an attacker. */
+function tokenOf({ plan: { memoryIds, redactions, sentences } }: ForgetPreview): string {
+  const texts = sentences.map(({ conversationId, seq, kind, sentences: own }) => [
+    conversationId,
+    seq,
+    kind,
+    ...own.map(({ text }) => text),
+  ]);
+  const facts = JSON.stringify([memoryIds.toSorted(), redactions, texts]);
+  return createHash('sha256').update(facts).digest('hex').slice(0, TOKEN_LENGTH);
+}
+
+async function targeted(
+  services: TargetServices,
+  target: ForgetTarget,
+  by: Requester,
+): Promise<Omit<Forgetting, 'by'>> {
+  switch (target.kind) {
+    case 'memories':
+      return { memories: await byId(services, target.ids, by), messages: [] };
+    case 'person':
+      return {
+        memories: await allowed(services, await everythingAbout(services, target.personId, by), by),
+        messages: [],
+      };
+    case 'text':
+      return { memories: await allowed(services, await matching(services, target.text, by), by), messages: [] };
+    case 'messages':
+      return { memories: [], messages: await messagesOf(services, target, by) };
+    default:
+      return target satisfies never;
+  }
+}
+
+/** Those that the person may have forgotten. Throws when something was found, and none of it is theirs. */
+async function allowed(services: TargetServices, found: readonly Memory[], by: Requester): Promise<readonly Memory[]> {
+  const own = await forgettable(services, found, by);
+  if (found.length > 0 && own.length === 0) throw forbidden();
+  return own;
+}
+
+function forbidden(): StrataError {
+  return new StrataError('COMMAND_FORBIDDEN', {
+    command: 'memory forget',
+    needs: 'the person whom a memory is about, the author of a message, moderators and operators',
+  });
+}
+
+async function byId(services: TargetServices, ids: readonly string[], by: Requester): Promise<readonly Memory[]> {
+  const found: Memory[] = [];
+  for (const id of ids) {
+    const memory = await services.store.memories.find(id as MemoryId);
+    if (memory === null) throw new StrataError('NOT_FOUND', { what: 'memory', id });
+    assertReadable(memory, by.reader);
+    found.push(memory);
+  }
+  const own = await forgettable(services, found, by);
+  if (own.length < found.length) throw forbidden();
+  return found;
+}
+
+async function messagesOf(
+  services: TargetServices,
+  { conversation: key, seqs }: Extract<ForgetTarget, { kind: 'messages' }>,
+  by: Requester,
+): Promise<Forgetting['messages']> {
+  const conversation = await services.store.conversations.find(key);
+  if (conversation === null) return [];
+  const { entries, refused } = await namedMessages(services, conversation, { seqs, by });
+  if (refused > 0) throw forbidden();
+  return entries.length === 0 ? [] : [{ conversation, entries }];
+}
+
+/** However much it is: what is to be forgotten must not stop at a page's end. */
+async function everythingAbout(
+  { store }: TargetServices,
+  subjectId: string,
+  { reader }: { readonly reader: MemoryReader },
+): Promise<readonly Memory[]> {
+  const found: Memory[] = [];
+  for (let offset = 0; ; offset += PAGE) {
+    const page = await store.memories.list({ reader, subjectId, states: MEMORY_STATES, limit: PAGE, offset });
+    found.push(...page);
+    if (page.length < PAGE) return found;
+  }
+}
+
+/** Those that say it: the best match, and what is about as good. */
+async function matching(services: TargetServices, text: string, { reader }: Requester): Promise<readonly Memory[]> {
+  const hits = await services.search.memories({ reader, text, states: MEMORY_STATES, limit: MAX_MATCHES });
+  const best = hits[0]?.score ?? 0;
+  const ids = hits.filter((hit) => hit.score >= best * FORGET_SHARE).map((hit) => hit.id);
+  if (ids.length === 0) return [];
+  return services.store.memories.list({ reader, ids, states: MEMORY_STATES, limit: ids.length, offset: 0 });
+}

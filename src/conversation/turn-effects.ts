@@ -49,12 +49,12 @@ export function createRun(parts: ReplyParts, options: RunOptions): Run {
     maxOutputTokens: profile.reserveTokens,
     limitCall: () => limitWork(signal, { ms: agent.timeout_seconds * 1000 }),
     pause: (ms) => parts.services.clock.sleep(ms, { signal }),
-    callTool: (call) =>
-      parts.tools.run(
-        call,
-        { ...context, callKey: `${context.conversation}#${call.callId}`, signal },
-        state.assembly?.tools ?? [],
-      ),
+    async callTool(call) {
+      // A tool of a turn whose claim was taken away would act on what may have been forgotten.
+      state.snapshot = await freshest(state.snapshot, options);
+      const callKey = `${context.conversation}#${call.callId}`;
+      return await parts.tools.run(call, { ...context, callKey, signal }, state.assembly?.tools ?? []);
+    },
     onDraft: (text) => show({ kind: 'draft', text }),
     async assemble(steps) {
       state.snapshot = await freshest(state.snapshot, options);
@@ -98,10 +98,18 @@ function stillClaimed(snapshot: ContextSnapshot, { epoch }: Claim): ContextSnaps
   return snapshot;
 }
 
-function toolContext({ profile, snapshot, newest }: RunOptions): Omit<ToolContext, 'callKey' | 'signal'> {
+function toolContext({ profile, snapshot, newest, claim }: RunOptions): Omit<ToolContext, 'callKey' | 'signal'> {
   const { key, id, audience } = snapshot.conversation;
   const author: Author = newest.author ?? { id: '', name: 'someone', kind: 'person' };
-  return { conversation: key, conversationId: id, agentId: profile.agentId, audience, author, readUpto: newest.seq };
+  return {
+    conversation: key,
+    conversationId: id,
+    agentId: profile.agentId,
+    audience,
+    author,
+    readUpto: newest.seq,
+    replyEpoch: claim.epoch,
+  };
 }
 
 interface Accounting {

@@ -106,7 +106,7 @@ function intentBoost(intents: ReadonlySet<Intent>, kind: MemoryKind): number {
 }
 
 /**
- * The message that the newest one replies to, word for word, when it lies beneath the stack or before it. One look into
+ * The message that the newest one replies to, word for word, when a summary covers it or the bot wrote it. One look into
  * the store, and only then.
  */
 export async function repliedToSection(
@@ -117,15 +117,18 @@ export async function repliedToSection(
   if (replyTo === null || snapshot.tail.some((entry) => entry.externalId === replyTo)) return null;
   const { id, contextFrom, compactedUpto } = snapshot.conversation;
   const target = await store.transcript.byExternalId(id, replyTo);
-  const isCovered = target !== null && target.seq >= contextFrom && target.seq <= compactedUpto;
-  if (!isCovered || target.redactedAt !== null) return null;
+  if (target === null || target.seq < contextFrom || target.redactedAt !== null) return null;
+  // The tail shows the numbers of people's messages, but not to which of the bot's own a reply belongs.
+  const latest = snapshot.tail.findLast((entry) => entry.role === 'assistant')?.seq ?? 0;
+  const isOlderReply = target.role !== 'user' && target.seq < latest;
+  if (target.seq > compactedUpto && !isOlderReply) return null;
   const who = target.role === 'user' ? plainName(target.author?.name ?? '') : BOT_LABEL;
   const quote = indentAll(shorten(visibleText(textOf(target.parts)), QUOTE_TOKENS));
   return {
     key: 'replied-to',
     text: `[The newest message replies to #${target.seq} | ${timeLabel(target.at)} | ${who}]\n${quote}`,
     source: `transcript #${target.seq}`,
-    reason: 'the newest message replies to it, and it is covered by a summary',
+    reason: 'the newest message replies to it',
     memoryIds: [],
   };
 }

@@ -21,6 +21,8 @@ export interface ToolContext {
   /** The same for the same call when a turn is run again after a crash: a tool with effects can recognise the repetition. */
   readonly callKey: string;
   readonly readUpto: number;
+  /** The claim under which the turn runs. What is saved for it can be bound to it: a claim that is lost saves nothing. */
+  readonly replyEpoch?: number;
   readonly signal: AbortSignal;
 }
 

@@ -41,7 +41,9 @@ function createSave(services: MemoryToolServices): Tool {
       });
       if (writes.length === 0) return { saved: false, reason: refused[0]?.reason ?? 'it is known already' };
       const actor = `agent:${context.agentId}`;
-      const save = { conversationId: context.conversationId, writes, actor, now: services.clock.now() };
+      const { conversationId, replyEpoch } = context;
+      const claimed = replyEpoch === undefined ? {} : { replyEpoch };
+      const save = { conversationId, ...claimed, writes, actor, now: services.clock.now() };
       const ids = (await services.store.memories.save(save)).filter((id) => id !== null);
       if (ids.length === 0) return { saved: false, reason: 'it was forgotten here, or is known already' };
       services.events.emit({ kind: 'memory.saved', conversation: context.conversation, ids });

@@ -44,10 +44,7 @@ const list: CommandReply = {
   text: '9 may be read here.',
   rows: { columns: ['ID', 'KIND', 'WHAT'], cells: [[ID, 'fact', 'Ada drinks <tea>']] },
   page: { number: 1, of: 2, previous: null, next: { path: ['memory', 'list'], options: { page: '2' } } },
-  actions: [
-    { label: 'Forget it', command: { path: ['memory', 'forget'], options: { id: ID } }, style: 'danger' },
-    { label: 'Delete the first', command: { path: ['memory', 'strike'], options: { id: ID } }, style: 'danger' },
-  ],
+  actions: [{ label: 'Delete it', command: { path: ['memory', 'strike'], options: { id: ID } }, style: 'danger' }],
 };
 
 interface Shown {
@@ -208,7 +205,7 @@ describe('answers', () => {
       'Pin',
       'Forget',
       'Next',
-      'Forget it',
+      'Delete it',
     ]);
     expect(JSON.stringify(answer)).toContain('Ada drinks &lt;tea&gt;');
   });
@@ -253,7 +250,7 @@ describe('answers', () => {
     });
 
     const before = bot.sink.commands.length;
-    press(sealedOf(answer, 'Delete the first'));
+    press(sealedOf(answer, 'Delete it'));
     const question = await until('the question', () => {
       const view = slack.callsOf('views.open').at(-1)?.['view'] as Record<string, unknown> | undefined;
       return JSON.stringify(view).includes('cannot be undone') && view;
@@ -273,7 +270,7 @@ describe('answers', () => {
     expect(JSON.stringify(await answered(2))).toContain('Only the person who asked');
     press(value.replace('memory', 'status'));
     expect(JSON.stringify(await answered(3))).toContain('older version');
-    press(sealedOf(slack.answers[0] ?? {}, 'Forget it'));
+    press(sealedOf(slack.answers[0] ?? {}, 'Delete it'));
     submit(await opened(), {}, BOB);
     slack.slash('status');
     await answered(4);
@@ -284,7 +281,7 @@ describe('answers', () => {
     await start();
     bot.sink.answer = () => list;
     slack.slash('memory list');
-    const value = sealedOf(await answered(), 'Forget it');
+    const value = sealedOf(await answered(), 'Delete it');
     slack.fail('views.open', { error: 'expired_trigger_id' });
     press(value);
     expect(JSON.stringify(await answered(2))).toContain('in time');

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Author, type ConversationKey, makeKey, textOf } from '../../src/index.ts';
 import { isOnlyAbout, sentencesOf } from '../../src/memory/about-person.ts';
 import type { Requester } from '../../src/memory/permissions.ts';
-import { ada, bob, general, openWorld, type World } from './memory.world.ts';
+import { ada, bob, general, openWorld, type World } from '../core/memory.world.ts';
 
 const mallory: Author = { id: 'u-mal', name: 'Mallory', kind: 'person' };
 

@@ -111,7 +111,7 @@ describe('a reply as a message', () => {
 
   test('shows plain text as it is: nothing in it is markup', () => {
     const { embed } = toMessage(reply({ text: '**not bold** [link](https://evil.example) `x`\n# no heading' }));
-    expect(embed.description).toBe('\\*\\*not bold\\*\\* \\[link](https://evil.example) \\`x\\`\n\\# no heading');
+    expect(embed.description).toBe('\\*\\*not bold\\*\\* [link\\](https://evil.example) \\`x\\`\n\\# no heading');
   });
 
   test('rings for nobody, and has a line a row', () => {

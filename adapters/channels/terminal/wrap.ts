@@ -104,6 +104,15 @@ function breakWord(
   return text;
 }
 
+/** Of characters that were measured before: the library looks each one up in tables. */
+const measured = new Map<string, number>();
+const MAX_MEASURED = 5_000;
+
 function cellsOf(character: string): number {
-  return /^[ -~]$/.test(character) ? 1 : stringWidth(character);
+  if (/^[ -~]$/.test(character)) return 1;
+  const known = measured.get(character);
+  if (known !== undefined) return known;
+  const cells = stringWidth(character);
+  if (measured.size < MAX_MEASURED) measured.set(character, cells);
+  return cells;
 }

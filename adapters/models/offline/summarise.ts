@@ -36,6 +36,8 @@ const kindScores: Readonly<Record<Finding['kind'], number>> = {
 };
 const longestSentence = 200;
 const leastTokens = 12;
+/** Each is compared with those that are kept already. */
+const MAX_COMPARED = 200;
 
 /** The sentences that matter, in their order and in the third person. Always clearly shorter than what it stands for. */
 export function summarise(lines: readonly Line[], options: SummaryOptions): string {
@@ -50,11 +52,16 @@ export function summarise(lines: readonly Line[], options: SummaryOptions): stri
 function choose(candidates: readonly Candidate[], budget: number, known: string): readonly string[] {
   const kept: Candidate[] = [];
   let left = budget;
-  for (const candidate of candidates.toSorted((a, b) => b.score - a.score || b.order - a.order)) {
+  const best = candidates.filter(({ score }) => score > 0).toSorted((a, b) => b.score - a.score || b.order - a.order);
+  // What is said in the same words was said by the newest of them.
+  const different = [
+    ...new Map(best.toReversed().map((candidate) => [candidate.text, candidate])).values(),
+  ].toReversed();
+  for (const candidate of different.slice(0, MAX_COMPARED)) {
     const tokens = countText(candidate.text);
     const isSaid =
       kept.some((other) => overlap(candidate.text, other.text) >= 0.8) || overlap(candidate.text, known) >= 0.9;
-    if (candidate.score <= 0 || isSaid || tokens > left) continue;
+    if (isSaid || tokens > left) continue;
     kept.push(candidate);
     left -= tokens;
   }
@@ -126,6 +133,7 @@ export function condense(texts: readonly string[], share: number): string {
 }
 
 function worthInSummary(sentence: string): number {
+  if (!/\p{L}/u.test(sentence)) return 0;
   if (/^(?:Small talk|Nothing of note)/.test(sentence)) return 0;
   const found = findingsIn(sentence, { label: '', name: '' }, null)[0];
   if (found !== undefined) return kindScores[found.kind];

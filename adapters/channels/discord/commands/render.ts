@@ -1,4 +1,4 @@
-import { ButtonStyle, ComponentType, escapeMarkdown, type RawFile } from 'discord.js';
+import { ButtonStyle, ComponentType, type RawFile } from 'discord.js';
 import { type CommandReply, type ReplyCommand, renderReply } from '../../../../src/index.ts';
 import { fileOf, NO_PINGS } from '../outbound/post.ts';
 import type { Deed } from './buttons.ts';
@@ -86,8 +86,21 @@ function rowsOf({ rows }: CommandReply): string {
   return [head, ...lines].join('\n');
 }
 
+/** Addresses and emojis of a server: an underscore in them is part of a name. */
+const NAMES = /(https?:\/\/\S+|<a?:\w{1,40}:\d{1,20}>)/;
+
+/** Text that Discord shows as it is written. The library's own way takes the square of a text's length. */
 function plain(text: string): string {
-  return escapeMarkdown(text, { heading: true, bulletedList: true, numberedList: true, maskedLink: true });
+  const marked = text
+    .split(NAMES)
+    .map((part, index) => part.replace(index % 2 === 0 ? /[*_`]|~~|\|\||\]\(/g : /[*`]|~~|\|\|/g, escaped))
+    .join('');
+  return marked.replace(/^( *)(#{1,3} |- )/gm, '$1\\$2').replace(/^( *\d{1,9})\./gm, '$1\\.');
+}
+
+/** Each of two marks by itself; of the middle of a link the first character is enough. */
+function escaped(marks: string): string {
+  return marks === '](' ? '\\](' : [...marks].map((mark) => `\\${mark}`).join('');
 }
 
 function clip(text: string, length: number): string {

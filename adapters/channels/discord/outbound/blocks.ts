@@ -19,7 +19,7 @@ const MAX_MARKER = 12;
 /** What may follow the marker in its line. */
 const MAX_INFO = 100;
 /** A longer line opens no block. */
-export const MAX_MARKER_LINE = 4000;
+export const MAX_MARKER_LINE = 400;
 const MARKER = /^(?:`{3,}|~{3,})/;
 
 interface Opening {

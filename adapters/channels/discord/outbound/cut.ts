@@ -29,9 +29,10 @@ export function createCutter(text: string, limit: number): Cutter {
   const blocks = findBlocks(text);
   const breaksMarkers = createMarkers(text, blocks);
   const isWhole = createUnits(text, { blocks, limit });
-  const may = ({ from, opening }: Cut, at: number): boolean => {
+  /** `solid`: where the first character after `from` that is no blank stands. */
+  const may = ({ from, opening }: Cut, at: number, solid: number): boolean => {
     const length = opening.length + (at - from) + ownMarker(blocks, { text, at }).length;
-    return length <= limit && at < text.length && !breaksMarkers(at) && text.slice(from, at).trim() !== '';
+    return length <= limit && at < text.length && !breaksMarkers(at) && at > solid;
   };
   return {
     blocks,
@@ -40,14 +41,15 @@ export function createCutter(text: string, limit: number): Cutter {
       const closing = ownMarker(blocks, { text, at: text.length });
       if (opening.length + text.length - from + closing.length <= limit) return text.length;
       const window = text.slice(from, from + limit - opening.length);
-      const isGood = (at: number) => may(cut, at) && isWhole(at);
+      const solid = from + blanksAt(text, from);
+      const isGood = (at: number) => may(cut, at, solid) && isWhole(at);
       const places = BREAKS.map(({ pattern }) => rangesOf(window, pattern).map(({ end }) => from + end));
       for (const [index, { fill }] of BREAKS.entries()) {
         const best = places[index]?.findLast((at) => at - from >= fill * limit && isGood(at));
         if (best !== undefined) return best;
       }
       const any = places.flat().sort((one, other) => one - other);
-      return any.findLast(isGood) ?? hardCut({ window, from, may: (at) => may(cut, at) });
+      return any.findLast(isGood) ?? hardCut({ window, from, may: (at) => may(cut, at, solid) });
     },
   };
 }

@@ -1,4 +1,4 @@
-import { lexer, type Token, type Tokens } from 'marked';
+import { Lexer, type Token, type Tokens } from 'marked';
 
 /** Text of one style. */
 export interface Run {
@@ -31,17 +31,47 @@ export type Block =
 const PLAIN: Run = { text: '', bold: false, italic: false, strike: false, code: false, url: null };
 
 export function parseMarkdown(text: string): readonly Block[] {
-  return unlessTooDeep(() => lexer(text).flatMap(blockOf), [{ kind: 'text', runs: [{ ...PLAIN, text }] }]);
+  const whole: readonly Block[] = [{ kind: 'text', runs: [{ ...PLAIN, text }] }];
+  return isTooDeep(text) ? whole : unlessTooDeep(() => tokensOf(text).flatMap(blockOf), whole);
 }
 
 /** The blocks as they stand in the text; the text as one where they would not give it again. */
 export function sourceBlocks(text: string): readonly Pick<Token, 'raw' | 'type'>[] {
   const whole = [{ type: 'text', raw: text }];
-  const tokens = unlessTooDeep<readonly Token[]>(() => lexer(text), []);
+  const tokens = isTooDeep(text) ? whole : unlessTooDeep<readonly Token[]>(() => new Lexer().blockTokens(text), []);
   return tokens.map(({ raw }) => raw).join('') === text ? tokens : whole;
 }
 
-/** The parser calls itself for every level: thousands of quotes within quotes are too many, and stay plain text. */
+/** The parser tries every opening mark of a paragraph with every closing one: one with more of them stays as it is written. */
+const MAX_MARKS = 200;
+const MARKS = /[*_~`[\]<&!]/g;
+const MAX_PARAGRAPH = 12_000;
+
+function tokensOf(text: string): readonly Token[] {
+  const lexer = new Lexer();
+  const blocks = lexer.blockTokens(text.replaceAll('\r\n', '\n'), lexer.tokens);
+  for (const { src, tokens } of lexer.inlineQueue) {
+    const isHard = src.length > MAX_PARAGRAPH || (src.match(MARKS)?.length ?? 0) > MAX_MARKS;
+    if (isHard) tokens.push({ type: 'text', raw: src, text: src });
+    else lexer.inlineTokens(src, tokens);
+  }
+  return blocks;
+}
+
+/** The parser reads the text again for every level of a list or quote: deeper ones stay plain text. */
+const MAX_LEVELS = 20;
+const LEVEL = /[\t ]*(?:[>*+-]|\d{1,9}[.)])/y;
+
+function isTooDeep(text: string): boolean {
+  return text.split('\n').some((line) => {
+    let levels = 0;
+    for (LEVEL.lastIndex = 0; levels <= MAX_LEVELS && LEVEL.test(line); levels += 1);
+    LEVEL.lastIndex = 0;
+    return levels > MAX_LEVELS;
+  });
+}
+
+/** The parser calls itself for every level, and can run out of room. */
 function unlessTooDeep<Result>(read: () => Result, otherwise: Result): Result {
   try {
     return read();

@@ -1,0 +1,258 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type TextFunction, textFunctionsIn } from '../support/exports.ts';
+import { CALLS, NOT_TEXT } from '../support/text-calls.ts';
+
+/**
+ * No text costs more than its length. Every exported function that takes text is found in the sources, so that a new one
+ * has to be given here too, and is run on texts that are made to be hard: a part that repeats, at three lengths.
+ */
+
+const root = join(import.meta.dirname, '../..');
+const found = globSync('{src,adapters}/**/*.ts', { cwd: root })
+  .map((path) => path.replaceAll('\\', '/'))
+  .filter((path) => !path.endsWith('.d.ts') && path !== 'src/main.ts')
+  .sort()
+  .flatMap((path) => textFunctionsIn(path, readFileSync(join(root, path), 'utf8')));
+
+const SHORT = 8_000;
+const MIDDLE = 40_000;
+const LONG = 200_000;
+/** CPU time of this thread, so that other work on the machine does not count. */
+const MAX_MIDDLE_MS = 50;
+const MAX_LONG_MS = 400;
+/** Linear is 5. */
+const MAX_GROWTH = 12;
+const HARDEST = 3;
+
+const PARTS = [
+  ...[
+    'a',
+    'A',
+    '1',
+    'ä',
+    '日',
+    '😀',
+    'e\u0301',
+    ' ',
+    '\t',
+    '\n',
+    '\r',
+    '\u00a0',
+    '\u200b',
+    '\u0000',
+    '\u0090',
+    '\u202e',
+    '\ud800',
+  ],
+  ...[
+    '「',
+    '」',
+    '«',
+    '“',
+    '„',
+    '"',
+    "'",
+    '`',
+    '``',
+    '```',
+    '~~~',
+    '*',
+    '**',
+    '_',
+    '~',
+    '#',
+    '>',
+    '<',
+    '|',
+    '\\',
+    '&',
+    '!',
+  ],
+  ...[
+    '[',
+    ']',
+    '(',
+    ')',
+    '{',
+    '}',
+    '![',
+    '](',
+    '[]()',
+    '[a](',
+    '<a',
+    '<@',
+    '<@U1|',
+    '<#C1|',
+    '</a',
+    '<!--',
+    '&amp;',
+    '$',
+    '${A:-',
+  ],
+  ...[
+    '*a_',
+    '_a*',
+    '**a',
+    '~a',
+    '`a',
+    '[a',
+    '[^a]',
+    'a.',
+    'a-',
+    'a@',
+    'a,',
+    'a:',
+    '/a',
+    './',
+    '../',
+    '-1',
+    '1.',
+    '1,',
+    'http://',
+    'www.',
+    'https://a.',
+  ],
+  ...[
+    '- ',
+    '* ',
+    '1. ',
+    '> ',
+    '>',
+    '# ',
+    '|-',
+    '| a ',
+    '\n- ',
+    '\n> ',
+    '\n\n',
+    ' \n',
+    '\n ',
+    '\n```\n',
+    '\n|',
+    '\n[a]: ',
+    '    a\n',
+    '\u001b[',
+    '\u001b]',
+    '{"a":',
+    '[1,',
+  ],
+  ...[
+    'I ',
+    'I am ',
+    'my ',
+    'always ',
+    'is very ',
+    'remember ',
+    'did you ',
+    'said ',
+    'not ',
+    'in ',
+    'and ',
+    'data ',
+    'ich ',
+    'wir haben ',
+    '我是',
+  ],
+  ...['[#1 | ', '[Summary ', '- [', '--', 'a=', 'a b', 'ab ', 'aB', 'a_b', 'a1', 'x\u0301\u0302'],
+];
+const ENDS = ['', '\u0000'];
+
+function textOf(part: string, length: number, end: string): string {
+  return part.repeat(Math.ceil(length / part.length)).slice(0, length - end.length) + end;
+}
+
+type Call = (text: string) => unknown;
+
+/** The function with the text in each place that takes one, and plain values elsewhere; null if a place needs more than that. */
+function callsOf({ parameters }: TextFunction, run: (...values: unknown[]) => unknown): readonly Call[] | null {
+  const plain: unknown[] = [];
+  for (const { type } of parameters) {
+    const value = PLAIN.find(([pattern]) => pattern.test(type));
+    if (value === undefined) return null;
+    plain.push(value[1]);
+  }
+  return parameters.flatMap(({ type }, index): Call[] => {
+    if (!/\bstring\b/u.test(type)) return [];
+    return [(text) => run(...plain.with(index, type.includes('[]') ? [text, text] : text))];
+  });
+}
+
+const PLAIN: readonly (readonly [RegExp, unknown])[] = [
+  [/^(?:readonly )?string\[\]$/u, ['word', 'another word']],
+  [/^string(?: \| (?:null|undefined))*$/u, 'word'],
+  [/^number$/u, 2000],
+];
+
+function timeOf(call: Call, text: string): number {
+  const before = process.threadCpuUsage().user;
+  try {
+    call(text);
+  } catch {
+    // To refuse a text is an answer, too.
+  }
+  return (process.threadCpuUsage().user - before) / 1000;
+}
+
+function bestOf(call: Call, text: string): number {
+  return Math.min(timeOf(call, text), timeOf(call, text), timeOf(call, text));
+}
+
+/** What is too slow about a call, on the texts that are the hardest for it. */
+function faultsOf(call: Call): readonly string[] {
+  const texts = PARTS.flatMap((part) => ENDS.map((end) => ({ part, end })));
+  const hardest = texts
+    .map((text) => ({ ...text, ms: timeOf(call, textOf(text.part, SHORT, text.end)) }))
+    .sort((one, other) => other.ms - one.ms)
+    .slice(0, HARDEST);
+  return hardest.flatMap(({ part, end }) => {
+    const middle = bestOf(call, textOf(part, MIDDLE, end));
+    if (middle > MAX_MIDDLE_MS) return [`${JSON.stringify(part)} x 40,000 takes ${middle.toFixed()} ms`];
+    const long = bestOf(call, textOf(part, LONG, end));
+    const isSteep = long > MAX_MIDDLE_MS && long > middle * MAX_GROWTH;
+    return isSteep || long > MAX_LONG_MS
+      ? [`${JSON.stringify(part)} grows from ${middle.toFixed(1)} to ${long.toFixed(1)} ms`]
+      : [];
+  });
+}
+
+describe('every exported function that takes text', () => {
+  it('is known here', () => {
+    const names = new Set(found.map(({ path, name }) => `${path}#${name}`));
+    const unknown = found.filter((one) => {
+      const key = `${one.path}#${one.name}`;
+      return !NOT_TEXT.has(key) && !CALLS.has(key) && callsOf(one, () => undefined) === null;
+    });
+    expect(
+      unknown.map(({ path, name, parameters }) => `${path}#${name}(${parameters.map(({ type }) => type).join(', ')})`),
+    ).toEqual([]);
+    expect([...NOT_TEXT].filter((key) => !names.has(key))).toEqual([]);
+  });
+
+  const listed = [...CALLS.keys()].map((key): TextFunction => {
+    const [path = '', name = ''] = key.split('#');
+    return { path, name, parameters: [] };
+  });
+  const rest = found.filter(({ path, name }) => !NOT_TEXT.has(`${path}#${name}`) && !CALLS.has(`${path}#${name}`));
+  const tried = [...rest, ...listed];
+
+  it.each(tried.map((one) => [`${one.name} of ${one.path}`, one] as const))(
+    '%s takes linear time',
+    async (_, one) => {
+      const module: Record<string, unknown> = await import(join(root, one.path));
+      const exported = module[one.name];
+      if (typeof exported !== 'function') throw new Error(`${one.path} exports no function ${one.name}`);
+      const run = (...values: unknown[]): unknown => exported(...values);
+      const own = CALLS.get(`${one.path}#${one.name}`);
+      const calls = own === undefined ? (callsOf(one, run) ?? []) : [(text: string) => own(run, text)];
+      expect(calls.length).toBeGreaterThan(0);
+      expect(calls.flatMap(faultsOf)).toEqual([]);
+    },
+    120_000,
+  );
+});
+
+it('a function that takes the square of its text is found', () => {
+  const slow = (text: string) => /「([^」]+)」/gu.exec(text);
+  expect(faultsOf(slow)).toContainEqual(expect.stringContaining('「'));
+});

@@ -1,0 +1,217 @@
+import { messageSchema as discordMessage } from '../../adapters/channels/discord/wire.ts';
+import { messageSchema as slackMessage } from '../../adapters/channels/slack/wire.ts';
+import { says, windows } from '../../adapters/models/ai-sdk/phrases.ts';
+import { english } from '../../adapters/models/offline/voice-english.ts';
+import { commandSpecs } from '../../src/commands/specs.ts';
+import type { Entry } from '../../src/index.ts';
+
+type Run = (...values: readonly unknown[]) => unknown;
+type Call = (run: Run, text: string) => unknown;
+
+const spec = {
+  name: 'roll_dice',
+  description: 'Rolls dice',
+  inputSchema: {
+    type: 'object',
+    properties: { note: { type: 'string' }, sides: { type: 'integer' } },
+    required: ['note'],
+  },
+};
+const speaker = { label: 'Ada', name: 'Ada' };
+const view = (newest: string) => ({
+  ...{ asker: 'Ada', name: 'Ada', newest, calls: [], clock: '2026-11-20 10:00', isTruncated: false },
+  statements: [{ text: newest, source: 'message', author: 'Ada', when: '', place: 1 }],
+});
+const entry = (text: string): Entry => ({
+  ...{ seq: 1, externalId: 'm1', role: 'user', turn: null, replyTo: null, mentions: [], tokens: 10, at: 0 },
+  ...{
+    author: { id: 'u1', name: 'Ada', kind: 'person' },
+    parts: [{ kind: 'text', text }],
+    editedAt: null,
+    redactedAt: null,
+  },
+});
+const toolResult = (text: string) => ({ callId: 'c1', tool: 'roll_dice', text, isError: false });
+const noNames = { user: () => null, channel: () => null, role: () => null };
+const discordContext = {
+  ...{ conversation: 'discord:g:c', names: noNames, self: { userId: '9', roleIds: [] }, imageBytes: 0, isPast: false },
+  place: { audience: 'public' },
+};
+const slackContext = {
+  ...{ conversation: 'slack:T1:C1', names: noNames, self: { userId: 'U9', botId: 'B9' }, isPast: false },
+  ...{ attachments: [], notes: [], fileTexts: [], author: { id: 'U1', name: 'Ada', kind: 'person' } },
+  place: { audience: 'public' },
+};
+const discordSaid = (content: string) =>
+  discordMessage.parse({
+    ...{ id: '1', channel_id: '2', content },
+    timestamp: '2026-11-20T10:00:00Z',
+    author: { id: '3', username: content },
+  });
+const slackSaid = (text: string) => slackMessage.parse({ ts: '1.0', user: 'U1', text });
+const audited = (text: string) => ({ text, finish: 'stop', tokens: 1, limitTokens: 10, prompt: text, nonce: 'nonce' });
+
+const OFFLINE = 'adapters/models/offline';
+const DISCORD = 'adapters/channels/discord';
+const SLACK = 'adapters/channels/slack';
+
+/**
+ * How to call the functions that take more than plain values, by `path#name`. Functions that take a message, an entry or
+ * another shape with text in it stand here too.
+ */
+export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
+  [`${DISCORD}/map.ts#toInbound`, (run, text) => run(discordSaid(text), discordContext)],
+  [`${DISCORD}/map.ts#toParts`, (run, text) => run(discordSaid(text), discordContext)],
+  [
+    `${DISCORD}/map.ts#authorOf`,
+    (run, text) => run({ id: '1', username: text, global_name: text }, { nick: text }, null),
+  ],
+  [`${DISCORD}/attachment.ts#toAttachment`, (run, text) => run({ id: '1', filename: text, size: 1, url: text }, text)],
+  [`${DISCORD}/outbound/blocks.ts#ownMarker`, (run, text) => run([], { text, at: text.length })],
+  [`${DISCORD}/outbound/post.ts#fileOf`, (run, text) => run({ name: 'reply.md', text })],
+  [`${DISCORD}/outbound/split.ts#split`, (run, text) => run(text, { limit: 2000, fileAbove: 6 })],
+  [
+    'adapters/channels/shared/units.ts#unitsOf',
+    (run, text) => run(text, { codeTicks: 2, bold: true, fences: true, mentions: true }),
+  ],
+  [`${SLACK}/map.ts#toInbound`, (run, text) => run(slackSaid(text), slackContext)],
+  [`${SLACK}/map.ts#toParts`, (run, text) => run(slackSaid(text), slackContext)],
+  [`${SLACK}/text.ts#readable`, (run, text) => run(text, noNames)],
+  ['adapters/channels/terminal/style.ts#speaker', (run, text) => run(text, { color: true })],
+  [
+    'adapters/logs/pino/readable.ts#readableLine',
+    (run, text) => run(JSON.stringify({ message: text, level: 'info', text }), { color: false }),
+  ],
+  ['adapters/models/ai-sdk/phrases.ts#says', (_run, text) => says(text, windows)],
+  [`${OFFLINE}/acknowledge.ts#acknowledge`, (run, text) => run(text, view(text), english)],
+  [`${OFFLINE}/findings.ts#findingsIn`, (run, text) => run(text, speaker, '2026-11-20')],
+  [`${OFFLINE}/findings.ts#notedName`, (run, text) => run('Ada', [text])],
+  [`${OFFLINE}/recall.ts#findAnswers`, (run, text) => run(text, view(text))],
+  [`${OFFLINE}/tool-fields.ts#fieldsFor`, (run, text) => run(spec, { note: text })],
+  [`${OFFLINE}/tool-input.ts#inputFrom`, (run, text) => run(spec, text)],
+  [`${OFFLINE}/tools.ts#callAbout`, (run, text) => run(spec, text, text)],
+  [`${OFFLINE}/words.ts#pick`, (run, text) => run(['one', 'two'], text)],
+  ['adapters/stores/sqlite/few-memories.ts#weighTexts', (run, text) => run([{ id: 'm', text }], ['word'])],
+  ['src/commands/parse.ts#parseCommandLine', (run, text) => run(`/memory remember ${text}`, commandSpecs)],
+  ['src/compaction/audit.ts#faultOf', (run, text) => run(audited(text))],
+  ['src/compaction/transcript.ts#nonceFor', (run, text) => run([text], { id: () => 'nonce', value: () => 0.5 })],
+  [
+    'src/context/entry-message.ts#entryMessageOf',
+    (run, text) => run(entry(text), { stub: false, textTokens: 1000, replySeq: () => null }),
+  ],
+  ['src/context/reduce.ts#stubResult', (run, text) => run(toolResult(text), null)],
+  ['src/context/reduce.ts#shortenResult', (run, text) => run(toolResult(text), 100, null)],
+  ['src/context/truncate.ts#shorten', (run, text) => run(text, 100)],
+  ['src/conversation/turn-entries.ts#entriesOf', (run, text) => run([], { role: 'assistant', text }, 0)],
+  ['src/memory/focus.ts#focusOf', (run, text) => run(entry(text))],
+  [
+    'src/memory/focus.ts#boostOf',
+    (run, text) =>
+      run(
+        { people: new Set(), mentioned: new Set(), names: ['ada'], intents: new Set() },
+        { text, kind: 'fact', subjectId: null },
+      ),
+  ],
+  [
+    'src/search/line-features.ts#signalsOf',
+    (run, text) =>
+      run(text, { words: 10, question: { asksWhen: true, asksNumber: true, asksAdvice: true }, isBot: false }),
+  ],
+  ['src/tools/offload.ts#offload', (run, text) => run(text, 'b1')],
+  ['adapters/stores/postgres/words.ts#indexText', (run, text) => run([1], text)],
+  [
+    'src/memory/grounding.ts#groundingOf',
+    (run, text) => run(text, { sources: [entry(text)], subjectName: 'Ada', names: ['Ada'] }),
+  ],
+  ['src/util/scan.ts#trimEndWhile', (run, text) => run(text, () => true)],
+  [
+    'src/util/scan.ts#quotationsIn',
+    (run, text) =>
+      run(
+        text,
+        new Map([
+          ['"', '"'],
+          ['「', '」'],
+          ['«', '»'],
+        ]),
+      ),
+  ],
+  ['src/util/scan.ts#between', (run, text) => run(text, /a/u, /b/u)],
+  ['src/util/table.ts#formatTable', (run, text) => run(['name'], [[text]])],
+  ['src/util/table.ts#formatFields', (run, text) => run([{ name: 'name', value: text }])],
+]);
+
+/** Functions whose strings nobody outside chooses: ids, addresses, files, settings, names of our own. */
+export const NOT_TEXT: ReadonlySet<string> = new Set([
+  ...[
+    `${DISCORD}/access.ts#passes`,
+    `${DISCORD}/commands/menus.ts#rememberCommand`,
+    `${DISCORD}/commands/register.ts#scopesOf`,
+  ],
+  ...[`${DISCORD}/commands/replies.ts#button`, `${DISCORD}/place.ts#keyOf`],
+  ...[`${SLACK}/access.ts#servesPlace`, `${SLACK}/access.ts#passes`, `${SLACK}/commands/form.ts#inputForm`],
+  ...[
+    `${SLACK}/commands/form.ts#confirmForm`,
+    `${SLACK}/commands/form.ts#formValues`,
+    `${SLACK}/commands/menus.ts#rememberCommand`,
+  ],
+  ...[
+    `${SLACK}/commands/menus.ts#mayForget`,
+    `${SLACK}/install/roster.ts#createSoleRoster`,
+    `${SLACK}/place.ts#conversationsOf`,
+  ],
+  ...[`${SLACK}/settings.ts#settingsOf`, `${SLACK}/web.ts#createWeb`],
+  ...['adapters/models/ai-sdk/environment.ts#firstSet', 'adapters/models/ai-sdk/openrouter.ts#withCacheMarks'],
+  ...['adapters/models/ai-sdk/response.ts#withLines', 'adapters/queues/bullmq/check.ts#judgeRedis'],
+  ...['adapters/stores/postgres/failures.ts#explain', 'adapters/stores/postgres/scrub.ts#createScrub'],
+  ...['adapters/stores/postgres/units.ts#createUnits', 'adapters/stores/sql/archive.ts#createArchive'],
+  ...[
+    'adapters/stores/sqlite/connection.ts#explain',
+    'src/cli/backup.ts#contentsOf',
+    'src/cli/log-file.ts#openLogFile',
+  ],
+  ...[
+    'src/commands/command.ts#optionOf',
+    'src/commands/command.ts#requiredOption',
+    'src/commands/command.ts#commandTo',
+  ],
+  ...['src/commands/parse.ts#resolveAction', 'src/commands/parse.ts#checkOptions', 'src/commands/reply.ts#makeReply'],
+  ...['src/commands/spec.ts#textOption', 'src/commands/spec.ts#choiceOption', 'src/config/channels.ts#readChannel'],
+  ...[
+    'src/config/channels.ts#channelProblems',
+    'src/config/layers.ts#describeOrigin',
+    'src/config/secrets.ts#secretsOf',
+  ],
+  ...[
+    'src/config/sections.ts#readSections',
+    'src/config/source.ts#readSource',
+    'src/context/calibration.ts#correctionFor',
+  ],
+  ...[
+    'src/context/calibration.ts#lastReported',
+    'src/context/fit.ts#correctionOf',
+    'src/conversation/turn-entries.ts#postsOf',
+  ],
+  ...[
+    'src/util/private-file.ts#makePrivateFile',
+    'src/util/private-file.ts#restrictToOwner',
+    'src/util/text-file.ts#readText',
+  ],
+  'adapters/channels/discord/drops.ts#dropMalformed',
+  'adapters/channels/discord/gateway/frames.ts#readInformation',
+  'adapters/channels/discord/gateway/line.ts#notOpened',
+  'adapters/channels/discord/gateway/line.ts#endingOf',
+  'adapters/channels/discord/gateway/line.ts#end',
+  'adapters/channels/discord/inbound/packets.ts#readPacket',
+  'adapters/channels/discord/inbound/unread.ts#createUnread',
+  'adapters/channels/slack/http-guard.ts#guarded',
+  'adapters/channels/slack/inbound/inbox.ts#createInbox',
+  'adapters/channels/slack/packets.ts#dropMalformed',
+  'adapters/channels/slack/packets.ts#guardSocket',
+  'src/app/open-adapters.ts#boardOf',
+  'src/commands/command.ts#typed',
+  'src/commands/reply.ts#failureReply',
+  'src/plugins/failure-place.ts#describeFailure',
+  'src/config/problems.ts#knownPaths',
+  'src/prompts/template-variables.ts#variablePaths',
+]);

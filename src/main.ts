@@ -20,20 +20,8 @@ async function main(): Promise<void> {
   const context = createContext(stopSignal());
   await runCli(process.argv.slice(2), {
     ...context,
-    open: async (options) => {
-      const [{ openApp }, { adapters }] = await Promise.all([
-        import('./app/open.ts'),
-        import('../adapters/registry.ts'),
-      ]);
-      return await openApp({ adapters, streams: streams(), environment: context.environment }, options);
-    },
-    openStorage: async (options) => {
-      const [{ openStore }, { adapters }] = await Promise.all([
-        import('./app/open.ts'),
-        import('../adapters/registry.ts'),
-      ]);
-      return await openStore({ adapters, environment: context.environment }, options);
-    },
+    open: async (options) => (await import('./program.ts')).openApp(options),
+    openStorage: async (options) => (await import('./program.ts')).openStore(options),
     adapters: async () => (await import('../adapters/registry.ts')).adapters,
     exit: (code: ExitCode) => {
       process.exitCode = code;
@@ -58,12 +46,6 @@ function createContext(signal: AbortSignal): CliContext {
     environment: process.env,
     signal,
   };
-}
-
-function streams() {
-  const isTTY = process.stdin.isTTY === true && process.stdout.isTTY === true;
-  const color = isTTY && process.stdout.hasColors() && !process.env['NO_COLOR'];
-  return { input: process.stdin, output: process.stdout, errors: process.stderr, isTTY, color };
 }
 
 /** The first SIGINT or SIGTERM asks to end, the second ends at once. */

@@ -64,8 +64,11 @@ function refusal({ from, to }: Import): string | null {
   if (from.startsWith('adapters/')) return refusalOfAdapter(from, to);
   if (isPackage(to)) return corePackages[to]?.test(from) ? null : 'the core does not use this package here';
   if (to.startsWith('adapters/')) {
-    return from === 'src/main.ts' && to === 'adapters/registry.ts' ? null : 'the core knows no adapter';
+    return ['src/main.ts', 'src/program.ts'].includes(from) && to === 'adapters/registry.ts'
+      ? null
+      : 'the core knows no adapter';
   }
+  if (to === 'src/program.ts') return from === 'src/main.ts' ? null : 'the arrow turns back';
   if (to === 'src/main.ts' || (to === 'src/index.ts' && from !== 'src/main.ts')) return 'the arrow turns back';
   if (from.startsWith('src/ports/')) return refusalOfPort(to);
   if (from.startsWith('src/domain/')) return to.startsWith('src/domain/') ? null : 'the domain imports nothing else';
@@ -155,7 +158,7 @@ function mutualImports(files: readonly Source[]): readonly string[] {
 }
 
 /** What may lie in the root of `src/`: the doors and the composition. */
-const rootFiles = ['src/index.ts', 'src/main.ts', 'src/services.ts'];
+const rootFiles = ['src/index.ts', 'src/main.ts', 'src/program.ts', 'src/services.ts'];
 
 const strayFiles = (files: readonly Source[]): readonly string[] =>
   files.map(({ path }) => path).filter((path) => /^src\/[^/]+$/.test(path) && !rootFiles.includes(path));
@@ -264,6 +267,8 @@ describe('each check can fail', () => {
     ['src/bot/bot.ts', "import { main } from '../main.ts';"],
     ['src/memory/recall.ts', "export { createBot } from '../index.ts';"],
     ['src/main.ts', "import { x } from '../adapters/stores/sqlite/index.ts';"],
+    ['src/program.ts', "import { x } from '../adapters/stores/sqlite/index.ts';"],
+    ['src/bot/bot.ts', "import { openApp } from '../program.ts';"],
     ['src/ports/queue.ts', "import type { Config } from '../config/schema.ts';"],
     ['src/ports/queue.ts', "import { z } from '../tools/define.ts';"],
     ['src/domain/message.ts', "import type { Tier } from '../ports/engine.ts';"],
@@ -278,6 +283,7 @@ describe('each check can fail', () => {
   test('and passes what is allowed', () => {
     expect(seeded('src/main.ts', "import { registry } from '../adapters/registry.ts';")).toEqual([]);
     expect(seeded('src/main.ts', "import { createBot } from './index.ts';")).toEqual([]);
+    expect(seeded('src/main.ts', "import { openApp } from './program.ts';")).toEqual([]);
     expect(seeded('src/config/load.ts', "import { parse } from 'smol-toml';\nimport { z } from 'zod';")).toEqual([]);
     expect(seeded('src/ports/store.ts', "import type { Entry } from '../domain/message.ts';")).toEqual([]);
     expect(seeded('adapters/stores/sqlite/index.ts', "import { x } from '../sql/schema.ts';")).toEqual([]);

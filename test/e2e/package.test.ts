@@ -81,6 +81,24 @@ describe('a program', () => {
     expect(code).toBe(0);
   }, 60_000);
 
+  it('starts what the configuration describes in five lines', async () => {
+    using folder = packed.openProject();
+    const dice = "import { definePlugin, defineTool } from 'stratabot';\nimport { z } from 'zod';\n";
+    const tool =
+      "{ name: 'roll_dice', description: 'Rolls a die.', input: z.object({}), run: async () => 'It shows 4' }";
+    folder.write('dice.ts', `${dice}export default definePlugin({ name: 'dice', tools: [defineTool(${tool})] });\n`);
+    folder.write('config.toml', 'plugins = ["./dice.ts"]\n[defaults]\ntools = ["roll_dice"]\n');
+    const lines = ['await app.start();', 'await app.ended;', 'await app.close();'];
+    const open = "import { openApp } from 'stratabot/program';\nconst app = await openApp();\n";
+    folder.write('program.ts', `${open}${lines.join('\n')}\n`);
+    const { stdout, stderr, code } = await folder.node(['program.ts'], 'Roll a die.\n');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('It shows 4');
+    folder.write('config.toml', '[defaults]\nmax_stps = 1\n');
+    folder.write('check.ts', "import { loadConfig } from 'stratabot/program';\nawait loadConfig();\n");
+    expect((await folder.node(['check.ts'])).stderr).toContain('did you mean max_steps?');
+  }, 60_000);
+
   it('imports every entry in plain JavaScript without any SDK', async () => {
     const names = Object.keys(packed.manifest.exports).filter((name) => !/json$|bullmq$|postgres$/.test(name));
     const imports = names.map((name) => `await import('stratabot${name.slice(1)}');`);

@@ -1,0 +1,52 @@
+/** What `strata start` does, for programs of your own: the configuration file, its plugins, and the adapters that it names. */
+
+import { adapters } from '../adapters/registry.ts';
+import type { App, GlobalOptions, OpenOptions } from './app/app.ts';
+import { findPlugins } from './app/configuration.ts';
+import { openStore as openStoreWith, openApp as openWith } from './app/open.ts';
+import { type LoadedConfig, loadConfig as loadWith } from './config/load.ts';
+import type { Storage } from './services.ts';
+
+export type { App, GlobalOptions, OpenOptions } from './app/app.ts';
+export type { LoadedConfig } from './config/load.ts';
+
+const NO_CHOICES: GlobalOptions = { config: null, data: null, model: null, logLevel: null };
+
+/**
+ * Reads the configuration as the command line does, with its plugins. Default: `config.toml` in the working folder, if there
+ * is one. Throws `CONFIG_INVALID` with everything that is wrong, and `CONFIG_UNREADABLE`.
+ */
+export async function loadConfig(options: Partial<GlobalOptions> = {}): Promise<LoadedConfig> {
+  const { load } = await findPlugins({ environment: process.env }, { ...NO_CHOICES, ...options });
+  return loadWith(load);
+}
+
+/**
+ * Puts the bot of the configuration together: store, queue, models, platforms, plugins. Starts nothing before `start`.
+ * Throws what `loadConfig` throws, and what the store and the adapters throw. `.env` is not read: call
+ * `process.loadEnvFile()` for that.
+ *
+ * @example
+ * const app = await openApp({ config: 'config.toml' });
+ * await app.start();
+ * await app.ended;
+ * await app.close();
+ */
+export async function openApp(options: Partial<OpenOptions> = {}): Promise<App> {
+  const parts = { adapters, streams: terminalStreams(), environment: process.env };
+  const whole = { platforms: 'configured', listenOnly: false, create: true, role: 'all', terminal: null } as const;
+  return await openWith(parts, { ...NO_CHOICES, ...whole, ...options });
+}
+
+/** Opens the store of the configuration, and nothing else. */
+export async function openStore(
+  options: Partial<GlobalOptions> & { readonly create?: boolean } = {},
+): Promise<Storage> {
+  return await openStoreWith({ adapters, environment: process.env }, { ...NO_CHOICES, create: true, ...options });
+}
+
+function terminalStreams() {
+  const isTTY = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const color = isTTY && process.stdout.hasColors() && !process.env['NO_COLOR'];
+  return { input: process.stdin, output: process.stdout, errors: process.stderr, isTTY, color };
+}

@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { type Packed, type Project, pack } from '../support/packed.ts';
+
+/** `npm create stratabot my-bot`, from the packed tarballs of both packages. */
+
+const root = join(import.meta.dirname, '../..');
+const run = promisify(execFile);
+const manifestSchema = z.object({ dependencies: z.record(z.string(), z.string()) });
+const rootSchema = z.object({ version: z.string(), peerDependencies: z.record(z.string(), z.string()) });
+
+let packed: Packed;
+let project: Project;
+let creator: string;
+
+beforeAll(async () => {
+  creator = mkdtempSync(join(tmpdir(), 'strata-create-'));
+  const args = ['pack', '--silent', '--workspace', 'create-stratabot', '--pack-destination', creator];
+  const { stdout } = await run('npm', args, { cwd: root });
+  await run('tar', ['-xzf', join(creator, stdout.trim().split('\n').at(-1) ?? ''), '-C', creator]);
+  packed = await pack();
+  project = packed.openProject(['@types/node', 'typescript']);
+}, 180_000);
+
+afterAll(() => {
+  project[Symbol.dispose]();
+  packed[Symbol.dispose]();
+  rmSync(creator, { recursive: true });
+});
+
+const create = (...args: readonly string[]) => project.node([join(creator, 'package/index.js'), ...args]);
+
+function dependenciesOf(folder: string): Readonly<Record<string, string>> {
+  const text = readFileSync(join(project.path, folder, 'package.json'), 'utf8');
+  return manifestSchema.parse(JSON.parse(text)).dependencies;
+}
+
+describe('create-stratabot', () => {
+  it.each([
+    { language: 'ts', platform: 'terminal', model: 'auto' },
+    { language: 'js', platform: 'discord', model: 'openai:gpt-4.1-mini' },
+    { language: 'ts', platform: 'slack', model: 'anthropic:claude-haiku-4-5' },
+  ])(
+    'writes a project whose test passes: $language, $platform',
+    async ({ language, platform, model }) => {
+      const folder = `bot-${language}-${platform}`;
+      const choices = ['--language', language, '--platform', platform, '--model', model];
+      expect(await create(folder, ...choices)).toMatchObject({ code: 0, stderr: '' });
+      const path = join(project.path, folder);
+      for (const name of [
+        'README.md',
+        'Dockerfile',
+        '.env.sample',
+        '.gitignore',
+        'config.toml',
+        `plugins/dice.${language}`,
+      ]) {
+        expect(existsSync(join(path, name)), name).toBe(true);
+      }
+      const files = globSync('**', { cwd: path, withFileTypes: true }).filter((entry) => entry.isFile());
+      const unfilled = files.filter((file) => readFileSync(join(file.parentPath, file.name), 'utf8').includes('{{'));
+      expect(unfilled).toEqual([]);
+      const tested = await project.node(['--test', `${folder}/test/bot.test.${language}`]);
+      expect(tested.stdout).toMatch(/pass 1\n/);
+      expect(tested.code).toBe(0);
+      if (language === 'ts') {
+        const tsc = join(project.path, 'node_modules/typescript/bin/tsc');
+        expect(await project.node([tsc, '-p', folder])).toMatchObject({ code: 0, stdout: '' });
+      }
+    },
+    120_000,
+  );
+
+  it('asks for the versions that this repository uses', async () => {
+    const { version, peerDependencies } = rootSchema.parse(
+      JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')),
+    );
+    for (const provider of ['openai', 'anthropic', 'google', 'ollama', 'openrouter']) {
+      for (const platform of ['discord', 'slack']) {
+        const folder = `versions-${provider}-${platform}`;
+        await create(folder, '--platform', platform, '--model', `${provider}:x`);
+        const { stratabot, zod, ...sdks } = dependenciesOf(folder);
+        expect(stratabot).toBe(`^${version}`);
+        expect(zod).toMatch(/^\^4\./);
+        expect(Object.keys(sdks)).toHaveLength(2);
+        expect(peerDependencies).toMatchObject(sdks);
+      }
+    }
+  }, 60_000);
+
+  it.each([
+    [[], 'Expected one folder.'],
+    [['.'], '. exists and is not an empty folder.'],
+    [['x', '--platform', 'irc'], '--platform is "irc". Expected terminal, discord, slack.'],
+    [['x', '--language', 'py'], '--language is "py". Expected ts or js.'],
+    [['x', '--model', 'gpt"\n'], 'Expected auto, or provider:model'],
+  ])('refuses %j', async (args, problem) => {
+    const { stderr, code } = await create(...args);
+    expect(code).toBe(1);
+    expect(stderr).toContain(problem);
+    expect(existsSync(join(project.path, 'x'))).toBe(false);
+  });
+});

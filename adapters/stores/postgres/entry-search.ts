@@ -5,11 +5,11 @@ import { type Hit, inverseFrequency, type Match, score } from './ranking.ts';
 import { SHELF_ENTRIES, type ShelfSize } from './search-index.ts';
 
 /** Rows of one word that are ranked. A word of more rows is common: its newest ones count. */
-const RANKED_ROWS = 200;
+const RANKED_ROWS = 150;
 /** Rows that have a common word beside another one: looked at, as far back as it goes. */
 const MAX_TOGETHER = 500;
 /** The best by their rare words: only they are asked for the common ones, each of which costs a look. */
-const MAX_HOPEFUL = 150;
+const MAX_HOPEFUL = 100;
 /** Entries of the first step: what it finds tells how far the next one goes. */
 const FIRST_ENTRIES = SHELF_ENTRIES.small / 2;
 /** How many times more entries the next step may take. */

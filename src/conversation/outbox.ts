@@ -129,7 +129,8 @@ async function pause(
   { error, failures }: Setback,
 ): Promise<void> {
   const message = describe(error);
-  const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
+  const asked = isStrataError(error, 'POST_FAILED') ? (error.data.retryAfterMs ?? 0) : 0;
+  const pauseMs = Math.max(asked, Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1)));
   const nextAttemptAt = clock.now() + pauseMs;
   events.emit({ kind: 'reply.delayed', conversation, chunk: post.chunk, message, failures, nextAttemptAt });
   await store.attempt(post.id, message).catch(() => undefined);

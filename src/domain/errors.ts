@@ -65,8 +65,11 @@ const sentences = {
     `The plugin ${d.plugin} failed to ${d.step}: ${d.cause}. Mend it, or remove it from \`plugins\` in the configuration.`,
   PACKAGE_MISSING: (d: { packages: readonly string[]; command: string }) =>
     `${d.packages.join(' and ')} ${d.packages.length === 1 ? 'is' : 'are'} needed here and not installed. Run: ${d.command}`,
-  /** `final`: the platform took a look and will never take it. Anything else may pass. */
-  POST_FAILED: (d: { channel: string; reason: string; final: boolean }) =>
+  /**
+   * `final`: the platform took a look and will never take it. Anything else may pass; `retryAfterMs`: the platform asks
+   * not to be tried before.
+   */
+  POST_FAILED: (d: { channel: string; reason: string; final: boolean; retryAfterMs?: number }) =>
     `${d.channel} did not take the message: ${d.reason}`,
   PLATFORM_REFUSED: (d: { platform: string; reason: string; remedy: string }) =>
     `${d.platform} refused the bot: ${d.reason}. ${d.remedy}.`,

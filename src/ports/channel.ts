@@ -13,7 +13,8 @@ export interface Channel {
   split(text: string): readonly PostBody[];
   /**
    * Posts one body. With an idempotency key the same nonce posts once; without, `attempt > 1` must look before it posts.
-   * Throws `POST_FAILED`, final where the platform will never take it: anything else is tried again.
+   * Throws `POST_FAILED`, final where the platform will never take it: anything else is tried again, no sooner than
+   * `retryAfterMs` where the platform asks for that.
    */
   post(post: Post, options: { readonly signal: AbortSignal }): Promise<{ readonly platformMessageId: string }>;
   /** What the turn is doing, for typing signs and live text. Best effort: returns at once and never throws. */

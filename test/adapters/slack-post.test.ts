@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ConversationKey, Post } from '../../src/index.ts';
+import type { ConversationKey, Post, StrataError } from '../../src/index.ts';
 import { ADA, BOT, DIRECT, GENERAL, type SlackDouble, STAFF, startSlack, TEAM } from '../fixtures/slack/double.ts';
 import { createState, type Opened, openChannel, until } from '../fixtures/slack/kit.ts';
 
@@ -84,19 +84,59 @@ describe('a reply', () => {
     expect(slack.posted(GENERAL)).toHaveLength(1);
   });
 
+  test('leaves a channel alone for as long as Slack asks', async () => {
+    const bot = await start();
+    slack.fail('chat.postMessage', { retryAfter: 90 });
+    const refusals = await Promise.all(
+      ['1-1-0', '2-1-0', '3-1-0'].map((nonce) =>
+        bot.channel
+          .post(post({ nonce }), { signal })
+          .catch(({ data }: StrataError<'POST_FAILED'>) => data.retryAfterMs),
+      ),
+    );
+    for (const waitMs of refusals) expect(waitMs).toBeGreaterThan(80_000);
+    expect(slack.callsOf('chat.postMessage')).toHaveLength(1);
+    await bot.channel.post(post({ conversation: `slack:${TEAM}:${STAFF}` as ConversationKey }), { signal });
+    expect(slack.posted(STAFF)).toHaveLength(1);
+  });
+
+  test('goes out at the rate that Slack takes in a channel', async () => {
+    const bot = await start();
+    slack.world.paced = true;
+    const threads = Array.from({ length: 5 }, () => slack.store(GENERAL, ADA, 'a question').ts);
+    await Promise.all(
+      threads.map((ts, index) => {
+        const conversation = `${channelKey}:${ts}` as ConversationKey;
+        return bot.channel.post(post({ conversation, nonce: `${index}-1-0` }), { signal });
+      }),
+    );
+    expect(slack.posted(GENERAL)).toHaveLength(5);
+    expect(slack.callsOf('chat.postMessage')).toHaveLength(5);
+  });
+
+  test('that Slack takes in late is not posted twice', async () => {
+    const bot = await start();
+    slack.fail('chat.postMessage', { late: 1_500 });
+    await expect(bot.channel.post(post(), { signal })).rejects.toThrow();
+    await bot.channel.post(post({ attempt: 2 }), { signal });
+    await delay(500);
+    expect(slack.posted(GENERAL)).toHaveLength(1);
+  });
+
   test('fails soon, in words, where Slack does not take it, and tells what may pass from what will not', async () => {
     const bot = await start();
-    const refusal = async (failure: Parameters<typeof slack.fail>[1]) => {
+    const refusal = async (failure: Parameters<typeof slack.fail>[1], conversation = channelKey) => {
       slack.fail('chat.postMessage', failure);
-      return await bot.channel.post(post(), { signal }).catch((error: unknown) => error);
+      return await bot.channel.post(post({ conversation }), { signal }).catch((error: unknown) => error);
     };
     const final = await refusal({ error: 'not_in_channel' });
     expect(final).toMatchObject({ message: expect.stringContaining('/invite'), data: { final: true } });
     expect(await refusal({ error: 'internal_error' })).toMatchObject({ data: { channel: 'Slack', final: false } });
     expect(await refusal({ error: 'token_expired' })).toMatchObject({ data: { final: false } });
-    expect(await refusal({ retryAfter: 3600 })).toMatchObject({ data: { channel: 'Slack', final: false } });
+    expect(await refusal({ retryAfter: 3600 })).toMatchObject({ data: { final: false, retryAfterMs: 3_600_000 } });
     const began = Date.now();
-    expect(await refusal({ status: 500 })).toMatchObject({ data: { channel: 'Slack', final: false } });
+    const elsewhere = `slack:${TEAM}:${STAFF}` as ConversationKey;
+    expect(await refusal({ status: 500 }, elsewhere)).toMatchObject({ data: { channel: 'Slack', final: false } });
     expect(Date.now() - began).toBeLessThan(5_000);
   });
 

@@ -26,7 +26,7 @@ const hastyClock = (): Clock & { readonly waits: number[] } => {
   return { waits, now: () => 1_000 + passed(), sleep: async (ms) => void waits.push(ms) };
 };
 
-type Step = 'ok' | 'be away' | 'lose the answer' | 'refuse';
+type Step = 'ok' | 'be away' | 'be busy' | 'lose the answer' | 'refuse';
 
 /** A platform that takes posts unless its script says otherwise, and recognises a nonce it has seen. */
 function createPlatform(script: readonly Step[] = []) {
@@ -44,6 +44,10 @@ function createPlatform(script: readonly Step[] = []) {
       call += 1;
       posts.push(post);
       if (step === 'be away') throw new Error('the platform is down');
+      if (step === 'be busy') {
+        const busy = { channel: 'Test', reason: 'too many', final: false, retryAfterMs: 90_000 };
+        throw new StrataError('POST_FAILED', busy);
+      }
       if (step === 'refuse') {
         throw new StrataError('POST_FAILED', { channel: 'Test', reason: 'the channel is gone', final: true });
       }
@@ -191,6 +195,16 @@ describe('the outbox', () => {
       { kind: 'reply.delayed', failures: 1, nextAttemptAt: 1_500 },
       { kind: 'reply.delayed', failures: 2, nextAttemptAt: 2_000 },
     ]);
+  });
+
+  it('waits as long as the platform asks', async () => {
+    const { channel, shown } = createPlatform(['be busy', 'ok']);
+    const clock = hastyClock();
+    const { outbox } = openOutbox(channel, clock, new AbortController());
+    outbox.deliver(key, await commitReply(['in a while']));
+    await outbox.drained();
+    expect(clock.waits).toEqual([90_000]);
+    expect(shown.size).toBe(1);
   });
 
   it('gives up after an hour, reports it and goes on with the next', async () => {

@@ -43,26 +43,28 @@ export function codeOf(error: unknown): string | null {
   return error instanceof webApi.WebAPIPlatformError ? String(error.data.error) : null;
 }
 
-function retryAfterOf(error: unknown): number | null {
+export function retryAfterOf(error: unknown): number | null {
   return error instanceof webApi.WebAPIRateLimitedError ? error.retryAfter : null;
 }
 
 export interface Patience {
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Whoever calls waits himself where Slack asks for more. Default: as long as Slack asks for. */
+  readonly maxWaitMs?: number;
 }
 
-const MAX_WAIT_S = 60;
-const WAITS = 3;
+const MAX_WAITS = 20;
 
-/** Waits as long as Slack asks for, up to a minute each time. */
-export async function withRetries<Result>(call: () => Promise<Result>, { clock, signal }: Patience): Promise<Result> {
+/** Waits as long as Slack asks for. */
+export async function withRetries<Result>(call: () => Promise<Result>, patience: Patience): Promise<Result> {
+  const { clock, signal, maxWaitMs = Number.POSITIVE_INFINITY } = patience;
   for (let wait = 0; ; wait += 1) {
     try {
       return await call();
     } catch (error) {
       const seconds = retryAfterOf(error);
-      if (seconds === null || seconds > MAX_WAIT_S || wait === WAITS) throw error;
+      if (seconds === null || seconds * 1000 > maxWaitMs || wait === MAX_WAITS) throw error;
       await clock.sleep(seconds * 1000, { signal });
     }
   }
@@ -108,7 +110,9 @@ export function refusedBy(error: unknown): StrataError {
   const code = codeOf(error);
   const reason = REASONS.get(code ?? '') ?? describe(error);
   const final = code !== null && !isPassing(error) && !isOfToken(error);
-  return new StrataError('POST_FAILED', { channel: 'Slack', reason, final }, { cause: error });
+  const seconds = retryAfterOf(error);
+  const retryAfter = seconds === null ? {} : { retryAfterMs: seconds * 1000 };
+  return new StrataError('POST_FAILED', { channel: 'Slack', reason, final, ...retryAfter }, { cause: error });
 }
 
 /** The token is not valid: that says nothing of what was asked for. */

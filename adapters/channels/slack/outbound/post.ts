@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { type Clock, type Log, leadOf, type Post } from '../../../../src/index.ts';
+import { type Clock, type Log, leadOf, type Post, StrataError } from '../../../../src/index.ts';
 import { isOwn } from '../map.ts';
 import { placeOfKey } from '../place.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { Threads } from '../threads.ts';
-import { codeOf, refusedBy, withRetries } from '../web.ts';
+import { codeOf, isPassing, persistently, refusedBy, withRetries } from '../web.ts';
 import { historySchema, type WireMessage } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
 import { format } from './format.ts';
+import { MAX_WAIT_MS, type PostRate } from './post-rate.ts';
 
 export const EVENT_TYPE = 'strata_post';
 
@@ -21,6 +22,7 @@ export interface PosterParts {
   readonly threads: Threads;
   readonly clock: Clock;
   readonly log: Log;
+  readonly rate: PostRate;
 }
 
 export interface Poster {
@@ -33,15 +35,22 @@ export interface Poster {
 const sentSchema = z.object({ ts: z.string() });
 
 export function createPoster(parts: PosterParts): Poster {
+  /** Posts of this process of which nobody knows whether they stand in Slack. */
+  const doubtful = new Set<string>();
   return {
     async send(post, { signal }) {
+      const nonce = nonceOf(post);
       try {
-        const threadTs = await parts.threads.forPost(post.conversation, nonceOf(post));
+        const threadTs = await parts.threads.forPost(post.conversation, nonce);
         const placing = { post, threadTs, signal };
-        const found = post.attempt > 1 ? await findPosted(parts, placing) : NOTHING;
-        return found.messageTs ?? (await place(parts, { ...placing, hasFile: found.hasFile }));
+        const pauses = doubtful.has(nonce) ? AFTER_DOUBT_MS : AFTER_START_MS;
+        const found = post.attempt > 1 ? await lookFor(parts, placing, pauses) : NOTHING;
+        const sent = found.messageTs ?? (await place(parts, { ...placing, hasFile: found.hasFile }));
+        doubtful.delete(nonce);
+        return sent;
       } catch (error) {
-        throw signal.aborted ? error : refusedBy(error);
+        if (isPassing(error)) doubtful.add(nonce);
+        throw signal.aborted || error instanceof StrataError ? error : refusedBy(error);
       }
     },
     async replace({ ts, threadTs }, post, { signal }) {
@@ -49,10 +58,26 @@ export function createPoster(parts: PosterParts): Poster {
       const { channelId: channel } = placeOfKey(post.conversation);
       const { text, blocks, metadata } = messageOf(post);
       const body = { channel, ts, text, metadata, parse: 'none', link_names: false };
-      await withRetries(() => call(parts, 'chat.update', { ...body, blocks }), { clock: parts.clock, signal });
+      // The same text again does no harm: an answer that was lost is asked for once more.
+      await persistently(() => call(parts, 'chat.update', { ...body, blocks }), { clock: parts.clock, signal });
       return ts;
     },
   };
+}
+
+/** Slack may take in a post for seconds after the connection ended: so long it is looked for before it is repeated. */
+const AFTER_DOUBT_MS = [2_000, 3_000, 5_000];
+/** The same for a post of a process that is gone. */
+const AFTER_START_MS = [1_000];
+
+async function lookFor(parts: PosterParts, placing: Placing, pausesMs: readonly number[]): Promise<Found> {
+  let found = await findPosted(parts, placing);
+  for (const pauseMs of pausesMs) {
+    if (found.messageTs !== null) break;
+    await parts.clock.sleep(pauseMs, { signal: placing.signal });
+    found = await findPosted(parts, placing);
+  }
+  return found;
 }
 
 interface Placing {
@@ -72,10 +97,13 @@ async function place(
   if (!hasFile) await upload(parts, { post, threadTs, signal });
   const { blocks, ...message } = messageOf(post);
   const send = (body: object) =>
-    withRetries(() => call(parts, 'chat.postMessage', { ...target, ...rules, ...message, ...body }), {
-      clock: parts.clock,
-      signal,
-    });
+    withRetries(
+      () =>
+        parts.rate({ channel, signal }, () =>
+          call(parts, 'chat.postMessage', { ...target, ...rules, ...message, ...body }),
+        ),
+      { clock: parts.clock, signal, maxWaitMs: MAX_WAIT_MS },
+    );
   try {
     return sentSchema.parse(await send(blocks.length === 0 ? {} : { blocks })).ts;
   } catch (error) {

@@ -1,0 +1,29 @@
+import type { Clock } from '../../../src/index.ts';
+
+/** Resolves when one more may begin; rejects with the signal. First come, first served. */
+export type Rate = (signal: AbortSignal) => Promise<void>;
+
+export interface Allowance {
+  /** So many may begin within the span; the first ones at once. */
+  readonly most: number;
+  readonly spanMs: number;
+}
+
+/** Never lets more through within any span of time than are allowed. */
+export function createRate(clock: Clock, { most, spanMs }: Allowance): Rate {
+  const begun: number[] = [];
+  let turn: Promise<void> = Promise.resolve();
+  const wait = async (signal: AbortSignal): Promise<void> => {
+    signal.throwIfAborted();
+    const oldest = begun.length < most ? undefined : begun[0];
+    const leftMs = oldest === undefined ? 0 : oldest + spanMs - clock.now();
+    if (leftMs > 0) await clock.sleep(leftMs, { signal });
+    if (oldest !== undefined) begun.shift();
+    begun.push(clock.now());
+  };
+  return (signal) => {
+    const own = turn.then(() => wait(signal));
+    turn = own.catch(() => undefined);
+    return own;
+  };
+}

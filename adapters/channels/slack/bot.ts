@@ -23,6 +23,7 @@ import { permalinkOf } from './link.ts';
 import type { SlackOptions } from './options.ts';
 import { createDrafts, type Drafts } from './outbound/drafts.ts';
 import { createPoster, type Poster } from './outbound/post.ts';
+import { createPostRate } from './outbound/post-rate.ts';
 import { createTyping, type Typing } from './outbound/typing.ts';
 import { dropMalformed, namesOf } from './packets.ts';
 import { PLATFORM } from './place.ts';
@@ -57,7 +58,7 @@ export function createSlackBot(parts: SlackBotParts): SlackBot {
   const threads = createThreads(parts.state);
   const drafts = createDrafts({ ...parts, threads });
   const typing = createTyping({ workspace, threads, status: settings.thinking });
-  const poster = createPoster({ workspace, settings, threads, clock, log });
+  const poster = createPoster({ workspace, settings, threads, clock, log, rate: createPostRate(clock) });
   const intake = createIntake({ ...parts, signal }, threads);
   return {
     workspace,
@@ -160,6 +161,7 @@ function createIntake(parts: SlackBotParts, threads: Threads): Intake {
     ...desk,
     event: (event, body) => takeEvent({ receiver, surface, sink, workspace, seen, signal }, event, body),
     connected: catchUp.connected,
+    lost: catchUp.lost,
   };
   return {
     listener,

@@ -195,6 +195,14 @@ function createListener({ log }: SlackBotsParts, { roster, signal, watch }: Rout
     action: pass('action'),
     shortcut: pass('shortcut'),
     view: pass('view'),
+    lost() {
+      roster.all().then(
+        (bots) => {
+          for (const bot of bots) bot.lost();
+        },
+        (error: unknown) => log.debug('No workspace was told of a lost connection', { cause: describe(error) }),
+      );
+    },
     connected() {
       connect().catch((error: unknown) => {
         log.error('Missed messages could not be looked for', { cause: describe(error) });

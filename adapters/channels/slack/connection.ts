@@ -18,6 +18,8 @@ export interface Listener {
   view(body: unknown, acknowledge: Acknowledge): Promise<void>;
   /** Connected, after a time without any connection: something may have been missed. */
   connected(): void;
+  /** No connection is open. */
+  lost(): void;
 }
 
 export type Acknowledge = () => Promise<void>;
@@ -234,6 +236,7 @@ function createSocket(parts: ConnectionParts, { open, signal, giveUp }: SocketGr
   });
   receiver.client.on('disconnected', () => {
     const wasOpen = open.delete(receiver);
+    if (wasOpen && open.size === 0) listener.lost();
     if (wasOpen) reopen();
   });
   return { receiver, reopen };

@@ -1,4 +1,4 @@
-import type { ChannelSink, Clock, Log } from '../../../../src/index.ts';
+import type { ChannelSink, Clock, Log, StateStore } from '../../../../src/index.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { WireEventMessage } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
@@ -7,10 +7,12 @@ export interface CatchUpParts {
   readonly workspace: Workspace;
   readonly settings: SlackSettings;
   readonly sink: ChannelSink;
+  readonly state: StateStore;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  take(message: WireEventMessage, options: { readonly isPast: boolean }): Promise<void>;
+  /** `note` stands before the text. */
+  take(message: WireEventMessage, options: { readonly isPast: boolean; readonly note: string | null }): Promise<void>;
   /** A kept message reads otherwise now. */
   edited(message: WireEventMessage): Promise<void>;
   removed(place: { readonly channel: string; readonly ts: string; readonly threadTs: string | null }): Promise<void>;

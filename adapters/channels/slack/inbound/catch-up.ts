@@ -1,149 +1,205 @@
-import { z } from 'zod';
 import { type Cursor, describe, type LogFields } from '../../../../src/index.ts';
-import { isNewer, timeOf } from '../place.ts';
-import { persistently } from '../web.ts';
-import { historySchema, messageSchema, type WireEventMessage } from '../wire.ts';
+import { mentionsBot } from '../map.ts';
+import { isDirect, timeOf } from '../place.ts';
+import { createRate } from '../rate.ts';
+import { codeOf } from '../web.ts';
+import type { WireEventMessage } from '../wire.ts';
 import type { CatchUpParts, Missed, Pace } from './catch-up-parts.ts';
-import { findChanges } from './changes.ts';
+import { applyChanges, keptAtTop } from './changes.ts';
+import { placeFor } from './context.ts';
+import { createHeard, type Heard } from './heard.ts';
+import { byTime, pagesOf } from './history.ts';
 import { cursorsOf, heardChannels, type MissedChannel, type Thread, unheardChannels } from './missed.ts';
 
 const MINUTE_MS = 60_000;
-/** Read again before the newest message: the order of delivery is not that of time. Doubles are known. */
+/** Read again before the gap: the order of delivery is not that of time. Doubles are known. */
 const OVERLAP_S = 30;
+/** Of so many times the bound, those that address the bot are looked for. */
+const SCANNED_FOLD = 10;
+/** Stored side by side, in order within each conversation. */
+const BATCH = 20;
 
 /** After a time without a connection, reads from history what was said meanwhile, within the rate that is granted. */
 export interface CatchUp {
   connected(): void;
+  lost(): void;
   drained(): Promise<void>;
 }
 
 export function createCatchUp(parts: CatchUpParts): CatchUp {
-  const pace = createPace(parts);
-  let looking: Promise<void> = Promise.resolve();
-  let last: Promise<void> = Promise.resolve();
-  /** Never rejects. */
-  const safely = async (what: LogFields, work: () => Promise<void>): Promise<void> => {
-    await work().catch((error: unknown) => {
-      if (parts.signal.aborted) return;
-      parts.log.warn('Missed messages could not be read', { ...what, cause: describe(error) });
-    });
-  };
-  const readOne = (channel: MissedChannel) => safely({ channel: channel.id }, () => readChannel(parts, channel, pace));
-  const readUnheard = async (cursors: readonly Cursor[]): Promise<void> => {
-    for (const channel of await unheardChannels(parts, cursors, pace)) await readOne(channel);
-  };
-  const read = async (): Promise<void> => {
-    if (parts.settings.catch_up.messages === 0) return;
-    const cursors = await cursorsOf(parts);
-    // One after the other: the rate is the workspace's, not the channel's.
-    for (const channel of heardChannels(parts, cursors)) last = last.then(() => readOne(channel));
-    last = last.then(() => safely({}, () => readUnheard(cursors)));
-  };
+  const heard = createHeard(parts);
+  const { requests_per_minute: granted } = parts.settings.catch_up;
+  const most = Math.max(1, Math.floor(granted));
+  const rate = createRate(parts.clock, { most, spanMs: (most * MINUTE_MS) / granted });
+  const pace = () => rate(parts.signal);
+  let running: Promise<void> = Promise.resolve();
   return {
     connected() {
-      looking = looking.then(read).catch((error: unknown) => {
-        parts.log.error('Missed messages could not be looked for', { cause: describe(error) });
+      const since = heard.begin();
+      running = running.then(async () => {
+        try {
+          if (parts.settings.catch_up.messages > 0) await readGap({ ...parts, pace, heard }, await since);
+        } catch (error) {
+          if (parts.signal.aborted) return;
+          parts.log.error('Missed messages could not be looked for', { cause: describe(error) });
+        }
       });
+      since.catch(() => undefined);
     },
+    lost: heard.lost,
     async drained() {
-      await looking;
-      await last;
+      await running;
+      await heard.drained();
     },
   };
 }
 
-async function readChannel(parts: CatchUpParts, channel: MissedChannel, pace: Pace): Promise<void> {
-  const { id, newest } = channel;
-  const top = await readAll(parts, { channel: id, threadTs: null, after: newest }, pace);
-  const found = top.filter(({ ts }) => Number(ts) > Number(newest) - OVERLAP_S);
-  for (const { ts, newest: after } of threadsToRead(channel, top)) {
-    found.push(...(await readAll(parts, { channel: id, threadTs: ts, after }, pace)));
-  }
-  const ordered = found.toSorted((one, other) => (isNewer(one.ts, other.ts) ? 1 : -1));
-  for (const { message } of ordered) await takeMissed(parts, message);
-  await makeChanges(parts, { channelId: id, cursors: channel.cursors, listed: top, pace });
-  if (ordered.length > 0) parts.log.debug('Read what may have been missed', { channel: id, messages: ordered.length });
+interface Reading extends CatchUpParts {
+  readonly pace: Pace;
+  readonly heard: Heard;
 }
-
-async function makeChanges(parts: CatchUpParts, of: Parameters<typeof findChanges>[1]): Promise<void> {
-  const { edited, removed } = await findChanges(parts, of);
-  for (const message of edited) await parts.edited(message);
-  for (const ts of removed) await parts.removed({ channel: of.channelId, ts, threadTs: null });
-}
-
-/** A message that begins a thread tells its newest reply: threads in which nothing new was said cost no request. */
-function threadsToRead({ newest, threads }: MissedChannel, top: readonly Missed[]): MissedChannel['threads'] {
-  const latest = new Map(top.map((message) => [message.ts, message.latest ?? '0']));
-  const isOpen = ({ ts, newest: read }: Thread) => isNewer(latest.get(ts) ?? '9999999999', read);
-  const known = new Set(threads.map(({ ts }) => ts));
-  const others = top
-    .filter(({ ts }) => !known.has(ts))
-    .map(({ ts }) => ({ ts, newest: isNewer(ts, newest) ? ts : newest }));
-  return [...threads, ...others].filter(isOpen);
-}
-
-interface Stretch {
-  readonly channel: string;
-  readonly threadTs: string | null;
-  readonly after: string;
-}
-
-const rootMessage = messageSchema.extend({ latest_reply: z.string().nullish() });
-const rootSchema = historySchema.extend({ messages: z.array(rootMessage).default([]) });
 
 /**
- * Of more than the bound, the newest in a channel, the oldest in a thread: the order in which Slack gives them. A channel
- * is read to the end of the page that reaches what is known, since older messages tell of new replies.
+ * Direct messages first, then channels, then the threads in which something new was said, then the edits and deletions in
+ * all others. What cannot be read is passed over, and read again after the next start.
  */
-async function readAll(
-  parts: CatchUpParts,
-  { channel, threadTs, after }: Stretch,
-  pace: Pace,
-): Promise<readonly Missed[]> {
-  const { web } = parts.workspace;
-  const { messages: bound, page, hours } = parts.settings.catch_up;
-  const horizon = parts.clock.now() / 1000 - hours * 3600;
-  const since = Math.max(Number(after) - OVERLAP_S, horizon);
-  const oldest = (threadTs === null ? horizon : since).toFixed(6);
-  const found: Missed[] = [];
-  for (let cursor = ''; found.length < bound; ) {
-    await pace();
-    const range = { channel, limit: page, oldest, ...(cursor === '' ? {} : { cursor }) };
-    const answer = await persistently(
-      () =>
-        threadTs === null ? web.conversations.history(range) : web.conversations.replies({ ...range, ts: threadTs }),
-      parts,
-    );
-    const { messages, has_more: hasMore, response_metadata: next } = rootSchema.parse(answer);
-    found.push(...messages.filter(({ ts }) => isNewer(ts, oldest)).map((message) => missedOf(message, channel)));
-    cursor = next?.next_cursor ?? '';
-    const isKnown = threadTs === null && messages.some(({ ts }) => Number(ts) <= since);
-    if (!hasMore || cursor === '' || isKnown) return found;
-  }
-  parts.log.warn('More was missed than is read', { channel, read: found.length });
-  return found;
-}
-
-function missedOf({ latest_reply: latest, ...message }: z.infer<typeof rootMessage>, channel: string): Missed {
-  return { ts: message.ts, latest: latest ?? null, message: { ...message, channel } };
-}
-
-async function takeMissed(parts: CatchUpParts, message: WireEventMessage): Promise<void> {
-  if (parts.signal.aborted) return;
-  const ageMs = parts.clock.now() - timeOf(message.ts);
-  await parts.take(message, { isPast: ageMs > parts.settings.catch_up.answer_minutes * MINUTE_MS });
-}
-
-/** Lets as many requests through at once as a minute grants, then one after the other at that rate. */
-function createPace({ settings, clock, signal }: CatchUpParts): Pace {
-  const perMinute = settings.catch_up.requests_per_minute;
-  let tokens = Math.max(1, perMinute);
-  let at = clock.now();
-  return async () => {
-    const now = clock.now();
-    tokens = Math.min(Math.max(1, perMinute), tokens + ((now - at) * perMinute) / MINUTE_MS);
-    at = now;
-    tokens -= 1;
-    if (tokens < 0) await clock.sleep((-tokens * MINUTE_MS) / perMinute, { signal });
+async function readGap(parts: Reading, since: number | null): Promise<void> {
+  let isWhole = true;
+  const safely = async (what: LogFields, work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      if (parts.signal.aborted) throw error;
+      isWhole = false;
+      parts.log.warn('Missed messages could not be read', { ...what, cause: describe(error) });
+    }
   };
+  const cursors = await cursorsOf(parts);
+  const quiet: OpenThread[] = [];
+  const open: OpenThread[] = [];
+  const readThreads = async (threads: OpenThread[]): Promise<void> => {
+    for (const thread of threads.splice(0)) {
+      await safely({ channel: thread.channel, thread: thread.ts }, () => readThread(parts, thread));
+    }
+  };
+  const readOne = (channel: MissedChannel) =>
+    safely({ channel: channel.id }, async () => {
+      const threads = threadsOf(channel, await readTop(parts, channel));
+      open.push(...threads.open);
+      quiet.push(...threads.quiet);
+      if (isDirect(channel.id, null)) await readThreads(open);
+    });
+  for (const channel of heardChannels(parts, cursors, since)) await readOne(channel);
+  for (const channel of await unheardChannels(parts, { cursors, since }, parts.pace)) await readOne(channel);
+  await readThreads(open);
+  await readThreads(quiet);
+  if (isWhole) await parts.heard.close();
+}
+
+/** All that stands in the channel itself since the gap began, with the page around its beginning. */
+async function readTop(parts: Reading, channel: MissedChannel): Promise<readonly Missed[]> {
+  const { id, newest, cursors } = channel;
+  const { messages: bound, hours } = parts.settings.catch_up;
+  const horizon = parts.clock.now() / 1000 - hours * 3600;
+  const since = Math.max(Number(newest) - OVERLAP_S, horizon);
+  const kept = await keptAtTop(cursors);
+  const known = new Set(kept.map(({ externalId }) => externalId));
+  const all: Missed[] = [];
+  const later: Missed[] = [];
+  for await (const listed of pagesOf(parts, { channel: id, threadTs: null, oldest: horizon }, parts.pace)) {
+    all.push(...listed);
+    await applyChanges(parts, { channel: id, threadTs: null, kept, listed, isWhole: false }, parts.pace);
+    const fresh = listed.filter(({ ts }) => Number(ts) > since && !known.has(ts));
+    // Each begins a conversation of its own: it is answered before older pages are read.
+    await takeAll(
+      parts,
+      fresh.filter(({ message }) => placeFor(parts, message).threadTs === message.ts),
+    );
+    later.push(...fresh.filter(({ message }) => placeFor(parts, message).threadTs !== message.ts));
+    if (all.length >= bound * SCANNED_FOLD || listed.some(({ ts }) => Number(ts) <= since)) break;
+  }
+  await takeNewest(parts, later);
+  return all;
+}
+
+interface OpenThread {
+  readonly channel: string;
+  readonly ts: string;
+  /** What was said in it before is known. */
+  readonly newest: string;
+  readonly cursor: Cursor | null;
+}
+
+/** A message that begins a thread tells its newest reply: threads in which nothing new was said are read last. */
+function threadsOf({ id: channel, newest, threads }: MissedChannel, top: readonly Missed[]) {
+  const latest = new Map(top.map((message) => [message.ts, message.latest ?? '0']));
+  const known = new Map(threads.map((thread) => [thread.ts, thread]));
+  const isNew = ({ ts, newest: read }: Pick<Thread, 'ts' | 'newest'>) => Number(latest.get(ts) ?? read) > Number(read);
+  const others = top.flatMap(({ ts }) => (known.has(ts) ? [] : [{ ts, newest, cursor: null }])).filter(isNew);
+  const all = [...threads, ...others].map((thread) => ({ ...thread, channel }));
+  return { open: all.filter(isNew), quiet: all.filter((thread) => !isNew(thread)) };
+}
+
+/** From the oldest kept message on: edits and deletions first, then what is new. */
+async function readThread(parts: Reading, { channel, ts, newest, cursor }: OpenThread): Promise<void> {
+  const { hours } = parts.settings.catch_up;
+  const horizon = parts.clock.now() / 1000 - hours * 3600;
+  const since = Math.max(Number(newest) - OVERLAP_S, horizon);
+  const kept = cursor === null ? [] : await cursor.kept();
+  const oldest = Math.min(since, ...kept.map(({ externalId }) => Number(externalId) - 1));
+  const listed: Missed[] = [];
+  try {
+    for await (const page of pagesOf(parts, { channel, threadTs: ts, oldest: Math.max(oldest, horizon) }, parts.pace)) {
+      listed.push(...page);
+    }
+  } catch (error) {
+    if (codeOf(error) !== 'thread_not_found') throw error;
+    // Nothing is left of it: Slack keeps the place of a deleted message for as long as a reply hangs under it.
+    for (const { externalId } of kept) await parts.removed({ channel, ts: externalId, threadTs: ts });
+    return;
+  }
+  await applyChanges(parts, { channel, threadTs: ts, kept, listed, isWhole: true }, parts.pace);
+  // The message that the thread hangs under comes with every page, however old it is.
+  const replies = listed.filter((message) => message.ts !== ts);
+  const known = new Set(kept.map(({ externalId }) => externalId));
+  await takeNewest(
+    parts,
+    replies.filter((reply) => Number(reply.ts) > since && !known.has(reply.ts)),
+  );
+}
+
+/** Of more than the bound, the newest and those that address the bot; the conversation is told how many are left out. */
+async function takeNewest(parts: Reading, missed: readonly Missed[]): Promise<void> {
+  const ordered = byTime(missed);
+  const { messages: bound } = parts.settings.catch_up;
+  const isTaken = ({ message }: Missed, index: number) =>
+    index >= ordered.length - bound || mentionsBot(message, parts.workspace);
+  const taken = ordered.filter(isTaken);
+  const leftOut = ordered.length - taken.length;
+  if (leftOut > 0) {
+    const [first] = taken;
+    parts.log.warn('More was missed than is read', { channel: first?.message.channel, leftOut });
+  }
+  await takeAll(parts, taken, leftOut);
+}
+
+async function takeAll(parts: Reading, missed: readonly Missed[], leftOut = 0): Promise<void> {
+  const ordered = byTime(missed);
+  for (let from = 0; from < ordered.length; from += BATCH) {
+    const batch = ordered.slice(from, from + BATCH);
+    const taken = await Promise.allSettled(
+      batch.map(({ message }, index) => takeOne(parts, message, from + index === 0 ? noteOf(leftOut) : null)),
+    );
+    const failed = taken.find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
+  }
+}
+
+function noteOf(leftOut: number): string | null {
+  return leftOut === 0 ? null : `[${leftOut} older messages were missed here and are left out]`;
+}
+
+async function takeOne(parts: Reading, message: WireEventMessage, note: string | null): Promise<void> {
+  const ageMs = parts.clock.now() - timeOf(message.ts);
+  await parts.take(message, { isPast: ageMs > parts.settings.catch_up.answer_minutes * MINUTE_MS, note });
 }

@@ -1,55 +1,62 @@
 import type { Cursor, KeptMessage } from '../../../../src/index.ts';
-import { isDirect, placeOfKey } from '../place.ts';
+import { placeOfKey } from '../place.ts';
 import { codeOf, persistently } from '../web.ts';
-import type { WireEventMessage } from '../wire.ts';
 import type { CatchUpParts, Missed, Pace } from './catch-up-parts.ts';
 
 /** Each message that is looked for by itself costs a request. */
 const MAX_LOOKED_FOR = 20;
 
-export interface Changes {
-  readonly edited: readonly WireEventMessage[];
-  readonly removed: readonly string[];
-}
-
-interface Listed {
-  readonly channelId: string;
-  readonly cursors: readonly Cursor[];
-  /** The newest messages of the channel without the replies in its threads; none between them is left out. */
+export interface Listed {
+  readonly channel: string;
+  readonly threadTs: string | null;
+  readonly kept: readonly KeptMessage[];
+  /** Messages in a row; none between the oldest and the newest of them is left out. */
   readonly listed: readonly Missed[];
-  readonly pace: Pace;
+  /** Nothing newer than the newest of them exists. */
+  readonly isWhole: boolean;
 }
 
-/** What became of kept messages while nobody was connected, as far as a page that was read anyway tells. */
-export async function findChanges(parts: CatchUpParts, { listed, ...of }: Listed): Promise<Changes> {
-  const oldest = Math.min(...listed.map(({ ts }) => Number(ts)));
+/** Tells what became of kept messages while nobody was connected, before anything is answered. */
+export async function applyChanges(parts: CatchUpParts, of: Listed, pace: Pace): Promise<void> {
+  const { channel, threadTs, kept, listed, isWhole } = of;
   const shown = new Map(listed.map(({ ts, message }) => [ts, message]));
-  const kept = (await Promise.all(of.cursors.map(keptAtTop))).flat();
-  const edited = kept.flatMap(({ externalId, editedAt }) => {
-    const message = shown.get(externalId);
-    const isNews = Number(message?.edited?.ts ?? 0) * 1000 > (editedAt ?? 0);
-    return message !== undefined && isNews ? [message] : [];
-  });
-  const absent = kept.filter(({ externalId }) => Number(externalId) > oldest && !shown.has(externalId));
-  const removed = kept.filter(({ externalId }) => shown.get(externalId)?.subtype === 'tombstone');
-  for (const message of absent.slice(-MAX_LOOKED_FOR)) {
-    if (await isGone(parts, message.externalId, of)) removed.push(message);
+  const times = listed.map(({ ts }) => Number(ts));
+  // A thread is read from before its oldest kept message to its end; of a channel a page is known.
+  const from = isWhole ? 0 : Math.min(...times);
+  const to = isWhole ? Number.POSITIVE_INFINITY : Math.max(...times);
+  const absent: KeptMessage[] = [];
+  for (const one of kept) {
+    const message = shown.get(one.externalId);
+    if (message === undefined) {
+      const at = Number(one.externalId);
+      if (at > from && at < to) absent.push(one);
+    } else if (message.subtype === 'tombstone') {
+      await parts.removed({ channel, ts: one.externalId, threadTs });
+    } else if (Number(message.edited?.ts ?? 0) * 1000 > (one.editedAt ?? 0)) await parts.edited(message);
   }
-  return { edited, removed: removed.map(({ externalId }) => externalId) };
+  for (const { externalId: ts } of absent.slice(-MAX_LOOKED_FOR)) {
+    if (threadTs !== null || (await isGone(parts, { channel, ts }, pace)))
+      await parts.removed({ channel, ts, threadTs });
+  }
 }
 
 /** Kept messages that stand in the channel itself: of a thread the one that it hangs under. */
-async function keptAtTop({ conversation, kept }: Cursor): Promise<readonly KeptMessage[]> {
-  const { channelId, threadTs } = placeOfKey(conversation);
-  // One conversation of all threads: what is a reply there is not known.
-  if (threadTs === null) return isDirect(channelId, null) ? [] : await kept();
-  return (await kept()).filter(({ externalId }) => externalId === threadTs);
+export async function keptAtTop(cursors: readonly Cursor[]): Promise<readonly KeptMessage[]> {
+  const kept = await Promise.all(
+    cursors.map(async ({ conversation, kept: read }) => {
+      const { threadTs } = placeOfKey(conversation);
+      const messages = await read();
+      return threadTs === null ? messages : messages.filter(({ externalId }) => externalId === threadTs);
+    }),
+  );
+  return kept.flat();
 }
 
-async function isGone(
+/** Slack finds no message under that time: it was deleted, and nothing hangs under it. */
+export async function isGone(
   parts: CatchUpParts,
-  ts: string,
-  { channelId: channel, pace }: Pick<Listed, 'channelId' | 'pace'>,
+  { channel, ts }: { readonly channel: string; readonly ts: string },
+  pace: Pace,
 ): Promise<boolean> {
   await pace();
   const { web } = parts.workspace;
@@ -57,6 +64,7 @@ async function isGone(
     await persistently(() => web.conversations.replies({ channel, ts, limit: 1 }), parts);
     return false;
   } catch (error) {
-    return codeOf(error) === 'thread_not_found';
+    if (codeOf(error) === 'thread_not_found') return true;
+    throw error;
   }
 }

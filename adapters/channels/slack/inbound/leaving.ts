@@ -27,7 +27,9 @@ export function endingOf(event: unknown, body: unknown): Ending | null {
 const NAMESPACES = [
   'slack.beginnings',
   'slack.drafts',
+  'slack.gap',
   'slack.greeted',
+  'slack.heard',
   'slack.inbox',
   'slack.posts',
   'slack.threads',
@@ -47,7 +49,7 @@ export async function forgetWorkspace({ sink, state, log }: LeavingParts, teamId
     await sink.left({ workspace: `${PLATFORM}:${teamId}` });
     for (const namespace of NAMESPACES) {
       for (const { key } of await state.list(namespace)) {
-        const isOurs = key.startsWith(`${teamId}:`) || key.startsWith(`${PLATFORM}:${teamId}:`);
+        const isOurs = key === teamId || key.startsWith(`${teamId}:`) || key.startsWith(`${PLATFORM}:${teamId}:`);
         if (isOurs) await state.delete(namespace, key);
       }
     }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Cursor } from '../../../../src/index.ts';
 import { servesPlace } from '../access.ts';
-import { isNewer, PLATFORM, placeOfKey } from '../place.ts';
+import { isDirect, isNewer, PLATFORM, placeOfKey } from '../place.ts';
 import { persistently } from '../web.ts';
 import type { CatchUpParts, Pace } from './catch-up-parts.ts';
 
@@ -23,6 +23,7 @@ export interface Thread {
   readonly ts: string;
   /** What was read of it last. */
   readonly newest: string;
+  readonly cursor: Cursor;
 }
 
 /** More are never read: the rate that Slack grants is used up for hours by fewer. */
@@ -39,28 +40,35 @@ export async function cursorsOf({ sink, workspace, settings }: CatchUpParts): Pr
   return ours;
 }
 
-/** Those of which something is kept. */
+/** Those of which something is kept, direct messages first. `since`: when the gap began, in seconds, where that is known. */
 export function heardChannels(
   { settings, clock }: Pick<CatchUpParts, 'settings' | 'clock'>,
   all: readonly Cursor[],
+  since: number | null,
 ): readonly MissedChannel[] {
   const served = all.filter(({ conversation }) => servesPlace(settings, placeOfKey(conversation).channelId));
   const isRecent = ({ at }: Cursor) => clock.now() - at <= settings.catch_up.hours * HOUR_MS;
   const channels = Map.groupBy(served, ({ conversation }) => placeOfKey(conversation).channelId);
-  return [...channels].map(([id, cursors]) => ({
+  // What has come since the connection may be newer than what was missed.
+  const start = (newest: string): string => (since === null ? newest : since.toFixed(6));
+  const found = [...channels].map(([id, cursors]) => ({
     id,
-    newest: cursors[0]?.externalId ?? '0',
+    newest: start(cursors[0]?.externalId ?? '0'),
     cursors: cursors.filter(isRecent),
-    threads: cursors.filter(isRecent).flatMap(({ conversation, externalId }) => {
-      const { threadTs } = placeOfKey(conversation);
-      return threadTs === null ? [] : [{ ts: threadTs, newest: externalId }];
+    threads: cursors.filter(isRecent).flatMap((cursor): Thread[] => {
+      const { threadTs } = placeOfKey(cursor.conversation);
+      return threadTs === null ? [] : [{ ts: threadTs, newest: start(cursor.externalId), cursor }];
     }),
   }));
+  return found.toSorted((one, other) => Number(isDirect(other.id, null)) - Number(isDirect(one.id, null)));
 }
 
 const pageSchema = z.object({
-  channels: z.array(z.object({ id: z.string() })).default([]),
-  response_metadata: z.object({ next_cursor: z.string().nullish() }).nullish(),
+  channels: z.array(z.object({ id: z.string() })).catch([]),
+  response_metadata: z
+    .object({ next_cursor: z.string().nullish().catch(null) })
+    .nullish()
+    .catch(null),
 });
 
 /**
@@ -69,11 +77,12 @@ const pageSchema = z.object({
  */
 export async function unheardChannels(
   parts: CatchUpParts,
-  all: readonly Cursor[],
+  { cursors: all, since: begun }: { readonly cursors: readonly Cursor[]; readonly since: number | null },
   pace: Pace,
 ): Promise<readonly MissedChannel[]> {
-  const newest = all.reduce((one, { externalId }) => (isNewer(externalId, one) ? externalId : one), '0');
-  if (newest === '0') return [];
+  const last = all.reduce((one, { externalId }) => (isNewer(externalId, one) ? externalId : one), '0');
+  const newest = begun ?? Number(last);
+  if (newest === 0) return [];
   const heard = new Set(all.map(({ conversation }) => placeOfKey(conversation).channelId));
   const found: string[] = [];
   const bound = Math.ceil(parts.settings.catch_up.requests_per_minute);
@@ -83,8 +92,11 @@ export async function unheardChannels(
     found.push(...page.channels.map(({ id }) => id).filter((id) => !heard.has(id) && servesPlace(parts.settings, id)));
     cursor = page.response_metadata?.next_cursor || null;
   }
-  const since = (Number(newest) - MARGIN_S).toFixed(6);
-  return found.slice(0, bound).map((id) => ({ id, newest: since, cursors: [], threads: [] }));
+  const since = (newest - MARGIN_S).toFixed(6);
+  return found
+    .toSorted((one, other) => Number(isDirect(other, null)) - Number(isDirect(one, null)))
+    .slice(0, bound)
+    .map((id) => ({ id, newest: since, cursors: [], threads: [] }));
 }
 
 async function readPage(parts: CatchUpParts, cursor: string): Promise<z.infer<typeof pageSchema>> {

@@ -19,13 +19,20 @@ export interface Receiver {
    */
   event(raw: RawEvent): Promise<void>;
   /** One message that was read later. Resolves when it is stored. */
-  message(message: WireEventMessage, options: { readonly isPast: boolean }): Promise<void>;
+  message(message: WireEventMessage, options: ReadLater): Promise<void>;
   /** What became of one since. */
   edited(message: WireEventMessage): Promise<void>;
   removed(place: { readonly channel: string; readonly ts: string; readonly threadTs: string | null }): Promise<void>;
   /** Stores what an earlier run acknowledged and had not stored yet. Returns when it is on its way. */
   recover(): Promise<void>;
   drained(): Promise<void>;
+}
+
+export interface ReadLater {
+  /** Said too long ago to be answered. */
+  readonly isPast: boolean;
+  /** Stands before its text. */
+  readonly note: string | null;
 }
 
 /** What is known within this time is stored without a detour; the rest is parked, acknowledged, and stored later. */

@@ -21,7 +21,7 @@ export interface TakerParts extends ContextParts {
 /** Hands what was read to the bot. Each promise resolves when it is stored, and rejects when it is not. */
 export interface Taker {
   take(incoming: Incoming): Promise<void>;
-  message(coming: Coming, options: { readonly isPast: boolean }): Promise<void>;
+  message(coming: Coming, options: Pick<Taking, 'isPast' | 'note'>): Promise<void>;
 }
 
 interface Self {
@@ -36,11 +36,11 @@ const MAX_STORED = 5_000;
 export function createTaker(parts: TakerParts): Taker {
   const self: Self = { lanes: createLanes(), coming: new Map(), stored: new Set() };
   return {
-    message: (coming, { isPast }) => takeMessage(parts, self, { ...coming, isPast }),
+    message: (coming, { isPast, note }) => takeMessage(parts, self, { ...coming, isPast, note }),
     async take(incoming) {
       switch (incoming.kind) {
         case 'message':
-          return await takeMessage(parts, self, { ...incoming, isLive: true, isPast: false });
+          return await takeMessage(parts, self, { ...incoming, isLive: true, isPast: false, note: null });
         case 'edit':
           return await takeEdit(parts, self, { ...incoming, isLive: false });
         case 'removal':
@@ -62,6 +62,7 @@ function drop({ sink }: Pick<TakerParts, 'sink'>, message: WireEventMessage, rea
 
 interface Taking extends Coming {
   readonly isPast: boolean;
+  readonly note: string | null;
 }
 
 /** A message that is known already costs no question to Slack. */
@@ -98,13 +99,14 @@ async function inOrder(parts: TakerParts, self: Self, { name, lanes, taking }: O
   });
 }
 
-async function store(parts: TakerParts, { message, isPast }: Taking, found: Context): Promise<void> {
+async function store(parts: TakerParts, { message, isPast, note }: Taking, found: Context): Promise<void> {
   const { sink, audiences, threads, beginnings } = parts;
   if (found.kind === 'dropped') return drop(parts, message, found.reason);
   const { context, isFirst } = found;
   const { conversation, place, author } = context;
   try {
-    const inbound = toInbound(message, { ...context, isPast });
+    const notes = note === null ? context.notes : [note, ...context.notes];
+    const inbound = toInbound(message, { ...context, notes, isPast });
     if (inbound === null) return drop(parts, message, 'empty');
     await audiences.told(conversation, place.audience);
     await threads.told(conversation, { threadTs: answerThread(parts, message), userId: author.id });

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { describe } from '../../../../src/index.ts';
+import type { CatchUpParts } from './catch-up-parts.ts';
+
+const HEARD = 'slack.heard';
+const GAP = 'slack.gap';
+/** A process that is killed has heard everything up to the last of these. */
+const BEAT_MS = 10_000;
+
+/** Until when everything was heard, and since when something may have been missed. Outlives the process. */
+export interface Heard {
+  /** Connected. Gives the seconds since which something may have been missed; null when that is not known. */
+  begin(): Promise<number | null>;
+  /** No connection is open. */
+  lost(): void;
+  /** Everything that was missed up to now has been read. */
+  close(): Promise<void>;
+  drained(): Promise<void>;
+}
+
+export function createHeard(parts: Pick<CatchUpParts, 'state' | 'workspace' | 'clock' | 'log' | 'signal'>): Heard {
+  const { state, workspace, clock, log, signal } = parts;
+  const { teamId } = workspace;
+  let timer: NodeJS.Timeout | null = null;
+  let writing: Promise<void> = Promise.resolve();
+  const beat = (): void => {
+    const now = clock.now() / 1000;
+    writing = writing
+      .then(() => state.set(HEARD, teamId, now))
+      .catch((error: unknown) => log.debug('The time of the last event was not kept', { cause: describe(error) }));
+  };
+  const lost = (): void => {
+    if (timer === null) return;
+    clearInterval(timer);
+    timer = null;
+    beat();
+  };
+  signal.addEventListener('abort', lost, { once: true });
+  return {
+    async begin() {
+      await writing;
+      const since = secondsOf(await state.get(GAP, teamId)) ?? secondsOf(await state.get(HEARD, teamId));
+      // Before the first beat: a process that dies while it reads leaves its gap to the next one.
+      if (since !== null) await state.set(GAP, teamId, since);
+      if (timer === null && !signal.aborted) {
+        timer = setInterval(beat, BEAT_MS).unref();
+        beat();
+      }
+      return since;
+    },
+    lost,
+    close: () => state.delete(GAP, teamId),
+    drained: () => writing,
+  };
+}
+
+function secondsOf(value: unknown): number | null {
+  return z.number().safeParse(value).data ?? null;
+}

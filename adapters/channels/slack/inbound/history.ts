@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { dropMalformed } from '../packets.ts';
+import { isNewer } from '../place.ts';
+import { persistently } from '../web.ts';
+import { messageSchema } from '../wire.ts';
+import type { CatchUpParts, Missed, Pace } from './catch-up-parts.ts';
+
+const pageSchema = z.object({
+  messages: z.array(z.unknown()).catch([]),
+  has_more: z.boolean().nullish().catch(null),
+  response_metadata: z
+    .object({ next_cursor: z.string().nullish().catch(null) })
+    .nullish()
+    .catch(null),
+});
+const listedSchema = messageSchema.extend({ latest_reply: z.string().nullish().catch(null) });
+
+export interface Stretch {
+  readonly channel: string;
+  /** Null for the channel itself, without the replies in its threads. */
+  readonly threadTs: string | null;
+  /** In seconds: nothing older is asked for. */
+  readonly oldest: number;
+}
+
+/** Pages of a history as Slack gives them: of a channel the newest first, of a thread the oldest first. */
+export async function* pagesOf(
+  parts: CatchUpParts,
+  { channel, threadTs, oldest }: Stretch,
+  pace: Pace,
+): AsyncGenerator<readonly Missed[]> {
+  const { web } = parts.workspace;
+  const range = { channel, limit: parts.settings.catch_up.page, oldest: oldest.toFixed(6) };
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const query = cursor === '' ? range : { ...range, cursor };
+    await pace();
+    const answer = await persistently(
+      () =>
+        threadTs === null ? web.conversations.history(query) : web.conversations.replies({ ...query, ts: threadTs }),
+      parts,
+    );
+    const { messages, has_more: hasMore, response_metadata: next } = pageSchema.parse(answer);
+    yield messages.flatMap((message) => readListed(parts, channel, message));
+    cursor = hasMore && next?.next_cursor ? next.next_cursor : null;
+  }
+}
+
+/** One by one: a message that cannot be read costs none of the others. */
+function readListed({ sink }: CatchUpParts, channel: string, message: unknown): readonly Missed[] {
+  const read = listedSchema.safeParse(message);
+  if (read.success) {
+    const { latest_reply: latest, ...rest } = read.data;
+    return [{ ts: rest.ts, latest: latest ?? null, message: { ...rest, channel, channel_type: null } }];
+  }
+  const [issue] = read.error.issues;
+  const problem = issue === undefined ? null : `${issue.path.join('.')}: ${issue.message}`;
+  dropMalformed(sink, { event: 'history', channel, externalId: null }, problem);
+  return [];
+}
+
+export function byTime(messages: readonly Missed[]): readonly Missed[] {
+  return messages.toSorted((one, other) => (isNewer(one.ts, other.ts) ? 1 : -1));
+}

@@ -1,0 +1,192 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  ADA,
+  BOB,
+  BOT,
+  DIRECT,
+  GENERAL,
+  type Message,
+  type SlackDouble,
+  STAFF,
+  startSlack,
+  TEAM,
+} from '../fixtures/slack/double.ts';
+import { createState, type Opened, openChannel, recordSink, until } from '../fixtures/slack/kit.ts';
+
+/** What was said, edited and deleted while nobody was connected. */
+
+let slack: SlackDouble;
+let open: Opened[] = [];
+let sink = recordSink();
+let state = createState();
+beforeEach(async () => {
+  slack = await startSlack();
+  sink = recordSink();
+  state = createState();
+});
+afterEach(async () => {
+  for (const { channel } of open) await channel.stop();
+  open = [];
+  await slack.close();
+});
+
+async function start(table: Record<string, unknown> = {}): Promise<Opened> {
+  const opened = openChannel(slack, { sink, state, table: { sockets: 1, ...table } });
+  open.push(opened);
+  await opened.channel.start(sink);
+  return opened;
+}
+async function stop({ channel }: Opened): Promise<void> {
+  await channel.stop();
+  await until('its sockets are closed', () => slack.sockets() === 0);
+}
+const arrived = (text: string, withinMs?: number) =>
+  until(`"${text}" arrives`, () => sink.messages.find((message) => message.text.endsWith(text)), withinMs);
+const removed = () => new Set(sink.removals.flatMap(({ externalIds }) => externalIds));
+const change = (message: Message, fields: Record<string, unknown>) => {
+  const index = slack.messages.findIndex(({ ts }) => ts === message.ts);
+  slack.messages[index] = { ...message, ...slack.messages[index], ...fields } as Message;
+};
+const remove = ({ ts }: Message) =>
+  slack.messages.splice(
+    slack.messages.findIndex((message) => message.ts === ts),
+    1,
+  );
+
+describe('what cannot be read', () => {
+  test('costs nothing else of its channel', async () => {
+    const first = await start();
+    const lost = slack.say(GENERAL, ADA, `<@${BOT}> lost`);
+    slack.say(GENERAL, ADA, 'before');
+    await arrived('before');
+    await stop(first);
+    slack.store(GENERAL, BOB, 'odd', { attachments: [null], files: [{}], edited: {}, type: 'unheard_of' });
+    const odd = `${Math.floor(Date.now() / 1000)}.1234567890`;
+    slack.messages.push({ ts: odd, channel: GENERAL, type: 'message', user: BOB, text: 'timeless' });
+    slack.store(GENERAL, BOB, 'a reply', { thread_ts: lost.ts });
+    slack.fail('conversations.replies', { error: 'internal_error_of_a_kind' });
+    slack.store(GENERAL, BOB, 'the last');
+    await start();
+    await arrived('odd');
+    await arrived('the last');
+    expect(sink.drops.filter(({ reason }) => reason === 'malformed')).toMatchObject([{ channel: GENERAL }]);
+    await until('the thread is told of', () =>
+      open.some(({ log }) => log.lines.some(({ fields }) => fields['thread'] === lost.ts)),
+    );
+  });
+
+  test('is read after the next start, whatever came in between', async () => {
+    const first = await start();
+    slack.say(GENERAL, ADA, 'before');
+    await arrived('before');
+    await stop(first);
+    slack.store(GENERAL, BOB, 'missed');
+    slack.hanging.add('conversations.history');
+    const second = await start();
+    slack.say(GENERAL, ADA, 'live');
+    await arrived('live');
+    await stop(second);
+    slack.hanging.clear();
+    await start();
+    await arrived('missed');
+  });
+});
+
+describe('edits and deletions', () => {
+  test('in threads and direct messages are applied', async () => {
+    const first = await start();
+    const root = slack.say(GENERAL, ADA, `<@${BOT}> a question`);
+    const own = slack.say(DIRECT, ADA, 'directly');
+    const replies = [root, own].map(({ ts, channel }) => [
+      slack.say(channel, ADA, 'the tent is orange', { thread_ts: ts }),
+      slack.say(channel, ADA, 'forget me', { thread_ts: ts }),
+      slack.say(channel, ADA, 'stays', { thread_ts: ts }),
+    ]);
+    await until('all arrive', () => sink.messages.length === 8);
+    await stop(first);
+    for (const [orange, gone] of replies) {
+      if (orange === undefined || gone === undefined) continue;
+      change(orange, { text: 'the tent is turquoise', edited: { user: ADA, ts: `${Number(orange.ts) + 5}` } });
+      remove(gone);
+    }
+    await start();
+    await until('all deletions are told', () => replies.every(([, gone]) => removed().has(gone?.ts ?? '')));
+    await until('all edits are told', () =>
+      replies.every(([orange]) => sink.edits.some(({ externalId }) => externalId === orange?.ts)),
+    );
+    expect(removed()).toEqual(new Set(replies.map(([, gone]) => gone?.ts)));
+  });
+
+  test('are applied before anything is answered', async () => {
+    const order: string[] = [];
+    const first = await start();
+    const orange = slack.say(GENERAL, ADA, 'my tent is orange');
+    await arrived('my tent is orange');
+    await stop(first);
+    change(orange, { text: 'my tent is turquoise', edited: { user: ADA, ts: `${Number(orange.ts) + 5}` } });
+    slack.store(GENERAL, ADA, `<@${BOT}> which colour?`);
+    const { message, edited } = sink;
+    Object.assign(sink, {
+      async message(one: Parameters<typeof message>[0]) {
+        order.push('message');
+        return await message(one);
+      },
+      async edited(one: Parameters<typeof edited>[0]) {
+        order.push('edit');
+        await edited(one);
+      },
+    });
+    await start();
+    await arrived('which colour?');
+    expect(order[0]).toBe('edit');
+    expect(order.at(-1)).toBe('message');
+  });
+});
+
+describe('of much that was missed', () => {
+  test('the newest of a thread is read, and what is left out is said', async () => {
+    const first = await start();
+    const root = slack.say(GENERAL, ADA, `<@${BOT}> a question`);
+    await arrived('a question');
+    await stop(first);
+    slack.store(GENERAL, BOB, `<@${BOT}> an old mention`, { thread_ts: root.ts });
+    for (let index = 0; index < 300; index += 1) slack.store(GENERAL, BOB, `reply ${index}`, { thread_ts: root.ts });
+    slack.store(GENERAL, ADA, 'the newest question', { thread_ts: root.ts });
+    await start();
+    await arrived('the newest question');
+    await arrived('an old mention');
+    expect(sink.messages.filter(({ text }) => text.includes('reply '))).toHaveLength(199);
+    expect(sink.messages.filter(({ text }) => text.includes('101 older messages were missed'))).toHaveLength(1);
+  });
+
+  test('a mention is found under hundreds of later messages', async () => {
+    const first = await start();
+    slack.say(GENERAL, ADA, 'before');
+    await arrived('before');
+    await stop(first);
+    const asked = slack.store(GENERAL, ADA, `<@${BOT}> are you there?`);
+    for (let index = 0; index < 300; index += 1) slack.store(GENERAL, BOB, `chatter ${index}`);
+    await start();
+    expect(await arrived('are you there?')).toMatchObject({ conversation: `slack:${TEAM}:${GENERAL}:${asked.ts}` });
+    await arrived('chatter 299');
+    expect(sink.messages.filter(({ text }) => text.includes('chatter'))).toHaveLength(200);
+  });
+
+  test('direct messages and mentions come before threads', async () => {
+    const first = await start();
+    const roots = Array.from({ length: 20 }, (_, index) => slack.say(GENERAL, ADA, `<@${BOT}> thread ${index}`));
+    slack.say(DIRECT, ADA, 'hello');
+    slack.say(STAFF, ADA, 'hi');
+    await until('all arrive', () => sink.messages.length === 22);
+    await stop(first);
+    for (const { ts } of roots) slack.store(GENERAL, BOB, 'a reply', { thread_ts: ts });
+    slack.store(DIRECT, ADA, 'a direct question');
+    slack.store(STAFF, ADA, `<@${BOT}> a question`);
+    await start({ catch_up: { requests_per_minute: 6 } });
+    await arrived('a direct question');
+    await arrived('a question');
+    // No more than are granted, however much there is to read.
+    const sent = ['conversations.history', 'conversations.replies', 'users.conversations'].flatMap(slack.callsOf);
+    expect(sent.length).toBeLessThanOrEqual(6);
+  });
+});

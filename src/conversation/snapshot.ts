@@ -25,9 +25,9 @@ export function toEntry(message: NewMessage, seq: number): Entry {
   return { ...message, seq, turn: message.role === 'assistant' ? seq - 1 : null, editedAt: null, redactedAt: null };
 }
 
-/** The newest message of a person (or an allowed bot): what a turn starting now would read. */
+/** The newest message of a person (or an allowed bot): what a turn starting now would read. Not one that was deleted. */
 export function newestMessage(snapshot: ContextSnapshot): Entry | null {
-  return snapshot.tail.findLast((entry) => entry.role === 'user') ?? null;
+  return snapshot.tail.findLast(({ role, redactedAt }) => role === 'user' && redactedAt === null) ?? null;
 }
 
 export function owesReply(conversation: Pick<Conversation, 'replyDueSeq' | 'answeredUpto'>): boolean {

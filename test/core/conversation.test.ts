@@ -78,6 +78,39 @@ describe('a turn that is overtaken', () => {
     expect(world.chat.requests.map((request) => textsIn(request).includes('SECRET'))).toEqual([true, true, false]);
   });
 
+  it('by the deletion of its question answers nothing', async () => {
+    const door = gate();
+    await using world = await botWith(async () => {
+      await door.pass();
+      return { text: 'An answer.' };
+    });
+    await world.say('Never mind.', { id: 'question' });
+    await until(() => door.count > 0);
+    await world.bot.sink.removed({ conversation: HERE, externalIds: ['question'] });
+    door.open();
+    await world.settled();
+    expect(world.channel.posts.size).toBe(0);
+    await world.say('A real question?');
+    await world.settled();
+    expect(world.channel.posts.size).toBe(1);
+    expect(world.chat.requests).toHaveLength(2);
+  });
+
+  it('by the deletion of one question answers the other', async () => {
+    const door = gate();
+    await using world = await botWith(async () => {
+      await door.pass();
+      return { text: 'An answer.' };
+    });
+    await world.say('What is left?', { id: 'kept' });
+    await until(() => door.count > 0);
+    await world.say('Never mind.', { id: 'gone' });
+    await world.bot.sink.removed({ conversation: HERE, externalIds: ['gone'] });
+    door.open();
+    await world.settled();
+    expect(world.channel.posts.size).toBe(1);
+  });
+
   it('by a reset ends at its next step, and nothing of it is stored or posted', async () => {
     const door = gate();
     await using world = await botWith(async (_request, { count }) => {

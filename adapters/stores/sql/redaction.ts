@@ -43,8 +43,30 @@ export async function redact(
   await shared.engine.noteDeletion(transaction);
   await changeLayers(shared, transaction, { row, seqs, summaryIds, change: asGap, eraseSuperseded: true });
   if (redaction.dropMemories && seqs.length > 0) await dropMemories(shared, transaction, { row, seqs });
-  await shared.conversations.change(transaction, row.id, { revision, ...withoutReader(row), ...dueAt(row, now) });
+  const debt = await remainingDebt(shared, transaction, row);
+  await shared.conversations.change(transaction, row.id, {
+    revision,
+    ...withoutReader(row),
+    ...debt,
+    ...dueAt(row, now),
+  });
   return seqs;
+}
+
+const MAX_WAITING = 200;
+
+/** A question that was deleted waits for no answer: what is owed ends with the newest message that still has its text. */
+async function remainingDebt(
+  { entries }: Shared,
+  transaction: Transaction,
+  row: ConversationRow,
+): Promise<Updateable<Tables['conversation']>> {
+  if (row.reply_due_seq <= row.answered_upto) return {};
+  const fromSeq = Math.max(row.answered_upto + 1, row.reply_due_from);
+  const range = { conversationId: row.id, fromSeq, toSeq: row.reply_due_seq, limit: MAX_WAITING };
+  const waiting = await entries.newest(transaction, range);
+  const newest = waiting.findLast(({ role, redacted_at: redactedAt }) => role === 'user' && redactedAt === null);
+  return { reply_due_seq: newest?.seq ?? row.answered_upto };
 }
 
 /** A turn that runs has read the text and might say it again: it loses its claim, and the message is answered again. */

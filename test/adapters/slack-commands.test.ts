@@ -176,8 +176,9 @@ describe('slash commands', () => {
   test('in a direct message of many threads the newest is meant', async () => {
     await start();
     slack.say(DIRECT, ADA, 'first');
+    await until('the first arrives', () => bot.sink.messages.length === 1);
     const { ts } = slack.say(DIRECT, ADA, 'second');
-    await until('both arrive', () => bot.sink.messages.length === 2);
+    await until('the second arrives', () => bot.sink.messages.length === 2);
     slack.slash('status', { channel_id: DIRECT });
     await answered();
     expect(bot.sink.commands[0]).toMatchObject({ conversation: `slack:${TEAM}:${DIRECT}:${ts}`, audience: 'dm' });
@@ -275,6 +276,24 @@ describe('answers', () => {
     slack.slash('status');
     await answered(4);
     expect(bot.sink.commands.map(({ path }) => path.join(' '))).toEqual(['memory list', 'status']);
+  });
+
+  test('a question that no form can hold is answered in words', async () => {
+    await start();
+    slack.slash(`memory forget ${'&<>x'.repeat(1_200)}`);
+    await until('it is answered', () => slack.answers.length === 1);
+    expect(JSON.stringify(slack.answers[0])).toContain('too long');
+    expect(slack.callsOf('views.open')).toEqual([]);
+  });
+
+  test('texts that grow by escaping stay within the limits', async () => {
+    await start();
+    const text = '<&>'.repeat(1_500);
+    const fields = [{ name: text, value: text }];
+    const rows = { columns: ['ID', 'Text'], cells: [['01', text]] };
+    bot.sink.answer = () => ({ ...plain, title: 'Memory', text, fields, rows });
+    slack.slash('memory list');
+    await until('it is answered', () => slack.answers.length === 1);
   });
 
   test('a form that Slack does not open any more is answered in words', async () => {

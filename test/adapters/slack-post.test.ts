@@ -100,6 +100,22 @@ describe('a reply', () => {
     expect(slack.posted(STAFF)).toHaveLength(1);
   });
 
+  test('that grows by escaping stays within the limits, updates too', async () => {
+    const bot = await start({ table: { streaming: true, streaming_seconds: 0.1 } });
+    const text = `${'a <b> & c '.repeat(340)}
+
+\`\`\`\`
+x
+\`\`\`
+\`\`\`\``;
+    await bot.channel.post(post({ body: { kind: 'text', text } }), { signal });
+    const conversation = await ask(bot);
+    bot.channel.show(conversation, { kind: 'draft', text: 'a <b' });
+    await until('a draft stands there', () => slack.callsOf('chat.startStream').length === 1);
+    await bot.channel.post(post({ conversation, nonce: '2-1-0', body: { kind: 'text', text } }), { signal });
+    expect(String(slack.callsOf('chat.update')[0]?.['text']).length).toBeLessThanOrEqual(4_000);
+  });
+
   test('goes out at the rate that Slack takes in a channel', async () => {
     const bot = await start();
     slack.world.paced = true;

@@ -26,11 +26,21 @@ interface FormParts {
   readonly command: ReplyCommand;
 }
 
+/** What the button of a form says, by the word of its command. */
+const SUBMITS = new Map([
+  ['search', 'Search'],
+  ['edit', 'Save'],
+  ['remember', 'Save'],
+]);
+
+/** As much as Slack keeps with a form. */
+export const MAX_METADATA = 3_000;
+
 /** A form with one long field for the text that a command lacks. `text`: what stands in it already. */
 export function inputForm({ opened, command }: FormParts, option: OptionSpec, text: string) {
   const value = text.slice(0, MAX_INPUT).toWellFormed();
   return {
-    ...frame(opened, { title: `/${command.path.join(' ')}`, submit: 'Save' }),
+    ...frame(opened, { title: `/${command.path.join(' ')}`, submit: SUBMITS.get(command.path.at(-1) ?? '') ?? 'Run' }),
     blocks: [
       {
         type: 'input',

@@ -14,6 +14,7 @@ import { audienceOf, nameOf, type Places } from '../places.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Button, Buttons } from './buttons.ts';
+import { MAX_METADATA } from './form.ts';
 import { type ReplyMessage, toMessage } from './render.ts';
 import type { Responder } from './respond.ts';
 
@@ -78,7 +79,15 @@ async function conversationOf({ workspace, settings, sink }: VisitParts, visit: 
 }
 
 /** Slack lets a form open for three seconds after the click: later ones are answered in words. */
-export async function openForm(parts: VisitParts, visit: Visit, view: object): Promise<void> {
+export async function openForm(
+  parts: VisitParts,
+  visit: Visit,
+  view: { readonly private_metadata: string },
+): Promise<void> {
+  if (view.private_metadata.length > MAX_METADATA) {
+    const reply = errorReply('That is too long to be asked about. Give an id from /memory list, or a shorter text.');
+    return await answer(parts, { ...visit, isHome: false }, { reply });
+  }
   try {
     await open(parts, visit, view);
   } catch (error) {

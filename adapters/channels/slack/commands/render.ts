@@ -1,5 +1,5 @@
 import { type CommandReply, type ReplyCommand, type ReplyFile, renderReply } from '../../../../src/index.ts';
-import { escapeText, type SlackBlock } from '../outbound/format.ts';
+import { clipEscaped, escapeText, type SlackBlock } from '../outbound/format.ts';
 import type { Button, Deed } from './buttons.ts';
 
 const TITLE = 150;
@@ -29,34 +29,42 @@ export function toMessage(reply: CommandReply, seal: Seal): ReplyMessage {
   const texts = reply.text === '' ? [] : chunks(reply.text);
   const content = [
     { type: 'header', text: { type: 'plain_text', text: clip(`${SIGNS[reply.tone]}${reply.title}`, TITLE) } },
-    ...texts.map((text) => section(escapeText(text))),
+    ...texts.map((text) => section(text)),
     ...fieldBlocks(reply),
     ...rowBlocks(reply, seal),
     ...pageBlocks(reply),
   ];
   const buttons = buttonBlocks(reply, seal);
   const kept = content.slice(0, MAX_BLOCKS - buttons.length);
-  const isCut = kept.length < content.length || reply.fields.some(({ value }) => value.length > FIELD);
+  const isCut = kept.length < content.length || reply.fields.some(({ value }) => escapeText(value).length > FIELD);
   const whole = isCut ? [{ name: 'whole.txt', text: plain }] : [];
   const own = reply.file === null ? [] : [reply.file];
-  return { text: escapeText(clip(plain, SECTION)), blocks: [...kept, ...buttons], files: [...own, ...whole] };
+  return { text: clipEscaped(escapeText(plain), SECTION), blocks: [...kept, ...buttons], files: [...own, ...whole] };
 }
 
 function section(text: string, more: object = {}): SlackBlock {
   return { type: 'section', text: { type: 'mrkdwn', text, verbatim: true }, ...more };
 }
 
-/** Escaping lengthens a text: the pieces leave room for it. */
+/** Pieces whose escaped text fits a section. */
 function chunks(text: string): readonly string[] {
-  const size = SECTION / 2;
-  const count = Math.ceil(text.length / size);
-  return Array.from({ length: count }, (_, index) => text.slice(index * size, (index + 1) * size).toWellFormed());
+  const pieces: string[] = [];
+  let piece = '';
+  for (const character of text) {
+    const next = escapeText(character);
+    if (piece.length + next.length > SECTION) {
+      pieces.push(piece);
+      piece = '';
+    }
+    piece += next;
+  }
+  return piece === '' ? pieces : [...pieces, piece];
 }
 
 function fieldBlocks({ fields }: CommandReply): readonly SlackBlock[] {
   const all = fields.map(({ name, value }) => ({
     type: 'mrkdwn',
-    text: `*${clip(escapeText(name), 200)}*\n${clip(escapeText(value), FIELD) || '–'}`,
+    text: `*${clipEscaped(escapeText(name), 90)}*\n${clipEscaped(escapeText(value), FIELD) || '–'}`,
     verbatim: true,
   }));
   const count = Math.ceil(all.length / FIELDS);
@@ -76,7 +84,7 @@ function rowBlocks({ rows, title }: CommandReply, seal: Seal): readonly SlackBlo
       ...rest.filter((cell) => cell !== '').map(cellText),
     ];
     const menu = title === 'Memory' && rows.columns[0] === 'ID' ? memoryMenu(first, seal) : null;
-    return section(clip(line.join(' · '), SECTION), menu === null ? {} : { accessory: menu });
+    return section(clipEscaped(line.join(' · '), SECTION), menu === null ? {} : { accessory: menu });
   });
 }
 

@@ -17,7 +17,10 @@ export interface SlackBlock {
  */
 export function format(markdown: string): Formatted {
   const parsed = parseMarkdown(markdown);
-  return { text: mrkdwn(parsed) || ' ', blocks: blocksOf(parsed) };
+  const blocks = blocksOf(parsed);
+  const text = mrkdwn(parsed) || ' ';
+  // Beside blocks the text is for notifications and search alone, and an update takes no longer one.
+  return { text: blocks.length === 0 ? text : clipEscaped(text, MAX_TEXT), blocks };
 }
 
 type Element = Readonly<Record<string, unknown>>;
@@ -113,7 +116,8 @@ function blockText(block: Block): string {
     case 'rule':
       return '———';
     case 'code':
-      return `\`\`\`${escapeText(block.text)}\`\`\``;
+      // Three backticks within the code would end it.
+      return `\`\`\`${escapeText(block.text).replaceAll('```', "'''")}\`\`\``;
     case 'quote':
       return styled(block.runs).replace(/^/gm, '> ');
     case 'heading':
@@ -143,6 +147,20 @@ function styledRun({ text, url, bold: isBold, italic, strike, code }: Run): stri
   const shown = marks.reduce((whole, mark) => mark + whole + mark, inner);
   const linked = url === null ? shown : `<${escapeText(url).replaceAll('|', '%7C')}|${inner.replaceAll('|', '¦')}>`;
   return before + linked + after;
+}
+
+const MAX_TEXT = 3_900;
+const CUT = '…';
+/** `&amp;` without its end. */
+const HALF_ESCAPE = /&[a-z]{0,3}$/;
+
+/** Cuts a text that is escaped already, never within an escape. */
+export function clipEscaped(text: string, length: number): string {
+  if (text.length <= length) return text;
+  return `${text
+    .slice(0, length - 1)
+    .replace(HALF_ESCAPE, '')
+    .toWellFormed()}${CUT}`;
 }
 
 /** Slack reads three characters as its own; escaped, no name between angle brackets rings for anybody. */

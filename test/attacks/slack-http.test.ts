@@ -75,6 +75,14 @@ describe('a signed body that is no object', () => {
   });
 });
 
+it('a post to an address that is not served is not found', async () => {
+  const response = await fetch(`http://127.0.0.1:${port}/elsewhere`, { method: 'POST', body: '{}' });
+  expect(response.status).toBe(404);
+  await response.arrayBuffer();
+  const message = { ...slack.store(GENERAL, ADA, 'still there'), channel_type: 'channel' };
+  expect(await send(JSON.stringify(slack.eventBody(message)))).toBe(200);
+});
+
 it.each(['//', '//[', '/\\'])('the path %s is not found', async (path) => {
   const status = await new Promise((resolve, reject) => {
     request({ host: '127.0.0.1', port, path }, (response) => resolve(response.resume().statusCode))

@@ -20,11 +20,20 @@ export function guarded(next: RequestListener, onMalformed: (problem: string) =>
           return end(response, 400);
         }
         // The library takes a body that was read already.
-        next(Object.assign(request, { rawBody }), response);
+        dispatch(next, Object.assign(request, { rawBody }), response);
       },
       () => response.destroy(),
     );
   };
+}
+
+/** For an address that it does not serve the library throws, which nobody would catch by now. */
+function dispatch(next: RequestListener, request: IncomingMessage, response: ServerResponse): void {
+  try {
+    next(request, response);
+  } catch {
+    end(response, 404);
+  }
 }
 
 /** Null for one that is too large. */

@@ -53,7 +53,7 @@ export async function keptAtTop(cursors: readonly Cursor[]): Promise<readonly Ke
 }
 
 /** Slack finds no message under that time: it was deleted, and nothing hangs under it. */
-export async function isGone(
+async function isGone(
   parts: CatchUpParts,
   { channel, ts }: { readonly channel: string; readonly ts: string },
   pace: Pace,

@@ -217,7 +217,7 @@ describe('the sources', () => {
     expect(found).toBeGreaterThanOrEqual(counted - multiline);
   });
 
-  test('keep the rings: adapters -> src/index.ts -> core -> ports -> message', () => {
+  test('import inwards only: adapters, door, core, ports, message', () => {
     expect(violations(sources)).toEqual([]);
   });
 
@@ -300,7 +300,7 @@ describe('each check can fail', () => {
     expect(sharedSdks([user('adapters/stores/sqlite/a.ts'), user('adapters/stores/sql/b.ts')])).toEqual([]);
   });
 
-  test('a circle is found through any number of files, and through types', () => {
+  test('finds circles through any number of files and types', () => {
     const a = { path: 'src/a.ts', text: "import { b } from './b.ts';" };
     const b = { path: 'src/b.ts', text: "import {\n  c,\n} from './c.ts';" };
     const c = { path: 'src/c.ts', text: "export { a } from './a.ts';" };
@@ -310,7 +310,7 @@ describe('each check can fail', () => {
     expect(cycle([a, b, { ...c, text: '' }])).toBeNull();
   });
 
-  test('two folders that import each other are found, in src and in a channel', () => {
+  test('finds two folders that import each other', () => {
     const one = { path: 'src/memory/a.ts', text: "import type { B } from '../context/b.ts';" };
     const two = { path: 'src/context/c.ts', text: "import { d } from '../memory/d.ts';" };
     expect(mutualImports([one, two])).toEqual(['src/context <-> src/memory']);
@@ -321,12 +321,12 @@ describe('each check can fail', () => {
     expect(mutualImports([inbound, outbound])).toEqual([`${slack}/inbound <-> ${slack}/outbound`]);
   });
 
-  test('a file that lies in the root of src is found', () => {
+  test('finds a file in the root of src', () => {
     const at = (path: string) => ({ path, text: '' });
     expect(strayFiles([at('src/helpers.ts'), at('src/main.ts'), at('src/util/text.ts')])).toEqual(['src/helpers.ts']);
   });
 
-  test('a port that is too wide, too narrow or has optional members is found', () => {
+  test('finds ports too wide, too narrow or with optional members', () => {
     const port = (name: string, members: readonly string[]) => ({
       path: 'src/ports/x.ts',
       text: `export interface ${name} {\n${members.map((member) => `  ${member}\n`).join('')}}\n`,
@@ -338,7 +338,7 @@ describe('each check can fail', () => {
     expect(portProblems([port('Data', ['readonly a: string;'])])).toEqual([]);
   });
 
-  test('a long file and a path that does not exist are found', () => {
+  test('finds long files and paths that do not exist', () => {
     expect(tooLong([{ path: 'src/x.ts', text: 'x\n'.repeat(301) }])).toEqual(['src/x.ts has 301 lines']);
     expect(tooLong([{ path: 'src/x.ts', text: 'x\n'.repeat(300) }])).toEqual([]);
     expect(missingPaths('See `src/nowhere.ts`, `src/domain/message.ts`, `adapters/*/x.ts` and `npm test`.')).toEqual([

@@ -121,7 +121,7 @@ describe('the table of features', () => {
     expect(found.toSorted()).toEqual([...wanted, 'P5a', ...required, ...numbered('W', 35)].toSorted());
   });
 
-  it('leaves none of the behaviours of compaction open, and no requirement', () => {
+  it('leaves no behaviour of compaction and no requirement open', () => {
     expect(openIn(text).filter((id) => /^[SRW]/u.test(id))).toEqual([]);
   });
 
@@ -129,7 +129,7 @@ describe('the table of features', () => {
     expect(notShown(rows)).toEqual([]);
   });
 
-  it('has a row for all that a channel has to pass, with a test on each platform', () => {
+  it('has a tested row for each duty of channels', () => {
     const wanted = [...'ABCDEFGHIJKLMN', ...numbered('C', 11), 'R27', 'R28', 'R29', 'R30'];
     const found = platformRowsOf(text);
     expect(found.map(({ id }) => id)).toEqual(wanted);
@@ -166,7 +166,7 @@ describe.each(documents)('%s', (path) => {
 
 describe('what is published', () => {
   // Shows: R34
-  it('the page of figures tells of replies with and without a summary, of estimates and of recall', () => {
+  it('the figures cover replies, estimates and recall', () => {
     const figures = read('docs/benchmarks.md');
     for (const word of ['p50', 'p99', 'summary', 'estimate', 'recall@']) expect(figures).toContain(word);
   });

@@ -29,7 +29,7 @@ function missingIn(found: Packages): readonly string[] {
 }
 
 describe('the lock file', () => {
-  test('has every optional package that a package names, whatever the platform', () => {
+  test('locks every optional package for every platform', () => {
     expect(Object.keys(packages).length).toBeGreaterThan(100);
     expect(missingIn(packages)).toEqual([]);
   });

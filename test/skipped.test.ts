@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 const root = join(import.meta.dirname, '..');
 
 // Shows: W14
-it('what cannot be tried on a machine is counted, and said in words once for each reason', async () => {
+it('counts what this machine cannot run and names each reason', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'strata-skipped-'));
   const tests = [
     "describe('the store on Postgres', () => it.skip('skipped: no initdb on the path'));",

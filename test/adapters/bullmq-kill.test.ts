@@ -74,7 +74,7 @@ async function until(condition: () => boolean, limitMs = 20_000): Promise<number
 /** What must hold when a process that works is gone from one moment to the next. */
 function killed(url: () => string): void {
   // Shows: W6
-  it('leaves its job to another one within ten seconds, and a second kill is not the end of it', async () => {
+  it('leaves its job to another within ten seconds, repeatedly', async () => {
     await using place = openPlace(url());
     const times: number[] = [];
     let worker = await place.start(60_000);

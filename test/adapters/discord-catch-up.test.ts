@@ -75,7 +75,7 @@ async function settled(double: DiscordDouble, sink: RecordedSink, channel = GENE
 }
 
 describe('what was changed while the bot was away', () => {
-  test('edits and deletions are found, also beside what was missed; the rest is left alone', async () => {
+  test('finds edits and deletions beside what was missed', async () => {
     const said = (double: DiscordDouble, text: string) =>
       double.messagesIn(GENERAL).find(({ content }) => content === text) ?? expect.fail(text);
     await afterAnAbsence(
@@ -106,7 +106,7 @@ describe('what was changed while the bot was away', () => {
     );
   });
 
-  test('nothing is taken for deleted where the bot may not read the history', async () => {
+  test('takes nothing for deleted without the right to read history', async () => {
     await afterAnAbsence(
       {
         before: (double) => {
@@ -125,7 +125,7 @@ describe('what was changed while the bot was away', () => {
     );
   });
 
-  test('is not looked for where nothing was said for days: that costs no request', async () => {
+  test('is not requested where nothing was said for days', async () => {
     const double = await startDiscord();
     const sink = recordSink();
     const old = double.say(GENERAL, ADA, 'long ago', { id: minutesAgo(60 * 24 * 4), silent: true });
@@ -198,7 +198,7 @@ describe('what was changed and what was missed', () => {
     );
   });
 
-  test('are read at the next start when they cannot be now', async () => {
+  test('are read at the next start when unreadable now', async () => {
     const [double, state, sink] = [await startDiscord(), createState(), recordSink()];
     const heard = double.say(GENERAL, ADA, 'heard', { silent: true });
     await sink.message(inbound(GENERAL, heard.id));
@@ -217,7 +217,7 @@ describe('what was changed and what was missed', () => {
   });
 });
 
-test('the own replies of the bot are not what was missed', async () => {
+test('the bot’s own replies are not what was missed', async () => {
   await afterAnAbsence(
     {
       before: (double) => {
@@ -234,7 +234,7 @@ test('the own replies of the bot are not what was missed', async () => {
 });
 
 describe('where nothing was kept before', () => {
-  test('a thread and a channel in which people spoke meanwhile are read, and only from then on', async () => {
+  test('reads threads and channels from where people spoke', async () => {
     await afterAnAbsence(
       {
         before: (double) => {
@@ -263,7 +263,7 @@ describe('where nothing was kept before', () => {
     );
   });
 
-  test('what was on its way to the store is read though something newer of another place was stored', async () => {
+  test('reads what was unstored though newer messages elsewhere were stored', async () => {
     await afterAnAbsence(
       {
         before: (double) => {
@@ -279,7 +279,7 @@ describe('where nothing was kept before', () => {
     );
   });
 
-  test('a bot that never heard anything reads nothing of the past', async () => {
+  test('a bot that heard nothing yet reads no past', async () => {
     const double = await startDiscord();
     double.say(GENERAL, ADA, 'the past', { silent: true });
     const { channel, sink } = openChannel(double);
@@ -292,7 +292,7 @@ describe('where nothing was kept before', () => {
 });
 
 describe('who said what was missed', () => {
-  test('is known by the name and the roles of the server', async () => {
+  test('is known by the server’s names and roles', async () => {
     await afterAnAbsence(
       {
         table: { roles: { allow: [ROLE] } },
@@ -321,7 +321,7 @@ describe('who said what was missed', () => {
   });
 });
 
-test('a channel that turned private meanwhile is closed before anything missed in it is kept', async () => {
+test('closes a channel turned private before keeping missed messages', async () => {
   const hidden = [{ id: GUILD, type: 0, allow: '0', deny: String(VIEW) }];
   await afterAnAbsence(
     {
@@ -394,7 +394,7 @@ describe('a place that the bot lost while it was away', () => {
     double.world.guilds.splice(0, 2, GUILD);
   };
 
-  test('is purged at the next start where that is wanted, and nothing else', async () => {
+  test('is purged at the next start, and nothing else', async () => {
     await afterAnAbsence({ table: { purge_on_leave: true }, before: said, meanwhile: lose }, async ({ sink }) => {
       await until('all of it', () => sink.gone.length === 3);
       await delay(30);
@@ -412,7 +412,7 @@ describe('a place that the bot lost while it was away', () => {
   });
 });
 
-test('what was brought in from elsewhere, with ids of its own, hinders nothing', async () => {
+test('imported messages with foreign ids do no harm', async () => {
   const double = await startDiscord();
   const sink = recordSink();
   await sink.message(inbound(STAFF, 'imported-17'));

@@ -23,7 +23,7 @@ import { message } from '../fixtures/discord/payloads.ts';
 type Json = Record<string, unknown>;
 const memoryId = '01k0aaaaaaaaaaaaaaaaaaaaaa';
 
-describe('the commands as Discord is told of them', () => {
+describe('the commands as registered with Discord', () => {
   const json = commandsJson(commandSpecs, {
     de: { memory: 'Erinnerungen', 'memory list': 'Zeigt sie', 'memory list page': 'Seite' },
   });
@@ -32,7 +32,7 @@ describe('the commands as Discord is told of them', () => {
   const sub = (name: string, action: string) =>
     named(name).options.find((option) => option['name'] === action) as Json & { options: Json[] };
 
-  test('are all there, within the limits, with the two message menus', () => {
+  test('are all registered within the limits, with both message menus', () => {
     expect(json.map(({ name }) => name)).toEqual([...commandSpecs.map(({ name }) => name), REMEMBER_MENU, FORGET_MENU]);
     expect(JSON.stringify(json).length).toBeLessThan(30_000);
     for (const { name, actions } of commandSpecs) {
@@ -81,7 +81,7 @@ describe('the commands as Discord is told of them', () => {
 describe('a reply as a message', () => {
   const reply = (details: Partial<CommandReply>): CommandReply => ({ ...plain, ...details });
 
-  test('fits Discord whatever it holds; what is cut comes along whole as a file', () => {
+  test('fits Discord; what is cut comes whole as a file', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 6000 });
     const field = fc.record({ name: text, value: text });
     const any = fc.record({
@@ -109,12 +109,12 @@ describe('a reply as a message', () => {
     );
   });
 
-  test('shows plain text as it is: nothing in it is markup', () => {
+  test('shows plain text without markup', () => {
     const { embed } = toMessage(reply({ text: '**not bold** [link](https://evil.example) `x`\n# no heading' }));
     expect(embed.description).toBe('\\*\\*not bold\\*\\* [link\\](https://evil.example) \\`x\\`\n\\# no heading');
   });
 
-  test('rings for nobody, and has a line a row', () => {
+  test('pings nobody, and has one line per row', () => {
     const { embed, buttons } = toMessage(
       reply({
         rows: {
@@ -151,7 +151,7 @@ describe('a button', () => {
   const open = (secret = 'secret', state = createState()) =>
     createButtons({ secret, state, clock, random: createSystemRandom(clock) });
 
-  test('carries any command, its owner and what it does, within 100 characters, also over a restart', async () => {
+  test('carries any command within 100 characters, over restarts too', async () => {
     const state = createState();
     const options = fc.dictionary(
       fc.constantFrom('id', 'query', 'page'),
@@ -241,7 +241,7 @@ const slash = (name: string, action: string | null, options: Record<string, stri
 const press = (customId: string) => ({ type: 3, data: { custom_id: customId, component_type: 2 } });
 
 describe('the commands in Discord', () => {
-  test('reach the bot with who asks, where, and what they may', async () => {
+  test('reach the bot with person, place and rights', async () => {
     await withChannel({ table: { operators: [BOB.id] } }, async ({ double, sink }) => {
       const member = await answerTo(double, double.interact(slash('memory', 'list', { page: 2, about: 'me' })));
       expect(member).toMatchObject({
@@ -269,7 +269,7 @@ describe('the commands in Discord', () => {
     });
   });
 
-  test('are answered for all where the reply is for all, and late where it takes long', async () => {
+  test('are answered publicly where meant so, and late if long', async () => {
     await withChannel({}, async ({ double, sink }) => {
       sink.answer = () => ({ ...plain, ephemeral: false, file: { name: 'export.md', text: 'all of it' } });
       const id = double.interact(slash('memory', 'export'));
@@ -303,7 +303,7 @@ describe('the commands in Discord', () => {
   });
 
   // Shows: K
-  test('turn the pages of a list, for the person who asked alone', async () => {
+  test('turn pages only for the person who asked', async () => {
     await withChannel({}, async ({ double, sink }) => {
       const pageOf = (number: number) => ({ path: ['memory', 'list'], options: { page: String(number) } });
       sink.answer = ({ options: { page = '1' } }) => {
@@ -348,7 +348,7 @@ describe('the commands in Discord', () => {
     });
   });
 
-  test('ask for the new wording of a memory in a form that holds the old one', async () => {
+  test('ask for a memory’s new wording in a prefilled form', async () => {
     await withChannel({}, async ({ double, sink }) => {
       sink.answer = () => ({ ...plain, text: 'Ada drinks *green* tea' });
       const form = await answerTo(double, double.interact(slash('memory', 'edit', { id: memoryId })));
@@ -370,7 +370,7 @@ describe('the commands in Discord', () => {
     });
   });
 
-  test('the form comes without the old wording when that takes too long', async () => {
+  test('the form comes empty when the old wording is slow', async () => {
     await withChannel({}, async ({ double, sink }) => {
       sink.answer = () => new Promise<CommandReply>(() => undefined);
       const form = await answerTo(double, double.interact(slash('memory', 'edit', { id: memoryId })));
@@ -379,7 +379,7 @@ describe('the commands in Discord', () => {
     });
   });
 
-  test('a list that is turned keeps no file of the page before', async () => {
+  test('a turned list keeps no file of the previous page', async () => {
     await withChannel({}, async ({ double, sink }) => {
       const next = { path: ['memory', 'list'], options: { page: '2' } };
       const file = { name: 'page.md', text: 'first' };
@@ -391,7 +391,7 @@ describe('the commands in Discord', () => {
     });
   });
 
-  test('a button that lacks a text opens the form with the wording as it is now, to the letter', async () => {
+  test('a button lacking text opens the form with current wording', async () => {
     await withChannel({}, async ({ double, sink }) => {
       const command = { path: ['memory', 'edit'], options: { id: memoryId } };
       const wording = 'a_b \\* [c](https://example.org)';
@@ -408,7 +408,7 @@ describe('the commands in Discord', () => {
   });
 
   // Shows: R28
-  test('serve nobody whom the lists keep out, buttons and completions included', async () => {
+  test('serve nobody excluded by lists, buttons and completions included', async () => {
     const state = createState();
     const sealed = await createButtons({
       secret: 'x',
@@ -483,7 +483,7 @@ describe('the menus of a message', () => {
     data: { id: '1', type: 3, name, target_id: target.id, resolved: { messages: { [target.id]: target } } },
   });
 
-  test('"Remember this" has the bot remember it as its author said it', async () => {
+  test('"Remember this" remembers it as its author’s words', async () => {
     await withChannel({}, async ({ double, sink }) => {
       await answerTo(
         double,
@@ -501,7 +501,7 @@ describe('the menus of a message', () => {
   });
 
   // Shows: G
-  test('"Forget this" asks, and is for its author and those who manage the place', async () => {
+  test('"Forget this" asks, and serves author and managers only', async () => {
     await withChannel({}, async ({ double, sink }) => {
       const own = message({ channel_id: GENERAL, author: ADA, content: 'my secret' });
       const foreign = message({ channel_id: GENERAL, author: BOB, content: 'not mine' });
@@ -538,7 +538,7 @@ describe('the registration of the commands', () => {
     await double.close();
   });
 
-  test('is written anew when somebody else deleted the commands', async () => {
+  test('is restored when somebody else deleted the commands', async () => {
     const double = await startDiscord();
     const state = createState();
     await run(double, { state });
@@ -548,7 +548,7 @@ describe('the registration of the commands', () => {
     await double.close();
   });
 
-  test('reaches the servers that the bot is in, whatever the others say', async () => {
+  test('reaches the bot’s servers, whatever others answer', async () => {
     const double = await startDiscord();
     const state = createState();
     const gone = '100000000000000077';
@@ -560,7 +560,7 @@ describe('the registration of the commands', () => {
     await double.close();
   });
 
-  test('moves into a server and back, and is taken back when commands are switched off', async () => {
+  test('moves into a server, back, and away when switched off', async () => {
     const double = await startDiscord();
     const state = createState();
     const inGuild = `/applications/${APPLICATION}/guilds/${GUILD}/commands`;

@@ -46,7 +46,7 @@ describe('a handshake that Discord refuses', () => {
     [4013, /the intents are not valid\. Update Strata/],
     [4014, /may not read the content of messages\. Switch on "Message Content Intent".*or set message_content = false/],
     [4011, /too many servers for so few shards\. Set shards = "auto"/],
-  ])('stops the start with one sentence that names the remedy (%i)', async (code, sentence) => {
+  ])('stops the start with one sentence and remedy (%i)', async (code, sentence) => {
     await withDouble({}, async (double) => {
       double.gateway.state.closeWith = code;
       const { channel, sink } = openChannel(double);
@@ -61,7 +61,7 @@ describe('a handshake that Discord refuses', () => {
     });
   });
 
-  test('is known before the gateway is asked when the token is wrong', async () => {
+  test('with a wrong token is reported before the gateway', async () => {
     await withDouble({}, async (double) => {
       double.world.token = 'another';
       const { channel, sink } = openChannel(double);
@@ -72,7 +72,7 @@ describe('a handshake that Discord refuses', () => {
     });
   });
 
-  test('after the start is reported, and the connection is not tried again', async () => {
+  test('after the start is reported and not retried', async () => {
     await withChannel({}, async ({ double, log }) => {
       double.gateway.closeAll(4004);
       await until('the report', () =>
@@ -85,7 +85,7 @@ describe('a handshake that Discord refuses', () => {
 });
 
 describe('a connection', () => {
-  test('beats, and is resumed after the line broke: nothing is lost and nothing read twice', async () => {
+  test('beats, and resumes after a break without loss or repetition', async () => {
     await withChannel({ heartbeatMs: 100 }, async ({ double, sink }) => {
       await until('a heartbeat', () => double.gateway.state.heartbeats > 1);
       double.say(GENERAL, ADA, 'before');
@@ -99,7 +99,7 @@ describe('a connection', () => {
     });
   });
 
-  test('is made anew when Discord asks for it (op 7)', async () => {
+  test('is renewed when Discord asks for it (op 7)', async () => {
     await withChannel({}, async ({ double, sink }) => {
       double.gateway.askToReconnect();
       await until('the resumed session', () => double.gateway.resumes.length === 1);
@@ -108,7 +108,7 @@ describe('a connection', () => {
     });
   });
 
-  test('identifies anew when its session is unknown, and reads what it missed', async () => {
+  test('identifies again when its session is unknown, and catches up', async () => {
     await withChannel({}, async ({ double, sink }) => {
       double.say(GENERAL, ADA, 'before');
       await until('the message', () => sink.messages.length === 1);
@@ -119,7 +119,7 @@ describe('a connection', () => {
     });
   });
 
-  test('that is refused again and again is tried ever more slowly, and still stops at once', async () => {
+  test('retries ever more slowly, and still stops at once', async () => {
     await withChannel({}, async ({ double, channel, log }) => {
       double.gateway.state.closeWith = 4002;
       const before = double.gateway.state.connections;
@@ -150,7 +150,7 @@ describe('a connection', () => {
     });
   }, 30_000);
 
-  test('waits at the start until Discord can be reached, and can be stopped meanwhile', async () => {
+  test('waits at the start for Discord, and can be stopped', async () => {
     await withDouble({}, async (double) => {
       double.rest.fail('GET', /gateway/, { status: 503, times: 5 });
       const { channel, sink, log } = openChannel(double);
@@ -190,7 +190,7 @@ describe('a connection', () => {
 });
 
 describe('shards', () => {
-  test('as many as Discord recommends serve their servers, direct messages come by the first', async () => {
+  test('run in recommended number; the first gets direct messages', async () => {
     await withChannel({ shards: 2 }, async ({ double, sink }) => {
       expect(double.gateway.identifies.map(({ shard }) => shard)).toEqual([
         [0, 2],
@@ -277,7 +277,7 @@ describe('several bots in one process', () => {
 
 describe('addresses of another server', () => {
   // Shows: N
-  test('are used for REST and, when it is given, for the gateway', async () => {
+  test('are used for REST and, when given, the gateway', async () => {
     await withDouble({}, async (double) => {
       const other = await startDiscord();
       const { channel, sink } = openChannel(double, {
@@ -337,7 +337,7 @@ describe('the settings', () => {
     expect(botsOf({ bots: { helper: { token: 'y' } } })).toMatchObject([{ name: 'helper', settings: { token: 'y' } }]);
   });
 
-  test('know the languages of Discord and the names of the commands', () => {
+  test('know Discord’s languages and the names of commands', () => {
     const wrong = (localizations: object) =>
       settingsSchema.safeParse({ token: 'x', localizations }).error?.issues.map(({ path, message }) => [path, message]);
     expect(wrong({ de: { memory: 'Erinnerungen', 'memory list page': 'Seite', 'compact instruction': 'Was' } })).toBe(
@@ -349,7 +349,7 @@ describe('the settings', () => {
     expect(wrong({ german: { memory: 'Erinnerungen' } })).toHaveLength(1);
   });
 
-  test('stand in the shipped config.toml, each with its default and what it does', () => {
+  test('stand in config.toml, each with default and description', () => {
     const text = readFileSync(new URL('../../config.toml', import.meta.url), 'utf8');
     const from = text.indexOf('#[channels.discord]');
     const lines = text.slice(from, text.indexOf('#[channels.slack]', from)).trim().split('\n');

@@ -64,7 +64,7 @@ describe('the doctor', () => {
     ]);
   });
 
-  test('names the remedy for a wrong token, an intent that is off, a missing permission, commands that are not there', async () => {
+  test('names the remedy for token, intents, permissions and commands', async () => {
     const wrong = await check({ table: { token: 'wrong' } });
     expect(wrong['token']).toMatchObject({ severity: 'fail', fixHint: expect.stringContaining('Reset Token') });
     const blind = await check({ flags: 0 });
@@ -88,7 +88,7 @@ describe('the doctor', () => {
     expect(poor['commands']).toMatchObject({ severity: 'warn', message: expect.stringContaining('memory') });
   });
 
-  test('says how to add a bot that is in no server, and tells several bots apart', async () => {
+  test('explains how to add a bot, and tells bots apart', async () => {
     const alone = await check({
       before: (double) => {
         double.world.isInGuild = false;
@@ -105,7 +105,7 @@ describe('the doctor', () => {
     await double.close();
   });
 
-  test('names the commands that a server lacks which the bot is not in, and asks on', async () => {
+  test('names missing commands of a server without the bot', async () => {
     const found = await check({
       table: { command_guilds: ['100000000000000077'] },
       before: (double) => double.rest.fail('GET', /commands$/, { status: 403, code: 50001 }),
@@ -114,7 +114,7 @@ describe('the doctor', () => {
     expect(found['commands']).toMatchObject({ severity: 'warn', message: expect.stringContaining('memory') });
   });
 
-  test('reads servers that do not say what the bot may do', async () => {
+  test("reads servers that do not state the bot's rights", async () => {
     const found = await check({ before: (double) => void Object.assign(double.world, { permissions: undefined }) });
     expect(found['token']).toMatchObject({ severity: 'ok' });
     expect(found['permissions']).toMatchObject({
@@ -154,7 +154,7 @@ describe('the invitation', () => {
     expect(url.origin + url.pathname).toBe('http://127.0.0.1:9/oauth2/authorize');
   });
 
-  test('asks for exactly the permissions and scopes that are needed, without asking Discord', async () => {
+  test('requests exactly the needed permissions and scopes', async () => {
     expect(task?.name).toBe('invite');
     const url = new URL((await task?.run({ token: TOKEN })) ?? '');
     expect(url.origin + url.pathname).toBe('https://discord.com/oauth2/authorize');

@@ -33,7 +33,7 @@ const attachment = (details: object = {}) => ({
 });
 
 describe('a message of Discord', () => {
-  test('becomes one of the domain, with the name that the server knows', () => {
+  test('becomes one of the domain, with the server’s name', () => {
     expect(map({ id: '1300000000000000000', content: 'hello', member: member(ADA, { nick: 'Countess' }) })).toEqual({
       conversation: `discord:${GUILD}:${GENERAL}`,
       externalId: '1300000000000000000',
@@ -52,7 +52,7 @@ describe('a message of Discord', () => {
   });
 
   // Shows: C6
-  test('addresses the bot by name, by its role or by a reply, but not by @everyone or in passing', () => {
+  test('addresses the bot by name, role or reply, not @everyone', () => {
     expect(map({ content: `<@${BOT.id}> hi`, mentions: [BOT] })?.addressesBot).toBe(true);
     expect(map({ content: `<@&${BOT_ROLE}> hi`, mention_roles: [BOT_ROLE] })?.addressesBot).toBe(true);
     const answered = message({ channel_id: GENERAL, author: BOT, content: 'I said' });
@@ -70,7 +70,7 @@ describe('a message of Discord', () => {
     expect(inbound?.mentions).toEqual([{ id: BOB.id, name: 'Bobby', kind: 'person' }]);
   });
 
-  test('brings images along, names those that are too large or of no kind that models read, and other files', () => {
+  test('brings images along and names other files', () => {
     const attachments = [
       attachment(),
       attachment({ filename: 'big.png', size: 5_000_000 }),
@@ -104,7 +104,7 @@ describe('a message of Discord', () => {
     expect(forwarded?.replyTo).toBeNull();
   });
 
-  test('quotes what it replies to only when the transcript does not have it', () => {
+  test('quotes its reference only when the transcript lacks it', () => {
     const old = message({ channel_id: GENERAL, author: BOB, content: 'a long   time\nago' });
     const details = { content: 'yes', type: 19, message_reference: { message_id: old.id }, referenced_message: old };
     expect(map(details)?.text).toBe('yes');
@@ -113,7 +113,7 @@ describe('a message of Discord', () => {
     expect(map(starter)?.text).toBe('[the thread is about this message of Bob]\na long   time\nago');
   });
 
-  test('is nothing when nobody said anything: notes of the platform, own messages, withheld content', () => {
+  test('is nothing for system notes, own messages, withheld content', () => {
     expect(map({ type: 7, content: '' })).toBeNull();
     expect(map({ type: 6, content: 'pinned' })).toBeNull();
     expect(map({ author: BOT, content: 'me' })).toBeNull();
@@ -122,7 +122,7 @@ describe('a message of Discord', () => {
     expect(isWithheld(wire({ content: '', attachments: [attachment()] }))).toBe(false);
   });
 
-  test('reads the cards of bots and webhooks, and no previews of links', () => {
+  test('reads cards of bots and webhooks, no link previews', () => {
     const embeds = [{ title: 'Build 7', description: 'failed', fields: [{ name: 'branch', value: 'main' }] }];
     expect(map({ author: OTHER_BOT, embeds })?.text).toBe('[card]\nBuild 7\nfailed\nbranch: main');
     expect(map({ content: 'https://example.org', embeds })?.text).toBe('https://example.org');
@@ -171,7 +171,7 @@ describe('a quotation', () => {
     expect(quotes([BOT, 90])).toBe(false);
   });
 
-  test('stands where it has not: before its beginning, bots that are not heard, what was withheld', () => {
+  test('is added for older, withheld and unheard messages', () => {
     expect(quotes([BOB, 1], {}, '9'.repeat(20))).toBe(true);
     expect(quotes([OTHER_BOT, 1], { hear_bots: false })).toBe(true);
     expect(quotes([BOB, 1], { message_content: false })).toBe(true);
@@ -245,7 +245,7 @@ describe('the lists of who is served', () => {
     expect(isServed(rules(table), visitor())).toBe(served);
   });
 
-  test('know no roles in direct messages, which can be switched off', () => {
+  test('ignore roles in direct messages, which may be off', () => {
     expect(isServed(rules({ roles: { allow: [ids.role] } }), visitor(direct))).toBe(true);
     expect(servesPlace(rules({ direct_messages: false }), direct.place)).toBe(false);
     expect(isServed(rules({ users: { deny: [ids.user] } }), visitor(direct))).toBe(false);

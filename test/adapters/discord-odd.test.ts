@@ -47,7 +47,7 @@ describe('a message with odd fields', () => {
   const NEEDED = ['id', 'channel_id', 'author'];
   const ODD = [undefined, null, 7, 'odd', true, [], {}, [null], [{}], { id: null }];
 
-  test('is kept without them, or counted when nobody could say whose it is', async () => {
+  test('is kept without them, or counted when nobody owns it', async () => {
     let kept = 0;
     for (const field of FIELDS) {
       for (const value of ODD) {

@@ -37,7 +37,7 @@ const sent = (double: DiscordDouble) => double.rest.sent('POST', /messages$/);
 
 describe('a post', () => {
   // Shows: D
-  test('rings for nobody, unfolds no link, carries an enforced nonce, and refers to what it answers', async () => {
+  test('pings nobody, shows no preview, carries nonce and reference', async () => {
     await withChannel({}, async ({ double, channel }) => {
       const question = double.say(GENERAL, ADA, 'a question');
       await channel.post(
@@ -58,7 +58,7 @@ describe('a post', () => {
     });
   });
 
-  test('can show previews and go without references where that is wanted', async () => {
+  test('can show previews and omit references', async () => {
     await withChannel({ table: { link_previews: true, reply_reference: false } }, async ({ double, channel }) => {
       await channel.post(post({ replyTo: '1300000000000000000' }), { signal });
       expect(sent(double)[0]?.body).toMatchObject({ flags: 0 });
@@ -67,7 +67,7 @@ describe('a post', () => {
   });
 
   // Shows: C4
-  test('that a crash made uncertain is not doubled, by its nonce', async () => {
+  test('made uncertain by a crash is not doubled (nonce)', async () => {
     await withChannel({}, async ({ double, channel }) => {
       const one = await channel.post(post(), { signal });
       const again = await channel.post(post({ attempt: 2 }), { signal });
@@ -76,7 +76,7 @@ describe('a post', () => {
     });
   });
 
-  test('nor after Discord has forgotten the nonce, by what it answers', async () => {
+  test('nor after Discord forgot the nonce (reference)', async () => {
     await withChannel({}, async ({ double, channel }) => {
       const question = double.say(GENERAL, ADA, 'a question');
       double.say(GENERAL, BOT, 'an answer', { message_reference: { type: 0, message_id: question.id } });
@@ -91,7 +91,7 @@ describe('a post', () => {
     });
   });
 
-  test('nor are the parts that follow, and files, looked for behind the first part', async () => {
+  test('nor are following parts and files doubled', async () => {
     await withChannel({}, async ({ double, channel }) => {
       const question = double.say(GENERAL, ADA, 'a question');
       const file = { kind: 'file', name: 'table.md', text: '| a | b |' } as const;
@@ -124,13 +124,13 @@ describe('a post', () => {
     });
   });
 
-  test('of other data with the same nonce of the store is another post', () => {
+  test('of other data under the same nonce is another post', () => {
     expect(nonceOf(post())).toBe(nonceOf(post({ attempt: 3 })));
     expect(nonceOf(post())).not.toBe(nonceOf(post({ body: { kind: 'text', text: 'fresh data' } })));
     expect(nonceOf(post()).length).toBe(25);
   });
 
-  test('comes as a file with its first lines, when it is one', async () => {
+  test('that is a file comes with its first lines', async () => {
     await withChannel({}, async ({ double, channel }) => {
       const text = `First of all.\n\n${'more '.repeat(3000)}`;
       const [body] = channel.split(text);
@@ -147,7 +147,7 @@ describe('a post', () => {
   });
 
   // Shows: L
-  test('waits for the end of a rate limit, and is tried again when Discord fails', async () => {
+  test('waits out rate limits and retries when Discord fails', async () => {
     await withChannel({}, async ({ double, channel }) => {
       double.rest.limit('POST', /messages$/, { forMs: 700 });
       const begun = Date.now();
@@ -159,7 +159,7 @@ describe('a post', () => {
     });
   });
 
-  test('that is refused fails with a sentence that says why, and whether that may pass', async () => {
+  test('that is refused says why and whether that may pass', async () => {
     await withChannel({}, async ({ double, channel }) => {
       double.rest.fail('POST', /messages$/, { status: 403, code: 50013 });
       await expect(channel.post(post(), { signal })).rejects.toMatchObject({
@@ -174,7 +174,7 @@ describe('a post', () => {
     });
   });
 
-  test('waits for nobody else: the rate limit of one channel holds up no other', async () => {
+  test('is not delayed by the rate limit of another channel', async () => {
     await withChannel({}, async ({ double, channel }) => {
       double.rest.limit('POST', new RegExp(`/${GENERAL}/messages$`), { forMs: 2_000 });
       let isHeldUp = true;
@@ -203,7 +203,7 @@ describe('a post', () => {
 });
 
 describe('the typing sign', () => {
-  test('is kept alive while a turn works, and ends with the first post', async () => {
+  test('stays alive during a turn and ends with the post', async () => {
     await withChannel({}, async ({ double, channel }) => {
       const signs = () => double.rest.sent('POST', /typing$/).length;
       channel.show(conversation, { kind: 'working' });
@@ -234,7 +234,7 @@ describe('the typing sign', () => {
   });
 
   // Shows: C11
-  test('is refreshed, one request at a time, and not for ever', async () => {
+  test('is refreshed one request at a time, within limits', async () => {
     const waiting: (() => void)[] = [];
     let running = 0;
     let most = 0;
@@ -265,7 +265,7 @@ describe('a reply while it is written', () => {
   const streaming = { streaming: true, streaming_seconds: 1 };
   const edits = (double: DiscordDouble) => double.rest.sent('PATCH', /messages\/\d+$/);
 
-  test('is one message, edited at a pace; the latest text wins and the reply itself comes last', async () => {
+  test('is one message, edited at a pace until the reply', async () => {
     await withChannel({ table: streaming }, async ({ double, channel, sink }) => {
       const question = double.say(GENERAL, ADA, 'a question');
       await until('the message', () => sink.messages.length === 1);
@@ -302,7 +302,7 @@ describe('a reply while it is written', () => {
     });
   });
 
-  test('leaves nothing behind when there is no reply, or when it answers something else', async () => {
+  test('leaves nothing behind without a reply of its own', async () => {
     await withChannel({ table: streaming }, async ({ double, channel }) => {
       channel.show(conversation, { kind: 'draft', text: 'thinking' });
       await until('the draft', () => double.posted(GENERAL).length === 1);
@@ -317,7 +317,7 @@ describe('a reply while it is written', () => {
     });
   });
 
-  test('that a crash left behind is removed at the next start', async () => {
+  test('left behind by a crash is removed at the start', async () => {
     const double = await startDiscord();
     const state = createState();
     const crashed = openChannel(double, { state, table: streaming });
@@ -332,7 +332,7 @@ describe('a reply while it is written', () => {
     await double.close();
   });
 
-  test('is the same message after a crash between the last edit and the note of it', async () => {
+  test('is the same message after a crash during its edit', async () => {
     const double = await startDiscord();
     const state = createState();
     const reply = post({ body: { kind: 'text', text: 'the reply' } });
@@ -351,7 +351,7 @@ describe('a reply while it is written', () => {
     await double.close();
   });
 
-  test('is not posted beside its draft while Discord does not say what became of it', async () => {
+  test('is not posted beside a draft of unknown fate', async () => {
     await withChannel({ table: streaming }, async ({ double, channel }) => {
       channel.show(conversation, { kind: 'draft', text: 'the re' });
       await until('the draft', () => double.posted(GENERAL).length === 1);
@@ -362,7 +362,7 @@ describe('a reply while it is written', () => {
     });
   });
 
-  test('is posted anew when Discord takes no more edits, and the draft goes', async () => {
+  test('is posted again when Discord refuses edits, replacing the draft', async () => {
     await withChannel({ table: streaming }, async ({ double, channel }) => {
       channel.show(conversation, { kind: 'draft', text: 'the re' });
       const [draft] = await until('the draft', () =>
@@ -397,7 +397,7 @@ describe('a reply while it is written', () => {
   });
 });
 
-test('what the bot posts itself comes back by the gateway and is not taken for a message', async () => {
+test('ignores the bot’s own posts from the gateway', async () => {
   await withChannel({}, async ({ double, channel, sink }) => {
     await channel.post(post(), { signal });
     double.gateway.dispatch(GUILD, 'MESSAGE_CREATE', {

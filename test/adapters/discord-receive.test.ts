@@ -42,7 +42,7 @@ async function withChannel(
 
 describe('where something is said', () => {
   // Shows: F
-  test('each channel, thread and direct message is a conversation, with the audience that its permissions make', async () => {
+  test('channels, threads and direct messages are conversations with their audience', async () => {
     const double = await startDiscord();
     double.addChannel(thread({ id: THREAD, guild_id: GUILD, parent_id: GENERAL }));
     double.addChannel(thread({ id: SECRET_THREAD, guild_id: GUILD, parent_id: GENERAL, type: 12 }));
@@ -64,7 +64,7 @@ describe('where something is said', () => {
     await double.close();
   });
 
-  test('a thread that the gateway did not tell of is looked up', async () => {
+  test('looks up a thread that the gateway did not announce', async () => {
     await withChannel({}, async ({ double, sink }) => {
       double.addChannel(thread({ id: THREAD, guild_id: GUILD, parent_id: STAFF }));
       double.say(THREAD, ADA, 'archived until now');
@@ -73,7 +73,7 @@ describe('where something is said', () => {
     });
   });
 
-  test('new public threads are joined, unless that is switched off or the place is not served', async () => {
+  test('joins new public threads where wanted and served', async () => {
     const made = { id: THREAD, guild_id: GUILD, parent_id: GENERAL, newly_created: true };
     for (const [table, joins] of [
       [{}, 1],
@@ -108,7 +108,7 @@ describe('who is heard', () => {
     );
   });
 
-  test('other bots are read along as bots, or not at all; the bot itself never', async () => {
+  test('reads other bots as bots or not, itself never', async () => {
     await withChannel({}, async ({ double, sink }) => {
       double.say(GENERAL, OTHER_BOT, 'beep');
       double.say(GENERAL, BOT, 'my own words');
@@ -127,7 +127,7 @@ describe('who is heard', () => {
     });
   });
 
-  test('without the privileged intent it asks for less, says so, and keeps no empty messages', async () => {
+  test('asks for less without the intent and keeps nothing empty', async () => {
     await withChannel({ table: { message_content: false } }, async ({ double, sink, log }) => {
       expect((double.gateway.identifies[0]?.intents ?? 0) & (1 << 15)).toBe(0);
       expect(log.lines.filter(({ message }) => message.includes('message_content is off'))).toHaveLength(1);
@@ -146,7 +146,7 @@ describe('who is heard', () => {
 
 describe('what is said', () => {
   // Shows: C8
-  test("edits and deletions reach the bot, Discord's own changes do not", async () => {
+  test('edits and deletions reach the bot, Discord’s own do not', async () => {
     await withChannel({}, async ({ double, sink }) => {
       const said = double.say(GENERAL, ADA, 'I drnk tea');
       double.gateway.dispatch(GUILD, 'MESSAGE_UPDATE', { ...said, guild_id: GUILD, embeds: [{ type: 'link' }] });
@@ -169,7 +169,7 @@ describe('what is said', () => {
     });
   });
 
-  test('an update that holds only a part is completed over REST', async () => {
+  test('completes a partial update over REST', async () => {
     await withChannel({}, async ({ double, sink }) => {
       const said = double.say(DIRECT, ADA, 'before');
       said.content = 'after';
@@ -191,7 +191,7 @@ describe('what is said', () => {
     });
   });
 
-  test('long pasted text that Discord made a file of is read; other files and foreign hosts are not fetched', async () => {
+  test('reads text files made of long pastes, no others', async () => {
     const other = await startDiscord();
     await withChannel({}, async ({ double, sink }) => {
       const file = (name: string, url: string, size = 20) => ({
@@ -216,7 +216,7 @@ describe('what is said', () => {
     await other.close();
   });
 
-  test('a reply to something from before the bot came is quoted, a reply to what it has is not', async () => {
+  test('quotes references to what came before the bot', async () => {
     const state = createState();
     const old = { ...snowflakeMessage('long before'), id: minutesAgo(600) };
     await withChannel({ state }, async ({ double, sink }) => {
@@ -237,7 +237,7 @@ describe('what is said', () => {
     });
   });
 
-  test('channels and roles are named in their own server, in a direct message what everyone there can see', async () => {
+  test('names channels and roles only where readers may see them', async () => {
     await withChannel({}, async ({ double, sink }) => {
       for (const place of [GENERAL, ELSEWHERE, DIRECT])
         double.say(place, ADA, `<#${GENERAL}> <#${STAFF}> <@&${GUILD}>`);
@@ -251,7 +251,7 @@ describe('what is said', () => {
     });
   });
 
-  test('an edit of something from before the bot came does not make it known', async () => {
+  test('ignores edits of messages from before the bot came', async () => {
     const [oldest, old] = [10, 5].map((hours) => ({ ...snowflakeMessage('long before'), id: minutesAgo(hours * 60) }));
     await withChannel({}, async ({ double, sink }) => {
       double.say(GENERAL, BOB, 'the first thing it hears');
@@ -313,7 +313,7 @@ function snowflakeMessage(content: string) {
 
 describe('what was missed', () => {
   // Shows: B20, C2
-  test('while the process was down is read at the next start, in order and before anything new', async () => {
+  test('while the process was down is read first, in order', async () => {
     const double = await startDiscord();
     const [state, sink] = [createState(), recordSink()];
     const first = openChannel(double, { state, sink });
@@ -351,7 +351,7 @@ describe('what was missed', () => {
     await double.close();
   });
 
-  test('stays in order when the bot is stopped while it reads: the next start reads the rest', async () => {
+  test('stays in order when the bot stops while reading', async () => {
     const double = await startDiscord();
     const sink = recordSink();
     await sink.message(inbound(double.say(GENERAL, ADA, 'start', { silent: true }).id));
@@ -375,7 +375,7 @@ describe('what was missed', () => {
   });
 
   // Shows: J
-  test('by a session that Discord gave up (op 9) is read too', async () => {
+  test('by a session that Discord ended is read too', async () => {
     await withChannel({}, async ({ double, sink }) => {
       double.say(GENERAL, ADA, 'before');
       await until('the message', () => sink.messages.length === 1);
@@ -390,7 +390,7 @@ describe('what was missed', () => {
     });
   });
 
-  test('is kept but not answered when it is long past, and not read at all when it is older than the bound', async () => {
+  test('is kept unanswered when old, ignored beyond the limit', async () => {
     const double = await startDiscord();
     const sink = recordSink();
     const said = (id: string, text: string) => double.say(GENERAL, ADA, text, { id, silent: true });
@@ -411,7 +411,7 @@ describe('what was missed', () => {
   });
 
   // Shows: B
-  test('is bounded: of more than that the newest are read, with a line in the log', async () => {
+  test('is limited to the newest, with a log line', async () => {
     const double = await startDiscord();
     const sink = recordSink();
     const start = double.say(GENERAL, ADA, 'start', { silent: true });
@@ -429,7 +429,7 @@ describe('what was missed', () => {
     await double.close();
   });
 
-  test('is read again when Discord fails for a moment, and the bot goes on when a channel is gone', async () => {
+  test('is retried when Discord fails, skipping channels that are gone', async () => {
     const double = await startDiscord();
     const sink = recordSink();
     await sink.message(inbound(double.say(GENERAL, ADA, 'start', { silent: true }).id));
@@ -463,7 +463,7 @@ function inbound(externalId: string): InboundMessage {
 describe('who can read it', () => {
   const hidden = [{ id: GUILD, type: 0, allow: '0', deny: String(VIEW) }];
 
-  test('a channel that turns private tightens its conversations and threads, and only once', async () => {
+  test('a channel turning private tightens conversations and threads once', async () => {
     const double = await startDiscord();
     double.addChannel(thread({ id: THREAD, guild_id: GUILD, parent_id: GENERAL }));
     const { channel, sink } = openChannel(double);
@@ -486,7 +486,7 @@ describe('who can read it', () => {
     await double.close();
   });
 
-  test('a private thread that is out of sight stays private, whatever becomes of its channel', async () => {
+  test('an unseen private thread stays private', async () => {
     const secret = thread({ id: SECRET_THREAD, guild_id: GUILD, parent_id: GENERAL, type: 12 });
     const double = await startDiscord();
     double.addChannel(secret);
@@ -517,7 +517,7 @@ describe('who can read it', () => {
     });
   });
 
-  test('what turned private while the bot was away is told at the start', async () => {
+  test('reports at the start what turned private during its absence', async () => {
     const double = await startDiscord();
     const sink = recordSink();
     await sink.message(inbound(double.say(GENERAL, ADA, 'start', { silent: true }).id));
@@ -548,7 +548,7 @@ describe('a place that the bot has left', () => {
     double.gateway.dispatch(GUILD, 'GUILD_DELETE', { id: GUILD });
   };
 
-  test('is purged where that is wanted: thread, channel, server; an outage is no leaving', async () => {
+  test('is purged where wanted; an outage is no leaving', async () => {
     await withChannel({ table: { purge_on_leave: true } }, async ({ double, sink }) => {
       await leave(double, sink);
       await until('all that was there', () => new Set(sink.gone).size === 3);

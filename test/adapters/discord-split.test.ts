@@ -72,7 +72,7 @@ describe('a long reply', () => {
     );
   });
 
-  test('is cut into messages that Discord takes: not too long, not blank, no half characters', () => {
+  test('is cut into messages within limits, without half characters', () => {
     fc.assert(
       fc.property(markdown, limit, (text, most) => {
         for (const piece of cut(tidyReply(text), most)) {
@@ -100,7 +100,7 @@ describe('a long reply', () => {
     );
   });
 
-  test('takes a code block for one right under a table too', () => {
+  test('recognises a code block right under a table', () => {
     const rows = Array.from({ length: 16 }, (_, row) => `| ${row} | ${'y'.repeat(20)} |`).join('\n');
     const pieces = cut(`| a | b |\n|---|---|\n${rows}\n~~~ | a | b |\n|---|---|`, 500);
     expect(pieces.map(whole).at(-1)).toMatch(/~~~ \| a \| b \|\n\|---\|---\|\n~~~$/);
@@ -139,7 +139,7 @@ describe('a long reply', () => {
     expect(words(600)).toContain(`${word.trimEnd()} word`);
   });
 
-  test('reopens a code block with its language, and counts both markers', () => {
+  test('reopens a code block with its language, counting markers', () => {
     const code = Array.from({ length: 150 }, (_, index) => `const value${index} = compute(${index});`).join('\n');
     const parts = texts(`Here it is:\n\n\`\`\`ts\n${code}\n\`\`\`\n\nThat is all.`);
     expect(parts.length).toBeGreaterThan(2);
@@ -151,13 +151,13 @@ describe('a long reply', () => {
     expect(parts[0]).toMatch(/;\n```$/);
   });
 
-  test('repeats a code block with a long opening line without it', () => {
+  test('repeats a code block without its long opening line', () => {
     const info = `ts title="${'a'.repeat(80)}"`;
     const parts = texts(`\`\`\`${info}\n${'const a = 1;\n'.repeat(300)}\`\`\``);
     expect(parts[1]).toMatch(/^```\nconst a = 1;/);
   });
 
-  test('breaks no link, no address and no code within a line', () => {
+  test('breaks no link, address or inline code', () => {
     const link = '[the whole story of it](https://example.org/a/very/long/path/that/goes/on?and=on)';
     for (let length = 1900; length < 2000; length += 7) {
       const parts = texts(
@@ -170,7 +170,7 @@ describe('a long reply', () => {
     }
   });
 
-  test('keeps a table together, and sends one that no message holds as a file', () => {
+  test('keeps tables together and sends oversized ones as files', () => {
     const table = (rows: number) =>
       `| Name | Value |\n|---|---|\n${Array.from({ length: rows }, (_, row) => `| row ${row} | ${row * row} |`).join('\n')}`;
     const kept = texts(`${words(200)}\n\n${table(60)}\n\nAfter it.`);
@@ -180,7 +180,7 @@ describe('a long reply', () => {
     expect(sent[1]?.text.trim()).toBe(table(300));
   });
 
-  test('takes no time worth a word, whatever a model in a rut writes', () => {
+  test('takes little time whatever a model writes', () => {
     const ruts = ['[', '[a](', '<@', '```\n', '~~~ x\n', '` ', '| a | b |\n|---|---|\n'];
     const begun = performance.now();
     for (const rut of ruts) {

@@ -10,7 +10,7 @@ queueContract('local', {
 });
 
 describe('local queue', () => {
-  it('waits longer after each rejection, and starts anew after a success', async () => {
+  it('waits longer after each rejection and resets on success', async () => {
     const pauses: number[] = [];
     let now = 0;
     const clock = {

@@ -112,7 +112,7 @@ describe('classify', () => {
     expect(detail).toBe('Bad key *** use another (HTTP 401)');
   });
 
-  test('an error that refers to itself, or is very long, is still classified', () => {
+  test('classifies errors that are circular or very long', () => {
     const loop: Record<string, unknown> = { message: 'prompt is too long' };
     loop['cause'] = loop;
     expect(classify(loop, now).reason).toBe('overflow');

@@ -52,7 +52,7 @@ describe('refusals over HTTP', () => {
     expect(server.received.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  test('a model that was found to have no tools says so in its traits', async () => {
+  test('a model found without tools says so in its traits', async () => {
     await using server = await serve(
       chat((request, response) => {
         if (request.body?.['tools'] !== undefined) response.writeHead(400).end('{"error":"m does not support tools"}');
@@ -259,7 +259,7 @@ describe('answers that break off', () => {
     expect(finishIn(await collect(await open(server), ask('hello'))).reason).toBe('length');
   });
 
-  test('a full window of Anthropic is an overflow although the status is 200', async () => {
+  test('a full window of Anthropic is an overflow despite 200', async () => {
     await using server = await serve(
       chat((_, response) => {
         sse(response, [
@@ -280,7 +280,7 @@ describe('answers that break off', () => {
     });
   });
 
-  test('nothing written and a full window are an overflow, whatever the server calls it', async () => {
+  test('an empty answer at a full window is an overflow', async () => {
     await using server = await serve((request, response) => {
       if (request.method === 'GET') {
         response.end(JSON.stringify({ data: [{ id: 'm', max_model_len: 1000 }] }));
@@ -319,13 +319,13 @@ describe('answers that break off', () => {
 });
 
 describe('silence', () => {
-  test('a server that never answers is given up at our own limit', async () => {
+  test('gives up a silent server at our own limit', async () => {
     await using server = await serve(chat(() => {}));
     const model = await open(server, 'local:m', { firstPartMs: 100, nextPartMs: 5000 });
     await expect(collect(model, ask('hello'))).rejects.toMatchObject({ reason: 'timeout' });
   });
 
-  test('a server that never answers is left when the caller gives up', async () => {
+  test('leaves a silent server when the caller gives up', async () => {
     await using server = await serve(chat(() => {}));
     const model = await open(server);
     await expect(collect(model, ask('hello'), AbortSignal.timeout(100))).rejects.toMatchObject({ reason: 'timeout' });
@@ -335,7 +335,7 @@ describe('silence', () => {
     await expect(collect(model, ask('hello'), AbortSignal.abort())).rejects.toMatchObject({ reason: 'aborted' });
   });
 
-  test('an answer that falls silent is given up, and never taken for a whole one', async () => {
+  test('never takes an answer that fell silent for complete', async () => {
     await using server = await serve(
       chat((_, response) => sse(response, [chunk({ content: 'Hel' }), chunk({ content: 'lo' })])),
     );

@@ -28,7 +28,7 @@ describe('open', () => {
     await expect(models({ environment: blank }).open(id)).rejects.toMatchObject({ code: 'MODEL_KEY_MISSING' });
   });
 
-  test('a key of the process is not used behind our back', async () => {
+  test('uses no key from the process environment', async () => {
     const before = process.env['OPENAI_API_KEY'];
     process.env['OPENAI_API_KEY'] = 'from the process';
     try {
@@ -67,7 +67,7 @@ describe('open', () => {
     expect(await provider.open('openai:gpt-4.1')).toBe(await provider.open('openai:gpt-4.1'));
   });
 
-  test('what failed is tried anew', async () => {
+  test('retries what failed', async () => {
     let loads = 0;
     const builtIn = {
       offline: async () => {
@@ -81,7 +81,7 @@ describe('open', () => {
     expect((await provider.open('offline:demo')).id).toBe('offline:demo');
   });
 
-  test('a compatible server is asked for window and abilities, with its key', async () => {
+  test('asks a compatible server for window and abilities', async () => {
     const listed = [
       { id: 'vllm', max_model_len: 8192 },
       { id: 'groq', context_window: 131_072 },
@@ -108,7 +108,7 @@ describe('open', () => {
     expect(server.received[0]).toMatchObject({ url: '/v1/models', headers: { authorization: 'Bearer secret' } });
   });
 
-  test("an empty address is the provider's own, and a name of the operator's needs one", async () => {
+  test('an empty address means the provider’s; custom names need one', async () => {
     const urls: string[] = [];
     const record: typeof fetch = async (input) => {
       urls.push(String(input));
@@ -124,7 +124,7 @@ describe('open', () => {
     });
   });
 
-  test('a server that was away is asked again when it is opened again', async () => {
+  test('asks an absent server again when reopened', async () => {
     let isAway = true;
     const answer: typeof fetch = async () => {
       if (isAway) throw new TypeError('fetch failed');
@@ -158,7 +158,7 @@ describe('open', () => {
     else response.end(JSON.stringify(shown[name]));
   };
 
-  test('Ollama tells window, tools and sight; the window is one that a desk machine can hold', async () => {
+  test('Ollama reports tools, sight and a window of usable size', async () => {
     await using server = await serve(ollama);
     const provider = models({ environment: { OLLAMA_HOST: server.url.replace('http://', '') } });
     expect((await provider.open('ollama:llama3.2')).traits).toEqual({
@@ -174,7 +174,7 @@ describe('open', () => {
     });
   });
 
-  test('auto takes a model of Ollama that can chat and call tools', async () => {
+  test('auto takes an Ollama model with chat and tools', async () => {
     await using server = await serve(ollama);
     const choice = await models({ environment: { OLLAMA_HOST: server.url } }).choose();
     expect(choice).toEqual({
@@ -183,7 +183,7 @@ describe('open', () => {
     });
   });
 
-  test('auto passes over an Ollama that has nothing to chat with, or answers nonsense', async () => {
+  test('auto skips an Ollama without chat models or with nonsense', async () => {
     for (const body of ['{"models":[{"name":"embedder"}]}', '{"models":[]}', 'nonsense', '[]']) {
       await using server = await serve((request, response) =>
         request.url === '/api/tags' ? void response.end(body) : ollama(request, response),
@@ -202,7 +202,7 @@ describe('choose', () => {
     OLLAMA_HOST: nowhere,
   };
 
-  test('keys are taken in their order, and the reason is one line', async () => {
+  test('takes keys in order, with a reason of one line', async () => {
     const found: string[] = [];
     const environment: Record<string, string | undefined> = { ...all };
     for (const [variable, prefix] of [
@@ -224,14 +224,14 @@ describe('choose', () => {
     throw new TypeError('fetch failed');
   };
 
-  test('without anything it is the built-in model, and the reason says what was looked for', async () => {
+  test('falls back to the built-in model and says why', async () => {
     const { modelId, reason } = await models().choose();
     expect(modelId).toBe('offline:demo');
     expect(reason).toMatch(/Ollama.*127\.0\.0\.1:1.*OPENAI_API_KEY/);
     expect(reason).not.toContain('\n');
   });
 
-  test('an Ollama that does not answer costs less than half a second', async () => {
+  test('a silent Ollama costs less than half a second', async () => {
     await using server = await serve(() => {});
     const startedAt = performance.now();
     expect((await models({ environment: { OLLAMA_HOST: server.url } }).choose()).modelId).toBe('offline:demo');

@@ -53,7 +53,7 @@ const usage = {
 };
 
 describe.each(shapes)('%s', (shape) => {
-  test('streams a reply in pieces and reports the usage of the step', async () => {
+  test('streams a reply in pieces and reports usage', async () => {
     mock().llm.on(
       { userMessage: 'hello' },
       { content: 'Hello there, my dear old friend of many years.', usage },
@@ -69,7 +69,7 @@ describe.each(shapes)('%s', (shape) => {
     expect(reported.outputTokens).toBe(shape.startsWith('ollama') ? 0 : 4);
   });
 
-  test('sends system text, history and limit, and nothing of the purpose', async () => {
+  test('sends system text, history and limit, not the purpose', async () => {
     mock().llm.on({ userMessage: 'hello' }, { content: 'ok' });
     await collect(await open(shape), ask('hello', { purpose: 'extract' }));
     const request = mock().llm.getRequests().at(-1);
@@ -127,7 +127,7 @@ describe.each(shapes)('%s', (shape) => {
     expect(JSON.parse(textIn(parts))).toEqual({ summary: 'all well' });
   });
 
-  test('a refusal for size is an overflow that teaches the window', async () => {
+  test('a refusal for size reveals the window', async () => {
     const message = "This model's maximum context length is 2000 tokens. However, you requested 3000 tokens.";
     mock().llm.on(
       { userMessage: 'big' },
@@ -142,7 +142,7 @@ describe.each(shapes)('%s', (shape) => {
     expect(model.traits.windowTokens).toBe(2000);
   });
 
-  test('a rate limit says when to come back, and is not retried here', async () => {
+  test('reports a rate limit’s delay and does not retry', async () => {
     mock().llm.on(
       { userMessage: 'busy' },
       { status: 429, retryAfter: 7, error: { type: 'rate_limit_error', message: 'slow down' } },
@@ -165,7 +165,7 @@ describe.each(shapes)('%s', (shape) => {
     await expect(collect(await open(shape), ask('broken'))).rejects.toMatchObject({ reason: 'transient' });
   });
 
-  test('a connection that ends inside the answer is a failure, not an answer', async () => {
+  test('a connection that breaks inside the answer is a failure', async () => {
     mock().llm.on(
       { userMessage: 'cut' },
       { content: 'This answer will never be whole because the line breaks.' },

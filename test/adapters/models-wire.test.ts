@@ -42,7 +42,7 @@ const people: readonly ModelMessage[] = ['one', 'two', 'three'].map((text) => ({
 }));
 
 describe('cache breakpoints', () => {
-  test('Anthropic gets them after the marked blocks and on the message before the newest', async () => {
+  test('Anthropic gets them after marked blocks and before the newest', async () => {
     const body = await sent('anthropic:claude-haiku-4-5', ask('newest'));
     const mark = { type: 'ephemeral' };
     expect(body['system']).toEqual([
@@ -63,7 +63,7 @@ describe('cache breakpoints', () => {
     expect(JSON.stringify(body['system'])).toMatch(/"f","cache_control"/);
   });
 
-  test('a quiet turn leaves what was sent before it as it was', async () => {
+  test('a quiet turn leaves what was sent before unchanged', async () => {
     const first = ask('newest');
     const later: ModelRequest = {
       ...first,
@@ -77,7 +77,7 @@ describe('cache breakpoints', () => {
     }
   });
 
-  test('models of Anthropic behind OpenRouter get them inside of the content', async () => {
+  test('Anthropic models behind OpenRouter get them inside the content', async () => {
     const body = await sent('openrouter:anthropic/claude-haiku-4.5', ask('newest'));
     expect(body['messages']).toMatchObject([
       { role: 'system', content: [{ type: 'text', text: 'You are a bot.', cache_control: { type: 'ephemeral' } }] },
@@ -105,20 +105,20 @@ describe('what is sent', () => {
     expect(body).toMatchObject({ stream: true, stream_options: { include_usage: true }, max_tokens: 100 });
   });
 
-  test('OpenAI does not keep the conversation, and optional fields of tools stay optional', async () => {
+  test('OpenAI stores nothing, and optional tool fields stay optional', async () => {
     const body = await sent('openai:gpt-5-mini', ask('hello', { tools: [rollDice] }));
     expect(body).toMatchObject({ store: false, max_output_tokens: 100 });
     expect(JSON.stringify(body)).not.toContain('detailed');
     expect(body['tools']).toMatchObject([{ name: 'roll_dice', strict: false, parameters: rollDice.inputSchema }]);
   });
 
-  test('Ollama is told its window and the length of the answer', async () => {
+  test('Ollama receives its window and the answer’s length', async () => {
     const options = async (request: ModelRequest) => (await sent('ollama:m', request))['options'];
     expect(await options(ask('hello'))).toEqual({ num_ctx: 9000, num_predict: 100 });
     expect(await options(ask('hello', { windowTokens: 32_000 }))).toEqual({ num_ctx: 32_000, num_predict: 100 });
   });
 
-  test('ids of calls are made of what providers take, and a failed result is marked', async () => {
+  test('call ids suit providers, and failed results are marked', async () => {
     const messages: ModelMessage[] = [
       ...people,
       { role: 'assistant', text: '  ', calls: [{ callId: '12.1.1', tool: 'roll_dice', input: 'not json' }] },
@@ -133,7 +133,7 @@ describe('what is sent', () => {
     expect(text).not.toContain('"text":"  "');
   });
 
-  test('images go as bytes, and what cannot be loaded or seen goes as a word', async () => {
+  test('sends images as bytes, and others by name', async () => {
     const png = 'iVBORw0KGgo=';
     const images: ModelMessage = {
       role: 'user',
@@ -200,7 +200,7 @@ test('thoughts of open models are not part of the answer', async () => {
   expect(textIn(await collect(await models.open('local:m'), ask('hello')))).toBe('Hello');
 });
 
-test('a call whose input is no JSON is handed over as it came', async () => {
+test('hands over a call whose input is no JSON', async () => {
   await using server = await serve((request, response) => {
     if (request.method === 'GET') return void response.writeHead(404).end();
     const call = { index: 0, id: 'x', type: 'function', function: { name: 'roll_dice', arguments: '{"sides": ' } };
@@ -217,7 +217,7 @@ test('a call whose input is no JSON is handed over as it came', async () => {
   expect(parts).toContainEqual({ kind: 'call', call: { callId: 'x', tool: 'roll_dice', input: '{"sides": ' } });
 });
 
-test('a call of a tool that was not offered is handed over, for the registry to refuse', async () => {
+test('hands over calls of unoffered tools for the registry', async () => {
   await using server = await serve((request, response) => {
     if (request.method === 'GET') return void response.writeHead(404).end();
     const call = { index: 0, id: 'x', type: 'function', function: { name: 'format_disk', arguments: '{}' } };

@@ -163,7 +163,7 @@ describe('answers from the view', () => {
     expect(await answer({ earlier, ask: 'What food do I like?' })).toContain('pizza');
   });
 
-  test('nothing is made up: neither from nowhere nor from the persona', async () => {
+  test('makes nothing up, not even from the persona', async () => {
     const earlier = [{ text: 'I love hiking.' }];
     for (const ask of ['Do I like coffee?', 'What is my phone number?', 'Where do I live?']) {
       expect(await answer({ earlier, ask })).toMatch(/nothing about that/);
@@ -181,7 +181,7 @@ describe('answers from the view', () => {
     expect(await answer({ by: 'root', memories: ["root's name is Ada."], ask: 'Who am I?' })).toBe('You are Ada.');
   });
 
-  test('a label that names nobody is never taken for a name', async () => {
+  test('takes no empty label for a name', async () => {
     const ask = 'Who am I?';
     expect(await answer({ by: 'user', ask })).not.toContain('You are user');
     expect(await answer({ by: 'user', memories: ["The user's name is Ada."], ask })).toBe('You are Ada.');
@@ -190,7 +190,7 @@ describe('answers from the view', () => {
     ).toMatch(/^You said/);
   });
 
-  test('what somebody likes is no answer to what they should avoid', async () => {
+  test('likes do not answer what somebody should avoid', async () => {
     const earlier = [{ text: 'I love soup with carrots.' }];
     expect(await answer({ earlier, ask: 'What should I not eat?' })).not.toContain('soup');
   });
@@ -204,7 +204,7 @@ describe('answers from the view', () => {
     expect(await answer(scene)).toMatch(/- Ada prefers tea\.\n- Ada lives in Lisbon\./);
   });
 
-  test('it tells the time from the clock that it is given', async () => {
+  test('tells the time from the given clock', async () => {
     expect(await answer({ ask: 'What time is it?' })).toContain('2026-11-21 09:30');
   });
 });
@@ -235,7 +235,7 @@ describe('talks', () => {
     ['Hallo!'],
     ['你好'],
     ['How are you?'],
-  ])('has an answer to "%s" that is no search and no quote', async (ask) => {
+  ])('answers "%s" without search or quote', async (ask) => {
     const parts = await partsOf(requestOf({ ask, tools: [search] }));
     expect(callsIn(parts)).toEqual([]);
     expect(textIn(parts)).toMatch(/\S/);
@@ -276,7 +276,7 @@ describe('tools', () => {
     expect(parts.at(-1)).toMatchObject({ kind: 'finish', reason: 'tool-calls' });
   });
 
-  test('the input follows the schema: quotes, numbers, enums, lists and flags', async () => {
+  test('builds input by the schema, from numbers to lists', async () => {
     const tool: ToolSpec = {
       name: 'book_table',
       description: 'Books a table',
@@ -308,7 +308,7 @@ describe('tools', () => {
     expect(callsIn(parts)).toEqual([{ tool: 'transcript_search', input: { query: 'swordfish' } }]);
   });
 
-  test('a question that the view does not answer is searched before it is given up', async () => {
+  test('searches before it gives up on a question', async () => {
     const ask = 'Where did I park the car?';
     expect(callsIn(await partsOf(requestOf({ ask, tools: [search] })))).toMatchObject([{ tool: 'transcript_search' }]);
   });
@@ -320,7 +320,7 @@ describe('tools', () => {
     ]);
   });
 
-  test('a statement about the topic of a tool does not call it', async () => {
+  test('calls no tool for a statement about its topic', async () => {
     expect(callsIn(await partsOf(requestOf({ ask: 'My dice are made of wood.', tools: [rollDice] })))).toEqual([]);
   });
 
@@ -331,7 +331,7 @@ describe('tools', () => {
     ];
   }
 
-  test('the result is told, an error too, and the tool is not called again', async () => {
+  test('reports a result or error without calling again', async () => {
     const tools = [rollDice];
     const told = await partsOf(requestOf({ ask: 'roll a d6', tools, after: afterCall('roll_dice', '{"total":4}') }));
     expect(callsIn(told)).toEqual([]);
@@ -423,7 +423,7 @@ function summaryIn(parts: readonly ModelPart[]): string {
 
 describe('maintenance', () => {
   // Shows: S18
-  test('a summary keeps decisions, names and numbers, drops greetings, and is clearly shorter', async () => {
+  test('a summary keeps decisions, names and numbers, and is shorter', async () => {
     const summary = summaryIn(await partsOf(maintenance('compact')));
     expect(summary).toMatch(/decided to ship on Friday \(2026-11-27\) because the customer waits/);
     expect(summary).toMatch(/Ada lives in Lisbon/);
@@ -460,7 +460,7 @@ describe('maintenance', () => {
     expect(summaryIn(parts)).toBe('');
   });
 
-  test('small talk gives a summary of one sentence and no memory', async () => {
+  test('small talk gives one sentence and no memory', async () => {
     const text = '[#1 | 2026-11-20 10:00 | Ada] hi\n[#2 | 2026-11-20 10:00 | <assistant>] Hello!';
     const parts = await partsOf(maintenance('compact', { text }));
     expect(savedIn(parts)).toEqual([]);
@@ -616,7 +616,7 @@ describe('behaves like a model', () => {
     await expect(partsOf(requestOf({ ask: 'hi' }), late)).rejects.toMatchObject({ reason: 'timeout' });
   });
 
-  test('the same request always gives the same parts, and exactly one finish at the end', async () => {
+  test('gives the same parts and one finish each time', async () => {
     const text = fc.oneof(
       fc.string(),
       fc.string({ unit: 'grapheme' }),
@@ -649,7 +649,7 @@ describe('behaves like a model', () => {
     );
   });
 
-  test('any transcript is summarised in less than it was, and memories only cite its lines', async () => {
+  test('summarises any transcript shorter, citing only its lines', async () => {
     const line = fc.tuple(
       fc.constantFrom('Ada', 'Grace', '<assistant>', '<tools>'),
       fc.oneof(

@@ -96,7 +96,7 @@ describe('the pages for those who look after a process', () => {
   });
 
   // Shows: W31
-  it('call a gateway ready without its queue, and a worker not', async () => {
+  it('call gateways ready without a queue, workers not', async () => {
     const [gateway, worker] = [await open('gateway'), await open('worker')];
     expect((await fetch(`${worker}/readyz`)).status).toBe(200);
     trouble = 'Redis is away';
@@ -147,7 +147,7 @@ describe('the pages for those who look after a process', () => {
   });
 
   // Shows: W32
-  it('count what should seldom happen: stale and failed work, by tier, and what comes late', async () => {
+  it('count stale, failed and late work by tier', async () => {
     const url = await open();
     const run: MaintenanceRun = {
       ...{ id: 'r', conversationId: 1, fromSeq: 1, toSeq: 2, error: null, memories: 0, model: 'm', startedAt: 0 },
@@ -196,7 +196,7 @@ describe('the pages for those who look after a process', () => {
     for (const word of ['Ada', 'u-ada', 'talk', 'parcel']) expect(text).not.toContain(word);
   });
 
-  it('are read only, and name each other where there is nothing', async () => {
+  it('are read-only and list each other on unknown paths', async () => {
     const url = await open();
     expect((await fetch(`${url}/metrics`, { method: 'POST' })).status).toBe(405);
     const response = await fetch(`${url}/else`);

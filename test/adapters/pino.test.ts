@@ -10,7 +10,7 @@ function capture(options: Omit<PinoLogOptions, 'output'>) {
 
 const jsonLine = z.looseObject({ level: z.string(), message: z.string(), time: z.string() });
 
-test('a line is one JSON object with level, time, message and fields', () => {
+test('writes JSON lines with level, time, message and fields', () => {
   const { lines, log } = capture({ level: 'info' });
   log.warn('compaction delayed', { conversation: 'terminal:local:main', failures: 2, reason: null });
   expect(lines).toHaveLength(1);
@@ -20,7 +20,7 @@ test('a line is one JSON object with level, time, message and fields', () => {
   expect(Number.isNaN(Date.parse(parsed.time))).toBe(false);
 });
 
-test('lines below the level are not written, and silent writes none', () => {
+test('writes nothing below the level, and nothing when silent', () => {
   const { lines, log } = capture({ level: 'warn' });
   log.debug('a');
   log.info('b');
@@ -31,7 +31,7 @@ test('lines below the level are not written, and silent writes none', () => {
   expect(silent.lines).toEqual([]);
 });
 
-test('secrets are blotted out by value: in messages, in fields, within other text, and escaped', () => {
+test('redacts secrets by value in messages, fields and text', () => {
   const secrets = ['sk-abcdef123456', 'quo"te\\secret', 'sk-abcdef123456-longer', 'p@ss/word'];
   for (const readable of [false, true]) {
     const { lines, log } = capture({ level: 'debug', secrets, readable });
@@ -45,7 +45,7 @@ test('secrets are blotted out by value: in messages, in fields, within other tex
   }
 });
 
-test('a readable line is short, on one line and free of control characters', () => {
+test('a readable line is short, without control characters', () => {
   const { lines, log } = capture({ level: 'debug', readable: true });
   log.info('model called', { model: 'offline:demo', durationMs: 12, note: 'two words\n\u001b[31mred' });
   expect(lines).toHaveLength(1);
@@ -71,7 +71,7 @@ test('no key stands twice, whatever a line is given', () => {
   expect(parsed).toMatchObject({ message: 'failed', message_: 'the disk is full', level: 'error', level_: 3 });
 });
 
-test('an event names its cause, and no conversation it has none of', () => {
+test('an event names its cause, and its conversation if any', () => {
   for (const readable of [false, true]) {
     const { lines, log } = capture({ level: 'info', readable });
     logEvent(log, { kind: 'error.internal', at: 0, conversation: null, message: 'the disk is full' });

@@ -127,7 +127,7 @@ describe('an archive', () => {
     return storage;
   };
 
-  it('is the same from every engine that it went through, with something of every table', async () => {
+  it('is the same from every engine, with every table', async () => {
     const from = await sqlite();
     await fill(from, 450);
     const first = await dump(from);
@@ -141,7 +141,7 @@ describe('an archive', () => {
     expect(await dump(third)).toMatchObject({ header: first.header, rows: first.rows });
   });
 
-  it('fills a store that works like the one that it came from', async () => {
+  it('fills a store that works like its source', async () => {
     const from = await sqlite();
     const id = await fill(from);
     for (const open of [postgres, sqlite]) {
@@ -268,7 +268,7 @@ describe('the check of a store', () => {
     ['durability', { fsync: 'off' }, 0, 'Set fsync to on'],
     ['durability', { autovacuum: 'off' }, 0, 'Set autovacuum to on'],
     ['connections', { connections: 17 }, 0, 'Raise max_connections'],
-  ])('names %s with a way out when it is %o, %i ms apart', (id, odd, skewMs, wayOut) => {
+  ])('names %s and its remedy when %o, %i ms apart', (id, odd, skewMs, wayOut) => {
     const wrong = judgeServer({ ...sound, ...odd }, skewMs).filter(({ severity }) => severity !== 'ok');
     expect(wrong).toMatchObject([{ checkId: id, fixHint: expect.stringContaining(wayOut) }]);
     expect(judgeServer(sound, 1_000).every(({ severity }) => severity === 'ok')).toBe(true);

@@ -77,7 +77,7 @@ describe('on a Postgres server', () => {
     }, 60_000);
 
     // Shows: W18
-    it('numbers what two append to one conversation without gaps, and keeps a message that both got once', async () => {
+    it('numbers what two append without gaps, each message once', async () => {
       const kits = (await Promise.all([open(), open()])).map(createKit);
       const sent = Array.from({ length: 200 }, (_, n) => `x${n}`);
       const results = await Promise.all(
@@ -98,7 +98,7 @@ describe('on a Postgres server', () => {
       expect(claims.filter((claim) => claim !== null)).toHaveLength(1);
     });
 
-    it('keeps a statement once that two conversations of a place bring at the same time', async () => {
+    it('keeps a statement once that two conversations bring together', async () => {
       const kits = (await Promise.all([open(), open()])).map(createKit);
       const ids = await Promise.all(
         [HERE, THREAD].map(async (conversation, n) => (await kits[n]?.say('hi', { conversation }))?.conversation.id),
@@ -147,7 +147,7 @@ describe('on a Postgres server', () => {
     });
 
     // Shows: W19
-    it('keeps every message that was acknowledged, once and in a row, through kills', async () => {
+    it('keeps every acknowledged message once and numbered through kills', async () => {
       await open();
       const acknowledged: string[] = [];
       for (let round = 0; round < 2; round++) {
@@ -180,7 +180,7 @@ describe('on a Postgres server', () => {
   describe('a server that stops', () => {
     // Shows: W20
     it.skipIf(DATABASE_URL !== undefined)(
-      'refuses while it is gone, loses nothing, and comes back by itself',
+      'refuses while it is down, recovers, and loses nothing',
       async () => {
         if (programs.kind !== 'found') throw new Error('there is no server');
         await using stopped = await startPostgres(programs);

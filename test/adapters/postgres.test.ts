@@ -16,7 +16,7 @@ storeContract('postgres on PGlite', { create });
 searchContract('postgres on PGlite', { create });
 
 describe('text that Postgres cannot hold', () => {
-  it('is stored with a sign in the place of each such character', async () => {
+  it('is stored with a sign for each such character', async () => {
     const { storage, dispose } = await pglite.create();
     const kit = createKit(storage);
     const author = { id: 'u1', name: 'A\0da', kind: 'person' } as const;

@@ -66,7 +66,7 @@ async function kicked(site: Site, conversationId: number): Promise<Listing['queu
 
 /** On any server that the queue can be on. */
 function boardOn(url: () => string): void {
-  it('is shown with the jobs that wait, on pages that ask nobody else', async () => {
+  it('is shown with waiting jobs on self-contained pages', async () => {
     await using site = await openSite(bullMqAdapter, url());
     expect(await kicked(site, 7)).toMatchObject({ name: expect.stringContaining('maintenance'), readOnlyMode: true });
     const page = await fetch(`${site.url}/queues`);
@@ -111,7 +111,7 @@ describe('the queue on Redis', () => {
   afterAll(() => server[Symbol.asyncDispose]());
   boardOn(() => server.url);
 
-  it('is not shown while the server is away, and is again when it is back', async () => {
+  it('is shown again once the server is back', async () => {
     await using site = await openSite(bullMqAdapter, server.url);
     await server.kill();
     const away = await fetch(`${site.url}/queues`);
@@ -179,18 +179,18 @@ describe('a Redis', () => {
     ['writes', 'fail', { aof_last_write_status: 'err' }],
     ['memory', 'warn', { maxmemory_policy: 'volatile-lru' }],
     ['persistence', 'warn', { aof_enabled: '0' }],
-  ])('is named for its %s (%s) when it says %o, with a way out', (id, severity, odd) => {
+  ])('is reported for its %s (%s) at %o, with remedy', (id, severity, odd) => {
     const wrong = judged(odd).filter((finding) => finding.severity !== 'ok');
     expect(wrong).toMatchObject([{ checkId: id, severity, fixHint: expect.stringMatching(/^\w+ .*\.$/u) }]);
   });
 
-  it('is well when nothing is odd, and a Valkey goes by its own version', () => {
+  it('is well when normal; Valkey goes by its own version', () => {
     const [version, ...others] = judged({ valkey_version: '8.0.1' });
     expect(version).toMatchObject({ severity: 'ok', message: 'Redis at there, version 8.0.1' });
     expect(others.map(({ severity }) => severity)).toEqual(['ok', 'ok', 'ok']);
   });
 
-  it('that does not answer is told without its password', async () => {
+  it('that does not answer is reported without its password', async () => {
     const [finding] = await bullMqAdapter.check(`redis://ada:secret-word@127.0.0.1:${await freePort()}`);
     expect(finding).toMatchObject({ severity: 'fail', message: expect.stringContaining('ECONNREFUSED') });
     expect(JSON.stringify(finding)).not.toContain('secret-word');

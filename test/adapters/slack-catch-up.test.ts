@@ -144,7 +144,7 @@ describe('edits and deletions', () => {
 });
 
 describe('of much that was missed', () => {
-  test('the newest of a thread is read, and what is left out is said', async () => {
+  test('reads the newest of a thread and reports the rest', async () => {
     const first = await start();
     const root = slack.say(GENERAL, ADA, `<@${BOT}> a question`);
     await arrived('a question');

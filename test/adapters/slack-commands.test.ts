@@ -85,14 +85,14 @@ function submit(view: Record<string, unknown>, values: Fields = {}, user = ADA):
 }
 
 describe('slash commands', () => {
-  test('one with sub-words, or one each, and help for the bare one', () => {
+  test('one with sub-words or one each, with help', () => {
     expect(lineOf('/strata', 'memory list fact', 'strata')).toBe('/memory list fact');
     expect(lineOf('/strata', ' /status ', 'strata')).toBe('/status');
     expect(lineOf('/strata', '', 'strata')).toBe('/help');
     expect(lineOf('/strata-memory', 'list', 'strata')).toBe('/memory list');
   });
 
-  test('of the manifest all reach their command, each by its own name', async () => {
+  test('of the manifest reach their commands by name', async () => {
     await start({ commands: 'all' });
     const { slash_commands: all } = manifestOf(settingsFor(slack, { commands: 'all' })).features;
     for (const { command } of all) slack.slash('', { command });
@@ -111,7 +111,7 @@ describe('slash commands', () => {
     expect(bot.sink.commands.at(-1)?.path).toEqual(['memory', 'search']);
   });
 
-  test('are answered for the person alone, with their rights and the place', async () => {
+  test('are answered privately, with the person’s rights and place', async () => {
     await start();
     slack.slash('memory search green tea');
     expect(await answered()).toMatchObject({ response_type: 'ephemeral' });
@@ -144,7 +144,7 @@ describe('slash commands', () => {
     expect(bot.sink.commands).toEqual([]);
   });
 
-  test('whom the bot does not serve is told so', async () => {
+  test('people whom the bot does not serve learn so', async () => {
     await start({ users: { deny: [BOB] }, outsiders: false });
     slack.slash('status', { user_id: BOB });
     slack.slash('status', { user_id: GUEST });
@@ -153,7 +153,7 @@ describe('slash commands', () => {
   });
 
   // Shows: R28
-  test('so are those who click, and who open the menu of a message or the App Home', async () => {
+  test('clicks, message menus and the App Home are too', async () => {
     await start({ users: { deny: [BOB] } });
     const user = { id: BOB, team_id: TEAM };
     const command = { path: ['memory', 'list'], options: {} };
@@ -173,7 +173,7 @@ describe('slash commands', () => {
     expect([bot.sink.removals, bot.sink.commands.map(({ author }) => author.id)]).toEqual([[], [ADA]]);
   });
 
-  test('in a direct message of many threads the newest is meant', async () => {
+  test('in direct messages mean the newest thread', async () => {
     await start();
     slack.say(DIRECT, ADA, 'first');
     await until('the first arrives', () => bot.sink.messages.length === 1);
@@ -194,7 +194,7 @@ describe('slash commands', () => {
 });
 
 describe('answers', () => {
-  test('show rows with what can be done, pages and buttons; nothing in them rings', async () => {
+  test('show rows, pages and buttons, and ping nobody', async () => {
     await start();
     bot.sink.answer = () => list;
     slack.slash('memory list');
@@ -231,7 +231,7 @@ describe('answers', () => {
   });
 
   // Shows: K
-  test('a page replaces the list; an edit asks in a form; what cannot be undone is confirmed in one', async () => {
+  test('pages replace the list; forms edit and confirm', async () => {
     await start();
     bot.sink.answer = ({ path }) => (path[1] === 'show' ? { ...plain, text: 'Ada drinks tea' } : list);
     slack.slash('memory list');
@@ -278,7 +278,7 @@ describe('answers', () => {
     expect(bot.sink.commands.map(({ path }) => path.join(' '))).toEqual(['memory list', 'status']);
   });
 
-  test('a question that no form can hold is answered in words', async () => {
+  test('answers a question in text when no form fits', async () => {
     await start();
     slack.slash(`memory forget ${'&<>x'.repeat(1_200)}`);
     await until('it is answered', () => slack.answers.length === 1);
@@ -296,7 +296,7 @@ describe('answers', () => {
     await until('it is answered', () => slack.answers.length === 1);
   });
 
-  test('a form that Slack does not open any more is answered in words', async () => {
+  test('answers in text when Slack opens no form', async () => {
     await start();
     bot.sink.answer = () => list;
     slack.slash('memory list');
@@ -306,7 +306,7 @@ describe('answers', () => {
     expect(JSON.stringify(await answered(2))).toContain('in time');
   });
 
-  test('buttons hold after a restart, and only as they were made', () => {
+  test('buttons work after a restart, only as made', () => {
     const button = { deed: 'run', ownerId: ADA, command: { path: ['memory', 'show'], options: { id: ID } } } as const;
     const value = createButtons('secret').write(button);
     expect(value.length).toBeLessThanOrEqual(75);
@@ -338,7 +338,7 @@ describe('message shortcuts', () => {
     expect(JSON.stringify(await answered(2))).toContain('no text');
   });
 
-  test('"Forget this" asks, then takes out the message; for members only their own', async () => {
+  test('"Forget this" asks and removes; members only their own', async () => {
     await start();
     shortcut('forget_message', { user: BOB, text: 'The key is under the mat' });
     submit(await opened());
@@ -380,7 +380,7 @@ describe('the App Home', () => {
       return words.every((word) => JSON.stringify(last).includes(word)) && last;
     });
 
-  test("is the person's memory manager: list, search, why, edit, forget, export", async () => {
+  test('manages memories: list, search, why, edit, forget, export', async () => {
     await start();
     const file = { name: 'copy.json', text: '[]' };
     bot.sink.answer = ({ path }) =>

@@ -44,7 +44,7 @@ describe('Socket Mode', () => {
   }, 30_000);
 
   // Shows: J
-  test('reads from history what was said while every socket was lost', async () => {
+  test('reads from history what came while every socket was lost', async () => {
     const bot = await start({ table: { sockets: 1 } });
     slack.say(GENERAL, ADA, 'before');
     await arrived(bot, 'before');
@@ -55,7 +55,7 @@ describe('Socket Mode', () => {
     await arrived(bot, 'after');
   }, 30_000);
 
-  test('opens a lost socket anew though Slack cannot be reached at first', async () => {
+  test('reopens a lost socket though Slack is unreachable at first', async () => {
     const bot = await start({ table: { sockets: 1 } });
     slack.say(GENERAL, ADA, 'before');
     await arrived(bot, 'before');
@@ -80,7 +80,7 @@ describe('a token that is withdrawn while the bot runs', () => {
   const post = { conversation, nonce: 'n', body, replyTo: null, attempt: 1 };
   const signal = new AbortController().signal;
 
-  test('is told once, when the bot wants to say something', async () => {
+  test('is reported once, when the bot wants to post', async () => {
     const bot = await start();
     slack.world.botToken = 'another';
     for (const attempt of [1, 2]) {
@@ -94,7 +94,7 @@ describe('a token that is withdrawn while the bot runs', () => {
     expect(bot.log.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
   });
 
-  test('is told when the connection comes back', async () => {
+  test('is reported when the connection comes back', async () => {
     const bot = await start({ table: { sockets: 1 } });
     await until('it is connected', () => slack.sockets() === 1);
     slack.world.botToken = 'another';
@@ -102,7 +102,7 @@ describe('a token that is withdrawn while the bot runs', () => {
     await until('it is told', () => bot.refusals.length === 1, 15_000);
   }, 30_000);
 
-  test('is told when the app is removed', async () => {
+  test('is reported when the app is removed', async () => {
     const bot = await start();
     await until('two sockets are open', () => slack.sockets() === 2);
     slack.world.botToken = 'another';
@@ -117,7 +117,7 @@ describe('a token that is withdrawn while the bot runs', () => {
     expect(bot.refusals).toEqual([]);
   });
 
-  test('of the app is told when no socket is left, and none is tried any more', async () => {
+  test('of the app is reported and ends all reconnecting', async () => {
     const bot = await start();
     await until('two sockets are open', () => slack.sockets() === 2);
     slack.world.appToken = 'another';
@@ -141,7 +141,7 @@ describe('HTTP', () => {
     return await fetch(`http://127.0.0.1:${port}/slack/events`, { method: 'POST', body: text, headers });
   };
 
-  test('takes signed requests, refuses forged and old ones, and acknowledges what is stored', async () => {
+  test('takes signed requests, refuses forged and old ones', async () => {
     const port = await freePort();
     const sink = recordSink();
     const bot = await start({ sink, table: { transport: 'http', http: { host: '127.0.0.1', port } } });
@@ -213,7 +213,7 @@ describe('running it', () => {
     expect(hints).toEqual([expect.stringContaining('network'), expect.stringContaining('network')]);
   });
 
-  test('the doctor tells which events have come, and which the app does not seem to subscribe to', async () => {
+  test('the doctor lists events that came and seem unsubscribed', async () => {
     const state = createState();
     const events = async () => {
       const findings = await checkSlack({ settings: settingsFor(slack), log: silentLog, state });
@@ -234,7 +234,7 @@ describe('running it', () => {
   });
 
   // Shows: N
-  test('the address of the API is a setting, for both transports and for the doctor', async () => {
+  test('both transports and the doctor use the configured API address', async () => {
     const port = await freePort();
     await start({ table: { transport: 'http', http: { host: '127.0.0.1', port } } });
     expect(slack.calls.map(({ method }) => method)).toEqual(['auth.test']);
@@ -245,7 +245,7 @@ describe('running it', () => {
     expect(slack.calls.length).toBeGreaterThan(before);
   });
 
-  test('the manifest names the transport, the surface, the events and the rights', () => {
+  test('the manifest names transport, surface, events and rights', () => {
     const socket = manifestOf(settingsFor(slack));
     expect(socket.settings.socket_mode_enabled).toBe(true);
     expect(socket.features).toHaveProperty('agent_view');
@@ -265,7 +265,7 @@ describe('running it', () => {
     expect(web.features.slash_commands.every((command) => 'url' in command)).toBe(true);
   });
 
-  test('every right is needed by a call or an event, and none is missing', () => {
+  test('every right is needed, and none is missing', () => {
     const folder = join(import.meta.dirname, '../../adapters/channels/slack');
     const names = globSync('**/*.ts', { cwd: folder });
     const code = names.map((name) => readFileSync(join(folder, name), 'utf8'));

@@ -26,7 +26,7 @@ const start = async (table: Record<string, unknown>): Promise<void> => {
 };
 const { signal } = new AbortController();
 
-test('over signed HTTP: a message in, a threaded reply out, an edit and a deletion', async () => {
+test('receives, replies, edits and deletes over signed HTTP', async () => {
   await start({ bot_token: EMULATED_TOKEN, transport: 'http', http: { host: '127.0.0.1', port } });
   const { ts } = await emulator.call('chat.postMessage', { channel, text: `<@${EMULATED_BOT}> hi` });
   const message = await until('it arrives', () => bot.sink.messages[0]);
@@ -41,7 +41,7 @@ test('over signed HTTP: a message in, a threaded reply out, an edit and a deleti
   await until('the deletion', () => bot.sink.removals.some(({ externalIds }) => externalIds[0] === ts));
 });
 
-test('installed by its own pages, with the token that it was given there', async () => {
+test('works when installed by its own pages', async () => {
   await start(many(port));
   expect(await install(port, emulator.authorize)).toMatchObject({ status: 200 });
   const { ts } = await emulator.call('chat.postMessage', { channel, text: `<@${EMULATED_BOT}> hi` });

@@ -91,7 +91,7 @@ describe('a live message', () => {
     await until('nothing is left', async () => (await state.list('slack.inbox')).length === 0);
   });
 
-  test('that is parked is stored though the store fails for a while', async () => {
+  test('that is parked is stored though the store fails briefly', async () => {
     const bot = await start();
     slack.hanging.add('users.info');
     let failures = 2;

@@ -51,12 +51,12 @@ describe('a message of Slack', () => {
   });
 
   // Shows: C6
-  test('does not address the bot by @channel, @here or a group', () => {
+  test('is not addressed to the bot by @channel or groups', () => {
     for (const call of ['<!channel>', '<!here>', '<!everyone>', '<!subteam^S1|@team>'])
       expect(map({ text: `${call} look` })?.addressesBot).toBe(false);
   });
 
-  test('in a thread under a message of the bot addresses it', () => {
+  test('in a thread under the bot’s message addresses it', () => {
     const reply = { text: 'why?', thread_ts: '1699999999.000100' };
     expect(map({ ...reply, parent_user_id: BOT })?.addressesBot).toBe(true);
     expect(map({ ...reply, parent_user_id: BOB })?.addressesBot).toBe(false);
@@ -73,7 +73,7 @@ describe('a message of Slack', () => {
     ).toBe('@here @team today 1 < 2 && 3 > 2 @U0NOBODY1');
   });
 
-  test('reads rich text, which holds more than the text beside it', () => {
+  test('reads rich text rather than its plain fallback', () => {
     const section = (...elements: object[]) => ({ type: 'rich_text_section', elements });
     const blocks = [
       {

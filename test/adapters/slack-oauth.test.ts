@@ -78,7 +78,7 @@ const ownedBy = (state: StateStore, teamId: string) =>
   ).then((rows) => rows.flat());
 
 describe('installing', () => {
-  test('ends with a workspace that is heard and answered with its own token, beside another', async () => {
+  test('ends with a workspace served by its own token', async () => {
     const bot = await start();
     await say(TEAM, GENERAL, 'too early');
     expect(await install(port)).toMatchObject({ status: 200, text: expect.stringContaining('Home') });
@@ -114,7 +114,7 @@ describe('installing', () => {
     expect(teams('assistant.threads.setStatus')).toEqual([TEAM, OTHER_TEAM]);
   });
 
-  test('reads files and what was missed with the token of each workspace', async () => {
+  test('reads files and history with each workspace’s token', async () => {
     const state = createState();
     const sink = recordSink();
     const before = await start({ state, sink });
@@ -145,7 +145,7 @@ describe('installing', () => {
     expect(readBy(OTHER_TEAM)).not.toContain(GENERAL);
   });
 
-  test('leaves the bots in place for what is still to be posted when they stop', async () => {
+  test('stopped, keeps bots for what is still unposted', async () => {
     const bot = await start({ table: { streaming: true, streaming_seconds: 0.1 } });
     await install(port);
     await say(TEAM, GENERAL, `<@${BOT}> hello`);
@@ -158,7 +158,7 @@ describe('installing', () => {
     expect(slack.posted(GENERAL)).toMatchObject([{ text: 'Hello' }]);
   });
 
-  test('asks for exactly the rights of the manifest, and comes back to the public address', async () => {
+  test('requests the manifest’s rights and returns to the public address', async () => {
     await start();
     const page = await begin(port);
     const asked = new URL(page.href).searchParams;
@@ -167,7 +167,7 @@ describe('installing', () => {
     expect(page.cookie).toMatch(/^slack-app-oauth-state=.*; Secure; HttpOnly/);
   });
 
-  test('is refused for a whole organization and for a workspace that is not wanted, and the token is given back', async () => {
+  test('is refused for organizations and unwanted workspaces, revoking the token', async () => {
     const state = createState();
     await start({ state, table: { workspaces: { allow: [TEAM] } } });
     slack.oauth.isOrganization = true;
@@ -179,7 +179,7 @@ describe('installing', () => {
     expect(await installed(state)).toEqual([]);
   });
 
-  test('counts for nothing in a workspace that is not wanted any more', async () => {
+  test('has no effect in a workspace no longer wanted', async () => {
     const state = createState();
     const before = await start({ state });
     await install(port);
@@ -189,7 +189,7 @@ describe('installing', () => {
     expect(heard(bot)).toEqual([]);
   });
 
-  test('that fails or is cancelled is told in a sentence, and nothing is kept', async () => {
+  test('that fails or is cancelled says so, keeping nothing', async () => {
     const state = createState();
     const bot = await start({ state, table: { client_secret: 'wrong' } });
     expect(await install(port)).toMatchObject({ status: 502, text: expect.stringContaining('the log') });
@@ -202,7 +202,7 @@ describe('installing', () => {
     expect(await installed(state)).toEqual([]);
   });
 
-  test('stands beside sockets, where its pages are all that is served', async () => {
+  test('works beside sockets, serving only its pages', async () => {
     const bot = await start({ table: { transport: 'socket', sockets: 1 } });
     expect((await install(port)).status).toBe(200);
     slack.say(GENERAL, ADA, 'over the socket');
@@ -212,7 +212,7 @@ describe('installing', () => {
 });
 
 describe('the state of an installation', () => {
-  test('is refused when it is forged, comes from another browser, or comes again', async () => {
+  test('is refused when forged, foreign or repeated', async () => {
     const state = createState();
     await start({ state });
     const redirect = async (url: string, cookie: string) => {
@@ -234,7 +234,7 @@ describe('the state of an installation', () => {
     expect(await redirect(again.href, one.cookie)).toEqual(refused);
   });
 
-  test('is good for ten minutes, for all gateways, and leaves nothing behind', async () => {
+  test('is valid ten minutes on all gateways, leaving nothing', async () => {
     const clock = { ...createSystemClock(), now: () => now };
     let now = 1_000_000;
     const state = createState();
@@ -259,7 +259,7 @@ describe('the state of an installation', () => {
 });
 
 describe('tokens', () => {
-  test('lie in the database encrypted, those to renew others with too', async () => {
+  test('are stored encrypted, refresh tokens too', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'strata-slack-'));
     const storage = await createSqliteStorage({ directory });
     slack.oauth.expiresInSeconds = 43_200;
@@ -276,7 +276,7 @@ describe('tokens', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  test('that another key sealed end the start in a sentence when there are no others', async () => {
+  test('under another key alone stop the start with one sentence', async () => {
     const state = createState();
     const bot = await start({ state });
     await install(port);
@@ -306,7 +306,7 @@ describe('tokens', () => {
     );
   });
 
-  test('that end soon are renewed, once for all that use them at the time', async () => {
+  test('that expire soon are renewed once for all users', async () => {
     const state = createState();
     slack.oauth.expiresInSeconds = 60;
     await start({ state });
@@ -323,7 +323,7 @@ describe('tokens', () => {
     expect(renewals().length).toBe(1);
   });
 
-  test('that could not be renewed are used on, and asked for again later', async () => {
+  test('that could not be renewed stay in use until later', async () => {
     slack.oauth.expiresInSeconds = 60;
     const bot = await start();
     await install(port);
@@ -381,7 +381,7 @@ describe('a workspace that removes the app', () => {
     expect(bot.sink.gone.length).toBe(2);
   });
 
-  test('and installs it anew keeps what came since, whatever is told late', async () => {
+  test('and reinstalls keeps what came since, despite late events', async () => {
     const state = createState();
     const bot = await both(state);
     const removedAt = Math.floor(Date.now() / 1000) - 5;
@@ -397,7 +397,7 @@ describe('a workspace that removes the app', () => {
     expect(await installed(state)).toEqual([OTHER_TEAM]);
   });
 
-  test('is forgotten when that was broken off, and when nobody was there to be told', async () => {
+  test('is forgotten after interruptions and during downtime too', async () => {
     const state = createState();
     const bot = await both(state);
     const left = bot.sink.left;
@@ -420,7 +420,7 @@ describe('a workspace that removes the app', () => {
 });
 
 describe('the doctor', () => {
-  test('judges the keys of the app, and the token and the rights of each workspace', async () => {
+  test('checks app keys, and each workspace’s token and rights', async () => {
     const state = createState();
     const check = async (table: Record<string, unknown> = {}) => {
       const settings = settingsFor(slack, { ...many(port), ...table });
@@ -449,7 +449,7 @@ describe('the doctor', () => {
 });
 
 describe('several gateways', () => {
-  test('serve what any of them installed, and stop when any of them is told to', async () => {
+  test('serve and drop what any of them installed or lost', async () => {
     const state = createState();
     const at = await freePort();
     const [one, other] = [await start({ state }), await start({ state, at })];
@@ -471,7 +471,7 @@ describe('one person in two workspaces', () => {
     await fetch(`http://127.0.0.1:${port}/slack/events`, { method: 'POST', body, headers });
   };
 
-  test('is asked about, answered and shown a home in each by its own bot', async () => {
+  test('is served in each by its own bot', async () => {
     const bot = await start({ table: { operators: [`${OTHER_TEAM}:${ADA}`] } });
     await install(port);
     slack.oauth.choice = OTHER;

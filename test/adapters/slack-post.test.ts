@@ -38,7 +38,7 @@ const ask = async (bot: Opened): Promise<Post['conversation']> => {
 };
 
 describe('a reply', () => {
-  test('goes into the thread of its conversation, without previews, with blocks and a text', async () => {
+  test('goes into its thread, with blocks and text, without previews', async () => {
     const bot = await start();
     const conversation = await ask(bot);
     await bot.channel.post(post({ conversation, body: { kind: 'text', text: '**Yes**, see https://a.example' } }), {
@@ -56,7 +56,7 @@ describe('a reply', () => {
   });
 
   // Shows: D
-  test('rings for nobody, whatever the model writes', async () => {
+  test('pings nobody, whatever the model writes', async () => {
     const bot = await start();
     const text = `<!channel> <!here> <@${ADA}> <!subteam^S1|team> \`<!everyone>\`\n\n<!channel>\n\n- <@${ADA}>`;
     await bot.channel.post(post({ body: { kind: 'text', text } }), { signal });
@@ -116,7 +116,7 @@ x
     expect(String(slack.callsOf('chat.update')[0]?.['text']).length).toBeLessThanOrEqual(4_000);
   });
 
-  test('goes out at the rate that Slack takes in a channel', async () => {
+  test("goes out at Slack's rate for a channel", async () => {
     const bot = await start();
     slack.world.paced = true;
     const threads = Array.from({ length: 5 }, () => slack.store(GENERAL, ADA, 'a question').ts);
@@ -139,7 +139,7 @@ x
     expect(slack.posted(GENERAL)).toHaveLength(1);
   });
 
-  test('fails soon, in words, where Slack does not take it, and tells what may pass from what will not', async () => {
+  test('fails soon with reason, telling temporary from permanent', async () => {
     const bot = await start();
     const refusal = async (failure: Parameters<typeof slack.fail>[1], conversation = channelKey) => {
       slack.fail('chat.postMessage', failure);
@@ -157,7 +157,7 @@ x
   });
 
   // Shows: C4
-  test('that may have been posted before a crash is looked for, in channels and threads, and not posted twice', async () => {
+  test('is not posted twice after a crash', async () => {
     const bot = await start();
     const conversation = await ask(bot);
     for (const place of [channelKey, conversation]) {
@@ -170,7 +170,7 @@ x
     expect(slack.posted(GENERAL)).toHaveLength(3);
   });
 
-  test('is not repeated while Slack does not tell whether it was posted', async () => {
+  test('is not repeated while Slack leaves its fate unknown', async () => {
     const bot = await start();
     await bot.channel.post(post(), { signal });
     slack.fail('conversations.history', { error: 'internal_error' });
@@ -190,7 +190,7 @@ x
   });
 
   // Shows: L
-  test('whose answer was lost on its way is not posted again by itself, and found by the next attempt', async () => {
+  test('whose answer was lost is found by the next attempt', async () => {
     const bot = await start();
     slack.fail('chat.postMessage', { lost: true });
     await expect(bot.channel.post(post(), { signal })).rejects.toThrow('Slack');
@@ -209,7 +209,7 @@ x
     expect(await bot.channel.post(post({ conversation, attempt: 2 }), { signal })).toEqual(first);
   });
 
-  test('is found in its thread though somebody wrote in another one meanwhile', async () => {
+  test('is found in its thread despite newer ones', async () => {
     const state = createState();
     const table = { direct_conversation: 'person', catch_up: { messages: 0 } };
     const bot = await start({ state, table });
@@ -226,7 +226,7 @@ x
     expect(slack.posted(DIRECT).map(({ thread_ts: thread }) => thread)).toEqual([first.ts, later.ts]);
   });
 
-  test('that is a file is uploaded once, though the process died before its message stood there', async () => {
+  test('that is a file is uploaded once despite a crash', async () => {
     const bot = await start();
     const file = { kind: 'file', name: 'reply.md', text: 'A long story.' } as const;
     slack.fail('chat.postMessage', { error: 'fatal_error' });
@@ -254,7 +254,7 @@ describe('while the model works', () => {
 
   const streaming = { streaming: true, streaming_seconds: 0.1 };
 
-  test('the reply is streamed and becomes the message in one piece', async () => {
+  test('streams the reply, which becomes the whole message', async () => {
     const bot = await start({ table: streaming });
     const conversation = await ask(bot);
     bot.channel.show(conversation, { kind: 'draft', text: 'Once <!channel>' });
@@ -289,7 +289,7 @@ describe('while the model works', () => {
     expect(slack.posted(GENERAL).map(({ text }) => text)).toEqual(['Once upon a time.']);
   });
 
-  test('a streamed message that is gone is posted anew', async () => {
+  test('a streamed message that is gone is posted again', async () => {
     const bot = await start({ table: streaming });
     const conversation = await ask(bot);
     bot.channel.show(conversation, { kind: 'draft', text: 'Once' });
@@ -299,7 +299,7 @@ describe('while the model works', () => {
     expect(slack.posted(GENERAL).map(({ text }) => text)).toEqual(['Whole.']);
   });
 
-  test('a turn without a reply leaves no draft, and a crash leaves none after the next start', async () => {
+  test('leaves no draft without a reply or after a crash', async () => {
     const state = createState();
     const bot = await start({ state, table: streaming });
     const conversation = await ask(bot);
@@ -316,7 +316,7 @@ describe('while the model works', () => {
 });
 
 describe("Slack's agent surface", () => {
-  test('greets once, suggests each time, and titles a thread by its first message', async () => {
+  test('greets once, suggests each time, and titles threads', async () => {
     await start();
     for (let index = 0; index < 2; index += 1) {
       slack.emit({ type: 'app_home_opened', user: ADA, channel: DIRECT, tab: 'messages' });
@@ -335,7 +335,7 @@ describe("Slack's agent surface", () => {
   const said = (bot: Opened, words: string) =>
     until(`"${words}" arrives`, () => bot.sink.messages.find(({ text }) => text.endsWith(words)));
 
-  test('a message says what its author looks at, once for each change, where the bot knows it too', async () => {
+  test('says what an author looks at, once per change', async () => {
     const bot = await start({ table: { direct_conversation: 'person' } });
     looksAt({ type: 'slack#/types/canvas_id', value: 'F1' }, channelEntity(GENERAL));
     slack.say(DIRECT, ADA, 'What is this about?');
@@ -352,7 +352,7 @@ describe("Slack's agent surface", () => {
   });
 
   // Shows: H
-  test('older apps are greeted in the thread of the assistant, which tells what is looked at', async () => {
+  test('greets older apps in the assistant’s thread with its context', async () => {
     const bot = await start({ table: { surface: 'classic' } });
     const thread = { user_id: ADA, channel_id: DIRECT, thread_ts: '1700000000.000100', context: {} };
     slack.emit({ type: 'assistant_thread_started', assistant_thread: thread });

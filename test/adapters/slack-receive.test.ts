@@ -45,7 +45,7 @@ const arrived = ({ sink }: Opened, text: string) =>
   until(`"${text}" arrives`, () => sink.messages.find((message) => message.text === text));
 
 describe('where a message is kept', () => {
-  test('a channel is one conversation, each thread and each mention another, with the key fixed before the reply', async () => {
+  test('channels, threads and mentions are conversations with fixed keys', async () => {
     const bot = await start();
     slack.say(GENERAL, ADA, 'good morning');
     expect((await arrived(bot, 'good morning')).conversation).toBe(`slack:${TEAM}:${GENERAL}`);
@@ -63,7 +63,7 @@ describe('where a message is kept', () => {
     expect((await arrived(bot, '@strata here please')).conversation).toBe(`slack:${TEAM}:${GENERAL}`);
   });
 
-  test('each thread of a direct message is a conversation, or all with one person are one', async () => {
+  test('direct messages are one conversation, or one per thread', async () => {
     const bot = await start();
     const first = slack.say(DIRECT, ADA, 'about cats');
     expect(await arrived(bot, 'about cats')).toMatchObject({
@@ -76,7 +76,7 @@ describe('where a message is kept', () => {
     expect((await arrived(one, 'about dogs')).conversation).toBe(`slack:${TEAM}:${DIRECT}`);
   });
 
-  test('one conversation of many threads is answered in the thread of its newest message, also after a restart', async () => {
+  test('answers in the thread of the newest message', async () => {
     const state = createState();
     const bot = await start({ state, table: { direct_conversation: 'person' } });
     const { ts } = slack.say(DIRECT, ADA, 'about cats');
@@ -89,7 +89,7 @@ describe('where a message is kept', () => {
     expect(slack.posted(DIRECT).at(-1)).toMatchObject({ thread_ts: ts });
   });
 
-  test('a group message is a conversation of its own, for those in it, and each of its threads another', async () => {
+  test('group messages and their threads are conversations', async () => {
     const bot = await start();
     slack.say(GROUP, ADA, 'just us three');
     expect(await arrived(bot, 'just us three')).toMatchObject({
@@ -105,7 +105,7 @@ describe('where a message is kept', () => {
     });
   });
 
-  test('a thread that began before the bot was asked says what it is about', async () => {
+  test('quotes the beginning of a thread from before the bot', async () => {
     const bot = await start();
     const root = slack.store(GENERAL, BOB, 'The build of <#C0STAFF01> is red');
     slack.say(GENERAL, ADA, `<@${BOT}> why?`, { thread_ts: root.ts });
@@ -118,7 +118,7 @@ describe('where a message is kept', () => {
   });
 });
 
-test('of a thread under somebody whom the lists keep out nothing is read along', async () => {
+test('reads nothing of a thread that excluded people began', async () => {
   const bot = await start({ table: { users: { deny: [BOB] } } });
   const root = slack.store(GENERAL, BOB, 'The build is red');
   slack.say(GENERAL, ADA, `<@${BOT}> why?`, { thread_ts: root.ts });
@@ -127,7 +127,7 @@ test('of a thread under somebody whom the lists keep out nothing is read along',
 
 describe('who can read it', () => {
   // Shows: F
-  test('direct messages, private channels and public channels are told apart, shared ones are private', async () => {
+  test('tells direct, private and public apart; shared is private', async () => {
     const bot = await start();
     for (const channel of [GENERAL, STAFF, SHARED, DIRECT]) slack.say(channel, ADA, `in ${channel}`);
     const of = async (channel: string) => (await arrived(bot, `in ${channel}`)).audience;
@@ -156,7 +156,7 @@ describe('who can read it', () => {
     expect(bot.sink.audiences.at(-1)).toEqual({ conversation, audience: 'private' });
   });
 
-  test('a channel that changed and cannot be looked at closes its conversations', async () => {
+  test('a changed channel that cannot be read closes its conversations', async () => {
     const bot = await start();
     slack.say(GENERAL, ADA, 'hello');
     const { conversation } = await arrived(bot, 'hello');
@@ -166,7 +166,7 @@ describe('who can read it', () => {
     expect(bot.sink.audiences.at(-1)).toEqual({ conversation, audience: 'private' });
   });
 
-  test('a channel that is made private closes its conversations at once', async () => {
+  test('a channel made private closes its conversations at once', async () => {
     const bot = await start();
     slack.say(GENERAL, ADA, 'hello');
     const { conversation } = await arrived(bot, 'hello');
@@ -178,7 +178,7 @@ describe('who can read it', () => {
     expect((await arrived(bot, 'among us')).audience).toBe('private');
   });
 
-  test('people of another workspace are named as such, or not served at all', async () => {
+  test('labels people of other workspaces, or does not serve them', async () => {
     const bot = await start();
     slack.say(SHARED, GUEST, 'hello from outside', { team: OTHER_TEAM, user_team: OTHER_TEAM });
     expect((await arrived(bot, 'hello from outside')).author).toMatchObject({
@@ -193,7 +193,7 @@ describe('who can read it', () => {
     expect(strict.sink.messages.map(({ text }) => text)).toEqual(['from inside']);
   });
 
-  test('who is at home elsewhere is known from the directory where the message does not say', async () => {
+  test('looks up people’s workspace where the message lacks it', async () => {
     const bot = await start();
     slack.say(SHARED, GUEST, 'no word of my workspace', { team: null, user_team: null });
     expect((await arrived(bot, 'no word of my workspace')).author.name).toBe('Grace (of another workspace)');
@@ -211,7 +211,7 @@ describe('what is taken', () => {
     expect(slack.callsOf('users.info').filter(({ user }) => user === ADA)).toHaveLength(1);
   });
 
-  test('a retry is taken when the first delivery was lost, whatever its header says', async () => {
+  test('takes a retry when the first delivery was lost', async () => {
     const bot = await start();
     const message = slack.store(GENERAL, ADA, 'only in the retry');
     const retry = { retry_attempt: 2, retry_reason: 'timeout' };
@@ -219,7 +219,7 @@ describe('what is taken', () => {
     await arrived(bot, 'only in the retry');
   });
 
-  test('an event is acknowledged when it is stored, and not when it could not be', async () => {
+  test('acknowledges an event only when stored', async () => {
     const bot = await start();
     const gate = Promise.withResolvers<void>();
     bot.sink.before = () => gate.promise;
@@ -237,7 +237,7 @@ describe('what is taken', () => {
     expect(slack.acks).not.toContain(lost);
   });
 
-  test('own messages are passed over, other bots are read along if wanted', async () => {
+  test('skips own messages and reads other bots if wanted', async () => {
     const bot = await start();
     slack.say(GENERAL, BOT, 'I said', { bot_id: BOT_ID });
     slack.say(GENERAL, ROBOT, 'beep', { bot_id: 'B0ROBOT01', subtype: 'bot_message', username: 'Robot' });
@@ -260,7 +260,7 @@ describe('what is taken', () => {
     expect(bot.sink.messages).toHaveLength(1);
   });
 
-  test('lists of channels and people are kept, and direct messages can be closed', async () => {
+  test('obeys lists of channels and people; direct messages can close', async () => {
     const bot = await start({
       table: { channels: { deny: [STAFF] }, users: { deny: [BOB] }, direct_messages: false },
     });
@@ -272,7 +272,7 @@ describe('what is taken', () => {
     expect(bot.sink.messages).toHaveLength(1);
   });
 
-  test('events of a workspace that the token does not belong to are passed over', async () => {
+  test('skips events of workspaces foreign to the token', async () => {
     const bot = await start();
     const stranger = { team_id: OTHER_TEAM, context_team_id: OTHER_TEAM };
     slack.emit({ ...slack.store(GENERAL, ADA, 'elsewhere'), channel_type: 'channel' }, stranger);
@@ -314,7 +314,7 @@ describe('edits and deletions', () => {
     expect(bot.sink.edits).toEqual([]);
   });
 
-  test('the bot leaving a channel deletes what was kept of it, where that is wanted', async () => {
+  test('deletes a channel’s data when the bot leaves, where wanted', async () => {
     const bot = await start({ table: { purge_on_leave: true } });
     slack.say(GENERAL, ADA, 'hello');
     const { conversation } = await arrived(bot, 'hello');
@@ -322,7 +322,7 @@ describe('edits and deletions', () => {
     await until('it is told', () => bot.sink.gone.includes(conversation));
   });
 
-  test('an app that was removed from the workspace keeps nothing of it', async () => {
+  test('an app removed from the workspace keeps nothing of it', async () => {
     const bot = await start();
     slack.say(GENERAL, ADA, 'hello');
     const { conversation } = await arrived(bot, 'hello');
@@ -342,7 +342,7 @@ describe('files', () => {
     files: [{ id: 'F1', name, mimetype, size, url_private: `${slack.base}/files/${name}` }],
   });
 
-  test('images come with their bytes, fetched with the token; texts are read; others are named', async () => {
+  test('fetches images with the token, reads texts, names others', async () => {
     const bot = await start();
     slack.files.set('/files/cat.png', { body: png, type: 'image/png' });
     slack.files.set('/files/notes.md', { body: Buffer.from('# Plan\nTea.'), type: 'text/markdown' });
@@ -362,7 +362,7 @@ describe('files', () => {
     expect((await arrived(bot, 'and')).attachments[0]).toMatchObject({ name: 'film.mp4', mediaType: 'video/mp4' });
   });
 
-  test('what is no image, or too large, is named and not shown', async () => {
+  test('names files that are no images or too large', async () => {
     const bot = await start({ table: { files: { image_mb: 0.001 } } });
     slack.files.set('/files/fake.png', { body: Buffer.from('<html>sign in</html>'), type: 'image/png' });
     slack.say(GENERAL, ADA, 'one', share('fake.png', 'image/png', 20));
@@ -371,7 +371,7 @@ describe('files', () => {
     await arrived(bot, 'two\n[image not shown, 9.0 MB: huge.png]');
   });
 
-  test('of a file of another workspace the rest is asked for', async () => {
+  test('requests the rest of a file of another workspace', async () => {
     const bot = await start();
     slack.files.set('/files/cat.png', { body: png, type: 'image/png' });
     slack.fileInfos.set('F9', { ...share('cat.png', 'image/png', png.length).files[0], id: 'F9' });
@@ -395,7 +395,7 @@ describe('files', () => {
 
 describe('what was missed', () => {
   // Shows: C2
-  test('is read at the next start: in channels, in threads that were known, and in threads that began meanwhile', async () => {
+  test('is read at the start, in channels and all threads', async () => {
     const sink = recordSink();
     const state = createState();
     const bot = await start({ sink, state });
@@ -413,7 +413,7 @@ describe('what was missed', () => {
   });
 
   // Shows: B
-  test('is read page by page within the rate that is granted', async () => {
+  test('is read page by page within the granted rate', async () => {
     const sink = recordSink();
     const first = await start({ sink });
     slack.say(GENERAL, ADA, 'before');
@@ -453,7 +453,7 @@ describe('what was missed', () => {
     expect(sink.removals.map(({ conversation }) => conversation)).toContain(`slack:${TEAM}:${GENERAL}:${root?.ts}`);
   });
 
-  test('is read where nothing was heard before: a bot that was invited, or written to', async () => {
+  test('is read where the bot was invited or written to', async () => {
     const sink = recordSink();
     slack.store(STAFF, BOB, 'long ago', {});
     const first = await start({ sink });
@@ -469,7 +469,7 @@ describe('what was missed', () => {
     expect(sink.messages.map(({ text }) => text)).not.toContain('long ago');
   });
 
-  test('is not looked for by a bot that keeps nothing yet', async () => {
+  test('is not read by a bot that keeps nothing yet', async () => {
     slack.store(GENERAL, BOB, 'before its time');
     const bot = await start();
     slack.say(STAFF, ADA, 'now');
@@ -489,7 +489,7 @@ describe('what was missed', () => {
     await arrived(await start({ sink }), 'missed');
   });
 
-  test('is read in threads that began before, those with something new first', async () => {
+  test('is read in older threads, those with news first', async () => {
     const sink = recordSink();
     const first = await start({ sink });
     const quiet = slack.say(GENERAL, ADA, `<@${BOT}> quiet`);
@@ -507,7 +507,7 @@ describe('what was missed', () => {
     expect(asked.indexOf(root.ts)).toBeLessThan(asked.indexOf(quiet.ts));
   });
 
-  test('waits as long as Slack asks when the rate is used up', async () => {
+  test('waits as long as Slack asks at the limit', async () => {
     const sink = recordSink();
     const first = await start({ sink });
     slack.say(GENERAL, ADA, 'before');

@@ -14,7 +14,7 @@ const faults = (table: object): readonly string[] =>
   settingsSchema.safeParse(table).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) ?? [];
 
 describe('the settings', () => {
-  test('serve one workspace by its token, or many by the keys of the app, never both', () => {
+  test('serve one workspace by token or many by app keys', () => {
     expect([faults(alone), faults(many)]).toEqual([[], []]);
     expect(faults({ app_token: 'y' })).toEqual([
       'bot_token: one workspace needs bot_token, many need client_id instead',
@@ -30,7 +30,7 @@ describe('the settings', () => {
     ]);
   });
 
-  test('ask for a long key, and for the workspace of an operator where there are many', () => {
+  test('require a long key, and operators’ workspaces where many', () => {
     expect(faults({ ...many, installation_key: 'short' })).toEqual([
       'installation_key: expected at least 32 characters, such as those that `openssl rand -hex 32` prints',
     ]);
@@ -44,7 +44,7 @@ describe('the settings', () => {
     ]);
   });
 
-  test('stand in the shipped config.toml, each with its default and what it does', () => {
+  test('stand in config.toml, each with default and description', () => {
     const text = readFileSync(new URL('../../config.toml', import.meta.url), 'utf8');
     const from = text.indexOf('#[channels.slack]');
     const { enabled: _enabled, ...values } = settingsSchema.parse(alone);
@@ -52,7 +52,7 @@ describe('the settings', () => {
     expect(text.slice(from).trim().split('\n')).toEqual(exampleOf('channels.slack', settingsSchema, shown));
   });
 
-  test('put the address where installing ends into the manifest, of an app for many workspaces alone', () => {
+  test('add the install address to manifests for many workspaces only', () => {
     expect(manifestOf(settingsSchema.parse(alone)).oauth_config).not.toHaveProperty('redirect_urls');
     expect(manifestOf(settingsSchema.parse(many)).oauth_config).toMatchObject({
       redirect_urls: ['https://bot.example/slack/oauth_redirect'],

@@ -30,7 +30,7 @@ const markdown = fc.array(piece, { maxLength: 60 }).map((parts) => parts.join(''
 
 describe('a reply is cut', () => {
   // Shows: C
-  test('into bodies within the limit, without half characters, that hold every word of it', () => {
+  test('into bodies within the limit, with every word', () => {
     fc.assert(
       fc.property(markdown, fc.integer({ min: 60, max: 400 }), (text, limit) => {
         const bodies = split(text, limit);
@@ -47,7 +47,7 @@ describe('a reply is cut', () => {
   });
 
   // Shows: C3
-  test('between paragraphs and sentences, and code blocks are closed and opened again', () => {
+  test('between paragraphs and sentences, closing and reopening code blocks', () => {
     const code = Array.from({ length: 300 }, (_, index) => `const value${index} = ${index};`).join('\n');
     const bodies = split(`Look:\n\n\`\`\`js\n${code}\n\`\`\`\n\nDone.`);
     expect(bodies.length).toBeGreaterThan(1);
@@ -58,7 +58,7 @@ describe('a reply is cut', () => {
     expect(bodies.at(-1)?.text).toContain('Done.');
   });
 
-  test('also where quotes and lists stand within each other a thousand times', () => {
+  test('even where quotes and lists nest a thousand times', () => {
     for (const marker of ['>', '> ', '- ', '1. ']) {
       const text = marker.repeat(9_000 / marker.length).trim();
       const bodies = split(text);
@@ -67,7 +67,7 @@ describe('a reply is cut', () => {
     }
   });
 
-  test('a table that no message holds is a file, and a very long reply is one', () => {
+  test('sends oversized tables and very long replies as files', () => {
     const rows = Array.from({ length: 300 }, (_, index) => `| ${index} | number ${index} |`).join('\n');
     const kinds = split(`Before.\n\n| n | name |\n|---|---|\n${rows}\n\nAfter.`).map(({ kind }) => kind);
     expect(kinds).toEqual(['text', 'file', 'text']);

@@ -4,7 +4,7 @@ import { openTokenEncryption } from '../../adapters/channels/slack/install/token
 const SECRET = 'an installation key of enough length';
 
 describe('the vault', () => {
-  test('gives back what it sealed, in another process too, and seals nothing twice in the same way', async () => {
+  test('opens what any process sealed, and never seals alike', async () => {
     const sealed = (await openTokenEncryption(SECRET)).seal('xoxb-secret', 'T1');
     const vault = await openTokenEncryption(SECRET);
     expect(sealed).not.toContain('secret');
@@ -24,7 +24,7 @@ describe('the vault', () => {
     expect(() => vault.open('v2.00000000.AAAA', 'T1')).toThrow('this version does not know');
   });
 
-  test('names the key that is needed and the one that came', async () => {
+  test('names the needed key and the given one', async () => {
     const sealed = (await openTokenEncryption(SECRET)).seal('xoxb-secret', 'T1');
     const other = await openTokenEncryption('another installation key of enough length');
     const message =

@@ -20,7 +20,7 @@ describe('another program at the SQLite file', () => {
   });
   afterEach(() => rm(directory, { recursive: true, force: true }));
 
-  it('that writes makes a write wait, and never the event loop', async () => {
+  it('that writes delays a write, never the event loop', async () => {
     const storage = await createSqliteStorage({ directory });
     const kit = createKit(storage);
     await kit.say('before');
@@ -38,7 +38,7 @@ describe('another program at the SQLite file', () => {
     await storage.store.close();
   });
 
-  it('that reads is named by a forget, which is finished when it lets go', async () => {
+  it('that reads is named by a forget, which finishes later', async () => {
     const storage = await createSqliteStorage({ directory });
     const kit = createKit(storage);
     const { conversation } = await kit.say(`my ${CANARY}`);
@@ -58,7 +58,7 @@ describe('another program at the SQLite file', () => {
     await storage.store.close();
   }, 30_000);
 
-  it('is waited for by the next start when the first one ended before', async () => {
+  it('is awaited by the next start after the first ended', async () => {
     const first = await createSqliteStorage({ directory });
     const { conversation } = await createKit(first).say(`my ${CANARY}`);
     const other = outside();

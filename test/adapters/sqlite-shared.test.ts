@@ -26,7 +26,7 @@ async function open(shared: boolean): Promise<Storage> {
 }
 
 describe('a file that processes share', () => {
-  it('is open to those that share, and to no one who wants it alone', async () => {
+  it('opens for those that share, never for exclusive use', async () => {
     const first = await open(true);
     const second = await open(true);
     await expect(open(false)).rejects.toMatchObject({ code: 'STORE_LOCKED' });
@@ -36,7 +36,7 @@ describe('a file that processes share', () => {
     await open(false);
   });
 
-  it('is not open to those that share while one has it alone', async () => {
+  it('does not open for sharing during exclusive use', async () => {
     await open(false);
     await expect(open(true)).rejects.toMatchObject({ code: 'STORE_LOCKED' });
   });
@@ -60,7 +60,7 @@ describe('a file that processes share', () => {
     expect(numbers(THERE)).toEqual(Array.from({ length: 145 }, (_, index) => index + 1));
   });
 
-  it('lets one of many that claim at the same time have it', async () => {
+  it('lets one of many simultaneous claims win', async () => {
     const storages = [await open(true), await open(true), await open(true)];
     const { conversation } = await createKit(storages[0] ?? (await open(true))).say('hi');
     const request = { work: 'maintenance', conversationId: conversation.id, now: NOW, leaseMs: 1000 } as const;
@@ -68,7 +68,7 @@ describe('a file that processes share', () => {
     expect(claims.filter((claim) => claim !== null)).toHaveLength(1);
   });
 
-  it.each([true, false])('frees what the dead had claimed for whoever is alone (shared: %s)', async (shared) => {
+  it.each([true, false])('frees dead processes’ claims for whoever is alone (shared: %s)', async (shared) => {
     const dead = await open(shared);
     const kit = createKit(dead);
     const { claim, conversation } = await kit.say('q', { wantsReply: true, claimLeaseMs: 60_000 });

@@ -25,7 +25,7 @@ describe('blanking the unused space of a database file', () => {
     closeSync(descriptor);
   };
 
-  it('removes the copies that splitting and merging left behind, and changes nothing else', async () => {
+  it('removes copies left by page splits and nothing else', async () => {
     let found = 0;
     for (let seed = 1; seed <= 12; seed++) {
       await rm(path, { force: true });
@@ -41,7 +41,7 @@ describe('blanking the unused space of a database file', () => {
     expect(found).toBeGreaterThan(0);
   }, 60_000);
 
-  it('leaves long values on pages of their own as they are', async () => {
+  it('leaves long values on their own pages', async () => {
     const database = new Database(path);
     database.exec('create table long (text)');
     for (let n = 1; n < 9; n++) database.prepare('insert into long values (?)').run(`${n} `.repeat(n * 3_000));

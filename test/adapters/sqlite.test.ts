@@ -64,7 +64,7 @@ describe('sqlite', () => {
   };
 
   describe('one process at a time', () => {
-    it('refuses a second use in the same process, until the first is closed', async () => {
+    it('refuses a second use until the first is closed', async () => {
       const { store } = await open();
       await expect(open()).rejects.toMatchObject({ code: 'STORE_LOCKED' });
       await store.close();
@@ -72,7 +72,7 @@ describe('sqlite', () => {
     });
 
     // Shows: W23
-    it('refuses a second process, and is not blocked by one that was killed', async () => {
+    it('refuses a second process, unless the first was killed', async () => {
       const holder = start('hold');
       await once(holder.stdout, 'data');
       await expect(open()).rejects.toMatchObject({ code: 'STORE_LOCKED' });
@@ -86,7 +86,7 @@ describe('sqlite', () => {
   });
 
   // Shows: P32
-  it('keeps every message that it acknowledged, once and in a row, through kills', async () => {
+  it('keeps every acknowledged message once and numbered through kills', async () => {
     const acknowledged = new Map<string, string>();
     for (let round = 0; round < 3; round++) {
       const child = start('write');
@@ -114,7 +114,7 @@ describe('sqlite', () => {
   }, 60_000);
 
   // Shows: W21
-  it('undoes only the unit that failed when many share a disk write', async () => {
+  it('undoes only the failed unit of a shared disk write', async () => {
     const { store } = await open();
     const kit = createKit({ store } as Parameters<typeof createKit>[0]);
     const { id } = await kit.fill(1);
@@ -149,7 +149,7 @@ describe('sqlite', () => {
     await store.close();
   });
 
-  it('makes the same words of a text as when it was indexed: a change needs a new migration', () => {
+  it('indexes the same words as before: changes need a migration', () => {
     const text = "We went PAINTING at Zoë's café; 東京へ行った。 ฉันชอบ 🙂 v2.0 l'hôtel 아들이";
     const words = wordsOnShelf(42, text).join(' ');
     expect(createHash('sha256').update(words).digest('hex').slice(0, 16)).toBe('3e4eb4006353c064');
@@ -185,7 +185,7 @@ describe('sqlite', () => {
       expect((await readFile(file())).equals(before)).toBe(true);
     };
 
-    it('is a file of another kind, left as it is and not locked', async () => {
+    it('of another kind is left alone and not locked', async () => {
       await writeFile(file(), 'this is no database, but somebody may need it');
       await refused('STORE_UNUSABLE', /damaged/);
       await rm(file());
@@ -313,7 +313,7 @@ describe('sqlite', () => {
       expect(isOnDisk()).toBe(false);
     });
 
-    it('is nowhere in the files after it was deleted on the platform', async () => {
+    it('is nowhere in the files after the platform deleted it', async () => {
       const { storage, id } = await busy();
       const redacted = await storage.store.transcript.redact(id, {
         externalIds: ['canary', 'posted canary'],
@@ -324,7 +324,7 @@ describe('sqlite', () => {
       await storage.store.close();
     });
 
-    it('is nowhere in the files, and the file is whole, however the pages were split and merged before', async () => {
+    it('is nowhere in the files, however pages were split', async () => {
       const storage = await open();
       const kit = createKit(storage);
       const random = seeded(7);

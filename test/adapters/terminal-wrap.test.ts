@@ -14,7 +14,7 @@ const words = fc.array(
 const width = fc.integer({ min: 4, max: 40 });
 const bare = stripVTControlCharacters;
 
-test('no row is wider than the terminal, and nothing is lost', () => {
+test('keeps rows within the terminal’s width and loses nothing', () => {
   fc.assert(
     fc.property(words, width, (parts, columns) => {
       const text = parts.join(' ');

@@ -113,7 +113,7 @@ function open(options: OpenOptions = {}) {
 }
 
 describe('piped input', () => {
-  test('each line is answered before the next is read, and the end of input ends the session', async () => {
+  test('answers each line before the next, until input ends', async () => {
     const terminal = open({ delayMs: 20 });
     await terminal.channel.start(terminal.sink);
     terminal.input.end('one\n/memory list\ntwo\n/context');
@@ -123,7 +123,7 @@ describe('piped input', () => {
     expect(failures).toBe(0);
   });
 
-  test('a message says who, where and when, with an id of its own', async () => {
+  test('a message has author, place, time and id', async () => {
     const terminal = open();
     await terminal.channel.start(terminal.sink);
     terminal.input.end('hello\nagain\n');
@@ -151,7 +151,7 @@ describe('piped input', () => {
     ]);
   });
 
-  test('a line is put together from its pieces, whatever the ends of lines', async () => {
+  test('joins a line from pieces, whatever the line ends', async () => {
     const terminal = open();
     await terminal.channel.start(terminal.sink);
     const bytes = Buffer.from('grüß 你好 🎉\r\n\n   \nlast');
@@ -171,7 +171,7 @@ describe('piped input', () => {
     );
   });
 
-  test('a line of 10 MB and invalid UTF-8 are refused in one sentence each, and the other lines are served', async () => {
+  test('refuses a 10 MB line and invalid UTF-8, serving others', async () => {
     const terminal = open();
     await terminal.channel.start(terminal.sink);
     terminal.input.write('one\n');
@@ -189,7 +189,7 @@ describe('piped input', () => {
     expect(terminal.messages.map((message) => message.text)).toEqual(['one', 'two']);
   });
 
-  test('a message that cannot be stored is reported, and counts as a failure', async () => {
+  test('reports a message that cannot be stored as a failure', async () => {
     const terminal = open();
     await terminal.channel.start(terminal.sink);
     terminal.input.end('fail\nhi\n');
@@ -234,7 +234,7 @@ describe('piped input', () => {
     expect(output).toBe('You said red bell clear\n');
   });
 
-  test('/demo plays several people in a conversation of its own, and what follows is said there', async () => {
+  test('/demo plays several people in its own conversation', async () => {
     const terminal = open();
     await terminal.channel.start(terminal.sink);
     terminal.input.end('mine\n/demo\n/status\n/main\nback\n');
@@ -254,7 +254,7 @@ describe('piped input', () => {
     expect(terminal.messages.at(-1)).toMatchObject({ text: 'back', conversation: 'terminal:local:main' });
   });
 
-  test('each demo has a conversation of its own, shows what becomes of it, and ends with what to try', async () => {
+  test('each demo has its conversation and ends with suggestions', async () => {
     const listeners: ((notice: Notice) => void)[] = [];
     const terminal = open({ notices: { listen: (listener) => void listeners.push(listener) } });
     await terminal.channel.start(terminal.sink);
@@ -329,7 +329,7 @@ function visible(output: string): string {
 }
 
 describe('at a terminal', () => {
-  test('drafts grow, the final text stands once, and the prompt comes back', async () => {
+  test('drafts grow, the final text shows once, the prompt returns', async () => {
     const terminal = open({ isTTY: true, delayMs: 5 });
     await terminal.channel.start(terminal.sink);
     terminal.input.write('hello\r');
@@ -344,7 +344,7 @@ describe('at a terminal', () => {
     expect(screen.match(/You said hello/g)).toHaveLength(1);
   });
 
-  test('what is typed while a reply streams is neither lost nor mixed into it', async () => {
+  test('keeps typing apart from a streaming reply', async () => {
     const terminal = open({ isTTY: true, silent: true });
     await terminal.channel.start(terminal.sink);
     const conversation = 'terminal:local:main' as InboundMessage['conversation'];
@@ -364,7 +364,7 @@ describe('at a terminal', () => {
     expect(terminal.messages.map((message) => message.text)).toEqual(['next question']);
   });
 
-  test('the steps of a tool loop are shown one below the other, the last one once', async () => {
+  test('shows tool steps below each other, the last once', async () => {
     const terminal = open({ isTTY: true, silent: true });
     await terminal.channel.start(terminal.sink);
     const conversation = 'terminal:local:main' as InboundMessage['conversation'];
@@ -380,7 +380,7 @@ describe('at a terminal', () => {
     expect(visible(output).match(/It is noon/g)).toHaveLength(1);
   });
 
-  test('a draft that the final text contradicts is followed by the whole final text', async () => {
+  test('prints the whole final text after a contradicting draft', async () => {
     const terminal = open({ isTTY: true, silent: true });
     await terminal.channel.start(terminal.sink);
     const conversation = 'terminal:local:main' as InboundMessage['conversation'];
@@ -421,7 +421,7 @@ describe('at a terminal', () => {
     }
   };
 
-  test('a line that was sent while a reply grew stands below the reply', async () => {
+  test('shows a line sent during a reply below it', async () => {
     const terminal = open({ isTTY: true, silent: true });
     await terminal.channel.start(terminal.sink);
     const conversation = parseKey('terminal:local:main').key;
@@ -436,7 +436,7 @@ describe('at a terminal', () => {
     expect(terminal.messages.map((message) => message.text)).toEqual(['next question']);
   });
 
-  test('what is said beside a growing reply waits for its end', async () => {
+  test('holds other output until a growing reply ends', async () => {
     const terminal = open({ isTTY: true, silent: true });
     await terminal.channel.start(terminal.sink);
     const conversation = parseKey('terminal:local:main').key;
@@ -452,7 +452,7 @@ describe('at a terminal', () => {
     expect(screen.indexOf('Ran memory list')).toBeGreaterThan(screen.indexOf('42.'));
   });
 
-  test('a paste of several lines is one message, cut as it may be', async () => {
+  test('a paste of several lines is one message', async () => {
     const terminal = open({ isTTY: true });
     await terminal.channel.start(terminal.sink);
     const bytes = Buffer.from('say \u001b[200~one\r\ntwo 你\u001b[31m\nthree\n\u001b[201~!\r');
@@ -466,7 +466,7 @@ describe('at a terminal', () => {
     expect(output).toContain('\u001b[?2004l');
   });
 
-  test('a paste that is too long is refused, and the next line is served', async () => {
+  test('refuses an oversized paste and serves the next line', async () => {
     const terminal = open({ isTTY: true });
     await terminal.channel.start(terminal.sink);
     terminal.input.write(`\u001b[200~${'x'.repeat(600_000)}`);
@@ -477,7 +477,7 @@ describe('at a terminal', () => {
     expect(terminal.messages.map((message) => message.text)).toEqual(['hello']);
   });
 
-  test('Ctrl-C clears what is typed, and on an empty line ends', async () => {
+  test('Ctrl-C clears the input, and ends on an empty line', async () => {
     const terminal = open({ isTTY: true });
     await terminal.channel.start(terminal.sink);
     await type(terminal, 'a slip', '\u0003', 'meant\r', '\u0003');

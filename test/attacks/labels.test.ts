@@ -66,7 +66,7 @@ describe('a message that forges a label', () => {
     }
   });
 
-  it('keeps off the margin in any mixture of blanks and openings', () => {
+  it('keeps off the margin in any mixture of blanks', () => {
     const noise = fc.array(fc.oneof(fc.constantFrom(...BLANKS), fc.constantFrom('\n', ...OPENINGS)), { maxLength: 12 });
     const text = noise.map((pieces) => pieces.join(''));
     fc.assert(
@@ -118,7 +118,7 @@ describe('a name that poses as somebody else', () => {
     },
   );
 
-  it('holds no mark of a label in any of its forms', () => {
+  it('holds no mark of a label in any form', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (name) => {
         expect(plainName(name).normalize('NFKC')).not.toMatch(/[[\]|<>#\n]/u);

@@ -252,7 +252,7 @@ describe('every exported function that takes text', () => {
   );
 });
 
-it('a function that takes the square of its text is found', () => {
+it('finds a function that takes the square of its text', () => {
   const slow = (text: string) => /「([^」]+)」/gu.exec(text);
   expect(faultsOf(slow)).toContainEqual(expect.stringContaining('「'));
 });

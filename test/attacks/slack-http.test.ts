@@ -75,7 +75,7 @@ describe('a signed body that is no object', () => {
   });
 });
 
-it('a post to an address that is not served is not found', async () => {
+it('a post to an unserved address is not found', async () => {
   const response = await fetch(`http://127.0.0.1:${port}/elsewhere`, { method: 'POST', body: '{}' });
   expect(response.status).toBe(404);
   await response.arrayBuffer();

@@ -157,7 +157,7 @@ describe('who paused learning', () => {
     },
   );
 
-  it('is not remembered by their own command, nor by an edit', async () => {
+  it('is not remembered by their command or an edit', async () => {
     await using world = await paused();
     const own = world.memories.add({ text: 'I hate pears', by: requester(world, ada) });
     await expect(own).rejects.toThrowError(/privacy resume/);
@@ -184,7 +184,7 @@ describe('who paused learning', () => {
 });
 
 describe('a person whom somebody else has remembered', () => {
-  it('is the subject, so that they can see, export and forget it', async () => {
+  it('is the subject and can see, export and forget it', async () => {
     await using world = await openWorld();
     await world.say('hi', { key: general });
     const added = await world.memories.add({ text: 'Ada hates pears', by: requester(world) });

@@ -119,7 +119,7 @@ export function channelContract({ name, open, platform }: ChannelContract): void
       expect(new Set(ids).size).toBe(3);
     });
 
-    test('waits until a message is stored before it hands over the next one of the conversation', async () => {
+    test('hands over a message only once the previous is stored', async () => {
       await started();
       await said('first of all');
       const order: string[] = [];
@@ -157,13 +157,13 @@ export function channelContract({ name, open, platform }: ChannelContract): void
       expect(world.shown()).toContain('and more');
     });
 
-    test('tells an address of a message, or that there is none', async () => {
+    test('gives the address of a message, or none', async () => {
       await started();
       const link = await world.channel.linkTo(await said('a question'));
       expect(link === null || URL.canParse(link)).toBe(true);
     });
 
-    test('posts once what is posted again with the same nonce, if it says that it can', async () => {
+    test('posts once under the same nonce if it says so', async () => {
       await started();
       const { conversation, externalId } = await said('a question');
       const ids: string[] = [];
@@ -177,7 +177,7 @@ export function channelContract({ name, open, platform }: ChannelContract): void
       );
     });
 
-    test('cuts a text into bodies that it takes, and that together are the text', async () => {
+    test('cuts a text into valid bodies that make the text', async () => {
       await started();
       const { conversation } = await said('tell me all');
       const text = Array.from({ length: 600 }, (_, index) => `Sentence number ${index} is here.`).join(' ');
@@ -200,7 +200,7 @@ export function channelContract({ name, open, platform }: ChannelContract): void
       expect(sink.messages).toHaveLength(1);
     });
 
-    test('never fails for showing what a turn does, whenever that is', async () => {
+    test('never fails for showing activity at any time', async () => {
       const somewhere = `${platform}:somewhere:else` as ConversationKey;
       const activities = [{ kind: 'working' }, { kind: 'draft', text: 'so far' }, { kind: 'idle' }] as const;
       for (const activity of activities) world.channel.show(somewhere, activity);
@@ -211,7 +211,7 @@ export function channelContract({ name, open, platform }: ChannelContract): void
       for (const activity of activities) world.channel.show(conversation, activity);
     });
 
-    test('takes nothing in once it is stopped, but still posts what is owed', async () => {
+    test('stopped, takes nothing in but posts what is owed', async () => {
       await started();
       const { conversation } = await said('before');
       await world.channel.stop();
@@ -223,7 +223,7 @@ export function channelContract({ name, open, platform }: ChannelContract): void
     });
 
     // Shows: M
-    test('lets a running call of the bot end before it has stopped', async () => {
+    test('lets a running call of the bot end before stopping', async () => {
       await started();
       const release = Promise.withResolvers<void>();
       sink.gate = () => release.promise;

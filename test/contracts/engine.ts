@@ -50,7 +50,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
     });
 
     // Shows: O5
-    it('answers to a start, with a reason when there was nothing to do', async () => {
+    it('answers a start, with a reason when idle', async () => {
       await using place = await open();
       const snapshot = await place.tell(talk(2));
       for (const answer of [await place.engine.bootstrap(snapshot), await place.engine.bootstrap(snapshot)]) {
@@ -78,7 +78,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
     });
 
     // Shows: O10
-    it('measures what it returns, with the window of the model in use', async () => {
+    it('measures what it returns against the model’s window', async () => {
       await using place = await open();
       const snapshot = await place.tell(talk(5));
       for (const windowTokens of [2000, 4000, 128_000]) {
@@ -95,7 +95,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
     });
 
     // Shows: O11
-    it('names every part of the view with its source, its reason and its tokens', async () => {
+    it('names every part with source, reason and tokens', async () => {
       await using place = await open();
       const volatile = [{ key: 'clock', text: 'It is noon.', source: 'clock', reason: 'always', memoryIds: [] }];
       const { parts, measurement } = await assemble(place.engine, await place.tell(talk(3)), { volatile });
@@ -113,14 +113,14 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
     });
 
     // Shows: P24, T5
-    it('keeps the steps of the running turn, in the tool loop too', async () => {
+    it('keeps the steps of the running turn', async () => {
       await using place = await open();
       const steps = round('x', 'found');
       const { messages } = await assemble(place.engine, await place.tell(talk(2)), { steps });
       expect(messages.slice(-2)).toEqual(steps);
     });
 
-    it('never exceeds the window, and never loses the newest ask, whatever happened', async () => {
+    it('never exceeds the window and never loses the ask', async () => {
       await using place = await open();
       const run = async (story: Story, windowTokens: number, grown: number): Promise<void> => {
         const snapshot = await fresh(place, story);
@@ -143,7 +143,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
     });
 
     // Shows: B7, Q15
-    it('says plainly that a window is too small for even the newest message', async () => {
+    it('reports a window too small for the newest message', async () => {
       await using place = await open();
       const snapshot = await place.tell(talk(1));
       const tiny = profile({ windowTokens: 60, reserveTokens: 40 });
@@ -153,7 +153,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
     });
 
     // Shows: P20
-    it('keeps head and tail of a single message that is larger than the window', async () => {
+    it('keeps head and tail of an oversized message', async () => {
       await using place = await open();
       const snapshot = await place.tell(
         talk(1, { text: `What is this? ${'lorem ipsum '.repeat(20_000)} Please explain.` }),
@@ -167,7 +167,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
     });
 
     // Shows: O16
-    it('frees room after the provider refused, and says what it did', async () => {
+    it('frees room after a refusal and reports it', async () => {
       await using place = await open();
       const snapshot = await place.tell(talk(30));
       const before = await assemble(place.engine, snapshot);
@@ -181,7 +181,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
     });
 
     // Shows: O21
-    it('frees room after a refusal even when one message is all there is, and once only', async () => {
+    it('frees room once even when one message is all', async () => {
       await using place = await open();
       const snapshot = await place.tell(talk(1, { text: 'lorem ipsum '.repeat(1000) }));
       const before = await assemble(place.engine, snapshot, { readUpto: 1 });
@@ -196,7 +196,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
     });
 
     // Shows: O3
-    it('answers at once whether maintenance is due, while the last one hangs', async () => {
+    it('answers whether maintenance is due while one hangs', async () => {
       await using place = await open();
       const snapshot = await place.tell(talk(30));
       const { measurement } = await assemble(place.engine, snapshot);
@@ -207,7 +207,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
       expect(grown.due).toBe(place.engine.info.ownsCompaction);
     });
 
-    it('takes calls side by side, and keeps the layers without hole or overlap', async () => {
+    it('takes parallel calls and keeps layers without hole or overlap', async () => {
       await using place = await open();
       const snapshot = await place.tell(talk(60));
       const { nextSeq } = snapshot.conversation;

@@ -37,7 +37,7 @@ export function queueContract(name: string, options: QueueContractOptions): void
       expect(seen).toEqual([7]);
     });
 
-    it('keeps kicks that come before the work starts, as one look', async () => {
+    it('merges kicks before the start into one look', async () => {
       const seen: number[] = [];
       queue.kick(7);
       queue.kick(7);
@@ -49,7 +49,7 @@ export function queueContract(name: string, options: QueueContractOptions): void
     });
 
     // Shows: W4
-    it('runs one look at a time for a conversation, and one more for any number of kicks meanwhile', async () => {
+    it('runs one look at a time, one more after kicks', async () => {
       const gate = createGate();
       let running = 0;
       let most = 0;
@@ -76,7 +76,7 @@ export function queueContract(name: string, options: QueueContractOptions): void
       expect({ looks, most }).toEqual({ looks: 2, most: 1 });
     });
 
-    it('looks after the last kick, so that what it tells of is seen', async () => {
+    it('looks after the last kick', async () => {
       let state = 0;
       let seen = -1;
       queue.process(
@@ -97,7 +97,7 @@ export function queueContract(name: string, options: QueueContractOptions): void
       expect(seen).toBe(40);
     });
 
-    it('works on many conversations beside each other, up to the concurrency', async () => {
+    it('works on many conversations up to the concurrency', async () => {
       const gate = createGate();
       let running = 0;
       let most = 0;
@@ -138,7 +138,7 @@ export function queueContract(name: string, options: QueueContractOptions): void
       gate.open();
     });
 
-    it('holds a delayed kick back, and lets an immediate one overtake it', async () => {
+    it('holds a delayed kick and lets immediate ones overtake', async () => {
       const seen: { id: number; at: number }[] = [];
       const start = performance.now();
       queue.process(async (id) => void seen.push({ id, at: performance.now() - start }), {
@@ -153,14 +153,14 @@ export function queueContract(name: string, options: QueueContractOptions): void
       expect(seen[1]?.at).toBeGreaterThanOrEqual(240);
     });
 
-    it('does not count delayed kicks as work that idle waits for', async () => {
+    it('does not wait for delayed kicks when idling', async () => {
       queue.process(async () => undefined, { concurrency: 1, signal: stop.signal });
       queue.kick(1, { delayMs: 60_000 });
       await queue.idle();
       expect(queue.stats()).toMatchObject({ waiting: 0, running: 0 });
     });
 
-    it('waits for what is kicked and running before it is idle', async () => {
+    it('is idle only when nothing is kicked or running', async () => {
       let ended = 0;
       queue.process(
         async () => {
@@ -174,7 +174,7 @@ export function queueContract(name: string, options: QueueContractOptions): void
       expect(ended).toBe(3);
     });
 
-    it('tries again after a rejection, and says that there is trouble only while there is', async () => {
+    it('retries after a rejection and reports trouble until then', async () => {
       let tries = 0;
       queue.process(
         async () => {
@@ -190,7 +190,7 @@ export function queueContract(name: string, options: QueueContractOptions): void
     });
 
     // Shows: W7
-    it('lets other conversations work while one is rejected again and again', async () => {
+    it('lets others work while one is rejected repeatedly', async () => {
       const seen = new Set<number>();
       queue.process(
         async (id) => {
@@ -225,7 +225,7 @@ export function queueContract(name: string, options: QueueContractOptions): void
       expect(() => queue.kick(1, { delayMs: 5 })).not.toThrow();
     });
 
-    it('closes after the running work has ended, and starts none after', async () => {
+    it('closes after the running work and starts no more', async () => {
       const done: number[] = [];
       queue.process(
         async (id) => {

@@ -37,7 +37,7 @@ export function searchContract(name: string, options: StoreContractOptions): voi
         expect(await find(id, 'absent')).toEqual([]);
       });
 
-      it('finds any of the words, those with more and rarer ones first', async () => {
+      it('finds any word, ranking more and rarer ones first', async () => {
         const id = await tell(['tea and toast', 'tea', 'tea with jam', 'a walrus', 'tea again', 'quiet', 'rain']);
         expect((await find(id, 'walrus tea'))[0]).toBe(4);
         expect((await find(id, 'jam tea'))[0]).toBe(3);
@@ -71,7 +71,7 @@ export function searchContract(name: string, options: StoreContractOptions): voi
         expect(found.map((seq) => talk[(seq ?? 0) - 1])).toEqual(facts.map(([fact]) => fact));
       });
 
-      it('drops the stop words of the language that is spoken, not those of another', async () => {
+      it('drops the stop words of the spoken language only', async () => {
         const id = await tell([
           'the war ended',
           'the plant will die',
@@ -91,7 +91,7 @@ export function searchContract(name: string, options: StoreContractOptions): voi
         for (const [index, word] of words.entries()) expect(await find(id, word)).toEqual([index + 1]);
       });
 
-      it('finds a word with its apostrophe, without it, and by its parts', async () => {
+      it('finds a word with or without apostrophe, and its parts', async () => {
         const id = await tell(["O'Brien called", "they don't know", "Ada's cat"]);
         for (const word of ["O'Brien", 'OBrien', 'Brien']) expect(await find(id, word)).toEqual([1]);
         for (const word of ["don't know", 'dont know']) expect(await find(id, word)).toEqual([2]);
@@ -156,7 +156,7 @@ export function searchContract(name: string, options: StoreContractOptions): voi
         expect(await find(id, 'tea', { fromSeq: 3, toSeq: 2 })).toEqual([]);
       });
 
-      it('finds answers, names of files and what tools said, but no notice', async () => {
+      it('finds answers, file names and tool output, no notices', async () => {
         const { claim, conversation } = await kit.say(
           'q',
           { wantsReply: true, claimLeaseMs: 9 },
@@ -246,7 +246,7 @@ export function searchContract(name: string, options: StoreContractOptions): voi
         );
       });
 
-      it('stays exact about rare words and finds common ones beside them in a long conversation', async () => {
+      it('finds rare and common words in a long conversation', async () => {
         const filler = (n: number) => `common talk about ${['tea', 'rain', 'work', 'music'][n % 4]} today`;
         const texts = Array.from({ length: 6_000 }, (_, n) => filler(n));
         texts[99] = 'common talk about the walrus today';
@@ -309,7 +309,7 @@ export function searchContract(name: string, options: StoreContractOptions): voi
         expect(await find('tea', {}, ['rejected'])).toEqual([]);
       });
 
-      it('ranks by what is rare among what the reader may read', async () => {
+      it('ranks by rarity among what the reader may read', async () => {
         const { id } = await kit.fill(1);
         const elsewhere = { place: ABROAD, workspace: 'terminal:foreign' };
         for (let n = 0; n < 5; n++) await kit.save(id, kit.inserting(`walrus ${n}`, [1], elsewhere));
@@ -361,7 +361,7 @@ export function searchContract(name: string, options: StoreContractOptions): voi
       const find = async (conversationId: number, text: string) =>
         (await search.summaries({ conversationId, text, limit: 10 })).map((hit) => hit.id);
 
-      it('finds those of one conversation, superseded ones included, until their text is deleted', async () => {
+      it('finds a conversation’s, superseded too, until deleted', async () => {
         const { id } = await kit.fill(1);
         await kit.say('secret', {}, { externalId: 'x2' });
         await kit.fill(4);

@@ -42,7 +42,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 export function storeProperties(create: () => Promise<Made>): void {
   describe('properties', () => {
     // Shows: I4, S29
-    it('keeps the stack whole and late results without effect, whatever happens', async () => {
+    it('keeps the stack whole and late results without effect', async () => {
       const histories = fc.array(step, { minLength: 5, maxLength: 60 });
       await fc.assert(
         fc.asyncProperty(histories, async (steps) => {

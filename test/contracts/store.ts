@@ -80,21 +80,21 @@ export function storeContract(name: string, options: StoreContractOptions): void
         ]);
       });
 
-      it('recognises a redelivery and changes nothing, the claim and the debt included', async () => {
+      it('recognises a redelivery and changes neither claim nor debt', async () => {
         const first = await kit.say('one', {}, { externalId: 'x1' });
         const again = await kit.append({ wantsReply: true, claimLeaseMs: 500, message: { externalId: 'x1' } });
         expect(again).toMatchObject({ kind: 'duplicate', seq: 1 });
         expect(await kit.get(first.conversation.id)).toEqual(first.conversation);
       });
 
-      it('takes the same external id in another conversation, and any number of messages without one', async () => {
+      it('accepts external ids per conversation, and messages without any', async () => {
         await kit.say('one', {}, { externalId: 'x1' });
         expect((await kit.say('two', { conversation: THERE }, { externalId: 'x1' })).seq).toBe(1);
         await kit.say('three', {}, { externalId: null });
         expect((await kit.say('four', {}, { externalId: null })).seq).toBe(3);
       });
 
-      it('keeps every one of many at once exactly once, in one row of seqs', async () => {
+      it('keeps many concurrent messages once, numbered without gaps', async () => {
         const ids = Array.from({ length: 60 }, (_, index) => `x${index % 40}`);
         const results = await Promise.all(ids.map((externalId) => kit.append({ message: { externalId } })));
         const seqs = results.filter((result) => result.kind === 'stored').map((result) => result.seq);
@@ -102,7 +102,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect(results.filter((result) => result.kind === 'duplicate')).toHaveLength(20);
       });
 
-      it('stores the debt of a reply, claims it when it is free, and only then', async () => {
+      it('stores the debt of a reply, claimed when free', async () => {
         const over = { wantsReply: true, claimLeaseMs: 500 };
         await kit.say('not asked');
         const first = await kit.say('asked', over);
@@ -121,14 +121,14 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect(conversation).toMatchObject({ replyDueSeq: 0, replyUntil: null });
       });
 
-      it('plans the extraction of an idle tail, and leaves what is due earlier', async () => {
+      it('plans the idle extraction and keeps an earlier due time', async () => {
         const { conversation } = await kit.say('one');
         expect(conversation.maintainAt).toBe(NOW + 60_000);
         const later = await kit.say('two', { now: NOW + 1_000 });
         expect(later.conversation.maintainAt).toBe(NOW + 60_000);
       });
 
-      it('gives an imported answer the place after what stands before it', async () => {
+      it('places an imported answer after what precedes it', async () => {
         const { conversation } = await kit.say('question');
         await kit.say('answer', {}, { role: 'assistant', author: null });
         const [, answer] = await store.transcript.read(conversation.id, { fromSeq: 1, toSeq: 9, limit: 9 });
@@ -140,7 +140,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
       const asked = () => kit.say('question', { wantsReply: true, claimLeaseMs: 500 });
 
       // Shows: O8
-      it('commits entries, posts, usage, calibration and the end of its claim together', async () => {
+      it('commits everything together with the end of its claim', async () => {
         const { claim, conversation } = await asked();
         if (claim === null) throw new Error('no claim');
         const late = await kit.say('meanwhile', { wantsReply: true });
@@ -201,7 +201,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         ]);
       });
 
-      it('changes nothing when its claim was taken over, given back, or already used', async () => {
+      it('changes nothing once its claim is lost, released or used', async () => {
         const { claim, conversation } = await asked();
         if (claim === null) throw new Error('no claim');
         const taken = await kit.claim('reply', conversation.id, NOW + 500);
@@ -215,7 +215,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect((await kit.get(conversation.id)).nextSeq).toBe(3);
       });
 
-      it('still commits after its lease ran out while nobody else took it', async () => {
+      it('commits after its lease ran out if nobody took it', async () => {
         const { claim } = await asked();
         if (claim === null) throw new Error('no claim');
         expect((await kit.commitTurn(claim, { now: NOW + 99_000 })).kind).toBe('committed');
@@ -229,7 +229,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect((await kit.get(conversation.id)).maintainAt).toBe(NOW - 5);
       });
 
-      it('is looked at in time when everything before it was done already', async () => {
+      it('schedules maintenance when everything before it was done', async () => {
         const { claim, conversation } = await asked();
         if (claim === null) throw new Error('no claim');
         const { id } = conversation;
@@ -264,7 +264,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
     });
 
     describe('claims', () => {
-      it('lets one live claim of each work exist, with an epoch that grows', async () => {
+      it('allows one live claim per work, with growing epochs', async () => {
         const { id } = await kit.fill(1);
         const reply = await store.conversations.claim({ work: 'reply', conversationId: id, now: NOW, leaseMs: 100 });
         const work = await store.conversations.claim({
@@ -297,7 +297,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect(await store.transcript.context(99, { maxEntries: 5 })).toBeNull();
       });
 
-      it('renews a claim that holds, and tells of one that was lost', async () => {
+      it('renews a live claim and reports a lost one', async () => {
         const { id } = await kit.fill(1);
         const held = await kit.claim('reply', id);
         expect(await store.conversations.renew('reply', held, NOW + 9_000)).toEqual({ ...held, until: NOW + 9_000 });
@@ -309,7 +309,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect(await store.conversations.renew('maintenance', held, NOW + 20_000)).toBeNull();
       });
 
-      it('keeps the debt when a reply is released without an answer', async () => {
+      it('keeps the debt when released without an answer', async () => {
         const { claim, conversation } = await kit.say('question', { wantsReply: true, claimLeaseMs: 500 });
         if (claim === null) throw new Error('no claim');
         await store.conversations.release(claim, { work: 'reply', answeredUpto: null });
@@ -332,7 +332,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect(await kit.get(id)).toMatchObject({ maintainAt: null, maintenanceUntil: null, failures: 0 });
       });
 
-      it('keeps the due time when a message, a gap or a kick came while the work ran', async () => {
+      it('keeps the due time when something came during the work', async () => {
         const conversation = await kit.fill(2);
         const overtaken = [
           () => kit.fill(1),
@@ -348,7 +348,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         }
       });
 
-      it('counts failures, waits for the next attempt, and forgets them with a success', async () => {
+      it('counts failures, waits for the next attempt, resets on success', async () => {
         const { id, nextSeq } = await kit.fill(1);
         await store.conversations.change(id, { kind: 'maintain', at: NOW });
         const held = await kit.claim('maintenance', id);
@@ -383,7 +383,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect(await kit.get(id)).toMatchObject({ failures: 0, maintenanceUntil: holder.until });
       });
 
-      it('lists what is due and unclaimed, the oldest first, up to the limit', async () => {
+      it('lists what is due and unclaimed, oldest first', async () => {
         const here = await kit.fill(1, HERE);
         const there = await kit.fill(1, THERE);
         const abroad = await kit.fill(1, ABROAD);
@@ -426,7 +426,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect((await page(first.at(-1) ?? null)).map(({ key }) => key)).toEqual([HERE]);
       });
 
-      it('lists them by key, by newest message and by place, by pages', async () => {
+      it('lists them by key, newest message and place, in pages', async () => {
         await kit.say('a', { conversation: HERE }, { at: NOW });
         await kit.say('b', { conversation: THERE }, { at: NOW + 1 });
         await kit.say('c', { conversation: ABROAD }, { at: NOW + 1 });
@@ -457,7 +457,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
     });
 
     describe('reading', () => {
-      it('gives state, stack and the newest of the tail in one snapshot, and counts what it leaves out', async () => {
+      it('reads state, stack and newest tail in one snapshot', async () => {
         const { id } = await kit.fill(9);
         await kit.compact(await kit.claim('maintenance', id), kit.summary(1, 3));
         const whole = await store.transcript.context(id, { maxEntries: 100 });
@@ -471,7 +471,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
       });
 
       // Shows: Q23
-      it('reads a range up to the limit, and picks single entries', async () => {
+      it('reads a range up to the limit and single entries', async () => {
         const { id } = await kit.fill(6);
         const seqs = async (fromSeq: number, toSeq: number, limit: number) =>
           (await store.transcript.read(id, { fromSeq, toSeq, limit })).map((entry) => entry.seq);
@@ -482,7 +482,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect(await store.transcript.pick(id, [])).toEqual([]);
       });
 
-      it('finds a message of a person, and the reply behind a post of the bot', async () => {
+      it('finds a person’s message and the reply behind a post', async () => {
         const { claim, conversation } = await kit.say('q', { wantsReply: true, claimLeaseMs: 9 }, { externalId: 'x1' });
         if (claim === null) throw new Error('no claim');
         const turn = await kit.commitTurn(claim, { posts: [post('a'), post('b', 1)] });
@@ -498,7 +498,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
     });
 
     describe('compaction', () => {
-      it('moves the pointer, the stack, the memories and the watermark in one step', async () => {
+      it('moves pointer, stack, memories and watermark in one step', async () => {
         const { id, revision } = await kit.fill(8);
         const held = await kit.claim('maintenance', id);
         const first = kit.summary(1, 3);
@@ -548,7 +548,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect(await kit.compact(held, kit.summary(4, 5), { memories })).toBe('stale');
       });
 
-      it('opens a gap without a claim, at the end of the stack only', async () => {
+      it('opens a gap without a claim, only at the end', async () => {
         const conversation = await kit.fill(8);
         expect(await kit.openGap(conversation, 3)).toBe('committed');
         expect(await kit.openGap(conversation, 5)).toBe('stale');
@@ -560,7 +560,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect(await kit.stack(conversation.id)).toEqual(['gap 1-3', 'gap 4-5']);
       });
 
-      it('lets a summary fill the head of a gap, then the rest', async () => {
+      it('fills the head of a gap, then the rest', async () => {
         const conversation = await kit.fill(8);
         await kit.openGap(conversation, 6);
         const held = await kit.claim('maintenance', conversation.id);
@@ -572,7 +572,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect((await kit.get(conversation.id)).compactedUpto).toBe(6);
       });
 
-      it('takes the result of a job that an emergency overtook, beyond the gaps too', async () => {
+      it('takes a result that an emergency overtook, beyond gaps too', async () => {
         const conversation = await kit.fill(9);
         const held = await kit.claim('maintenance', conversation.id);
         await kit.openGap(conversation, 3);
@@ -612,7 +612,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         ]);
       });
 
-      it('never condenses a gap or what is to be written anew', async () => {
+      it('never condenses a gap or a stale summary', async () => {
         const conversation = await kit.fill(9);
         const held = await kit.claim('maintenance', conversation.id);
         const good = kit.summary(1, 2);
@@ -654,7 +654,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect(await kit.get(id)).toMatchObject({ extractedUpto: 4, compactedUpto: 0 });
       });
 
-      it('takes no summary of entries that were edited or deleted after the job had read them', async () => {
+      it('takes no summary of entries changed after their read', async () => {
         const { id } = await kit.fill(4);
         await kit.say('secret', {}, { externalId: 'x5' });
         await kit.fill(3);
@@ -678,7 +678,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
     });
 
     describe('reset', () => {
-      it('starts the view anew, keeps the archive and outdates what runs', async () => {
+      it('restarts the view, keeps the archive, invalidates running work', async () => {
         const { id } = await kit.fill(6);
         const maintenance = await kit.claim('maintenance', id);
         await kit.compact(maintenance, kit.summary(1, 3));
@@ -718,7 +718,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect(await kit.get(conversation.id)).toEqual(conversation);
       });
 
-      it('marks the summary above stale, and drops memories that rest on the message alone', async () => {
+      it('marks the summary stale and drops memories resting on it', async () => {
         const { id } = await kit.fill(2);
         await kit.say('old', {}, { externalId: 'x3' });
         await kit.fill(3);
@@ -736,7 +736,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect(await kit.stack(id)).toEqual(['L0 1-2', 'L0 3-5']);
       });
 
-      it('dissolves a condensed summary down to the part that is touched', async () => {
+      it('dissolves a condensed summary down to the touched part', async () => {
         const { id, parts, held } = await condensed(kit);
         await store.transcript.edit(id, { externalId: 'x3', parts: textParts('new'), tokens: 2, now: NOW });
         expect(await kit.stack(id)).toEqual(['L0 1-2', 'L0 3-4!', 'L1 5-8']);
@@ -768,7 +768,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect((await kit.get(conversation.id)).nextSeq).toBe(3);
       });
 
-      it('turns the summary above into a gap and drops memories that rest on the message alone', async () => {
+      it('turns its summary into a gap and drops its memories', async () => {
         const { id } = await kit.fill(2);
         await kit.say('secret', {}, { externalId: 'x3' });
         await kit.fill(3);
@@ -807,7 +807,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect(await kit.stack(id)).toEqual(['gap 1-3']);
       });
 
-      it('deletes a reply by the id of its post, stops what is not posted yet, and its stored tool results', async () => {
+      it('deletes a reply with its unsent posts and tool results', async () => {
         const { claim, conversation } = await kit.say('q', { wantsReply: true, claimLeaseMs: 9 });
         if (claim === null) throw new Error('no claim');
         const blob = 'b1' as BlobId;
@@ -849,7 +849,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
     });
 
     describe('purge', () => {
-      it('takes with the last conversation of a place what was remembered there without a message', async () => {
+      it('takes a place’s memories with its last conversation', async () => {
         const { id } = await kit.fill(1);
         const thread = await kit.fill(1, THREAD);
         await kit.save(null, kit.inserting('by command', []), kit.inserting('there', [], { place: THERE }));
@@ -883,7 +883,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
     });
 
     describe('the purge of a workspace', () => {
-      it('takes every memory of it, with what was forgotten there, and none of another', async () => {
+      it('takes all its memories and tombstones, none of another', async () => {
         const { id } = await kit.fill(1);
         const forgotten = { place: HERE, fingerprint: 'print of gone' };
         const elsewhere = { place: ABROAD, fingerprint: 'print of gone' };
@@ -910,7 +910,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
     });
 
     describe('audience', () => {
-      it('only tightens, with the memories and the threads of the place', async () => {
+      it('only tightens, with the place’s memories and threads', async () => {
         const here = await kit.fill(1);
         const thread = await kit.fill(1, THREAD);
         await kit.save(here.id, kit.inserting('tea', [1]));
@@ -924,7 +924,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect((await kit.get(here.id)).audience).toBe('private');
       });
 
-      it('saves nothing looser than the place is by now, whatever was read before', async () => {
+      it('saves nothing looser than the place is now', async () => {
         const { id } = await kit.fill(1);
         const decided = kit.inserting('tea', [1], { audience: 'public' });
         await store.conversations.change(id, { kind: 'audience', audience: 'private' });
@@ -933,7 +933,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect(await kit.recallable({ audience: 'private' })).toEqual(['tea']);
       });
 
-      it('tightens with a message from a place that has become more private', async () => {
+      it('tightens with a message from a more private place', async () => {
         const here = await kit.fill(1);
         await kit.save(here.id, kit.inserting('tea', [1]));
         const { conversation } = await kit.say('psst', { audience: 'private' });
@@ -968,7 +968,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect((await store.memories.events(memory.id)).map((event) => event.kind)).toEqual(['added']);
       });
 
-      it('passes over a statement that is there, and takes it in another place', async () => {
+      it('skips a known statement but takes it in another place', async () => {
         const { id } = await kit.fill(1);
         const first = kit.inserting('tea', [1]);
         const rejected = kit.inserting('no', [1], { state: 'rejected' });
@@ -995,7 +995,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         ).toEqual([null]);
       });
 
-      it('keeps a contradicted statement, pointing to the newer one, which may be contradicted in turn', async () => {
+      it('keeps contradicted statements, each pointing to its successor', async () => {
         const { id } = await kit.fill(3);
         const tea = kit.memory('tea');
         const coffee = kit.memory('coffee');
@@ -1036,7 +1036,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         ]);
       });
 
-      it('lists pinned ones first, then by importance, then the newest, with filters and pages', async () => {
+      it('lists pinned, important, then newest, with filters and pages', async () => {
         const { id } = await kit.fill(1);
         await kit.save(
           id,
@@ -1056,7 +1056,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect(await texts({ limit: 2, offset: 1 })).toEqual(['high', 'low and newer']);
       });
 
-      it('changes a record with its event, and tells when it is gone', async () => {
+      it('changes a record with its event, reporting a missing one', async () => {
         const { id } = await kit.fill(1);
         const memory = kit.memory('tea', { validUntil: NOW });
         await kit.save(id, { kind: 'insert', memory, sources: [1] });
@@ -1076,7 +1076,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect(await store.memories.find(memory.id)).toMatchObject({ recallCount: 1, lastRecalledAt: NOW + 7 });
       });
 
-      it('forgets for good: no record, no text below, and no way back', async () => {
+      it('forgets for good: no record, text or way back', async () => {
         const { id } = await kit.fill(2);
         const held = await kit.claim('maintenance', id);
         const tea = kit.memory('tea');
@@ -1105,7 +1105,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect(await store.memories.forgotten(THERE, [tea.fingerprint])).toEqual(new Set());
       });
 
-      it('frees what was contradicted by a forgotten one from its pointer', async () => {
+      it('frees a superseded memory of its forgotten successor', async () => {
         const { id } = await kit.fill(2);
         const tea = kit.memory('tea');
         const coffee = kit.memory('coffee');
@@ -1136,7 +1136,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
     });
 
     describe('outbox', () => {
-      it('gives what is unsent in order, counts attempts, and ends with sent or failed', async () => {
+      it('lists unsent posts in order, counts attempts, ends them', async () => {
         const { claim, conversation } = await kit.say('q', { wantsReply: true, claimLeaseMs: 9 });
         const other = await kit.say('q', { wantsReply: true, claimLeaseMs: 9, conversation: THERE });
         if (claim === null || other.claim === null) throw new Error('no claim');
@@ -1160,7 +1160,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect(await texts(conversation.id)).toEqual(['c']);
       });
 
-      it('gives what nobody posts any more to one of those who would', async () => {
+      it('hands abandoned posts to one taker', async () => {
         const { claim } = await kit.say('q', { wantsReply: true, claimLeaseMs: 9 });
         const other = await kit.say('q', { wantsReply: true, claimLeaseMs: 9, conversation: THERE });
         if (claim === null || other.claim === null) throw new Error('no claim');
@@ -1248,7 +1248,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
       });
     });
 
-    it('refuses work after it was closed, and closes twice without harm', async () => {
+    it('refuses work once closed, and closes twice', async () => {
       await store.close();
       await store.close();
       await expect(kit.say('late')).rejects.toMatchObject({ code: 'STORE_UNUSABLE' });

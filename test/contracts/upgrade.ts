@@ -19,7 +19,7 @@ const BACK_TO_0_1_0 = [
 
 /** A store of an older version is brought up to date when it is opened. */
 export function upgradeContract(clearIndex: readonly string[], use: () => StoreUnderUpgrade): void {
-  it('brings the tables of 0.1.0 up to date, with all that is in them', async () => {
+  it('upgrades the tables of 0.1.0 with their content', async () => {
     const { open, run } = use();
     const old = await open();
     const kit = createKit(old);

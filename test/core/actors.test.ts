@@ -13,7 +13,7 @@ function open() {
 }
 
 describe('the active conversations', () => {
-  it('keep the one that is being handed out, however many others are busy', async () => {
+  it('keep the one being handed out, however many are busy', async () => {
     const actors = open();
     for (let channel = 0; channel < 600; channel += 1) {
       const actor = actors.of(keyOf(channel));

@@ -73,7 +73,7 @@ describe('the line of a command', () => {
     expect(performance.now() - startedAt).toBeLessThan(2000);
   });
 
-  test('what is formatted is read back the same, whatever the values hold', () => {
+  test('reads back what it formats, whatever the values', () => {
     const actions = commandSpecs.flatMap((command) => command.actions.map((action) => ({ command, action })));
     const invocation = fc.constantFrom(...actions).chain(({ command, action }) =>
       fc

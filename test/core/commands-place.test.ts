@@ -58,7 +58,7 @@ test.each(['/', '/strata '])('each channel names commands its own way: %s', asyn
   expect(names.filter((name) => !name.startsWith(prefix))).toEqual([]);
 });
 
-test('status says why the last reply failed and what to do, until one succeeds', async () => {
+test('status explains the last failed reply until one succeeds', async () => {
   const state = { fails: true };
   await using world = await openWorld({ parts: { models: failingWith('quota', state) } });
   await world.say('Hello.');
@@ -70,7 +70,7 @@ test('status says why the last reply failed and what to do, until one succeeds',
   expect(field(await world.type('/status'), 'Reply')).toBe('');
 });
 
-test('a search of the transcript counts what matches, and marks what stands beside', async () => {
+test('a transcript search counts matches and marks their neighbours', async () => {
   await using world = await openWorld();
   for (const text of ['We walk.', 'The xylophone is red.', 'It rains.', 'Bread is good.', 'The bus is late.']) {
     await world.say(text);
@@ -83,7 +83,7 @@ test('a search of the transcript counts what matches, and marks what stands besi
   expect(rows.filter(([seq]) => seq?.startsWith('… #') === false)).toEqual(matching);
 });
 
-test('a memory is taken out of use, and a replaced one is taken up again', async () => {
+test('a memory is retired, and a replaced one restored', async () => {
   await using world = await openWorld();
   await world.say('My name is Ada.');
   for (const city of ['Riga', 'Tartu']) await world.type(`/memory remember I live in ${city}.`);

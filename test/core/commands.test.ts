@@ -89,7 +89,7 @@ describe('/status', () => {
   });
 
   // Shows: Q22, R6
-  test('shows a failed job with its next attempt, and a model that is left alone', async () => {
+  test('shows a failed job’s next attempt and a paused model', async () => {
     const offline = createOfflineModel();
     const model: ChatModel = {
       ...offline,
@@ -106,7 +106,7 @@ describe('/status', () => {
     expect(field(status, 'Paused')).toContain('offline:demo is not asked for summaries until');
   });
 
-  test('shows trouble of the configuration and of a model that cannot be opened', async () => {
+  test('shows a broken configuration and a model that cannot open', async () => {
     const configTrouble = () => 'config.toml has 2 errors; the last good one is in force';
     await using world = await openWorld({ parts: { configTrouble } });
     await world.say('Hello.');
@@ -116,7 +116,7 @@ describe('/status', () => {
 
 describe('/context', () => {
   // Shows: P30
-  test('shows every part of the view with source, reason and tokens, and the text of each', async () => {
+  test('shows every part with source, reason, tokens and text', async () => {
     await using world = await openWorld();
     await world.say('Hello, my name is Ada and I live in Riga.');
     const list = await world.type('/context');
@@ -262,7 +262,7 @@ describe('/memory', () => {
     return row?.[0] ?? '';
   };
 
-  test('lists what was said a moment ago, with where it comes from', async () => {
+  test('lists what was just said, with its source', async () => {
     await using world = await told();
     const list = await world.type('/memory list');
     expect(list.ephemeral).toBe(true);
@@ -284,7 +284,7 @@ describe('/memory', () => {
     expect(field(show, 'Trust')).toBe('self');
   });
 
-  test('leads to its messages where the platform has addresses for them', async () => {
+  test('links to its messages where the platform has addresses', async () => {
     const channel: Channel = {
       platform: 'test',
       traits: { idempotentPosts: true, ephemeral: false, commandPrefix: '/' },
@@ -372,7 +372,7 @@ describe('/memory', () => {
     expect((await world.type('/memory remember the key lies under the mat')).title).toBe('Known already');
   });
 
-  test('of others is not changed by a member, but by moderators', async () => {
+  test('of others is changed by moderators, not by members', async () => {
     await using world = await openWorld({ audience: 'public' });
     await world.say('My name is Ada and I prefer tea.');
     await world.type('/memory list', { rights: 'moderator' });
@@ -426,7 +426,7 @@ describe('/memory', () => {
 });
 
 describe('/privacy', () => {
-  test('says what is kept and where; a paused person is not learnt about', async () => {
+  test('says what is kept, and learns nothing about paused people', async () => {
     await using world = await openWorld();
     expect((await world.type('/privacy pause')).tone).toBe('success');
     await world.say('My name is Ada and I prefer tea.');
@@ -490,7 +490,7 @@ describe('every reply', () => {
   });
 
   // Shows: T38
-  test('fits the limits of the platforms: 25 fields, 8 rows, texts below 2000 characters', async () => {
+  test('fits 25 fields, 8 rows and texts below 2000 characters', async () => {
     await using world = await openWorld();
     await world.say(`A long one: ${'word '.repeat(1500)}`);
     await talk(world, 12);

@@ -36,12 +36,12 @@ const plan = (items: readonly (readonly [Kind, number])[], fromSeq: number, toSe
 };
 
 describe('where a summary is committed', () => {
-  it('goes on top of the stack when it starts right after it', () => {
+  it('goes on the stack when it starts right after it', () => {
     expect(plan([], 1, 4)).toEqual({ kind: 'append', compactedUpto: 4 });
     expect(plan([['summary', 3]], 4, 9)).toEqual({ kind: 'append', compactedUpto: 9 });
   });
 
-  it('fills the head of a gap, and leaves the rest open', () => {
+  it('fills the head of a gap and leaves the rest', () => {
     expect(
       plan(
         [
@@ -59,7 +59,7 @@ describe('where a summary is committed', () => {
     });
   });
 
-  it('takes the whole place of a gap or of a summary to be written anew', () => {
+  it('replaces a whole gap or a stale summary', () => {
     for (const kind of ['gap', 'stale'] as const) {
       expect(
         plan(
@@ -80,7 +80,7 @@ describe('where a summary is committed', () => {
     }
   });
 
-  it('covers several gaps, cuts the last one, or reaches past the stack', () => {
+  it('covers several gaps, cuts the last or passes the stack', () => {
     expect(
       plan(
         [

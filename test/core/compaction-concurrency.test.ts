@@ -35,7 +35,7 @@ function blocked(then: Script = faithful) {
 
 describe('while a compaction runs', () => {
   // Shows: B1, R2, S14, T10
-  it('every message that arrives is in exactly one of summary and tail afterwards (T10, B1)', async () => {
+  it('each arriving message ends in either summary or tail', async () => {
     const { model, go } = blocked();
     await using world = await createWorld({ model });
     await talk(world);
@@ -54,7 +54,7 @@ describe('while a compaction runs', () => {
   });
 
   // Shows: B13, T11
-  it('a reset makes its result worthless: nothing of it is stored (T11, B13)', async () => {
+  it('a reset discards its result', async () => {
     const { model, go } = blocked();
     await using world = await createWorld({ model });
     await talk(world);
@@ -92,7 +92,7 @@ describe('while a compaction runs', () => {
     ]);
   });
 
-  it('an emergency inside its range lets the summary reach past the gap (T11)', async () => {
+  it('a summary may reach past an emergency’s gap', async () => {
     const { model, go } = blocked();
     await using world = await createWorld({ model });
     await talk(world);
@@ -106,7 +106,7 @@ describe('while a compaction runs', () => {
     expect((await world.snapshot()).stack[0]).toMatchObject({ kind: 'summary', fromSeq: 1, toSeq: planned });
   });
 
-  it('an edited message is summarised as it is now, not as it was', async () => {
+  it('an edited message is summarised in its new wording', async () => {
     const { model, go } = blocked();
     await using world = await createWorld({ model });
     await world.say('FACT Ada likes mint.', { id: 'first' });
@@ -143,7 +143,7 @@ describe('while a compaction runs', () => {
   });
 
   // Shows: B12
-  it('stopping it changes nothing, and the next run does the work (B12)', async () => {
+  it('stopping it changes nothing, and the next run does it', async () => {
     const { model, go } = blocked();
     await using world = await createWorld({ model });
     await talk(world);
@@ -162,7 +162,7 @@ describe('while a compaction runs', () => {
 
 describe('two workers', () => {
   // Shows: S11
-  it('only one of them works on a conversation; the other says so', async () => {
+  it('only one works on a conversation; the other says so', async () => {
     const { model, go } = blocked();
     await using world = await createWorld({ model });
     await talk(world);
@@ -199,7 +199,7 @@ describe('two workers', () => {
     await expectCovered(world);
   });
 
-  it('gives its claim up when the lease could not be renewed in time', async () => {
+  it('gives its claim up when the lease was not renewed', async () => {
     const { model } = blocked();
     await using world = await createWorld({ model });
     await talk(world);
@@ -221,7 +221,7 @@ describe('two workers', () => {
 
 describe('kicks', () => {
   // Shows: B3, S35, T31
-  it('the same job twice gives one summary and one set of memories (B3, T31)', async () => {
+  it('the same job twice gives one summary and its memories', async () => {
     await using world = await createWorld();
     await world.say('FACT Ada keeps four bees.');
     await talk(world);
@@ -237,7 +237,7 @@ describe('kicks', () => {
   });
 
   // Shows: T12
-  it('many at once cause one compaction, and none of them waits for it (T12, B14)', async () => {
+  it('many at once cause one compaction and wait for none', async () => {
     const { model, go } = blocked();
     await using world = await createWorld({ model });
     await talk(world);

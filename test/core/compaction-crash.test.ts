@@ -68,7 +68,7 @@ async function killAndResume(directory: string, killAt: number): Promise<void> {
 
 describe('a process that is killed with -9', () => {
   // Shows: B4, T21
-  it('at any event of a maintenance loses nothing, and the next one finishes the work (B4, T21)', async () => {
+  it('at any event loses nothing, and the next run finishes', async () => {
     let events = 0;
     await inDirectory(async (directory) => {
       events = (await runUntil(directory, 0)) ?? 0;

@@ -65,7 +65,7 @@ const bad: readonly (readonly [string, Script])[] = [
 
 describe('a summariser that', () => {
   // Shows: B9, R5, R13, T15
-  it.each(bad)('%s changes nothing that the conversation sees, and is tried again', async (_what, script) => {
+  it.each(bad)('%s changes nothing visible and is retried', async (_what, script) => {
     await using world = await createWorld({ model: scriptedModel(script, { window: 32_000 }) });
     await world.say('FACT Ada keeps four bees.');
     await talk(world);
@@ -134,7 +134,7 @@ describe('a summariser that', () => {
 
 describe('after failures', () => {
   // Shows: P15
-  it('waits twice as long each time, and not again before the time has come', async () => {
+  it('doubles its wait each time and never runs early', async () => {
     await using world = await createWorld({ model: scriptedModel(failing('transient'), { window: 32_000 }) });
     await talk(world);
     const waits: number[] = [];
@@ -163,7 +163,7 @@ describe('after failures', () => {
   });
 
   // Shows: R14
-  it('pauses the model for all conversations after five, across a restart, and says when it works again', async () => {
+  it('pauses the model everywhere after five, across a restart', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'strata-breaker-'));
     const model = scriptedModel(failing('transient'), { window: 32_000 });
     const first = await createWorld({ model, directory });
@@ -198,7 +198,7 @@ describe('after failures', () => {
   });
 
   // Shows: B10
-  it('an auth failure pauses the model at once, and writes nothing (B10)', async () => {
+  it('an auth failure pauses the model at once, writing nothing', async () => {
     await using world = await createWorld({ model: scriptedModel(failing('auth'), { window: 32_000 }) });
     await talk(world);
     await world.run();
@@ -232,7 +232,7 @@ describe('after failures', () => {
 
 describe('a summariser with a small window', () => {
   // Shows: P14, Q19, T18
-  it('is given the range in consecutive parts: every message once, none passed over (T18)', async () => {
+  it('gets the range in consecutive parts, each message once', async () => {
     await using world = await createWorld({ model: scriptedModel(faithful, { window: 2000 }), window: 8000 });
     await talk(world, 55);
     await world.run();
@@ -249,7 +249,7 @@ describe('a summariser with a small window', () => {
   });
 
   // Shows: P13
-  it('sees the head and the tail of a message that does not fit, and is told what is missing', async () => {
+  it('sees head, tail and a marker of an oversized message', async () => {
     await using world = await createWorld({ model: scriptedModel(faithful, { window: 2000 }), window: 8000 });
     await world.exchange(`BEGIN ${filler(5000)} END`, 'That was long.');
     await talk(world, 20);
@@ -260,7 +260,7 @@ describe('a summariser with a small window', () => {
   });
 
   // Shows: O32
-  it('that turns out smaller than it said gets less, within the same run', async () => {
+  it('gets less within the same run once it proves smaller', async () => {
     const model = scriptedModel(
       (request, options) => {
         if (promptIn(request).length > 2500) {
@@ -278,7 +278,7 @@ describe('a summariser with a small window', () => {
     await expectCovered(world);
   });
 
-  it('condenses fewer summaries at a time, and shows heads and tails where not even two fit', async () => {
+  it('condenses fewer summaries, or only their heads and tails', async () => {
     const overflow = () => new ModelError({ model: 'test:summariser', reason: 'overflow', detail: 'too much' });
     const condensed: string[] = [];
     const model = scriptedModel(
@@ -347,7 +347,7 @@ describe('a model', () => {
   });
 
   // Shows: S19
-  it('may call one tool after the other: everything is kept, the saved summary wins over later words', async () => {
+  it('may call tools in turn; the saved summary wins', async () => {
     const steps: readonly Said[] = [
       { text: 'Let me see.', calls: [{ tool: 'memory_save', input: memory }] },
       { calls: [{ tool: 'memory_save', input: { ...memory, text: 'Ada lives in Bonn.' } }] },
@@ -365,7 +365,7 @@ describe('a model', () => {
     expect(world.of('memory.saved').flatMap(({ ids }) => ids)).toHaveLength(2);
   });
 
-  it('that only says that it saved memories is asked for the summary', async () => {
+  it('is asked for the summary when it saved only memories', async () => {
     const steps: readonly Said[] = [
       { calls: [{ tool: 'memory_save', input: memory }] },
       { text: 'Saved 1 memory.' },
@@ -395,7 +395,7 @@ describe('a model', () => {
     expect(world.of('memory.saved')).toEqual([]);
   });
 
-  it('that turns out to have no tools is asked for JSON, and is not offered them again', async () => {
+  it('without tools is asked for JSON from then on', async () => {
     const model = scriptedModel(
       (request, options) => {
         if (request.tools.length > 0) {
@@ -413,7 +413,7 @@ describe('a model', () => {
     expect(model.requests.filter((request) => request.tools.length > 0)).toHaveLength(1);
   });
 
-  it('is never paid for with a link that nobody in the talk gave', async () => {
+  it('never holds a link that nobody in the talk gave', async () => {
     const text = 'They agreed on https://good.example/plan and https://evil.example/?q=secret as links.';
     await using world = await createWorld({ model: scriptedModel(always({ text }), { window: 32_000 }) });
     await world.exchange('See https://good.example/plan for it.', 'I did.');

@@ -90,7 +90,7 @@ describe('a line of the transcript', () => {
   });
 
   // Shows: R22
-  it('cannot be forged by text or name: every line that opens like one is one (property)', () => {
+  it('cannot be forged by any text or name', () => {
     const nasty = fc.array(
       fc.constantFrom(
         '\n',
@@ -133,7 +133,7 @@ describe('a line of the transcript', () => {
 describe('the head of a range', () => {
   const words = (tokens: number) => 'word '.repeat(tokens);
 
-  it('is all of it when it fits, in the order of the view', () => {
+  it('is everything in view order, if it fits', () => {
     const reply = entry(3, 'Answer to one', { role: 'assistant', author: null, turn: 1 });
     const span = headSpan([entry(1, 'One'), entry(2, 'Two'), reply], 1000);
     expect(span.lines.map(({ seq }) => seq)).toEqual([1, 3, 2]);
@@ -149,13 +149,13 @@ describe('the head of a range', () => {
     expect(headSpan(entries, 170).toSeq).toBe(2);
   });
 
-  it('takes a few words together with the huge message behind them: a summary of them alone could not be shorter', () => {
+  it('takes a few words together with the huge message after', () => {
     const span = headSpan([entry(1, 'One'), entry(2, words(2000)), entry(3, words(2000))], 300);
     expect(span).toMatchObject({ fromSeq: 1, toSeq: 2 });
     expect(tokensOf(span.lines)).toBeLessThanOrEqual(300);
   });
 
-  it('partitions any range: every entry in exactly one span, no call parted from its results, every line in its budget (property)', () => {
+  it('partitions any range and keeps calls with their results', () => {
     const turn = fc.record({
       ask: fc.integer({ min: 0, max: 400 }),
       tools: fc.array(fc.integer({ min: 1, max: 300 }), { maxLength: 3 }),
@@ -235,7 +235,7 @@ describe('what a model answers', () => {
   });
 
   // Shows: S20
-  it('is refused without a text or with a kind that does not exist', () => {
+  it('is refused without text or with an unknown kind', () => {
     expect(parseCandidate({ kind: 'fact' })).toBeNull();
     expect(parseCandidate({ kind: 'fact', text: '  ' })).toBeNull();
     expect(parseCandidate({ kind: 'poem', text: 'Roses are red.' })).toBeNull();
@@ -288,13 +288,13 @@ describe('the audit', () => {
   } as const;
 
   // Shows: B8, T16
-  it('accepts a summary exactly at its limit, and refuses one token more (T16)', () => {
+  it('accepts a summary at its limit, refuses one token more', () => {
     expect(limitFor(100)).toBe(95);
     expect(faultOf({ ...good, tokens: 95 })).toBeNull();
     expect(faultOf({ ...good, tokens: 96 })).toContain('too long');
   });
 
-  it('lets a summary of a talk about errors and apologies pass', () => {
+  it('passes a summary of a talk about errors and apologies', () => {
     const text = `Error reports were discussed. ${'Ada said that she is sorry for the delay. '.repeat(20)}`;
     expect(faultOf({ ...good, text })).toBeNull();
     expect(faultOf({ ...good, text: 'They talked about the sorry state of the rate limits.' })).toBeNull();
@@ -319,7 +319,7 @@ describe('the audit', () => {
 });
 
 describe('waiting', () => {
-  it('grows to ten minutes and never beyond, never below three quarters of its step (property)', () => {
+  it('grows to ten minutes, with at most a quarter less', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 60 }),
@@ -334,7 +334,7 @@ describe('waiting', () => {
     );
   });
 
-  it('opens the breaker after five failures, doubles its pause, and opens at once for a refused key', () => {
+  it('opens after five failures or one refused key', () => {
     const closed: BreakerState = { failures: 0, pauses: 0, untilAt: null, message: '' };
     let state = closed;
     const pauses: (number | null)[] = [];
@@ -392,7 +392,7 @@ describe('a compactor', () => {
   }
 
   // Shows: B14, S12
-  it('asks once for a threshold that is met three times while a job runs, and once more when it has ended (B14)', async () => {
+  it('asks once during a job and once after it', async () => {
     await using subject = await watched();
     subject.compactor.judged(judgement);
     subject.compactor.judged({ ...judgement, tier: 'aggressive' });
@@ -406,7 +406,7 @@ describe('a compactor', () => {
     expect(kinds).toEqual(['context.tier', 'maintenance.requested', 'context.tier', 'maintenance.requested']);
   });
 
-  it('stores the due time before it kicks, unless the turn has stored it', async () => {
+  it('stores the due time before it kicks', async () => {
     await using subject = await watched();
     subject.compactor.judged({ ...judgement, stored: false });
     await until(async () => (await subject.looks()) === 1);

@@ -187,7 +187,7 @@ async function expectSound(world: World): Promise<void> {
 }
 
 describe('whatever happens while jobs come and go', () => {
-  it('stack and tail cover the conversation at every instant, and nothing is stored twice (I2, I4, I8)', async () => {
+  it('stack and tail always cover the conversation, storing nothing twice', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(move, { minLength: 10, maxLength: 45 }), async (moves) => {
         const hands = handed();

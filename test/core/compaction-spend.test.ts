@@ -31,7 +31,7 @@ async function editAndRun(world: World, times: number): Promise<number> {
 const spent = async (world: World) => await spentOn(world.services, await world.conversation());
 
 describe('what a conversation may cost', () => {
-  it('is refused with the very call that would be one too many', async () => {
+  it('refuses exactly the call that is one too many', async () => {
     await using world = await createWorld();
     await world.exchange('Hello.', 'Hi.');
     const whose = await world.conversation();
@@ -47,7 +47,7 @@ describe('what a conversation may cost', () => {
   });
 
   // Shows: R14
-  it('ends what goes round in circles, says so, and goes on when the hour is over', async () => {
+  it('ends circling work, reports it, and resumes after the hour', async () => {
     await using world = await createWorld();
     await restless(world);
     const calls = await editAndRun(world, 90);
@@ -77,7 +77,7 @@ describe('what a conversation may cost', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  it('grows with what is said, and is told to a person who asks for more', async () => {
+  it('grows with what is said and limits manual runs too', async () => {
     await using world = await createWorld();
     await restless(world);
     await editAndRun(world, 90);

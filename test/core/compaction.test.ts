@@ -10,7 +10,7 @@ async function talk(world: World, exchanges = 12): Promise<void> {
 
 describe('compaction of a full view', () => {
   // Shows: P4
-  it('replaces the oldest part of the tail by a summary, and leaves every entry in the transcript', async () => {
+  it('summarises the oldest tail and leaves the transcript whole', async () => {
     await using world = await createWorld();
     await talk(world);
     const before = await world.snapshot();
@@ -26,7 +26,7 @@ describe('compaction of a full view', () => {
     expect(shown.slice(0, 2)).toEqual([1, 2]);
   });
 
-  it('does nothing and calls no model while the view is small', async () => {
+  it('calls no model while the view is small', async () => {
     await using world = await createWorld();
     await talk(world, 3);
     expect(await world.run()).toEqual({ changed: false, reason: 'nothing is due' });

@@ -43,7 +43,7 @@ async function overhear({ world, compactors, rest }: Awaited<ReturnType<typeof w
 
 describe('the compactors', () => {
   // Shows: S1
-  it('watch a channel in which nobody is answered, and ask once when it is full', async () => {
+  it('watch an unanswered channel and ask once when full', async () => {
     await using subject = await watched();
     await overhear(subject, 6);
     expect(subject.looks).toEqual([]);
@@ -58,7 +58,7 @@ describe('the compactors', () => {
   });
 
   // Shows: O28
-  it('ask again after a job ended, because more was said while it ran', async () => {
+  it('ask again after a job for what came during it', async () => {
     await using subject = await watched();
     await overhear(subject, 36);
     const { id } = await subject.world.conversation();
@@ -87,7 +87,7 @@ describe('the compactors', () => {
   });
 
   // Shows: S2
-  it('hear of a turn by its verdict, and measure nothing while nothing is due', async () => {
+  it('hear of turns by verdict and measure only when due', async () => {
     let asked = 0;
     await using subject = await watched();
     const { world, compactors, rest, looks } = subject;
@@ -114,7 +114,7 @@ describe('the compactors', () => {
     expect(subject.world.of('error.internal')).toMatchObject([{ message: 'the engine is ill' }]);
   });
 
-  it('are quiet again where another process does the work and nobody tells of its end', async () => {
+  it('fall quiet where another process does the work', async () => {
     await using subject = await watched();
     const { clock, services } = subject.world;
     await subject.world.say('hello');

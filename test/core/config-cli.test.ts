@@ -30,7 +30,7 @@ token = "plain-literal-token"
 people = ["env:KEY"]
 `;
 
-test('show --origin prints every effective value and where it came from, and no secret', () => {
+test('show --origin prints every value with its origin, no secret', () => {
   const { cli, load, written, file } = run(good);
   expect(showConfig(cli, { load, json: false, origin: true, agent: null })).toBe(0);
   const lines = written.stdout.split('\n').map((line) => line.split(/ {2,}/));
@@ -63,7 +63,7 @@ test('show can be narrowed to one agent', () => {
   expect(() => showConfig(cli, { load, json: true, origin: false, agent: 'c' })).toThrow(/no agent "c". Known: a, b/);
 });
 
-test('check says that a file is valid, or prints every error and is wrong use', async () => {
+test('check confirms a valid file or prints every error', async () => {
   const schemas = new Map<string, z.ZodType>([
     ['discord', z.strictObject({ token: z.string(), people: z.array(z.string()) })],
   ]);
@@ -91,7 +91,7 @@ test('check says that a file is valid, or prints every error and is wrong use', 
   );
 });
 
-test('a file that cannot be read is an error of its own', async () => {
+test('an unreadable file is an error of its own', async () => {
   const { cli, load } = run('');
   const missing = { ...load, file: '/no/such/config.toml' };
   await expect(checkConfig(cli, { load: missing, channels: async () => new Map(), json: false })).rejects.toThrow(
@@ -99,7 +99,7 @@ test('a file that cannot be read is an error of its own', async () => {
   );
 });
 
-test('check refuses a tool or an engine that does not exist, once, with the nearest name', async () => {
+test('check refuses unknown tools and engines, suggesting the nearest name', async () => {
   const text =
     '[defaults]\ntools = ["memory_save", "memory_recal"]\n[[agents]]\nid = "a"\n[[agents]]\nid = "b"\nengine = "stack"\n';
   const { cli, load, written, file } = run(text);

@@ -10,7 +10,7 @@ function directory(...agents: readonly AgentOverrides[]) {
 
 const key = (text: string) => parseKey(text).key;
 
-test('a conversation that no route matches is served by the default agent', () => {
+test('the default agent serves conversations that no route matches', () => {
   const agents = directory(
     { id: 'one', default: false },
     { id: 'two', default: true },
@@ -23,7 +23,7 @@ test('a conversation that no route matches is served by the default agent', () =
   expect(agents.list().map((agent) => agent.id)).toEqual(['one', 'two', 'three']);
 });
 
-test('the most specific pattern wins whatever the order, of equals the first', () => {
+test('the most specific pattern wins; among equals the first', () => {
   const agents = directory(
     { id: 'wide', routes: [{ match: 'discord:*' }, { match: 'slack:a:*' }] },
     { id: 'narrow', default: false, routes: [{ match: 'discord:1:2' }, { match: 'slack:*:b' }] },
@@ -33,7 +33,7 @@ test('the most specific pattern wins whatever the order, of equals the first', (
   expect(agents.agentFor(key('slack:a:b')).id).toBe('wide');
 });
 
-test('a pattern for a channel serves its threads, a pattern for a thread only that', () => {
+test('a channel’s pattern serves its threads, a thread’s only itself', () => {
   const agents = directory(
     { id: 'main' },
     { id: 'channel', default: false, routes: [{ match: 'discord:1:2' }] },
@@ -51,7 +51,7 @@ test('characters of patterns other than * stand for themselves', () => {
 });
 
 // Shows: S7
-test('a route overrides mode and single thresholds in its conversations only', () => {
+test('a route overrides mode and thresholds in its conversations only', () => {
   const agents = directory({
     id: 'main',
     routes: [{ match: 'discord:1:2', mode: 'active', compaction: { background_threshold: 0.5 } }],

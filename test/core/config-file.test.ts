@@ -34,7 +34,7 @@ function expectedLines(table: string, schema: z.ZodObject, values: object): read
 const plain = text.split('\n').filter((line) => line !== '');
 
 // Shows: S31
-test('the shipped file has every key, in the order of the schema, at its default, with its description above', () => {
+test('the shipped file documents every key at its default', () => {
   const expected = [
     ...expectedLines('defaults', agentSchema, agentDefaults),
     ...Object.entries(generalDefaults).flatMap(([name, values]) => {
@@ -48,7 +48,7 @@ test('the shipped file has every key, in the order of the schema, at its default
   expect(rest.every((line) => line.startsWith('#'))).toBe(true);
 });
 
-test('every key of the schema has a default, and every default a key', () => {
+test('every key has a default, and every default a key', () => {
   const { id: _id, default: _default, routes: _routes, ...agentKeys } = agentSchema.shape;
   expect(Object.keys(agentDefaults)).toEqual(Object.keys(agentKeys));
   expect(Object.keys(agentDefaults.compaction)).toEqual(Object.keys(agentSchema.shape.compaction.shape));
@@ -56,7 +56,7 @@ test('every key of the schema has a default, and every default a key', () => {
   expect(Object.keys(generalDefaults)).toEqual(Object.keys(generalSchema.shape));
 });
 
-test('the shipped file is valid and means the same as no file', () => {
+test('the shipped file is valid and equals no file', () => {
   const shipped = loadConfig({ file, explicit: true, environment: {}, flags: {} });
   expect(shipped.config.agents).toEqual([defaultAgent()]);
   const none = join(mkdtempSync(join(tmpdir(), 'strata-')), 'config.toml');
@@ -66,7 +66,7 @@ test('the shipped file is valid and means the same as no file', () => {
   expect(withFile).toEqual(withoutFile);
 });
 
-test('the examples in it are valid when their comment signs are taken away', () => {
+test('its examples are valid when uncommented', () => {
   const examples = text.replaceAll(/^#(?=[^ #])/gm, '');
   expect(examples).toContain('\n[[agents]]\n');
   const filled = join(mkdtempSync(join(tmpdir(), 'strata-')), 'config.toml');

@@ -37,7 +37,7 @@ function setup(
 
 const patience = { timeout: 5000, interval: 10 };
 
-test('a write in place and repeated replacements by renaming are all taken up', async () => {
+test('applies writes in place and repeated replacements by renaming', async () => {
   const { file, changes, maxSteps } = setup(steps(1));
   for (const [count, replace] of [
     [2, false],
@@ -64,7 +64,7 @@ test('a burst of writes is one change', async () => {
   expect(changes.length).toBeLessThanOrEqual(2);
 });
 
-test('a broken change is reported once, the last good one stays, and mending it is taken up', async () => {
+test('reports a broken change once, keeping the last good one', async () => {
   const { file, live, rejections, changes, maxSteps } = setup(steps(3));
   writeFileSync(file, '[defaults]\nmax_stps = 4\nmodel = 3\n');
   await vi.waitFor(() => expect(rejections).toHaveLength(1), patience);
@@ -103,7 +103,7 @@ test('a file that appears where none was is taken up', async () => {
   await vi.waitFor(() => expect(maxSteps()).toBe(2), patience);
 });
 
-test('a file behind a link, outside the watched folder, is noticed by the clock', async () => {
+test('polls a linked file outside the watched folder', async () => {
   const { folder, maxSteps } = setup(null, {
     pollMs: 50,
     before: (base) => {
@@ -119,7 +119,7 @@ test('a file behind a link, outside the watched folder, is noticed by the clock'
   await vi.waitFor(() => expect(maxSteps()).toBe(7), patience);
 });
 
-test("an agent's own prompts are taken up too, and a broken one keeps the good one", async () => {
+test('reloads an agent’s own prompts, keeping the last good one', async () => {
   const before = (base: string) => {
     mkdirSync(join(base, 'mine'));
     writeFileSync(join(base, 'mine', 'persona.md.hbs'), 'One {{agentId}}');
@@ -137,7 +137,7 @@ test("an agent's own prompts are taken up too, and a broken one keeps the good o
   expect(live.rejection()).not.toBeNull();
 });
 
-test('what needs a restart is named and left as it was, while the rest is taken up', async () => {
+test('names what needs a restart and applies the rest', async () => {
   const { file, live, changes } = setup('[[agents]]\nid = "a"\n');
   writeFileSync(
     file,

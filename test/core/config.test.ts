@@ -46,7 +46,7 @@ function main(loaded: LoadedConfig) {
 }
 
 describe('what is missing is at its default', () => {
-  test('no file at all: one agent called main, made of the defaults', () => {
+  test('no file gives one agent, main, made of defaults', () => {
     const file = join(folder, 'none.toml');
     const loaded = loadConfig({ file, explicit: false, environment: {}, flags: {} });
     expect(loaded.config.agents).toEqual([{ id: 'main', default: true, routes: [], ...agentDefaults }]);
@@ -64,7 +64,7 @@ describe('what is missing is at its default', () => {
     expect(() => loadConfig({ ...options, file: folder })).toThrow(/it is a directory/);
   });
 
-  test('an empty file, a file of comments, a byte order mark and Windows line breaks', () => {
+  test('accepts empty files, comments, byte order marks and CRLF', () => {
     expect(main(load(''))).toEqual(defaultAgent());
     expect(main(load('# nothing\r\n'))).toEqual(defaultAgent());
     expect(main(load('\ufeff[defaults]\r\nmax_steps = 3\r\n')).max_steps).toBe(3);
@@ -94,7 +94,7 @@ max_steps = 5
 `;
 
   // Shows: S32
-  test('hard-coded < [defaults] < [[agents]], tables merged key by key, lists replaced', () => {
+  test('agents override defaults; tables merge, lists are replaced', () => {
     const [one, two] = load(text).config.agents;
     expect(one).toMatchObject({ model: 'openai:a', max_steps: 4, tools: ['blob_read'] });
     expect(one?.compaction).toMatchObject({
@@ -143,14 +143,14 @@ max_steps = 5
     expect(origin('log', 'level')).toBe('default');
   });
 
-  test('folders in the file start at the file, folders on the command line where the command was given', () => {
+  test('resolves folders from the file or from the command’s folder', () => {
     const loaded = load('[defaults]\nprompts = "mine"\n[storage]\ndirectory = "store"\n');
     expect(main(loaded).prompts).toBe(join(folder, 'mine'));
     expect(loaded.config.storage.directory).toBe(join(folder, 'store'));
     expect(load('', { flags: { data: 'here' } }).config.storage.directory).toBe(join(process.cwd(), 'here'));
   });
 
-  test('exactly one agent is the default: the one that says so, else the first', () => {
+  test('the default agent is the marked one or the first', () => {
     const defaults = (text: string) => load(text).config.agents.map((agent) => agent.default);
     expect(defaults('[[agents]]\nid = "a"\n[[agents]]\nid = "b"\n')).toEqual([true, false]);
     expect(defaults('[[agents]]\nid = "a"\n[[agents]]\nid = "b"\ndefault = true\n')).toEqual([false, true]);
@@ -161,7 +161,7 @@ max_steps = 5
 });
 
 describe('errors', () => {
-  test('all at once, each with line, column, path and the nearest right name', () => {
+  test('reports all at once, with positions and suggestions', () => {
     expect(
       problemsOf(`[default]
 [defaults]
@@ -201,7 +201,7 @@ max_steps = 1.5
     expect(problemsOf('[defaults')).toHaveLength(1);
   });
 
-  test('keys as inline tables and dotted names are found where they stand', () => {
+  test('locates keys in inline tables and dotted names', () => {
     expect(problemsOf('defaults = { compaction = { stack_shore = 0.1 } }\n')).toEqual([
       'config.toml:1:43: defaults.compaction.stack_shore: unknown key; did you mean stack_share?',
     ]);
@@ -210,7 +210,7 @@ max_steps = 1.5
     ]);
   });
 
-  test('[agents] instead of [[agents]], __proto__ and odd types do no harm', () => {
+  test('[agents], __proto__ and odd types do no harm', () => {
     expect(problemsOf('[agents]\nid = "a"\n')).toEqual([
       'config.toml:1:2: agents: expected a list of tables; write each agent as [[agents]]',
     ]);
@@ -249,7 +249,7 @@ max_steps = 1.5
   });
 
   // Shows: R15
-  test('thresholds must rise after the merge, and each value names its layer', () => {
+  test('merged thresholds must rise, and each names its layer', () => {
     const text = `[defaults.compaction]
 aggressive_threshold = 0.82
 [[agents]]
@@ -269,7 +269,7 @@ id = "b"
     ]);
   });
 
-  test('the overrides of a route are judged with the values of its agent', () => {
+  test('judges a route’s overrides with the values of its agent', () => {
     const text = `[[agents]]
 id = "a"
 [[agents.routes]]
@@ -288,7 +288,7 @@ compaction = { aggressive_threshold = 0.96 }
     ]);
   });
 
-  test('values from environment and flags are named as such, and do not hide what is wrong in the file', () => {
+  test('names values from environment and flags, hiding no file error', () => {
     expect(
       problemsOf('[defaults]\nmax_steps = 0\n', {
         environment: { STRATA_LOG_LEVEL: 'loud' },
@@ -307,7 +307,7 @@ compaction = { aggressive_threshold = 0.96 }
 describe('values from the environment', () => {
   const environment = { KEY: 'sk-123456', NAME: 'Ada', EMPTY: '' };
 
-  test('env:NAME as a whole, ${NAME} within, a default, and an escape', () => {
+  test('resolves env:NAME, embedded variables, defaults and escapes', () => {
     const loaded = load(
       '[defaults]\npersona = "I am ${NAME}, ${NOBODY:-nobody}, ${EMPTY:-empty}, $${NAME}, ${lower} and env:KEY."\npolicy = "env:NAME"\n',
       { environment },
@@ -323,7 +323,7 @@ describe('values from the environment', () => {
     expect(main(loaded).persona).toBe('${B}');
   });
 
-  test('a missing or empty variable is an error that names variable and line', () => {
+  test('a missing or empty variable is named with its line', () => {
     const text = '[defaults]\nmodel = "env:NOPE"\npersona = "${EMPTY}"\n';
     expect(problemsOf(text, { environment })).toEqual([
       'config.toml:2:9: defaults.model: the environment variable NOPE is not set',
@@ -331,7 +331,7 @@ describe('values from the environment', () => {
     ]);
   });
 
-  test('a variable only has to be set where the section is in use', () => {
+  test('variables are required only where their section is used', () => {
     const channels = '[channels.discord]\nenabled = false\ntoken = "env:NOPE"\n';
     expect(load(channels).config.channels).toEqual({});
     expect(problemsOf(channels.replace('false', 'true'))).toEqual([
@@ -380,13 +380,13 @@ describe('channels', () => {
   const discord = z.strictObject({ token: z.string().min(1), guilds: z.array(z.string()).default([]) });
   const schemas = new Map<string, z.ZodType>([['discord', discord]]);
 
-  test('a table is parsed by the adapter, without the switch that is ours', () => {
+  test('the adapter parses its table without our own switch', () => {
     const loaded = load('[channels.discord]\nenabled = true\ntoken = "env:T"\n', { environment: { T: 'secret' } });
     expect(channelProblems(loaded, schemas)).toEqual([]);
     expect(readChannel(loaded, 'discord', discord)).toEqual({ token: 'secret', guilds: [] });
   });
 
-  test('its errors look like all others, and unknown channels are named', () => {
+  test('reports its errors like all others, and unknown channels', () => {
     const loaded = load('[channels.discord]\ntokn = "x"\nguilds = 3\n[channels.discrod]\na = 1\n');
     const shortened = channelProblems(loaded, schemas).map((line) => line.replace(loaded.source.file, 'config.toml'));
     expect(shortened).toEqual([
@@ -398,7 +398,7 @@ describe('channels', () => {
     expect(() => readChannel(loaded, 'discord', discord)).toThrow(/has 3 errors/);
   });
 
-  test('the nearest name is found in tables that have defaults, may be null, or stand for any name', () => {
+  test('suggests names in defaulted, nullable and open tables', () => {
     const list = z.strictObject({ allow: z.array(z.string()).default([]) });
     const schema = z
       .strictObject({

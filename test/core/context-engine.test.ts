@@ -46,7 +46,7 @@ async function open() {
 
 describe('the stacked engine in need', () => {
   // Shows: S25
-  it('lets the oldest half leave at once, without a model, and marks the gap', async () => {
+  it('drops the oldest half at once and marks the gap', async () => {
     await using place = await open();
     const before = await place.tell(talk(40));
     const { snapshot, measurement, system } = await place.assemble(before);
@@ -65,7 +65,7 @@ describe('the stacked engine in need', () => {
     );
   });
 
-  it('asks for the gap to be filled, in the store and at the queue', async () => {
+  it('asks store and queue to fill the gap', async () => {
     await using place = await open();
     const { snapshot } = await place.assemble(await place.tell(talk(40)));
     expect(snapshot.conversation.maintainAt).toBeLessThanOrEqual(NOW);
@@ -82,7 +82,7 @@ describe('the stacked engine in need', () => {
     expect(snapshot.stack).toHaveLength(1);
   });
 
-  it('takes the view as it is when somebody else cut meanwhile', async () => {
+  it('accepts the view as it is when another cut first', async () => {
     await using place = await open();
     const before = await place.tell(talk(40));
     const gap = {
@@ -139,7 +139,7 @@ describe('the stacked engine in need', () => {
     expect(place.seen).toEqual([]);
   });
 
-  it('reads the head of a tail that the snapshot left out, when there is room for it', async () => {
+  it('reads the omitted head of a tail when it fits', async () => {
     await using place = await open();
     const whole = await place.tell(talk(10));
     const part = await place.services.store.transcript.context(whole.conversation.id, { maxEntries: 5 });
@@ -160,7 +160,7 @@ describe('the stacked engine in need', () => {
     expectWhole(snapshot);
   });
 
-  it('keeps layers and tail whole through any story and any number of turns', async () => {
+  it('keeps layers and tail whole through any history', async () => {
     await using place = await open();
     await fc.assert(
       fc.asyncProperty(stories, fc.integer({ min: 900, max: 2000 }), async (story, windowTokens) => {
@@ -228,11 +228,11 @@ describe('whether maintenance is due', () => {
   });
 
   // Shows: B6, R12
-  it('is not, over the threshold, when nothing may leave: being full is then a final state', async () => {
+  it('is not due when nothing may leave', async () => {
     expect(await verdict(pureSnapshot([user(1)]), 0.9)).toEqual({ tier: 'aggressive', due: false });
   });
 
-  it('is for gaps, for stale summaries, and for a stack above its share', async () => {
+  it('is due for gaps, stale summaries and an oversized stack', async () => {
     const layer = (fields: object) => [summary({ fromSeq: 1, toSeq: 10, ...fields })];
     const tail = [user(11)];
     expect((await verdict(pureSnapshot(tail, {}, layer({})), 0.1)).due).toBe(false);
@@ -275,7 +275,7 @@ describe('whether maintenance is due', () => {
 
 describe('the sliding engine', () => {
   // Shows: O2
-  it('shows the newest turns only, says that something is missing, and stores nothing', async () => {
+  it('shows only the newest turns, marks the cut, stores nothing', async () => {
     await using place = await createPlace();
     const engine = createSlidingEngine({ services: place.services });
     const before = await place.tell(talk(60));

@@ -55,7 +55,7 @@ function request({ tail, layers = 0, volatile = '', ratio = 1, fields }: Setting
 }
 
 describe('a view that is pressed to fit', () => {
-  it('fits, whatever is in it: layers, memories, images, a ratio far from one', () => {
+  it('fits with any layers, memories, images and ratio', () => {
     fc.assert(
       fc.property(
         stories,
@@ -83,7 +83,7 @@ describe('a view that is pressed to fit', () => {
   });
 
   // Shows: P18
-  it('gives up no more than it must: tool traffic before texts, texts before memories, the ask last', () => {
+  it('drops tool traffic, then texts, then memories, the ask last', () => {
     const tail = [user(1, 'a question '.repeat(60)), user(2, 'What of this?')];
     const fields = { windowTokens: 1500, reserveTokens: 100 };
     const { view } = press(frames, request({ tail, layers: 2, volatile: 'Ada likes tea.', fields }), 1500);
@@ -92,7 +92,7 @@ describe('a view that is pressed to fit', () => {
     expect(JSON.stringify(view.messages)).toContain('What of this?');
   });
 
-  it('leaves rounds of tools out as a whole, and counts them', () => {
+  it('omits whole rounds of tools and counts them', () => {
     const rounds = Array.from({ length: 60 }, (_, index) => {
       const id = `c${index}`;
       return [calls(index * 2 + 2, 1, [id]), results(index * 2 + 3, 1, [id], 'found '.repeat(20))];

@@ -13,7 +13,7 @@ const about = (text: string, kind: 'fact' | 'todo' | 'decision' = 'fact', subjec
 
 describe('the focus of a message', () => {
   // Shows: A9
-  it('names what is quoted, in backticks, or written like a name', () => {
+  it('finds what is quoted, in backticks, or written as names', () => {
     expect(focus('Did `npm run check` pass for Strata? He said "blue whale" to Ada.').names).toEqual([
       'npm run check',
       'blue whale',
@@ -25,7 +25,7 @@ describe('the focus of a message', () => {
     expect(focus('see src.context.plan and planCut').names).toEqual(['src.context.plan', 'plancut']);
   });
 
-  it('takes no word for a name because a sentence begins with it', () => {
+  it('takes no first word of a sentence for a name', () => {
     expect(focus('Yes. Tomorrow then! Fine').names).toEqual([]);
   });
 
@@ -45,7 +45,7 @@ describe('the focus of a message', () => {
 });
 
 describe('the boost of a memory', () => {
-  it('grows with people, names and intent, in any script, up to a cap', () => {
+  it('grows with people, names and intent up to a cap', () => {
     expect(boostOf(focus('hello there'), about('Ada likes tea'))).toBe(0);
     expect(boostOf(focus('hello there'), about('likes tea', 'fact', 'u1'))).toBe(6);
     const mention = user(1, 'hello there', { mentions: [{ id: 'u9', name: 'Bob', kind: 'person' }] });
@@ -80,7 +80,7 @@ describe('the message that is replied to', () => {
     expect(section?.source).toBe('transcript #3');
   });
 
-  it('is not when it stands in the tail, is unknown, was removed, or lies before a reset', async () => {
+  it('is omitted when present, unknown, removed or before a reset', async () => {
     const { place, snapshot } = await covered();
     await using opened = place;
     const { services } = opened;

@@ -39,7 +39,7 @@ describe('looking at a context', () => {
   });
 
   // Shows: A7
-  it('shows every part with its text, and what was cut of it', async () => {
+  it('shows every part with its text and its cuts', async () => {
     await using place = await createPlace();
     const sections = [
       section({ key: 'persona', text: 'You are a test.', priority: 100, protected: true }),
@@ -77,7 +77,7 @@ describe('looking at a context', () => {
   });
 
   // Shows: O33
-  it('shows the provider’s last count only while the view is the one that it was made of', async () => {
+  it('shows the provider’s count only for the view it measured', async () => {
     await using place = await createPlace();
     const calibration = { model: 'offline:demo', ratio: 1, samples: 5, lastInputTokens: 321, revision: 4 };
     const look = (revision: number) =>
@@ -89,7 +89,7 @@ describe('looking at a context', () => {
     expect(look(5).lastInputTokens).toBeNull();
   });
 
-  it('tells how full the store’s view is, and opens no gap where the next turn would', async () => {
+  it('measures the stored view and opens no gap', async () => {
     await using place = await createPlace();
     const full = await place.tell(talk(60));
     const report = inspectContext(place.services, {
@@ -117,7 +117,7 @@ describe('looking at a context', () => {
     expect(numbers).toMatchObject({ entries: 0, stack: [], tail: { fromSeq: 1, toSeq: 0, tokens: 0 } });
   });
 
-  it('shows a sliding window as it is: the newest turns, and no layers', async () => {
+  it('shows a sliding window as newest turns without layers', async () => {
     const agent = defaultAgent({ engine: 'sliding' });
     await using place = await createPlace({
       agents: { agentFor: () => agent, agent: () => agent, list: () => [agent] },

@@ -8,10 +8,10 @@ function readAnew(tail: readonly Entry[]): Entry[] {
   return tail.map((entry) => structuredClone(entry));
 }
 
-describe('a view that is read anew', () => {
+describe('a view that is read again', () => {
   const tail = [user(3, 'one'), bot(4, 3), user(5, 'two'), user(6, 'three')];
 
-  it('keeps the objects of the entries that are known, wherever the tail begins now', () => {
+  it('keeps the objects of known entries wherever the tail begins', () => {
     const read = readAnew(tail).slice(1);
     const { tail: seen } = recognise(snapshot([...read, user(7, 'new')]), tail);
     expect(seen.slice(0, 3).every((entry, index) => entry === tail[index + 1])).toBe(true);

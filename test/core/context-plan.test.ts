@@ -12,13 +12,13 @@ function owing(from: number, due = from) {
 }
 
 describe('the order of the view', () => {
-  it('puts a message that came into a running turn after that turn’s reply', () => {
+  it('puts a message from a running turn after its reply', () => {
     const tail = [user(1), user(2), bot(3, 1), user(4)];
     expect(viewOrder(tail, 4).map(({ seq }) => seq)).toEqual([1, 3, 2, 4]);
   });
 
   // Shows: O24
-  it('hides from a turn what it has not read, but not the reply of the turn before', () => {
+  it('hides what a turn has not read, not earlier replies', () => {
     const tail = [user(1), user(2), bot(3, 1), user(4)];
     expect(viewOrder(tail, 2).map(({ seq }) => seq)).toEqual([1, 3, 2]);
   });
@@ -27,7 +27,7 @@ describe('the order of the view', () => {
     expect(viewOrder([user(1), entry({ seq: 2, role: 'notice', turn: 1 })], 9).map(({ seq }) => seq)).toEqual([1]);
   });
 
-  it('keeps the rounds of a turn together whatever arrived meanwhile', () => {
+  it('keeps the rounds of a turn together whatever arrives', () => {
     const tail = [user(1), user(2), calls(3, 1, ['a', 'b']), results(4, 1, ['a', 'b']), bot(5, 1), bot(6, 2)];
     expect(viewOrder(tail, 6).map(({ seq }) => seq)).toEqual([1, 3, 4, 5, 2, 6]);
   });
@@ -37,14 +37,14 @@ describe('places to cut', () => {
   const seqs = (tail: readonly Entry[], limits = quiet) => cutPoints(tail, limits).map(({ toSeq }) => toSeq);
 
   // Shows: P9, T1
-  it('there are none in an empty tail, in a single message, and in a single turn', () => {
+  it('an empty tail, one message or one turn has none', () => {
     expect(seqs([])).toEqual([]);
     expect(seqs([user(1)])).toEqual([]);
     expect(seqs([user(1), calls(2, 1, ['a']), results(3, 1, ['a']), bot(4, 1)])).toEqual([]);
   });
 
   // Shows: P7
-  it('lie at the ends of turns, and between messages of people', () => {
+  it('lie at ends of turns and between people’s messages', () => {
     const tail = [user(1), bot(2, 1), user(3), user(4), bot(5, 4), user(6), bot(7, 6)];
     expect(cutPoints(tail, quiet).map(({ toSeq, clean }) => [toSeq, clean])).toEqual([
       [2, true],
@@ -53,7 +53,7 @@ describe('places to cut', () => {
     ]);
   });
 
-  it('are second choice where a later reply belongs to what would leave', () => {
+  it('are second choice where a later reply belongs before them', () => {
     const tail = [user(1), user(2), bot(3, 1), user(4), bot(5, 2), user(6)];
     expect(cutPoints(tail, quiet).map(({ toSeq, clean }) => [toSeq, clean])).toEqual([
       [1, false],
@@ -63,7 +63,7 @@ describe('places to cut', () => {
   });
 
   // Shows: B5, P8
-  it('never lie inside a round of parallel calls, or of calls whose ids come again', () => {
+  it('never lie inside a round of parallel or repeated calls', () => {
     const round = (seq: number, turn: number) => [
       calls(seq, turn, ['a', 'b', 'c']),
       results(seq + 1, turn, ['a', 'b', 'c']),
@@ -73,12 +73,12 @@ describe('places to cut', () => {
   });
 
   // Shows: Q13
-  it('never part a call from a result that came after somebody else spoke', () => {
+  it('never part a call from its late result', () => {
     const late = { ...results(4, 0, ['a']), turn: null };
     expect(seqs([user(1), calls(2, 1, ['a']), user(3), late, bot(5, 4), user(6)])).toEqual([5]);
   });
 
-  it('are not taken away by a call that never got a result', () => {
+  it('survive a call that never got a result', () => {
     const tail = [user(1), calls(2, 1, ['lost']), bot(3, 1), user(4), bot(5, 4), user(6)];
     expect(seqs(tail)).toEqual([3, 5]);
   });
@@ -94,7 +94,7 @@ describe('places to cut', () => {
   });
 
   // Shows: P12
-  it('leave the newest message of a person that the running turn reads', () => {
+  it('keep the newest message that the running turn reads', () => {
     const tail = [user(1), bot(2, 1), user(3), user(4), user(5)];
     expect(cutPoints(tail, { ...quiet, readUpto: 3 }).map(({ toSeq }) => toSeq)).toEqual([2]);
   });
@@ -109,7 +109,7 @@ describe('places to cut', () => {
   });
 
   // Shows: A21, R11
-  it('hold in every conversation: groups whole, nobody who waits parted, the newest ask kept', () => {
+  it('keep groups, waiting people and the newest ask whole', () => {
     fc.assert(
       fc.property(stories, ({ tail, conversation: limits }) => {
         for (const { toSeq, clean, entries, tokens } of cutPoints(tail, limits)) {
@@ -151,7 +151,7 @@ describe('planning a cut', () => {
     Array.from({ length: count }, (_, index) => [user(index * 2 + 1), bot(index * 2 + 2, index * 2 + 1)]).flat();
 
   // Shows: O19
-  it('takes about the wanted share of the tokens, at the end of a turn', () => {
+  it('takes about the wanted share, at a turn’s end', () => {
     const tail = turns(20);
     const total = tail.reduce((sum, { tokens }) => sum + tokens, 0);
     for (const fraction of [0.3, 0.5]) {
@@ -173,12 +173,12 @@ describe('planning a cut', () => {
   });
 
   // Shows: T4
-  it('takes a whole turn even when that is far more than was wanted', () => {
+  it('takes a whole turn even if far more than wanted', () => {
     const tail = [user(1, 'long '.repeat(2000)), bot(2, 1), user(3)];
     expect(planCut(tail, { ...quiet, fraction: 0.3 })).toMatchObject({ fromSeq: 1, toSeq: 2, entries: 2 });
   });
 
-  it('cuts between people where nobody answers, so that a channel that is only observed can always be cut', () => {
+  it('cuts between people’s messages in an observed channel', () => {
     const tail = Array.from({ length: 300 }, (_, index) => user(index + 1, 'so it is'));
     const cut = planCut(tail, { ...quiet, fraction: 0.3 });
     expect(cut?.entries).toBe(90);
@@ -210,7 +210,7 @@ describe('planning a cut', () => {
   });
 
   // Shows: T3
-  it('makes progress whenever a legal cut exists, and parts the tail exactly', () => {
+  it('progresses whenever a legal cut exists, splitting the tail exactly', () => {
     fc.assert(
       fc.property(stories, fc.constantFrom(0.3, 0.5), ({ tail, conversation: limits }, fraction) => {
         const cut = planCut(tail, { ...limits, fraction });
@@ -225,7 +225,7 @@ describe('planning a cut', () => {
     );
   });
 
-  it('always ends: repeated emergencies leave the newest ask and no more than its neighbours', () => {
+  it('repeated emergencies end at the newest ask and its neighbours', () => {
     fc.assert(
       fc.property(stories, ({ tail, conversation: limits }) => {
         let rest = tail;

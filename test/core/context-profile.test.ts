@@ -61,7 +61,7 @@ async function open(
 
 describe('a profile', () => {
   // Shows: S33
-  it('takes the window from the configuration, else from the model, else 128000', async () => {
+  it('takes the window from configuration, model or 128000', async () => {
     await using configured = await open({ context_window: 9000 }, { window: 4000 });
     expect((await configured.profiles.of(place)).windowTokens).toBe(9000);
     await using told = await open({}, { window: 4000 });
@@ -70,7 +70,7 @@ describe('a profile', () => {
     expect((await unknown.profiles.of(place)).windowTokens).toBe(128_000);
   });
 
-  it('keeps no more than a eighth of a small window free for the answer', async () => {
+  it('reserves at most an eighth of a small window', async () => {
     await using small = await open({ max_output_tokens: 4096 }, { window: 2000 });
     expect((await small.profiles.of(place)).reserveTokens).toBe(250);
     await using large = await open({ max_output_tokens: 4096 });
@@ -100,7 +100,7 @@ describe('a profile', () => {
     expect(opened.models.chosen).toBe(1);
   });
 
-  it('is the same object as long as nothing changed, and another one for another kind of place', async () => {
+  it('is the same object until something or the place changes', async () => {
     await using opened = await open({});
     const first = await opened.profiles.of(place);
     expect(await opened.profiles.of(place)).toBe(first);
@@ -109,13 +109,13 @@ describe('a profile', () => {
     expect(elsewhere.sections.find(({ key: name }) => name === 'place')?.text).toContain('Discord');
   });
 
-  it('tries anew what failed', async () => {
+  it('retries what failed', async () => {
     await using opened = await open({ model: 'openai:gpt-4.1-mini' }, { failures: 1 });
     await expect(opened.profiles.of(place)).rejects.toMatchObject({ code: 'MODEL_KEY_MISSING' });
     expect((await opened.profiles.of(place)).modelId).toBe('openai:gpt-4.1-mini');
   });
 
-  it('protects persona and policy, and says of each section where it comes from', async () => {
+  it('protects persona and policy and names each section’s source', async () => {
     await using opened = await open({ persona: 'You are Iris.', policy: 'Never guess.' });
     const { sections } = await opened.profiles.of(place);
     expect(sections.map(({ key: name }) => name)).toEqual(['persona', 'policy', 'guidance', 'place']);
@@ -124,7 +124,7 @@ describe('a profile', () => {
   });
 
   // Shows: A5
-  it('cuts what people asked for after everything that the bot brings along', async () => {
+  it('cuts people’s instructions after the bot’s own sections', async () => {
     const asked = section({
       key: 'instructions',
       text: 'Answer in rhymes. '.repeat(40),
@@ -143,7 +143,7 @@ describe('a profile', () => {
     expect(keys(written - 1)).not.toContain('guidance');
   });
 
-  it('puts standing instructions after what the operator wrote, and keeps the object while they stay', async () => {
+  it('puts standing instructions after the operator’s, reusing the object', async () => {
     let text = 'Ask before you delete.';
     const instructions = async () => section({ key: 'instructions', text });
     await using opened = await open({ policy: 'Never guess.' }, { instructions });
@@ -160,7 +160,7 @@ describe('a profile', () => {
     expect((await opened.profiles.of(place)).sections[2]?.text).toBe(text);
   });
 
-  it('sorts its tools, so that the head of the prompt is always the same', async () => {
+  it('sorts its tools to keep the prompt’s head stable', async () => {
     await using opened = await open({ tools: ['summary_open', 'blob_read', 'memory_save'] });
     expect((await opened.profiles.of(place)).tools.map(({ name }) => name)).toEqual([
       'blob_read',
@@ -170,7 +170,7 @@ describe('a profile', () => {
   });
 
   // Shows: Q12, R16
-  it('warns when the fixed part takes more than half of the window', async () => {
+  it('warns when the fixed part exceeds half the window', async () => {
     await using opened = await open({ persona: 'You know everything about tea. '.repeat(200) }, { window: 2000 });
     await opened.profiles.of(place);
     expect(opened.warnings).toHaveLength(1);

@@ -40,7 +40,7 @@ describe('odd histories', () => {
     expect(faults(repair(messages))).toEqual([]);
   });
 
-  it('keeps every word of people, and every result that has its call', () => {
+  it('keeps people’s words and every result with its call', () => {
     const messages = [said('hi'), called('a', 'b'), gave('b', 'a'), answered('one'), answered('two'), said('ho')];
     expect(repair(messages)).toEqual([
       said('hi'),
@@ -56,7 +56,7 @@ describe('odd histories', () => {
     expect(tool).toMatchObject({ role: 'tool', results: [{ callId: 'a', isError: true }] });
   });
 
-  it('gives each of two rounds with the same id its own result', () => {
+  it('gives two rounds with one id their own results', () => {
     const again: ModelMessage = { role: 'tool', results: [result('a', 'second')] };
     const repaired = repair([said('hi'), called('a'), gave('a'), answered('x'), said('ho'), called('a'), again]);
     expect(repaired.at(-1)).toEqual({ role: 'tool', results: [result('a-2', 'second')] });

@@ -9,7 +9,7 @@ const long = (word: string) => `${word} `.repeat(400).trim();
 
 describe('a shortened text', () => {
   // Shows: A3
-  it('keeps 70 % of its limit as head and 20 % as tail', () => {
+  it('keeps 70% of its limit as head, 20% as tail', () => {
     const limit = 2000;
     const [head = '', tail = ''] = shorten(long('word').repeat(20), limit).split(
       /\n\[\.\.\. \d+ characters left out \.\.\.\]\n/,
@@ -18,7 +18,7 @@ describe('a shortened text', () => {
     expect(estimateText(tail) / limit).toBeCloseTo(0.2, 1);
   });
 
-  it('keeps head and tail around a marker that says how much is missing', () => {
+  it('keeps head and tail around a marker with the count', () => {
     const text = `begin ${long('middle')} end`;
     const short = shorten(text, 100);
     expect(short).toMatch(/^begin /);
@@ -38,7 +38,7 @@ describe('a shortened text', () => {
     expect(shorten(long('word'), 0)).toBe('');
   });
 
-  it('is never longer than its limit, well formed, and the same when it fits', () => {
+  it('stays within its limit, well formed, unchanged when it fits', () => {
     fc.assert(
       fc.property(texts, fc.integer({ min: 0, max: 200 }), (text, tokens) => {
         const short = shorten(text, tokens);

@@ -28,7 +28,7 @@ function readable(tail: readonly Entry[]): readonly number[] {
 }
 
 describe('the settled head of a tail', () => {
-  it('gives the same view, entry by entry, as one that is made anew (property)', () => {
+  it('gives the same view as one built from scratch', () => {
     fc.assert(
       fc.property(stories, fc.array(fc.nat({ max: 99 }), { minLength: 1 }), ({ tail: whole }, choices) => {
         let tail: readonly Entry[] = [];
@@ -65,7 +65,7 @@ describe('the settled head of a tail', () => {
     ]);
   });
 
-  it('ends before a message whose answer came after the next one', () => {
+  it('ends before a message answered after the next one', () => {
     const render = () => ({ messages: [], tokens: 0 });
     const tail = [user(1, 'one'), bot(2, 1), user(3, 'two'), user(4, 'meanwhile')];
     expect(headOf(tail, 3, render).entries).toBe(2);

@@ -40,7 +40,7 @@ describe('the estimate of a text', () => {
   });
 
   // Shows: P25
-  it('goes by the class of a character, not by its bytes', () => {
+  it('counts by the class of characters, not by bytes', () => {
     const bytes = (text: string) => Buffer.byteLength(text);
     const cost = (character: string) => estimateText(character.repeat(1000));
     expect(bytes('щ')).not.toBe(bytes('ท'));
@@ -51,7 +51,7 @@ describe('the estimate of a text', () => {
     expect(cost('7')).toBeGreaterThan(2 * cost('a'));
   });
 
-  it('is nothing for an empty text and grows with every part', () => {
+  it('is zero for empty text and grows with every part', () => {
     expect(estimateText('')).toBe(0);
     fc.assert(
       fc.property(texts, texts, (a, b) => {
@@ -116,7 +116,7 @@ describe('the estimate of parts', () => {
   });
 
   // Shows: P27
-  it('counts an image that is really sent flat, and much higher', () => {
+  it('counts an image that is sent flat and much higher', () => {
     const sent = (url: string) =>
       estimateMessages([{ role: 'user', content: [{ kind: 'image', mediaType: 'image/png', url }] }]);
     expect(sent('https://a')).toBe(sent(`https://${'a'.repeat(5000)}`));
@@ -187,12 +187,12 @@ describe('what is learned from the provider', () => {
     expect(learn(known, report({ reported: 0 }))).toBe(known);
   });
 
-  it('does not believe a provider that cut the prompt in silence', () => {
+  it('ignores the count of a provider that cut silently', () => {
     expect(learn(null, report({ reported: 10 }))?.ratio).toBeCloseTo(0.6);
     expect(learn(null, report({ reported: 90_000 }))?.ratio).toBeCloseTo(2.5);
   });
 
-  it('begins anew with another model', () => {
+  it('starts over with another model', () => {
     const known = learn(learn(null, report()), report());
     expect(correctionFor(known, 'c:d')).toBeCloseTo(1.1);
     expect(learn(known, report({ model: 'c:d', reported: 900 }))).toMatchObject({
@@ -202,7 +202,7 @@ describe('what is learned from the provider', () => {
     });
   });
 
-  it('never shows a count from before the view changed, or of another model', () => {
+  it('shows no count of an older view or another model', () => {
     const known = learn(null, report());
     expect(lastReported(known, { model: 'a:b', revision: 3 })).toBe(1200);
     expect(lastReported(known, { model: 'a:b', revision: 4 })).toBeNull();
@@ -215,7 +215,7 @@ describe('the meter', () => {
   const regions = { fixed: 500, stack: 300, tail: 1000, volatile: 100 };
 
   // Shows: P2
-  it('adds up, and keeps room for the answer outside of the correction', () => {
+  it('adds up, keeping room for the answer uncorrected', () => {
     const { used, ratio, estimated, ...rest } = measure(
       regions,
       profile({ windowTokens: 4000, reserveTokens: 400 }),

@@ -60,7 +60,7 @@ async function lastReply(world: BotWorld): Promise<string> {
 }
 
 describe('a turn that is overtaken', () => {
-  it('by a deletion sends the text no further, stores no word of it, and is run again (I10)', async () => {
+  it('by a deletion drops the text and runs again', async () => {
     const door = gate();
     await using world = await botWith(async (request, { count }) => {
       if (count === 2) await door.pass();
@@ -111,7 +111,7 @@ describe('a turn that is overtaken', () => {
     expect(world.channel.posts.size).toBe(1);
   });
 
-  it('by a reset ends at its next step, and nothing of it is stored or posted', async () => {
+  it('by a reset ends at its next step, storing nothing', async () => {
     const door = gate();
     await using world = await botWith(async (_request, { count }) => {
       if (count === 1) await door.pass();
@@ -129,7 +129,7 @@ describe('a turn that is overtaken', () => {
     expect([...world.channel.posts.values()].map(({ body }) => body.text)).toEqual(['Hello.']);
   });
 
-  it('by an edit shows the new text from its next step on', async () => {
+  it('by an edit shows the new text from then on', async () => {
     const door = gate();
     await using world = await botWith(async (_request, { count }) => {
       if (count === 1) await door.pass();
@@ -165,7 +165,7 @@ describe('a reply to several', () => {
 });
 
 describe('the copy of a view', () => {
-  it('is not kept when something was stored while it was read', async () => {
+  it('is not kept when something was stored during its read', async () => {
     await using world = await botWith(() => ({ text: 'Hello.' }));
     await world.say('One', { asks: false });
     const { conversations, transcript } = world.bot.services.store;
@@ -194,7 +194,7 @@ describe('the copy of a view', () => {
 
 describe('a conversation while it is summarised', () => {
   // Shows: I5, S3
-  it('gets its replies at once: no time passes while the summariser hangs (I5, R1)', async () => {
+  it('gets replies at once while the summariser hangs', async () => {
     const door = gate();
     const summarise: Script = async (request, options) => {
       await door.pass();
@@ -214,7 +214,7 @@ describe('a conversation while it is summarised', () => {
   });
 
   // Shows: B11, R26
-  it('is compacted by command during a reply and with a message that waits: both are answered, nothing is dropped (B11, R26)', async () => {
+  it('compacts during a reply and answers the waiting message too', async () => {
     const door = gate();
     await using world = await botWith(async (_request, { count }) => {
       if (count === 5) await door.pass();
@@ -238,7 +238,7 @@ describe('a conversation while it is summarised', () => {
   });
 
   // Shows: B19
-  it('answers the newest question after a compaction, which stands last (B19)', async () => {
+  it('answers the newest question after a compaction', async () => {
     await using world = await botWith((_request, { count }) => ({ text: filler(60, count) }));
     for (let turn = 0; turn < 16; turn += 1) {
       await world.say(`Question ${turn}: ${filler(90, turn)}`);
@@ -252,7 +252,7 @@ describe('a conversation while it is summarised', () => {
   });
 
   // Shows: T6
-  it('keeps 18 calls of one turn with their results, in the tail and beneath a summary (T6)', async () => {
+  it('keeps 18 calls with their results, tail and summary alike', async () => {
     await using world = await botWith((request, { count }) => {
       const isFirst = count === 1;
       const calls = Array.from({ length: 18 }, (_, index) => ({ tool: 'look', input: { what: `thing ${index}` } }));
@@ -279,7 +279,7 @@ describe('a conversation while it is summarised', () => {
   });
 
   // Shows: B18, R21
-  it('keeps a standing instruction in every view, through any number of compactions (B18, R21)', async () => {
+  it('keeps a standing instruction through any number of compactions', async () => {
     const summarise: Script = (request, options) => {
       const lines = seqsIn(request);
       if (!lines.includes(1)) return faithful(request, options);
@@ -309,7 +309,7 @@ describe('a conversation while it is summarised', () => {
   });
 
   // Shows: B17, R19
-  it('and forgets meanwhile: what was forgotten does not come in with the late result (B17, R19)', async () => {
+  it('a late result brings back nothing forgotten', async () => {
     const door = gate();
     const text = 'Ada hid the key under the red pot.';
     const remembering = (sources: readonly number[]) => ({
@@ -371,7 +371,7 @@ describe('recalled memories', () => {
   };
 
   // Shows: A8, T30
-  it('count as recalled when they stood before the model whole, and not when they gave way (T30)', async () => {
+  it('count as recalled only when the model saw them whole', async () => {
     await using world = await withMemory(() => ({ text: 'Yes.' }));
     await world.say('Which instrument, the cello?', { audience: 'dm' });
     await world.settled();
@@ -385,7 +385,7 @@ describe('recalled memories', () => {
   });
 
   // Shows: A31
-  it('stay away when recall is switched off, from the next message on (T30)', async () => {
+  it('stay away from the next message when recall is off', async () => {
     const settings = { memory: { recall_limit: 8 } };
     await using world = await withMemory(() => ({ text: 'Yes.' }), settings);
     await world.say('Which instrument, the cello?', { audience: 'dm' });
@@ -401,7 +401,7 @@ describe('recalled memories', () => {
 
 describe('a reply that fails', () => {
   // Shows: I12, P23, R6
-  it('is told in plain words, without a word of the provider, and stands in the events (I12, R6)', async () => {
+  it('is reported in plain words and as an event', async () => {
     const detail = 'HTTP 400 {"error":"internal tenant 4711"}';
     await using world = await botWith(() => {
       throw new ModelError({ model: 'test:chat', reason: 'fatal', detail });
@@ -423,7 +423,7 @@ describe('a reply that fails', () => {
 
 describe('many people at once', () => {
   // Shows: R31
-  it('in a conversation whose model hangs hold up no other conversation (R31)', async () => {
+  it('in one conversation whose model hangs delay no other', async () => {
     const door = gate();
     await using world = await botWith(async (request) => {
       if (textsIn(request).includes('HANG')) await door.pass();

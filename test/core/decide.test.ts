@@ -20,7 +20,7 @@ describe('the decision to answer', () => {
     expect(decision.reply).toBe(reply);
   });
 
-  it('keeps what was said long ago without answering it, in a direct message too', () => {
+  it('keeps old messages without answering, direct ones too', () => {
     const message = { author: ada, audience: 'dm' as const, addressesBot: true, isPast: true };
     expect(decide(message, { mode: 'active', allow_bots: false }, always)).toEqual({ reply: false, reason: 'past' });
   });
@@ -45,7 +45,7 @@ describe('the guard against bots that feed each other', () => {
     expect(guard.allows('a|b', 80_001)).toBe(true);
   });
 
-  it('lets a slow exchange go on and counts each pair apart', () => {
+  it('allows a slow exchange and counts each pair apart', () => {
     const guard = createBotGuard();
     for (let index = 0; index < 100; index += 1) expect(guard.allows('a|b', index * 4000)).toBe(true);
     expect(guard.allows('c|d', 400_000)).toBe(true);

@@ -49,7 +49,7 @@ describe('the context engines', () => {
   });
 
   // Shows: P31
-  it('are replaced by the stacked one, with one warning, where the name is unknown (T36)', async () => {
+  it('fall back to the stacked one with a warning', async () => {
     const { place, warnings } = await openPlace({ engine: 'stackd' });
     await using _ = place;
     const engines = createEngines({ services: place.services, maintenance, own: {} });
@@ -58,7 +58,7 @@ describe('the context engines', () => {
   });
 
   // Shows: T36
-  it('may be one’s own, and one that throws is set aside for good, with an event (T36)', async () => {
+  it('may be custom, and are set aside once they throw', async () => {
     const { place } = await openPlace({ engine: 'mine' });
     await using _ = place;
     const { services } = place;
@@ -95,7 +95,7 @@ describe('the context engines', () => {
   });
 
   // Shows: O4, O6, O23
-  it('are told of a conversation once, then of each message and turn, and of the end', async () => {
+  it('hear of start, each message, each turn and the end', async () => {
     const { place } = await openPlace({});
     await using _ = place;
     const inner = stackedOf(place.services);
@@ -133,7 +133,7 @@ describe('the context engines', () => {
 
   // Shows: O46
   it.each(['bootstrap', 'ingest', 'assemble', 'afterTurn', 'maintain'] as const)(
-    'do not silence their agent when %s breaks in the middle of a talk',
+    'do not silence their agent when %s breaks mid-talk',
     async (member) => {
       const { place } = await openPlace({});
       await using _ = place;

@@ -11,7 +11,7 @@ async function texts(world: World, key = general): Promise<readonly string[]> {
 }
 
 describe('what was derived from a forgotten message', () => {
-  it('goes with it when the bot repeats it without digits and capitals', async () => {
+  it('goes with it when repeated without digits and capitals', async () => {
     await using world = await openWorld();
     await world.say('my password is swordfish', { key: general });
     await world.answer('swordfish, got it', { key: general });
@@ -82,7 +82,7 @@ describe('what was derived from a forgotten message', () => {
     ]);
   });
 
-  it('includes a reply in another channel that was given the memory', async () => {
+  it('includes replies in other channels that received the memory', async () => {
     await using world = await openWorld({ memory: { share_public: true } });
     const random = makeKey({ platform: 'test', workspace: 'w', channel: 'random' });
     await world.say('my password is swordfish', { key: general });

@@ -205,7 +205,7 @@ describe('several gateways on one store', () => {
   });
 
   // Shows: R29
-  it('leave a message that comes during a turn of one of them to that one', async () => {
+  it('leave messages during a turn to its gateway', async () => {
     const gate = Promise.withResolvers<void>();
     const a = await openGateway('a', {
       script: async (request) => {
@@ -226,7 +226,7 @@ describe('several gateways on one store', () => {
   });
 
   // Shows: W26
-  it('repeat the turn of one that died in the middle of it, when its claim is over', async () => {
+  it('repeat a dead gateway’s turn when its claim ends', async () => {
     const a = await openGateway('a', { script: () => new Promise(() => undefined) });
     const b = await openGateway('b');
     await say(b);
@@ -241,7 +241,7 @@ describe('several gateways on one store', () => {
   });
 
   // Shows: W27
-  it('do not give a reply that one of them is still working on', async () => {
+  it('do not give a reply that another is working on', async () => {
     const gate = Promise.withResolvers<void>();
     const a = await openGateway('a', { script: async () => gate.promise.then(() => ({ text: 'a at last' })) });
     await openGateway('b');
@@ -255,7 +255,7 @@ describe('several gateways on one store', () => {
   });
 
   // Shows: W28
-  it('post what one that died has left, and not before it is given up', async () => {
+  it('post what a dead gateway left, once given up', async () => {
     const a = await openGateway('a');
     const b = await openGateway('b');
     a.die();
@@ -268,7 +268,7 @@ describe('several gateways on one store', () => {
     expect(await b.storage.store.outbox.pending(null)).toEqual([]);
   });
 
-  it('leave a post to one that waits long for its platform', async () => {
+  it('leave a post to one waiting for its platform', async () => {
     const gate = Promise.withResolvers<void>();
     const a = await openGateway('a', { post: () => gate.promise });
     await openGateway('b');
@@ -283,7 +283,7 @@ describe('several gateways on one store', () => {
   });
 
   // Shows: W29
-  it('run a turn that breaks later and later, whoever comes, and say so', async () => {
+  it('retry a failing turn with growing pauses and report it', async () => {
     let isBroken = true;
     const commit = async () => {
       if (isBroken) throw new Error('the entry cannot be stored');

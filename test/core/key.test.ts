@@ -5,7 +5,7 @@ import { channelOf, makeKey, parseKey, placeOf, workspaceOf } from '../../src/do
 const part = fc.string({ minLength: 1, maxLength: 40, unit: 'grapheme' });
 
 describe('conversation keys', () => {
-  it('come back as the parts they were made of, whatever the parts hold', () => {
+  it('parse back into their parts, whatever those hold', () => {
     fc.assert(
       fc.property(part, part, part, fc.option(part), (platform, workspace, channel, thread) => {
         const parsed = parseKey(makeKey({ platform, workspace, channel, thread }));
@@ -20,7 +20,7 @@ describe('conversation keys', () => {
     expect(workspaceOf(makeKey(channel))).toBe('slack:T1');
   });
 
-  it('give a closed thread a place of its own, whatever other threads are called', () => {
+  it('give a closed thread a place of its own', () => {
     const channel = { platform: 'discord', workspace: '1', channel: '2' };
     const closed = makeKey({ ...channel, thread: '3', isClosed: true });
     expect(parseKey(closed)).toMatchObject({ channel: '2', thread: '3', isClosed: true });
@@ -33,7 +33,7 @@ describe('conversation keys', () => {
   });
 
   it.each(['', 'terminal', 'terminal:local', 'a:b:', ':a:b', 'a:b:c:', 'a:b:c:~', 'a:b:c:d:e', 'a:b:c d', 'a:b:c\n'])(
-    'refuses %j with a sentence that shows the form',
+    'refuses %j and shows the form',
     (text) => {
       expect(() => parseKey(text)).toThrow(/platform:workspace:channel/);
     },

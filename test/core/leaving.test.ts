@@ -16,7 +16,7 @@ const run = (conversation: typeof HERE, path: readonly string[], options: Record
   world.bot.sink.command({ conversation, audience: 'private', author: ADA, rights: 'member', path, options });
 const memoriesIn = async (conversation: typeof HERE) => (await run(conversation, ['memory', 'list'])).rows?.cells ?? [];
 
-test('a workspace that the bot has left keeps nothing, the one beside it everything', async () => {
+test('a workspace that the bot left keeps nothing, others everything', async () => {
   const all = [HERE, THREAD, SILENT, ELSEWHERE];
   for (const key of [HERE, THREAD, ELSEWHERE]) await world.say('hello', { key, asks: false });
   for (const key of [HERE, SILENT, ELSEWHERE]) await run(key, ['memory', 'remember'], { text: 'Ada drinks tea.' });

@@ -22,7 +22,7 @@ describe('fingerprints', () => {
     ['...', '!?'],
   ])('differ for %s and %s', (a, b) => expect(fingerprintOf(a)).not.toBe(fingerprintOf(b)));
 
-  it('do not depend on case, outer space or final signs, for any text of words', () => {
+  it('ignore case, outer space and final punctuation', () => {
     const word = fc.stringMatching(/^[a-zäöüéа-я0-9]{1,8}$/u);
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 8 }), (words) => {
@@ -34,7 +34,7 @@ describe('fingerprints', () => {
 });
 
 describe('folding', () => {
-  it('of a word are the word itself, whatever its characters: folding once is enough', () => {
+  it('of a word are stable under folding it again', () => {
     const changed: string[] = [];
     for (let code = 0; code <= 0x10ffff; code++) {
       if (code >= 0xd800 && code <= 0xdfff) continue;
@@ -82,7 +82,7 @@ describe('similarity', () => {
     expect(similarity('', 'tea')).toBe(0);
   });
 
-  it('is symmetric, 0 to 1, and 1 for a text with itself', () => {
+  it('is symmetric, 0 to 1, and 1 with itself', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (a, b) => {
         expect(similarity(a, b)).toBe(similarity(b, a));

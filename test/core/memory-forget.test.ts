@@ -13,7 +13,7 @@ async function left(world: World, key = dm): Promise<readonly Entry[]> {
 }
 
 describe('forgetting', () => {
-  it('takes the statement out of every layer and leaves the rest', async () => {
+  it('removes the statement from every layer, leaving the rest', async () => {
     await using world = await openWorld();
     await world.say('good morning');
     await world.say('My locker code is 471193, for the gym');
@@ -76,7 +76,7 @@ describe('forgetting', () => {
   });
 
   // Shows: R19
-  it('does not come back by extraction, in other case and signs', async () => {
+  it('does not come back in other case and punctuation', async () => {
     await using world = await openWorld();
     await world.say('I prefer green tea');
     const { ids } = await world.learn([{ text: 'Ada prefers green tea', sources: [1] }]);
@@ -99,7 +99,7 @@ describe('forgetting', () => {
     expect((await world.all()).map((memory) => memory.text)).toEqual(['Ada prefers strong coffee in the evening']);
   });
 
-  it('finds the echo in a thread of the channel and spares other people', async () => {
+  it('finds the echo in a thread and spares other people', async () => {
     await using world = await openWorld();
     const thread = `${general}:t9` as typeof general;
     await world.say('I am allergic to peanuts', { key: general });
@@ -118,7 +118,7 @@ describe('forgetting', () => {
     ]);
   });
 
-  it('leaves cited messages that do not hold the statement, but deletes them when none can be told to', async () => {
+  it('deletes cited messages only when none holds the statement', async () => {
     await using world = await openWorld();
     await world.say('Let us talk about holidays');
     await world.say('I will fly to Lisbon in spring');
@@ -131,7 +131,7 @@ describe('forgetting', () => {
     expect((await left(world)).map((entry) => entry.seq)).toEqual([1]);
   });
 
-  it('does not delete talk that shares one common word with a short statement', async () => {
+  it('keeps talk that shares one common word with it', async () => {
     await using world = await openWorld();
     await world.say('I like tea');
     await world.say('The tea party of Boston was in 1773');
@@ -200,7 +200,7 @@ describe('forgetting', () => {
 });
 
 describe('rights', () => {
-  it('lets members change what is about them, and nothing of others', async () => {
+  it('lets members change only what is about them', async () => {
     await using world = await openWorld();
     const mine = await world.plant('Ada rows', { place: general, audience: 'public' });
     const others = await world.plant('Bob rows', {
@@ -239,7 +239,7 @@ describe('rights', () => {
     );
   });
 
-  it('lets a member approve what is said about them, not an instruction of the channel', async () => {
+  it('members approve statements about them, not channel instructions', async () => {
     await using world = await openWorld();
     const place = { place: general, audience: 'public', state: 'candidate', trust: 'other' } as const;
     const said = await world.plant('Ada is left-handed', place);
@@ -251,7 +251,7 @@ describe('rights', () => {
     await expect(world.memories.move(said, 'promote', by)).rejects.toThrow(/cannot be changed/);
   });
 
-  it('does not promote what was taken out of use within three days', async () => {
+  it('does not promote what was retired within three days', async () => {
     await using world = await openWorld();
     await world.say('the printer is in room 12', { by: bob, key: general });
     const proposal = { text: 'The big printer stands in room 12', about: 'the printer' };
@@ -307,7 +307,7 @@ describe('adding, why and export', () => {
     expect(await world.memories.add({ text: 'I row on Sundays', by: asAda(world) })).toEqual({ kind: 'forgotten' });
   });
 
-  it('tells where a memory comes from and what became of it', async () => {
+  it('tells where a memory came from and its history', async () => {
     await using world = await openWorld();
     await world.say('I live in Berlin');
     const { ids } = await world.learn([{ text: 'Ada lives in Berlin', about: 'Ada', sources: [1] }]);

@@ -8,7 +8,7 @@ async function kinds(world: World, key = undefined as Parameters<World['all']>[0
 }
 
 describe('judging', () => {
-  it('keeps what a person says of themself, active and trusted, with its source', async () => {
+  it('keeps what people say of themselves, active and trusted', async () => {
     await using world = await openWorld();
     const said = await world.say('My name is Ada and I live in Berlin', { key: general });
     await world.learn([{ text: 'Ada lives in Berlin', about: 'Ada', sources: [said.seq] }], { key: general });
@@ -24,7 +24,7 @@ describe('judging', () => {
     expect(memory?.extractedBy).toEqual({ model: 'offline:demo', promptHash: 'abc' });
   });
 
-  it('keeps what one says about another only as a candidate in a channel', async () => {
+  it('keeps statements about others as candidates in a channel', async () => {
     await using world = await openWorld();
     await world.say('I am here', { key: general });
     await world.say('Ada is allergic to nuts and hates every sort of pear', { by: bob, key: general });
@@ -68,7 +68,7 @@ describe('judging', () => {
     expect(await refused([1])).toHaveLength(0);
   });
 
-  it('extracts nothing twice: sources below the watermark are spent, unless they were edited', async () => {
+  it('extracts nothing twice, unless its source was edited', async () => {
     await using world = await openWorld();
     const said = await world.say('I keep bees on the roof');
     const proposal = { text: 'Ada keeps bees on the roof', sources: [said.seq] };
@@ -90,7 +90,7 @@ describe('judging', () => {
     expect(await world.judge([{ text, kind: 'fact' }])).toMatchObject({ writes: [], refused: [{}] });
   });
 
-  it('keeps an instruction at once in the DM of the person, and for approval in a channel', async () => {
+  it('keeps instructions at once in DMs, for approval in channels', async () => {
     await using world = await openWorld();
     await world.say('Always ask me before you delete something');
     await world.say('Always ask me before you delete something', { key: general });
@@ -127,7 +127,7 @@ describe('judging', () => {
     expect(writes.length + refused.filter(({ reason }) => reason.includes('small talk')).length).toBe(1);
   });
 
-  it('removes links that no source holds and keeps those that it does', async () => {
+  it('keeps only links that a source holds', async () => {
     await using world = await openWorld();
     await world.say('my site is https://ada.example/home');
     await world.learn([
@@ -136,7 +136,7 @@ describe('judging', () => {
     expect((await world.all())[0]?.text).toBe('Ada has a site at https://ada.example/home and a mirror at');
   });
 
-  it('takes at most twelve statements of one answer, the most important ones', async () => {
+  it('takes the twelve most important statements of an answer', async () => {
     await using world = await openWorld();
     await world.say('a long story of a boat in a harbour');
     const names = 'alpha beta gamma delta epsilon zeta eta theta iota kappa lambda omicron sigma tau omega'.split(' ');
@@ -150,7 +150,7 @@ describe('judging', () => {
     expect(writes[0]).toMatchObject({ memory: { text: 'Ada owns the boat omega in harbour omega' } });
   });
 
-  it('counts only what is new: twelve known statements do not crowd out the thirteenth', async () => {
+  it('twelve known statements do not crowd out a new one', async () => {
     await using world = await openWorld();
     await world.say('a long story of a boat in a harbour');
     const names = 'alpha beta gamma delta epsilon zeta eta theta iota kappa lambda omicron'.split(' ');
@@ -167,7 +167,7 @@ describe('judging', () => {
     ]);
   });
 
-  it('takes more from a long range: one for every second message', async () => {
+  it('takes one for every second message of long ranges', async () => {
     await using world = await openWorld();
     for (let index = 0; index < 40; index++) await world.say(`part ${index}: boats ${index} and harbours`);
     const many = Array.from({ length: 25 }, (_, index) => ({ text: `Ada owns boat ${index} in harbour ${index}` }));
@@ -182,7 +182,7 @@ describe('judging', () => {
     expect((await world.judge([proposal], { key: general })).writes).toEqual([]);
   });
 
-  it('keeps at once what a person asks to remember, but not about another who is here', async () => {
+  it('keeps remembered requests at once, unless about another here', async () => {
     await using world = await openWorld();
     await world.say('hi all', { by: bob, key: general });
     await world.say('Remember that the build server is called Hal', { key: general });
@@ -216,7 +216,7 @@ describe('asking to remember', () => {
 
 describe('saying it again', () => {
   // Shows: Q30
-  it('adds the source instead of a second memory, also in other words', async () => {
+  it('adds a source instead of a second memory', async () => {
     await using world = await openWorld();
     await world.say('I prefer green tea in the morning');
     await world.learn([{ text: 'Ada prefers green tea in the morning', sources: [1] }]);
@@ -227,7 +227,7 @@ describe('saying it again', () => {
     expect(all[0]?.sources.map((source) => source.seq)).toEqual([1, 2]);
   });
 
-  it('takes what the bot says again for no source, beside the person and alone', async () => {
+  it('takes the bot’s repetition for no source', async () => {
     await using world = await openWorld();
     await world.say('I prefer green tea in the morning');
     await world.answer('So you prefer green tea in the morning');
@@ -351,7 +351,7 @@ describe('contradiction', () => {
     expect(active.map((memory) => memory.text)).toEqual(['Ada lives in Berlin']);
   });
 
-  it('follows the model when it names what is outdated, within the same subject', async () => {
+  it('supersedes what the model names, within the same subject', async () => {
     await using world = await openWorld();
     await world.say('The launch is in May');
     const { ids } = await world.learn([{ text: 'The launch of Juno is planned for May', sources: [1] }]);
@@ -377,7 +377,7 @@ describe('contradiction', () => {
     expect(writes.map((write) => write.kind)).toEqual(['insert']);
   });
 
-  it('lets no guess of the bot replace what another person said', async () => {
+  it('lets no guess replace what another person said', async () => {
     await using world = await openWorld();
     await world.say('Ada lives in Berlin', { by: bob, key: general });
     await world.learn([{ text: 'Ada lives in Berlin', about: 'Ada', sources: [1] }], { key: general });

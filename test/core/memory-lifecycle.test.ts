@@ -32,7 +32,7 @@ describe('weight', () => {
   });
 
   // Shows: R20
-  it('never rises by time alone, and never leaves 0 to the importance', () => {
+  it('never rises by time and stays within the importance', () => {
     const times = fc
       .tuple(fc.nat(4000), fc.nat(4000))
       .map(([a, b]) => [Math.min(a, b) * DAY, Math.max(a, b) * DAY] as const);

@@ -8,7 +8,7 @@ function inserting(text: string, sources: readonly number[] = []): MemoryWrite {
 
 describe('many memories', () => {
   // Shows: T28
-  it('10,000 are saved within ten seconds, said again they stay 10,000, and one is found among them at once (T28)', async () => {
+  it('10,000 are saved, merged and searched fast', async () => {
     await using world = await openWorld();
     const texts = Array.from({ length: 10_000 }, (_, index) => `Ada keeps box ${index} on shelf ${index % 97}`);
     // Of this process alone: others that use the machine meanwhile do not count.
@@ -29,7 +29,7 @@ describe('many memories', () => {
   }, 60_000);
 
   // Shows: B16, T29
-  it('saved by eight at once, forty each with half of them the same, are each there once (T29, B16)', async () => {
+  it('from eight writers at once are each there once', async () => {
     await using world = await openWorld();
     await world.say('a long story');
     const { id } = await world.conversation(dm);

@@ -102,7 +102,7 @@ describe('the rule in the store', () => {
   const from = fc.record({ audience, place, workspace, agentId, sharePublic: fc.boolean() });
 
   // Shows: C1, I9
-  it('gives exactly what canRead allows, by list and by search, for any scopes', async () => {
+  it('lists and finds exactly what canRead allows', async () => {
     await using world = await openWorld();
     let run = 0;
     await fc.assert(
@@ -146,7 +146,7 @@ describe('the rule in the store', () => {
     );
   });
 
-  it('keeps what was captured in a DM out of every other place', async () => {
+  it('keeps what a DM captured out of other places', async () => {
     await using world = await openWorld({ memory: { share_public: true } });
     await world.plant('the canary sings in the DM');
     expect(await world.memories.search({ reader: world.reader(general), text: 'canary', limit: 5 })).toEqual([]);

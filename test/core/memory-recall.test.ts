@@ -23,7 +23,7 @@ async function texts(world: World, section: { memoryIds: readonly MemoryId[] } |
 
 describe('recall', () => {
   // Shows: O15
-  it('puts what bears on the message beside it, and nothing else', async () => {
+  it('puts only relevant memories beside the message', async () => {
     await using world = await openWorld();
     await world.plant('Ada drinks green tea at breakfast');
     await world.plant('The garage of Ada holds a red car');
@@ -33,14 +33,14 @@ describe('recall', () => {
     expect(section).toMatchObject({ key: 'memories', source: 'memory' });
   });
 
-  it('gives null when there is nothing, and when recall is switched off', async () => {
+  it('gives null when empty and when recall is off', async () => {
     await using world = await openWorld();
     expect(await recall(world, 'hello there')).toBeNull();
     await world.plant('Ada drinks green tea');
     expect(await recall(world, 'tea?', { limit: 0 })).toBeNull();
   });
 
-  it('recalls only active, valid statements of this place, and no instruction', async () => {
+  it('recalls only active, valid statements of this place', async () => {
     await using world = await openWorld();
     await world.plant('the zebra one', { state: 'candidate' });
     await world.plant('the zebra two', { state: 'superseded' });
@@ -101,7 +101,7 @@ describe('recall', () => {
     expect(await texts(world, section)).toEqual([best]);
   });
 
-  it('brings who the speaker is, and what is pinned, without being asked', async () => {
+  it('always brings the speaker’s identity and pinned memories', async () => {
     await using world = await openWorld();
     await world.plant('The name of this person is Ada', { kind: 'identity' });
     await world.plant('The wifi is called Kestrel', { pinned: true, subjectId: null, subjectName: null });
@@ -135,7 +135,7 @@ describe('recall', () => {
 });
 
 describe('the ledger of instructions', () => {
-  it('holds the active ones, oldest first, protected, and the same text each time', async () => {
+  it('holds the active ones, oldest first, in stable text', async () => {
     await using world = await openWorld();
     await world.plant('Answer in French', { kind: 'instruction' });
     world.time.now += DAY;
@@ -150,7 +150,7 @@ describe('the ledger of instructions', () => {
     expect((await instructionsFor(world.services, place, world.agent))?.text).toBe(section?.text);
   });
 
-  it('is null where there are none, and keeps to its place', async () => {
+  it('is null where there are none; keeps to its place', async () => {
     await using world = await openWorld();
     await world.plant('Answer in French', { kind: 'instruction' });
     expect(await instructionsFor(world.services, { key: general, audience: 'public' }, world.agent)).toBeNull();

@@ -25,7 +25,7 @@ async function talk(world: World) {
 }
 
 describe('searching the transcript', () => {
-  it('finds the answer that follows a matching question, though it shares no word with it', async () => {
+  it('finds the answer that follows a matching question', async () => {
     await using world = await openWorld();
     await talk(world);
     const hits = await search(world, 'What is the name of the dog that Bob adopted?');
@@ -62,7 +62,7 @@ describe('searching the transcript', () => {
     expect(hits[0]?.seq).toBe(2);
   });
 
-  it('does not let long answers of the bot drown what a person told', async () => {
+  it('lets no long bot answers drown a person’s words', async () => {
     await using world = await openWorld();
     for (let index = 0; index < 6; index++) {
       await world.say(`Tell me something about budgets, part ${index}`);
@@ -113,7 +113,7 @@ describe('searching the transcript', () => {
     expect((await search(world, 'zebra')).map((hit) => hit.seq)).toEqual([1]);
   });
 
-  it('finds nothing of other conversations, of what was deleted, or for nothing', async () => {
+  it('finds nothing elsewhere, deleted, or for an empty query', async () => {
     await using world = await openWorld();
     await world.say('the zebra of the channel', { key: general });
     await world.say('the zebra of the DM');

@@ -21,7 +21,7 @@ async function weigh(world: BotWorld, request: ModelRequest): Promise<number> {
 
 describe('one meter', () => {
   // Shows: P29, R9
-  it('says before a call what is sent, and the same in /status, in /context and when a tier is reached', async () => {
+  it('measures a call as /status, /context and tiers do', async () => {
     const gaps: number[] = [];
     const chat = scriptedModel(
       async (request) => {

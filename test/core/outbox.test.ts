@@ -146,7 +146,7 @@ describe('the outbox', () => {
     expect(await storage.store.outbox.pending(null)).toEqual([]);
   });
 
-  it('tries again with growing pauses and posts once when only the answer was lost', async () => {
+  it('retries with growing pauses and posts once', async () => {
     const clock = hastyClock();
     const { channel, posts, shown } = createPlatform(['be away', 'lose the answer', 'ok']);
     const { outbox, events } = openOutbox(channel, clock);
@@ -160,7 +160,7 @@ describe('the outbox', () => {
   });
 
   // Shows: W30
-  it('posts after an outage of most of an hour, and looks about once a minute', async () => {
+  it('posts after a long outage, trying about once a minute', async () => {
     const clock = hastyClock();
     const isAway = () => clock.now() < 50 * MINUTE_MS;
     const { channel, posts } = createPlatform();
@@ -176,7 +176,7 @@ describe('the outbox', () => {
     expect(await storage.store.outbox.pending(null)).toEqual([]);
   });
 
-  it('lets whoever asks see what waits, how often it was tried and why', async () => {
+  it('shows what waits, how often it was tried, and why', async () => {
     const { channel } = createPlatform(['be away', 'be away']);
     const abort = new AbortController();
     const seen: PostRow[] = [];
@@ -207,7 +207,7 @@ describe('the outbox', () => {
     expect(shown.size).toBe(1);
   });
 
-  it('gives up after an hour, reports it and goes on with the next', async () => {
+  it('gives up after an hour, reports it and continues', async () => {
     const clock = hastyClock();
     const { channel, posts } = createPlatform();
     const post: Channel['post'] = (given, options) =>
@@ -222,7 +222,7 @@ describe('the outbox', () => {
     expect(await storage.store.outbox.pending(null)).toEqual([]);
   });
 
-  it('gives up a reply as a whole when nobody waits for it any more', async () => {
+  it('gives up a whole reply when nobody waits for it', async () => {
     const clock = hastyClock();
     const isAway = () => clock.now() < 62 * MINUTE_MS;
     const { channel, posts } = createPlatform();
@@ -267,7 +267,7 @@ describe('the outbox', () => {
     expect(await storage.store.outbox.pending(null)).toEqual([]);
   });
 
-  it('tells the platform that a recovered post may be there already', async () => {
+  it('tells the platform that a recovered post may exist already', async () => {
     await commitReply(['left over']);
     const { channel, posts } = createPlatform();
     const { outbox } = openOutbox(channel);
@@ -277,7 +277,7 @@ describe('the outbox', () => {
     expect(await storage.store.outbox.pending(null)).toEqual([]);
   });
 
-  it('keeps the order of recovered posts when the store cannot count an attempt', async () => {
+  it('keeps the order when the store cannot count an attempt', async () => {
     await commitReply(['one', 'two']);
     const { channel, posts } = createPlatform();
     let isAway = true;
@@ -295,7 +295,7 @@ describe('the outbox', () => {
     expect(await storage.store.outbox.pending(null)).toEqual([]);
   });
 
-  it('does not repeat a recovered post that was out after all', async () => {
+  it('does not repeat a recovered post that was out', async () => {
     const [first] = await commitReply(['out', 'left over']);
     const recovered = await storage.store.outbox.pending(null);
     const { channel, shown } = createPlatform();
@@ -321,14 +321,14 @@ describe('the outbox', () => {
     expect([...shown.values()]).toEqual([]);
   });
 
-  it('keeps the posts of a platform that is not connected here', async () => {
+  it('keeps the posts of a platform not connected here', async () => {
     const { outbox } = openOutbox(null);
     outbox.deliver(key, await commitReply(['later']));
     await outbox.drained();
     expect(await storage.store.outbox.pending(null)).toHaveLength(1);
   });
 
-  it('leaves what it could not post pending when the process ends', async () => {
+  it('leaves unposted messages pending when the process ends', async () => {
     const { channel } = createPlatform(['be away']);
     const { outbox, abort } = openOutbox(channel, { ...hastyClock(), sleep: async () => abort.abort() });
     outbox.deliver(key, await commitReply(['first', 'second']));

@@ -20,7 +20,7 @@ function streams() {
 
 const temporary = () => mkdtempSync(join(tmpdir(), 'strata-eject-'));
 
-test('a copied prompt says the same as the built-in one and can be edited', () => {
+test('a copied prompt equals the built-in one and is editable', () => {
   const folder = temporary();
   const { cli, written } = streams();
   expect(ejectPrompts(cli, { names: ['compactor', 'clock'], folder, language: 'en', force: false })).toBe(0);
@@ -39,7 +39,7 @@ test('a copied prompt says the same as the built-in one and can be edited', () =
   });
 });
 
-test('a copy is not overwritten unless asked, and an unknown name is told', () => {
+test('keeps existing copies unless forced, and reports unknown names', () => {
   const folder = temporary();
   const { cli } = streams();
   const eject = (names: readonly string[], force: boolean) =>
@@ -53,7 +53,7 @@ test('a copy is not overwritten unless asked, and an unknown name is told', () =
   expect(readFileSync(join(folder, 'clock.md.hbs'), 'utf8')).toContain('Current time');
 });
 
-test('the list shows file, hash and origin, and which copy has fallen behind', () => {
+test('the list shows file, hash, origin and outdated copies', () => {
   const folder = temporary();
   ejectPrompts(streams().cli, { names: ['clock'], folder, language: 'en', force: false });
   const copy = join(folder, 'clock.md.hbs');
@@ -77,7 +77,7 @@ test('the list shows file, hash and origin, and which copy has fallen behind', (
   expect(text.written.stdout).toContain('the built-in has changed since');
 });
 
-test('the check names every broken prompt and is wrong use then', () => {
+test('the check names every broken prompt and exits with 2', () => {
   const good = streams();
   expect(checkPrompts(good.cli, { agents: [defaultAgent()], json: false })).toBe(0);
   expect(good.written).toEqual({ stdout: `All ${promptNames.length} prompts are valid.\n`, stderr: '' });

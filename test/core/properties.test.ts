@@ -36,7 +36,7 @@ const ends = { ...talk, restart: 1, crash: 2, platform: 1, repeat: 1 };
 describe('a whole bot, whatever happens to it', () => {
   // Shows: B15, I2, I7
   it(
-    'loses nothing, doubles nothing and hides nothing while its summariser fails, hangs and talks (I1 to I8, I12)',
+    'loses, doubles and hides nothing while its summariser misbehaves',
     async () => {
       await fc.assert(
         fc.asyncProperty(steps(talk), (moves) => play(moves)),
@@ -48,7 +48,7 @@ describe('a whole bot, whatever happens to it', () => {
 
   // Shows: I3, I10
   it(
-    'keeps its view whole through edits, removals, forgetting, resets and late results (I1 to I8, I10)',
+    'keeps its view whole through edits, forgetting and resets',
     async () => {
       await fc.assert(
         fc.asyncProperty(steps(changes), (moves) => play(moves)),
@@ -60,7 +60,7 @@ describe('a whole bot, whatever happens to it', () => {
 
   // Shows: I8
   it(
-    'goes on where it was after a stop and after a crash (I1 to I8, I11)',
+    'continues where it was after a stop or crash',
     async () => {
       await fc.assert(
         fc.asyncProperty(steps(ends), (moves) => play(moves)),
@@ -72,7 +72,7 @@ describe('a whole bot, whatever happens to it', () => {
 
   // Shows: I6
   it(
-    'stays within a window whose tokens the provider counts in its own way (I6)',
+    'stays within the window however the provider counts',
     async () => {
       const ratio = fc.constantFrom(0.7, 1.3, 1.7, 2.2);
       await fc.assert(

@@ -127,13 +127,13 @@ describe('the room for passages', () => {
   };
   const room = { profile: { recallTokens: 400 }, others: [], freeTokens: 1000, firstSeq: 100 };
 
-  it('goes to the best first, shown in the order of the talk', () => {
+  it('takes the best first and shows them in order', () => {
     const fitted = fitPassages(section, { ...room, freeTokens: 40 + estimateText(section.passages[0]?.text ?? '') });
     expect(fitted?.passages.map(({ seq }) => seq)).toEqual([7, 5]);
     expect(fitted?.text.startsWith('[Earlier]\nthird\nbest')).toBe(true);
   });
 
-  it('is shared with memories, and none is left by a full view', () => {
+  it('is shared with memories and empty for a full view', () => {
     const memories = { ...section, key: 'memories', text: 'word '.repeat(400), memoryIds: ['m' as never] };
     expect(fitPassages(section, { ...room, others: [memories] })).toBeNull();
     expect(fitPassages(section, { ...room, freeTokens: 20 })).toBeNull();

@@ -14,7 +14,7 @@ const remove = (...externalIds: readonly string[]) => world.bot.sink.removed({ c
 const kept = async () => (await world.entries()).map(({ parts, redactedAt }) => (redactedAt ? null : textOf(parts)));
 
 describe('a change that overtakes its message', () => {
-  it('is made when the message comes: an edit, a deletion, in a conversation that nobody knew', async () => {
+  it('is made when the message comes, even in unknown conversations', async () => {
     await edit('m1', 'I drink tea.');
     await remove('m2');
     await world.say('I drnk tea.');
@@ -23,7 +23,7 @@ describe('a change that overtakes its message', () => {
     expect(await kept()).toEqual(['I drink tea.', 'And you?']);
   });
 
-  it('is made too when it comes while the message is being stored', async () => {
+  it('is made even while the message is being stored', async () => {
     const stored = Promise.withResolvers<void>();
     await using slow = await createBotWorld({
       models: [],
@@ -40,7 +40,7 @@ describe('a change that overtakes its message', () => {
     expect(entries.map(({ parts }) => textOf(parts)).toSorted()).toEqual(['', 'I drink tea.']);
   });
 
-  it('belongs to that message alone, and a deletion is not taken back by an edit', async () => {
+  it('belongs to one message, and no edit undoes a deletion', async () => {
     await edit('m1', 'Elsewhere.', 'test:here:other' as ConversationKey);
     await remove('m2');
     await edit('m2', 'Not any more.');
@@ -73,7 +73,7 @@ async function collect<Item>(items: AsyncIterable<Item>): Promise<readonly Item[
 }
 
 describe('what a channel can ask', () => {
-  it('names the newest messages of people with their edits, without what was deleted', async () => {
+  it('names people’s newest messages with edits, without deleted ones', async () => {
     for (const text of ['one', 'two', 'three']) await world.say(text);
     await world.clock.advance(1000);
     await edit('m1', 'one!');
@@ -88,7 +88,7 @@ describe('what a channel can ask', () => {
     ]);
   });
 
-  it('finds where catching up starts, the newest first, within its window', async () => {
+  it('finds where catching up starts, newest first', async () => {
     const old = at('old');
     const [first, second] = [at('first'), at('second')];
     await world.say('long ago', { key: old });
@@ -109,14 +109,14 @@ describe('what a channel can ask', () => {
     expect((await heard(6000)).at(-1)?.[0]).toEqual(old);
   });
 
-  it('finds a late message as the newest: what came before it may be missing', async () => {
+  it('treats a late message as the newest', async () => {
     await world.say('second', { id: 'x2' });
     await world.say('first, fetched later', { id: 'x1' });
     const [cursor] = await collect(world.bot.sink.conversations.heard('test', 0));
     expect(cursor?.externalId).toBe('x1');
   });
 
-  it('finds what a workspace, a channel and a thread hold, and each workspace once', async () => {
+  it('finds what workspace, channel and thread hold, each workspace once', async () => {
     const thread = makeKey({ platform: 'test', workspace: 'here', channel: 'talk', thread: 't' });
     const closed = makeKey({ platform: 'test', workspace: 'here', channel: 'talk', thread: 'c', isClosed: true });
     const alike = makeKey({ platform: 'test', workspace: 'here', channel: 'talk2' });
@@ -134,7 +134,7 @@ describe('what a channel can ask', () => {
     expect(place.map(({ conversation }) => conversation).toSorted()).toEqual([HERE, thread]);
   });
 
-  it('gives all of many, each once, while others are written to', async () => {
+  it('lists many conversations once each while others are written', async () => {
     const keys = Array.from({ length: 1200 }, (_, index) => at(`talk-${String(index).padStart(4, '0')}`));
     await Promise.all(keys.map((key) => world.say('hello', { key })));
     const found = [];

@@ -10,7 +10,7 @@ it.each([
   [0, [29], [31]],
   [7, [6], [8, 29]],
   [90, [29], [31]],
-])('with %i days of retention, tool results live no longer than that, nor than a month', async (days, kept, gone) => {
+])('keeps tool results %i days, but at most a month', async (days, kept, gone) => {
   const now = Date.now();
   await using place = await createPlace({ clock: { now: () => now, sleep: async () => undefined } });
   const { conversation } = await place.tell(talk(1));

@@ -40,7 +40,7 @@ describe('the tiers that an agent has when nobody says otherwise', () => {
     [0.85, 'aggressive', 0.5],
     [0.94, 'aggressive', 0.5],
   ] satisfies readonly (readonly [number, Tier, number])[])(
-    'at %s of the window are %s, and take %s of the tail',
+    'at %s of the window are %s, taking %s',
     async (ratio, tier, share) => {
       await using place = await createPlace();
       const { snapshot: view } = answered(60);
@@ -59,7 +59,7 @@ describe('the tiers that an agent has when nobody says otherwise', () => {
   );
 
   // Shows: S10, S27
-  it('at 0.95 drop the oldest half at once, and no model is asked', async () => {
+  it('at 0.95 drop the oldest half without a model', async () => {
     await using place = await createPlace();
     const { tail, asking } = answered(60);
     const view = await place.tell({ tail, asking });
@@ -78,7 +78,7 @@ describe('the tiers that an agent has when nobody says otherwise', () => {
 
 describe('a summary', () => {
   // Shows: P5, S23, S28
-  it('stands before the model from the next turn on, the oldest first, with the range that it covers', async () => {
+  it('precedes the next turn, oldest first, with its range', async () => {
     const chat = scriptedModel((_request, { count }) => ({ text: filler(60, count) }), { id: 'test:chat' });
     const model = scriptedModel(
       (_request, { count }) => ({

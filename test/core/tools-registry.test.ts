@@ -65,7 +65,7 @@ describe('the registry', () => {
     expect(result).toMatchObject({ text: 'Done.', isError: false });
   });
 
-  it('answers with text, with JSON, and with errors that the model can react to', async () => {
+  it('answers with text, JSON and errors for the model', async () => {
     await using world = await openWorld();
     const tools = [
       echo('word', async ({ text }) => `said ${text}`),
@@ -111,7 +111,7 @@ describe('the registry', () => {
     expect(world.seen.findLast((event) => event.kind === 'tool.called')).toMatchObject({ tool: null, isError: true });
   });
 
-  it('stops what takes too long, and gives its signal to the tool', async () => {
+  it('stops what takes too long and passes its signal', async () => {
     await using world = await openWorld();
     let stopped = false;
     const slow = echo('slow', (_input, { signal }) => {
@@ -157,7 +157,7 @@ describe('the registry', () => {
 
 describe('long results', () => {
   // Shows: A25, Q1
-  it('go to the blob store and leave head, tail and the way to read on', async () => {
+  it('leave head, tail and a reference to the blob store', async () => {
     await using world = await openWorld();
     const long = Array.from({ length: 3000 }, (_, index) => `line ${index}`).join('\n');
     const registry = createToolRegistry({ services: world.services, tools: [echo('long', async () => long)] });
@@ -197,14 +197,14 @@ describe('long results', () => {
   });
 
   // Shows: Q6, T23
-  it('keep a reference when they are one line of 60 kB', () => {
+  it('keep a reference when one line of 60 kB', () => {
     const text = offload('x'.repeat(60_000), id)?.stored ?? '';
     expect(text).toContain('id b1, from 4000');
     expect(text).toContain('54000 of 60000 characters');
   });
 
   // Shows: T22
-  it('are shortened even when they hold our own note, and get it once', () => {
+  it('are shortened with one note even when holding one', () => {
     const note = offload('y'.repeat(20_000), id)?.stored ?? '';
     const text = offload(note.repeat(9), 'b2' as BlobId)?.stored ?? '';
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_BYTES);
@@ -212,7 +212,7 @@ describe('long results', () => {
   });
 
   // Shows: Q10
-  it('are cut between characters of any script, within the limit, for any text', () => {
+  it('are cut between characters and within the limit', () => {
     const grapheme = fc.constantFrom('x', 'é', '茶', '🍵', '👩‍🚀', '\n', 'ß');
     fc.assert(
       fc.property(fc.array(grapheme, { minLength: 3000, maxLength: 12_000 }), (characters) => {

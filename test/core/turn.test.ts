@@ -102,7 +102,7 @@ describe('a turn', () => {
     expect(seen.drafts).toEqual(['  hello ']);
   });
 
-  it('gives every call an id of its own and hands results back in the order of the calls', async () => {
+  it('gives each call an id and returns results in order', async () => {
     const { parts, requests } = setUp([calls('a', 'b', 'a'), calls('c'), text('done')]);
     const outcome = await runTurn(parts, 't7');
     expect(outcome.steps.map((step) => step.calls.map((call) => call.callId))).toEqual([
@@ -121,7 +121,7 @@ describe('a turn', () => {
     expect(seen.assembled).toBe(3);
   });
 
-  it('stops at the step limit and keeps what the tools did', async () => {
+  it('stops at the step limit and keeps tool results', async () => {
     const { parts } = setUp([calls('a'), calls('a'), calls('a'), calls('a')]);
     const outcome = await runTurn(parts, 't1');
     expect(outcome).toMatchObject({ kind: 'failed', reason: 'steps' });
@@ -139,25 +139,25 @@ describe('a turn', () => {
     expect(lost.seen.room).toBe(1);
   });
 
-  it('does not ask again when an overflow leaves nothing to free', async () => {
+  it('does not retry when an overflow leaves nothing to free', async () => {
     const { parts, requests } = setUp([failure('overflow'), text('never asked')], { makeRoom: async () => false });
     expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'failed', reason: 'overflow' });
     expect(requests).toHaveLength(1);
   });
 
-  it('waits out a busy provider twice, for as long as it says', async () => {
+  it('waits twice for a busy provider, as it asks', async () => {
     const { parts, seen } = setUp([failure('rate-limit', 3000), failure('transient'), text('there')]);
     expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'answered', text: 'there' });
     expect(seen.pauses).toEqual([3000, 2000]);
   });
 
-  it('gives up at once when the provider asks for a wait that people would feel as a freeze', async () => {
+  it('gives up at once when asked to wait long', async () => {
     const { parts, seen } = setUp([failure('rate-limit', 60_000)]);
     expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'failed', reason: 'rate-limit' });
     expect(seen.pauses).toEqual([]);
   });
 
-  it('does not repeat a call whose text people have already seen', async () => {
+  it('does not repeat a call whose text was shown', async () => {
     const { parts, requests } = setUp([text('never asked')]);
     const broken: ChatModel = {
       ...parts.model,
@@ -176,7 +176,7 @@ describe('a turn', () => {
     expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'failed', reason: 'transient' });
   });
 
-  it('ends in time with a model that heeds no signal, and shows nothing that comes later', async () => {
+  it('ends in time when the model ignores its signal', async () => {
     const late = Promise.withResolvers<void>();
     const deaf: ChatModel = {
       id: 'test:deaf',

@@ -36,7 +36,7 @@ describe('backup and restore', () => {
     expect(talk.stdout).toContain('green tea');
   });
 
-  test('make a file that only its owner can read, and overwrite none', async () => {
+  test('write a file for its owner alone and overwrite none', async () => {
     using folder = await talkedIn();
     await folder.run(['backup', 'all.jsonl']);
     expect(statSync(folder.file('all.jsonl')).mode & 0o777).toBe(0o600);
@@ -112,7 +112,7 @@ describe('with Postgres', () => {
   });
 
   // Shows: W34
-  test('a bot moves to the server with its memory, and back', async () => {
+  test('a bot moves to the server and back, memory included', async () => {
     using home = await talkedIn();
     await home.run(['backup', 'home.jsonl']);
     using away = openFolder({ STRATA_STORAGE_URL: schema.url });
@@ -144,7 +144,7 @@ describe('with Postgres', () => {
     expect(code).toBe(0);
   });
 
-  test('the doctor says what to do when the server is away', async () => {
+  test('the doctor names the remedy while the server is down', async () => {
     using folder = openFolder({ STRATA_STORAGE_URL: 'postgres://ada:secret-word@127.0.0.1:9/strata' });
     const { code, stdout } = await folder.run(['doctor']);
     expect(code).toBe(1);

@@ -72,7 +72,7 @@ describe('import', () => {
       JSON.stringify({ id: 'm3', author: 'A', text: 'x'.repeat(10_000_000) }),
       /chat\.jsonl:3: the line is 10\.0 MB long/,
     ],
-  ])('stops at %s, keeps what came before, and goes on once it is mended', async (_name, bad, says) => {
+  ])('stops at %s and continues once it is fixed', async (_name, bad, says) => {
     using folder = openFolder();
     const [one, two, three, four] = lines(4).map((line) => `${JSON.stringify(line)}\n`);
     writeFileSync(
@@ -90,7 +90,7 @@ describe('import', () => {
 });
 
 describe('replay', () => {
-  test('runs the pipeline and prints the timeline of tiers, compactions, stack and memories', async () => {
+  test('prints the timeline of tiers, compactions, stack and memories', async () => {
     using folder = openFolder();
     write(folder, 'trip.jsonl', lines(60));
     const { code, stdout, stderr } = await folder.run(['replay', 'trip.jsonl', ...HERE, '--json']);
@@ -116,7 +116,7 @@ describe('replay', () => {
     expect(again.stderr).toBe('60 messages were there already.\n');
   }, 60_000);
 
-  test('goes on where it was killed: every message once, in order', async () => {
+  test('continues where it was killed: each message once, in order', async () => {
     using folder = openFolder();
     write(folder, 'trip.jsonl', lines(60));
     const stored: number[] = [];
@@ -149,7 +149,7 @@ describe('replay', () => {
     expect(next).toBe(61);
   }, 60_000);
 
-  test('answers with --reply, and its conversation is named after the file', async () => {
+  test('answers with --reply, in a conversation named after the file', async () => {
     using folder = openFolder();
     write(folder, 'short.messages.jsonl', lines(3));
     expect((await folder.run(['replay', 'short.messages.jsonl', '--reply'])).code).toBe(0);

@@ -6,7 +6,7 @@ const KEY = 'terminal:local:main';
 const HERE = ['--conversation', KEY] as const;
 
 describe('a piped conversation', () => {
-  test('prints the replies in order and nothing else, and exits 0', async () => {
+  test('prints only the replies, in order, and exits 0', async () => {
     using folder = openFolder();
     const { code, stdout, stderr } = await folder.run([], 'My name is Ada and I prefer tea.\n/memory list\n/context\n');
     expect(code).toBe(0);
@@ -136,7 +136,7 @@ describe('JSON', () => {
     });
   }, 60_000);
 
-  test('of a long output ends quietly when the reader goes away', async () => {
+  test('of a long output ends quietly when the reader leaves', async () => {
     using folder = openFolder();
     await folder.run([], 'Hello.\n');
     const child = folder.start(['transcript', ...HERE, '--json']);
@@ -320,7 +320,7 @@ describe('wrong input', () => {
     });
   });
 
-  test('data that is no folder, or no database, is refused and left alone', async () => {
+  test('refuses and keeps data that is no folder or database', async () => {
     using folder = openFolder();
     writeFileSync(folder.file('plain'), 'text');
     const plain = await folder.run(['--data', 'plain'], 'Hi\n');
@@ -340,7 +340,7 @@ describe('wrong input', () => {
     });
   });
 
-  test('a second process on the same data is refused, and the first goes on', async () => {
+  test('refuses a second process on the same data', async () => {
     using folder = openFolder();
     const first = folder.start([]);
     const end = ended(first);
@@ -358,7 +358,7 @@ describe('wrong input', () => {
     expect(await end).toMatchObject({ code: 0, stdout: expect.stringContaining('Ada') });
   });
 
-  test('invalid UTF-8 and a line of 10 MB are refused, and everything else is served', async () => {
+  test('refuses invalid UTF-8 and a huge line, serves the rest', async () => {
     using folder = openFolder();
     const input = Buffer.concat([
       Buffer.from('Hello.\n'),

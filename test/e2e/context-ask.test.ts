@@ -12,7 +12,7 @@ const previewSchema = z.object({
   parts: z.array(z.object({ key: z.string(), tokens: z.number() })),
 });
 
-it('shows what the model would see if a question were asked, and stores nothing', async () => {
+it('shows the request a question would make, and stores nothing', async () => {
   using folder = openFolder();
   const strata = (...args: readonly string[]) => folder.run(args);
   const lines = Array.from({ length: 120 }, (_, index) => ({

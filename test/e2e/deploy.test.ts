@@ -72,7 +72,7 @@ describe('deploy/', () => {
 describe('compose.yaml', () => {
   const { gateway, worker, postgres, redis } = compose.services;
 
-  it('runs a gateway and two workers of one image on one store and one queue', () => {
+  it('runs a gateway and two workers from one image', () => {
     expect(gateway.command).toEqual(['start', '--role', 'gateway']);
     expect(worker.command).toEqual(['start', '--role', 'worker']);
     expect(worker.deploy?.replicas).toBe(2);
@@ -92,7 +92,7 @@ describe('compose.yaml', () => {
     expect(flags).toContain('--maxmemory-policy noeviction');
   });
 
-  it('keeps data in volumes that it declares, and mounts files that are there', () => {
+  it('declares its data volumes and mounts only existing files', () => {
     const mounts = [gateway, worker, postgres, redis].flatMap(({ volumes }) => volumes ?? []);
     for (const mount of mounts) {
       const [source = ''] = mount.split(':');
@@ -109,7 +109,7 @@ describe('the image', () => {
     (match[1] ?? '').split(' '),
   );
 
-  it('copies what is there, and what its list of exceptions lets through', () => {
+  it('copies only files that exist and are not ignored', () => {
     const allowed = read('deploy/Dockerfile.dockerignore')
       .split('\n')
       .filter((line) => line.startsWith('!'));
@@ -125,7 +125,7 @@ describe('the image', () => {
   });
 
   // Shows: W35
-  it('starts from the copied files alone, is found alive by its own check, and stops when told', async () => {
+  it('starts from the copied files, is healthy and stops', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'strata-image-'));
     const port = await freePort();
     let child: ChildProcess | null = null;
@@ -165,7 +165,7 @@ function commandOf(instruction: 'ENTRYPOINT' | 'CMD' | 'HEALTHCHECK'): readonly 
 }
 
 describe('strata@.service', () => {
-  it('runs the entry with the role of its name, and options that exist', async () => {
+  it('runs the entry with its role and options that exist', async () => {
     const start = /^ExecStart=(.+)$/mu.exec(unit)?.[1] ?? '';
     expect(start).toContain('/bin/strata.js start --role %i');
     const help = await run(process.execPath, [join(root, 'bin/strata.js'), 'start', '--help']);
@@ -174,7 +174,7 @@ describe('strata@.service', () => {
     for (const option of given.match(/--[a-z-]+/gu) ?? []) expect(help.stdout).toContain(option);
   });
 
-  it('gives the process longer to stop than it takes, and keeps the data for its own user', () => {
+  it('allows enough time to stop and keeps data private', () => {
     expect(Number(/^TimeoutStopSec=(\d+)$/mu.exec(unit)?.[1])).toBeGreaterThan(15);
     expect(unit).toMatch(/^StateDirectory=strata$/mu);
     expect(unit).toMatch(/^User=strata$/mu);

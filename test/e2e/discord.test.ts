@@ -138,7 +138,7 @@ async function share(): Promise<number> {
 }
 
 describe('a newcomer', () => {
-  test('comes to an answering bot by the steps of the README', async () => {
+  test('the steps of the README lead to an answering bot', async () => {
     const root = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
     const readme = root('README.md');
     const lines = /```toml\n([^`]*channels\.discord[^`]*)```/u.exec(readme)?.[1]?.trim().split(/\n\s*/u) ?? [];
@@ -168,7 +168,7 @@ describe('a conversation in a channel', () => {
     );
   }, 30_000);
 
-  test('leaves the address that adds the bot to a server to be printed beside it', async () => {
+  test('prints the address that adds the bot to a server', async () => {
     const { code, stdout } = await folder.run(['discord', 'invite']);
     expect([code, stdout]).toEqual([0, expect.stringContaining(`client_id=${APPLICATION}`)]);
   });
@@ -190,7 +190,7 @@ describe('a conversation in a channel', () => {
     expect(list).toMatch(/^[3-9] in the stack/);
   }, 120_000);
 
-  test('shows its memories page by page and forgets one by command, for good', async () => {
+  test('lists its memories by pages and forgets one for good', async () => {
     const list = await command('memory', 'list');
     expect(list.data.flags).toBe(64);
     expect(list.data.embeds[0]?.footer?.text).toMatch(/^Page 1 of [2-9]/);
@@ -221,7 +221,7 @@ describe('a token that Discord refuses', () => {
     );
   });
 
-  test('because it was withdrawn while the bot runs ends the process with the same sentence', async () => {
+  test('withdrawn while running ends the process the same way', async () => {
     const own = await startDiscord();
     using other = openFolder({ DISCORD_BOT_TOKEN: TOKEN });
     const table = `[channels.discord]\ntoken = "env:DISCORD_BOT_TOKEN"\nrest_url = "${own.restUrl}"\n`;
@@ -238,7 +238,7 @@ describe('a token that Discord refuses', () => {
 
 describe('a process that is killed with -9', () => {
   // Shows: R27
-  test('while the model writes, answers after the restart what it owes and what it missed, once, and takes up what was changed', async () => {
+  test('mid-reply, answers once after restarting and reads what it missed', async () => {
     const [slip, secret] = [say('I have a catt.'), say('My secret is safe.')];
     await answered(secret);
     model.hold.add(`x${names + 1}`);
@@ -269,7 +269,7 @@ describe('a process that is killed with -9', () => {
   }, 60_000);
 
   // Shows: A
-  test('has lost and doubled nothing in the end, and stops cleanly when it is told to', async () => {
+  test('loses and doubles nothing, and stops cleanly', async () => {
     bot.child.kill('SIGTERM');
     expect(await bot.exit).toBe(0);
     const contents = answers().map(({ content }) => content.split('.')[0]);

@@ -37,7 +37,7 @@ async function answered(child: ChildProcessWithoutNullStreams): Promise<void> {
 
 describe('doctor', () => {
   // Shows: R25
-  test('finds nothing wrong in an empty folder, asks the model, and says what it looked at', async () => {
+  test('finds nothing wrong in an empty folder, asks the model', async () => {
     using folder = openFolder();
     const healthy = await checkup(folder);
     expect(healthy).toMatchObject({ code: 0, stderr: '', ok: true, checksSkipped: [] });
@@ -48,7 +48,7 @@ describe('doctor', () => {
   });
 
   // Shows: R25
-  test('prints a line for each check, with a way out where one is needed', async () => {
+  test('prints a line for each check, with remedies', async () => {
     using folder = openFolder();
     const { code, stdout } = await folder.run(['doctor', '--model', 'openai:gpt-4.1-mini']);
     expect(code).toBe(1);
@@ -56,7 +56,7 @@ describe('doctor', () => {
     expect(stdout).toMatch(/^FAIL {2}model: agent main: .*OPENAI_API_KEY.*\n {6}→ Set the key/m);
   });
 
-  test('of a broken configuration goes no further, and names the way to all of its errors', async () => {
+  test('stops at a broken configuration and points to its errors', async () => {
     using folder = openFolder();
     writeFileSync(folder.file('config.toml'), '[defaults]\nmodle = "auto"\n');
     const broken = await checkup(folder);
@@ -123,7 +123,7 @@ describe('doctor', () => {
 });
 
 describe('the number that says how full a conversation is', () => {
-  test('is the same in the talk, after it, and in JSON', async () => {
+  test('is the same during and after talks, and in JSON', async () => {
     using folder = openFolder();
     const said = ['My name is Ada and I prefer tea.', 'The office is in Lisbon.', '/status', '/context', ''];
     const talk = await folder.run([], said.join('\n'));
@@ -142,7 +142,7 @@ describe('an older Node', () => {
   const pretend = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'22.20.0'}})`;
 
   test.each([MAIN, MAIN.replace('src/main.ts', 'bin/strata.js')])(
-    'is refused in one sentence that names the way out, by %s',
+    'is refused with one sentence and its remedy, by %s',
     (entry) => {
       using folder = openFolder();
       const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', pretend, entry, 'chat'], {

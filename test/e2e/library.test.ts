@@ -57,7 +57,7 @@ setTimeout(async () => { await bot.stop(); bot.stopped = true; }, 1500).unref();
   expect(await ended).toMatchObject({ code: 0, stdout: 'started\nafter true\n' });
 });
 
-it('a model that is away is said on standard error, and the bot ends', async () => {
+it('reports an unreachable model on stderr and ends', async () => {
   const { ended } = await run(
     `
 const terminal = createTerminalChannel();

@@ -84,7 +84,7 @@ async function modelFinding(folder: Folder, args: readonly string[] = []) {
 }
 
 test.each(REFUSALS)(
-  'a model that answers $status ($reason) is said by all who ask it',
+  'every command reports a model that answers $status ($reason)',
   async (refusal) => {
     await using server = await serve((_, response) => {
       response.writeHead(refusal.status, { 'content-type': 'application/json', 'retry-after': '60' });
@@ -107,7 +107,7 @@ test.each(REFUSALS)(
   60_000,
 );
 
-test('a model that nobody serves fails the doctor, unless it is told not to ask', async () => {
+test('an unserved model fails the doctor, unless asking is off', async () => {
   using folder = openFolder();
   configure(folder, 'http://127.0.0.1:9');
   expect(await modelFinding(folder)).toMatchObject({ code: 1, finding: { severity: 'fail' } });

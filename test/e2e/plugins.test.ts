@@ -164,7 +164,7 @@ export default definePlugin({
 });
 `;
 
-  it('serve models, tasks and checks of channels, and run around the bot', async () => {
+  it('serve models, tasks and channel checks around the bot', async () => {
     using folder = openFolder();
     const config = `plugins = ["./plugins/parts.ts"]\n[defaults]\nmodel = "acme:parrot"\n[channels.beacon]\nlight = "red"\n`;
     write(folder, { 'plugins/parts.ts': PARTS, 'config.toml': config });

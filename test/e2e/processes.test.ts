@@ -188,7 +188,7 @@ describe.concurrent('two gateways and a worker', () => {
     if (programs.kind === 'missing') return it.skip(`skipped: ${programs.reason}`);
 
     // Shows: W3
-    it('share it as store and queue, and come back by themselves when it was away', async () => {
+    it('share it as store and queue, and survive an outage', async () => {
       await using server = await startPostgres(programs);
       await using town = await openTown(() => ({ STRATA_STORAGE_URL: server.url, STRATA_QUEUE_URL: server.url }));
       await restart(town, server);

@@ -103,7 +103,7 @@ describe.skipIf(!existsSync(recordedFolder)).each(['conv-0', 'conv-1'])(
       expect(ids).toEqual(recording.messageIds);
     });
 
-    it('covers the conversation without a hole by a stack of layers and the tail', async () => {
+    it('covers the conversation by stack and tail without a hole', async () => {
       const context = contextSchema.parse(await json('context'));
       expect(context.entries).toBe(recording.messageIds.length);
       const first = context.stack.map((layer) => layer.fromSeq);
@@ -118,7 +118,7 @@ describe.skipIf(!existsSync(recordedFolder)).each(['conv-0', 'conv-1'])(
       expect(model.condensed).toBeGreaterThan(0);
     });
 
-    it('summarises each message once, with the words that the recorded model had for it', {
+    it('summarises each message once, in the recorded model’s words', {
       timeout: 60_000,
     }, async () => {
       const covered = model.summarised.toSorted((a, b) => a.fromSeq - b.fromSeq);
@@ -130,13 +130,13 @@ describe.skipIf(!existsSync(recordedFolder)).each(['conv-0', 'conv-1'])(
       for (const { text } of fresh) expect(written.join('\n')).toContain(text.split('\n')[0]);
     });
 
-    it('opens a layer down to the messages that it stands for', async () => {
+    it('opens a layer down to its messages', async () => {
       const [oldest] = await freshLayers();
       const opened = openedSchema.parse(await json('summaries', 'open', oldest?.id ?? ''));
       expect(opened.messages.map((message) => message.id)).toEqual(recording.messageIds.slice(0, oldest?.toSeq));
     });
 
-    it('keeps the recorded facts as memories whose sources are the recorded evidence', async () => {
+    it('keeps recorded facts as memories with their recorded sources', async () => {
       const memories = z.array(memorySchema).parse(await json('memory', 'list'));
       const recorded = new Map(recording.facts.map((fact) => [fact.text, fact]));
       expect(memories.length).toBeGreaterThan(recording.facts.length / 4);

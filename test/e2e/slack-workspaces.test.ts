@@ -71,7 +71,7 @@ const command = async (teamId: string, channel: string, text: string): Promise<s
   return JSON.stringify(await until(`an answer to ${text}`, () => slack.answers[before], 20_000));
 };
 
-test('two workspaces install the app over HTTP; nothing of one shows in the other, and one that leaves is forgotten', async () => {
+test('two workspaces share nothing, and one that leaves is forgotten', async () => {
   using folder = openFolder(secrets);
   writeFileSync(folder.file('config.toml'), config());
   const child = folder.start(['start']);

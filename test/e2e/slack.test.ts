@@ -184,7 +184,7 @@ describe('a thread of a direct message', () => {
     expect(shown(await command('summaries list'))).toMatch(/[3-9] in the stack/);
   }, 120_000);
 
-  test('shows its memories page by page and forgets one by command, for good', async () => {
+  test('lists its memories by pages and forgets one for good', async () => {
     const list = await command('memory list');
     expect(list['response_type']).toBe('ephemeral');
     expect(JSON.stringify(list)).toMatch(/Page 1 of [2-9]/);
@@ -201,7 +201,7 @@ describe('a thread of a direct message', () => {
 
 describe("the App Home is the person's memory manager", () => {
   // Shows: G
-  test('also after the process was killed: what was shown before still works', async () => {
+  test('still works after the process was killed', async () => {
     const home = await openHome();
     expect(JSON.stringify(home)).toMatch(/Page 1 of [2-9]/);
     await kill();
@@ -231,7 +231,7 @@ describe("the App Home is the person's memory manager", () => {
 
 describe('a process that is killed with -9', () => {
   // Shows: R27
-  test('while the model writes, answers after the restart what it owes and what it missed, once', async () => {
+  test('mid-reply, answers once after restarting and catches up', async () => {
     model.hold.add(`x${names + 1}`);
     const owed = say('Are you there before the end?');
     await until('the question', () => model.held.includes(owed));
@@ -255,7 +255,7 @@ describe('a process that is killed with -9', () => {
   }, 60_000);
 
   // Shows: A
-  test('has lost and doubled nothing in the end, and stops cleanly when it is told to', async () => {
+  test('loses and doubles nothing, and stops cleanly', async () => {
     bot.child.kill('SIGTERM');
     expect(await bot.exit).toBe(0);
     const contents = answers().map(({ text }) => String(text).split('.')[0]);
@@ -276,7 +276,7 @@ describe('a process that is killed with -9', () => {
 });
 
 describe('a token that is withdrawn while the bot runs', () => {
-  test('ends the process with a sentence that names the remedy', async () => {
+  test('ends the process and names the remedy', async () => {
     const own = await startSlack();
     using other = openFolder({ SLACK_BOT_TOKEN: BOT_TOKEN, SLACK_APP_TOKEN: APP_TOKEN });
     const tokens = 'bot_token = "env:SLACK_BOT_TOKEN"\napp_token = "env:SLACK_APP_TOKEN"';

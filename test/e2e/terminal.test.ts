@@ -31,7 +31,7 @@ describe.skipIf(!hasScript)('at a real terminal', () => {
       child.stdout.on('data', look);
     });
 
-  test('a reply streams above the prompt and stands there once; Ctrl-D ends with 0', async () => {
+  test('a reply streams above the prompt once; Ctrl-D exits 0', async () => {
     using folder = openFolder();
     const child = open(folder);
     const end = ended(child);

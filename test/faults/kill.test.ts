@@ -79,7 +79,7 @@ async function createPlace(): Promise<Place> {
 
 describe('a bot that is killed with -9', () => {
   // Shows: I1, I11, R4
-  it('in any step of a reply or a compaction loses no message, doubles no post and goes on (I1, I2, I4, I8, I11)', async () => {
+  it('loses no message and doubles no post, at any step', async () => {
     await using place = await createPlace();
     const { server, town, directory } = place;
     let before: Death | null = null;
@@ -107,9 +107,9 @@ describe('a bot that is killed with -9', () => {
   }, 150_000);
 });
 
-describe('a summariser that hangs, then fails, in a process that then dies', () => {
+describe('a summariser that hangs, then fails, then dies', () => {
   // Shows: R1
-  it('delays no reply and loses no message, and its work is done by the next process (I1, I5, R1)', async () => {
+  it('delays no reply, and the next process does its work', async () => {
     await using place = await createPlace();
     const { server, town, directory } = place;
     const bot = await town.start({});

@@ -192,7 +192,7 @@ describe('replies and summaries of a gateway and a worker', () => {
   if (redis.kind === 'missing') return it.skip(`skipped: ${redis.reason}`);
 
   // Shows: W9
-  it('go on without Redis from the start, and summaries come when it does', async () => {
+  it('go on without Redis, and summaries follow when it comes', async () => {
     await using place = await openPlace(await startRedis(redis), { redisIsUp: false });
     await place.startWorker();
     const longest = await place.talk(14);
@@ -207,7 +207,7 @@ describe('replies and summaries of a gateway and a worker', () => {
   });
 
   // Shows: W10
-  it('go on while Redis is killed and loses all it had', async () => {
+  it('go on while Redis is killed and loses everything', async () => {
     await using place = await openPlace(await startRedis(redis), { redisIsUp: true });
     await place.startWorker();
     await place.talk(8);
@@ -223,7 +223,7 @@ describe('replies and summaries of a gateway and a worker', () => {
   });
 
   // Shows: W11
-  it('go on while all workers are dead, and the next one takes up what they left', async () => {
+  it('go on without workers, and the next one catches up', async () => {
     await using place = await openPlace(await startRedis(redis), { redisIsUp: true });
     await place.startWorker();
     await place.talk(7);

@@ -13,15 +13,12 @@ const compaction = z.strictObject({
   ),
   aggressive_threshold: share.describe('Share of the window at which the oldest 50 % is summarised'),
   emergency_threshold: share.describe(
-    'Share of the window at which the oldest 50 % leaves the view at once, to be summarised later',
+    'Share of the window at which the oldest 50 % is removed from the view at once and summarised later',
   ),
-  stack_share: share.describe('Largest share of the window for summaries before the oldest are condensed'),
-  model: model.describe('Model that summarises and extracts, as provider:model; "auto" takes the agent\'s own'),
-  timeout_seconds: z.int().min(1).max(3600).describe('Time limit of one summarisation call'),
-  idle_minutes: z
-    .number()
-    .positive()
-    .describe('Memories of a conversation that fell silent are extracted after this time'),
+  stack_share: share.describe('Share of the window that summaries can fill before the oldest are condensed'),
+  model: model.describe('Model for summaries and memories, as provider:model; "auto" uses the model of the agent'),
+  timeout_seconds: z.int().min(1).max(3600).describe('Timeout of one summarisation call'),
+  idle_minutes: z.number().positive().describe('Idle time of a conversation after which its memories are extracted'),
 });
 
 const memory = z.strictObject({
@@ -29,15 +26,15 @@ const memory = z.strictObject({
     .int()
     .min(0)
     .max(50)
-    .describe('How many memories are put beside the newest message; 0 switches recall off'),
-  share_public: z.boolean().describe("Public channels of one workspace read each other's public memories"),
+    .describe('Maximum number of memories added to the newest message; 0 disables recall'),
+  share_public: z.boolean().describe("Lets public channels of a workspace read each other's public memories"),
 });
 
 const recall = z.strictObject({
   tokens: z
     .union([z.int().min(0), z.literal('auto')], { error: 'expected a whole number, or "auto"' })
     .describe(
-      'Most tokens of memories and earlier messages beside a new message; "auto" is 10 % of the window, at most 2000; 0 switches both off',
+      'Maximum tokens of memories and earlier messages added to a new message; "auto" is 10 % of the window, up to 2000; 0 disables both',
     ),
 });
 
@@ -46,34 +43,40 @@ const mode = z.enum(['mention', 'active', 'observe']);
 
 const agentFields = {
   model: model.describe(
-    'Model that answers, as provider:model; "auto" takes a key in the environment, a local Ollama, or offline:demo',
+    'Model for replies, as provider:model; "auto" uses an API key from the environment, a local Ollama, or offline:demo',
   ),
   context_window: z
     .union([tokens, z.literal('auto')], { error: 'expected a whole number above 0, or "auto"' })
-    .describe('Window of the model in tokens; "auto" takes what the model tells, else 128000'),
-  max_output_tokens: tokens.describe('Kept free in the window for the answer, and the most that an answer may have'),
-  max_steps: z.int().min(1).max(50).describe('Most model calls in one turn, tool calls included'),
-  timeout_seconds: z.int().min(1).max(3600).describe('Time limit of one model call'),
-  mode: mode.describe('Whom the bot answers in channels: "mention", "active" or "observe"'),
-  allow_bots: z.boolean().describe('Messages of other bots are answered too, within the guard against loops'),
+    .describe('Context window in tokens; "auto" asks the model, or uses 128000 if that is unknown'),
+  max_output_tokens: tokens.describe('Maximum length of an answer in tokens; reserved in the window'),
+  max_steps: z
+    .int()
+    .min(1)
+    .max(50)
+    .describe('Maximum number of model calls in one turn, including those after tool calls'),
+  timeout_seconds: z.int().min(1).max(3600).describe('Timeout of one model call'),
+  mode: mode.describe(
+    'Which messages the bot answers in channels: "mention" (only mentions), "active" (all) or "observe" (none)',
+  ),
+  allow_bots: z.boolean().describe('Also answers messages of other bots, with protection against loops'),
   engine: z.string().min(1).describe('Context engine: "stacked" summaries, or a "sliding" window'),
   language: z
     .string()
     .regex(/^[a-z]{2,3}(-[A-Za-z0-9]+)*$/, 'expected a language code, for example en')
-    .describe('Language of the prompts: a folder of prompts/; what it lacks is taken from "en"'),
-  prompts: z.string().describe('Folder with prompts of your own, one file each; empty uses the built-in ones'),
+    .describe('Language of the prompts: a folder in prompts/; missing ones come from "en"'),
+  prompts: z.string().describe('Folder with your own prompts, one file each; empty uses the built-in ones'),
   persona: z.string().describe('Who the bot is: the first section of its system prompt; empty uses the built-in text'),
-  policy: z.string().describe('What the bot must and must not do: never cut from the prompt'),
-  tools: z.array(z.string()).describe('Names of the tools that the agent may call'),
+  policy: z.string().describe('What the bot must and must not do; never cut from the prompt'),
+  tools: z.array(z.string()).describe('Tools that the agent can call; a list replaces the default'),
 };
 
 const route = z.strictObject({
   match: z
     .string()
     .min(1)
-    .describe('Pattern of conversation keys, * for anything; of several that match, the most specific counts'),
+    .describe('Pattern of conversation keys, where * matches anything; the most specific match wins'),
   mode: mode.optional().describe('Overrides the mode in these conversations'),
-  compaction: compaction.partial().optional().describe('Overrides some of the compaction values'),
+  compaction: compaction.partial().optional().describe('Overrides some compaction settings'),
 });
 
 const id = z.string().regex(/^[a-z0-9][a-z0-9_-]*$/, 'expected lower-case letters, digits, - and _');
@@ -95,33 +98,33 @@ const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 
 const general = {
   storage: z.strictObject({
-    directory: z.string().min(1).describe('Where the embedded store lies; relative to this file'),
+    directory: z.string().min(1).describe('Folder of the embedded store; relative to this file'),
     url: z
       .string()
       .regex(/^$|^[a-z][a-z0-9+.-]*:\/\/\S+$/, 'expected a URL such as postgres://host/name, or nothing')
-      .describe('Store on a server, as a postgres:// URL for any number of processes; empty is the embedded one'),
+      .describe('Store on a server, as a postgres:// URL, for any number of processes; empty uses the embedded store'),
   }),
   queue: z.strictObject({
     url: z
       .string()
       .regex(/^$|^(redis|rediss|postgres|postgresql):\/\/\S+$/, 'expected a redis:// or postgres:// URL, or nothing')
-      .describe('Queue of the maintenance jobs, as a redis:// or postgres:// URL; empty keeps it in the process'),
+      .describe('Queue for maintenance jobs, as a redis:// or postgres:// URL; empty keeps it in the process'),
   }),
   log: z.strictObject({
-    level: z.enum(LOG_LEVELS).describe('Least severe lines that are written: debug, info, warn, error or silent'),
-    text: z.boolean().describe('Writes the text of messages to the log too'),
+    level: z.enum(LOG_LEVELS).describe('Minimum severity: debug, info, warn, error or silent'),
+    text: z.boolean().describe('Also logs the text of messages'),
   }),
   operations: z.strictObject({
     listen: z
       .string()
       .regex(/^$|^(\[[\da-f:]+\]|[^\s:/@]+):\d{1,5}$/i, 'expected host:port, for example 127.0.0.1:9464, or nothing')
-      .describe('Where /livez, /readyz and /metrics answer, as host:port; empty for nowhere'),
+      .describe('Address that serves /livez, /readyz and /metrics, as host:port; empty disables it'),
   }),
   privacy: z.strictObject({
     retention_days: z
       .int()
       .min(0)
-      .describe('Messages older than this are deleted with what came of them; 0 keeps them'),
+      .describe('Deletes messages older than this, with everything derived from them; 0 keeps them'),
   }),
 };
 
@@ -133,13 +136,13 @@ const provider = z.strictObject({
   base_url: z
     .string()
     .regex(/^$|^https?:\/\/\S+$/, 'expected an http:// or https:// URL')
-    .describe("Where the provider answers; empty for the provider's own address"),
-  api_key: z.string().describe("Key of the provider, as env:NAME; empty for the provider's usual variable"),
+    .describe('Address of the provider; empty uses its default'),
+  api_key: z.string().describe("API key, as env:NAME; empty uses the provider's usual variable"),
 });
 
 const name = z.string().regex(/^[a-z0-9][a-z0-9_-]*$/, 'expected lower-case letters, digits, - and _');
 const table = z.record(z.string(), z.unknown());
-const pluginFile = z.string().min(1).describe('File of the plugin; relative to this file');
+const pluginFile = z.string().min(1).describe('Plugin file; relative to this file');
 const pluginTable = z.looseObject({ file: pluginFile });
 
 /** The whole configuration with every value filled in and every secret resolved. */

@@ -93,8 +93,7 @@ describe('the estimate of parts', () => {
     expect(estimateParts([])).toBeGreaterThan(0);
   });
 
-  // Shows: T7
-  // Shows: P26
+  // Shows: T7, P26
   it('grows with text, call inputs and results', () => {
     const base = estimateParts([{ kind: 'text', text: 'a' }]);
     expect(estimateParts([{ kind: 'text', text: 'a longer one' }])).toBeGreaterThan(base);

@@ -6,8 +6,8 @@ const snowflake = z.string().regex(/^\d{15,22}$/, 'expected an id: 17 to 20 digi
 const ids = z.array(snowflake);
 
 const list = z.strictObject({
-  allow: ids.default([]).describe('Only these; empty for all'),
-  deny: ids.default([]).describe('Never these, even when they are allowed'),
+  allow: ids.default([]).describe('Only these; empty means all'),
+  deny: ids.default([]).describe('Never these, even if they are allowed'),
 });
 const lists = () => list.prefault({});
 export type AccessList = z.infer<typeof list>;
@@ -15,14 +15,19 @@ export type AccessList = z.infer<typeof list>;
 const url = z.string().regex(/^$|^(https?|wss?):\/\/\S+$/, 'expected a URL, or nothing');
 
 const catchUp = z.strictObject({
-  messages: z.int().min(0).max(5000).default(200).describe('Most missed messages read per conversation; 0 for none'),
-  hours: z.number().positive().default(72).describe('How far back missed messages are read'),
-  answer_minutes: z.number().min(0).default(30).describe('Missed messages older than this are kept, not answered'),
+  messages: z
+    .int()
+    .min(0)
+    .max(5000)
+    .default(200)
+    .describe('Maximum number of missed messages read per conversation; 0 reads none'),
+  hours: z.number().positive().default(72).describe('How far back to read missed messages'),
+  answer_minutes: z.number().min(0).default(30).describe('Missed messages older than this are stored but not answered'),
 });
 
 const attachments = z.strictObject({
-  image_mb: z.number().min(0).max(100).default(8).describe('Larger images are named to the model, not shown'),
-  text_kb: z.number().min(0).max(1000).default(64).describe('Text files up to this size are read along; 0 for none'),
+  image_mb: z.number().min(0).max(100).default(8).describe('The model sees larger images by name only'),
+  text_kb: z.number().min(0).max(1000).default(64).describe('Text files up to this size are read; 0 reads none'),
 });
 
 /** A description of something that does not exist would never be seen. */
@@ -39,50 +44,49 @@ function knowsCommands({ value, issues }: z.core.ParsePayload<Partial<Record<str
 
 /** What one bot is told; every bot of `bots` may differ in all of it. */
 const bot = {
-  token: z.string().min(1).describe('Token of the bot, from the developer portal'),
+  token: z.string().min(1).describe('Bot token from the developer portal'),
   message_content: z
     .boolean()
     .default(true)
-    .describe('Reads all messages (a privileged intent); false leaves direct messages, mentions and commands'),
-  operators: ids.default([]).describe('Ids of the people who run the bot, beside the owner of the application'),
-  direct_messages: z.boolean().default(true).describe('Whether people may write to the bot directly'),
+    .describe('Reads all messages (a privileged intent); false reads only direct messages, mentions and commands'),
+  operators: ids
+    .default([])
+    .describe('Ids of people with the role operator, in addition to the owner of the application'),
+  direct_messages: z.boolean().default(true).describe('Whether people can send the bot direct messages'),
   hear_bots: z
     .boolean()
     .default(true)
-    .describe('Messages of other bots are read along; they are answered only where an agent has allow_bots'),
-  guilds: lists().describe('Servers that are served'),
-  channels: lists().describe('Channels that are served; a thread belongs to its channel'),
-  roles: lists().describe('Roles whose members are served'),
-  users: lists().describe('People who are served'),
-  reply_reference: z
-    .boolean()
-    .default(true)
-    .describe('The first part of a reply points to the message that it answers'),
-  link_previews: z.boolean().default(false).describe('Links of replies unfold into previews'),
-  streaming: z.boolean().default(false).describe('Shows a reply while it is written, by edits'),
-  streaming_seconds: z.number().min(1).max(60).default(1.5).describe('Least time between two edits'),
-  file_above_parts: z.int().min(1).max(20).default(4).describe('A reply of more messages than this is sent as a file'),
-  join_threads: z.boolean().default(true).describe('Joins new public threads of the channels that are served'),
+    .describe('Stores messages of other bots; only agents with allow_bots answer them'),
+  guilds: lists().describe('Servers in which the bot works'),
+  channels: lists().describe('Channels in which the bot works; a thread follows its channel'),
+  roles: lists().describe('Roles whose members can use the bot'),
+  users: lists().describe('People who can use the bot'),
+  reply_reference: z.boolean().default(true).describe('The first part of a reply references the message it answers'),
+  link_previews: z.boolean().default(false).describe('Shows previews of links in replies'),
+  streaming: z.boolean().default(false).describe('Shows a reply while it is written, by editing it'),
+  streaming_seconds: z.number().min(1).max(60).default(1.5).describe('Minimum time between two edits'),
+  file_above_parts: z.int().min(1).max(20).default(4).describe('Sends a reply of more messages than this as a file'),
+  join_threads: z.boolean().default(true).describe('Joins new public threads in those channels'),
   purge_on_leave: z
     .boolean()
     .default(false)
-    .describe('Deletes everything kept of a channel or server when the bot is removed from it or it is deleted'),
+    .describe('Deletes all stored data of a channel or server when the bot is removed from it or it is deleted'),
   commands: z.boolean().default(true).describe('Registers the slash commands and message menus'),
-  command_guilds: ids.default([]).describe('Registers them in these servers only, where they change at once'),
+  command_guilds: ids.default([]).describe('Registers them in these servers only, where changes show immediately'),
   catch_up: catchUp.prefault({}),
   attachments: attachments.prefault({}),
   localizations: z
     .partialRecord(z.enum(LANGUAGES), z.record(z.string(), z.string().min(1).max(100)))
     .default({})
     .check(knowsCommands)
-    .describe('Descriptions of commands by language and name: a command, its action, an option of it'),
+    .describe('Translated descriptions by language and name: of a command, an action or an option'),
   shards: z
     .union([z.literal('auto'), z.int().min(1)])
     .default('auto')
-    .describe('Number of shards in all'),
-  shard_ids: z.array(z.int().min(0)).default([]).describe('Shards of this process; empty for all'),
-  rest_url: url.default('').describe('Base address of the REST interface, for servers that speak the protocol'),
-  gateway_url: url.default('').describe('Address of the gateway, when the REST interface does not tell it'),
+    .describe('Total number of shards'),
+  shard_ids: z.array(z.int().min(0)).default([]).describe('Shards of this process; empty means all'),
+  rest_url: url.default('').describe('Base URL of the REST API, for compatible servers'),
+  gateway_url: url.default('').describe('URL of the gateway, if the REST API does not return it'),
 };
 
 type Shards = Pick<z.infer<z.ZodObject<typeof bot>>, 'shards' | 'shard_ids'>;
@@ -103,13 +107,15 @@ const name = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,20}$/, 'expected lower-case
 /** Schema of `[channels.discord]`. */
 export const settingsSchema = z
   .strictObject({
-    enabled: z.boolean().default(true).describe('false passes the table over'),
+    enabled: z.boolean().default(true).describe('false ignores the table'),
     ...bot,
-    token: bot.token.optional().describe('Token of the bot, from the developer portal'),
+    token: bot.token.optional().describe('Bot token from the developer portal'),
     bots: z
       .record(name, botSchema)
       .default({})
-      .describe('More bots in this process, each with a token; their conversations are discord:NAME@server:channel'),
+      .describe(
+        'More bots in this process, each with its own token; their conversations are discord:NAME@server:channel',
+      ),
   })
   .refine(areShards, SHARDS)
   .refine(({ token, bots }) => token !== undefined || Object.keys(bots).length > 0, { path: ['token'] });

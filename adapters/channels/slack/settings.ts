@@ -11,98 +11,111 @@ const person = z
   );
 
 const list = z.strictObject({
-  allow: ids.default([]).describe('Only these; empty for all'),
-  deny: ids.default([]).describe('Never these, even when they are allowed'),
+  allow: ids.default([]).describe('Only these; empty means all'),
+  deny: ids.default([]).describe('Never these, even if they are allowed'),
 });
 const lists = () => list.prefault({});
 export type AccessList = z.infer<typeof list>;
 
 const http = z.strictObject({
   host: z.string().default('0.0.0.0').describe('Address to listen on'),
-  port: z.int().min(0).max(65_535).default(3000).describe('Port to listen on; 0 for any'),
+  port: z.int().min(0).max(65_535).default(3000).describe('Port to listen on; 0 picks a free one'),
   public_url: z
     .string()
     .regex(/^$|^https?:\/\/\S+[^/]$/, 'expected a URL without a slash at its end')
     .default('')
-    .describe('Where Slack and browsers reach the server from outside'),
+    .describe('Public URL at which Slack and browsers reach the server'),
 });
 
 const catchUp = z.strictObject({
-  messages: z.int().min(0).max(5000).default(200).describe('Most missed messages read per conversation; 0 for none'),
-  hours: z.number().positive().default(72).describe('How far back missed messages are read'),
-  answer_minutes: z.number().min(0).default(30).describe('Missed messages older than this are kept, not answered'),
+  messages: z
+    .int()
+    .min(0)
+    .max(5000)
+    .default(200)
+    .describe('Maximum number of missed messages read per conversation; 0 reads none'),
+  hours: z.number().positive().default(72).describe('How far back to read missed messages'),
+  answer_minutes: z.number().min(0).default(30).describe('Missed messages older than this are stored but not answered'),
   requests_per_minute: z
     .number()
     .positive()
     .max(100)
     .default(40)
-    .describe('History requests a minute; 1 for commercially distributed apps outside the Marketplace'),
-  page: z.int().min(1).max(200).default(100).describe('Messages a request; 15 for those apps'),
+    .describe('History requests per minute; 1 for commercially distributed apps outside the Marketplace'),
+  page: z.int().min(1).max(200).default(100).describe('Messages per request; 15 for those apps'),
 });
 
 const files = z.strictObject({
-  image_mb: z.number().min(0).max(20).default(4).describe('Larger images are named to the model, not shown'),
-  text_kb: z.number().min(0).max(1000).default(64).describe('Text files up to this size are read along; 0 for none'),
+  image_mb: z.number().min(0).max(20).default(4).describe('The model sees larger images by name only'),
+  text_kb: z.number().min(0).max(1000).default(64).describe('Text files up to this size are read; 0 reads none'),
 });
 
 const prompt = z.strictObject({ title: z.string().min(1).max(75), message: z.string().min(1).max(400) });
 
 const fields = {
-  enabled: z.boolean().default(true).describe('false passes the table over'),
-  transport: z.enum(['socket', 'http']).default('socket').describe('socket needs no public address'),
-  bot_token: z.string().min(1).optional().describe('Token of the bot (xoxb-) in one workspace, as env:NAME'),
+  enabled: z.boolean().default(true).describe('false ignores the table'),
+  transport: z
+    .enum(['socket', 'http'])
+    .default('socket')
+    .describe('Connection to Slack: socket needs no public address, http does'),
+  bot_token: z.string().min(1).optional().describe('Bot token (xoxb-) for a single workspace, as env:NAME'),
   app_token: z.string().min(1).optional().describe('App-level token (xapp-) with connections:write, for socket'),
   signing_secret: z.string().min(1).optional().describe('Signing secret of the app, for http'),
-  client_id: z.string().min(1).optional().describe('Of the app; instead of bot_token, for many workspaces'),
-  client_secret: z.string().min(1).optional().describe('Of the app, with client_id'),
+  client_id: z.string().min(1).optional().describe('Client ID of the app; replaces bot_token for many workspaces'),
+  client_secret: z.string().min(1).optional().describe('Client secret of the app, with client_id'),
   installation_key: z
     .string()
     .regex(/^.{32,}$/s, 'expected at least 32 characters, such as those that `openssl rand -hex 32` prints')
     .optional()
-    .describe('Encrypts the tokens of the workspaces in the store, with client_id; the same in all processes'),
-  workspaces: lists().describe('Workspaces that may install the app, with client_id'),
+    .describe('Key that encrypts the workspace tokens in the store, with client_id; the same in all processes'),
+  workspaces: lists().describe('Workspaces that can install the app, with client_id'),
   surface: z
     .enum(['agent', 'classic'])
     .default('agent')
-    .describe('agent for new apps; classic for those with the assistant view, or none'),
+    .describe('agent for new apps; classic for apps with the assistant view, or without any'),
   operators: z
     .array(person)
     .default([])
-    .describe('Ids of the people who run the bot; with client_id each with the workspace, such as T0123ABCD:U0123ABCD'),
-  direct_messages: z.boolean().default(true).describe('Whether people may write to the bot directly'),
+    .describe(
+      'Ids of people with the role operator; with client_id, prefixed with the workspace, such as T0123ABCD:U0123ABCD',
+    ),
+  direct_messages: z.boolean().default(true).describe('Whether people can send the bot direct messages'),
   direct_conversation: z
     .enum(['thread', 'person'])
     .default('thread')
-    .describe('Each thread of a direct message is its own conversation, or all with one person is one'),
+    .describe('thread makes each thread of a direct message a conversation; person merges them into one'),
   channel_replies: z
     .enum(['thread', 'channel'])
     .default('thread')
-    .describe('A mention in a channel opens a thread and a conversation of its own, or is answered in the channel'),
+    .describe('thread answers a mention in a new thread with its own conversation; channel answers in the channel'),
   hear_bots: z
     .boolean()
     .default(true)
-    .describe('Messages of other bots are read along; they are answered only where an agent has allow_bots'),
-  outsiders: z.boolean().default(true).describe('Whether people of other workspaces are served in shared channels'),
-  channels: lists().describe('Channels that are served'),
-  users: lists().describe('People who are served'),
-  link_previews: z.boolean().default(false).describe('Links of replies unfold into previews'),
+    .describe('Stores messages of other bots; only agents with allow_bots answer them'),
+  outsiders: z
+    .boolean()
+    .default(true)
+    .describe('Whether people of other workspaces can use the bot in shared channels'),
+  channels: lists().describe('Channels in which the bot works'),
+  users: lists().describe('People who can use the bot'),
+  link_previews: z.boolean().default(false).describe('Shows previews of links in replies'),
   streaming: z.boolean().default(false).describe('Shows a reply in a thread while it is written'),
-  streaming_seconds: z.number().min(0.1).max(60).default(1).describe('Least time between two additions'),
+  streaming_seconds: z.number().min(0.1).max(60).default(1).describe('Minimum time between two updates'),
   greeting: z
     .string()
     .max(1000)
     .default('Hello! Ask me anything. I remember what matters; /strata memory list shows it.')
-    .describe('What the bot says when its direct message is opened for the first time; empty for nothing'),
+    .describe('Greeting when a person first opens the direct message; empty for none'),
   prompts: z
     .array(prompt)
     .max(4)
     .default([{ title: 'What do you remember?', message: 'What do you remember about me?' }])
-    .describe('Suggestions in an empty direct message'),
+    .describe('Suggested prompts in an empty direct message'),
   thinking: z.string().max(50).default('is thinking…').describe('Status while the model works; empty for none'),
   commands: z
     .enum(['umbrella', 'all'])
     .default('umbrella')
-    .describe('/strata with sub-words alone, or each command as /strata-NAME as well'),
+    .describe('umbrella registers /strata only; all adds each command as /strata-NAME'),
   command_prefix: z
     .string()
     .regex(/^[a-z][a-z0-9-]{0,20}$/, 'expected lower-case letters, digits and -')
@@ -111,8 +124,13 @@ const fields = {
   purge_on_leave: z
     .boolean()
     .default(false)
-    .describe('Deletes everything kept of a channel when the bot is removed from it or it is deleted'),
-  sockets: z.int().min(1).max(4).default(2).describe('Connections side by side: one stays while another is renewed'),
+    .describe('Deletes all stored data of a channel when the bot is removed from it or it is deleted'),
+  sockets: z
+    .int()
+    .min(1)
+    .max(4)
+    .default(2)
+    .describe('Number of parallel connections, so that one stays open while another is renewed'),
   http: http.prefault({}),
   catch_up: catchUp.prefault({}),
   files: files.prefault({}),
@@ -120,7 +138,7 @@ const fields = {
     .string()
     .regex(/^$|^https?:\/\/\S+\/$/, 'expected a URL with a slash at its end, or nothing')
     .default('')
-    .describe('Base address of the Web API, for servers that speak it'),
+    .describe('Base URL of the Web API, for compatible servers'),
 };
 
 type Fields = z.infer<z.ZodObject<typeof fields>>;

@@ -42,7 +42,7 @@ export interface TerminalChannel extends Channel {
 }
 
 const settings = z.strictObject({
-  user: z.string().min(1).optional().describe('Your name in the terminal; by default the name you are logged in with'),
+  user: z.string().min(1).optional().describe('Your name in the terminal; the default is your login name'),
 });
 
 export const terminalAdapter: ChannelAdapter = {

@@ -280,7 +280,7 @@ describe('answers', () => {
 
   test('answers a question in text when no form fits', async () => {
     await start();
-    slack.slash(`memory forget ${'&<>x'.repeat(1_200)}`);
+    slack.slash(`memory strike ${'&<>x'.repeat(1_200)}`);
     await until('it is answered', () => slack.answers.length === 1);
     expect(JSON.stringify(slack.answers[0])).toContain('too long');
     expect(slack.callsOf('views.open')).toEqual([]);

@@ -19,9 +19,9 @@ const found = globSync('{src,adapters}/**/*.ts', { cwd: root })
 const SHORT = 8_000;
 const MIDDLE = 40_000;
 const LONG = 200_000;
-/** CPU time of this thread, so that other work on the machine does not count. */
-const MAX_MIDDLE_MS = 50;
-const MAX_LONG_MS = 400;
+/** CPU time of this thread, and twice what an idle machine may take: others share its cores and caches. */
+const MAX_MIDDLE_MS = 100;
+const MAX_LONG_MS = 600;
 /** Linear is 5. */
 const MAX_GROWTH = 12;
 const HARDEST = 3;
@@ -162,6 +162,8 @@ function textOf(part: string, length: number, end: string): string {
   return part.repeat(Math.ceil(length / part.length)).slice(0, length - end.length) + end;
 }
 
+const SHORT_TEXTS = PARTS.flatMap((part) => ENDS.map((end) => ({ part, end, text: textOf(part, SHORT, end) })));
+
 type Call = (text: string) => unknown;
 
 /** The function with the text in each place that takes one, and plain values elsewhere; null if a place needs more than that. */
@@ -200,20 +202,19 @@ function bestOf(call: Call, text: string): number {
 
 /** What is too slow about a call, on the texts that are the hardest for it. */
 function faultsOf(call: Call): readonly string[] {
-  const texts = PARTS.flatMap((part) => ENDS.map((end) => ({ part, end })));
-  const hardest = texts
-    .map((text) => ({ ...text, ms: timeOf(call, textOf(text.part, SHORT, text.end)) }))
+  const hardest = SHORT_TEXTS.map(({ part, end, text }) => ({ part, end, ms: timeOf(call, text) }))
     .sort((one, other) => other.ms - one.ms)
     .slice(0, HARDEST);
-  return hardest.flatMap(({ part, end }) => {
+  for (const { part, end, ms } of hardest) {
+    if (ms > MAX_MIDDLE_MS) return [`${JSON.stringify(part)} x 8,000 takes ${ms.toFixed()} ms`];
     const middle = bestOf(call, textOf(part, MIDDLE, end));
     if (middle > MAX_MIDDLE_MS) return [`${JSON.stringify(part)} x 40,000 takes ${middle.toFixed()} ms`];
     const long = bestOf(call, textOf(part, LONG, end));
     const isSteep = long > MAX_MIDDLE_MS && long > middle * MAX_GROWTH;
-    return isSteep || long > MAX_LONG_MS
-      ? [`${JSON.stringify(part)} grows from ${middle.toFixed(1)} to ${long.toFixed(1)} ms`]
-      : [];
-  });
+    if (isSteep || long > MAX_LONG_MS)
+      return [`${JSON.stringify(part)} grows from ${middle.toFixed(1)} to ${long.toFixed(1)} ms`];
+  }
+  return [];
 }
 
 describe('every exported function that takes text', () => {
@@ -254,5 +255,5 @@ describe('every exported function that takes text', () => {
 
 it('finds a function that takes the square of its text', () => {
   const slow = (text: string) => /「([^」]+)」/gu.exec(text);
-  expect(faultsOf(slow)).toContainEqual(expect.stringContaining('「'));
-});
+  expect(faultsOf(slow)).toEqual([expect.stringContaining('「')]);
+}, 120_000);

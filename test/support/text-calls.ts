@@ -103,6 +103,14 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['src/context/reduce.ts#shortenResult', (run, text) => run(toolResult(text), 100, null)],
   ['src/context/truncate.ts#shorten', (run, text) => run(text, 100)],
   ['src/conversation/turn-entries.ts#entriesOf', (run, text) => run([], { role: 'assistant', text }, 0)],
+  [
+    'src/context/preview.ts#withQuestion',
+    (run, text) => run({ conversation: { nextSeq: 1 }, tail: [] }, text, { now: 0 }),
+  ],
+  [
+    'src/memory/about-person.ts#isOnlyAbout',
+    (run, text) => run(text, { names: ['Ada', text.slice(0, 40)], others: ['Bob'] }),
+  ],
   ['src/memory/focus.ts#focusOf', (run, text) => run(entry(text))],
   [
     'src/memory/focus.ts#boostOf',
@@ -168,7 +176,7 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   ...[
     'adapters/stores/sqlite/connection.ts#explain',
     'src/cli/backup.ts#contentsOf',
-    'src/cli/log-file.ts#openLogFile',
+    'src/app/log-file.ts#openLogFile',
   ],
   ...[
     'src/commands/command.ts#optionOf',
@@ -214,4 +222,5 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   'src/plugins/failure-place.ts#describeFailure',
   'src/config/problems.ts#knownPaths',
   'src/prompts/template-variables.ts#variablePaths',
+  `${DISCORD}/place.ts#linkTo`,
 ]);

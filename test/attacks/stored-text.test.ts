@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { cleanAuthor, cleanParts } from '../../src/conversation/clean-parts.ts';
+import { entriesOf } from '../../src/conversation/turn-entries.ts';
+import { tidyReply } from '../../src/util/text.ts';
+import { scriptedModel } from '../core/compaction.world.ts';
+import { createBotWorld } from '../support/bot-world.ts';
+
+const NOISE = 'a\u0000b\u202Ec\u2066d\u0085e\u001B[31mf\u007F';
+const HIDDEN = /[\p{Cc}--[\n\t]]|[\u202A-\u202E\u2066-\u2069]|\\u00/v;
+
+describe('what is stored', () => {
+  it('holds no control character or direction override', async () => {
+    const model = scriptedModel(() => ({ text: NOISE }), { id: 'test:chat' });
+    await using world = await createBotWorld({ models: [model] });
+    const author = { id: 'u7', name: NOISE, kind: 'person' } as const;
+    await world.say(NOISE, { id: 'x1', author });
+    await world.settled();
+    const parts = [{ kind: 'text', text: `edited ${NOISE}` }] as const;
+    await world.bot.sink.edited({ conversation: world.key, externalId: 'x1', parts, at: 1 });
+    const stored = (await world.entries()).map(({ author: by, parts: said }) => [by?.name, said]);
+    expect(stored).toHaveLength(2);
+    expect(JSON.stringify(stored)).not.toMatch(HIDDEN);
+    expect(JSON.stringify(stored)).toContain('edited abcd');
+  });
+
+  it('holds none of a tool result or a file name either', () => {
+    const result = { kind: 'tool-result', callId: 'c', tool: 'web', text: NOISE, isError: false, blob: null } as const;
+    const file = { kind: 'attachment', name: NOISE, mediaType: 'a/b', sizeBytes: 1, reference: 'https://x' } as const;
+    const text = JSON.stringify([cleanParts([result, file]), cleanAuthor({ id: 'u', name: NOISE, kind: 'person' })]);
+    expect(text).not.toMatch(HIDDEN);
+    expect(JSON.stringify(entriesOf([], { role: 'assistant', text: NOISE }, 1))).not.toMatch(HIDDEN);
+  });
+
+  it('keeps emoji, accents and both directions of writing', () => {
+    const text = '👩‍👩‍👧 naïve שלום می‌خواهم\n\tdone';
+    expect(cleanParts([{ kind: 'text', text }])).toEqual([{ kind: 'text', text }]);
+  });
+});
+
+describe('what is posted', () => {
+  it('holds none of it', () => expect(tidyReply(NOISE)).not.toMatch(HIDDEN));
+});

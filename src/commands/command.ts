@@ -1,6 +1,5 @@
 import type { AgentSettings } from '../config/schema.ts';
 import { StrataError } from '../domain/errors.ts';
-import { tighter } from '../domain/message.ts';
 import { readerFor } from '../memory/policy.ts';
 import type { CommandInvocation } from '../ports/channel.ts';
 import type { MemoryReader } from '../ports/memory-store.ts';
@@ -46,8 +45,8 @@ export async function openCall(
 ): Promise<Call> {
   const conversation = await parts.store.conversations.find(invocation.conversation);
   const agent = parts.agents.agentFor(invocation.conversation);
-  const audience = conversation === null ? invocation.audience : tighter(conversation.audience, invocation.audience);
-  const reader = readerFor({ key: invocation.conversation, audience }, agent);
+  // The platform tells with each command who can read its answer; what is stored may lag behind.
+  const reader = readerFor({ key: invocation.conversation, audience: invocation.audience }, agent);
   return { parts, invocation, specs, conversation, agent, reader };
 }
 

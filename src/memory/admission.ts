@@ -1,6 +1,6 @@
 import type { AgentSettings } from '../config/schema.ts';
 import { placeOf, workspaceOf } from '../domain/key.ts';
-import { type Entry, type MemoryId, textOf } from '../domain/message.ts';
+import { type Audience, type Entry, type MemoryId, textOf, tighter } from '../domain/message.ts';
 import { MEMORY_STATES, type Memory, type MemoryWrite, type NewMemory } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
@@ -194,7 +194,7 @@ function memoryOf(
     scope: 'place',
     place: placeOf(judging.conversation.key),
     workspace: workspaceOf(judging.conversation.key),
-    audience: judging.conversation.audience,
+    audience: capturedAudience(judging.conversation, stamp.sources),
     subjectId: stamp.subject?.id ?? null,
     subjectName: stamp.subject?.name ?? null,
     trust: stamp.trust,
@@ -205,6 +205,14 @@ function memoryOf(
     fingerprint: fingerprintOf(text),
     extractedBy: { model: judging.model, promptHash: judging.promptHash },
   };
+}
+
+/** What was said before the place had its present audience may be no wider than the place ever was. */
+function capturedAudience(
+  { audience, tightestAudience, audienceFrom }: Conversation,
+  sources: readonly Entry[],
+): Audience {
+  return sources.every(({ seq }) => seq >= audienceFrom) ? audience : tighter(audience, tightestAudience);
 }
 
 /** Compared with one statement: the most alike ones, and those about the same person. */

@@ -19,7 +19,10 @@ export interface Store {
 export interface Conversation {
   readonly id: number;
   readonly key: ConversationKey;
+  /** Who can read the place since entry `audienceFrom`. What was captured before may be no wider than the tightest. */
   readonly audience: Audience;
+  readonly audienceFrom: number;
+  readonly tightestAudience: Audience;
   /** The seq that the next entry will get. */
   readonly nextSeq: number;
   /** The stack ends here; the tail starts after it. */
@@ -129,7 +132,7 @@ export type ReleaseOutcome =
 export type ConversationChange =
   /** Keeps the archive; the view starts anew. Outdates every running job. */
   | { readonly kind: 'reset'; readonly now: number }
-  /** Tightens the conversation and the memories captured in its place. */
+  /** Who can read the place from now on. A tighter audience tightens what was captured there; a wider one opens nothing. */
   | { readonly kind: 'audience'; readonly audience: Audience }
   /** Deletes everything: entries, layers, memories captured here, outbox, blobs. */
   | { readonly kind: 'purge' }

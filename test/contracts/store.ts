@@ -921,7 +921,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
           (await store.memories.list({ reader: { ...READER, audience: 'dm' }, limit: 9, offset: 0 }))[0]?.audience,
         ).toBe('private');
         await store.conversations.change(here.id, { kind: 'audience', audience: 'public' });
-        expect((await kit.get(here.id)).audience).toBe('private');
+        expect(await kit.get(here.id)).toMatchObject({ audience: 'public', tightestAudience: 'private' });
       });
 
       it('saves nothing looser than the place is now', async () => {
@@ -940,7 +940,10 @@ export function storeContract(name: string, options: StoreContractOptions): void
         expect(conversation.audience).toBe('private');
         expect(await kit.recallable()).toEqual([]);
         expect(await kit.recallable({ audience: 'private' })).toEqual(['tea']);
-        expect((await kit.say('loud', { audience: 'public' })).conversation.audience).toBe('private');
+        expect((await kit.say('loud', { audience: 'public' })).conversation).toMatchObject({
+          audience: 'public',
+          tightestAudience: 'private',
+        });
       });
     });
 
@@ -962,7 +965,7 @@ export function storeContract(name: string, options: StoreContractOptions): void
           lastRecalledAt: null,
           createdAt: NOW,
           updatedAt: NOW,
-          sources: [{ conversationId: conversation.id, conversation: HERE, seq: 1, externalId: 'x1' }],
+          sources: [{ conversationId: conversation.id, conversation: HERE, seq: 1, externalId: 'x1', authorId: 'u1' }],
         });
         expect(await store.memories.find('none' as MemoryId)).toBeNull();
         expect((await store.memories.events(memory.id)).map((event) => event.kind)).toEqual(['added']);

@@ -14,6 +14,8 @@ const BACK_TO_0_1_0 = [
   'drop index conversation_maintained',
   'alter table conversation drop column heard_id',
   'alter table conversation drop column heard_at',
+  'alter table conversation drop column present_audience',
+  'alter table conversation drop column present_from',
   "delete from kysely_migration where name >= '0003'",
 ];
 

@@ -99,7 +99,8 @@ describe('the rule in the store', () => {
   const workspace = fc.constantFrom('v', 'w');
   const agentId = fc.constantFrom('main', 'second');
   const memory = fc.record({ audience, place, workspace, agentId, isGlobal: fc.nat(9).map((n) => n === 0) });
-  const from = fc.record({ audience, place, workspace, agentId, sharePublic: fc.boolean() });
+  // A place has one audience at a time: what is captured in another was captured in another place.
+  const from = fc.record({ audience, captured: audience, place, workspace, agentId, sharePublic: fc.boolean() });
 
   // Shows: C1, I9
   it('lists and finds exactly what canRead allows', async () => {
@@ -115,7 +116,7 @@ describe('the rule in the store', () => {
             memoryOf(`canary number ${run} ${index}`, {
               agentId: one.agentId,
               scope: one.isGlobal ? 'global' : 'place',
-              place: one.isGlobal ? '' : `r${run}:${one.workspace}:${one.place}`,
+              place: one.isGlobal ? '' : `r${run}:${one.workspace}:${one.place}-${one.audience}`,
               workspace: one.isGlobal ? '' : `r${run}:${one.workspace}`,
               audience: one.isGlobal ? 'public' : one.audience,
             }),
@@ -125,7 +126,7 @@ describe('the rule in the store', () => {
           for (const one of readers) {
             const asking = {
               ...one,
-              place: `r${run}:${one.workspace}:${one.place}`,
+              place: `r${run}:${one.workspace}:${one.place}-${one.captured}`,
               workspace: `r${run}:${one.workspace}`,
             };
             const allowed = memories.filter((other) => canRead(other, asking)).map((other) => other.id);

@@ -11,7 +11,7 @@ import { earliest } from './conversation-rows.ts';
 import { first, type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
 import { writeJson } from './json.ts';
 import { createOrder } from './order.ts';
-import { tightenPlace } from './privacy.ts';
+import { changeAudience, presentOf } from './privacy.ts';
 import { toConversation } from './rows.ts';
 import type { Shared } from './shared.ts';
 import type { ConversationRow } from './tables.ts';
@@ -40,8 +40,8 @@ async function run(
   append: Append,
 ): Promise<AppendResult> {
   const place = { key: append.conversation, externalId: append.message.externalId };
-  const row =
-    (await first(transaction, statements.lock(place))) ?? (await create({ shared, statements }, transaction, append));
+  const known = await first(transaction, statements.lock(place));
+  const row = known ?? (await create({ shared, statements }, transaction, append));
   if (row.duplicate_seq !== null) {
     return { kind: 'duplicate', seq: row.duplicate_seq, conversation: toConversation(row) };
   }
@@ -50,7 +50,10 @@ async function run(
     transaction.run(statements.accept(changed)),
     shared.entries.insert(transaction, newEntry(row, append)),
   ]);
-  if (changed.audience !== row.audience) await tightenPlace(shared.engine, transaction, changed);
+  // The first message of a thread tells something about its channel too.
+  if (known === null || changed.present_audience !== presentOf(row)) {
+    await changeAudience(shared.engine, transaction, { place: row.place, audience: append.audience, exceptId: row.id });
+  }
   return { kind: 'stored', seq: row.next_seq, conversation: toConversation(changed), claim };
 }
 
@@ -67,6 +70,8 @@ function accept(row: LockedRow, append: Append): { changed: ConversationRow; cla
   const changed = {
     ...row,
     audience: tighter(row.audience, append.audience),
+    present_audience: append.audience,
+    present_from: append.audience === presentOf(row) ? row.present_from : row.next_seq,
     next_seq: row.next_seq + 1,
     last_activity_at: now,
     maintain_at: earliest(row.maintain_at, now + append.idleExtractMs),
@@ -170,6 +175,8 @@ function prepareStatements({ query, rowLocks }: SqlEngine) {
         .updateTable('conversation')
         .set({
           audience: p('audience'),
+          present_audience: p('present_audience'),
+          present_from: p('present_from'),
           next_seq: p('next_seq'),
           last_activity_at: p('last_activity_at'),
           maintain_at: p('maintain_at'),

@@ -3,7 +3,7 @@ import { dueAt } from './conversation-rows.ts';
 import type { Transaction } from './engine.ts';
 import { indexed } from './entry-rows.ts';
 import { removeMemories } from './memory-rows.ts';
-import { tightenPlace } from './privacy.ts';
+import { changeAudience } from './privacy.ts';
 import { redact } from './redaction.ts';
 import type { Shared } from './shared.ts';
 import type { ConversationRow } from './tables.ts';
@@ -22,7 +22,7 @@ export async function changeConversation(shared: Shared, id: number, change: Con
     case 'reset':
       return withRow((tx, row) => conversations.change(tx, id, freshView(row)));
     case 'audience':
-      return withRow((tx, row) => tightenPlace(engine, tx, { place: row.place, audience: change.audience }));
+      return withRow((tx, row) => changeAudience(engine, tx, { place: row.place, audience: change.audience }));
     case 'maintain':
       return withRow((tx, row) => conversations.change(tx, id, dueAt(row, change.at)));
     case 'purge':

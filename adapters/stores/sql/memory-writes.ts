@@ -4,12 +4,14 @@ import {
   type MemorySave,
   type MemoryWrite,
   type NewMemory,
+  parseKey,
   tighter,
 } from '../../../src/index.ts';
 import { holdsReply } from './conversation-rows.ts';
 import { first, type SqlEngine, type Transaction } from './engine.ts';
 import { writeJson } from './json.ts';
 import { addMemoryEvent, findMemory } from './memory-rows.ts';
+import { presentOf } from './privacy.ts';
 import type { Shared } from './shared.ts';
 import type { MemoryRow } from './tables.ts';
 
@@ -61,7 +63,7 @@ function apply(writing: Writing, write: MemoryWrite): Promise<MemoryId | null> {
 async function insert(writing: Writing, write: Extract<MemoryWrite, { kind: 'insert' }>): Promise<MemoryId | null> {
   const { engine, transaction, save } = writing;
   if (await isTaken(writing, write.memory)) return null;
-  const row = newRow({ ...write.memory, audience: await audienceNow(writing, write.memory) }, save.now);
+  const row = newRow({ ...write.memory, audience: await audienceNow(writing, write) }, save.now);
   await transaction.run(engine.query.insertInto('memory').values(row).compile());
   await engine.index.memory(transaction, null, row);
   await addSources(writing, row.id, write.sources);
@@ -90,11 +92,35 @@ async function isTaken({ engine, transaction }: Writing, memory: NewMemory): Pro
   return (await first(transaction, present.compile())) !== null;
 }
 
-/** The place may have turned more private since it was read: what is saved now may be no looser than it is now. */
-async function audienceNow({ engine, transaction }: Writing, { scope, place, audience }: NewMemory): Promise<Audience> {
-  if (scope === 'global') return audience;
-  const now = engine.query.selectFrom('conversation').select('audience').distinct().where('place', '=', place);
-  return (await transaction.rows(now.compile())).map((row) => row.audience).reduce(tighter, audience);
+/**
+ * The narrower of then and now: no wider than the place is at this moment, nor than it ever was where a source was said
+ * before its present audience. A place where nothing was said yet is written down, so that later changes of it are seen.
+ */
+async function audienceNow(
+  { engine, transaction, save }: Writing,
+  { memory, sources }: Extract<MemoryWrite, { kind: 'insert' }>,
+): Promise<Audience> {
+  if (memory.scope === 'global') return memory.audience;
+  const { place, audience } = memory;
+  const rows = await transaction.rows(
+    engine.query
+      .selectFrom('conversation')
+      .select(['id', 'audience', 'present_audience', 'present_from'])
+      .where('place', '=', place)
+      .compile(),
+  );
+  if (rows.length === 0) await openPlace({ engine, transaction, save }, place, audience);
+  return rows.reduce((tightest, row) => {
+    const isOlder = row.id === save.conversationId && sources.some((seq) => seq < row.present_from);
+    return tighter(tightest, isOlder ? row.audience : presentOf(row));
+  }, audience);
+}
+
+async function openPlace({ engine, transaction, save }: Writing, place: string, audience: Audience): Promise<void> {
+  const { now } = save;
+  const row = { key: parseKey(place).key, place, audience, next_seq: 1, context_from: 1 };
+  const insertion = engine.query.insertInto('conversation').values({ ...row, created_at: now, last_activity_at: now });
+  await transaction.run(insertion.onConflict((conflict) => conflict.column('key').doNothing()).compile());
 }
 
 function newRow(memory: NewMemory, now: number): MemoryRow {

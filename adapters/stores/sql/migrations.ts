@@ -27,6 +27,12 @@ export function coreMigrations(rowIds: RowIds): Record<string, Migration> {
     },
     [HEARD]: { up: addHeard },
     '0004_provenance': { up: createProvenanceTables },
+    '0005_present_audience': {
+      async up(database: Kysely<unknown>): Promise<void> {
+        await database.schema.alterTable('conversation').addColumn('present_audience', 'text').execute();
+        await database.schema.alterTable('conversation').addColumn('present_from', 'bigint', zero).execute();
+      },
+    },
   };
 }
 

@@ -17,7 +17,9 @@ export function toConversation(row: ConversationRow): Conversation {
   return {
     id: row.id,
     key: row.key,
-    audience: row.audience,
+    audience: row.present_audience ?? row.audience,
+    tightestAudience: row.audience,
+    audienceFrom: row.present_from,
     nextSeq: row.next_seq,
     compactedUpto: row.compacted_upto,
     contextFrom: row.context_from,

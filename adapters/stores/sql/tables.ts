@@ -35,7 +35,11 @@ interface ConversationTable {
   key: ConversationKey;
   /** The key without its thread: finds the conversations that share memories. */
   place: string;
+  /** The tightest that it ever was. */
   audience: Audience;
+  /** Since the entry `present_from`; null while it was never another than `audience`. */
+  present_audience: Audience | null;
+  present_from: Generated<number>;
   next_seq: number;
   compacted_upto: Generated<number>;
   context_from: number;

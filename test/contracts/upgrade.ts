@@ -10,6 +10,8 @@ export interface StoreUnderUpgrade {
 
 /** What 0.1.0 did not have. The words of its index are cleared, so that finding something shows that they were made. */
 const BACK_TO_0_1_0 = [
+  'drop table memory_reading',
+  'drop table held',
   'drop index conversation_heard',
   'drop index conversation_maintained',
   'alter table conversation drop column heard_id',

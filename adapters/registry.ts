@@ -1,4 +1,4 @@
-import { type Adapters, loadOptional } from '../src/index.ts';
+import { type Adapters, loadOptional } from '../src/adapter-kit.ts';
 
 const postgres = async () =>
   (await loadOptional(['pg'], () => import('./stores/postgres/index.ts'))).createPostgresStorage;

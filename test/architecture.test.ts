@@ -60,6 +60,9 @@ const corePackages: Readonly<Record<string, RegExp>> = {
 const adapterOf = (path: string): string => path.split('/').slice(0, 3).join('/');
 const sharedLibraries = ['adapters/stores/sql', 'adapters/channels/shared'];
 
+/** For the author of a bot, and for authors of adapters. */
+const doors = ['src/index.ts', 'src/adapter-kit.ts'];
+
 function refusal({ from, to }: Import): string | null {
   if (from.startsWith('adapters/')) return refusalOfAdapter(from, to);
   if (isPackage(to)) return corePackages[to]?.test(from) ? null : 'the core does not use this package here';
@@ -69,7 +72,8 @@ function refusal({ from, to }: Import): string | null {
       : 'the core knows no adapter';
   }
   if (to === 'src/program.ts') return from === 'src/main.ts' ? null : 'the arrow turns back';
-  if (to === 'src/main.ts' || (to === 'src/index.ts' && from !== 'src/main.ts')) return 'the arrow turns back';
+  if (to === 'src/main.ts') return 'the arrow turns back';
+  if (doors.includes(to) && !doors.includes(from) && from !== 'src/main.ts') return 'the arrow turns back';
   if (from.startsWith('src/ports/')) return refusalOfPort(to);
   if (from.startsWith('src/domain/')) return to.startsWith('src/domain/') ? null : 'the domain imports nothing else';
   return null;
@@ -77,7 +81,8 @@ function refusal({ from, to }: Import): string | null {
 
 function refusalOfAdapter(from: string, to: string): string | null {
   if (isPackage(to)) return to === 'zod' || !(to in corePackages) ? null : 'this package belongs to the core';
-  if (to.startsWith('src/')) return to === 'src/index.ts' ? null : 'adapters enter the core by src/index.ts only';
+  if (to.startsWith('src/'))
+    return to === 'src/adapter-kit.ts' ? null : 'adapters enter the core by src/adapter-kit.ts only';
   if (!to.startsWith('adapters/')) return to.startsWith('node:') ? null : 'adapters do not use tests';
   const reachable = from === 'adapters/registry.ts' || adapterOf(to) === adapterOf(from);
   return reachable || sharedLibraries.includes(adapterOf(to)) ? null : 'no adapter imports another';
@@ -158,10 +163,25 @@ function mutualImports(files: readonly Source[]): readonly string[] {
 }
 
 /** What may lie in the root of `src/`: the doors and the composition. */
-const rootFiles = ['src/index.ts', 'src/main.ts', 'src/program.ts', 'src/services.ts'];
+const rootFiles = [...doors, 'src/main.ts', 'src/program.ts', 'src/services.ts'];
 
 const strayFiles = (files: readonly Source[]): readonly string[] =>
   files.map(({ path }) => path).filter((path) => /^src\/[^/]+$/.test(path) && !rootFiles.includes(path));
+
+/** What a door exports by name. A door that exports a whole file has a name that nobody counts. */
+function namesOf(text: string): readonly string[] {
+  const lists = [...text.matchAll(/^export (?:type )?\{([^}]*)\} from/gm)].map(([, list = '']) => list.split(','));
+  const wholes = [...text.matchAll(/^export (?:type )?\* from '([^']+)'/gm)].flatMap(([, from = '']) =>
+    Array.from({ length: 61 }, () => from),
+  );
+  return [
+    ...lists
+      .flat()
+      .map((name) => name.trim())
+      .filter((name) => name !== ''),
+    ...wholes,
+  ];
+}
 
 interface Port {
   readonly name: string;
@@ -217,8 +237,12 @@ describe('the sources', () => {
     expect(found).toBeGreaterThanOrEqual(counted - multiline);
   });
 
-  test('import inwards only: adapters, door, core, ports, message', () => {
+  test('import inwards only: adapters, door, core, ports, domain', () => {
     expect(violations(sources)).toEqual([]);
+  });
+
+  test("name at most 60 things in the author's door", () => {
+    expect(namesOf(readFileSync(join(root, 'src/index.ts'), 'utf8')).length).toBeLessThanOrEqual(60);
   });
 
   test('keep each SDK within one adapter', () => {
@@ -266,6 +290,8 @@ describe('each check can fail', () => {
     ['src/bot/bot.ts', "import Handlebars from 'handlebars';"],
     ['src/bot/bot.ts', "import { main } from '../main.ts';"],
     ['src/memory/recall.ts', "export { createBot } from '../index.ts';"],
+    ['src/memory/recall.ts', "import type { Store } from '../adapter-kit.ts';"],
+    ['adapters/queues/local/index.ts', "import type { Queue } from '../../../src/index.ts';"],
     ['src/main.ts', "import { x } from '../adapters/stores/sqlite/index.ts';"],
     ['src/program.ts', "import { x } from '../adapters/stores/sqlite/index.ts';"],
     ['src/bot/bot.ts', "import { openApp } from '../program.ts';"],
@@ -287,9 +313,9 @@ describe('each check can fail', () => {
     expect(seeded('src/config/load.ts', "import { parse } from 'smol-toml';\nimport { z } from 'zod';")).toEqual([]);
     expect(seeded('src/ports/store.ts', "import type { Entry } from '../domain/message.ts';")).toEqual([]);
     expect(seeded('adapters/stores/sqlite/index.ts', "import { x } from '../sql/schema.ts';")).toEqual([]);
-    expect(seeded('adapters/stores/sqlite/index.ts', "import type { Store } from '../../../src/index.ts';")).toEqual(
-      [],
-    );
+    expect(
+      seeded('adapters/stores/sqlite/index.ts', "import type { Store } from '../../../src/adapter-kit.ts';"),
+    ).toEqual([]);
     expect(seeded('adapters/registry.ts', "const x = () => import('./queues/local/index.ts');")).toEqual([]);
   });
 
@@ -319,6 +345,11 @@ describe('each check can fail', () => {
     const inbound = { path: `${slack}/inbound/a.ts`, text: "import { b } from '../outbound/b.ts';" };
     const outbound = { path: `${slack}/outbound/b.ts`, text: "import type { A } from '../inbound/c.ts';" };
     expect(mutualImports([inbound, outbound])).toEqual([`${slack}/inbound <-> ${slack}/outbound`]);
+  });
+
+  test('the names of a door are counted', () => {
+    expect(namesOf("export { a, type B } from './a.ts';\nexport type {\n  C,\n} from './c.ts';\n")).toHaveLength(3);
+    expect(namesOf("export type * from './ports/store.ts';\n").length).toBeGreaterThan(60);
   });
 
   test('finds a file in the root of src', () => {

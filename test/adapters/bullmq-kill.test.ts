@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { createRedisMock, type RedisMock } from 'js-redis-server';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
-import type { Queue } from '../../src/index.ts';
+import type { Queue } from '../../src/adapter-kit.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { findRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
 

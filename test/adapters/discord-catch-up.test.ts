@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { InboundMessage } from '../../src/index.ts';
+import type { InboundMessage } from '../../src/adapter-kit.ts';
 import {
   ADA,
   BOB,

@@ -4,7 +4,7 @@ import { createButtons } from '../../adapters/channels/discord/commands/buttons.
 import { commandsJson, FORGET_MENU, REMEMBER_MENU } from '../../adapters/channels/discord/commands/command-json.ts';
 import { bodyOf, toMessage } from '../../adapters/channels/discord/commands/render.ts';
 import { keyOf } from '../../adapters/channels/discord/place.ts';
-import { type CommandReply, commandSpecs } from '../../src/index.ts';
+import { type CommandReply, commandSpecs } from '../../src/adapter-kit.ts';
 import { createSystemClock, createSystemRandom } from '../../src/util/clock.ts';
 import {
   ADA,

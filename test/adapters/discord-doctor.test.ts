@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { discordAdapter } from '../../adapters/channels/discord/index.ts';
 import { missingOf } from '../../adapters/channels/discord/permissions.ts';
-import type { ChannelContext } from '../../src/index.ts';
+import type { ChannelContext } from '../../src/adapter-kit.ts';
 import { createSystemClock, createSystemRandom } from '../../src/util/clock.ts';
 import {
   APPLICATION,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Clock } from '../../src/index.ts';
+import type { Clock } from '../../src/adapter-kit.ts';
 import { ADA, type DiscordDouble, GENERAL, startDiscord } from '../fixtures/discord/double.ts';
 import { type Opened, openChannel, until } from '../fixtures/discord/kit.ts';
 

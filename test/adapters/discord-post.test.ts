@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { nonceOf } from '../../adapters/channels/discord/outbound/post.ts';
 import { createTyping } from '../../adapters/channels/discord/outbound/typing.ts';
-import type { ConversationKey, Post } from '../../src/index.ts';
+import type { ConversationKey, Post } from '../../src/adapter-kit.ts';
 import { ADA, BOT, type DiscordDouble, GENERAL, GUILD, STAFF, startDiscord } from '../fixtures/discord/double.ts';
 import { createState, type Opened, type OpenOptions, openChannel, until } from '../fixtures/discord/kit.ts';
 import { message } from '../fixtures/discord/payloads.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findBlocks } from '../../adapters/channels/discord/outbound/blocks.ts';
 import { cut, MESSAGE_LENGTH, split, whole } from '../../adapters/channels/discord/outbound/split.ts';
-import { tidyReply } from '../../src/index.ts';
+import { tidyReply } from '../../src/adapter-kit.ts';
 
 const all = (text: string) => split(text, { limit: MESSAGE_LENGTH, fileAbove: 1000 });
 const texts = (text: string) => all(text).map((body) => (body.kind === 'text' ? body.text : `FILE ${body.name}`));

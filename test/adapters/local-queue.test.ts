@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
-import type { Log } from '../../src/index.ts';
+import type { Log } from '../../src/adapter-kit.ts';
 import { queueContract } from '../contracts/queue.ts';
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };

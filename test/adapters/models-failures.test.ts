@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createAiSdkModels } from '../../adapters/models/ai-sdk/index.ts';
-import type { ChatModel } from '../../src/index.ts';
+import type { ChatModel } from '../../src/adapter-kit.ts';
 import { otherRefusals, overflows } from '../fixtures/models-refusals.ts';
 import { ask, collect, finishIn, rollDice, silentLog, textIn } from '../fixtures/models-requests.ts';
 import { type Answer, chunk, serve, sse, type TestServer } from '../fixtures/models-server.ts';

@@ -1,7 +1,7 @@
 import { useAimock } from '@copilotkit/aimock/vitest';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createAiSdkModels } from '../../adapters/models/ai-sdk/index.ts';
-import type { ChatModel } from '../../src/index.ts';
+import type { ChatModel } from '../../src/adapter-kit.ts';
 import { ask, collect, finishIn, rollDice, silentLog, textIn } from '../fixtures/models-requests.ts';
 
 const mock = useAimock({ strict: true, port: 0 });

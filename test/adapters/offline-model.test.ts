@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createOfflineModel } from '../../adapters/models/offline/index.ts';
-import type { ModelMessage, ModelPart, ModelRequest, ToolSpec } from '../../src/index.ts';
+import type { ModelMessage, ModelPart, ModelRequest, ToolSpec } from '../../src/adapter-kit.ts';
 
 const model = createOfflineModel();
 const open = new AbortController().signal;

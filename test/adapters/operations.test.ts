@@ -6,7 +6,6 @@ import { createOfflineModel } from '../../adapters/models/offline/index.ts';
 import { startOperations } from '../../adapters/operations/http/index.ts';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { type Bot, createBot } from '../../src/bot/bot.ts';
 import {
   type Channel,
   type MaintenanceRun,
@@ -14,7 +13,8 @@ import {
   type Operations,
   type ProcessRole,
   type Queue,
-} from '../../src/index.ts';
+} from '../../src/adapter-kit.ts';
+import { type Bot, createBot } from '../../src/bot/bot.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const KEY = makeKey({ platform: 'test', workspace: 'here', channel: 'talk' });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { judgeServer, type ServerFacts } from '../../adapters/stores/postgres/check.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import type { Archive, ArchiveHeader, ArchiveRow, BlobId, Storage } from '../../src/index.ts';
+import type { Archive, ArchiveHeader, ArchiveRow, BlobId, Storage } from '../../src/adapter-kit.ts';
 import { createKit, HERE, NOW, post, READER, THREAD } from '../contracts/store-kit.ts';
 import { openPglite, type Pglite } from '../support/pglite.ts';
 

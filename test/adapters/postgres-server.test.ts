@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
-import { parseKey, type Storage } from '../../src/index.ts';
+import { parseKey, type Storage } from '../../src/adapter-kit.ts';
 import { searchContract } from '../contracts/search.ts';
 import { storeContract } from '../contracts/store.ts';
 import { createKit, HERE, NOW, READER, THREAD } from '../contracts/store-kit.ts';

@@ -1,5 +1,5 @@
 import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
-import { makeKey } from '../../src/index.ts';
+import { makeKey } from '../../src/adapter-kit.ts';
 
 /** A process that uses a database until it is killed: `open` only opens it, `write` tells each message that is durable. */
 const [url = '', work = 'open', name = '0'] = process.argv.slice(2);

@@ -5,7 +5,7 @@ import { startOperations } from '../../adapters/operations/http/index.ts';
 import { judgeRedis } from '../../adapters/queues/bullmq/check.ts';
 import { bullMqAdapter } from '../../adapters/queues/bullmq/index.ts';
 import { localAdapter } from '../../adapters/queues/local/index.ts';
-import type { Queue, QueueAdapter } from '../../src/index.ts';
+import type { Queue, QueueAdapter } from '../../src/adapter-kit.ts';
 import { createPlace } from '../fixtures/place.ts';
 import { freePort } from '../support/port.ts';
 import { findPostgres, startPostgres } from '../support/postgres-server.ts';

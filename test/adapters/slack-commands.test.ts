@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createButtons } from '../../adapters/channels/slack/commands/buttons.ts';
 import { lineOf } from '../../adapters/channels/slack/commands/commands.ts';
 import { manifestOf } from '../../adapters/channels/slack/manifest.ts';
-import { type CommandReply, type ConversationKey, commandSpecs } from '../../src/index.ts';
+import { type CommandReply, type ConversationKey, commandSpecs } from '../../src/adapter-kit.ts';
 import {
   ADA,
   BOB,

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkSlack } from '../../adapters/channels/slack/check.ts';
 import { slackAdapter } from '../../adapters/channels/slack/index.ts';
 import { manifestOf, SCOPES } from '../../adapters/channels/slack/manifest.ts';
-import { makeKey, silentLog } from '../../src/index.ts';
+import { makeKey, silentLog } from '../../src/adapter-kit.ts';
 import { ADA, BOT, GENERAL, type SlackDouble, signed, startSlack, TEAM } from '../fixtures/slack/double.ts';
 import { createState, type Opened, openChannel, recordSink, settingsFor, until } from '../fixtures/slack/kit.ts';
 import { freePort } from '../support/port.ts';

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkSlack } from '../../adapters/channels/slack/check.ts';
 import { createStates } from '../../adapters/channels/slack/install/oauth-state.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { makeKey, type StateStore, silentLog } from '../../src/index.ts';
+import { makeKey, type StateStore, silentLog } from '../../src/adapter-kit.ts';
 import { createSystemClock } from '../../src/util/clock.ts';
 import {
   ADA,

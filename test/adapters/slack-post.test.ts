@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ConversationKey, Post, StrataError } from '../../src/index.ts';
+import type { ConversationKey, Post, StrataError } from '../../src/adapter-kit.ts';
 import { ADA, BOT, DIRECT, GENERAL, type SlackDouble, STAFF, startSlack, TEAM } from '../fixtures/slack/double.ts';
 import { createState, type Opened, openChannel, until } from '../fixtures/slack/kit.ts';
 

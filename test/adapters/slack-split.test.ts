@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { format } from '../../adapters/channels/slack/outbound/format.ts';
 import { MESSAGE_LENGTH, split } from '../../adapters/channels/slack/outbound/split.ts';
-import { tidyReply } from '../../src/index.ts';
+import { tidyReply } from '../../src/adapter-kit.ts';
 
 const piece = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 60 }),

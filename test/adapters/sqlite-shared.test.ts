@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import type { Storage } from '../../src/index.ts';
+import type { Storage } from '../../src/adapter-kit.ts';
 import { createKit, HERE, NOW, post, THERE } from '../contracts/store-kit.ts';
 
 let directory: string;

@@ -1,5 +1,5 @@
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { makeKey } from '../../src/index.ts';
+import { makeKey } from '../../src/adapter-kit.ts';
 
 /** A process that uses a store until it is killed: `hold` only keeps it open, `write` tells each message that is durable. */
 const [directory = '', work = 'hold'] = process.argv.slice(2);

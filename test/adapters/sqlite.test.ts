@@ -10,7 +10,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { wordsOnShelf } from '../../adapters/stores/sql/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { parseKey } from '../../src/index.ts';
+import { parseKey } from '../../src/adapter-kit.ts';
 import { searchContract } from '../contracts/search.ts';
 import { storeContract } from '../contracts/store.ts';
 import { createKit, HERE, type Kit, NOW, textParts } from '../contracts/store-kit.ts';

@@ -12,7 +12,7 @@ import {
   type Notice,
   type Notices,
   parseKey,
-} from '../../src/index.ts';
+} from '../../src/adapter-kit.ts';
 import { keptConversations } from '../fixtures/channel-kit.ts';
 
 /** A bot that answers by echo, after a while, the way the outbox does: receipt first, post later. */

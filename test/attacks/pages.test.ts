@@ -7,8 +7,8 @@ import { createOfflineModel } from '../../adapters/models/offline/index.ts';
 import { startOperations } from '../../adapters/operations/http/index.ts';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import type { Operations } from '../../src/adapter-kit.ts';
 import { type Bot, createBot } from '../../src/bot/bot.ts';
-import type { Operations } from '../../src/index.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 

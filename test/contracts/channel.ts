@@ -8,7 +8,7 @@ import {
   type InboundMessage,
   makeReply,
   type Post,
-} from '../../src/index.ts';
+} from '../../src/adapter-kit.ts';
 import { keptConversations } from '../fixtures/channel-kit.ts';
 
 /** A channel on its platform, or on a double of it. */

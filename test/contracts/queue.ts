@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Queue } from '../../src/index.ts';
+import type { Queue } from '../../src/adapter-kit.ts';
 
 export interface QueueUnderTest {
   readonly queue: Queue;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type BlobId, type MemoryQuery, type Part, type Search, type Store, tokensOf } from '../../src/index.ts';
+import { type BlobId, type MemoryQuery, type Part, type Search, type Store, tokensOf } from '../../src/adapter-kit.ts';
 import { LANGUAGES } from '../fixtures/languages.ts';
 import type { StorageUnderTest, StoreContractOptions } from './store.ts';
 import { ABROAD, createKit, HERE, type Kit, NOW, READER, THERE, textParts } from './store-kit.ts';

@@ -18,7 +18,7 @@ import {
   type SummaryId,
   type TurnCommit,
   workspaceOf,
-} from '../../src/index.ts';
+} from '../../src/adapter-kit.ts';
 
 /** Short words for what a test of a store does. Ids are counted, time stands still unless it is given. */
 export function createKit(storage: Storage) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Claim, CommitResult, NewSummary, Storage, SummaryId } from '../../src/index.ts';
+import type { Claim, CommitResult, NewSummary, Storage, SummaryId } from '../../src/adapter-kit.ts';
 import { createKit, HERE, type Kit, NOW, READER, textParts } from './store-kit.ts';
 
 interface Made {

@@ -12,7 +12,7 @@ import {
   type Store,
   type SummaryId,
   workspaceOf,
-} from '../../src/index.ts';
+} from '../../src/adapter-kit.ts';
 import { ABROAD, createKit, HERE, type Kit, NOW, post, READER, stored, THERE, THREAD, textParts } from './store-kit.ts';
 import { storeProperties } from './store-properties.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Storage } from '../../src/index.ts';
+import type { Storage } from '../../src/adapter-kit.ts';
 import { createKit, HERE, NOW, THERE } from './store-kit.ts';
 
 export interface StoreUnderUpgrade {

@@ -5,9 +5,9 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import type { BotParts } from '../../src/adapter-kit.ts';
+import { type Channel, createBot, defineTool, isStrataError, type Storage, silentLog } from '../../src/adapter-kit.ts';
 import { builtInNames } from '../../src/config/known.ts';
-import type { BotParts } from '../../src/index.ts';
-import { type Channel, createBot, defineTool, isStrataError, type Storage, silentLog } from '../../src/index.ts';
 import { createBuiltinTools } from '../../src/tools/builtin.ts';
 import { scriptedModel } from './compaction.world.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Summary, SummaryId } from '../../src/adapter-kit.ts';
 import { planCompactionCommit } from '../../src/compaction/commit.ts';
-import type { Summary, SummaryId } from '../../src/index.ts';
 
 type Kind = 'summary' | 'stale' | 'gap' | 'condensed';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { MEMORY_STATES } from '../../src/index.ts';
+import { MEMORY_STATES } from '../../src/adapter-kit.ts';
 import { createWorld, expectCovered, faithful, scriptedModel, testClock, type World } from './compaction.world.ts';
 
 const script = fileURLToPath(new URL('compaction-crash.process.ts', import.meta.url));

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ModelError, type ModelFailure } from '../../src/adapter-kit.ts';
 import { pausedModels } from '../../src/compaction/breaker.ts';
 import { makeKey } from '../../src/domain/key.ts';
-import { ModelError, type ModelFailure } from '../../src/index.ts';
 import {
   createWorld,
   expectCovered,

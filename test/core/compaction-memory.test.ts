@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { MEMORY_STATES } from '../../src/adapter-kit.ts';
 import { createSweeper, type Sweeper } from '../../src/compaction/sweeper.ts';
-import { MEMORY_STATES } from '../../src/index.ts';
 import {
   createWorld,
   expectCovered,

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Entry, Part } from '../../src/adapter-kit.ts';
 import { collectCall, NO_ANSWER, parseCandidate, parseJsonAnswer, plainAnswer } from '../../src/compaction/answer.ts';
 import { faultOf, identifiersKept, limitFor, withoutForeignLinks } from '../../src/compaction/audit.ts';
 import { afterFailure, type BreakerState } from '../../src/compaction/breaker.ts';
@@ -7,7 +8,6 @@ import { type Compactor, createCompactor, type Judgement } from '../../src/compa
 import { headSpan, tokensOf } from '../../src/compaction/span.ts';
 import { nonceFor, transcriptLine } from '../../src/compaction/transcript.ts';
 import { estimateParts } from '../../src/context/tokens.ts';
-import type { Entry, Part } from '../../src/index.ts';
 import { backoffMs } from '../../src/util/backoff.ts';
 import { createSystemRandom } from '../../src/util/clock.ts';
 import { createWorld, settle, until, type World } from './compaction.world.ts';

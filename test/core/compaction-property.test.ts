@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { MEMORY_STATES, ModelError } from '../../src/adapter-kit.ts';
 import { createMaintenance } from '../../src/compaction/maintenance.ts';
-import { MEMORY_STATES, ModelError } from '../../src/index.ts';
 import {
   createWorld,
   expectCovered,

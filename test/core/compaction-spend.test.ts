@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Part } from '../../src/adapter-kit.ts';
 import { bookCalls, refuseOverspending, spentOn } from '../../src/compaction/spend.ts';
 import { estimateParts } from '../../src/context/tokens.ts';
-import type { Part } from '../../src/index.ts';
 import { createWorld, expectCovered, filler, type World } from './compaction.world.ts';
 
 const HOUR = 60 * 60_000;

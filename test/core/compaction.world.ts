@@ -4,11 +4,6 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { createMaintenance, type Maintenance } from '../../src/compaction/maintenance.ts';
-import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
-import { createProfiles, type Profiles } from '../../src/context/profile.ts';
-import { estimateParts } from '../../src/context/tokens.ts';
-import { makeKey } from '../../src/domain/key.ts';
 import type {
   Audience,
   ChatModel,
@@ -27,7 +22,12 @@ import type {
   Services,
   StrataEvent,
   SummaryId,
-} from '../../src/index.ts';
+} from '../../src/adapter-kit.ts';
+import { createMaintenance, type Maintenance } from '../../src/compaction/maintenance.ts';
+import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
+import { createProfiles, type Profiles } from '../../src/context/profile.ts';
+import { estimateParts } from '../../src/context/tokens.ts';
+import { makeKey } from '../../src/domain/key.ts';
 import { createEvents } from '../../src/ports/events.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { createSystemRandom } from '../../src/util/clock.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { ContextEngine, Entry } from '../../src/adapter-kit.ts';
 import { createCompactor } from '../../src/compaction/compactor.ts';
 import { createCompactors } from '../../src/compaction/compactors.ts';
 import { createStackedEngine } from '../../src/context/stacked.ts';
-import type { ContextEngine, Entry } from '../../src/index.ts';
 import { createWorld, filler, settle, until, type World } from './compaction.world.ts';
 
 /** The compactors of a bot, on a real store and queue; what they kick is counted. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { type ContextSnapshot, defineTool, ModelError, type ModelRequest, textOf } from '../../src/adapter-kit.ts';
 import { createViewCache } from '../../src/conversation/view-cache.ts';
-import { type ContextSnapshot, defineTool, ModelError, type ModelRequest, textOf } from '../../src/index.ts';
 import { ADA, BOB, type BotWorld, type BotWorldOptions, createBotWorld, HERE } from '../support/bot-world.ts';
 import {
   faithful,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { ContextEngine, Services } from '../../src/adapter-kit.ts';
 import { createEngines } from '../../src/bot/engines.ts';
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
 import { StrataError } from '../../src/domain/errors.ts';
-import type { ContextEngine, Services } from '../../src/index.ts';
 import { profile, talk } from '../fixtures/context.ts';
 import { createPlace } from '../fixtures/place.ts';
 import { BO, openWorld, type World } from './commands.world.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Drop } from '../../src/adapter-kit.ts';
 import { logEvent } from '../../src/bot/event-log.ts';
-import type { Drop } from '../../src/index.ts';
 import { recordLog } from '../fixtures/channel-kit.ts';
 
 const drop: Drop = {

@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { makeKey } from '../../src/adapter-kit.ts';
 import { estimateParts } from '../../src/context/tokens.ts';
-import { makeKey } from '../../src/index.ts';
 import { type BotWorld, createBotWorld } from '../support/bot-world.ts';
 import { scriptedModel } from './compaction.world.ts';
 

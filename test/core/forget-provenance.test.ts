@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeKey, type SummaryId, textOf } from '../../src/index.ts';
+import { makeKey, type SummaryId, textOf } from '../../src/adapter-kit.ts';
 import { ada, dm, general, memoryOf, openWorld, type World } from './memory.world.ts';
 
 const asAda = (world: World, key = general) => ({ reader: world.reader(key), author: ada, rights: 'member' as const });

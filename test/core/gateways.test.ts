@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { type Bot, createBot } from '../../src/bot/bot.ts';
 import {
   type Channel,
   type Clock,
@@ -14,7 +13,8 @@ import {
   POST_HOLD_MS,
   type Queue,
   type Storage,
-} from '../../src/index.ts';
+} from '../../src/adapter-kit.ts';
+import { type Bot, createBot } from '../../src/bot/bot.ts';
 import { type Script, scriptedModel, settle, type TestClock, testClock, until } from './compaction.world.ts';
 
 /** Several bots over one store, as processes would be: each with its own connection, copies and timers. */

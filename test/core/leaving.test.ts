@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { makeKey } from '../../src/index.ts';
+import { makeKey } from '../../src/adapter-kit.ts';
 import { ADA, type BotWorld, createBotWorld, HERE } from '../support/bot-world.ts';
 
 const THREAD = makeKey({ platform: 'test', workspace: 'here', channel: 'talk', thread: 't' });

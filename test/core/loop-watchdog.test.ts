@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import { defineTool, makeKey } from '../../src/adapter-kit.ts';
 import { watchLoop } from '../../src/bot/loop-watchdog.ts';
-import { defineTool, makeKey } from '../../src/index.ts';
 import { createEvents, type StrataEvent } from '../../src/ports/events.ts';
 import { createBotWorld } from '../support/bot-world.ts';
 import { scriptedModel } from './compaction.world.ts';

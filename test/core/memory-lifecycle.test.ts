@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MEMORY_KINDS, MEMORY_STATES } from '../../src/index.ts';
+import { MEMORY_KINDS, MEMORY_STATES } from '../../src/adapter-kit.ts';
 import {
   COOLDOWN_DAYS,
   type Evidence,

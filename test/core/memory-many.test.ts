@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { MemoryWrite } from '../../src/index.ts';
+import type { MemoryWrite } from '../../src/adapter-kit.ts';
 import { dm, memoryOf, openWorld } from './memory.world.ts';
 
 function inserting(text: string, sources: readonly number[] = []): MemoryWrite {

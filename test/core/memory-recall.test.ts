@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { MemoryId } from '../../src/index.ts';
+import type { MemoryId } from '../../src/adapter-kit.ts';
 import { instructionsFor, recallFor } from '../../src/memory/recall.ts';
 import { type ada, bob, DAY, dm, general, openWorld, type World } from './memory.world.ts';
 

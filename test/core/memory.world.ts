@@ -2,8 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
-import { estimateParts } from '../../src/context/tokens.ts';
 import {
   type Append,
   type Audience,
@@ -19,7 +17,9 @@ import {
   placeOf,
   type StrataEvent,
   workspaceOf,
-} from '../../src/index.ts';
+} from '../../src/adapter-kit.ts';
+import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
+import { estimateParts } from '../../src/context/tokens.ts';
 import { admitCandidates, type Judging } from '../../src/memory/admission.ts';
 import type { MemoryCandidate } from '../../src/memory/candidate.ts';
 import { fingerprintOf } from '../../src/memory/fingerprint.ts';

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { createOutbox } from '../../src/conversation/outbox.ts';
 import {
   type Channel,
   type Clock,
@@ -14,7 +13,8 @@ import {
   type PostRow,
   type Storage,
   StrataError,
-} from '../../src/index.ts';
+} from '../../src/adapter-kit.ts';
+import { createOutbox } from '../../src/conversation/outbox.ts';
 import { createEvents, type StrataEvent } from '../../src/ports/events.ts';
 
 const MINUTE_MS = 60_000;

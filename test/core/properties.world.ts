@@ -3,8 +3,6 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { z } from 'zod';
-import { correctionFor } from '../../src/context/calibration.ts';
-import { estimateRequest } from '../../src/context/tokens.ts';
 import {
   type AttachmentPart,
   type Author,
@@ -19,7 +17,9 @@ import {
   type StrataEvent,
   type SummaryId,
   textOf,
-} from '../../src/index.ts';
+} from '../../src/adapter-kit.ts';
+import { correctionFor } from '../../src/context/calibration.ts';
+import { estimateRequest } from '../../src/context/tokens.ts';
 import { ADA, BOB, type BotWorld, createBotWorld } from '../support/bot-world.ts';
 import { filler, type Said, type Script, scriptedModel, settle, transcriptIn } from './compaction.world.ts';
 

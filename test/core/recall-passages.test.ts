@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { ModelRequest, PassageSection } from '../../src/adapter-kit.ts';
 import { fitPassages } from '../../src/context/passages.ts';
 import { estimateText } from '../../src/context/tokens.ts';
-import type { ModelRequest, PassageSection } from '../../src/index.ts';
 import { waitingMessages } from '../../src/memory/recall.ts';
 import { asksOfThePast } from '../../src/search/asking.ts';
 import { passagesFor } from '../../src/search/recall-passages.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ConversationKey, makeKey, type Storage, textOf } from '../../src/index.ts';
+import { type ConversationKey, makeKey, type Storage, textOf } from '../../src/adapter-kit.ts';
 import { type BotWorld, createBotWorld, HERE } from '../support/bot-world.ts';
 
 let world: BotWorld;

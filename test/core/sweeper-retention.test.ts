@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import type { BlobId } from '../../src/adapter-kit.ts';
 import { createSweeper } from '../../src/compaction/sweeper.ts';
-import type { BlobId } from '../../src/index.ts';
 import { talk } from '../fixtures/context.ts';
 import { createPlace } from '../fixtures/place.ts';
 

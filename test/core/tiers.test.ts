@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { ContextProfile, ContextSnapshot, ModelRequest, Tier } from '../../src/adapter-kit.ts';
 import { createGauge } from '../../src/compaction/measure.ts';
 import { nextWork } from '../../src/compaction/next-job.ts';
 import { defaultAgent } from '../../src/config/defaults.ts';
 import { createStackedEngine } from '../../src/context/stacked.ts';
-import type { ContextProfile, ContextSnapshot, ModelRequest, Tier } from '../../src/index.ts';
 import { profile, type Story, snapshot, talk } from '../fixtures/context.ts';
 import { createPlace } from '../fixtures/place.ts';
 import { createBotWorld } from '../support/bot-world.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { BlobId, JsonValue, SummaryId, ToolContext, ToolResultPart } from '../../src/index.ts';
+import type { BlobId, JsonValue, SummaryId, ToolContext, ToolResultPart } from '../../src/adapter-kit.ts';
 import { createBuiltinTools } from '../../src/tools/builtin.ts';
 import { MAX_BYTES } from '../../src/tools/offload.ts';
 import { createToolRegistry } from '../../src/tools/registry.ts';

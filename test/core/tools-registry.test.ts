@@ -8,7 +8,7 @@ import {
   type JsonValue,
   type Tool,
   type ToolContext,
-} from '../../src/index.ts';
+} from '../../src/adapter-kit.ts';
 import { headOf, MAX_BYTES, offload } from '../../src/tools/offload.ts';
 import { createToolRegistry } from '../../src/tools/registry.ts';
 import { ada, dm, openWorld, type World } from './memory.world.ts';

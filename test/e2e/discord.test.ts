@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { parseKey, textOf } from '../../src/index.ts';
+import { parseKey, textOf } from '../../src/adapter-kit.ts';
 import {
   ADA,
   APPLICATION,

@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 const HEAD = `
-import { createBot } from '${root}/src/index.ts';
+import { createBot } from '${root}/src/adapter-kit.ts';
 import { createTerminalChannel } from '${root}/adapters/channels/terminal/index.ts';
 import { createAiSdkModels } from '${root}/adapters/models/ai-sdk/index.ts';
 import { createLocalQueue } from '${root}/adapters/queues/local/index.ts';

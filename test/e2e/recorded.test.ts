@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { parseKey, type Summary } from '../../src/index.ts';
+import { parseKey, type Summary } from '../../src/adapter-kit.ts';
 import {
   type RecordedModel,
   type Recording,

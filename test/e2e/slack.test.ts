@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { parseKey, type Store, textOf } from '../../src/index.ts';
+import { parseKey, type Store, textOf } from '../../src/adapter-kit.ts';
 import { type ScriptedServer, startScriptedModel } from '../fixtures/discord/model.ts';
 import {
   ADA,

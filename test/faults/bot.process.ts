@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { createAiSdkModels } from '../../adapters/models/ai-sdk/index.ts';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import { type Channel, type ChannelSink, defineTool, type Storage } from '../../src/adapter-kit.ts';
 import { createBot } from '../../src/bot/bot.ts';
 import { defaultAgent } from '../../src/config/defaults.ts';
-import { type Channel, type ChannelSink, defineTool, type Storage } from '../../src/index.ts';
 import { commandSchema, KEY, type Line, lifeSchema } from './lines.ts';
 
 /**

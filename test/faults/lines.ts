@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { makeKey } from '../../src/index.ts';
+import { makeKey } from '../../src/adapter-kit.ts';
 
 /** What the process of a bot and its platform say to each other. */
 export const KEY = makeKey({ platform: 'lines', workspace: 'here', channel: 'talk' });

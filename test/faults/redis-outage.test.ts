@@ -9,8 +9,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { createOfflineModel } from '../../adapters/models/offline/index.ts';
 import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import { type Channel, type ConversationKey, type MaintenanceRun, makeKey, type Queue } from '../../src/adapter-kit.ts';
 import { type Bot, createBot } from '../../src/bot/bot.ts';
-import { type Channel, type ConversationKey, type MaintenanceRun, makeKey, type Queue } from '../../src/index.ts';
 import { findRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
 
 const WORKER = fileURLToPath(new URL('./redis-worker.process.ts', import.meta.url));

@@ -3,8 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { type Bot, createBot } from '../../src/bot/bot.ts';
-import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
 import {
   type Activity,
   type AttachmentPart,
@@ -24,7 +22,9 @@ import {
   type Storage,
   type StrataEvent,
   type Tool,
-} from '../../src/index.ts';
+} from '../../src/adapter-kit.ts';
+import { type Bot, createBot } from '../../src/bot/bot.ts';
+import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { type ScriptedModel, settle, type TestClock, testClock } from '../core/compaction.world.ts';
 

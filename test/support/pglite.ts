@@ -4,7 +4,7 @@ import { createGate, type Gate } from '../../adapters/stores/postgres/gate.ts';
 import type { Links } from '../../adapters/stores/postgres/links.ts';
 import { createPostgresStorageOn } from '../../adapters/stores/postgres/storage.ts';
 import type { Tables } from '../../adapters/stores/sql/index.ts';
-import type { Storage } from '../../src/index.ts';
+import type { Storage } from '../../src/adapter-kit.ts';
 
 /** Postgres in this process, in memory. Each storage has a schema of its own; use one at a time. */
 export interface Pglite {

@@ -2,8 +2,8 @@ import { messageSchema as discordMessage } from '../../adapters/channels/discord
 import { messageSchema as slackMessage } from '../../adapters/channels/slack/wire.ts';
 import { says, windows } from '../../adapters/models/ai-sdk/phrases.ts';
 import { english } from '../../adapters/models/offline/voice-english.ts';
+import type { Entry } from '../../src/adapter-kit.ts';
 import { commandSpecs } from '../../src/commands/specs.ts';
-import type { Entry } from '../../src/index.ts';
 
 type Run = (...values: readonly unknown[]) => unknown;
 type Call = (run: Run, text: string) => unknown;

@@ -1,4 +1,4 @@
-import type { AttachmentPart } from '../../../src/index.ts';
+import type { AttachmentPart } from '../../../src/adapter-kit.ts';
 import type { WireAttachment } from './wire.ts';
 
 const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];

@@ -12,7 +12,7 @@ import {
   type Random,
   type StateStore,
   type StrataError,
-} from '../../../src/index.ts';
+} from '../../../src/adapter-kit.ts';
 import { servesPlace } from './access.ts';
 import { createButtons } from './commands/buttons.ts';
 import { commandsJson } from './commands/command-json.ts';

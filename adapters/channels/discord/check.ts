@@ -1,6 +1,6 @@
 import { ApplicationFlagsBitField, PermissionFlagsBits, Routes } from 'discord.js';
 import { z } from 'zod';
-import { commandSpecs, describe, type Finding, type Log } from '../../../src/index.ts';
+import { commandSpecs, describe, type Finding, type Log } from '../../../src/adapter-kit.ts';
 import { commandsJson } from './commands/command-json.ts';
 import { missingIn, scopesOf } from './commands/register.ts';
 import { problemOf } from './drops.ts';

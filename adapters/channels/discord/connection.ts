@@ -1,5 +1,5 @@
 import { Client, Events, GatewayIntentBits, Options } from 'discord.js';
-import { type Clock, describe, type Log, type Random, StrataError } from '../../../src/index.ts';
+import { type Clock, describe, type Log, type Random, StrataError } from '../../../src/adapter-kit.ts';
 import { pauseAfter } from './gateway/pauses.ts';
 import { createStrategy, type StrategyParts, UNREADABLE } from './gateway/strategy.ts';
 import { BAD_TOKEN, type Refusal } from './refusal.ts';

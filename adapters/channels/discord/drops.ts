@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ChannelSink, Drop, DropReason } from '../../../src/index.ts';
+import type { ChannelSink, Drop, DropReason } from '../../../src/adapter-kit.ts';
 import { PLATFORM } from './place.ts';
 import type { WireMessage } from './wire.ts';
 

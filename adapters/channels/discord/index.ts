@@ -9,7 +9,7 @@ import {
   type Random,
   type StateStore,
   type StrataError,
-} from '../../../src/index.ts';
+} from '../../../src/adapter-kit.ts';
 import type { BotContext, DiscordBot } from './bot.ts';
 import type { Fetch } from './inbound/files.ts';
 import { MESSAGE_LENGTH, split } from './outbound/split.ts';

@@ -1,4 +1,4 @@
-import { commandSpecs } from '../../../src/index.ts';
+import { commandSpecs } from '../../../src/adapter-kit.ts';
 
 /** The languages that Discord takes descriptions in. */
 export const LANGUAGES = [

@@ -1,4 +1,4 @@
-import type { AttachmentPart, Author, ConversationKey, InboundMessage, Part } from '../../../src/index.ts';
+import type { AttachmentPart, Author, ConversationKey, InboundMessage, Part } from '../../../src/adapter-kit.ts';
 import { isShown, mediaTypeOf, toAttachment } from './attachment.ts';
 import type { Place } from './place.ts';
 import { type WireMember, type WireMessage, type WireQuoted, type WireUser, writtenAt } from './wire.ts';

@@ -1,5 +1,5 @@
 import { type Channel, ChannelType, type Client, type GuildBasedChannel, PermissionFlagsBits } from 'discord.js';
-import type { Audience } from '../../../src/index.ts';
+import type { Audience } from '../../../src/adapter-kit.ts';
 import type { Names, Self } from './map.ts';
 import type { Place } from './place.ts';
 import { isDeleted, isOutOfReach } from './retry.ts';

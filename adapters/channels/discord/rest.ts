@@ -1,6 +1,6 @@
 import { DiscordAPIError, REST, RESTEvents, Routes } from 'discord.js';
 import { z } from 'zod';
-import { describe, type Log, StrataError } from '../../../src/index.ts';
+import { describe, type Log, StrataError } from '../../../src/adapter-kit.ts';
 import { API_URL, type BotSettings } from './settings.ts';
 
 /** What is used of Discord's REST interface. Rate limits are kept per bucket beneath it. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { didYouMean, StrataError } from '../../../src/index.ts';
+import { didYouMean, StrataError } from '../../../src/adapter-kit.ts';
 import { LANGUAGES, namesOfCommands } from './languages.ts';
 
 const snowflake = z.string().regex(/^\d{15,22}$/, 'expected an id: 17 to 20 digits in quotes');

@@ -1,4 +1,4 @@
-import { describe, type Log } from '../../../src/index.ts';
+import { describe, type Log } from '../../../src/adapter-kit.ts';
 
 /** One piece of work after the other in each lane, the lanes side by side. */
 export interface Lanes {

@@ -1,4 +1,4 @@
-import { createFinder, type Finder } from '../../../src/index.ts';
+import { createFinder, type Finder } from '../../../src/adapter-kit.ts';
 
 /** A part of a text that no cut should fall into. Positions are UTF-16 indices; parts do not overlap. */
 export interface Unit {

@@ -6,7 +6,7 @@ import {
   describe,
   type MessageAt,
   type Post,
-} from '../../../src/index.ts';
+} from '../../../src/adapter-kit.ts';
 import { createButtons } from './commands/buttons.ts';
 import { createCommandDesk } from './commands/commands.ts';
 import { createHome } from './commands/home.ts';

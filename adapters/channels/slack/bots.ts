@@ -8,7 +8,7 @@ import {
   type MessageAt,
   type Post,
   StrataError,
-} from '../../../src/index.ts';
+} from '../../../src/adapter-kit.ts';
 import { createSlackBot, teamOf } from './bot.ts';
 import { type Connection, createConnection, type Listener } from './connection.ts';
 import { createCursors } from './inbound/cursors.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describe, type Finding, isStrataError, type Log, type StateStore } from '../../../src/index.ts';
+import { describe, type Finding, isStrataError, type Log, type StateStore } from '../../../src/adapter-kit.ts';
 import { seenKinds } from './inbound/received-events.ts';
 import { createInstallations, type Installation, type Installations, type Installed } from './install/installations.ts';
 import { openTokenEncryption } from './install/token-encryption.ts';

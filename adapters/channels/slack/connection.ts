@@ -1,5 +1,5 @@
 import { App, HTTPReceiver, type Receiver, SocketModeReceiver } from '@slack/bolt';
-import { type ChannelSink, type Clock, describe, type Log, StrataError } from '../../../src/index.ts';
+import { type ChannelSink, type Clock, describe, type Log, StrataError } from '../../../src/adapter-kit.ts';
 import { guarded } from './http-guard.ts';
 import type { OAuthOptions } from './install/oauth.ts';
 import { EVENTS_PATH, INSTALL_PATH } from './manifest.ts';

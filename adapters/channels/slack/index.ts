@@ -1,4 +1,4 @@
-import { type Channel, type ChannelAdapter, loadOptional } from '../../../src/index.ts';
+import { type Channel, type ChannelAdapter, loadOptional } from '../../../src/adapter-kit.ts';
 import type { SlackBots } from './bots.ts';
 import type { SlackOptions } from './options.ts';
 import { split } from './outbound/split.ts';

@@ -1,4 +1,4 @@
-import type { MessageAt } from '../../../src/index.ts';
+import type { MessageAt } from '../../../src/adapter-kit.ts';
 import { placeOfKey } from './place.ts';
 import type { Workspace } from './workspace.ts';
 

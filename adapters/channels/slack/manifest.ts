@@ -1,5 +1,5 @@
 import type { webApi } from '@slack/bolt';
-import { commandSpecs } from '../../../src/index.ts';
+import { commandSpecs } from '../../../src/adapter-kit.ts';
 import { FORGET_MENU, REMEMBER_MENU } from './commands/menus.ts';
 import type { SlackSettings } from './settings.ts';
 

@@ -1,4 +1,4 @@
-import type { AttachmentPart, Author, ConversationKey, InboundMessage, Part } from '../../../src/index.ts';
+import type { AttachmentPart, Author, ConversationKey, InboundMessage, Part } from '../../../src/adapter-kit.ts';
 import { type Place, timeOf } from './place.ts';
 import { mentionedIds, type Names, readable, textOfBlocks } from './text.ts';
 import type { WireMessage } from './wire.ts';

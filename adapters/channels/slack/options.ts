@@ -1,4 +1,4 @@
-import type { Clock, Log, StateStore, StrataError } from '../../../src/index.ts';
+import type { Clock, Log, StateStore, StrataError } from '../../../src/adapter-kit.ts';
 import type { SlackSettings } from './settings.ts';
 
 export interface SlackOptions {

@@ -1,6 +1,6 @@
 import type { SocketModeReceiver } from '@slack/bolt';
 import { z } from 'zod';
-import type { ChannelSink, Drop } from '../../../src/index.ts';
+import type { ChannelSink, Drop } from '../../../src/adapter-kit.ts';
 import { PLATFORM } from './place.ts';
 
 /** What a log line says about something that came: the ids of the event, never its text. */

@@ -1,4 +1,4 @@
-import { type Audience, type ConversationKey, makeKey, parseKey } from '../../../src/index.ts';
+import { type Audience, type ConversationKey, makeKey, parseKey } from '../../../src/adapter-kit.ts';
 
 export const PLATFORM = 'slack';
 

@@ -1,4 +1,4 @@
-import type { Audience, Clock } from '../../../src/index.ts';
+import type { Audience, Clock } from '../../../src/adapter-kit.ts';
 import { isDirect } from './place.ts';
 import { mentionedIds, type Names } from './text.ts';
 import { isPassing } from './web.ts';

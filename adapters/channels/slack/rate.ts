@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/index.ts';
+import type { Clock } from '../../../src/adapter-kit.ts';
 
 /** Resolves when one more may begin; rejects with the signal. First come, first served. */
 export type Rate = (signal: AbortSignal) => Promise<void>;

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/index.ts';
+import type { Clock } from '../../../src/adapter-kit.ts';
 
 /** Older requests are refused by their age; a minute more for clocks that differ. */
 const KEPT_MS = 360_000;

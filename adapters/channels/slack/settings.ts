@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { StrataError } from '../../../src/index.ts';
+import { StrataError } from '../../../src/adapter-kit.ts';
 
 const slackId = z.string().regex(/^[A-Z][A-Z0-9]{1,30}$/, 'expected an id of Slack, such as C0123ABCD');
 const ids = z.array(slackId);

@@ -1,5 +1,5 @@
 import { webApi } from '@slack/bolt';
-import { type Clock, describe, type Log, StrataError } from '../../../src/index.ts';
+import { type Clock, describe, type Log, StrataError } from '../../../src/adapter-kit.ts';
 import type { SlackSettings } from './settings.ts';
 import { unlessAborted } from './within.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/index.ts';
+import type { Clock } from '../../../src/adapter-kit.ts';
 
 /** What the work gives, or null when it fails or takes longer. */
 export async function within<Value>(clock: Clock, limitMs: number, work: Promise<Value>): Promise<Value | null> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { StrataError } from '../../../src/index.ts';
+import { StrataError } from '../../../src/adapter-kit.ts';
 import { codeOf, isOfToken, type Web } from './web.ts';
 
 /** The bot as one workspace knows it. */

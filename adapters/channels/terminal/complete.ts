@@ -1,4 +1,4 @@
-import { type ActionSpec, type CommandSpec, commandSpecs, type ReplyCommand } from '../../../src/index.ts';
+import { type ActionSpec, type CommandSpec, commandSpecs, type ReplyCommand } from '../../../src/adapter-kit.ts';
 
 const LOCAL_COMMANDS = ['/demo', '/main', '/quit'];
 

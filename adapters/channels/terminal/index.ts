@@ -11,7 +11,7 @@ import {
   readLines,
   TERMINAL_HOME,
   type TerminalEnd,
-} from '../../../src/index.ts';
+} from '../../../src/adapter-kit.ts';
 import { completeLine } from './complete.ts';
 import { createPrompt } from './prompt.ts';
 import { createLiveScreen, createPlainScreen, type Screen } from './screen.ts';

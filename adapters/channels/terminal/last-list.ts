@@ -1,4 +1,4 @@
-import type { CommandReply, ReplyCommand } from '../../../src/index.ts';
+import type { CommandReply, ReplyCommand } from '../../../src/adapter-kit.ts';
 
 /** The list that was shown last: its rows can be named by their numbers, `#1`, instead of by ids of 26 characters. */
 export interface LastList {

@@ -1,7 +1,7 @@
 import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from 'node:readline';
 import { PassThrough, type Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { cleanText } from '../../../src/index.ts';
+import { cleanText } from '../../../src/adapter-kit.ts';
 import { createPasteReader, PASTE_OFF, PASTE_ON, type Typed } from './paste.ts';
 import type { Prompt } from './screen.ts';
 

@@ -1,4 +1,4 @@
-import { cleanText } from '../../../src/index.ts';
+import { cleanText } from '../../../src/adapter-kit.ts';
 import { speaker } from './style.ts';
 import { createWrapper, type Wrapper, wrap } from './wrap.ts';
 

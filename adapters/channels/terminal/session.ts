@@ -12,7 +12,7 @@ import {
   type Notice,
   readCommandLine,
   renderReply,
-} from '../../../src/index.ts';
+} from '../../../src/adapter-kit.ts';
 import type { Suggest } from './complete.ts';
 import { DEMO_PEOPLE, type DemoLine, demoLines } from './demo.ts';
 import { createLastList } from './last-list.ts';

@@ -1,4 +1,4 @@
-import type { ConversationKey, InboundMessage } from '../../../src/index.ts';
+import type { ConversationKey, InboundMessage } from '../../../src/adapter-kit.ts';
 
 /** Who waits for which reply. A reply to a message answers the earlier ones of its conversation too. */
 export interface ReplyWaits {

@@ -1,5 +1,5 @@
 import stringWidth from 'string-width';
-import { graphemesOf } from '../../../src/index.ts';
+import { graphemesOf } from '../../../src/adapter-kit.ts';
 
 /** Breaks lines between words while text comes in. */
 export interface Wrapper {

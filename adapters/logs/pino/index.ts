@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import type { Log, LogFields } from '../../../src/index.ts';
+import type { Log, LogFields } from '../../../src/adapter-kit.ts';
 import { readableLine } from './readable.ts';
 import { createRedactor } from './redact.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formatLogLine } from '../../../src/index.ts';
+import { formatLogLine } from '../../../src/adapter-kit.ts';
 
 const lineSchema = z.looseObject({ level: z.string(), time: z.string(), message: z.string().default('') });
 

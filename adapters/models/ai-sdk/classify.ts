@@ -1,4 +1,4 @@
-import type { ModelFailure } from '../../../src/index.ts';
+import type { ModelFailure } from '../../../src/adapter-kit.ts';
 import {
   cutOff,
   moderated,

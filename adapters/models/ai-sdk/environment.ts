@@ -1,4 +1,4 @@
-import { trimEndOf } from '../../../src/index.ts';
+import { trimEndOf } from '../../../src/adapter-kit.ts';
 /** The environment as it was given to us: the provider packages never read it themselves. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,4 +1,4 @@
-import type { ModelMessage, UserContent } from '../../../src/index.ts';
+import type { ModelMessage, UserContent } from '../../../src/adapter-kit.ts';
 
 /** The bytes as base64, or null when they cannot be had. */
 export type ImageLoader = (

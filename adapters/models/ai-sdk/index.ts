@@ -5,7 +5,7 @@ import {
   type ModelProvider,
   StrataError,
   silentLog,
-} from '../../../src/index.ts';
+} from '../../../src/adapter-kit.ts';
 import { chooseModel } from './choose.ts';
 import { type Environment, firstSet, ollamaUrl, withoutSlash } from './environment.ts';
 import { fetchIfOpen } from './nearby.ts';

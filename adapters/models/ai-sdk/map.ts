@@ -6,7 +6,7 @@ import type {
   ModelUsage,
   SystemBlock,
   UserContent,
-} from '../../../src/index.ts';
+} from '../../../src/adapter-kit.ts';
 import type { Dialect } from './dialect.ts';
 
 type CacheOptions = Record<string, Record<string, { type: 'ephemeral' }>>;

@@ -1,5 +1,5 @@
 import type { LanguageModel } from 'ai';
-import { type JsonValue, loadOptional, type ModelRequest, type ModelTraits } from '../../../src/index.ts';
+import { type JsonValue, loadOptional, type ModelRequest, type ModelTraits } from '../../../src/adapter-kit.ts';
 import { compatible, type Dialect, plain } from './dialect.ts';
 import { withErrorLines } from './ollama.ts';
 import { withCacheMarks } from './openrouter.ts';

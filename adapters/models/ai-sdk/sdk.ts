@@ -1,4 +1,4 @@
-import type { Log } from '../../../src/index.ts';
+import type { Log } from '../../../src/adapter-kit.ts';
 import type { ImageLoader } from './images.ts';
 
 export type Sdk = Awaited<ReturnType<typeof load>>;

@@ -9,7 +9,7 @@ import {
   type ModelRequest,
   type ModelTraits,
   type ToolSpec,
-} from '../../../src/index.ts';
+} from '../../../src/adapter-kit.ts';
 import { classify } from './classify.ts';
 import type { Dialect } from './dialect.ts';
 import { withImages, withoutImages } from './images.ts';

@@ -1,4 +1,4 @@
-import { trimEndOf } from '../../../src/index.ts';
+import { trimEndOf } from '../../../src/adapter-kit.ts';
 import { type Finding, findingsIn, introducedName } from './findings.ts';
 import { toSecondPerson } from './person.ts';
 import { shorten } from './sentences.ts';

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../../src/index.ts';
+import type { JsonValue } from '../../../src/adapter-kit.ts';
 
 /** What the model says in one step. */
 export interface Answer {

@@ -1,4 +1,4 @@
-import type { ModelMessage, ModelRequest } from '../../../src/index.ts';
+import type { ModelMessage, ModelRequest } from '../../../src/adapter-kit.ts';
 
 /** What stands around every message and tool beside its text. */
 const messageTokens = 4;

@@ -1,4 +1,4 @@
-import { type MemoryKind, trimEndOf } from '../../../src/index.ts';
+import { type MemoryKind, trimEndOf } from '../../../src/adapter-kit.ts';
 import { withDates } from './dates.ts';
 import { possessive } from './person.ts';
 import type { Rule } from './rules.ts';

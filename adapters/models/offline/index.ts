@@ -1,4 +1,10 @@
-import { type ChatModel, type JsonValue, ModelError, type ModelPart, type ModelRequest } from '../../../src/index.ts';
+import {
+  type ChatModel,
+  type JsonValue,
+  ModelError,
+  type ModelPart,
+  type ModelRequest,
+} from '../../../src/adapter-kit.ts';
 import type { Answer } from './answer.ts';
 import { countRequest, countText } from './count.ts';
 import { answerMaintenance } from './maintenance.ts';

@@ -1,4 +1,4 @@
-import type { ModelRequest, ToolSpec } from '../../../src/index.ts';
+import type { ModelRequest, ToolSpec } from '../../../src/adapter-kit.ts';
 import type { Answer } from './answer.ts';
 import { countText } from './count.ts';
 import { displayName, type Finding, findingsIn, introducedName, notedName } from './findings.ts';

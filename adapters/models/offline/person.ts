@@ -1,4 +1,4 @@
-import { trimEndWhile } from '../../../src/index.ts';
+import { trimEndWhile } from '../../../src/adapter-kit.ts';
 import { betweenWords, fixedVerbs, irregularThird } from './verbs.ts';
 
 /** "I prefer tea" to "Ada prefers tea". Only English; other languages keep their words. */

@@ -1,4 +1,4 @@
-import { type ModelRequest, trimEndOf } from '../../../src/index.ts';
+import { type ModelRequest, trimEndOf } from '../../../src/adapter-kit.ts';
 import { acknowledge } from './acknowledge.ts';
 import { type Answer, say } from './answer.ts';
 import { voiceFor } from './language.ts';

@@ -1,4 +1,4 @@
-import type { MemoryKind } from '../../../src/index.ts';
+import type { MemoryKind } from '../../../src/adapter-kit.ts';
 import { createRule, type Rule } from './rules.ts';
 
 /** Ends at punctuation: Chinese sentences run on over commas. */

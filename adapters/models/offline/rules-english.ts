@@ -1,4 +1,4 @@
-import { trimEndOf } from '../../../src/index.ts';
+import { trimEndOf } from '../../../src/adapter-kit.ts';
 import { namesDate, namesPastDate } from './dates.ts';
 import { inflect, toThirdPerson } from './person.ts';
 import { createRule, type Rule } from './rules.ts';

@@ -1,4 +1,4 @@
-import { between } from '../../../src/index.ts';
+import { between } from '../../../src/adapter-kit.ts';
 import { createRule, type Rule } from './rules.ts';
 
 const gern = '(?:wirklich |sehr |auch |lieber |am liebsten |gern(?:e)? )*';

@@ -1,4 +1,4 @@
-import type { MemoryKind } from '../../../src/index.ts';
+import type { MemoryKind } from '../../../src/adapter-kit.ts';
 
 /** A pattern for one sort of statement, and the sentence to be kept of it. */
 export interface Rule {

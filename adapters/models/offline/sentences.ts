@@ -1,4 +1,4 @@
-import { trimEndOf, trimEndWhile } from '../../../src/index.ts';
+import { trimEndOf, trimEndWhile } from '../../../src/adapter-kit.ts';
 
 /** Ends of sentences, without taking "e.g." or "3.5" for one. */
 const sentenceEnd =

@@ -1,4 +1,4 @@
-import type { JsonValue, ToolSpec } from '../../../src/index.ts';
+import type { JsonValue, ToolSpec } from '../../../src/adapter-kit.ts';
 
 /** Keeps the fields that the tool's schema knows and that have a value. */
 export function fieldsFor({ inputSchema }: ToolSpec, fields: Readonly<Record<string, JsonValue>>): JsonValue {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type JsonValue, quotationsIn, type ToolSpec, trimEndOf } from '../../../src/index.ts';
+import { type JsonValue, quotationsIn, type ToolSpec, trimEndOf } from '../../../src/adapter-kit.ts';
 import { numberWords } from './word-lists.ts';
 
 /** One field of a tool's input, as far as JSON Schema tells it. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JsonValue } from '../../../src/index.ts';
+import type { JsonValue } from '../../../src/adapter-kit.ts';
 import { findAnswers } from './recall.ts';
 import { isQuestion, sentencesOf, shorten } from './sentences.ts';
 import { tellMatches, withStop } from './telling.ts';

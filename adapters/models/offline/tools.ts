@@ -1,4 +1,4 @@
-import { between, type JsonValue, type ToolSpec, trimEndOf } from '../../../src/index.ts';
+import { between, type JsonValue, type ToolSpec, trimEndOf } from '../../../src/adapter-kit.ts';
 import { findingsIn } from './findings.ts';
 import { toThirdPerson } from './person.ts';
 import { isQuestion } from './sentences.ts';

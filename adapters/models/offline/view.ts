@@ -1,4 +1,4 @@
-import type { ModelMessage, ModelRequest, ToolCall, ToolResult } from '../../../src/index.ts';
+import type { ModelMessage, ModelRequest, ToolCall, ToolResult } from '../../../src/adapter-kit.ts';
 import { introducedName, notedName } from './findings.ts';
 import { sentencesOf } from './sentences.ts';
 

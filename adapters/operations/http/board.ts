@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Board, OperationsOptions } from '../../../src/index.ts';
+import type { Board, OperationsOptions } from '../../../src/adapter-kit.ts';
 
 /** Where the pages of the queue are. */
 export const BOARD_PATH = '/queues';

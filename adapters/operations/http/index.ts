@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, type Operations, type OperationsOptions, StrataError } from '../../../src/index.ts';
+import { describe, type Operations, type OperationsOptions, StrataError } from '../../../src/adapter-kit.ts';
 import { BOARD_PATH, createLazyBoard, type LazyBoard } from './board.ts';
 import { isOwnHost } from './host.ts';
 import { createMetrics, type Metrics } from './metrics.ts';

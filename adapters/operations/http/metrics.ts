@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Conversation, EventOf, Services, StrataEvent } from '../../../src/index.ts';
+import type { Conversation, EventOf, Services, StrataEvent } from '../../../src/adapter-kit.ts';
 
 /** Replies and summaries: from a tenth of a second to some minutes. */
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 40, 80, 160, 320];

@@ -3,7 +3,7 @@ import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { ExpressAdapter } from '@bull-board/express';
 import { Queue } from 'bullmq';
-import type { BoardOpener } from '../../../src/index.ts';
+import type { BoardOpener } from '../../../src/adapter-kit.ts';
 import { createDriver } from './drivers.ts';
 import { openInTime } from './open.ts';
 

@@ -1,4 +1,4 @@
-import type { Finding } from '../../../src/index.ts';
+import type { Finding } from '../../../src/adapter-kit.ts';
 import type { Driver } from './driver.ts';
 import { createDriver, isRedis } from './drivers.ts';
 import { openInTime } from './open.ts';

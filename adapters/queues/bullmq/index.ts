@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Log, loadOptional, type Queue, type QueueAdapter } from '../../../src/index.ts';
+import { type Log, loadOptional, type Queue, type QueueAdapter } from '../../../src/adapter-kit.ts';
 import type { Driver } from './driver.ts';
 import { createDriver } from './drivers.ts';
 import { createKicks, type Kicks } from './kicks.ts';

@@ -1,4 +1,4 @@
-import { describe, type Log } from '../../../src/index.ts';
+import { describe, type Log } from '../../../src/adapter-kit.ts';
 
 /** What is wrong, as one sentence, told when it begins and once a minute while it lasts: a broken connection fails often. */
 export interface Trouble {

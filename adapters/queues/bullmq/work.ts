@@ -1,4 +1,4 @@
-import { describe, type QueueHandler } from '../../../src/index.ts';
+import { describe, type QueueHandler } from '../../../src/adapter-kit.ts';
 import type { Consumer, Driver, Look } from './driver.ts';
 import type { Trouble } from './trouble.ts';
 import { within } from './within.ts';

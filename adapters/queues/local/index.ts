@@ -6,7 +6,7 @@ import {
   type Queue,
   type QueueAdapter,
   type QueueHandler,
-} from '../../../src/index.ts';
+} from '../../../src/adapter-kit.ts';
 
 export interface LocalQueueOptions {
   /** Default: none. */

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { Finding } from '../../../src/index.ts';
+import type { Finding } from '../../../src/adapter-kit.ts';
 import type { Tables } from '../sql/index.ts';
 import { explain } from './failures.ts';
 

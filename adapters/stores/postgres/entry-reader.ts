@@ -1,5 +1,5 @@
 import { type Expression, type Kysely, sql } from 'kysely';
-import type { EntryQuery } from '../../../src/index.ts';
+import type { EntryQuery } from '../../../src/adapter-kit.ts';
 import { onShelf, type Parameter, prepare, type Tables, type Transaction } from '../sql/index.ts';
 import type { Match } from './ranking.ts';
 import { entryShelf, type ShelfSize } from './search-index.ts';

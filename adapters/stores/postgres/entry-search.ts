@@ -1,4 +1,4 @@
-import type { EntryHit, EntryQuery } from '../../../src/index.ts';
+import type { EntryHit, EntryQuery } from '../../../src/adapter-kit.ts';
 import { onShelf, queryWords } from '../sql/index.ts';
 import type { EntryReader, FoundRow, OpenReader, Term } from './entry-reader.ts';
 import { type Hit, inverseFrequency, type Match, score } from './ranking.ts';

@@ -1,4 +1,4 @@
-import { describe, StrataError } from '../../../src/index.ts';
+import { describe, StrataError } from '../../../src/adapter-kit.ts';
 
 /** What went wrong with a statement or its connection. Pure. */
 

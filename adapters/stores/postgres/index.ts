@@ -1,5 +1,5 @@
 import { Kysely, PostgresDialect } from 'kysely';
-import type { Storage } from '../../../src/index.ts';
+import type { Storage } from '../../../src/adapter-kit.ts';
 import type { Tables } from '../sql/index.ts';
 import { createLinks } from './links.ts';
 import { createPool } from './pool.ts';

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
-import { StrataError } from '../../../src/index.ts';
+import { StrataError } from '../../../src/adapter-kit.ts';
 import { applyMigrations, type MigratedTables, type Tables } from '../sql/index.ts';
 
 export interface Migrating {

@@ -1,5 +1,5 @@
 import { type Expression, type Kysely, type SqlBool, sql } from 'kysely';
-import type { MemoryQuery, MemoryReader, MemoryState, Search } from '../../../src/index.ts';
+import type { MemoryQuery, MemoryReader, MemoryState, Search } from '../../../src/adapter-kit.ts';
 import {
   onShelf,
   type Parameter,

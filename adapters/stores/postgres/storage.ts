@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { type Storage, StrataError } from '../../../src/index.ts';
+import { type Storage, StrataError } from '../../../src/adapter-kit.ts';
 import { coreMigrations, createArchive, createSqlStore, type SqlEngine, type Tables } from '../sql/index.ts';
 import { checkServer } from './check.ts';
 import { explain } from './failures.ts';

@@ -1,4 +1,4 @@
-import { StrataError } from '../../../src/index.ts';
+import { StrataError } from '../../../src/adapter-kit.ts';
 import type { SqlEngine, Statement, Transaction, Unit } from '../sql/index.ts';
 import { explain, isConflict, isLost } from './failures.ts';
 import type { Link, Links } from './links.ts';

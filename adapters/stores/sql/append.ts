@@ -6,7 +6,7 @@ import {
   type ConversationKey,
   placeOf,
   tighter,
-} from '../../../src/index.ts';
+} from '../../../src/adapter-kit.ts';
 import { earliest } from './conversation-rows.ts';
 import { first, type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
 import { writeJson } from './json.ts';

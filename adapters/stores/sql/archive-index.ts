@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
-import { type ArchiveRow, type MemoryId, ROLES } from '../../../src/index.ts';
+import { type ArchiveRow, type MemoryId, ROLES } from '../../../src/adapter-kit.ts';
 import type { SqlEngine, TextIndex, Transaction } from './engine.ts';
 import { indexed } from './entry-rows.ts';
 import { pagesOfTable } from './table-pages.ts';

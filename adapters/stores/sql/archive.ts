@@ -6,7 +6,7 @@ import {
   type ArchiveSink,
   describe,
   StrataError,
-} from '../../../src/index.ts';
+} from '../../../src/adapter-kit.ts';
 import { indexArchived } from './archive-index.ts';
 import { first, type SqlEngine, type Statement, type Transaction } from './engine.ts';
 import { HEARD, NOTE_HEARD } from './heard.ts';

@@ -1,4 +1,4 @@
-import type { BlobStore } from '../../../src/index.ts';
+import type { BlobStore } from '../../../src/adapter-kit.ts';
 import { first, type SqlEngine } from './engine.ts';
 
 export function createBlobs(engine: SqlEngine): BlobStore {

@@ -1,4 +1,4 @@
-import type { ConversationChange } from '../../../src/index.ts';
+import type { ConversationChange } from '../../../src/adapter-kit.ts';
 import { dueAt } from './conversation-rows.ts';
 import type { Transaction } from './engine.ts';
 import { indexed } from './entry-rows.ts';

@@ -1,5 +1,5 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
-import type { ConversationPage, ConversationScope } from '../../../src/index.ts';
+import type { ConversationPage, ConversationScope } from '../../../src/adapter-kit.ts';
 import type { Transaction } from './engine.ts';
 import type { ConversationRow, Tables } from './tables.ts';
 

@@ -1,5 +1,5 @@
 import { sql, type Updateable } from 'kysely';
-import type { ConversationKey } from '../../../src/index.ts';
+import type { ConversationKey } from '../../../src/adapter-kit.ts';
 import { first, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import type { ConversationRow, Tables } from './tables.ts';
 

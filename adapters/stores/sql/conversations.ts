@@ -1,4 +1,4 @@
-import type { Claim, ClaimRequest, ConversationStore, ReleaseOutcome } from '../../../src/index.ts';
+import type { Claim, ClaimRequest, ConversationStore, ReleaseOutcome } from '../../../src/adapter-kit.ts';
 import { changeConversation } from './conversation-changes.ts';
 import { readPage } from './conversation-pages.ts';
 import { type ConversationRows, earliest, holdsMaintenance, holdsReply, isOf } from './conversation-rows.ts';

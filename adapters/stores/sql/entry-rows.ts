@@ -1,5 +1,5 @@
 import type { Updateable } from 'kysely';
-import type { Part } from '../../../src/index.ts';
+import type { Part } from '../../../src/adapter-kit.ts';
 import { first, type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
 import { readParts, writeJson } from './json.ts';
 import { searchableText } from './rows.ts';

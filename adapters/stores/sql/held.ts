@@ -1,4 +1,4 @@
-import type { HeldDecision, HeldSentence, Part, SentenceRemoval } from '../../../src/index.ts';
+import type { HeldDecision, HeldSentence, Part, SentenceRemoval } from '../../../src/adapter-kit.ts';
 import { dueAt } from './conversation-rows.ts';
 import { first, type Transaction } from './engine.ts';
 import { readParts, writeJson } from './json.ts';

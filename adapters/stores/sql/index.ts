@@ -1,4 +1,4 @@
-import type { ProvenanceStore, StateStore, Store } from '../../../src/index.ts';
+import type { ProvenanceStore, StateStore, Store } from '../../../src/adapter-kit.ts';
 import { createBlobs } from './blobs.ts';
 import { createConversationRows } from './conversation-rows.ts';
 import { createConversations } from './conversations.ts';

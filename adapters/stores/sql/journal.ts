@@ -1,4 +1,4 @@
-import type { Journal, StateStore } from '../../../src/index.ts';
+import type { Journal, StateStore } from '../../../src/adapter-kit.ts';
 import { first, type SqlEngine } from './engine.ts';
 import { readJson, readRun, writeJson } from './json.ts';
 import { createUsage } from './usage.ts';

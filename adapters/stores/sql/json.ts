@@ -10,7 +10,7 @@ import type {
   MemoryId,
   Part,
   PostBody,
-} from '../../../src/index.ts';
+} from '../../../src/adapter-kit.ts';
 import type { MemoryEventRow } from './tables.ts';
 
 /** What is stored as JSON text, parsed back: a damaged row is found here and not deep inside a turn. */

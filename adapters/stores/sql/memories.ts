@@ -1,5 +1,5 @@
 import type { ExpressionBuilder } from 'kysely';
-import type { ForgetPlan, MemoryChange, MemoryEvent, MemoryId, MemoryStore } from '../../../src/index.ts';
+import type { ForgetPlan, MemoryChange, MemoryEvent, MemoryId, MemoryStore } from '../../../src/adapter-kit.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import { removeSentences } from './held.ts';
 import { readMemoryEvent } from './json.ts';

@@ -1,5 +1,5 @@
 import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely';
-import type { MemoryId, MemoryList } from '../../../src/index.ts';
+import type { MemoryId, MemoryList } from '../../../src/adapter-kit.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import { padded, readableBy } from './memory-rows.ts';
 import type { MemoryRow, Tables } from './tables.ts';

@@ -6,7 +6,7 @@ import {
   type MemoryId,
   type MemoryReader,
   type MemorySource,
-} from '../../../src/index.ts';
+} from '../../../src/adapter-kit.ts';
 import { first, type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import { writeJson } from './json.ts';
 import { toMemory } from './rows.ts';

@@ -6,7 +6,7 @@ import {
   type NewMemory,
   parseKey,
   tighter,
-} from '../../../src/index.ts';
+} from '../../../src/adapter-kit.ts';
 import { holdsReply } from './conversation-rows.ts';
 import { first, type SqlEngine, type Transaction } from './engine.ts';
 import { writeJson } from './json.ts';

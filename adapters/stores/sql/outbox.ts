@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type OutboxStore, POST_HOLD_MS } from '../../../src/index.ts';
+import { type OutboxStore, POST_HOLD_MS } from '../../../src/adapter-kit.ts';
 import { isOf } from './conversation-rows.ts';
 import { type Parameter, prepare, type SqlEngine } from './engine.ts';
 import { toPost } from './rows.ts';

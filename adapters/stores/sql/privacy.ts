@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { AUDIENCES, type Audience } from '../../../src/index.ts';
+import { AUDIENCES, type Audience } from '../../../src/adapter-kit.ts';
 import type { SqlEngine, Transaction } from './engine.ts';
 import type { ConversationRow } from './tables.ts';
 

@@ -1,4 +1,4 @@
-import type { MemoryId, ProvenanceStore } from '../../../src/index.ts';
+import type { MemoryId, ProvenanceStore } from '../../../src/adapter-kit.ts';
 import type { SqlEngine, Transaction } from './engine.ts';
 import { decideHeld, listHeld } from './held.ts';
 import type { Shared } from './shared.ts';

@@ -1,5 +1,5 @@
 import type { Updateable } from 'kysely';
-import type { SummaryId } from '../../../src/index.ts';
+import type { SummaryId } from '../../../src/adapter-kit.ts';
 import { dueAt } from './conversation-rows.ts';
 import type { Transaction } from './engine.ts';
 import { readParts } from './json.ts';

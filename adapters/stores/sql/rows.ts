@@ -7,7 +7,7 @@ import {
   type PostRow,
   type Summary,
   textOf,
-} from '../../../src/index.ts';
+} from '../../../src/adapter-kit.ts';
 import { readAuthors, readCalibration, readExtractedBy, readParts, readPostBody } from './json.ts';
 import type { ConversationRow, EntryRow, MemoryRow, OutboxRow, SummaryRow } from './tables.ts';
 

@@ -8,7 +8,7 @@ import {
   type NewSummary,
   planCompactionCommit,
   type SummaryStore,
-} from '../../../src/index.ts';
+} from '../../../src/adapter-kit.ts';
 import { dueAt, holdsMaintenance } from './conversation-rows.ts';
 import { first, type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import { applyWrites } from './memory-writes.ts';

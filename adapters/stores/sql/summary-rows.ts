@@ -1,5 +1,5 @@
 import type { Updateable } from 'kysely';
-import type { SummaryId } from '../../../src/index.ts';
+import type { SummaryId } from '../../../src/adapter-kit.ts';
 import { first, type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import type { ConversationRow, SummaryRow, Tables } from './tables.ts';
 

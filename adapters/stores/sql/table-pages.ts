@@ -1,5 +1,5 @@
 import { type Expression, type Kysely, type SqlBool, sql } from 'kysely';
-import type { ArchiveRow } from '../../../src/index.ts';
+import type { ArchiveRow } from '../../../src/adapter-kit.ts';
 import type { Statement, Transaction } from './engine.ts';
 import type { Tables } from './tables.ts';
 

@@ -10,7 +10,7 @@ import type {
   Role,
   SummaryId,
   Trust,
-} from '../../../src/index.ts';
+} from '../../../src/adapter-kit.ts';
 
 /** Times are epoch milliseconds, booleans 0 or 1, and what has a structure is JSON text: the same on every engine. */
 export interface Tables {

@@ -1,4 +1,4 @@
-import { type EntryEdit, type TranscriptStore, yieldToEventLoop } from '../../../src/index.ts';
+import { type EntryEdit, type TranscriptStore, yieldToEventLoop } from '../../../src/adapter-kit.ts';
 import { createAppend } from './append.ts';
 import { dueAt } from './conversation-rows.ts';
 import { type Transaction, together } from './engine.ts';

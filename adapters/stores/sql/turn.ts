@@ -5,7 +5,7 @@ import {
   type PostRow,
   type TurnCommit,
   type TurnCommitResult,
-} from '../../../src/index.ts';
+} from '../../../src/adapter-kit.ts';
 import { dueAt, holdsReply } from './conversation-rows.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
 import { writeJson } from './json.ts';

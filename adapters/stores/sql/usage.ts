@@ -1,4 +1,4 @@
-import type { UsageRow, UsageTotal } from '../../../src/index.ts';
+import type { UsageRow, UsageTotal } from '../../../src/adapter-kit.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 
 /** What the model calls of a conversation cost, summed by purpose and model. */

@@ -1,4 +1,4 @@
-import { cachedStem, joinedWordsOf, tellingWords, tokensOf } from '../../../src/index.ts';
+import { cachedStem, joinedWordsOf, tellingWords, tokensOf } from '../../../src/adapter-kit.ts';
 
 /**
  * Words for an index, each as 56 mixed bits that are made from its stem and its shelf (a conversation, for example). So a

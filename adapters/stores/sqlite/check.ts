@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Finding } from '../../../src/index.ts';
+import type { Finding } from '../../../src/adapter-kit.ts';
 import type { SqlEngine } from '../sql/index.ts';
 
 /** Reads the whole file: that its pages are in order, and that nothing refers to what is not there. */

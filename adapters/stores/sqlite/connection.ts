@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { describe, StrataError } from '../../../src/index.ts';
+import { describe, StrataError } from '../../../src/adapter-kit.ts';
 import type { Statement } from '../sql/index.ts';
 import { wipeUnused } from './wipe.ts';
 

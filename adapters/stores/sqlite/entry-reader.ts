@@ -1,4 +1,4 @@
-import type { EntryQuery } from '../../../src/index.ts';
+import type { EntryQuery } from '../../../src/adapter-kit.ts';
 import type { Connection } from './connection.ts';
 import { SATURATION } from './ranking.ts';
 import { entryNumber } from './search-index.ts';

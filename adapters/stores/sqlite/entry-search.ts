@@ -1,4 +1,4 @@
-import type { EntryHit, EntryQuery } from '../../../src/index.ts';
+import type { EntryHit, EntryQuery } from '../../../src/adapter-kit.ts';
 import { queryWords } from '../sql/index.ts';
 import type { Connection } from './connection.ts';
 import { createEntryReader, type EntryReader } from './entry-reader.ts';

@@ -1,4 +1,4 @@
-import type { MemoryHit, MemoryId } from '../../../src/index.ts';
+import type { MemoryHit, MemoryId } from '../../../src/adapter-kit.ts';
 import { stemsOf } from '../sql/index.ts';
 import { inverseFrequency, lengthFactor, occurrenceFactor } from './ranking.ts';
 

@@ -1,5 +1,5 @@
 import { Kysely, SqliteDialect } from 'kysely';
-import type { Storage } from '../../../src/index.ts';
+import type { Storage } from '../../../src/adapter-kit.ts';
 import { coreMigrations, createArchive, createSqlStore, type SqlEngine, type Tables } from '../sql/index.ts';
 import { checkFile } from './check.ts';
 import { type Connection, createConnection, explain } from './connection.ts';

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { makePrivateFile, StrataError } from '../../../src/index.ts';
+import { makePrivateFile, StrataError } from '../../../src/adapter-kit.ts';
 
 /** Held by this process until it is released or the process dies, however it dies. */
 export interface DirectoryLock {

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
-import { StrataError } from '../../../src/index.ts';
+import { StrataError } from '../../../src/adapter-kit.ts';
 import { applyMigrations, type MigratedTables, type Tables } from '../sql/index.ts';
 
 export interface Migrating {

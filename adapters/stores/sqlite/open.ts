@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
-import { describe, makePrivateFile, restrictToOwner, StrataError } from '../../../src/index.ts';
+import { describe, makePrivateFile, restrictToOwner, StrataError } from '../../../src/adapter-kit.ts';
 import { explain } from './connection.ts';
 import { type DirectoryLock, lockDirectory } from './lock.ts';
 

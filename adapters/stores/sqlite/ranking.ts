@@ -1,4 +1,4 @@
-import type { EntryHit } from '../../../src/index.ts';
+import type { EntryHit } from '../../../src/adapter-kit.ts';
 
 /** The arithmetic of BM25. Pure. */
 

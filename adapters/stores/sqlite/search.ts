@@ -7,7 +7,7 @@ import type {
   Search,
   SummaryHit,
   SummaryQuery,
-} from '../../../src/index.ts';
+} from '../../../src/adapter-kit.ts';
 import {
   type Parameter,
   prepare,

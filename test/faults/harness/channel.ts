@@ -6,7 +6,7 @@ import {
   makeKey,
   type PostBody,
   parseKey,
-} from '../../../src/index.ts';
+} from '../../../src/adapter-kit.ts';
 import { type Command, PLATFORM, type Report } from './wire.ts';
 
 /** The end of the scripted platform that lies in the bot's process. */

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { describe } from '../../../src/index.ts';
+import { describe } from '../../../src/adapter-kit.ts';
 import { DEPLOYMENTS, type Deployment } from './deployments.ts';
 import type { RunResult } from './result.ts';
 import { runDeployment } from './run.ts';

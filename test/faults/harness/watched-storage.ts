@@ -1,4 +1,4 @@
-import type { CommitResult, Storage } from '../../../src/index.ts';
+import type { CommitResult, Storage } from '../../../src/adapter-kit.ts';
 import type { Rewind } from './rewind.ts';
 import type { Report, Step, Trap } from './wire.ts';
 

@@ -1,4 +1,4 @@
-import { actionOf, type OptionSpec, type ReplyCommand } from '../../../../src/index.ts';
+import { actionOf, type OptionSpec, type ReplyCommand } from '../../../../src/adapter-kit.ts';
 import { isAskedInForm } from './command-json.ts';
 
 /** The text that a form has to ask for. */

@@ -7,7 +7,7 @@ import {
   type ReplyCommand,
   type StateStore,
   textOfCommand,
-} from '../../../../src/index.ts';
+} from '../../../../src/adapter-kit.ts';
 
 /** What a button does: `page` and `cancel` change the message that it stands in, `run` answers below it. */
 export const DEEDS = { page: 'p', run: 'r', confirm: 'c', cancel: 'x', forget: 'm' } as const;

@@ -6,7 +6,7 @@ import {
   InteractionContextType,
   type RESTPutAPIApplicationCommandsJSONBody,
 } from 'discord.js';
-import type { ActionSpec, CommandSpec, OptionSpec } from '../../../../src/index.ts';
+import type { ActionSpec, CommandSpec, OptionSpec } from '../../../../src/adapter-kit.ts';
 
 /** Descriptions by language, then by what they describe: `memory`, `memory list`, `memory list kind`. */
 export type Localizations = Readonly<Partial<Record<string, Readonly<Record<string, string>>>>>;

@@ -10,7 +10,7 @@ import {
   type Log,
   type OptionSpec,
   type ReplyCommand,
-} from '../../../../src/index.ts';
+} from '../../../../src/adapter-kit.ts';
 import { isServed } from '../access.ts';
 import { dropped, problemOf } from '../drops.ts';
 import { authorOf } from '../map.ts';

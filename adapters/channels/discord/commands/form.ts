@@ -1,5 +1,5 @@
 import { ComponentType, TextInputStyle } from 'discord.js';
-import type { OptionSpec, ReplyCommand } from '../../../../src/index.ts';
+import type { OptionSpec, ReplyCommand } from '../../../../src/adapter-kit.ts';
 import type { WireInteraction } from '../wire.ts';
 
 const MAX_INPUT = 4000;

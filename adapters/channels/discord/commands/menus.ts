@@ -5,7 +5,7 @@ import {
   errorReply,
   makeReply,
   type ReplyCommand,
-} from '../../../../src/index.ts';
+} from '../../../../src/adapter-kit.ts';
 import { authorOf } from '../map.ts';
 import type { WireQuoted } from '../wire.ts';
 import { button, type Shown } from './replies.ts';

@@ -1,6 +1,6 @@
 import { type RESTPutAPIApplicationCommandsJSONBody, Routes } from 'discord.js';
 import { z } from 'zod';
-import { describe, type Log, type StateStore } from '../../../../src/index.ts';
+import { describe, type Log, type StateStore } from '../../../../src/adapter-kit.ts';
 import type { Rest } from '../rest.ts';
 import { isOutOfReach } from '../retry.ts';
 import { hashOf } from './command-json.ts';

@@ -1,5 +1,5 @@
 import { ButtonStyle, ComponentType, type RawFile } from 'discord.js';
-import { type CommandReply, type ReplyCommand, renderReply } from '../../../../src/index.ts';
+import { type CommandReply, type ReplyCommand, renderReply } from '../../../../src/adapter-kit.ts';
 import { fileOf, NO_PINGS } from '../outbound/post.ts';
 import type { Deed } from './buttons.ts';
 

@@ -1,5 +1,5 @@
 import { ButtonStyle } from 'discord.js';
-import { actionOf, type CommandReply, errorReply, makeReply, type ReplyCommand } from '../../../../src/index.ts';
+import { actionOf, type CommandReply, errorReply, makeReply, type ReplyCommand } from '../../../../src/adapter-kit.ts';
 import { bodyOf, type ReplyButton, toMessage } from './render.ts';
 import type { Answer } from './respond.ts';
 

@@ -1,5 +1,5 @@
 import { InteractionResponseType, MessageFlags, type RawFile, Routes } from 'discord.js';
-import type { Clock } from '../../../../src/index.ts';
+import type { Clock } from '../../../../src/adapter-kit.ts';
 import { attachmentsOf } from '../outbound/post.ts';
 import type { Rest } from '../rest.ts';
 import type { WireInteraction } from '../wire.ts';

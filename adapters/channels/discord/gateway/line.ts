@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import { type Clock, describe } from '../../../../src/index.ts';
+import { type Clock, describe } from '../../../../src/adapter-kit.ts';
 import type { Frame, Ready } from './frames.ts';
 
 const HANDSHAKE_MS = 15_000;

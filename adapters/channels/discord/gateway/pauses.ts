@@ -1,4 +1,4 @@
-import type { Clock } from '../../../../src/index.ts';
+import type { Clock } from '../../../../src/adapter-kit.ts';
 import type { Ending } from './line.ts';
 
 /** As many quick failures in a row are forgiven before the pauses grow. */

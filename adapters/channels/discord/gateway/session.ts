@@ -1,4 +1,4 @@
-import { describe } from '../../../../src/index.ts';
+import { describe } from '../../../../src/adapter-kit.ts';
 import { beatOf, type Frame, OPCODES, readFrame, readReady } from './frames.ts';
 import {
   type Ending,

@@ -1,4 +1,4 @@
-import type { Log } from '../../../../src/index.ts';
+import type { Log } from '../../../../src/adapter-kit.ts';
 import { type Refusal, refusalOf } from '../refusal.ts';
 import type { Ending, Session, SessionParts } from './line.ts';
 import { createPauses } from './pauses.ts';

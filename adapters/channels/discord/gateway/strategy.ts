@@ -6,7 +6,7 @@ import {
   Routes,
   SimpleShardingStrategy,
 } from 'discord.js';
-import { type Clock, describe, type Log } from '../../../../src/index.ts';
+import { type Clock, describe, type Log } from '../../../../src/adapter-kit.ts';
 import type { Refusal } from '../refusal.ts';
 import { type Frame, OPCODES, readInformation } from './frames.ts';
 import type { SessionListener } from './line.ts';

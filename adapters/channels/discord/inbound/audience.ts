@@ -1,5 +1,5 @@
 import { type Client, Events, type Role } from 'discord.js';
-import { type ChannelSink, describe, type KeptConversation, type Log } from '../../../../src/index.ts';
+import { type ChannelSink, describe, type KeptConversation, type Log } from '../../../../src/adapter-kit.ts';
 import { keyOf, placeOfKey, workspaceOfGuild } from '../place.ts';
 import type { Places } from '../places.ts';
 

@@ -1,4 +1,4 @@
-import type { ChannelSink, Clock, Log } from '../../../../src/index.ts';
+import type { ChannelSink, Clock, Log } from '../../../../src/adapter-kit.ts';
 import type { Places } from '../places.ts';
 import type { Rest } from '../rest.ts';
 import type { BotSettings } from '../settings.ts';

@@ -1,4 +1,4 @@
-import { type Cursor, describe } from '../../../../src/index.ts';
+import { type Cursor, describe } from '../../../../src/adapter-kit.ts';
 import { servesPlace } from '../access.ts';
 import { PLATFORM, placeOfKey, targetOf } from '../place.ts';
 import { withRetries } from '../retry.ts';

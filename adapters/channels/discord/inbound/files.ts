@@ -1,4 +1,4 @@
-import { cleanText } from '../../../../src/index.ts';
+import { cleanText } from '../../../../src/adapter-kit.ts';
 import { isReadable } from '../attachment.ts';
 import type { WireAttachment, WireMessage } from '../wire.ts';
 

@@ -1,4 +1,4 @@
-import type { ConversationKey, StateStore } from '../../../../src/index.ts';
+import type { ConversationKey, StateStore } from '../../../../src/adapter-kit.ts';
 import { isNewer } from '../wire.ts';
 
 const NAMESPACE = 'discord.beginnings';

@@ -1,5 +1,5 @@
 import { type Client, Events } from 'discord.js';
-import { type ChannelSink, type Cursor, describe, type Log } from '../../../../src/index.ts';
+import { type ChannelSink, type Cursor, describe, type Log } from '../../../../src/adapter-kit.ts';
 import { keyOf, PLATFORM, placeOfKey, placeOfWorkspace, targetOf, workspaceOfGuild } from '../place.ts';
 import type { Places } from '../places.ts';
 

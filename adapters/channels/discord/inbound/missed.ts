@@ -1,5 +1,5 @@
 import { Routes } from 'discord.js';
-import type { KeptMessage } from '../../../../src/index.ts';
+import type { KeptMessage } from '../../../../src/adapter-kit.ts';
 import { dropMalformed } from '../drops.ts';
 import { isDeleted, isRefusal, withRetries } from '../retry.ts';
 import { editedAt, isNewer, isSnowflake, namedSchema, pageSchema, type WireMessage } from '../wire.ts';

@@ -1,5 +1,12 @@
 import { Routes } from 'discord.js';
-import type { ChannelSink, Clock, ConversationKey, DropReason, InboundMessage, Log } from '../../../../src/index.ts';
+import type {
+  ChannelSink,
+  Clock,
+  ConversationKey,
+  DropReason,
+  InboundMessage,
+  Log,
+} from '../../../../src/adapter-kit.ts';
 import { createKeyedQueue } from '../../shared/keyed-queue.ts';
 import { isServed } from '../access.ts';
 import { dropMalformed, dropMessage } from '../drops.ts';

@@ -1,4 +1,4 @@
-import { type Cursor, describe } from '../../../../src/index.ts';
+import { type Cursor, describe } from '../../../../src/adapter-kit.ts';
 import { dropMessage } from '../drops.ts';
 import { type Place, targetOf } from '../place.ts';
 import { type WireMessage, writtenAt } from '../wire.ts';

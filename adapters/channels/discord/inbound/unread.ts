@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { StateStore } from '../../../../src/index.ts';
+import type { StateStore } from '../../../../src/adapter-kit.ts';
 import { isNewer, isSnowflake } from '../wire.ts';
 
 const NAMESPACE = 'discord.unread';

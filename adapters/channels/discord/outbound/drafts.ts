@@ -9,7 +9,7 @@ import {
   parseKey,
   type StateStore,
   tidyReply,
-} from '../../../../src/index.ts';
+} from '../../../../src/adapter-kit.ts';
 import { placeOfKey, targetOf } from '../place.ts';
 import type { Rest } from '../rest.ts';
 import type { BotSettings } from '../settings.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { MessageFlags, MessageReferenceType, type RawFile, Routes } from 'discord.js';
-import { leadOf, type Post, type PostBody } from '../../../../src/index.ts';
+import { leadOf, type Post, type PostBody } from '../../../../src/adapter-kit.ts';
 import { placeOfKey, targetOf } from '../place.ts';
 import { abortable, type Rest, refusedBy } from '../rest.ts';
 import { isRefusal } from '../retry.ts';

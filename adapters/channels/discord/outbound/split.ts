@@ -1,4 +1,4 @@
-import { type PostBody, tidyReply } from '../../../../src/index.ts';
+import { type PostBody, tidyReply } from '../../../../src/adapter-kit.ts';
 import { type Block, findBlocks, ownMarker } from './blocks.ts';
 import { type Cut, createCutter } from './cut.ts';
 

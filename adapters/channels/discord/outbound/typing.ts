@@ -1,5 +1,5 @@
 import { Routes } from 'discord.js';
-import type { ConversationKey } from '../../../../src/index.ts';
+import type { ConversationKey } from '../../../../src/adapter-kit.ts';
 import { placeOfKey, targetOf } from '../place.ts';
 import type { Rest } from '../rest.ts';
 

@@ -1,4 +1,4 @@
-import { commandOfText, createTokenSigner, type ReplyCommand, textOfCommand } from '../../../../src/index.ts';
+import { commandOfText, createTokenSigner, type ReplyCommand, textOfCommand } from '../../../../src/adapter-kit.ts';
 
 /** What a button does: `page` changes the list that it stands in, `run` answers below it, `forget` takes out a message. */
 export const DEEDS = { page: 'p', run: 'r', confirm: 'c', forget: 'm' } as const;

@@ -7,7 +7,7 @@ import {
   type OptionSpec,
   type ReplyCommand,
   readCommandLine,
-} from '../../../../src/index.ts';
+} from '../../../../src/adapter-kit.ts';
 import type { Acknowledge } from '../connection.ts';
 import { wordsOf } from '../map.ts';
 import { conversationsOf } from '../place.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { actionOf, formatCommand, type OptionSpec, type ReplyCommand } from '../../../../src/index.ts';
+import { actionOf, formatCommand, type OptionSpec, type ReplyCommand } from '../../../../src/adapter-kit.ts';
 import { clip } from './render.ts';
 
 const MAX_INPUT = 3000;

@@ -1,4 +1,4 @@
-import type { ChannelSink, ReplyCommand } from '../../../../src/index.ts';
+import type { ChannelSink, ReplyCommand } from '../../../../src/adapter-kit.ts';
 import { isServed } from '../access.ts';
 import { keyOf } from '../place.ts';
 import { nameOf, type Places } from '../places.ts';

@@ -7,7 +7,7 @@ import {
   describe,
   errorReply,
   type Log,
-} from '../../../../src/index.ts';
+} from '../../../../src/adapter-kit.ts';
 import { isServed } from '../access.ts';
 import { isDirect, keyOf } from '../place.ts';
 import { audienceOf, nameOf, type Places } from '../places.ts';

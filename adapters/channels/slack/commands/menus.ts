@@ -1,4 +1,4 @@
-import { type CommandReply, errorReply, makeReply, type ReplyCommand } from '../../../../src/index.ts';
+import { type CommandReply, errorReply, makeReply, type ReplyCommand } from '../../../../src/adapter-kit.ts';
 
 export const REMEMBER_MENU = 'remember_message';
 export const FORGET_MENU = 'forget_message';

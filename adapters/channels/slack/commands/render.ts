@@ -1,4 +1,4 @@
-import { type CommandReply, type ReplyCommand, type ReplyFile, renderReply } from '../../../../src/index.ts';
+import { type CommandReply, type ReplyCommand, type ReplyFile, renderReply } from '../../../../src/adapter-kit.ts';
 import { clipEscaped, escapeText, type SlackBlock } from '../outbound/format.ts';
 import type { Button, Deed } from './buttons.ts';
 

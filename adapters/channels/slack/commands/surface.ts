@@ -1,4 +1,4 @@
-import { describe, type InboundMessage, type Log, type StateStore } from '../../../../src/index.ts';
+import { describe, type InboundMessage, type Log, type StateStore } from '../../../../src/adapter-kit.ts';
 import { isServed } from '../access.ts';
 import { channelIn, type Viewing } from '../inbound/user-context.ts';
 import { isDirect, placeOfKey } from '../place.ts';

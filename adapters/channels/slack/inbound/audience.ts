@@ -1,4 +1,4 @@
-import type { Audience, ChannelSink, ConversationKey, Log } from '../../../../src/index.ts';
+import type { Audience, ChannelSink, ConversationKey, Log } from '../../../../src/adapter-kit.ts';
 import { keyOf } from '../place.ts';
 import { audienceOf, type Places } from '../places.ts';
 

@@ -1,4 +1,4 @@
-import type { ChannelSink, Clock, Log, StateStore } from '../../../../src/index.ts';
+import type { ChannelSink, Clock, Log, StateStore } from '../../../../src/adapter-kit.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { WireEventMessage } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';

@@ -1,4 +1,4 @@
-import { type Cursor, describe, type LogFields } from '../../../../src/index.ts';
+import { type Cursor, describe, type LogFields } from '../../../../src/adapter-kit.ts';
 import { mentionsBot } from '../map.ts';
 import { isDirect, timeOf } from '../place.ts';
 import { createRate } from '../rate.ts';

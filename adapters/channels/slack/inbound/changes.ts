@@ -1,4 +1,4 @@
-import type { Cursor, KeptMessage } from '../../../../src/index.ts';
+import type { Cursor, KeptMessage } from '../../../../src/adapter-kit.ts';
 import { placeOfKey } from '../place.ts';
 import { codeOf, persistently } from '../web.ts';
 import type { CatchUpParts, Missed, Pace } from './catch-up-parts.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../../../src/index.ts';
-import { type Author, type ConversationKey, type DropReason, describe, type Log } from '../../../../src/index.ts';
+import type { Clock } from '../../../../src/adapter-kit.ts';
+import { type Author, type ConversationKey, type DropReason, describe, type Log } from '../../../../src/adapter-kit.ts';
 import { isServed } from '../access.ts';
 import { isOwn, isSaid, type MapContext, mentionsBot, wordsOf } from '../map.ts';
 import { isDirect, type KeyPlace, keyOf, type Place, threadOf } from '../place.ts';

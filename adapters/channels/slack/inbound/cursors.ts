@@ -1,4 +1,4 @@
-import type { Cursor, KeptConversations } from '../../../../src/index.ts';
+import type { Cursor, KeptConversations } from '../../../../src/adapter-kit.ts';
 import { PLATFORM, placeOfKey } from '../place.ts';
 
 /** What one workspace is given of the cursors of all. */

@@ -1,4 +1,4 @@
-import { type AttachmentPart, cleanText } from '../../../../src/index.ts';
+import { type AttachmentPart, cleanText } from '../../../../src/adapter-kit.ts';
 import type { WireFile } from '../wire.ts';
 
 const TIME_LIMIT_MS = 5_000;

@@ -1,4 +1,4 @@
-import type { ConversationKey, StateStore } from '../../../../src/index.ts';
+import type { ConversationKey, StateStore } from '../../../../src/adapter-kit.ts';
 
 const NAMESPACE = 'slack.beginnings';
 const MAX_KNOWN = 5_000;

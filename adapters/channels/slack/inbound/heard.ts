@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describe } from '../../../../src/index.ts';
+import { describe } from '../../../../src/adapter-kit.ts';
 import type { CatchUpParts } from './catch-up-parts.ts';
 
 const HEARD = 'slack.heard';

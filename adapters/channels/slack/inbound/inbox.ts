@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Clock, StateStore } from '../../../../src/index.ts';
+import type { Clock, StateStore } from '../../../../src/adapter-kit.ts';
 import type { RawEvent } from './incoming.ts';
 
 const NAMESPACE = 'slack.inbox';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DropReason } from '../../../../src/index.ts';
+import type { DropReason } from '../../../../src/adapter-kit.ts';
 import { changedSchema, deletedSchema, eventMessageSchema, type WireEventMessage } from '../wire.ts';
 
 /** An event that changes what is kept, in terms of what the bot does with it. */

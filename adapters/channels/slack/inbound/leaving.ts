@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ChannelSink, describe, type Log, type StateStore } from '../../../../src/index.ts';
+import { type ChannelSink, describe, type Log, type StateStore } from '../../../../src/adapter-kit.ts';
 import { PLATFORM } from '../place.ts';
 
 /** The app was removed from a workspace, or its token was taken back. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Cursor } from '../../../../src/index.ts';
+import type { Cursor } from '../../../../src/adapter-kit.ts';
 import { servesPlace } from '../access.ts';
 import { isDirect, isNewer, PLATFORM, placeOfKey } from '../place.ts';
 import { persistently } from '../web.ts';

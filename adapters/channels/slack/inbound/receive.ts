@@ -1,4 +1,4 @@
-import { describe, type StateStore } from '../../../../src/index.ts';
+import { describe, type StateStore } from '../../../../src/adapter-kit.ts';
 import { namesOf } from '../packets.ts';
 import { PLATFORM } from '../place.ts';
 import type { WireEventMessage } from '../wire.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describe, type Log, type StateStore } from '../../../../src/index.ts';
+import { describe, type Log, type StateStore } from '../../../../src/adapter-kit.ts';
 import { isDirect } from '../place.ts';
 
 const NAMESPACE = 'slack.seen';

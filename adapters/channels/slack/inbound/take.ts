@@ -1,4 +1,4 @@
-import type { ChannelSink, DropReason, InboundMessage } from '../../../../src/index.ts';
+import type { ChannelSink, DropReason, InboundMessage } from '../../../../src/adapter-kit.ts';
 import { toInbound, toParts } from '../map.ts';
 import { conversationsOf, isDirect, keyOf, PLATFORM } from '../place.ts';
 import type { Threads } from '../threads.ts';

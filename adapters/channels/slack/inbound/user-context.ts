@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ConversationKey, StateStore } from '../../../../src/index.ts';
+import type { ConversationKey, StateStore } from '../../../../src/adapter-kit.ts';
 import type { Places } from '../places.ts';
 import type { WireAppContext } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { StateStore } from '../../../../src/index.ts';
+import type { StateStore } from '../../../../src/adapter-kit.ts';
 import type { Vault } from './token-encryption.ts';
 
 const NAMESPACE = 'slack.installations';

@@ -1,5 +1,5 @@
 import { webApi } from '@slack/bolt';
-import type { Log } from '../../../../src/index.ts';
+import type { Log } from '../../../../src/adapter-kit.ts';
 import type { SlackSettings } from '../settings.ts';
 import { clientOptions } from '../web.ts';
 import type { Workspace } from '../workspace.ts';

@@ -1,4 +1,4 @@
-import { describe, type Log } from '../../../../src/index.ts';
+import { describe, type Log } from '../../../../src/adapter-kit.ts';
 import { passes } from '../access.ts';
 import type { SlackBot } from '../bot.ts';
 import type { SlackSettings } from '../settings.ts';

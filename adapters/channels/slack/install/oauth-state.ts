@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { StateStore as BoltStates, InstallURLOptions } from '@slack/bolt';
-import type { Clock, StateStore } from '../../../../src/index.ts';
+import type { Clock, StateStore } from '../../../../src/adapter-kit.ts';
 
 const NAMESPACE = 'slack.states';
 /** As long as a person may take to install; the cookie that binds the state to their browser lasts as long. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Clock, describe, type Log } from '../../../../src/index.ts';
+import { type Clock, describe, type Log } from '../../../../src/adapter-kit.ts';
 import { oauthOf, type SlackSettings } from '../settings.ts';
 import { createWeb } from '../web.ts';
 import type { Installation, Installations } from './installations.ts';

@@ -1,4 +1,4 @@
-import type { StrataError } from '../../../../src/index.ts';
+import type { StrataError } from '../../../../src/adapter-kit.ts';
 import type { SlackBot } from '../bot.ts';
 import type { Ending } from '../inbound/leaving.ts';
 import { findRefusal } from '../workspace.ts';

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
-import { StrataError } from '../../../../src/index.ts';
+import { StrataError } from '../../../../src/adapter-kit.ts';
 
 /** Keeps the tokens of workspaces: what lies in the store can be read with the key alone. */
 export interface Vault {

@@ -6,7 +6,7 @@ import {
   type Log,
   parseKey,
   type StateStore,
-} from '../../../../src/index.ts';
+} from '../../../../src/adapter-kit.ts';
 import { placeOfKey } from '../place.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { Threads } from '../threads.ts';

@@ -1,4 +1,4 @@
-import { type Clock, StrataError } from '../../../../src/index.ts';
+import { type Clock, StrataError } from '../../../../src/adapter-kit.ts';
 import { createRate } from '../rate.ts';
 import { retryAfterOf } from '../web.ts';
 import { within } from '../within.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { type Clock, type Log, leadOf, type Post, StrataError } from '../../../../src/index.ts';
+import { type Clock, type Log, leadOf, type Post, StrataError } from '../../../../src/adapter-kit.ts';
 import { isOwn } from '../map.ts';
 import { placeOfKey } from '../place.ts';
 import type { SlackSettings } from '../settings.ts';

@@ -1,4 +1,4 @@
-import { type PostBody, tidyReply, trimEndWhile } from '../../../../src/index.ts';
+import { type PostBody, tidyReply, trimEndWhile } from '../../../../src/adapter-kit.ts';
 import { insideOf, type UnitRules, unitsOf } from '../../shared/units.ts';
 import { sourceBlocks } from './markdown.ts';
 

@@ -1,4 +1,4 @@
-import type { ConversationKey } from '../../../../src/index.ts';
+import type { ConversationKey } from '../../../../src/adapter-kit.ts';
 import { placeOfKey } from '../place.ts';
 import type { Threads } from '../threads.ts';
 import type { Workspace } from '../workspace.ts';

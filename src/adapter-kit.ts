@@ -1,0 +1,77 @@
+/** The door for authors of adapters: everything that the author of a bot has, the ports whole, and what adapters share. */
+
+// To build a bot.
+export { type Bot, createBot } from './bot/bot.ts';
+export { defineTool, type Tool, type ToolContext } from './tools/define.ts';
+export {
+  definePlugin,
+  type Plugin,
+  type PluginContext,
+  type PluginDefinition,
+  type PluginParts,
+} from './plugins/plugin.ts';
+export type { AgentEntry, AgentSettings } from './config/schema.ts';
+export type { BotParts, Role as ProcessRole } from './bot/parts.ts';
+export { createPromptLibrary } from './prompts/library.ts';
+export { yieldToEventLoop } from './util/event-loop.ts';
+export {
+  describe,
+  type ErrorCode,
+  isStrataError,
+  ModelError,
+  type ModelFailure,
+  StrataError,
+} from './domain/errors.ts';
+export type * from './ports/events.ts';
+
+// The words of the domain.
+export * from './domain/message.ts';
+export { makeKey, parseKey, placeOf, TERMINAL_HOME, workspaceOf } from './domain/key.ts';
+
+// The ports that an implementation meets.
+export type * from './ports/channel.ts';
+export type * from './ports/queue.ts';
+export type * from './ports/store.ts';
+export { POST_HOLD_MS } from './ports/store.ts';
+export type * from './ports/summary-store.ts';
+export type * from './ports/upkeep.ts';
+export * from './ports/memory-store.ts';
+export type * from './ports/journal.ts';
+export type * from './ports/provenance-store.ts';
+export type * from './ports/search.ts';
+export type * from './ports/model.ts';
+export type * from './ports/engine.ts';
+export type * from './ports/clock.ts';
+export type * from './ports/log.ts';
+export type { AgentDirectory } from './config/directory.ts';
+export type { Services, Storage } from './services.ts';
+export type * from './bot/adapters.ts';
+
+// What adapters share with the core: commands and their replies, decisions made inside a transaction, words and lines.
+export { createSystemClock, createSystemRandom } from './util/clock.ts';
+export { isCommandLine } from './commands/parse.ts';
+export { renderReply } from './commands/render.ts';
+export { errorReply, makeReply } from './commands/reply.ts';
+export { commandOfText, createTokenSigner, textOfCommand } from './commands/signed-token.ts';
+export type * from './commands/spec.ts';
+export {
+  actionOf,
+  asksConfirmation,
+  commandSpecs,
+  formatCommand,
+  type ReadCommand,
+  readCommandLine,
+} from './commands/specs.ts';
+export type * from './ports/reply.ts';
+export { type CompactionPlan, planCompactionCommit, type SeqRange } from './compaction/commit.ts';
+export { readLines } from './util/lines.ts';
+export { formatLogLine } from './util/log-line.ts';
+export { cachedStem } from './search/stem.ts';
+export { tellingWords } from './search/stop-words.ts';
+export { joinedWordsOf, tokensOf } from './search/words.ts';
+export { didYouMean } from './util/did-you-mean.ts';
+export { makePrivateFile, restrictToOwner } from './util/private-file.ts';
+export { between, createFinder, type Finder, quotationsIn, trimEndOf, trimEndWhile } from './util/scan.ts';
+export { silentLog } from './util/silent-log.ts';
+export { loadOptional } from './util/optional-package.ts';
+export { cleanText, graphemesOf, leadOf, tidyReply } from './util/text.ts';

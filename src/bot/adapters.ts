@@ -55,7 +55,7 @@ export interface ChannelContext {
 export interface ChannelTask {
   readonly name: string;
   readonly description: string;
-  /** Gives the text to print. Nothing is open meanwhile: it can be run beside a running bot. */
+  /** Gives the text to print. Opens nothing, so it can run while a bot is running. */
   run(settings: unknown): Promise<string>;
 }
 

@@ -29,7 +29,7 @@ export interface Bot extends AsyncDisposable {
   readonly commands: Commands;
   /** What the commands are given; the CLI's too. */
   readonly commandParts: CommandServices;
-  /** The conversation was changed beside the bot: its copy of the view is read anew. */
+  /** Something else changed the conversation: the bot drops its cached view. */
   changed(conversation: ConversationKey): void;
   start(): Promise<void>;
   /** Resolves when every reply that is owed now has been posted. */

@@ -5,7 +5,7 @@ import type { EventKind, Events } from '../ports/events.ts';
 const TICK_MS = 100;
 /** Late by more than this, a tick has waited for work that held the loop. Shorter waits nobody notices. */
 const MAX_LATE_MS = 200;
-/** Of one tick. A stall is told apart by the longest pause between its events, of which the first are enough. */
+/** Of one tick. The longest pause between its events identifies a stall; the first events are enough. */
 const MAX_MARKS = 1_000;
 
 interface Mark {

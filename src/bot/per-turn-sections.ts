@@ -5,7 +5,7 @@ import type { VolatileSection } from '../ports/engine.ts';
 import { passagesFor } from '../search/recall-passages.ts';
 import type { Services } from '../services.ts';
 
-/** What stands beside the newest message only: recalled memories, what it replies to, the clock. Never cached. */
+/** Sections for the newest message only: passages, memories, what it replies to, the clock. Never cached. */
 export async function volatileFor(
   services: Services,
   reading: Omit<Reading, 'profile'>,

@@ -38,9 +38,9 @@ export function createSink(parts: SinkParts): ChannelSink {
         return { stored: false, willReply: false };
       }
       const receipt = await receive(message, before?.parts ?? null);
-      const meanwhile = early.of(message);
-      if (meanwhile?.kind === 'removed') await removed({ ...message, externalIds: [message.externalId] });
-      else if (meanwhile !== null && meanwhile !== before) await edited({ ...message, parts: meanwhile.parts });
+      const later = early.of(message);
+      if (later?.kind === 'removed') await removed({ ...message, externalIds: [message.externalId] });
+      else if (later !== null && later !== before) await edited({ ...message, parts: later.parts });
       early.release(message);
       return receipt;
     },

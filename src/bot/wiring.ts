@@ -182,7 +182,7 @@ function createCommandParts(
       const snapshot = await readView(services, conversation);
       const profile = await profiles.of(snapshot.conversation);
       const newest = newestMessage(snapshot);
-      // Where nobody is answered, nothing stands beside the newest message.
+      // Where the bot answers nobody, the newest message has no sections of its own.
       const listens = services.agents.agentFor(conversation.key).mode === 'observe';
       const volatile = newest === null || listens ? [] : await volatileFor(services, { snapshot, newest });
       return inspectContext(services, { profile, snapshot, volatile });

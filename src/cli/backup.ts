@@ -12,7 +12,7 @@ interface Options {
 export function addBackup(program: Command, cli: Cli): void {
   program
     .command('backup <file>')
-    .description('Write everything that is stored into one file. On a server the bot may go on meanwhile.')
+    .description('Write everything that is stored into one file. With a server as the store, the bot may keep running.')
     .option('--force', 'replace the file if it is there')
     .addHelpText('after', HELP)
     .action(async (file: string, { force = false }: Options, own: Command) => {

@@ -90,7 +90,7 @@ function terminalOf(cli: Cli, { conversation, user }: Options): OpenOptions['ter
   return { conversation: conversation ?? null, user: user ?? USER ?? USERNAME ?? 'user' };
 }
 
-/** Runs until the terminal's input ends or the process is told to stop; then everything owed is finished. */
+/** Runs until the input of the terminal ends or the process is asked to stop, then finishes what is owed. */
 async function serve(cli: Cli, options: Omit<OpenOptions, 'listenOnly' | 'create'>): Promise<void> {
   const app = await cli.open({ ...options, listenOnly: false, create: true });
   const failed = countFailures(app);

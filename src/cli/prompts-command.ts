@@ -15,7 +15,7 @@ interface EjectOptions {
 export function addPrompts(program: Command, cli: Cli): void {
   const group = program
     .command('prompts')
-    .description('List and check what the model is told, or copy it to be edited.')
+    .description('List and check the prompts, or copy them to edit.')
     .addHelpText('after', EXAMPLES);
   group
     .command('list')

@@ -11,7 +11,7 @@ import { allCommands, commandSpecs } from './specs.ts';
 /** The commands of a running bot, the same on every platform. */
 export interface Commands {
   readonly specs: readonly CommandSpec[];
-  /** Never rejects: what goes wrong is told in the reply. Rights are checked here, whatever the platform checked. */
+  /** Never rejects: the reply says what went wrong. Rights are checked here, whatever the platform checked. */
   run(invocation: CommandInvocation): Promise<CommandReply>;
   /** Completions for an option that is being typed: at most 25, those that fit what is typed so far. */
   suggest(invocation: CommandInvocation, option: string): Promise<readonly Suggestion[]>;

@@ -15,11 +15,11 @@ const RUNS = 20;
 export const compact: Command = {
   spec: {
     name: 'compact',
-    description: 'Summarise the older part of the conversation now; replies go on meanwhile',
+    description: 'Summarise the older part of the conversation now, in the background',
     actions: [
       {
         name: '',
-        description: 'Summarise the older part of the conversation now; replies go on meanwhile',
+        description: 'Summarise the older part of the conversation now, in the background',
         options: [textOption('instruction', 'What the summary should keep in particular', { rest: true })],
         access: 'moderator',
         irreversible: false,

@@ -4,11 +4,11 @@ import { makeReply } from './reply.ts';
 export const reset: Command = {
   spec: {
     name: 'reset',
-    description: 'Begin anew: the bot no longer sees what was said so far; the archive and the memories stay',
+    description: 'Start over: the bot no longer sees what was said so far; the archive and memories stay',
     actions: [
       {
         name: '',
-        description: 'Begin anew: the bot no longer sees what was said so far; the archive stays',
+        description: 'Start over: the bot no longer sees what was said so far; the archive stays',
         options: [],
         access: 'moderator',
         irreversible: true,

@@ -47,7 +47,7 @@ export const MEMORY_TOOL: ToolSpec = {
 export interface Collected {
   /** The same object when the call brought nothing new. */
   readonly answer: Answer;
-  /** What the model is told about its call. */
+  /** The result that the model gets for its call. */
   readonly receipt: string;
   readonly isTaken: boolean;
 }

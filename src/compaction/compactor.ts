@@ -5,14 +5,14 @@ import type { Services } from '../services.ts';
 
 /**
  * Watches the view of one conversation and asks for maintenance when some is due. No model and no waiting: it remembers
- * that a job was asked for, so that a threshold that is met again meanwhile is looked at when the job has ended.
+ * that a job was asked for, so that it checks a threshold that is met again after the job has ended.
  */
 export interface Compactor {
   /** Told of every judgement of the view. Returns at once and never throws. */
   judged(judgement: Judgement): void;
   /** The job that was asked for has ended, well or not. */
   ended(): void;
-  /** Nothing to remember: may be dropped and made anew. */
+  /** Nothing to remember: may be dropped and recreated. */
   readonly quiet: boolean;
 }
 

@@ -75,7 +75,7 @@ async function whyNot({ services }: MaintenanceContext, conversationId: number):
 
 type End = Pick<Extract<ReleaseOutcome, { kind: 'done' }>, 'seenNextSeq' | 'maintainAt'>;
 
-/** Work after work, each time looking at the store anew. */
+/** One job after the other, reading the store before each. */
 async function workOff(self: Run): Promise<End> {
   const { services } = self.workshop;
   let trigger = self.request.trigger;
@@ -165,7 +165,7 @@ function wordsFor(work: Work, { toSeq, memories }: Done): string {
 const WORDS: Readonly<Record<Work['kind'], string>> = {
   compact: 'summarised',
   fill: 'summarised the gap',
-  rewrite: 'summarised anew',
+  rewrite: 'summarised again',
   condense: 'condensed the summaries of',
   extract: 'read for memories',
 };
@@ -189,7 +189,7 @@ async function giveUp(self: Run, conversation: Conversation, error: unknown): Pr
   const waitMs = backoffMs({ failures, chance: random.next(), retryAfterMs: failure.retryAfterMs });
   const isNotYet = isStrataError(error, 'MODEL_PAUSED') || isStrataError(error, 'SPEND_CAPPED');
   const nextAttemptAt = isNotYet ? error.data.untilAt : clock.now() + waitMs;
-  // A wish is done once: whoever asked is told, and nothing else is held back by it.
+  // A manual run happens once: whoever asked gets the reason, and it delays nothing else.
   const outcome: ReleaseOutcome =
     request.trigger === 'manual'
       ? { work: 'maintenance', kind: 'done', seenNextSeq: -1, maintainAt: null }

@@ -27,7 +27,7 @@ export async function readHead(
     const page = await transcript.read(conversationId, { fromSeq, toSeq, limit: PAGE });
     if (page.length === 0) return entries;
     entries.push(...page);
-    // The lines are made page by page: all of them at once would hold up the replies meanwhile.
+    // The lines are made page by page: all of them at once would hold up replies.
     sum += page.reduce((total, entry) => total + (hasLine(entry) ? entry.tokens : 0), 0);
     fromSeq = (page.at(-1)?.seq ?? toSeq) + 1;
   }

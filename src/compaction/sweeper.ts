@@ -23,7 +23,7 @@ export interface Sweeper {
 export interface SweeperParts {
   readonly services: Services;
   maintain(request: MaintainRequest): Promise<unknown>;
-  /** How long messages are kept; 0 for ever. Asked anew each time. */
+  /** How long messages are kept; 0 keeps them forever. Read each time. */
   retentionDays(): number;
   /** Default 2 s. */
   readonly intervalMs?: number;

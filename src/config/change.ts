@@ -4,7 +4,7 @@ import type { Config } from './schema.ts';
 export interface ConfigChange {
   /** What runs from now on: the new values, and the old ones of everything that only a restart can change. */
   readonly config: Config;
-  /** Whether anything that is taken up without a restart differs. */
+  /** Whether anything differs that applies without a restart. */
   readonly changed: boolean;
   /** The parts of the file that differ and wait for a restart, as the file names them. */
   readonly waiting: readonly string[];
@@ -13,7 +13,7 @@ export interface ConfigChange {
 const fixed = ['storage', 'queue', 'log', 'operations', 'providers', 'channels', 'plugins'] as const;
 
 /**
- * What of a new configuration can be taken up by a running process. Connections, secrets and the list of agents stay as
+ * The parts of a new configuration that a running process can apply. Connections, secrets and the list of agents stay as
  * they were; models, thresholds, prompts, personas and everything else of an agent change at its next turn.
  */
 export function planChange(running: Config, next: Config): ConfigChange {

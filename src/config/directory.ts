@@ -30,7 +30,7 @@ interface Book {
 /**
  * Who serves which conversation. A pattern names a whole key, `*` stands for anything, and a pattern for a channel
  * serves its threads too. Of all patterns that match the most specific wins (most characters beside `*`), of equals
- * the first in the file; without a match the default agent serves. `config` is asked anew each time.
+ * the first in the file; without a match the default agent serves. `config` is called each time.
  */
 export function createAgentDirectory(config: () => Pick<Config, 'agents'>): AgentDirectory {
   let book = bookOf(config());

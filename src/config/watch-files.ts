@@ -1,7 +1,7 @@
 import { type FSWatcher, statSync, watch } from 'node:fs';
 
 export interface FileWatch {
-  /** Asked anew at each look. */
+  /** Called at each look. */
   readonly files: () => readonly string[];
   /** Whose events cause a look. */
   readonly folders: () => readonly string[];

@@ -22,7 +22,7 @@ export interface WatchOptions {
 }
 
 export interface LiveConfig {
-  /** What runs now. The same object until something is taken up. */
+  /** What runs now. The same object until a change applies. */
   config(): Config;
   /** Why the file on disk is not in use; null when it is. */
   rejection(): string | null;

@@ -21,7 +21,7 @@ export interface UsageReport {
   readonly revision: number;
 }
 
-/** What one answered step teaches: a moving average of reported over estimated tokens. Another model begins anew. */
+/** What one answered step teaches: a moving average of reported over estimated tokens. Another model starts over. */
 export function learn(calibration: Calibration | null, report: UsageReport): Calibration | null {
   const known = calibration?.model === report.model ? calibration : null;
   if (report.reported <= 0 || report.estimated <= 0) return calibration;

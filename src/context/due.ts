@@ -7,7 +7,7 @@ import { CUT_FRACTIONS } from './tiers.ts';
 /** A cut that frees less of the window than this is not worth a model call: over the threshold, but nothing to gain. */
 export const MIN_GAIN = 0.02;
 
-/** Whether maintenance has something to do at this tier: something to fill, to write anew, to cut or to condense. */
+/** Whether maintenance has something to do at this tier: something to fill, rewrite, cut or condense. */
 export function isDue(profile: ContextProfile, snapshot: ContextSnapshot, tier: Tier): boolean {
   const correction = correctionOf(snapshot, profile.modelId);
   // In a full window summaries are condensed below their share too, where the tail can give nothing more.

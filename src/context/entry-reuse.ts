@@ -7,7 +7,7 @@ import { renderEntry } from './view.ts';
 const SLICE = 100;
 
 /**
- * A view that was read anew, with the entries that are known already as the same objects: what was made of them is kept
+ * A view that was read again, with known entries as the same objects: what was made of them is kept
  * with them, and only what is new has to be made.
  */
 export function recognise(read: ContextSnapshot, known: readonly Entry[]): ContextSnapshot {
@@ -40,7 +40,7 @@ function isSame(a: Entry, b: Entry): boolean {
   );
 }
 
-/** Anything but text is not compared: it is made anew. */
+/** Anything but text is not compared but rebuilt. */
 function isSameText(a: Part, b: Part | undefined): boolean {
   return a.kind === 'text' && b?.kind === 'text' && a.text === b.text;
 }

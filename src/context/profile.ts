@@ -19,7 +19,7 @@ type Place = Pick<Conversation, 'key' | 'audience'>;
 
 export interface ProfilesOptions {
   readonly services: Services;
-  /** What the model is told of the named tools. */
+  /** Specifications of the named tools for the model. */
   readonly tools: { specs(names: readonly string[]): readonly ToolSpec[] };
   /** The standing instructions in force at the place: a ledger that no summary replaces. Null when there are none. */
   readonly instructions?: (place: Place, agent: AgentSettings) => Promise<SystemSection | null>;
@@ -80,7 +80,7 @@ function withSection(known: Known, section: SystemSection): ContextProfile {
   return profile;
 }
 
-/** Opens each model once, and asks only once which one `auto` means. What failed is tried anew. */
+/** Opens each model once, and asks only once which one `auto` means. Failures are retried. */
 function createModelOpener(services: Services): (modelId: string) => Promise<ChatModel> {
   const open = new Map<string, Promise<ChatModel>>();
   return (modelId) => kept(open, modelId, () => openModel(services, modelId));

@@ -41,7 +41,7 @@ export const NO_SQUEEZE: Squeeze = {
 /** The first relief, at the background tier and above. */
 export const RELIEF: Squeeze = { ...NO_SQUEEZE, stubs: 'old' };
 
-/** A step of the ladder: what is given up, and the least share of the window that the newest ask keeps meanwhile. */
+/** A step of the ladder: what is given up, and the least share of the window that the newest ask keeps. */
 export interface Rung {
   readonly squeeze: Squeeze;
   readonly askShare: number;

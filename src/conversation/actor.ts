@@ -115,7 +115,7 @@ async function begin(parts: ActorParts, self: Self, snapshot: ContextSnapshot): 
   await parts.engineFor(profile).bootstrap(snapshot);
 }
 
-/** Turn after turn until nothing is owed. A message that comes meanwhile is stored at once and joins the next turn. */
+/** Turn after turn until nothing is owed. A message that arrives during a turn is stored at once and joins the next one. */
 async function work(parts: ActorParts, self: Self, first: Claim | null): Promise<void> {
   const { copy, key } = self;
   let snapshot = await copy.current();

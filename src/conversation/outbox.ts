@@ -102,7 +102,7 @@ async function deliverOne(parts: OutboxParts, delivery: Delivery): Promise<void>
   }
 }
 
-/** What has waited may have been deleted meanwhile, or posted by a process that took this one for dead. */
+/** What has waited may have been deleted since, or posted by a process that took this one for dead. */
 async function isWanted(store: OutboxStore, { id, conversationId }: PostRow): Promise<boolean> {
   return (await store.pending(conversationId)).some((post) => post.id === id);
 }
@@ -122,7 +122,7 @@ interface Setback {
   readonly failures: number;
 }
 
-/** The next attempt is counted before it is waited for: whoever looks sees why, and a crash meanwhile takes nothing back. */
+/** The next attempt is counted before it is waited for: whoever looks sees why, and a crash during the wait loses nothing. */
 async function pause(
   { store, clock, events, signal }: OutboxParts,
   { conversation, post }: Delivery,

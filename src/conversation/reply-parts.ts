@@ -12,14 +12,14 @@ export interface ReplyParts {
   readonly tools: Pick<ToolRegistry, 'run'>;
   engineFor(profile: ContextProfile): ContextEngine;
   channelOf(conversation: ConversationKey): Channel | null;
-  /** What stands beside the newest message only: recalled memories, the clock. */
+  /** Sections for the newest message only: memories, the clock. */
   volatileFor(reading: Omit<Reading, 'profile'>): Promise<readonly VolatileSection[]>;
   readonly logText: TextLog;
   /** Aborts turns that still run when the time to stop is over; their debt stays for the next start. */
   readonly signal: AbortSignal;
 }
 
-/** A turn that may begin: its claim, the view as it is now, and the way to see what becomes of it meanwhile. */
+/** A turn that may begin: its claim, the view as it is now, and a way to read the view again. */
 export interface Opening {
   readonly claim: Claim;
   readonly snapshot: ContextSnapshot;

@@ -3,8 +3,8 @@ import type { Entry } from '../domain/message.ts';
 import type { ContextSnapshot, Conversation, NewMessage } from '../ports/store.ts';
 
 /**
- * Carries a cached snapshot over an append. Null when something else changed the view meanwhile: then it must be read
- * anew, because the store is the truth and this is only a copy.
+ * Carries a cached snapshot over an append. Null when something else changed the view: then it must be read
+ * again, because this is only a cache.
  */
 export function extendSnapshot(
   cached: ContextSnapshot | null,

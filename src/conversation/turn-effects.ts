@@ -60,7 +60,7 @@ export function createRun(parts: ReplyParts, options: RunOptions): Run {
       state.snapshot = await freshest(state.snapshot, options);
       const request = { profile, snapshot: state.snapshot, readUpto: newest.seq, volatile: options.volatile, steps };
       state.assembly = await engine.assemble({ ...request, now: parts.services.clock.now() });
-      // Making room reads the view anew, and may find that there is nothing left to answer.
+      // Making room reads the view again and may find nothing left to answer.
       state.snapshot = stillClaimed(state.assembly.snapshot, options.claim);
       state.calledAt = parts.services.clock.now();
       return state.assembly;

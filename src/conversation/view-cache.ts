@@ -8,7 +8,7 @@ export const TAIL_ENTRIES = 4000;
 
 /** A process's copy of one view. Never the truth: every answer of the store is checked against it, and a doubt drops it. */
 export interface ViewCache {
-  /** The view, read anew when the copy was dropped. Null before the first message. */
+  /** The view; read again after the cache was dropped. Null before the first message. */
   current(): Promise<ContextSnapshot | null>;
   /** Carries the copy over what this process just stored. */
   extend(conversation: Conversation, entries: readonly Entry[]): void;

@@ -2,7 +2,7 @@ import { fold } from '../search/words.ts';
 
 /**
  * Statements that can only have one value at a time, recognised without a model: where someone lives, for whom they
- * work, what they are called. Careful on purpose: what is not recognised stands beside the older statement.
+ * work, what they are called. Careful on purpose: an unrecognised statement joins the older one.
  */
 interface Attribute {
   /** What is said, and of whom in the statement's own words: "home of ada". */

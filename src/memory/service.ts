@@ -36,7 +36,7 @@ export interface Memories {
   add(addition: Addition): Promise<AddResult>;
   /** One readable memory. Throws `NOT_FOUND` or `ACCESS_DENIED`. */
   find(id: string, reader: MemoryReader): Promise<Memory>;
-  /** Readable ones without those that faded: never taken up, and long out of use. */
+  /** Readable ones without those that faded: never recalled, and long out of use. */
   list(query: MemoryList): Promise<readonly Memory[]>;
   /** Readable ones that match, the best first. */
   search(query: {
@@ -131,7 +131,7 @@ export function createMemories(services: MemoryServices): Memories {
       alter(id, {
         by,
         kind: step === 'promote' ? 'promoted' : step === 'reject' ? 'rejected' : 'edited',
-        // What was replaced ended with its replacement: taken up again, it holds as before.
+        // What was replaced ended with its replacement; restored, it is valid as before.
         change: (memory) => ({
           state: stateAfter(memory, step),
           ...(step === 'restore' ? { validUntil: null, supersededBy: null } : {}),
@@ -250,7 +250,7 @@ const POSSIBLE: Readonly<Record<Transition, string>> = {
   demote: 'an active memory can be taken out of use',
   supersede: 'a candidate or an active memory can be replaced',
   reject: 'what is not rejected yet can be rejected',
-  restore: 'a replaced memory can be taken up again',
+  restore: 'a replaced memory can be restored',
 };
 
 /** Throws `USAGE` for a step that the table does not know. */

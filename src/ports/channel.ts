@@ -153,7 +153,7 @@ export interface Cursor {
   readonly externalId: string;
   /** When it was sent, in epoch milliseconds. */
   readonly at: number;
-  /** What people said among the newest hundred entries, oldest first: to find what was edited or deleted meanwhile. */
+  /** What people said among the newest hundred entries, oldest first: to find what was edited or deleted since. */
   readonly kept: () => Promise<readonly KeptMessage[]>;
 }
 

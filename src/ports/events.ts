@@ -98,7 +98,7 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
   | {
       readonly kind: 'config.changed';
       readonly file: string;
-      /** The parts of the file that differ and are taken up only by a restart; empty for none. */
+      /** The parts of the file that differ and apply only after a restart; empty for none. */
       readonly waitsForRestart: string;
     }
   | { readonly kind: 'config.rejected'; readonly file: string; readonly message: string }

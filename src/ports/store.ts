@@ -120,7 +120,7 @@ export interface ClaimRequest {
 export type ReleaseOutcome =
   /** Reply without a commit (nothing to say, aborted): the debt stays unless `answeredUpto` is given. */
   | { readonly work: 'reply'; readonly answeredUpto: number | null }
-  /** `seenNextSeq` guards against losing a message that came meanwhile: `maintainAt` is only written if it still holds. */
+  /** `seenNextSeq` guards against losing a message that arrived in between: `maintainAt` is only written if it still holds. */
   | {
       readonly work: 'maintenance';
       readonly kind: 'done';
@@ -130,7 +130,7 @@ export type ReleaseOutcome =
   | { readonly work: 'maintenance'; readonly kind: 'failed'; readonly error: string; readonly nextAttemptAt: number };
 
 export type ConversationChange =
-  /** Keeps the archive; the view starts anew. Outdates every running job. */
+  /** Keeps the archive; the view starts empty. Invalidates every running job. */
   | { readonly kind: 'reset'; readonly now: number }
   /** Who can read the place from now on. A tighter audience tightens what was captured there; a wider one opens nothing. */
   | { readonly kind: 'audience'; readonly audience: Audience }

@@ -15,7 +15,7 @@ export interface Summary {
   readonly model: string | null;
   /** Of the template that asked for it. */
   readonly promptHash: string | null;
-  /** An entry beneath was edited since: still shown, to be written anew. */
+  /** An entry beneath was edited since: still shown, to be rewritten. */
   readonly stale: boolean;
   readonly supersededBy: SummaryId | null;
   readonly createdAt: number;
@@ -59,7 +59,7 @@ export interface ExtractionCommit {
   readonly now: number;
 }
 
-/** `stale`: the claim, the range or the watermark moved meanwhile. Nothing was changed. */
+/** `stale`: the claim, the range or the watermark has moved. Nothing changed. */
 export type CommitResult = 'committed' | 'stale';
 
 export interface SummaryStore {

@@ -28,7 +28,7 @@ export interface ArchiveHeader {
 }
 
 export interface ArchiveSink {
-  /** What was written before this counts for nothing: the reading began anew. */
+  /** What was written before this does not count: the reading started over. */
   begin(header: ArchiveHeader): Promise<void>;
   rows(table: string, rows: readonly ArchiveRow[]): Promise<void>;
 }

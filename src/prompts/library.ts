@@ -29,7 +29,7 @@ export interface PromptFile {
 }
 
 export interface EditablePromptLibrary extends PromptLibrary {
-  /** Reads the files of the sources anew. Throws `PROMPT_INVALID` and keeps what it had. */
+  /** Reloads the files of the sources. Throws `PROMPT_INVALID` and keeps what it had. */
   load(sources: readonly PromptSource[]): void;
   /** Which file serves each prompt of a source. */
   list(from: PromptSource): readonly PromptFile[];

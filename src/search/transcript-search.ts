@@ -23,7 +23,7 @@ export interface TranscriptHit {
   readonly score: number;
   readonly tokens: number;
   readonly entry: Entry;
-  /** It holds words of the question itself. Otherwise it stands beside an entry that does. */
+  /** It holds words of the question itself. Otherwise it is a neighbour of an entry that does. */
   readonly isMatch: boolean;
 }
 

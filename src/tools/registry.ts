@@ -12,7 +12,7 @@ const TIME_LIMIT_MS = 60_000;
 
 /** The tools by name. Whatever a call does, it ends in a result that the model can read. */
 export interface ToolRegistry {
-  /** What the model is told of the named tools, by name. Throws `NOT_FOUND` for a name that no tool has. */
+  /** Specifications of the named tools for the model. Throws `NOT_FOUND` for a name that no tool has. */
   specs(names: readonly string[]): readonly ToolSpec[];
   /** Runs one of the `offered` tools. A call of any other ends in an error result, even if a tool has that name. */
   run(call: ToolCall, context: ToolContext, offered: readonly ToolSpec[]): Promise<ToolResultPart>;

@@ -5,7 +5,7 @@ export interface Limit extends Disposable {
 }
 
 /**
- * Aborts with its parent, after `ms`, or when it is told to. Of work that ends in time nothing stays behind, where
+ * Aborts with its parent, after `ms`, or on request. Of work that ends in time nothing stays behind, where
  * `AbortSignal.any` and `AbortSignal.timeout` would be remembered until they are collected or due.
  */
 export function limitWork(parent: AbortSignal, options: { readonly ms?: number } = {}): Limit {

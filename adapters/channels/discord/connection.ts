@@ -95,7 +95,7 @@ function openClient(options: ConnectionOptions): Opened {
     refused.reject(refusalError(refusal));
     close().catch(() => undefined);
   };
-  // Read only while connecting: later refusals are told to the listener.
+  // Read only while connecting: the listener reports later refusals.
   refused.promise.catch(() => undefined);
   const client = new Client(clientOptions({ ...options, signal: over.signal, refuse }));
   const close = async () => {

@@ -42,7 +42,7 @@ function knowsCommands({ value, issues }: z.core.ParsePayload<Partial<Record<str
   }
 }
 
-/** What one bot is told; every bot of `bots` may differ in all of it. */
+/** Settings of one bot; every bot in `bots` may override each of them. */
 const bot = {
   token: z.string().min(1).describe('Bot token from the developer portal'),
   message_content: z

@@ -92,9 +92,7 @@ async function checkInstallation(
     const code = codeOf(error);
     if (code === 'token_expired') return [warn(`workspace.${teamId}`, `${name}: the token has expired`, RENEWED)];
     const problem = code === null ? `Slack cannot be asked: ${describe(error)}` : `the token is not valid (${code})`;
-    return [
-      fail(`workspace.${teamId}`, `${name}: ${problem}`, 'Have the app installed there anew, or remove it there.'),
-    ];
+    return [fail(`workspace.${teamId}`, `${name}: ${problem}`, 'Reinstall the app there, or remove it there.')];
   }
 }
 

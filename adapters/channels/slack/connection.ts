@@ -47,7 +47,7 @@ export function createConnection(parts: ConnectionParts): Connection {
     receiver: durable(createTransport(parts), parts),
     clientOptions: clientOptions(settings, log),
     logger: slackLogger(log),
-    // The bot's own words are told apart where events are read.
+    // The code that reads events recognises the bot's own messages.
     ignoreSelf: false,
     // Whose token it takes is known to the bot of each workspace.
     authorize: async () => ({}),
@@ -189,7 +189,7 @@ interface Socket {
 }
 
 /**
- * The library's own way of opening a lost socket anew waits for seconds first, and gives up for good when Slack cannot
+ * The library waits for seconds before it reopens a lost socket, and gives up for good when Slack cannot
  * be reached then: it is switched off.
  */
 function createSocket(parts: ConnectionParts, { open, signal, giveUp }: SocketGroup): Socket {

@@ -10,7 +10,7 @@ import type { Workspace } from './workspace.ts';
 export interface Places {
   user(id: string): Promise<WireUser | null>;
   channel(id: string): Promise<WireChannel | null>;
-  /** Looks at a channel anew the next time. */
+  /** Drops what is known of a channel, so that the next access looks it up. */
   forget(channelId: string): void;
   /** Names of all that a message mentions. */
   namesFor(message: WireMessage): Promise<Names>;

@@ -55,7 +55,7 @@ export function createAiSdkModels(given: AiSdkModelsOptions): ModelProvider {
       const opening = openModel(modelId, options, { fetch: send, timeoutMs: probeTimeoutMs });
       const model = opening.then((result) => result.model);
       opened.set(modelId, model);
-      // What failed, or was opened blindly because its server was away, is opened anew next time.
+      // What failed, or was opened blindly because its server was away, is reopened next time.
       const forget = () => opened.delete(modelId);
       opening.then(({ settled }) => settled || forget(), forget);
       return model;

@@ -7,7 +7,7 @@ import { fieldsFor } from './tool-fields.ts';
 import { parseTranscript, type Transcript } from './transcript.ts';
 import { overlap } from './words.ts';
 
-/** Of the tokens of the source; a summary that was refused is written anew, shorter. */
+/** Of the tokens of the source; a rejected summary is rewritten, shorter. */
 const summaryShare = 0.5;
 const condensedShare = 0.6;
 const strictShare = 0.25;

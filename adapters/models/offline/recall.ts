@@ -9,7 +9,7 @@ export interface Match {
 }
 
 const leastScore = 1;
-/** A runner-up is told too when it is nearly as good. */
+/** Includes the runner-up if it is nearly as good. */
 const nearlyAsGood = 0.8;
 const mostMatches = 3;
 
@@ -154,7 +154,7 @@ function polarity(text: string, { isNegative }: Wanted): number {
   return taste.test(text) && negative.test(text) ? -0.7 : 0;
 }
 
-/** The same thing said twice is told once; the better source stays. */
+/** Keeps the better source of what was said twice. */
 function withoutEchoes(matches: readonly Match[]): readonly Match[] {
   return matches.filter(
     ({ statement }, index) =>

@@ -82,7 +82,7 @@ function createState(options: BullMqOptions): State {
   const trouble = createTrouble({ name: 'connection', log, onTrouble, now: Date.now });
   const rejections = createTrouble({ name: 'rejected', log, onTrouble, now: Date.now });
   const kicks = createKicks({ driver, trouble, now: Date.now });
-  // A worker's errors are told by the look that follows them: it fails while the server is away, and only then.
+  // The next look reports a worker's errors: it fails only while the server is away.
   const onError = () => kicks.look().catch(() => undefined);
   return { driver, kicks, delayed: new Map(), trouble, rejections, onError, work: null, isClosed: false };
 }

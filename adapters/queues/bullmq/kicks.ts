@@ -142,7 +142,7 @@ function beat(state: State): void {
   if (state.now() - state.lookedAt >= waitMs) look(state).catch(() => undefined);
 }
 
-/** A kick leaves the set before it is sent: one that comes meanwhile tells of something newer and is sent again. */
+/** A kick leaves the set before it is sent: one that arrives in between announces something newer and is sent again. */
 async function send(state: State): Promise<void> {
   const { producer, unsent, end } = state;
   if (producer === null || !state.isReady || state.sending > 0) return;

@@ -5,7 +5,7 @@ import { within } from './within.ts';
 /** A person waits. BullMQ itself would wait until the server comes. */
 const LIMIT_MS = 3000;
 
-/** A queue that is connected. Rejects with a sentence that names the server and the reason. */
+/** A queue that is connected. Rejects with an error that names the server and the reason. */
 export async function openInTime(driver: Driver): Promise<OpenQueue> {
   let reason = `no answer within ${LIMIT_MS} ms`;
   const onError = (error: unknown) => {

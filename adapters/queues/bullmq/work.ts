@@ -15,7 +15,7 @@ export interface WorkOptions {
   readonly concurrency: number;
   readonly signal: AbortSignal;
   readonly onError: (error: unknown) => void;
-  /** What is told of handlers that reject. */
+  /** Reports handlers that reject. */
   readonly rejections: Trouble;
   readonly kick: (conversationId: number) => void;
   readonly isReachable: () => boolean;

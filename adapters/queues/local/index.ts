@@ -57,7 +57,7 @@ interface State extends LocalQueueOptions {
   readonly clock: Clock;
   /** In the order of the kicks. */
   readonly waiting: Set<number>;
-  /** `again`: when the look after this one is due, if it was kicked meanwhile. */
+  /** `again`: when the look after this one is due, if it was kicked in between. */
   readonly running: Map<number, { again: number | null }>;
   readonly delayed: Map<number, { readonly dueAt: number; readonly cancel: AbortController }>;
   readonly rejections: Map<number, number>;

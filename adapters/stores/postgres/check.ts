@@ -5,7 +5,7 @@ import { explain } from './failures.ts';
 
 /** The oldest release whose makers still mend it, with what is used here. */
 const OLDEST_MAJOR = 14;
-/** Leases are told apart by the clocks of several machines. */
+/** Leases rely on the clocks of several machines. */
 const MAX_SKEW_MS = 2_000;
 
 export interface ServerFacts {

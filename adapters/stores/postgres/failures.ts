@@ -6,8 +6,8 @@ import { describe, StrataError } from '../../../src/adapter-kit.ts';
 const CONFLICTS: ReadonlySet<string> = new Set([
   '40001', // serialization failure
   '40P01', // deadlock
-  '23505', // the row was inserted meanwhile
-  '23503', // the row that was referred to is gone meanwhile
+  '23505', // another process inserted the row
+  '23503', // the referenced row is gone
 ]);
 
 /** The server ends, begins, or cannot be reached. */

@@ -33,7 +33,7 @@ export function createPool({ url, connections, limitMs, pipeline }: PoolSettings
 /** Set here and not at the connection's start: what stands between us and the server may refuse it there. */
 async function prepareSession(client: pg.ClientBase, limitMs: number | null): Promise<void> {
   const limit = limitMs ?? 0;
-  // A plan for a search is never worth compiling. A server that answers before it has written is told not to.
+  // A plan for a search is never worth compiling. A server that answers before it has written is configured not to.
   await client.query(
     `select set_config('jit', 'off', false), set_config('statement_timeout', '${limit}', false),
        set_config('idle_in_transaction_session_timeout', '${limit}', false),

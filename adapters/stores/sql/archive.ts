@@ -35,7 +35,7 @@ const NAMES = Object.keys(TABLES);
 /** Rows of one statement. */
 const BATCH = 200;
 
-/** The whole store to and from plain rows, the same on every engine. Indexes are left out and built anew. */
+/** The whole store to and from plain rows, the same on every engine. Indexes are left out and rebuilt. */
 export function createArchive(engine: SqlEngine, place: string) {
   return {
     dump: (sink: ArchiveSink): Promise<void> => engine.read((transaction) => dump(engine, transaction, sink)),

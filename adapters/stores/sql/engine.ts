@@ -92,7 +92,7 @@ export async function first<Row>(transaction: Transaction, statement: Statement<
   return row ?? null;
 }
 
-/** Sends statements that do not need each other's answers at once. When one fails, all have ended before that is told. */
+/** Sends statements that do not need each other's answers at once. If one fails, the call rejects after all have ended. */
 export async function together<Values extends readonly unknown[]>(
   work: {
     readonly [Index in keyof Values]: Promise<Values[Index]>;

@@ -4,7 +4,7 @@ import { type Parameter, prepare, type SqlEngine, type Transaction } from './eng
 import { padded, readableBy } from './memory-rows.ts';
 import type { MemoryRow, Tables } from './tables.ts';
 
-/** Shapes differ by the lengths of lists: those of the reply path come again and again, the rest is built anew. */
+/** Shapes differ by the lengths of lists: those of the reply path come again and again, the rest is built each time. */
 const KEPT_SHAPES = 200;
 const MAX_PADDED = 64;
 

@@ -106,7 +106,7 @@ interface LayerChange {
 
 /**
  * Condensed summaries over one of the entries dissolve, so that their untouched parts stand again and only the part
- * that covers the entry is written anew. Highest level first: each one frees its children before they are looked at.
+ * that covers the entry is rewritten. Highest level first: each one frees its children before they are looked at.
  */
 export async function changeLayers(shared: Shared, transaction: Transaction, layers: LayerChange): Promise<void> {
   const { row, seqs } = layers;

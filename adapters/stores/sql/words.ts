@@ -6,7 +6,7 @@ import { cachedStem, joinedWordsOf, tellingWords, tokensOf } from '../../../src/
  * one. And the index holds nothing that could be read when the text itself has been deleted.
  *
  * What is made of a text must stay the same, because an index may be told what to take out: a change needs a migration
- * that builds the indexes anew.
+ * that rebuilds the indexes.
  */
 
 /** Pairs of characters are indexed of these scripts, and each character too, as it can be a word. */

@@ -52,7 +52,7 @@ function makeDirectory(directory: string): void {
     // The umask may have taken rights of the owner.
     chmodSync(directory, OWNER_ONLY);
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have created it in between.
     if (!existsSync(directory)) throw error;
   }
 }

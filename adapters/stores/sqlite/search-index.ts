@@ -115,7 +115,7 @@ function prepareIndex(query: Kysely<Tables>, name: IndexName) {
     insert: prepare((p: Parameter<IndexedWords>) => ({
       compile: () => sql`insert into ${table} (rowid, words) values (${p('number')}, ${p('words')})`.compile(query),
     })),
-    // Contentless: the index is told what it holds.
+    // Contentless: the statement supplies what the index holds.
     remove: prepare((p: Parameter<IndexedWords>) => ({
       compile: () =>
         sql`insert into ${table} (${sql.ref(name)}, rowid, words) values ('delete', ${p('number')}, ${p('words')})`.compile(

@@ -14,7 +14,7 @@ export type Localizations = Readonly<Partial<Record<string, Readonly<Record<stri
 export const REMEMBER_MENU = 'Remember this';
 export const FORGET_MENU = 'Forget this';
 
-/** What Discord is told of the commands. */
+/** The commands in the format of Discord. */
 export function commandsJson(
   specs: readonly CommandSpec[],
   localizations: Localizations,

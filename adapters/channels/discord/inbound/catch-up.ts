@@ -16,7 +16,7 @@ const MAX_NEW_PLACES = 100;
 const MARGIN_MS = 300_000;
 
 /**
- * After a lost session or a restart, reads over REST what was said, edited and deleted meanwhile, from the newest stored
+ * After a lost session or a restart, reads over REST what was said, edited and deleted in between, from the newest stored
  * message of each conversation on. What arrives live waits until its channel is done, so that the order holds.
  */
 export interface CatchUp {

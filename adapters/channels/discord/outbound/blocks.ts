@@ -90,7 +90,7 @@ function closes(line: string, marker: string): boolean {
   return run.startsWith(marker) && MARKER.exec(run)?.[0] === run;
 }
 
-/** A row of heads, a row of dashes, and the rows below: a code block ends them, whatever stands beside its marker. */
+/** A row of heads, a row of dashes, and the rows below: a code block ends them, whatever follows its marker. */
 function tableFrom(lines: readonly Line[], index: number): Found | null {
   const [head, rule] = [lines[index], lines[index + 1]];
   if (!head?.text.includes('|') || !isRule(rule?.text ?? '')) return null;

@@ -77,7 +77,7 @@ function messageOf(post: Post, settings: PosterParts['settings']) {
   };
 }
 
-/** A message that was deleted meanwhile is answered all the same, without the reference. */
+/** Answers a message that has been deleted since, without the reference. */
 export function referenceTo(messageId: string) {
   return { type: MessageReferenceType.Default, message_id: messageId, fail_if_not_exists: false };
 }

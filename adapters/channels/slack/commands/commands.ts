@@ -30,7 +30,7 @@ import {
 } from './menus.ts';
 
 export interface CommandServices extends VisitParts {
-  /** Shows a person's App Home anew. */
+  /** Refreshes a person's App Home. */
   readonly refreshHome: (userId: string, command: ReplyCommand) => Promise<void>;
 }
 

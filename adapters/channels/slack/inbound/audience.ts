@@ -16,7 +16,7 @@ export interface AudienceParts {
 export interface AudienceWatch {
   /** Resolves when the bot knows the audience of a conversation that it may have known otherwise. */
   told(conversation: ConversationKey, audience: Audience): Promise<void>;
-  /** A channel may have changed hands: who reads it is looked at anew. */
+  /** A channel may have changed hands: look up again who reads it. */
   changed(channelId: string): Promise<void>;
   left(channelId: string): Promise<void>;
 }
@@ -24,7 +24,7 @@ export interface AudienceWatch {
 export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
   const known = new Map<ConversationKey, Audience>();
   const remember = (conversation: ConversationKey, audience: Audience): void => {
-    // Each thread is a conversation. What is not known any more is told once again.
+    // Each thread is a conversation. What is no longer known is reported again.
     if (known.size >= MAX_KNOWN) known.clear();
     known.set(conversation, audience);
   };
@@ -40,7 +40,7 @@ export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
     async changed(channelId) {
       parts.places.forget(channelId);
       const channel = await parts.places.channel(channelId);
-      // Of a place that cannot be looked at, nothing is told elsewhere.
+      // Nothing leaves a place that cannot be looked up.
       const audience = channel === null ? 'private' : audienceOf(channel);
       if (channel === null) parts.log.warn('A channel that changed cannot be looked at', { channel: channelId });
       for await (const { conversation } of inChannel(channelId)) {

@@ -19,7 +19,7 @@ const SCANNED_FOLD = 10;
 /** Stored side by side, in order within each conversation. */
 const BATCH = 20;
 
-/** After a time without a connection, reads from history what was said meanwhile, within the rate that is granted. */
+/** After a time without a connection, reads from history what was said in between, within the granted rate. */
 export interface CatchUp {
   connected(): void;
   lost(): void;
@@ -168,7 +168,7 @@ async function readThread(parts: Reading, { channel, ts, newest, cursor }: OpenT
   );
 }
 
-/** Of more than the bound, the newest and those that address the bot; the conversation is told how many are left out. */
+/** Of more than the bound, the newest and those that address the bot; the conversation says how many are left out. */
 async function takeNewest(parts: Reading, missed: readonly Missed[]): Promise<void> {
   const ordered = byTime(missed);
   const { messages: bound } = parts.settings.catch_up;

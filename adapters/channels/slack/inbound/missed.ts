@@ -72,7 +72,7 @@ const pageSchema = z.object({
 });
 
 /**
- * Those that the bot is in and has never heard from: it may have been invited or written to meanwhile. Most of them are
+ * Those that the bot is in and has never heard from: it may have been invited or written to since. Most of them are
  * silent, so they are read last, and as many as a minute's requests are enough for. A bot that keeps nothing yet missed nothing.
  */
 export async function unheardChannels(

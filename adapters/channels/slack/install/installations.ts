@@ -28,11 +28,11 @@ export interface Installations {
   find(teamId: string): Promise<Installation | null>;
   list(): Promise<readonly Installed[]>;
   put(installation: Installation): Promise<void>;
-  /** Writes renewed tokens, unless the app was removed meanwhile. */
+  /** Writes renewed tokens, unless the app was removed in between. */
   renew(installation: Installation): Promise<void>;
   /** Throws the token away. The workspace stays listed until it is removed, so that a crash in between is made up for. */
   end(teamId: string): Promise<void>;
-  /** Unless it was installed anew meanwhile. */
+  /** Unless it was reinstalled in between. */
   remove(teamId: string): Promise<void>;
 }
 

@@ -45,7 +45,7 @@ export function createInstalledRoster(parts: InstalledParts): Roster {
       // Clocks differ: what seems to have ended before it began is asked about.
       const isOld = !known.isEnding && at !== null && at + 1000 < known.installedAt;
       if (!isOld || (await isGone(await of(teamId)))) return await leave(teamId);
-      log.info('A workspace has installed the app anew since it was removed', { team: teamId });
+      log.info('A workspace has reinstalled the app since it was removed', { team: teamId });
     },
     // The others go on, and there may be new ones.
     refusal: async () => null,
@@ -124,7 +124,7 @@ function createMember(parts: InstalledParts, installation: Installation): Member
   return { ...installed, bot: parts.open(installed.workspace) };
 }
 
-/** Those that cannot be read are told and passed over, unless there is no other: then the key is the wrong one. */
+/** Reports and skips those that cannot be read, unless there is no other: then the key is wrong. */
 async function readAll({ installations, log }: InstalledParts, of: Roster['of']): Promise<readonly SlackBot[]> {
   const bots: SlackBot[] = [];
   const failures: unknown[] = [];

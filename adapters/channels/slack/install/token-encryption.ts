@@ -63,6 +63,6 @@ function decrypt(whole: Buffer, key: Buffer, teamId: string): string {
 
 function unreadable(teamId: string, reason: string): StrataError {
   const what = `The token of the workspace ${teamId}`;
-  const remedy = 'Set installation_key to the value of then, or have the app installed there anew';
+  const remedy = 'Set installation_key to the value of then, or reinstall the app there';
   return new StrataError('SECRET_UNREADABLE', { what, reason, remedy });
 }

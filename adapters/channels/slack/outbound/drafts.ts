@@ -158,7 +158,7 @@ async function append(
     shown,
   }: { readonly channel: string; readonly ts: string; readonly text: string; readonly shown: string },
 ): Promise<void> {
-  // Another step of the same turn begins anew; a stream only grows.
+  // Another step of the same turn starts over; a stream only grows.
   const added = text.startsWith(shown) ? text.slice(shown.length) : `\n\n${text}`;
   await workspace.web.chat.appendStream({ channel, ts, markdown_text: harmless(added) });
 }

@@ -13,7 +13,7 @@ export interface SlackBlock {
 
 /**
  * A model's Markdown as Slack shows it. In rich text every word is data: what looks like a ping, a group or a channel
- * is shown as it was written and rings for nobody.
+ * is shown as it was written and pings nobody.
  */
 export function format(markdown: string): Formatted {
   const parsed = parseMarkdown(markdown);
@@ -163,7 +163,7 @@ export function clipEscaped(text: string, length: number): string {
     .toWellFormed()}${CUT}`;
 }
 
-/** Slack reads three characters as its own; escaped, no name between angle brackets rings for anybody. */
+/** Slack reads three characters as its own; escaped, no name between angle brackets pings anybody. */
 export function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

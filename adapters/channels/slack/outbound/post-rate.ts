@@ -9,7 +9,7 @@ const WORKSPACE = { most: 20, spanMs: 5_000 };
 /** A post whose answer is late holds up the next one in its channel no longer than this. */
 const MAX_TURN_MS = 3_000;
 
-/** A longer wait is the outbox's: meanwhile the reply may be deleted. */
+/** Longer waits belong to the outbox, since the reply may be deleted during the wait. */
 export const MAX_WAIT_MS = 5_000;
 
 /** Lets posts out one after the other in each channel, at the rate that Slack takes, and none while Slack asks to wait. */

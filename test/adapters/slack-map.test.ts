@@ -25,6 +25,7 @@ const context: MapContext = {
   notes: [],
   fileTexts: [],
   isPast: false,
+  isFollowUp: false,
 };
 const wire = (details: object) =>
   messageSchema.parse({ type: 'message', ts: '1700000000.123456', user: ADA, ...details });

@@ -38,7 +38,13 @@ const discordContext = {
   place: { audience: 'public' },
 };
 const slackContext = {
-  ...{ conversation: 'slack:T1:C1', names: noNames, self: { userId: 'U9', botId: 'B9' }, isPast: false },
+  ...{
+    conversation: 'slack:T1:C1',
+    names: noNames,
+    self: { userId: 'U9', botId: 'B9' },
+    isPast: false,
+    isFollowUp: false,
+  },
   ...{ attachments: [], notes: [], fileTexts: [], author: { id: 'U1', name: 'Ada', kind: 'person' } },
   place: { audience: 'public' },
 };

@@ -16,6 +16,7 @@ import type { Listener } from './connection.ts';
 import { createAudienceWatch } from './inbound/audience.ts';
 import { createCatchUp } from './inbound/catch-up.ts';
 import { createFirstMessages } from './inbound/first-messages.ts';
+import { createFollowUps } from './inbound/follow-ups.ts';
 import { createReceiver, type Receiver } from './inbound/receive.ts';
 import { createReceivedEvents, type Seen } from './inbound/received-events.ts';
 import { createUserContexts } from './inbound/user-context.ts';
@@ -147,6 +148,7 @@ function createIntake(parts: SlackBotParts, threads: Threads): Intake {
     ...base,
     audiences,
     beginnings: createFirstMessages(state),
+    followUps: createFollowUps(state, workspace),
     viewing,
     files: filesOf(parts),
     onBegan: surface.began,

@@ -20,7 +20,12 @@ export interface MapContext {
   readonly fileTexts: readonly string[];
   /** Said too long ago to be answered. */
   readonly isPast: boolean;
+  /** Continues an exchange with the bot in a thread. */
+  readonly isFollowUp: boolean;
 }
+
+/** What is known around a message, new or edited. */
+export type Surroundings = Omit<MapContext, 'isPast' | 'isFollowUp'>;
 
 /** The bot itself, as others address it. */
 export interface Self {
@@ -51,7 +56,8 @@ export function toInbound(message: WireMessage, context: MapContext): InboundMes
     replyTo: threadTs && threadTs !== message.ts ? threadTs : null,
     mentions: mentionsOf(message, context),
     // An answer in a thread under a message of the bot is meant for it.
-    addressesBot: mentionsBot(message, context.self) || message.parent_user_id === context.self.userId,
+    addressesBot:
+      mentionsBot(message, context.self) || message.parent_user_id === context.self.userId || context.isFollowUp,
     audience: context.place.audience,
     at: timeOf(message.ts),
     ...(context.isPast ? { isPast: true } : {}),
@@ -59,7 +65,7 @@ export function toInbound(message: WireMessage, context: MapContext): InboundMes
 }
 
 /** The content of an edited message. */
-export function toParts(message: WireMessage, context: Omit<MapContext, 'isPast'>): readonly Part[] {
+export function toParts(message: WireMessage, context: Surroundings): readonly Part[] {
   const text = [...context.notes, textOf(message, context)].filter((part) => part !== '').join('\n');
   return [...(text === '' ? [] : [{ kind: 'text', text } as const]), ...context.attachments];
 }

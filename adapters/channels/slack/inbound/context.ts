@@ -1,7 +1,7 @@
 import type { Clock } from '../../../../src/adapter-kit.ts';
 import { type Author, type ConversationKey, type DropReason, describe, type Log } from '../../../../src/adapter-kit.ts';
 import { isServed } from '../access.ts';
-import { isOwn, isSaid, type MapContext, mentionsBot, wordsOf } from '../map.ts';
+import { isOwn, isSaid, mentionsBot, type Surroundings, wordsOf } from '../map.ts';
 import { isDirect, type KeyPlace, keyOf, type Place, threadOf } from '../place.ts';
 import { audienceOf, nameOf, type Places } from '../places.ts';
 import type { SlackSettings } from '../settings.ts';
@@ -71,7 +71,7 @@ export function refusalOf(
 }
 
 export type Context =
-  | { readonly kind: 'kept'; readonly context: Omit<MapContext, 'isPast'>; readonly isFirst: boolean }
+  | { readonly kind: 'kept'; readonly context: Surroundings; readonly isFirst: boolean }
   | { readonly kind: 'dropped'; readonly reason: DropReason };
 
 /** Everything that is asked about a message, side by side and each within its own time limit. Rejects only with the store. */

@@ -25,6 +25,7 @@ export function endingOf(event: unknown, body: unknown): Ending | null {
 
 /** What the channel itself keeps, by conversation or by workspace and person. */
 const NAMESPACES = [
+  'slack.asked',
   'slack.beginnings',
   'slack.drafts',
   'slack.gap',

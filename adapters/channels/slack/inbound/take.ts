@@ -6,6 +6,7 @@ import type { WireEventMessage } from '../wire.ts';
 import { unlessAborted } from '../within.ts';
 import type { AudienceWatch } from './audience.ts';
 import { type Coming, type Context, type ContextParts, contextOf, placeFor, refusalOf } from './context.ts';
+import type { FollowUps } from './follow-ups.ts';
 import type { Incoming } from './incoming.ts';
 import { createLanes, type Lanes } from './lanes.ts';
 
@@ -13,6 +14,7 @@ export interface TakerParts extends ContextParts {
   readonly sink: ChannelSink;
   readonly audiences: AudienceWatch;
   readonly threads: Threads;
+  readonly followUps: FollowUps;
   readonly signal: AbortSignal;
   /** The first message of a conversation was stored. */
   readonly onBegan: (message: InboundMessage) => void;
@@ -100,13 +102,14 @@ async function inOrder(parts: TakerParts, self: Self, { name, lanes, taking }: O
 }
 
 async function store(parts: TakerParts, { message, isPast, note }: Taking, found: Context): Promise<void> {
-  const { sink, audiences, threads, beginnings } = parts;
+  const { sink, audiences, threads, followUps, beginnings } = parts;
   if (found.kind === 'dropped') return drop(parts, message, found.reason);
   const { context, isFirst } = found;
   const { conversation, place, author } = context;
   try {
     const notes = note === null ? context.notes : [note, ...context.notes];
-    const inbound = toInbound(message, { ...context, notes, isPast });
+    const isFollowUp = await followUps.includes({ conversation, place, author, message });
+    const inbound = toInbound(message, { ...context, notes, isPast, isFollowUp });
     if (inbound === null) return drop(parts, message, 'empty');
     await audiences.told(conversation, place.audience);
     await threads.told(conversation, { threadTs: answerThread(parts, message), userId: author.id });

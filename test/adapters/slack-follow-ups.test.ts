@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ADA, BOB, BOT, BOT_ID, GENERAL, ROBOT, type SlackDouble, startSlack } from '../fixtures/slack/double.ts';
+import { createState, type Opened, openChannel, until } from '../fixtures/slack/kit.ts';
+
+/** Who has to mention the bot in a thread of a channel, and who doesn't. */
+
+let slack: SlackDouble;
+let open: Opened[] = [];
+beforeEach(async () => {
+  slack = await startSlack();
+});
+afterEach(async () => {
+  for (const { channel } of open) await channel.stop();
+  open = [];
+  await slack.close();
+});
+
+async function start(options: Parameters<typeof openChannel>[1] = {}): Promise<Opened> {
+  const opened = openChannel(slack, { ...options, table: { sockets: 1, hear_bots: true, ...options.table } });
+  open.push(opened);
+  await opened.channel.start(opened.sink);
+  return opened;
+}
+
+/** Whether what somebody says in the thread is taken as meant for the bot. */
+async function addresses({ sink }: Opened, user: string, text: string, more: Record<string, unknown>) {
+  const { ts } = slack.say(GENERAL, user, text, more);
+  const found = await until(`"${text}" arrives`, () => sink.messages.find(({ externalId }) => externalId === ts));
+  return found.addressesBot;
+}
+
+describe('a thread in a channel', () => {
+  test('that a mention opened needs no second mention', async () => {
+    const bot = await start();
+    const root = slack.say(GENERAL, ADA, `<@${BOT}> when is lunch?`);
+    const thread = { thread_ts: root.ts, parent_user_id: ADA };
+    slack.store(GENERAL, BOT, 'At noon.', { ...thread, bot_id: BOT_ID });
+    expect(await addresses(bot, ADA, 'And supper?', thread)).toBe(true);
+    expect(await addresses(bot, ADA, 'And breakfast?', thread)).toBe(true);
+  });
+
+  test('goes on with everybody who was answered in it', async () => {
+    const bot = await start();
+    const thread = { thread_ts: slack.store(GENERAL, BOB, 'Lunch?').ts, parent_user_id: BOB };
+    expect(await addresses(bot, BOB, 'Anyone?', thread)).toBe(false);
+    expect(await addresses(bot, ADA, `<@${BOT}> do you know?`, thread)).toBe(true);
+    expect(await addresses(bot, ADA, 'Is it far?', thread)).toBe(true);
+    expect(await addresses(bot, BOB, 'I will come.', thread)).toBe(false);
+  });
+
+  test('lets people talk to each other, and ignores other bots', async () => {
+    const bot = await start();
+    const thread = { thread_ts: slack.say(GENERAL, ADA, `<@${BOT}> hello`).ts, parent_user_id: ADA };
+    expect(await addresses(bot, ADA, `<@${BOB}> what do you think?`, thread)).toBe(false);
+    const robot = { ...thread, bot_id: 'B0ROBOT01' };
+    expect(await addresses(bot, ROBOT, `<@${BOT}> beep`, robot)).toBe(true);
+    expect(await addresses(bot, ROBOT, 'beep', robot)).toBe(false);
+    expect(await addresses(bot, ADA, 'somewhere else', {})).toBe(false);
+  });
+
+  test('is still open to the same people after a restart', async () => {
+    const state = createState();
+    const first = await start({ state, table: { catch_up: { messages: 0 } } });
+    const thread = { thread_ts: slack.say(GENERAL, ADA, `<@${BOT}> hello`).ts, parent_user_id: ADA };
+    await until('it is stored', () => first.sink.messages.length === 1);
+    await first.channel.stop();
+    await until('its sockets are closed', () => slack.sockets() === 0);
+    const again = await start({ state, table: { catch_up: { messages: 0 } } });
+    expect(await addresses(again, ADA, 'Are you back?', thread)).toBe(true);
+    expect(await addresses(again, BOB, 'Is it?', thread)).toBe(false);
+  });
+});

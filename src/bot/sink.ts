@@ -9,6 +9,7 @@ import { createPendingEdits } from '../conversation/pending-edits.ts';
 import { parseKey } from '../domain/key.ts';
 import type { ConversationKey, InboundMessage, Part } from '../domain/message.ts';
 import { createOptOut } from '../memory/opt-out.ts';
+import { removeMessages } from '../memory/removal.ts';
 import type { ChannelSink, Drop, MessageEdit, Receipt } from '../ports/channel.ts';
 import type { Conversation, NewMessage } from '../ports/store.ts';
 import type { Services, TextLog } from '../services.ts';
@@ -104,11 +105,13 @@ function createChanges({ services, actors }: SinkParts) {
       return isKnown;
     },
     async removed({ conversation: key, externalIds }: Parameters<ChannelSink['removed']>[0]): Promise<void> {
-      await change(key, async ({ id }) => {
-        const seqs = await store.transcript.redact(id, { externalIds, now: clock.now() });
-        if (seqs.length === 0) return;
-        events.emit({ kind: 'message.removed', conversation: key, seqs });
-        queue.kick(id);
+      await change(key, async (conversation) => {
+        const { seqs, elsewhere } = await removeMessages(services, conversation, externalIds);
+        if (seqs.length > 0) events.emit({ kind: 'message.removed', conversation: key, seqs });
+        for (const other of [...(seqs.length > 0 ? [conversation] : []), ...elsewhere]) {
+          actors.peek(other.key)?.refresh();
+          queue.kick(other.id);
+        }
       });
     },
   };

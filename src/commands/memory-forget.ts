@@ -9,8 +9,6 @@ import { findMemory, readTheRest, requesterOf } from './memory-read.ts';
 import { makeReply } from './reply.ts';
 
 const MAX_EXAMPLES = 8;
-/** Written out in the command of a button: more of them are found again by the words that were given. */
-const MAX_IDS = 20;
 const EXAMPLE_LENGTH = 160;
 const LIKE_AN_ID = /^[0-9]/;
 const WHOLE_ID = /^[0-9a-z]{26}$/;
@@ -28,7 +26,7 @@ export async function forget(call: Call): Promise<CommandReply> {
 
 export interface AskedPreview {
   readonly preview: TokenedPreview;
-  /** What to forget, in ids as far as there are any. */
+  /** What to forget: ids of memories, numbers of messages, or "me". */
   readonly wanted: string;
   /** The answer to an earlier question; null for none. */
   readonly confirm: string | null;
@@ -84,9 +82,8 @@ export function isEmpty({ memories, messages, sentences }: TokenedPreview): bool
 }
 
 /** A button carries ids, and never the words: what is to be forgotten must not lie in the button's own store. */
-function idsOf({ memories }: TokenedPreview, target: ForgetTarget, wanted: string): string {
-  if (target.kind === 'person' || target.kind === 'messages' || memories.length > MAX_IDS) return wanted;
-  return memories.map(({ id }) => id).join(' ');
+function idsOf({ asked }: TokenedPreview, target: ForgetTarget, wanted: string): string {
+  return target.kind === 'person' || target.kind === 'messages' ? wanted : asked.join(' ');
 }
 
 export function forgetQuestion({ preview, wanted, confirm }: AskedPreview): CommandReply {

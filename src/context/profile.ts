@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AgentSettings } from '../config/schema.ts';
 import { parseKey } from '../domain/key.ts';
 import type { ContextProfile, SystemSection } from '../ports/engine.ts';
@@ -67,16 +68,17 @@ export function createProfiles({ services, tools, instructions }: ProfilesOption
 interface Known {
   readonly profile: ContextProfile;
   /** The last variant with instructions: they change rarely, and what was rendered of a profile is kept with it. */
-  withInstructions: { readonly text: string; readonly profile: ContextProfile } | null;
+  withInstructions: { readonly section: SystemSection; readonly profile: ContextProfile } | null;
 }
 
 /** Before the guidance: what people asked for stands right after what the operator wrote. */
 function withSection(known: Known, section: SystemSection): ContextProfile {
-  if (known.withInstructions?.text === section.text) return known.withInstructions.profile;
+  const last = known.withInstructions;
+  if (last !== null && isDeepStrictEqual(last.section, section)) return last.profile;
   const { sections } = known.profile;
   const at = sections.findIndex(({ key }) => key === 'guidance');
   const profile = { ...known.profile, sections: sections.toSpliced(at < 0 ? sections.length : at, 0, section) };
-  known.withInstructions = { text: section.text, profile };
+  known.withInstructions = { section, profile };
   return profile;
 }
 

@@ -110,7 +110,7 @@ async function commit(parts: ReplyParts, ending: Ending): Promise<ReplyEnd> {
     posts: postsOf(bodies, of),
     usage: run?.usage() ?? [],
     calibration: run?.calibration() ?? null,
-    recalled: run?.recalled() ?? [],
+    given: run?.given() ?? [],
     maintainAt: verdict.due ? now : now + idleMs(parts, snapshot),
     now,
   });

@@ -18,6 +18,8 @@ export interface Run extends TurnParts {
   calibration(): Calibration | null;
   /** Memories that stood before the model whole. */
   recalled(): readonly MemoryId[];
+  /** Every memory that the model was shown, be it in part: what it says may repeat it. */
+  given(): readonly MemoryId[];
   /** Whether maintenance is due once `addedTokens` are stored. */
   judge(addedTokens: number): AfterTurn;
 }
@@ -50,8 +52,7 @@ export function createRun(parts: ReplyParts, options: RunOptions): Run {
     limitCall: () => limitWork(signal, { ms: agent.timeout_seconds * 1000 }),
     pause: (ms) => parts.services.clock.sleep(ms, { signal }),
     async callTool(call) {
-      // A tool of a turn whose claim was taken away would act on what may have been forgotten.
-      state.snapshot = await freshest(state.snapshot, options);
+      await assertClaimed(parts, options);
       const callKey = `${context.conversation}#${call.callId}`;
       return await parts.tools.run(call, { ...context, callKey, signal }, state.assembly?.tools ?? []);
     },
@@ -75,6 +76,7 @@ export function createRun(parts: ReplyParts, options: RunOptions): Run {
     usage: () => state.usage,
     calibration: () => state.calibration,
     recalled: () => state.assembly?.recalled ?? [],
+    given: () => [...options.volatile, ...profile.sections].flatMap(({ memoryIds = [] }) => memoryIds),
     judge: (addedTokens) =>
       state.assembly === null
         ? { tier: 'none', due: false }
@@ -90,6 +92,13 @@ async function freshest(known: ContextSnapshot, { claim, latest }: Opening): Pro
   const now = await latest();
   if (now === null || now.conversation.revision <= known.conversation.revision) return known;
   return stillClaimed(now, claim);
+}
+
+/** A tool of a turn whose claim was taken away, by any process, would act on what may have been forgotten. */
+async function assertClaimed({ services }: ReplyParts, { claim, snapshot }: Opening): Promise<void> {
+  const now = await services.store.conversations.get(claim.conversationId);
+  if (now?.replyEpoch === claim.epoch) return;
+  throw new StrataError('CLAIM_LOST', { conversation: snapshot.conversation.key, work: 'reply' });
 }
 
 function stillClaimed(snapshot: ContextSnapshot, { epoch }: Claim): ContextSnapshot {

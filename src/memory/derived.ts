@@ -29,7 +29,9 @@ export interface Surroundings {
 }
 
 const MAX_STATEMENT_LENGTH = 2000;
-const MIN_MESSAGE_STEMS = 3;
+/** Of a message's telling words so many give it away: a long one shares some with any reply. */
+const MAX_MESSAGE_STEMS = 3;
+const STEMS_EACH = 4;
 const MIN_STEM_LENGTH = 3;
 /** In everybody's mouth: they prove nothing. */
 const GENERAL = new Set(
@@ -66,7 +68,7 @@ export function statementOfMessage(
   return {
     carrier,
     stems,
-    minStems: Math.max(1, Math.min(MIN_MESSAGE_STEMS, stems.size)),
+    minStems: Math.max(1, Math.min(MAX_MESSAGE_STEMS, Math.ceil(stems.size / STEMS_EACH))),
     memory: null,
     sources: [{ conversationId, seq: entry.seq }],
     readings: [],

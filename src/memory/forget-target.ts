@@ -20,6 +20,8 @@ export type ForgetTarget =
 /** A preview that can be referred to: its token changes with what would be deleted. */
 export interface TokenedPreview extends ForgetPreview {
   readonly token: string;
+  /** The memories that were asked for: they lead to all the others. At most twenty for a text. */
+  readonly asked: readonly MemoryId[];
 }
 
 type TargetServices = Pick<Services, 'store' | 'search' | 'clock' | 'random' | 'provenance'>;
@@ -36,8 +38,9 @@ export async function previewForget(
   target: ForgetTarget,
   by: Requester,
 ): Promise<TokenedPreview> {
-  const preview = await planForget(services, { ...(await targeted(services, target, by)), by });
-  return { ...preview, token: tokenOf(preview) };
+  const forgetting = await targeted(services, target, by);
+  const preview = await planForget(services, { ...forgetting, by });
+  return { ...preview, token: tokenOf(preview), asked: forgetting.memories.map(({ id }) => id) };
 }
 
 /** Short, since people type it: it guards against a change in between, not against an attacker. */

@@ -1,6 +1,6 @@
 import { placeOf } from '../domain/key.ts';
 import type { ConversationKey, Entry, SummaryId } from '../domain/message.ts';
-import type { ForgetPlan, Memory } from '../ports/memory-store.ts';
+import type { ForgetPlan, Memory, Redaction } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import type { Services } from '../services.ts';
@@ -56,11 +56,11 @@ export async function planForget(services: Forgetters, forgetting: Forgetting): 
     draft = await draftOf(services, { ...forgetting, memories });
   }
   const found: AreaForgetting[] = [];
-  for (const people of draft.people) found.push(await finish(services, draft, people));
+  for (const people of draft.people) found.push(await withDerived(services, draft, people));
   return previewOf(services, { memories, found, by });
 }
 
-interface Draft {
+export interface Draft {
   readonly statements: readonly Statement[];
   readonly people: readonly PeopleDecision[];
 }
@@ -120,7 +120,7 @@ async function newSiblings(
 }
 
 /** What one conversation loses. */
-interface AreaForgetting {
+export interface AreaForgetting {
   readonly conversation: Conversation;
   readonly entries: readonly Entry[];
   readonly sentences: readonly SentenceDecision[];
@@ -128,9 +128,9 @@ interface AreaForgetting {
 }
 
 /** What the bot derived there from the statements and from the messages that are deleted. */
-async function finish(
-  services: Forgetters,
-  { statements }: Draft,
+export async function withDerived(
+  services: Pick<Services, 'store' | 'search'>,
+  { statements }: Pick<Draft, 'statements'>,
   { area: first, seqs, sentences }: PeopleDecision,
 ): Promise<AreaForgetting> {
   const { conversation } = first;
@@ -161,6 +161,10 @@ function asText({ text, toSeq, createdAt }: Summary): Parameters<typeof isDerive
   return { seq: toSeq, at: createdAt, role: 'assistant', author: null, parts: [{ kind: 'text', text }] };
 }
 
+export function redactionOf({ conversation, entries, summaryIds }: AreaForgetting): Redaction {
+  return { conversationId: conversation.id, seqs: entries.map(({ seq }) => seq), summaryIds };
+}
+
 interface Found {
   readonly memories: readonly Memory[];
   readonly found: readonly AreaForgetting[];
@@ -173,11 +177,7 @@ function previewOf({ clock, random }: Forgetters, { memories, found, by }: Found
     tombstones: memories.flatMap(({ place, text }) =>
       [fingerprintOf(text), gistOf(text)].map((fingerprint) => ({ place, fingerprint })),
     ),
-    redactions: found
-      .filter(({ entries, summaryIds }) => entries.length + summaryIds.length > 0)
-      .map(({ conversation: { id: conversationId }, entries, summaryIds }) => {
-        return { conversationId, seqs: entries.map(({ seq }) => seq), summaryIds };
-      }),
+    redactions: found.map(redactionOf).filter(({ seqs, summaryIds }) => seqs.length + summaryIds.length > 0),
     sentences: found.flatMap(({ conversation: { id: conversationId }, sentences }) =>
       sentences.map(({ entry: { seq }, text, kind, about }) => {
         return { conversationId, seq, sentences: [{ id: random.id(), text }], kind, about };

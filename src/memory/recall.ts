@@ -94,6 +94,7 @@ export async function instructionsFor(
     protected: true,
     source: 'memory',
     reason: `${items.length} standing ${items.length === 1 ? 'instruction' : 'instructions'} given here`,
+    memoryIds: ordered.map(({ id }) => id),
   };
 }
 

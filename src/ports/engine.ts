@@ -68,6 +68,8 @@ export interface SystemSection {
   /** Where it comes from and why it is there, for `/context`. */
   readonly source: string;
   readonly reason: string;
+  /** The memories that the text holds. Default: none. */
+  readonly memoryIds?: readonly MemoryId[];
 }
 
 /** Text that belongs to the newest message only: recalled memories, the clock. Never part of the cached prefix. */

@@ -169,6 +169,13 @@ export interface Redaction {
   readonly summaryIds: readonly SummaryId[];
 }
 
+export interface MessageRedaction {
+  readonly externalIds: readonly string[];
+  /** What repeats the text, as `memory/removal.ts` finds it, in any conversation. Default: nothing. */
+  readonly derived?: readonly Redaction[];
+  readonly now: number;
+}
+
 export interface SentenceRemoval {
   readonly conversationId: number;
   readonly seq: number;

@@ -1,6 +1,6 @@
 import type { Audience, Author, BlobId, ConversationKey, Entry, MemoryId, Part, Role } from '../domain/message.ts';
 import type { Journal, UsageRow } from './journal.ts';
-import type { MemoryStore } from './memory-store.ts';
+import type { MemoryStore, MessageRedaction } from './memory-store.ts';
 import type { Summary, SummaryStore } from './summary-store.ts';
 
 /** Everything durable. Times are epoch milliseconds; every method is one transaction, durable when it resolves. */
@@ -177,8 +177,8 @@ export interface TurnCommit {
   readonly posts: readonly NewPost[];
   readonly usage: readonly UsageRow[];
   readonly calibration: Calibration | null;
-  /** Memories that the turn was given: what it says may repeat them. */
-  readonly recalled?: readonly MemoryId[];
+  /** Memories that the turn was given: what it says may repeat them. Stale when one of them is gone by now. Default: none. */
+  readonly given?: readonly MemoryId[];
   /** When to look at the conversation at the latest: now, when the compactor found something due, so that a crash cannot lose the kick. */
   readonly maintainAt: number;
   readonly now: number;
@@ -209,11 +209,11 @@ export interface TranscriptStore {
   byExternalId(conversationId: number, externalId: string): Promise<Entry | null>;
   /** False when there is no such message. Marks covering summaries stale and drops memories that rest on it alone. */
   edit(conversationId: number, edit: EntryEdit): Promise<boolean>;
-  /** Deletes the text; covering summaries become gaps, memories that rest on it alone go. Returns the seqs that were redacted. */
-  redact(
-    conversationId: number,
-    redaction: { readonly externalIds: readonly string[]; readonly now: number },
-  ): Promise<readonly number[]>;
+  /**
+   * Deletes the text, and what was `derived` from it, in one transaction; covering summaries become gaps, memories that rest
+   * on it alone go. Returns the seqs of the conversation that were redacted.
+   */
+  redact(conversationId: number, redaction: MessageRedaction): Promise<readonly number[]>;
 }
 
 export interface EntryEdit {

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
 import { parseKey, type Storage } from '../../src/adapter-kit.ts';
+import { provenanceContract } from '../contracts/provenance.ts';
 import { searchContract } from '../contracts/search.ts';
 import { storeContract } from '../contracts/store.ts';
 import { createKit, HERE, NOW, READER, THREAD } from '../contracts/store-kit.ts';
@@ -36,6 +37,7 @@ describe('on a Postgres server', () => {
   };
   storeContract('postgres', { create });
   searchContract('postgres', { create });
+  provenanceContract('postgres', { create });
 
   describe('many processes', () => {
     let schema: TestSchema;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { provenanceContract } from '../contracts/provenance.ts';
 import { searchContract } from '../contracts/search.ts';
 import { storeContract } from '../contracts/store.ts';
 import { createKit, textParts } from '../contracts/store-kit.ts';
@@ -14,6 +15,7 @@ const create = () => pglite.create();
 
 storeContract('postgres on PGlite', { create });
 searchContract('postgres on PGlite', { create });
+provenanceContract('postgres on PGlite', { create });
 
 describe('text that Postgres cannot hold', () => {
   it('is stored with a sign for each such character', async () => {

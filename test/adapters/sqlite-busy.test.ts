@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import { isStrataError } from '../../src/adapter-kit.ts';
 import { createKit, NOW } from '../contracts/store-kit.ts';
 
 const CANARY = 'qzxcanaryw';
@@ -37,6 +38,29 @@ describe('another program at the SQLite file', () => {
     expect(longestMs).toBeLessThan(600);
     await storage.store.close();
   });
+
+  it('that writes for ten seconds is named in a clear error', async () => {
+    const storage = await createSqliteStorage({ directory });
+    const kit = createKit(storage);
+    await kit.say('before');
+    const other = outside();
+    other.exec('begin immediate');
+    const startedAt = performance.now();
+    const writes = await Promise.allSettled([kit.say('one'), kit.say('two')]);
+    const waitedMs = performance.now() - startedAt;
+    other.exec('rollback');
+    other.close();
+    for (const write of writes) {
+      if (write.status === 'fulfilled') throw new Error('it was written while the file was locked');
+      expect(write.reason).toSatisfy((error) => isStrataError(error, 'STORE_UNUSABLE'));
+      expect(String(write.reason)).toMatch(/strata\.db.*another program has locked it/);
+    }
+    // Both share one wait.
+    expect(waitedMs).toBeGreaterThan(9_000);
+    expect(waitedMs).toBeLessThan(19_000);
+    expect((await kit.say('after')).seq).toBe(2);
+    await storage.store.close();
+  }, 40_000);
 
   it('that reads is named by a forget, which finishes later', async () => {
     const storage = await createSqliteStorage({ directory });

@@ -11,6 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { wordsOnShelf } from '../../adapters/stores/sql/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { parseKey } from '../../src/adapter-kit.ts';
+import { provenanceContract } from '../contracts/provenance.ts';
 import { searchContract } from '../contracts/search.ts';
 import { storeContract } from '../contracts/store.ts';
 import { createKit, HERE, type Kit, NOW, textParts } from '../contracts/store-kit.ts';
@@ -28,6 +29,7 @@ async function create() {
 
 storeContract('sqlite', { create });
 searchContract('sqlite', { create });
+provenanceContract('sqlite', { create });
 
 describe('sqlite', () => {
   let directory: string;

@@ -3,15 +3,32 @@ import { createOfflineModel } from '../../adapters/models/offline/index.ts';
 import { renderReply } from '../../src/commands/render.ts';
 import { formatCommand, readCommandLine } from '../../src/commands/specs.ts';
 import { ModelError } from '../../src/domain/errors.ts';
+import { workspaceOf } from '../../src/domain/key.ts';
+import type { MemoryId } from '../../src/domain/message.ts';
 import type { Channel } from '../../src/ports/channel.ts';
 import type { ChatModel } from '../../src/ports/model.ts';
 import { ADA, BO, cells, field, openWorld, type World } from './commands.world.ts';
+import { memoryOf } from './memory.world.ts';
 
 /** Enough small talk that the built-in model's window must be compacted more than once. */
 async function talk(world: World, messages: number): Promise<void> {
   for (let index = 1; index <= messages; index += 1) {
     await world.say(`Day ${index} of the trip: we walked ${index + 3} km and slept in hut number ${index * 7}.`);
   }
+}
+
+/** Memories of the place, about Ada, by id and text; each in the place of another one, if that is given. */
+async function keep(
+  { bot, place }: World,
+  memories: readonly (readonly [id: string, text: string])[],
+  replaced: MemoryId | null = null,
+): Promise<void> {
+  const writes = memories.map(([id, text]) => {
+    const memory = memoryOf(text, { id: id as MemoryId, place, workspace: workspaceOf(place) });
+    if (replaced === null) return { kind: 'insert', memory, sources: [] } as const;
+    return { kind: 'supersede', id: replaced, memory, sources: [] } as const;
+  });
+  await bot.services.store.memories.save({ conversationId: null, writes, actor: 'test', now: Date.now() });
 }
 
 describe('/help', () => {
@@ -349,6 +366,42 @@ describe('/memory', () => {
     expect((await world.type('/transcript search Riga')).text).toContain('Nothing that was said here matches');
     expect(JSON.stringify(await world.type('/context detail tail'))).not.toContain('Riga');
     expect(JSON.stringify(await world.type('/memory export'))).not.toContain('Riga');
+  });
+
+  test('is not forgotten by a beginning that fits several ids', async () => {
+    await using world = await openWorld();
+    const ids = ['01m80aaaaaaaaaaaaaaaaaaaaa', '01m80bbbbbbbbbbbbbbbbbbbbb'];
+    await keep(world, [
+      [ids[0] ?? '', 'Ada keeps bees'],
+      [ids[1] ?? '', 'Ada owns a canoe'],
+    ]);
+    const refused = await world.type('/memory forget 01m80 confirm=yes');
+    expect(refused.tone).toBe('error');
+    expect(refused.text).toMatch(/^2 memories have ids that begin with 01m80: /);
+    expect(refused.text).toContain(`${ids[0]} (Ada keeps bees)`);
+    expect(refused.text).toContain(`${ids[1]} (Ada owns a canoe)`);
+    expect(refused.actions).toEqual([]);
+    expect(cells(await world.type('/memory list'))).toHaveLength(2);
+    expect((await world.type('/memory forget 01m80a confirm=yes')).title).toBe('Forgotten');
+    expect(cells(await world.type('/memory list'))).toHaveLength(1);
+  });
+
+  test('leaves no words in the button of a question, however many fit', async () => {
+    await using world = await openWorld();
+    const idOfStep = (step: number) => `01m8${String(step).padStart(22, '0')}`;
+    await keep(world, [[idOfStep(0), 'Ada paints harbour 0']]);
+    for (let step = 1; step < 30; step += 1) {
+      const replaced = idOfStep(step - 1) as MemoryId;
+      await keep(world, [[idOfStep(step), `Ada paints harbour ${step}`]], replaced);
+    }
+    const asked = await world.type('/memory forget paints the harbour');
+    expect(Number(field(asked, 'Memories'))).toBeGreaterThan(20);
+    const [button] = asked.actions;
+    expect(button?.command.options['id']).toMatch(/^01m8\d{22}(?: 01m8\d{22}){0,19}$/);
+    expect(await world.type(formatCommand(button?.command ?? { path: [], options: {} }))).toMatchObject({
+      title: 'Forgotten',
+    });
+    expect(cells(await world.type('/memory list'))).toEqual([]);
   });
 
   test('is forgotten by words, and all at once about oneself', async () => {

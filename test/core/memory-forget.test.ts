@@ -248,7 +248,7 @@ describe('rights', () => {
     expect((await world.memories.move(said, 'promote', by)).state).toBe('active');
     await expect(world.memories.move(order, 'promote', by)).rejects.toThrow();
     expect((await world.memories.move(order, 'promote', { ...by, rights: 'moderator' })).state).toBe('active');
-    await expect(world.memories.move(said, 'promote', by)).rejects.toThrow(/cannot be changed/);
+    await expect(world.memories.move(said, 'promote', by)).rejects.toThrow(/Only a candidate can be approved/);
   });
 
   it('does not promote what was retired within three days', async () => {

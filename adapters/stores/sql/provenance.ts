@@ -51,6 +51,17 @@ export async function noteReadings(
   await transaction.run(insertion.onConflict((conflict) => conflict.doNothing()).compile());
 }
 
+/** Whether one of the memories is gone: a reply that was given it may repeat it. */
+export async function isForgotten(
+  { query }: SqlEngine,
+  transaction: Transaction,
+  ids: readonly MemoryId[],
+): Promise<boolean> {
+  if (ids.length === 0) return false;
+  const kept = query.selectFrom('memory').select('id').where('id', 'in', ids);
+  return (await transaction.rows(kept.compile())).length < ids.length;
+}
+
 interface Interruption {
   readonly places: readonly string[];
   readonly conversationIds: readonly number[];

@@ -1,4 +1,9 @@
-import { type EntryEdit, type TranscriptStore, yieldToEventLoop } from '../../../src/adapter-kit.ts';
+import {
+  type EntryEdit,
+  type MessageRedaction,
+  type TranscriptStore,
+  yieldToEventLoop,
+} from '../../../src/adapter-kit.ts';
 import { createAppend } from './append.ts';
 import { dueAt } from './conversation-rows.ts';
 import { type Transaction, together } from './engine.ts';
@@ -33,15 +38,10 @@ export function createTranscript(shared: Shared): TranscriptStore {
         return row === null ? null : toEntry(row);
       }),
     edit: (conversationId, edit) => engine.write((tx) => editEntry(shared, tx, { conversationId, edit })),
-    async redact(conversationId, { externalIds, now }) {
-      const seqs = await engine.write(async (tx) => {
-        const row = await shared.conversations.lock(tx, conversationId);
-        if (row === null) return [];
-        const found = await findAll(shared, tx, { conversationId, externalIds });
-        return redact(shared, tx, { row, entries: found, now, dropMemories: true });
-      });
-      if (seqs.length > 0) await engine.scrub();
-      return seqs;
+    async redact(conversationId, redaction) {
+      const redacted = await engine.write((tx) => redactMessages(shared, tx, { conversationId, ...redaction }));
+      if (redacted.size > 0) await engine.scrub();
+      return redacted.get(conversationId) ?? [];
     },
   };
 }
@@ -87,6 +87,34 @@ async function tokensBefore(
     .where('seq', '<', firstSeq);
   const [total] = await transaction.rows(sum.compile());
   return total?.tokens ?? 0;
+}
+
+/** The seqs that lost their text, by conversation. */
+async function redactMessages(
+  shared: Shared,
+  transaction: Transaction,
+  { conversationId, externalIds, derived = [], now }: MessageRedaction & { readonly conversationId: number },
+): Promise<ReadonlyMap<number, readonly number[]>> {
+  const redacted = new Map<number, readonly number[]>();
+  const ids = new Set([conversationId, ...derived.map((one) => one.conversationId)]);
+  // In the order in which a job takes the same locks.
+  for (const id of [...ids].sort((a, b) => a - b)) {
+    const row = await shared.conversations.lock(transaction, id);
+    if (row === null) continue;
+    const own = derived.filter((one) => one.conversationId === id);
+    const named = id === conversationId ? await findAll(shared, transaction, { conversationId, externalIds }) : [];
+    const repeating = await shared.entries.pick(
+      transaction,
+      id,
+      own.flatMap(({ seqs }) => seqs),
+    );
+    const entries = new Map([...named, ...repeating].map((entry) => [entry.seq, entry]));
+    const summaryIds = own.flatMap((one) => one.summaryIds);
+    const change = { row, entries: [...entries.values()], summaryIds, now, dropMemories: true };
+    const seqs = await redact(shared, transaction, change);
+    if (seqs.length + summaryIds.length > 0) redacted.set(id, seqs);
+  }
+  return redacted;
 }
 
 async function findAll(

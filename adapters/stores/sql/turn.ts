@@ -9,7 +9,8 @@ import {
 import { dueAt, holdsReply } from './conversation-rows.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
 import { writeJson } from './json.ts';
-import { noteReadings } from './provenance.ts';
+import { isForgotten, noteReadings } from './provenance.ts';
+import { withoutReader } from './redaction.ts';
 import { toConversation } from './rows.ts';
 import type { Shared } from './shared.ts';
 import type { ConversationRow } from './tables.ts';
@@ -31,6 +32,11 @@ async function run(context: TurnContext, transaction: Transaction, commit: TurnC
   const { shared, usage, statements } = context;
   const row = await shared.conversations.lock(transaction, commit.claim.conversationId);
   if (row === null || !holdsReply(row, commit.claim.epoch)) return { kind: 'stale' };
+  const given = [...new Set(commit.given)];
+  if (await isForgotten(shared.engine, transaction, given)) {
+    await shared.conversations.change(transaction, row.id, withoutReader(row));
+    return { kind: 'stale' };
+  }
   const changed = finish(row, commit);
   const entries = commit.entries.map((entry, index) => toEntry(row.next_seq + index, commit.readUpto, entry));
   const common = { conversationId: row.id, turn: commit.readUpto, entrySeq: shownEntry(entries) };
@@ -42,7 +48,7 @@ async function run(context: TurnContext, transaction: Transaction, commit: TurnC
     usage.add(transaction, row.id, commit.usage),
     noteReadings(shared.engine, transaction, {
       conversationId: row.id,
-      ids: commit.recalled ?? [],
+      ids: given,
       fromSeq: commit.readUpto,
     }),
   ]);

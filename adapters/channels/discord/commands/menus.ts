@@ -22,7 +22,7 @@ export function forgetQuestion({ id, author, content }: WireQuoted): Shown {
   const excerpt = content.replace(/\s+/g, ' ').slice(0, 200).toWellFormed();
   return {
     reply: makeReply('This cannot be undone', {
-      text: `The bot forgets this message of ${authorOf(author).name}, and what it remembers from it alone. The message itself stays.\n${excerpt}`,
+      text: `The bot forgets this message of ${authorOf(author).name}, what it remembers from it alone, and where it repeated it. The message itself stays.\n${excerpt}`,
       tone: 'error',
     }),
     buttons: [

@@ -25,7 +25,7 @@ export function forgetCommand({ ts, threadTs, authorId }: Target): ReplyCommand 
 
 export function forgetQuestion({ authorName, text }: Target): string {
   const excerpt = text.replace(/\s+/g, ' ').slice(0, 200).toWellFormed();
-  return `The bot forgets this message of ${authorName}, and what it remembers from it alone. The message itself stays.\n${excerpt}`;
+  return `The bot forgets this message of ${authorName}, what it remembers from it alone, and where it repeated it. The message itself stays.\n${excerpt}`;
 }
 
 /** Whose message it is may have it forgotten, and who manages the place. */

@@ -1,0 +1,99 @@
+import type { Entry } from '../domain/message.ts';
+import { MEMORY_STATES, type Memory, type Redaction } from '../ports/memory-store.ts';
+import type { Conversation } from '../ports/store.ts';
+import type { Services } from '../services.ts';
+import { type Statement, statementOfMemory } from './derived.ts';
+import { redactionOf, withDerived } from './forget.ts';
+import { conversationsOf, loadArea } from './forget-area.ts';
+import { readerFor } from './policy.ts';
+
+type Removers = Pick<Services, 'store' | 'search' | 'provenance' | 'agents'>;
+
+interface Removal {
+  readonly conversation: Conversation;
+  /** The messages that are deleted, with their text. */
+  readonly entries: readonly Entry[];
+}
+
+const MAX_MEMORIES = 1000;
+const LOOKS = 2;
+
+/**
+ * Deletes the text of messages that were deleted on their platform, with what repeats it: replies, tool calls and summaries,
+ * here and where a reply was given a memory of them. The memories themselves go with their last source. A reply that is
+ * committed during the first look is found by the second, when no running turn knows the text any more.
+ */
+export async function removeMessages(
+  services: Removers & Pick<Services, 'clock'>,
+  conversation: Conversation,
+  externalIds: readonly string[],
+): Promise<{ readonly seqs: readonly number[]; readonly elsewhere: readonly Conversation[] }> {
+  const { store, clock } = services;
+  const entries = await readable(services, conversation, externalIds);
+  if (entries.length === 0) return { seqs: [], elsewhere: [] };
+  const statements = await statementsOf(services, { conversation, entries });
+  const seqs: number[] = [];
+  const touched = new Set<number>();
+  for (let look = 0; look < LOOKS; look += 1) {
+    const derived = await derivedFrom(services, { conversation, entries }, statements);
+    for (const redaction of derived.filter(hasText)) touched.add(redaction.conversationId);
+    seqs.push(...(await store.transcript.redact(conversation.id, { externalIds, derived, now: clock.now() })));
+  }
+  touched.delete(conversation.id);
+  const elsewhere = await Promise.all([...touched].map((id) => store.conversations.get(id)));
+  return { seqs, elsewhere: elsewhere.filter((other) => other !== null) };
+}
+
+function hasText({ seqs, summaryIds }: Redaction): boolean {
+  return seqs.length + summaryIds.length > 0;
+}
+
+async function readable(
+  { store }: Pick<Services, 'store'>,
+  { id }: Conversation,
+  externalIds: readonly string[],
+): Promise<readonly Entry[]> {
+  const found: Entry[] = [];
+  for (const externalId of externalIds) {
+    const entry = await store.transcript.byExternalId(id, externalId);
+    if (entry !== null && entry.redactedAt === null) found.push(entry);
+  }
+  return found;
+}
+
+/** Those that say what the deleted messages said: their last sources are among them. */
+async function statementsOf(
+  { store, provenance, agents }: Removers,
+  { conversation, entries }: Removal,
+): Promise<readonly Statement[]> {
+  const seqs = entries.map(({ seq }) => seq);
+  const reader = readerFor(conversation, agents.agentFor(conversation.key));
+  const restingOn = { conversationId: conversation.id, seqs };
+  const query = { reader, restingOn, states: MEMORY_STATES, limit: MAX_MEMORIES, offset: 0 };
+  const hasNoOther = ({ sources }: Memory) =>
+    sources.every((source) => source.conversationId === conversation.id && seqs.includes(source.seq));
+  const gone = (await store.memories.list(query)).filter(hasNoOther);
+  const readings = await provenance.readings(gone.map(({ id }) => id));
+  return gone.map((memory) => statementOfMemory(memory, { audience: conversation.audience, readings }));
+}
+
+/** What repeats the messages. */
+async function derivedFrom(
+  services: Removers,
+  { conversation, entries }: Removal,
+  statements: readonly Statement[],
+): Promise<readonly Redaction[]> {
+  const read = statements.flatMap(({ readings }) => readings.map(({ conversationId }) => conversationId));
+  const redactions: Redaction[] = [];
+  for (const place of await conversationsOf(services, { places: [], ids: [conversation.id, ...read] })) {
+    const gone = place.id === conversation.id ? entries : [];
+    const area = await loadArea(services, place, statements);
+    const decision = {
+      area: { ...area, entries: new Map([...area.entries, ...gone.map((entry) => [entry.seq, entry] as const)]) },
+      seqs: new Set(gone.map(({ seq }) => seq)),
+      sentences: [],
+    };
+    redactions.push(redactionOf(await withDerived(services, { statements }, decision)));
+  }
+  return redactions;
+}

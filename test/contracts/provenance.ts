@@ -1,0 +1,155 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Conversation, type MemoryId, type Storage, type SummaryId, textOf } from '../../src/adapter-kit.ts';
+import type { StorageUnderTest, StoreContractOptions } from './store.ts';
+import { createKit, HERE, type Kit, NOW, THERE, THREAD, textParts } from './store-kit.ts';
+
+const BOB = { id: 'u2', name: 'Bob', kind: 'person' } as const;
+const ABOUT = { id: 'u1', name: 'Ada' };
+const SENTENCE = 'Ada is allergic to peanuts!';
+
+/** What every engine owes of who was given what, and of sentences that are held back. */
+export function provenanceContract(name: string, options: StoreContractOptions): void {
+  describe(`provenance contract: ${name}`, () => {
+    let made: StorageUnderTest;
+    let storage: Storage;
+    let kit: Kit;
+
+    beforeEach(async () => {
+      made = await options.create();
+      storage = made.storage;
+      kit = createKit(storage);
+    });
+    afterEach(() => made.dispose());
+
+    const empty = { memoryIds: [], tombstones: [], redactions: [], sentences: [], actor: 'u1', now: NOW };
+    const textAt = async (id: number, seq: number) => {
+      const [entry] = await storage.store.transcript.pick(id, [seq]);
+      return textOf(entry?.parts ?? []);
+    };
+    /** A message of Bob with a sentence that is held back. */
+    const holding = async (key = HERE): Promise<Conversation> => {
+      const text = `Bring cake. ${SENTENCE} See you.`;
+      const message = { author: BOB, externalId: 'x1' };
+      const { conversation, seq } = await kit.say(text, { conversation: key }, message);
+      const sentences = [{ id: kit.next('h'), text: SENTENCE }];
+      const removal = { conversationId: conversation.id, seq, sentences, kind: 'hold', about: ABOUT } as const;
+      await storage.store.memories.forget({ ...empty, sentences: [removal] });
+      return conversation;
+    };
+    const listed = (place: string, page = { limit: 9, offset: 0 }) => storage.provenance.held({ place, ...page });
+
+    describe('sentences that are held back', () => {
+      it('stand in the text as a mark, out of sight of search', async () => {
+        const { id } = await holding();
+        expect(await textAt(id, 1)).toMatch(/^Bring cake\. \(held back: \w+\) See you\.$/);
+        expect(await storage.search.entries({ conversationId: id, text: 'allergic peanuts', limit: 9 })).toEqual([]);
+        expect(await storage.search.entries({ conversationId: id, text: 'cake', limit: 9 })).toHaveLength(1);
+      });
+
+      it('are listed by place with its threads, in pages', async () => {
+        await holding(HERE);
+        await holding(THREAD);
+        await holding(THERE);
+        expect(await listed(HERE)).toMatchObject([
+          { conversation: HERE, seq: 1, author: BOB, text: SENTENCE, about: ABOUT, at: NOW },
+          { conversation: THREAD },
+        ]);
+        expect(await listed(HERE, { limit: 1, offset: 1 })).toMatchObject([{ conversation: THREAD }]);
+        expect(await listed(THERE)).toHaveLength(1);
+      });
+
+      it('are released to where they stood, once, from their place only', async () => {
+        const { id } = await holding();
+        const [held] = await listed(HERE);
+        const decision = { id: held?.id ?? '', place: HERE, kind: 'release', now: NOW } as const;
+        expect(await storage.provenance.decide({ ...decision, place: THERE })).toBeNull();
+        expect(await storage.provenance.decide(decision)).toMatchObject({ text: SENTENCE });
+        expect(await storage.provenance.decide(decision)).toBeNull();
+        expect(await textAt(id, 1)).toBe(`Bring cake. ${SENTENCE} See you.`);
+        expect(await storage.search.entries({ conversationId: id, text: 'allergic', limit: 9 })).toHaveLength(1);
+      });
+
+      it('are struck for good', async () => {
+        const { id } = await holding();
+        const [held] = await listed(HERE);
+        await storage.provenance.decide({ id: held?.id ?? '', place: HERE, kind: 'strike', now: NOW });
+        expect(await textAt(id, 1)).toBe('Bring cake. (removed) See you.');
+        expect(await listed(HERE)).toEqual([]);
+      });
+
+      it('stay held back through an edit, and go with it or with the message', async () => {
+        const { id } = await holding();
+        const edit = (text: string) =>
+          storage.store.transcript.edit(id, { externalId: 'x1', parts: textParts(text), tokens: 5, now: NOW });
+        await edit(`Bring two. ${SENTENCE}`);
+        expect(await textAt(id, 1)).toMatch(/^Bring two\. \(held back: \w+\)$/);
+        await edit('Bring two.');
+        expect(await listed(HERE)).toEqual([]);
+        const other = await holding(THREAD);
+        await storage.store.transcript.redact(other.id, { externalIds: ['x1'], now: NOW });
+        expect(await listed(HERE)).toEqual([]);
+      });
+    });
+
+    describe('readings', () => {
+      const savedHere = async (text: string): Promise<{ readonly id: number; readonly memoryId: MemoryId }> => {
+        const { conversation } = await kit.say(text);
+        const [memoryId] = await kit.save(conversation.id, kit.inserting(text, [1]));
+        if (!memoryId) throw new Error('the memory was passed over');
+        return { id: conversation.id, memoryId };
+      };
+      const asking = async () => {
+        const { claim, conversation } = await kit.say('q', { conversation: THERE, wantsReply: true, claimLeaseMs: 9 });
+        if (claim === null) throw new Error('no claim');
+        return { claim, id: conversation.id };
+      };
+
+      it('are noted by the commit of a turn, once, and not for the memory’s own conversation', async () => {
+        const { id: own, memoryId } = await savedHere('Ada likes tea');
+        const { claim, id } = await asking();
+        await kit.commitTurn(claim, { given: [memoryId, memoryId] });
+        await storage.store.memories.recalled([memoryId], { conversationId: id, now: NOW });
+        await storage.store.memories.recalled([memoryId], { conversationId: own, now: NOW });
+        expect(await storage.provenance.readings([memoryId])).toEqual([{ memoryId, conversationId: id, fromSeq: 1 }]);
+        expect(await storage.provenance.readings([])).toEqual([]);
+      });
+
+      it('make a turn stale whose memory was forgotten, and free its claim', async () => {
+        const { memoryId } = await savedHere('Ada likes tea');
+        const { claim, id } = await asking();
+        await storage.store.memories.forget({ ...empty, memoryIds: [memoryId] });
+        expect((await kit.commitTurn(claim, { given: [memoryId] })).kind).toBe('stale');
+        expect((await kit.get(id)).replyUntil).toBeNull();
+        expect(await kit.tryClaim('reply', id)).not.toBeNull();
+      });
+
+      it('go with their memory', async () => {
+        const { memoryId } = await savedHere('Ada likes tea');
+        const { claim } = await asking();
+        await kit.commitTurn(claim, { given: [memoryId] });
+        await storage.store.memories.forget({ ...empty, memoryIds: [memoryId] });
+        expect(await storage.provenance.readings([memoryId])).toEqual([]);
+      });
+    });
+
+    describe('what was derived from a deleted message', () => {
+      it('loses its text in the same transaction, in every conversation', async () => {
+        const here = await kit.say('secret', {}, { externalId: 'x1' });
+        await kit.say('an echo');
+        const there = await kit.say('another echo', { conversation: THERE });
+        const held = await kit.claim('maintenance', there.conversation.id);
+        await kit.say('more', { conversation: THERE });
+        const summary = kit.summary(1, 1);
+        await kit.compact(held, summary);
+        const derived = [
+          { conversationId: here.conversation.id, seqs: [2], summaryIds: [] },
+          { conversationId: there.conversation.id, seqs: [], summaryIds: [summary.id as SummaryId] },
+        ];
+        const redaction = { externalIds: ['x1'], derived, now: NOW };
+        expect(await storage.store.transcript.redact(here.conversation.id, redaction)).toEqual([1, 2]);
+        expect(await textAt(here.conversation.id, 2)).toBe('');
+        expect(await kit.stack(there.conversation.id)).toEqual(['gap 1-1']);
+      });
+    });
+  });
+}

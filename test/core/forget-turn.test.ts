@@ -1,0 +1,79 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { defineTool, type MemoryId, type MemoryKind, makeKey, workspaceOf } from '../../src/adapter-kit.ts';
+import { createBotWorld, HERE } from '../support/bot-world.ts';
+import { type Script, scriptedModel } from './compaction.world.ts';
+import { memoryOf } from './memory.world.ts';
+
+const ELSEWHERE = makeKey({ platform: 'test', workspace: 'here', channel: 'elsewhere' });
+
+async function worldWith(script: Script, ran: string[] = []) {
+  const note = defineTool({
+    name: 'note',
+    description: 'Writes something down',
+    input: z.object({ text: z.string() }),
+    run: async ({ text }) => {
+      ran.push(text);
+      return 'noted';
+    },
+  });
+  const model = scriptedModel(script, { id: 'test:chat' });
+  const agent = { tools: ['note'], memory: { share_public: true } };
+  return Object.assign(await createBotWorld({ models: [model], tools: [note], agent }), { model });
+}
+
+type World = Awaited<ReturnType<typeof worldWith>>;
+
+async function remember(world: World, text: string, kind: MemoryKind = 'fact'): Promise<MemoryId> {
+  const place = { place: HERE, workspace: workspaceOf(HERE), audience: 'public' } as const;
+  const writes = [{ kind: 'insert', memory: memoryOf(text, { ...place, kind }), sources: [] }] as const;
+  const save = { conversationId: null, writes, actor: 'test', now: world.clock.now() };
+  const [id] = await world.bot.services.store.memories.save(save);
+  if (!id) throw new Error('the memory was passed over');
+  return id;
+}
+
+for (const kind of ['fact', 'instruction'] as const) {
+  it(`records that a reply elsewhere was given a shared ${kind}`, async () => {
+    await using world = await worldWith(() => ({ text: 'Certainly.' }));
+    const id = await remember(world, 'Ada wants every answer in verse', kind);
+    await world.say('Does Ada want every answer in verse?', { key: ELSEWHERE, audience: 'public' });
+    await world.settled();
+    const there = await world.bot.services.store.conversations.find(ELSEWHERE);
+    expect(JSON.stringify(world.model.requests[0])).toContain('every answer in verse');
+    expect(await world.bot.services.provenance.readings([id])).toEqual([
+      { memoryId: id, conversationId: there?.id, fromSeq: 1 },
+    ]);
+  });
+}
+
+it('answers again when a memory that it was given is forgotten meanwhile', async () => {
+  const forget = { tombstones: [], redactions: [], sentences: [], actor: 'u1', now: 0 };
+  await using world: World = await worldWith(async (_, { count }) => {
+    if (count > 1) return { text: 'I do not know.' };
+    await world.bot.services.store.memories.forget({ ...forget, memoryIds: [id] });
+    return { text: 'swordfish, they say' };
+  });
+  const id = await remember(world, "Ada's password is swordfish");
+  await world.say("What is Ada's password?", { key: ELSEWHERE, audience: 'public' });
+  await world.settled();
+  expect(JSON.stringify(world.model.requests[0])).toContain('swordfish');
+  expect(JSON.stringify(world.model.requests[1])).not.toContain('swordfish');
+  expect([...world.channel.posts.values()].map(({ body }) => body.text)).toEqual(['I do not know.']);
+});
+
+it('runs no tool for a turn that has lost its claim', async () => {
+  const ran: string[] = [];
+  await using world: World = await worldWith(async (_, { count }) => {
+    if (count > 1) return { text: 'What did you say?' };
+    const { id } = await world.conversation();
+    // Straight into the store, as another process would.
+    await world.bot.services.store.transcript.redact(id, { externalIds: ['m1'], now: world.clock.now() });
+    return { calls: [{ tool: 'note', input: { text: 'swordfish' } }] };
+  }, ran);
+  await world.say('my password is swordfish');
+  await world.say('hello?');
+  await world.settled();
+  expect(world.model.requests.length).toBeGreaterThan(1);
+  expect(ran).toEqual([]);
+});

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import {
   type Append,
   type AppendResult,
@@ -15,6 +16,7 @@ import {
   type Part,
   type PostBody,
   type Storage,
+  type Store,
   type SummaryId,
   type TurnCommit,
   workspaceOf,
@@ -169,6 +171,9 @@ export function createKit(storage: Storage) {
 }
 export type Kit = ReturnType<typeof createKit>;
 
+/** Gives a part of the contract the empty store of the running test. */
+export type Lab = () => { readonly storage: Storage; readonly store: Store; readonly kit: Kit };
+
 export const NOW = 1_700_000_000_000;
 export const HERE: ConversationKey = makeKey({ platform: 'terminal', workspace: 'local', channel: 'main' });
 export const THREAD: ConversationKey = makeKey({
@@ -211,4 +216,24 @@ function message(externalId: string): Append['message'] {
     tokens: 3,
     at: NOW,
   };
+}
+
+/** Four parts, condensed twice: a level 2 over all of them. The message `x3` lies in the second part. */
+export async function condensed(kit: Kit) {
+  const { id } = await kit.fill(2);
+  await kit.say('secret', {}, { externalId: 'x3' });
+  await kit.fill(7);
+  const held = await kit.claim('maintenance', id);
+  const parts = [kit.summary(1, 2), kit.summary(3, 4), kit.summary(5, 6), kit.summary(7, 8)];
+  for (const part of parts) await kit.compact(held, part);
+  const [a, b, c, d] = parts.map((part) => part.id);
+  if (!a || !b || !c || !d) throw new Error('four');
+  const left = kit.summary(1, 4, { level: 1 });
+  const right = kit.summary(5, 8, { level: 1 });
+  await kit.condense(held, left, [a, b]);
+  await kit.condense(held, right, [c, d]);
+  const upper = kit.summary(1, 8, { level: 2 });
+  expect(await kit.condense(held, upper, [left.id, right.id])).toBe('committed');
+  expect(await kit.stack(id)).toEqual(['L2 1-8']);
+  return { id, held, parts: [a, b, c, d], upper: upper.id };
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { createPlayer, type PlayOptions, type Step, steps } from './properties.world.ts';
+import { createPlayer, type PlayOptions } from './properties.world.ts';
+import { type Step, steps } from './properties-steps.world.ts';
 
 /** A failure names its seed and path: `fc.assert(property, { seed, path })` plays it again. */
 async function play(moves: readonly Step[], options?: PlayOptions): Promise<void> {

@@ -1,0 +1,106 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../../src/adapter-kit.ts';
+import { HERE, type Kit, type Lab, NOW, stored, THERE } from '../store-kit.ts';
+
+export function appendContract(lab: Lab): void {
+  describe('append', () => {
+    let store: Store;
+    let kit: Kit;
+    beforeEach(() => {
+      ({ store, kit } = lab());
+    });
+
+    it('numbers the messages of each conversation from 1 without gaps', async () => {
+      const results = [];
+      for (const key of [HERE, THERE, HERE, HERE, THERE]) results.push(await kit.say('hi', { conversation: key }));
+      expect(results.map((result) => result.seq)).toEqual([1, 1, 2, 3, 2]);
+      expect(results.at(-1)?.conversation).toMatchObject({
+        key: THERE,
+        nextSeq: 3,
+        compactedUpto: 0,
+        contextFrom: 1,
+      });
+    });
+
+    it('keeps everything about a message', async () => {
+      const parts = [
+        { kind: 'text', text: 'look 東京 🙂' },
+        { kind: 'attachment', name: 'a.png', mediaType: 'image/png', sizeBytes: 12, reference: 'https://x/a.png' },
+      ] as const;
+      const mentions = [{ id: 'u2', name: 'Bob', kind: 'person' }] as const;
+      const message = { externalId: 'x1', parts, mentions, replyTo: 'x0', tokens: 9, at: NOW - 5 };
+      const { conversation } = stored(await kit.append({ message }));
+      expect(await store.transcript.read(conversation.id, { fromSeq: 1, toSeq: 9, limit: 9 })).toEqual([
+        {
+          seq: 1,
+          externalId: 'x1',
+          role: 'user',
+          turn: null,
+          author: { id: 'u1', name: 'Ada', kind: 'person' },
+          parts,
+          replyTo: 'x0',
+          mentions,
+          tokens: 9,
+          at: NOW - 5,
+          editedAt: null,
+          redactedAt: null,
+        },
+      ]);
+    });
+
+    it('recognises a redelivery and changes neither claim nor debt', async () => {
+      const first = await kit.say('one', {}, { externalId: 'x1' });
+      const again = await kit.append({ wantsReply: true, claimLeaseMs: 500, message: { externalId: 'x1' } });
+      expect(again).toMatchObject({ kind: 'duplicate', seq: 1 });
+      expect(await kit.get(first.conversation.id)).toEqual(first.conversation);
+    });
+
+    it('accepts external ids per conversation, and messages without any', async () => {
+      await kit.say('one', {}, { externalId: 'x1' });
+      expect((await kit.say('two', { conversation: THERE }, { externalId: 'x1' })).seq).toBe(1);
+      await kit.say('three', {}, { externalId: null });
+      expect((await kit.say('four', {}, { externalId: null })).seq).toBe(3);
+    });
+
+    it('keeps many concurrent messages once, numbered without gaps', async () => {
+      const ids = Array.from({ length: 60 }, (_, index) => `x${index % 40}`);
+      const results = await Promise.all(ids.map((externalId) => kit.append({ message: { externalId } })));
+      const seqs = results.filter((result) => result.kind === 'stored').map((result) => result.seq);
+      expect(seqs.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, index) => index + 1));
+      expect(results.filter((result) => result.kind === 'duplicate')).toHaveLength(20);
+    });
+
+    it('stores the debt of a reply, claimed when free', async () => {
+      const over = { wantsReply: true, claimLeaseMs: 500 };
+      await kit.say('not asked');
+      const first = await kit.say('asked', over);
+      expect(first.claim).toEqual({ conversationId: first.conversation.id, epoch: 1, until: NOW + 500 });
+      expect(first.conversation).toMatchObject({ replyDueSeq: 2, replyDueFrom: 2, answeredUpto: 0 });
+      const second = await kit.say('asked again', over);
+      expect(second.claim).toBeNull();
+      expect(second.conversation).toMatchObject({ replyDueSeq: 3, replyDueFrom: 2, replyEpoch: 1 });
+      const later = await kit.say('and again', { ...over, now: NOW + 500 });
+      expect(later.claim?.epoch).toBe(2);
+    });
+
+    it('claims nothing for a message that asks for no reply', async () => {
+      const { claim, conversation } = await kit.say('chatter', { claimLeaseMs: 500 });
+      expect(claim).toBeNull();
+      expect(conversation).toMatchObject({ replyDueSeq: 0, replyUntil: null });
+    });
+
+    it('plans the idle extraction and keeps an earlier due time', async () => {
+      const { conversation } = await kit.say('one');
+      expect(conversation.maintainAt).toBe(NOW + 60_000);
+      const later = await kit.say('two', { now: NOW + 1_000 });
+      expect(later.conversation.maintainAt).toBe(NOW + 60_000);
+    });
+
+    it('places an imported answer after what precedes it', async () => {
+      const { conversation } = await kit.say('question');
+      await kit.say('answer', {}, { role: 'assistant', author: null });
+      const [, answer] = await store.transcript.read(conversation.id, { fromSeq: 1, toSeq: 9, limit: 9 });
+      expect(answer).toMatchObject({ role: 'assistant', turn: 1, author: null });
+    });
+  });
+}

@@ -1,0 +1,49 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../../src/adapter-kit.ts';
+import { type Kit, type Lab, READER, THREAD } from '../store-kit.ts';
+
+export function audienceContract(lab: Lab): void {
+  describe('audience', () => {
+    let store: Store;
+    let kit: Kit;
+    beforeEach(() => {
+      ({ store, kit } = lab());
+    });
+
+    it('only tightens, with the place’s memories and threads', async () => {
+      const here = await kit.fill(1);
+      const thread = await kit.fill(1, THREAD);
+      await kit.save(here.id, kit.inserting('tea', [1]));
+      await store.conversations.change(here.id, { kind: 'audience', audience: 'private' });
+      expect((await kit.get(here.id)).audience).toBe('private');
+      expect((await kit.get(thread.id)).audience).toBe('private');
+      expect(
+        (await store.memories.list({ reader: { ...READER, audience: 'dm' }, limit: 9, offset: 0 }))[0]?.audience,
+      ).toBe('private');
+      await store.conversations.change(here.id, { kind: 'audience', audience: 'public' });
+      expect(await kit.get(here.id)).toMatchObject({ audience: 'public', tightestAudience: 'private' });
+    });
+
+    it('saves nothing looser than the place is now', async () => {
+      const { id } = await kit.fill(1);
+      const decided = kit.inserting('tea', [1], { audience: 'public' });
+      await store.conversations.change(id, { kind: 'audience', audience: 'private' });
+      await kit.save(id, decided);
+      expect(await kit.recallable()).toEqual([]);
+      expect(await kit.recallable({ audience: 'private' })).toEqual(['tea']);
+    });
+
+    it('tightens with a message from a more private place', async () => {
+      const here = await kit.fill(1);
+      await kit.save(here.id, kit.inserting('tea', [1]));
+      const { conversation } = await kit.say('psst', { audience: 'private' });
+      expect(conversation.audience).toBe('private');
+      expect(await kit.recallable()).toEqual([]);
+      expect(await kit.recallable({ audience: 'private' })).toEqual(['tea']);
+      expect((await kit.say('loud', { audience: 'public' })).conversation).toMatchObject({
+        audience: 'public',
+        tightestAudience: 'private',
+      });
+    });
+  });
+}

@@ -1,0 +1,191 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Store, SummaryId } from '../../../src/adapter-kit.ts';
+import { type Kit, type Lab, NOW, textParts } from '../store-kit.ts';
+
+export function compactionContract(lab: Lab): void {
+  describe('compaction', () => {
+    let store: Store;
+    let kit: Kit;
+    beforeEach(() => {
+      ({ store, kit } = lab());
+    });
+
+    it('moves pointer, stack, memories and watermark in one step', async () => {
+      const { id, revision } = await kit.fill(8);
+      const held = await kit.claim('maintenance', id);
+      const first = kit.summary(1, 3);
+      const over = { memories: [kit.inserting('tea', [1, 2])], extracted: { from: 0, upto: 3 } };
+      expect(await kit.compact(held, first, over)).toBe('committed');
+      expect(await kit.compact(held, kit.summary(4, 5))).toBe('committed');
+      expect(await kit.stack(id)).toEqual(['L0 1-3', 'L0 4-5']);
+      const conversation = await kit.get(id);
+      expect(conversation).toMatchObject({ compactedUpto: 5, extractedUpto: 3, contextFrom: 1 });
+      expect(conversation.revision).toBeGreaterThan(revision);
+      expect(await kit.recallable()).toEqual(['tea']);
+      expect(await store.summaries.find(first.id)).toEqual({
+        ...first,
+        conversationId: id,
+        kind: 'summary',
+        stale: false,
+        supersededBy: null,
+      });
+      expect(await store.summaries.children(first.id)).toEqual([]);
+      expect(await store.summaries.find('nothing' as SummaryId)).toBeNull();
+    });
+
+    // Shows: R3, W25
+    it('stores nothing of a late, duplicate or stale result', async () => {
+      const { id } = await kit.fill(8);
+      const held = await kit.claim('maintenance', id);
+      expect(await kit.compact(held, kit.summary(1, 3))).toBe('committed');
+      const memories = [kit.inserting('tea', [1])];
+      const late = [
+        kit.compact(held, kit.summary(1, 3), { memories }),
+        kit.compact(held, kit.summary(2, 5), { memories }),
+        kit.compact(held, kit.summary(5, 6), { memories }),
+        kit.compact(held, kit.summary(4, 9), { memories }),
+        kit.compact(held, kit.summary(4, 3), { memories }),
+        kit.compact({ ...held, epoch: held.epoch - 1 }, kit.summary(4, 5), { memories }),
+        kit.compact(held, kit.summary(4, 5), { memories, extracted: { from: 1, upto: 5 } }),
+      ];
+      expect(await Promise.all(late)).toEqual(late.map(() => 'stale'));
+      expect(await kit.stack(id)).toEqual(['L0 1-3']);
+      expect(await kit.recallable()).toEqual([]);
+      await store.conversations.release(held, {
+        work: 'maintenance',
+        kind: 'done',
+        seenNextSeq: 9,
+        maintainAt: null,
+      });
+      expect(await kit.compact(held, kit.summary(4, 5), { memories })).toBe('stale');
+    });
+
+    it('opens a gap without a claim, only at the end', async () => {
+      const conversation = await kit.fill(8);
+      expect(await kit.openGap(conversation, 3)).toBe('committed');
+      expect(await kit.openGap(conversation, 5)).toBe('stale');
+      const moved = await kit.get(conversation.id);
+      expect(moved).toMatchObject({ compactedUpto: 3, maintainAt: NOW });
+      expect(await kit.openGap(moved, 9)).toBe('stale');
+      expect(await kit.openGap(moved, 3)).toBe('stale');
+      expect(await kit.openGap(moved, 5)).toBe('committed');
+      expect(await kit.stack(conversation.id)).toEqual(['gap 1-3', 'gap 4-5']);
+    });
+
+    it('fills the head of a gap, then the rest', async () => {
+      const conversation = await kit.fill(8);
+      await kit.openGap(conversation, 6);
+      const held = await kit.claim('maintenance', conversation.id);
+      expect(await kit.compact(held, kit.summary(1, 2))).toBe('committed');
+      expect(await kit.stack(conversation.id)).toEqual(['L0 1-2', 'gap 3-6']);
+      expect(await kit.compact(held, kit.summary(4, 6))).toBe('stale');
+      expect(await kit.compact(held, kit.summary(3, 6))).toBe('committed');
+      expect(await kit.stack(conversation.id)).toEqual(['L0 1-2', 'L0 3-6']);
+      expect((await kit.get(conversation.id)).compactedUpto).toBe(6);
+    });
+
+    it('takes a result that an emergency overtook, beyond gaps too', async () => {
+      const conversation = await kit.fill(9);
+      const held = await kit.claim('maintenance', conversation.id);
+      await kit.openGap(conversation, 3);
+      await kit.openGap(await kit.get(conversation.id), 4);
+      expect(await kit.compact(held, kit.summary(1, 6))).toBe('committed');
+      expect(await kit.stack(conversation.id)).toEqual(['L0 1-6']);
+      expect((await kit.get(conversation.id)).compactedUpto).toBe(6);
+    });
+
+    it('takes a result that ends within a gap', async () => {
+      const conversation = await kit.fill(9);
+      await kit.openGap(conversation, 3);
+      await kit.openGap(await kit.get(conversation.id), 7);
+      const held = await kit.claim('maintenance', conversation.id);
+      expect(await kit.compact(held, kit.summary(1, 5))).toBe('committed');
+      expect(await kit.stack(conversation.id)).toEqual(['L0 1-5', 'gap 6-7']);
+    });
+
+    it('condenses neighbours that all still stand', async () => {
+      const { id } = await kit.fill(9);
+      const held = await kit.claim('maintenance', id);
+      const parts = [kit.summary(1, 2), kit.summary(3, 4), kit.summary(5, 6)];
+      for (const part of parts) await kit.compact(held, part);
+      const [a, b, c] = parts.map((part) => part.id);
+      if (!a || !b || !c) throw new Error('three');
+      const upper = kit.summary(1, 4, { level: 1 });
+      expect(await kit.condense({ ...held, epoch: 0 }, upper, [a, b])).toBe('stale');
+      expect(await kit.condense(held, upper, [a, c])).toBe('stale');
+      expect(await kit.condense(held, upper, [a, 'gone' as SummaryId])).toBe('stale');
+      expect(await kit.condense(held, kit.summary(1, 5, { level: 1 }), [a, b])).toBe('stale');
+      expect(await kit.condense(held, upper, [a, b])).toBe('committed');
+      expect(await kit.condense(held, kit.summary(1, 4, { level: 1 }), [a, b])).toBe('stale');
+      expect(await kit.stack(id)).toEqual(['L1 1-4', 'L0 5-6']);
+      expect((await store.summaries.children(upper.id)).map((child) => [child.id, child.supersededBy])).toEqual([
+        [a, upper.id],
+        [b, upper.id],
+      ]);
+    });
+
+    it('never condenses a gap or a stale summary', async () => {
+      const conversation = await kit.fill(9);
+      const held = await kit.claim('maintenance', conversation.id);
+      const good = kit.summary(1, 2);
+      await kit.compact(held, good);
+      await kit.openGap(await kit.get(conversation.id), 4);
+      const [, gap] = await store.summaries.live(conversation.id);
+      if (!gap) throw new Error('no gap');
+      expect(await kit.condense(held, kit.summary(1, 4, { level: 1 }), [good.id, gap.id])).toBe('stale');
+    });
+
+    it.each(['edit', 'redact'] as const)('condenses nothing that is outdated: %s', async (change) => {
+      const { id } = await kit.fill(4);
+      await kit.say('before', {}, { externalId: 'outdated' });
+      await kit.fill(3);
+      const held = await kit.claim('maintenance', id);
+      const parts = [kit.summary(1, 6), kit.summary(7, 8)];
+      for (const part of parts) expect(await kit.compact(held, part)).toBe('committed');
+      const edited = { externalId: 'outdated', parts: textParts('after'), tokens: 2, now: NOW };
+      if (change === 'edit') expect(await store.transcript.edit(id, edited)).toBe(true);
+      else await store.transcript.redact(id, { externalIds: ['outdated'], now: NOW });
+      const ids = parts.map((part) => part.id);
+      expect(await kit.condense(held, kit.summary(1, 8, { level: 1 }), ids)).toBe('stale');
+    });
+
+    it('extracts an idle tail once', async () => {
+      const { id } = await kit.fill(4);
+      const held = await kit.claim('maintenance', id);
+      const commit = { conversationId: id, epoch: held.epoch, now: NOW };
+      const first = { ...commit, memories: [kit.inserting('tea', [2])], extracted: { from: 0, upto: 4 } };
+      expect(await store.summaries.commitExtraction(first)).toBe('committed');
+      const second = { ...commit, memories: [kit.inserting('rice', [2])], extracted: { from: 0, upto: 4 } };
+      expect(await store.summaries.commitExtraction(second)).toBe('stale');
+      const beyond = { ...second, extracted: { from: 4, upto: 5 } };
+      expect(await store.summaries.commitExtraction(beyond)).toBe('stale');
+      expect(await store.summaries.commitExtraction({ ...second, epoch: 9, extracted: { from: 4, upto: 4 } })).toBe(
+        'stale',
+      );
+      expect(await kit.recallable()).toEqual(['tea']);
+      expect(await kit.get(id)).toMatchObject({ extractedUpto: 4, compactedUpto: 0 });
+    });
+
+    it('takes no summary of entries changed after their read', async () => {
+      const { id } = await kit.fill(4);
+      await kit.say('secret', {}, { externalId: 'x5' });
+      await kit.fill(3);
+      const held = await kit.claim('maintenance', id);
+      const seenRevision = (await kit.get(id)).revision;
+      await store.transcript.redact(id, { externalIds: ['x5'], now: NOW });
+      expect(await kit.compact(held, kit.summary(1, 6))).toBe('stale');
+      expect(await kit.compact(held, kit.summary(1, 6), { seenRevision })).toBe('stale');
+      const extraction = {
+        conversationId: id,
+        epoch: held.epoch,
+        memories: [],
+        extracted: { from: 0, upto: 6 },
+        now: NOW,
+      };
+      expect(await store.summaries.commitExtraction(extraction)).toBe('stale');
+      expect(await kit.compact(held, kit.summary(1, 4), { seenRevision })).toBe('committed');
+      const readAgain = (await kit.get(id)).revision;
+      expect(await kit.compact(held, kit.summary(5, 6), { seenRevision: readAgain })).toBe('committed');
+    });
+  });
+}

@@ -1,0 +1,107 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { BlobId, Store } from '../../../src/adapter-kit.ts';
+import { condensed, type Kit, type Lab, NOW, post, READER, textParts } from '../store-kit.ts';
+
+export function redactionContract(lab: Lab): void {
+  describe('redaction', () => {
+    let store: Store;
+    let kit: Kit;
+    beforeEach(() => {
+      ({ store, kit } = lab());
+    });
+
+    it('deletes the text, once, and keeps the place', async () => {
+      const { conversation } = await kit.say(
+        'secret',
+        {},
+        { externalId: 'x1', mentions: [{ id: 'u2', name: 'Bob', kind: 'person' }] },
+      );
+      await kit.say('other', {}, { externalId: 'x2' });
+      const redaction = { externalIds: ['x1', 'unknown'], now: NOW + 5 };
+      expect(await store.transcript.redact(conversation.id, redaction)).toEqual([1]);
+      expect(await store.transcript.redact(conversation.id, redaction)).toEqual([]);
+      const entry = await store.transcript.byExternalId(conversation.id, 'x1');
+      expect(entry).toMatchObject({ seq: 1, parts: [], mentions: [], tokens: 0, redactedAt: NOW + 5 });
+      expect((await kit.get(conversation.id)).nextSeq).toBe(3);
+    });
+
+    it('turns its summary into a gap and drops its memories', async () => {
+      const { id } = await kit.fill(2);
+      await kit.say('secret', {}, { externalId: 'x3' });
+      await kit.fill(3);
+      const held = await kit.claim('maintenance', id);
+      const memories = [kit.inserting('alone', [3]), kit.inserting('shared', [2, 3])];
+      const made = kit.summary(1, 4);
+      await kit.compact(held, made, { memories });
+      await store.transcript.redact(id, { externalIds: ['x3'], now: NOW });
+      expect(await kit.stack(id)).toEqual(['gap 1-4']);
+      expect(await store.summaries.find(made.id)).toMatchObject({ kind: 'gap', text: '', model: null });
+      expect(await kit.recallable()).toEqual(['shared']);
+      const [shared] = await store.memories.list({ reader: READER, limit: 9, offset: 0 });
+      expect(shared?.sources.map((source) => source.seq)).toEqual([2]);
+      expect((await kit.get(id)).maintainAt).toBe(NOW);
+    });
+
+    it('dissolves condensed summaries and erases what they once said', async () => {
+      const { id, upper } = await condensed(kit);
+      await store.transcript.redact(id, { externalIds: ['x3'], now: NOW });
+      expect(await kit.stack(id)).toEqual(['L0 1-2', 'gap 3-4', 'L1 5-8']);
+      expect((await store.summaries.find(upper))?.text ?? '').toBe('');
+    });
+
+    it('erases superseded versions too', async () => {
+      const { id } = await kit.fill(2);
+      await kit.say('secret', {}, { externalId: 'x3' });
+      const held = await kit.claim('maintenance', id);
+      const old = kit.summary(1, 3);
+      await kit.compact(held, old);
+      await store.transcript.edit(id, { externalId: 'x3', parts: textParts('still secret'), tokens: 2, now: NOW });
+      const { revision } = await kit.get(id);
+      await kit.compact(held, kit.summary(1, 3), { seenRevision: revision });
+      expect((await store.summaries.find(old.id))?.text).not.toBe('');
+      await store.transcript.redact(id, { externalIds: ['x3'], now: NOW });
+      expect((await store.summaries.find(old.id))?.text).toBe('');
+      expect(await kit.stack(id)).toEqual(['gap 1-3']);
+    });
+
+    it('deletes a reply with its unsent posts and tool results', async () => {
+      const { claim, conversation } = await kit.say('q', { wantsReply: true, claimLeaseMs: 9 });
+      if (claim === null) throw new Error('no claim');
+      const blob = 'b1' as BlobId;
+      await store.blobs.put({ id: blob, conversationId: conversation.id, text: 'whole', now: NOW });
+      const result = {
+        kind: 'tool-result',
+        callId: 'c',
+        tool: 't',
+        text: 'who',
+        isError: false,
+        blob: { id: blob, sizeBytes: 5 },
+      } as const;
+      const turn = await kit.commitTurn(claim, {
+        entries: [{ role: 'assistant', parts: [...textParts('a'), result], tokens: 2, at: NOW }],
+        posts: [post('a'), post('b', 1)],
+      });
+      if (turn.kind !== 'committed') throw new Error('stale');
+      await store.outbox.sent(turn.posts[0]?.id ?? 0, 'posted');
+      expect(await store.transcript.redact(conversation.id, { externalIds: ['posted'], now: NOW })).toEqual([2]);
+      expect(await store.outbox.pending(conversation.id)).toEqual([]);
+      expect(await store.blobs.read(blob, { conversationId: conversation.id, from: 0, length: 9 })).toBeNull();
+    });
+
+    it('expires entries by age, with what was derived from them', async () => {
+      const first = await kit.say('old', {}, { at: NOW - 100, externalId: 'x1' });
+      const { id } = first.conversation;
+      await kit.say('older', {}, { at: NOW - 200 });
+      await kit.say('new', {}, { at: NOW });
+      const held = await kit.claim('maintenance', id);
+      await kit.compact(held, kit.summary(1, 2), {
+        memories: [kit.inserting('alone', [1]), kit.inserting('kept', [1, 3])],
+      });
+      await store.conversations.change(id, { kind: 'expire', before: NOW - 50, now: NOW });
+      const entries = await store.transcript.read(id, { fromSeq: 1, toSeq: 9, limit: 9 });
+      expect(entries.map((entry) => entry.redactedAt)).toEqual([NOW, NOW, null]);
+      expect(await kit.stack(id)).toEqual(['gap 1-2']);
+      expect(await kit.recallable()).toEqual(['kept']);
+    });
+  });
+}

@@ -1,0 +1,136 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../../src/adapter-kit.ts';
+import { type Kit, type Lab, NOW, post, textParts } from '../store-kit.ts';
+
+export function turnContract(lab: Lab): void {
+  describe('a turn', () => {
+    let store: Store;
+    let kit: Kit;
+    beforeEach(() => {
+      ({ store, kit } = lab());
+    });
+
+    const asked = () => kit.say('question', { wantsReply: true, claimLeaseMs: 500 });
+
+    // Shows: O8
+    it('commits everything together with the end of its claim', async () => {
+      const { claim, conversation } = await asked();
+      if (claim === null) throw new Error('no claim');
+      const late = await kit.say('meanwhile', { wantsReply: true });
+      const calibration = { model: 'm', ratio: 1.1, samples: 1, lastInputTokens: 80, revision: 0 };
+      const result = await kit.commitTurn(claim, {
+        entries: [
+          {
+            role: 'assistant',
+            parts: [{ kind: 'tool-call', callId: 'c1', tool: 'add', input: { a: [1, null] } }],
+            tokens: 4,
+            at: NOW,
+          },
+          {
+            role: 'tool',
+            parts: [{ kind: 'tool-result', callId: 'c1', tool: 'add', text: '3', isError: false, blob: null }],
+            tokens: 1,
+            at: NOW,
+          },
+          { role: 'assistant', parts: textParts('three'), tokens: 2, at: NOW },
+        ],
+        posts: [post('three'), post('more', 1)],
+        usage: [
+          {
+            purpose: 'reply',
+            model: 'm',
+            at: NOW,
+            inputTokens: 8,
+            outputTokens: 2,
+            cacheReadTokens: 1,
+            cacheWriteTokens: 0,
+          },
+        ],
+        calibration,
+        maintainAt: NOW + 5,
+        now: NOW + 2,
+      });
+      if (result.kind !== 'committed') throw new Error('stale');
+      expect(result.entries.map((entry) => [entry.seq, entry.turn, entry.role])).toEqual([
+        [3, 1, 'assistant'],
+        [4, 1, 'tool'],
+        [5, 1, 'assistant'],
+      ]);
+      expect(result.conversation).toMatchObject({
+        nextSeq: 6,
+        answeredUpto: 1,
+        replyDueSeq: late.seq,
+        replyUntil: null,
+        calibration,
+        maintainAt: NOW + 5,
+      });
+      expect(await kit.get(conversation.id)).toEqual(result.conversation);
+      expect(await store.transcript.read(conversation.id, { fromSeq: 3, toSeq: 5, limit: 9 })).toEqual(result.entries);
+      expect(await store.outbox.pending(conversation.id)).toEqual(result.posts);
+      expect(await store.journal.usage(conversation.id)).toMatchObject([
+        { purpose: 'reply', calls: 1, inputTokens: 8 },
+      ]);
+    });
+
+    it('changes nothing once its claim is lost, released or used', async () => {
+      const { claim, conversation } = await asked();
+      if (claim === null) throw new Error('no claim');
+      const taken = await kit.claim('reply', conversation.id, NOW + 500);
+      expect(await kit.commitTurn(claim)).toEqual({ kind: 'stale' });
+      expect((await kit.get(conversation.id)).nextSeq).toBe(2);
+      expect((await kit.commitTurn(taken)).kind).toBe('committed');
+      expect(await kit.commitTurn(taken)).toEqual({ kind: 'stale' });
+      const third = await kit.claim('reply', conversation.id);
+      await store.conversations.release(third, { work: 'reply', answeredUpto: null });
+      expect(await kit.commitTurn(third)).toEqual({ kind: 'stale' });
+      expect((await kit.get(conversation.id)).nextSeq).toBe(3);
+    });
+
+    it('commits after its lease ran out if nobody took it', async () => {
+      const { claim } = await asked();
+      if (claim === null) throw new Error('no claim');
+      expect((await kit.commitTurn(claim, { now: NOW + 99_000 })).kind).toBe('committed');
+    });
+
+    it('keeps an earlier due time of maintenance', async () => {
+      const { claim, conversation } = await asked();
+      if (claim === null) throw new Error('no claim');
+      await store.conversations.change(conversation.id, { kind: 'maintain', at: NOW - 5 });
+      await kit.commitTurn(claim, { maintainAt: NOW + 5 });
+      expect((await kit.get(conversation.id)).maintainAt).toBe(NOW - 5);
+    });
+
+    it('schedules maintenance when everything before it was done', async () => {
+      const { claim, conversation } = await asked();
+      if (claim === null) throw new Error('no claim');
+      const { id } = conversation;
+      const job = await store.conversations.claim({
+        work: 'maintenance',
+        conversationId: id,
+        now: NOW,
+        leaseMs: 5000,
+      });
+      if (job === null) throw new Error('no job');
+      const end = { seenNextSeq: job.conversation.nextSeq, maintainAt: null };
+      await store.conversations.release(job.claim, { work: 'maintenance', kind: 'done', ...end });
+      await kit.commitTurn(claim, { maintainAt: NOW + 5 });
+      expect((await kit.get(id)).maintainAt).toBe(NOW + 5);
+    });
+
+    it('is stale in a conversation that was purged', async () => {
+      const { claim, conversation } = await asked();
+      if (claim === null) throw new Error('no claim');
+      await store.conversations.change(conversation.id, { kind: 'purge' });
+      expect(await kit.commitTurn(claim)).toEqual({ kind: 'stale' });
+    });
+
+    it('opens a new debt where the next question stands', async () => {
+      const { claim } = await asked();
+      if (claim === null) throw new Error('no claim');
+      await kit.say('chatter');
+      await kit.commitTurn(claim, { readUpto: 2 });
+      const next = await kit.say('next question', { wantsReply: true });
+      expect(next.conversation).toMatchObject({ replyDueSeq: 4, replyDueFrom: 4, answeredUpto: 2 });
+    });
+  });
+}

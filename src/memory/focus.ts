@@ -21,6 +21,8 @@ export interface Focus {
 }
 
 const MAX_NAMES = 8;
+/** What a message is about shows in its beginning; reading more would only take time. */
+const READ_CHARACTERS = 8000;
 const MAX_NAME = 60;
 /** No number of signals raises a memory by more. */
 export const MAX_BOOST = 12;
@@ -49,7 +51,7 @@ const QUOTES = new Map([
 const NAME_LIKE = /^\p{Lu}[\p{L}\p{N}]+$|\p{Ll}\p{Lu}|[._]\p{L}/u;
 
 export function focusOf(entry: Entry): Focus {
-  const text = textOf(entry.parts);
+  const text = textOf(entry.parts).slice(0, READ_CHARACTERS);
   const speaker = entry.author === null ? [] : [entry.author.id];
   const mentioned = entry.mentions.map((author) => author.id);
   const intents = (Object.keys(INTENTS) as readonly Intent[]).filter((intent) => INTENTS[intent].test(text));

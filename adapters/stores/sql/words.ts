@@ -13,8 +13,11 @@ import { cachedStem, joinedWordsOf, tellingWords, tokensOf } from '../../../src/
 const IDEOGRAM = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/gu;
 const DECORATION = /[\u0300-\u036f]/g;
 const ASCII = /^[ -~]*$/;
-/** Of one text; what stands after them is kept but not found. */
-const INDEXED_CHARACTERS = 200_000;
+/**
+ * Of one text; the rest is stored but not found. The longest message that a platform takes fits; more of one text would hold
+ * up other conversations while it is indexed.
+ */
+const INDEXED_CHARACTERS = 40_000;
 const QUERY_WORDS = 32;
 
 /** The words of a text as an index takes them, in their order. */

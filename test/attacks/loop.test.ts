@@ -1,0 +1,95 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { scriptedModel } from '../core/compaction.world.ts';
+import { createBotWorld } from '../support/bot-world.ts';
+
+/** Whole messages through a whole bot: view, memories, passages, search, outbox. None holds the event loop for long. */
+
+const LENGTH = 200_000;
+/** Of the thread's own time in one piece: other programs on the machine do not count. */
+const MAX_BLOCK_MS = 100;
+const MAX_RUNS = 4;
+
+const fill = (unit: string): string => unit.repeat(Math.ceil(LENGTH / unit.length)).slice(0, LENGTH);
+const UNITS = [
+  '「',
+  '«',
+  '[',
+  '"',
+  '`',
+  '*a_',
+  '[#1 | ',
+  '\u0090',
+  '\u200b',
+  '\n',
+  'a.',
+  '#',
+  '<@1>',
+  'a',
+  '\u0301',
+  '?',
+  'When ',
+];
+
+const distinct = (word: (index: number) => string): string => {
+  const words = Array.from({ length: LENGTH / 4 }, (_, index) => word(index));
+  return words.join(' ').slice(0, LENGTH);
+};
+const TEXTS: readonly (readonly [string, string])[] = [
+  ...UNITS.map((unit) => [JSON.stringify(unit), fill(unit)] as const),
+  ['words that differ', distinct((index) => `w${index.toString(36)}`)],
+  ['Han characters that differ', distinct((index) => String.fromCodePoint(0x4e00 + (index % 20_000)).repeat(3))],
+  ['Hangul that differs', distinct((index) => String.fromCodePoint(0xac00 + (index % 11_000)).repeat(3))],
+];
+
+/** The longest time that the thread worked without a pause while the work ran. */
+async function longestBlock(work: () => Promise<unknown>): Promise<number> {
+  let longestUs = 0;
+  let isOver = false;
+  const watching = (async () => {
+    while (!isOver) {
+      const before = process.threadCpuUsage();
+      await nextTurn();
+      const { user, system } = process.threadCpuUsage(before);
+      longestUs = Math.max(longestUs, user + system);
+    }
+  })();
+  await work();
+  isOver = true;
+  await watching;
+  return longestUs / 1000;
+}
+
+async function blockOf(text: string): Promise<number> {
+  const model = scriptedModel(() => ({ text: text.slice(0, 16_000) }), { id: 'test:chat' });
+  await using world = await createBotWorld({ models: [model] });
+  for (const line of ['My tent is orange.', 'The landlord is called Novak.']) await world.say(line);
+  await world.settled();
+  return await longestBlock(async () => {
+    await world.say(text);
+    await world.settled();
+    await world.say(`When did I say ${text}?`);
+    await world.settled();
+    await world.command('transcript search', { query: text.slice(0, 4000) });
+  });
+}
+
+describe('one message', () => {
+  it.each(TEXTS)('of %s holds nobody up', async (_name, text) => {
+    let block = Number.POSITIVE_INFINITY;
+    // Garbage of other tests and a busy machine add to a run now and then; what really blocks does so each time.
+    for (let run = 0; run < MAX_RUNS && block >= MAX_BLOCK_MS; run += 1) block = Math.min(block, await blockOf(text));
+    expect(block).toBeLessThan(MAX_BLOCK_MS);
+  });
+
+  it('is seen when it does', async () => {
+    const spin = async () => {
+      const before = process.threadCpuUsage();
+      for (let spentUs = 0; spentUs < 2000 * MAX_BLOCK_MS; ) {
+        const { user, system } = process.threadCpuUsage(before);
+        spentUs = user + system;
+      }
+    };
+    expect(await longestBlock(spin)).toBeGreaterThan(MAX_BLOCK_MS);
+  });
+});

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { findBlocks } from '../../adapters/channels/discord/outbound/blocks.ts';
 import { cut, MESSAGE_LENGTH, split, whole } from '../../adapters/channels/discord/outbound/split.ts';
 import { tidyReply } from '../../src/adapter-kit.ts';
+import { sized } from '../support/size.ts';
 
 const all = (text: string) => split(text, { limit: MESSAGE_LENGTH, fileAbove: 1000 });
 const texts = (text: string) => all(text).map((body) => (body.kind === 'text' ? body.text : `FILE ${body.name}`));
@@ -68,7 +69,7 @@ describe('a long reply', () => {
             .join(''),
         ).toBe(tidy);
       }),
-      { numRuns: 1000 },
+      { numRuns: sized({ small: 250, full: 1000 }) },
     );
   });
 
@@ -81,7 +82,7 @@ describe('a long reply', () => {
           expect(whole(piece).isWellFormed()).toBe(true);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: sized({ small: 250, full: 1000 }) },
     );
   });
 
@@ -96,7 +97,7 @@ describe('a long reply', () => {
           expect(open, whole(piece)).toEqual([]);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: sized({ small: 250, full: 1000 }) },
     );
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { format } from '../../adapters/channels/slack/outbound/format.ts';
 import { MESSAGE_LENGTH, split } from '../../adapters/channels/slack/outbound/split.ts';
 import { tidyReply } from '../../src/adapter-kit.ts';
+import { sized } from '../support/size.ts';
 
 const piece = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 60 }),
@@ -42,7 +43,7 @@ describe('a reply is cut', () => {
         const bare = (whole: string) => whole.replace(/[`~]{3,}[^\s`~]*|\s+/g, '');
         expect(bare(bodies.map((body) => body.text).join('\n'))).toBe(bare(tidyReply(text)));
       }),
-      { numRuns: 400 },
+      { numRuns: sized({ small: 120, full: 400 }) },
     );
   });
 
@@ -117,7 +118,7 @@ describe('Markdown becomes what Slack shows', () => {
           return part;
         });
       }),
-      { numRuns: 400 },
+      { numRuns: sized({ small: 120, full: 400 }) },
     );
   });
 });

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ADA, GENERAL, type SlackDouble, signed, startSlack } from '../fixtures/slack/double.ts';
 import { type Opened, openChannel, recordSink, until } from '../fixtures/slack/kit.ts';
 import { freePort } from '../support/port.ts';
+import { sized } from '../support/size.ts';
 
 let slack: SlackDouble;
 let bot: Opened;
@@ -60,7 +61,7 @@ describe('a signed body that is no object', () => {
       fc.asyncProperty(fc.oneof(fields, fc.jsonValue()), async (body) => {
         await send(JSON.stringify(body)).catch((error: Error) => expect(error.name).toBe('TimeoutError'));
       }),
-      { numRuns: 25, endOnFailure: true },
+      { numRuns: sized({ small: 8, full: 25 }), endOnFailure: true },
     );
     expect(
       await send(

@@ -8,6 +8,7 @@ import type { Services } from '../../src/services.ts';
 import { profile, type Story, stories, talk } from '../fixtures/context.ts';
 import { createPlace, type Place } from '../fixtures/place.ts';
 import { faults } from '../fixtures/provider-rules.ts';
+import { sized } from '../support/size.ts';
 
 export interface EngineParts {
   readonly services: Services;
@@ -137,7 +138,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
       await fc.assert(
         fc.asyncProperty(stories, fc.integer({ min: 700, max: 3000 }), fc.constantFrom(0, 400, 4000), run),
         {
-          numRuns: 60,
+          numRuns: sized({ small: 20, full: 60 }),
         },
       );
     });

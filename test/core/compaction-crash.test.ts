@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { MEMORY_STATES } from '../../src/adapter-kit.ts';
+import { spread } from '../support/size.ts';
 import { createWorld, expectCovered, faithful, scriptedModel, testClock, type World } from './compaction.world.ts';
 
 const script = fileURLToPath(new URL('compaction-crash.process.ts', import.meta.url));
@@ -74,7 +75,10 @@ describe('a process that is killed with -9', () => {
       events = (await runUntil(directory, 0)) ?? 0;
     });
     expect(events).toBeGreaterThan(12);
-    const points = Array.from({ length: events }, (_, index) => index + 1);
+    const points = spread(
+      Array.from({ length: events }, (_, index) => index + 1),
+      6,
+    );
     for (let first = 0; first < points.length; first += 3) {
       await Promise.all(points.slice(first, first + 3).map((killAt) => inDirectory((at) => killAndResume(at, killAt))));
     }

@@ -19,6 +19,7 @@ import {
   user,
 } from '../fixtures/context.ts';
 import { createPlace } from '../fixtures/place.ts';
+import { sized } from '../support/size.ts';
 
 describeContextEngine('stacked', createStackedEngine);
 describeContextEngine('sliding', ({ services }) => createSlidingEngine({ services }));
@@ -179,7 +180,7 @@ describe('the stacked engine in need', () => {
         });
         expect(all.map(({ seq }) => seq)).toEqual(story.tail.map(({ seq }) => seq));
       }),
-      { numRuns: 40 },
+      { numRuns: sized({ small: 15, full: 40 }) },
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
+import { sized, sizedLimitMs } from '../support/size.ts';
 import { createPlayer, type PlayOptions } from './properties.world.ts';
 import { type Step, steps } from './properties-steps.world.ts';
 
@@ -14,10 +15,8 @@ async function play(moves: readonly Step[], options?: PlayOptions): Promise<void
   await player.bury();
 }
 
-/** `PROPERTY_RUNS=20` looks twenty times as long. */
-const TIMES = Number(process.env['PROPERTY_RUNS'] ?? 1);
-const RUN = { interruptAfterTimeLimit: 60_000 * TIMES, endOnFailure: true };
-const LIMIT_MS = 120_000 * TIMES;
+const RUN = { interruptAfterTimeLimit: sizedLimitMs(60_000), endOnFailure: true };
+const LIMIT_MS = sizedLimitMs(120_000);
 
 const talk = {
   say: 10,
@@ -41,7 +40,7 @@ describe('a whole bot, whatever happens to it', () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(steps(talk), (moves) => play(moves)),
-        { ...RUN, numRuns: 40 * TIMES },
+        { ...RUN, numRuns: sized({ small: 10, full: 40 }) },
       );
     },
     LIMIT_MS,
@@ -53,7 +52,7 @@ describe('a whole bot, whatever happens to it', () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(steps(changes), (moves) => play(moves)),
-        { ...RUN, numRuns: 40 * TIMES },
+        { ...RUN, numRuns: sized({ small: 10, full: 40 }) },
       );
     },
     LIMIT_MS,
@@ -65,7 +64,7 @@ describe('a whole bot, whatever happens to it', () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(steps(ends), (moves) => play(moves)),
-        { ...RUN, numRuns: 30 * TIMES },
+        { ...RUN, numRuns: sized({ small: 8, full: 30 }) },
       );
     },
     LIMIT_MS,
@@ -80,7 +79,7 @@ describe('a whole bot, whatever happens to it', () => {
         fc.asyncProperty(ratio, steps({ say: 10, burst: 2, wait: 1 }), (counted, moves) =>
           play(moves, { ratio: counted }),
         ),
-        { ...RUN, numRuns: 20 * TIMES },
+        { ...RUN, numRuns: sized({ small: 6, full: 20 }) },
       );
     },
     LIMIT_MS,

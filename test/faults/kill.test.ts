@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { sized, spread } from '../support/size.ts';
 import { look } from './look.ts';
 import { createModelServer, type Mode, type ModelServer } from './model-server.ts';
 import { type BotProcess, createTown, type Town } from './town.ts';
@@ -48,6 +49,8 @@ const MOMENTS = /^a (?:reply|summary) is (?:asked for|half sent|sent)$|^a post/u
 /** After these a job was under way: the next process takes it up although nobody says anything. */
 const UNFINISHED = /^after the claim to maintain$|^a summary is|^before (?:a summary|a condensed|memories)/u;
 const REPLY_LIMIT_MS = 5000;
+/** Replies beside a summariser that is well, hangs or fails. */
+const BESIDE = sized({ small: 12, full: 25 });
 const RESUME_LIMIT_MS = 10_000;
 /** Of a maintenance job. */
 const LEASE_MS = 6000;
@@ -83,7 +86,7 @@ describe('a bot that is killed with -9', () => {
     await using place = await createPlace();
     const { server, town, directory } = place;
     let before: Death | null = null;
-    for (const death of DEATHS) {
+    for (const death of spread(DEATHS, 9)) {
       server.mode = death.mode ?? 'well';
       const isMoment = MOMENTS.test(death.at);
       const bot = await town.start({ ...death, killAt: isMoment ? '' : death.at });
@@ -114,12 +117,12 @@ describe('a summariser that hangs, then fails, then dies', () => {
     const { server, town, directory } = place;
     const bot = await town.start({});
     await talk(town, bot, 8);
-    const well = await talk(town, bot, 25);
+    const well = await talk(town, bot, BESIDE);
     server.mode = 'hangs';
-    const hung = await talk(town, bot, 25);
+    const hung = await talk(town, bot, BESIDE);
     server.mode = 'fails';
     server.breakOff();
-    const failing = await talk(town, bot, 25);
+    const failing = await talk(town, bot, BESIDE);
     expect(bot.events.some(({ event }) => event === 'gap.opened')).toBe(true);
     expect(bot.events.some(({ event }) => event === 'maintenance.delayed')).toBe(true);
     bot.kill();

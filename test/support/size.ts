@@ -1,0 +1,32 @@
+/**
+ * The sizes of long tests, read in this one place. `npm test` runs each at its small size, `npm run soak` at its full
+ * size; `TEST_SIZE=20 npm run soak` runs twenty times the full size.
+ */
+
+const written = process.env['TEST_SIZE'];
+/** How often the full size; null for the small one. */
+const factor = written === undefined || written === '' ? null : factorOf(written);
+
+function factorOf(text: string): number {
+  const value = Number(text);
+  if (!(value >= 1)) throw new Error(`TEST_SIZE must be a number of at least 1; it is "${text}".`);
+  return value;
+}
+
+/** How many runs, rounds or messages a test takes. */
+export function sized({ small, full }: { readonly small: number; readonly full: number }): number {
+  return factor === null ? small : Math.ceil(full * factor);
+}
+
+/** A time limit in milliseconds that grows with the size. */
+export function sizedLimitMs(fullMs: number): number {
+  return fullMs * (factor ?? 1);
+}
+
+/** All items at full size; at small size `count` of them, evenly spread, with the first and the last. */
+export function spread<Item>(items: readonly Item[], count: number): readonly Item[] {
+  if (factor !== null || items.length <= count) return items;
+  const step = (items.length - 1) / (count - 1);
+  const chosen = new Set(Array.from({ length: count }, (_, index) => Math.round(index * step)));
+  return items.filter((_, index) => chosen.has(index));
+}

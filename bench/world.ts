@@ -142,7 +142,7 @@ type Posted = Parameters<NonNullable<WorldOptions['onPost']>>[0];
 export function createBenchChannel(onPost: (post: Posted) => void): Channel {
   return {
     platform: 'bench',
-    traits: { idempotentPosts: true, ephemeral: true, commandPrefix: '/' },
+    traits: { idempotentPosts: true, ephemeral: true, commandPrefix: '/', personIds: 'workspace' },
     linkTo: async () => null,
     start: async () => undefined,
     split: (text) => [{ kind: 'text', text }],

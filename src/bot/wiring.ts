@@ -59,7 +59,7 @@ export function wire(parts: BotParts): Core {
   const services = gatherServices(parts);
   const channels: Channels = new Map((parts.channels ?? []).map((channel) => [channel.platform, channel]));
   const ends = { closing: new AbortController(), abort: new AbortController() };
-  const memories = createMemories(services);
+  const memories = createMemories({ ...services, personScope: (workspace) => personScopeOf(channels, workspace) });
   const logText = textLog(parts, services.log);
   const mind = createMind(parts, services, memories);
   const { actors, outbox } = createBody({ services, logText, channels, ...mind, ...ends });
@@ -76,6 +76,12 @@ export function wire(parts: BotParts): Core {
     workers: parts.workers ?? WORKERS,
     role: parts.role ?? 'all',
   };
+}
+
+/** Without the channel at hand the narrower scope holds. */
+function personScopeOf(channels: Channels, workspace: string): string {
+  const [platform = workspace] = workspace.split(':');
+  return channels.get(platform)?.traits.personIds === 'platform' ? platform : workspace;
 }
 
 function gatherServices(parts: BotParts): Services {

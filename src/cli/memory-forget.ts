@@ -66,7 +66,7 @@ async function forgetAsJson(cli: Cli, app: App, { preview, yes }: JsonForgetting
   writeJson(cli, { deleted: isDeleted, remains, ...recordOf(preview) });
 }
 
-function recordOf({ memories, messages, sentences, summaries }: TokenedPreview) {
+function recordOf({ memories, messages, sentences, summaries, withheld }: TokenedPreview) {
   return {
     memories: memories.map(({ id, text, subjectName, place }) => ({ id, text, about: subjectName, place })),
     messages: messages.map(({ conversation, entry: { seq, author, at, parts } }) => {
@@ -76,6 +76,7 @@ function recordOf({ memories, messages, sentences, summaries }: TokenedPreview) 
       return { conversation, seq, author: author?.name ?? null, text, kind, about: about.name };
     }),
     summaries,
+    withheld,
   };
 }
 

@@ -77,8 +77,8 @@ async function targetOf(call: Call, wanted: string): Promise<ForgetTarget> {
   }
 }
 
-export function isEmpty({ memories, messages, sentences }: TokenedPreview): boolean {
-  return memories.length + messages.length + sentences.length === 0;
+export function isEmpty({ plan: { memoryIds, redactions, sentences } }: TokenedPreview): boolean {
+  return memoryIds.length + redactions.length + sentences.length === 0;
 }
 
 /** A button carries ids, and never the words: what is to be forgotten must not lie in the button's own store. */
@@ -89,15 +89,16 @@ function idsOf({ asked }: TokenedPreview, target: ForgetTarget, wanted: string):
 export function forgetQuestion({ preview, wanted, confirm }: AskedPreview): CommandReply {
   const command = commandTo('memory forget', { id: wanted, confirm: preview.token });
   const changed = confirm !== null ? 'What would be deleted has changed in the meantime. ' : '';
+  const examples = examplesOf(preview);
   return makeReply('Forget this?', {
     text: `${changed}Nothing is deleted yet. Deleting cannot be undone.`,
     fields: countsOf(preview),
-    rows: { columns: ['WHAT', 'WHO', 'WHEN', 'TEXT'], cells: examplesOf(preview) },
+    rows: examples.length === 0 ? null : { columns: ['WHAT', 'WHO', 'WHEN', 'TEXT'], cells: examples },
     actions: [{ label: 'Delete for good', command, style: 'danger' }],
   });
 }
 
-function countsOf({ memories, messages, sentences, summaries }: TokenedPreview): readonly ReplyField[] {
+function countsOf({ memories, messages, sentences, summaries, withheld }: TokenedPreview): readonly ReplyField[] {
   const held = sentences.filter(({ kind }) => kind === 'hold');
   const struck = sentences.filter(({ kind }) => kind === 'strike');
   return [
@@ -107,8 +108,19 @@ function countsOf({ memories, messages, sentences, summaries }: TokenedPreview):
     ...(held.length === 0
       ? []
       : [{ name: 'Held back until a moderator decides', value: byAuthor(held.map(({ entry }) => entry)) }]),
+    ...withheldCounts(withheld),
     ...(summaries === 0 ? [] : [{ name: 'Summaries written again', value: String(summaries) }]),
   ];
+}
+
+/** What goes in places that can't be read from here: how much, and nothing else. */
+function withheldCounts({ memories, messages, sentences }: TokenedPreview['withheld']): readonly ReplyField[] {
+  const counts = [
+    ...(memories === 0 ? [] : [counted(memories, 'memory', 'memories')]),
+    ...(messages === 0 ? [] : [counted(messages, 'message', 'messages')]),
+    ...(sentences === 0 ? [] : [`${counted(sentences, 'sentence', 'sentences')} of others`]),
+  ];
+  return counts.length === 0 ? [] : [{ name: "In places that you can't read from here", value: counts.join(', ') }];
 }
 
 /** `3 (Ada 2, the bot 1)` */

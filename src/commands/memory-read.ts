@@ -2,10 +2,12 @@ import { StrataError } from '../domain/errors.ts';
 import type { Requester } from '../memory/permissions.ts';
 import type { OriginMessage } from '../memory/service.ts';
 import { MEMORY_KINDS, MEMORY_STATES, type Memory, type MemoryEvent, type MemoryKind } from '../ports/memory-store.ts';
+import type { WithheldMemory } from '../ports/provenance-store.ts';
 import type { CommandReply, ReplyField } from '../ports/reply.ts';
 import type { Conversation } from '../ports/store.ts';
 import { excerpt, formatTime } from '../util/text.ts';
 import { type Call, commandTo, mayModerate, optionOf, pageOf, requiredOption, sameCommand } from './command.ts';
+import { withheldFor, withheldLine, withheldRow } from './memory-withheld.ts';
 import { makeReply, takePage } from './reply.ts';
 import { withinTime } from './within-time.ts';
 
@@ -25,8 +27,15 @@ export async function list(call: Call): Promise<CommandReply> {
     ...(kind === undefined ? {} : { kinds: [kind] }),
   };
   const all = (await parts.memories.list(query)).filter(isAbout(call));
+  const withheld = (await withheldFor(call)).filter((memory) => kind === undefined || memory.kind === kind);
   const found = all.length === 0 ? nothing(kind) : countLine(all.length);
-  return listing(call, all, [found, unread].join(' ').trim());
+  const shown = optionOf(call, 'about')?.toLowerCase() === 'me' ? withheld : [];
+  const text = sentences(found, withheldLine(call, withheld.length - shown.length), unread);
+  return listing(call, [...all, ...shown], text);
+}
+
+function sentences(...given: readonly string[]): string {
+  return given.filter((sentence) => sentence !== '').join(' ');
 }
 
 function countLine(count: number): string {
@@ -66,19 +75,24 @@ export async function search(call: Call): Promise<CommandReply> {
   const found = await parts.memories.search({ reader, text, limit: MAX_HITS });
   const shown = `"${excerpt(text, 80)}"`;
   const count = found.length === 0 ? `Nothing remembered matches ${shown}.` : `${found.length} match ${shown}.`;
-  return listing(call, found, [count, unread].join(' ').trim());
+  return listing(call, found, sentences(count, unread));
 }
 
-function listing(call: Call, memories: readonly Memory[], text: string): CommandReply {
+function listing(call: Call, memories: readonly (Memory | WithheldMemory)[], text: string): CommandReply {
   const { items, page } = takePage(memories, pageOf(call), { command: sameCommand(call) });
-  const [first] = items;
+  const first = items.find(isReadable);
+  const rows = items.map((item) => (isReadable(item) ? rowOf(item) : withheldRow(item, call.invocation.author.name)));
   const why = first && { label: 'Where a memory comes from', command: commandTo('memory why', { id: first.id }) };
   return makeReply('Memory', {
     text,
-    rows: items.length === 0 ? null : { columns: ['ID', 'KIND', 'WHAT', 'ABOUT', 'STATE'], cells: items.map(rowOf) },
+    rows: rows.length === 0 ? null : { columns: ['ID', 'KIND', 'WHAT', 'ABOUT', 'STATE'], cells: rows },
     page,
     actions: why ? [{ ...why, style: 'plain' }] : [],
   });
+}
+
+function isReadable(memory: Memory | WithheldMemory): memory is Memory {
+  return 'text' in memory;
 }
 
 function rowOf(memory: Memory): readonly string[] {
@@ -179,9 +193,18 @@ export async function exportAll(call: Call): Promise<CommandReply> {
   const copy = await call.parts.memories.exportFor(personId, requesterOf(call));
   const day = copy.at.slice(0, 10);
   return makeReply('Export', {
-    text: `${copy.memories.length} memories and ${copy.messages.length} messages of ${personId} in this place.`,
+    text: sentences(
+      `${copy.memories.length} memories and ${copy.messages.length} messages of ${personId} in this place.`,
+      withheldInCopy(copy.withheld.length),
+    ),
     file: { name: `strata-export-${day}.json`, text: `${JSON.stringify(copy, null, 2)}\n` },
   });
+}
+
+function withheldInCopy(count: number): string {
+  if (count === 0) return '';
+  const which = count === 1 ? 'one more memory' : `${count} more memories`;
+  return `The copy lists ${which} kept elsewhere, without the text, which you can't read from here.`;
 }
 
 /** Who asks for a change, with the rights that the place gives them. */

@@ -30,7 +30,7 @@ export const memory: Command = {
       reading('list', 'What is remembered and may be read here', [
         choiceOption('kind', 'Only this kind', MEMORY_KINDS),
         pageOption,
-        textOption('about', 'Only about this person: me, or a name'),
+        textOption('about', 'Only about this person: me (wherever it is kept), or a name'),
       ]),
       reading('search', 'Memories that match, the best first', [
         textOption('query', 'What to look for', { required: true, rest: true }),

@@ -44,6 +44,7 @@ async function show(call: Call): Promise<CommandReply> {
   const { author } = invocation;
   const paused = await createOptOut(parts.state).isPaused(personOf(call));
   const mine = await parts.store.memories.list({ reader, subjectId: author.id, limit: MOST, offset: 0 });
+  const elsewhere = (await parts.memories.withheld(author.id, reader)).length;
   const count = mine.length === MOST ? `${MOST} or more` : formatNumber(mine.length);
   return makeReply('Privacy', {
     fields: [
@@ -52,6 +53,9 @@ async function show(call: Call): Promise<CommandReply> {
         value: `${formatNumber((conversation?.nextSeq ?? 1) - 1)} messages, in full, with their summaries`,
       },
       { name: 'Remembered of you', value: `${count} ${mine.length === 1 ? 'statement' : 'statements'}` },
+      ...(elsewhere === 0
+        ? []
+        : [{ name: 'Remembered of you elsewhere', value: `${formatNumber(elsewhere)}, not readable from here` }]),
       { name: 'Learning about you', value: paused ? 'paused' : 'on' },
       { name: 'Lies in', value: parts.dataLocation },
       { name: 'Read by', value: READERS[reader.audience] },

@@ -1,7 +1,10 @@
 import type { Entry } from '../domain/message.ts';
-import { MEMORY_STATES, type Memory, type MemoryEvent, type MemoryReader } from '../ports/memory-store.ts';
+import { MEMORY_STATES, type Memory, type MemoryEvent } from '../ports/memory-store.ts';
+import type { WithheldMemory } from '../ports/provenance-store.ts';
 import type { Services } from '../services.ts';
 import { pagesOf } from '../util/conversation-pages.ts';
+import type { Requester } from './permissions.ts';
+import { type WithheldServices, withheldAbout } from './withheld.ts';
 
 /** Everything kept about one person within reach of the place: plain data, ready for JSON. */
 export interface PersonExport {
@@ -10,6 +13,8 @@ export interface PersonExport {
   readonly place: string;
   readonly memories: readonly (Memory & { readonly events: readonly MemoryEvent[] })[];
   readonly messages: readonly ExportedMessage[];
+  /** What is remembered of them in places that can't be read from here, without its text. Empty in a copy for somebody else. */
+  readonly withheld: readonly WithheldMemory[];
 }
 
 export interface ExportedMessage {
@@ -24,9 +29,11 @@ const PAGE = 500;
 
 /** What is known about the person here, and what they said in this place: the channel and its threads. */
 export async function exportPerson(
-  { store, clock }: Pick<Services, 'store' | 'clock'>,
-  { personId, reader }: { readonly personId: string; readonly reader: MemoryReader },
+  services: Pick<Services, 'store' | 'clock'> & WithheldServices,
+  { personId, by }: { readonly personId: string; readonly by: Requester },
 ): Promise<PersonExport> {
+  const { store, clock } = services;
+  const { reader } = by;
   const memories: PersonExport['memories'][number][] = [];
   for await (const memory of pages((offset) =>
     store.memories.list({ reader, subjectId: personId, states: MEMORY_STATES, limit: PAGE, offset }),
@@ -40,7 +47,15 @@ export async function exportPerson(
       if (entry.author?.id === personId && entry.redactedAt === null) messages.push(messageOf(conversation.key, entry));
     }
   }
-  return { person: personId, at: new Date(clock.now()).toISOString(), place: reader.place, memories, messages };
+  const withheld = personId === by.author.id ? await withheldAbout(services, personId, reader) : [];
+  return {
+    person: personId,
+    at: new Date(clock.now()).toISOString(),
+    place: reader.place,
+    memories,
+    messages,
+    withheld,
+  };
 }
 
 async function* entriesOf(store: Services['store'], conversationId: number): AsyncGenerator<Entry> {

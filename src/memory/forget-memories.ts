@@ -1,5 +1,7 @@
+import { placeOf, workspaceOf } from '../domain/key.ts';
 import type { MemoryId } from '../domain/message.ts';
-import { MEMORY_STATES, type Memory } from '../ports/memory-store.ts';
+import { MEMORY_STATES, type Memory, type MemoryReader } from '../ports/memory-store.ts';
+import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { isNearDuplicate } from './fingerprint.ts';
 import { mayChange, type Requester } from './permissions.ts';
@@ -47,9 +49,9 @@ export async function withKin(
   by: Requester,
 ): Promise<readonly Memory[]> {
   const all = new Map(memories.map((memory) => [memory.id, memory]));
-  for (const twin of await forgettable(services, await twinsOf(services, memories, by), by)) all.set(twin.id, twin);
+  for (const twin of await forgettable(services, await twinsOf(services, memories), by)) all.set(twin.id, twin);
   for (let round = [...all.values()]; round.length > 0; ) {
-    const older = await replacedBy(services, round, by);
+    const older = await replacedBy(services, round);
     round = [...(await forgettable(services, unknownIn(all, older), by))];
     for (const memory of round) all.set(memory.id, memory);
   }
@@ -61,11 +63,13 @@ function unknownIn(known: ReadonlyMap<string, Memory>, found: readonly Memory[])
 }
 
 /** The same statements in other words, in the same places. */
-async function twinsOf(
-  { store, search }: Reading,
-  memories: readonly Memory[],
-  { reader }: Requester,
-): Promise<readonly Memory[]> {
+async function twinsOf(services: Reading, memories: readonly Memory[]): Promise<readonly Memory[]> {
+  const found: Memory[] = [];
+  for (const ofPlace of byPlace(memories)) found.push(...(await twinsAt(services, ofPlace)));
+  return found;
+}
+
+async function twinsAt({ store, search }: Reading, { reader, memories }: PlaceMemories): Promise<readonly Memory[]> {
   const known = new Set(memories.map((memory) => memory.id));
   const alike = new Map<MemoryId, Memory[]>();
   for (const memory of memories) {
@@ -85,27 +89,46 @@ async function twinsOf(
   );
 }
 
-async function replacedBy(
-  { store }: Reading,
-  memories: readonly Memory[],
-  { reader }: Requester,
-): Promise<readonly Memory[]> {
+async function replacedBy({ store }: Reading, memories: readonly Memory[]): Promise<readonly Memory[]> {
   const found: Memory[] = [];
-  for (let from = 0; from < memories.length; from += PAGE) {
-    const supersededBy = memories.slice(from, from + PAGE).map((memory) => memory.id);
-    found.push(...(await store.memories.list({ reader, supersededBy, states: MEMORY_STATES, limit: PAGE, offset: 0 })));
+  for (const { reader, memories: ofPlace } of byPlace(memories)) {
+    for (let from = 0; from < ofPlace.length; from += PAGE) {
+      const supersededBy = ofPlace.slice(from, from + PAGE).map((memory) => memory.id);
+      const page = { supersededBy, states: MEMORY_STATES, limit: PAGE, offset: 0 };
+      found.push(...(await store.memories.list({ reader, ...page })));
+    }
   }
   return found.filter((older) => memories.some((memory) => memory.place === older.place));
+}
+
+interface PlaceMemories {
+  readonly reader: MemoryReader;
+  readonly memories: readonly Memory[];
+}
+
+/** Each place's memories, with a reader of everything in it. */
+function byPlace(memories: readonly Memory[]): readonly PlaceMemories[] {
+  return [...Map.groupBy(memories, ({ place }) => place).values()].flatMap((ofPlace) => {
+    const [first] = ofPlace;
+    return first === undefined ? [] : [{ reader: readerOfAll(first), memories: ofPlace }];
+  });
+}
+
+/** The rights decide what is forgotten, and forgetting shows nothing: it finds what the person who asks can't read too. */
+function readerOfAll({ place, workspace, agentId }: Pick<Memory, 'place' | 'workspace' | 'agentId'>): MemoryReader {
+  return { place, workspace, agentId, audience: 'dm', sharePublic: false };
 }
 
 /** Other memories of deleted messages, as far as they share telling words with what is being forgotten. */
 export async function siblingsOf(
   services: Reading,
-  { conversationId, seqs }: { readonly conversationId: number; readonly seqs: readonly number[] },
+  { conversation, seqs }: { readonly conversation: Conversation; readonly seqs: readonly number[] },
   by: Requester,
 ): Promise<readonly Memory[]> {
   if (seqs.length === 0) return [];
-  const restingOn = { conversationId, seqs };
-  const page = { reader: by.reader, restingOn, states: MEMORY_STATES, limit: PAGE, offset: 0 };
+  const restingOn = { conversationId: conversation.id, seqs };
+  const { key } = conversation;
+  const reader = readerOfAll({ place: placeOf(key), workspace: workspaceOf(key), agentId: by.reader.agentId });
+  const page = { reader, restingOn, states: MEMORY_STATES, limit: PAGE, offset: 0 };
   return forgettable(services, await services.store.memories.list(page), by);
 }

@@ -1,18 +1,19 @@
 import { createHash } from 'node:crypto';
 import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey, MemoryId } from '../domain/message.ts';
-import { MEMORY_STATES, type Memory, type MemoryReader } from '../ports/memory-store.ts';
+import { MEMORY_STATES, type Memory } from '../ports/memory-store.ts';
 import type { Services } from '../services.ts';
 import { type ForgetPreview, type Forgetting, namedMessages, planForget } from './forget.ts';
 import { forgettable } from './forget-memories.ts';
 import type { Requester } from './permissions.ts';
 import { assertReadable } from './policy.ts';
+import { isAboutRequester, type WithheldServices, withheldAbout } from './withheld.ts';
 
 export type ForgetTarget =
   | { readonly kind: 'memories'; readonly ids: readonly string[] }
   /** Every readable memory whose words match the text, as far as the person may have it forgotten. */
   | { readonly kind: 'text'; readonly text: string }
-  /** Everything about a person within reach. */
+  /** Everything about a person within reach; about the one who asks, wherever it is kept. */
   | { readonly kind: 'person'; readonly personId: string }
   /** Messages by their numbers. */
   | { readonly kind: 'messages'; readonly conversation: ConversationKey; readonly seqs: readonly number[] };
@@ -24,7 +25,7 @@ export interface TokenedPreview extends ForgetPreview {
   readonly asked: readonly MemoryId[];
 }
 
-type TargetServices = Pick<Services, 'store' | 'search' | 'clock' | 'random' | 'provenance'>;
+export type ForgetServices = Pick<Services, 'store' | 'search' | 'clock' | 'random' | 'provenance'> & WithheldServices;
 
 /** A match far below the best is not what a person means by "forget that". */
 const FORGET_SHARE = 0.6;
@@ -34,7 +35,7 @@ const TOKEN_LENGTH = 8;
 
 /** What forgetting would remove. Throws `NOT_FOUND`, `ACCESS_DENIED` or `COMMAND_FORBIDDEN`. */
 export async function previewForget(
-  services: TargetServices,
+  services: ForgetServices,
   target: ForgetTarget,
   by: Requester,
 ): Promise<TokenedPreview> {
@@ -56,7 +57,7 @@ function tokenOf({ plan: { memoryIds, redactions, sentences } }: ForgetPreview):
 }
 
 async function targeted(
-  services: TargetServices,
+  services: ForgetServices,
   target: ForgetTarget,
   by: Requester,
 ): Promise<Omit<Forgetting, 'by'>> {
@@ -78,7 +79,7 @@ async function targeted(
 }
 
 /** Those that the person may have forgotten. Throws when something was found, and none of it is theirs. */
-async function allowed(services: TargetServices, found: readonly Memory[], by: Requester): Promise<readonly Memory[]> {
+async function allowed(services: ForgetServices, found: readonly Memory[], by: Requester): Promise<readonly Memory[]> {
   const own = await forgettable(services, found, by);
   if (found.length > 0 && own.length === 0) throw forbidden();
   return own;
@@ -91,12 +92,12 @@ function forbidden(): StrataError {
   });
 }
 
-async function byId(services: TargetServices, ids: readonly string[], by: Requester): Promise<readonly Memory[]> {
+async function byId(services: ForgetServices, ids: readonly string[], by: Requester): Promise<readonly Memory[]> {
   const found: Memory[] = [];
   for (const id of ids) {
     const memory = await services.store.memories.find(id as MemoryId);
     if (memory === null) throw new StrataError('NOT_FOUND', { what: 'memory', id });
-    assertReadable(memory, by.reader);
+    if (!isAboutRequester(memory, by, services.personScope)) assertReadable(memory, by.reader);
     found.push(memory);
   }
   const own = await forgettable(services, found, by);
@@ -105,7 +106,7 @@ async function byId(services: TargetServices, ids: readonly string[], by: Reques
 }
 
 async function messagesOf(
-  services: TargetServices,
+  services: ForgetServices,
   { conversation: key, seqs }: Extract<ForgetTarget, { kind: 'messages' }>,
   by: Requester,
 ): Promise<Forgetting['messages']> {
@@ -117,10 +118,21 @@ async function messagesOf(
 }
 
 /** However much it is: what is to be forgotten must not stop at a page's end. */
-async function everythingAbout(
-  { store }: TargetServices,
+async function everythingAbout(services: ForgetServices, subjectId: string, by: Requester): Promise<readonly Memory[]> {
+  const found = await readableAbout(services, subjectId, by);
+  if (subjectId !== by.author.id) return found;
+  const withheld: Memory[] = [];
+  for (const { id } of await withheldAbout(services, subjectId, by.reader)) {
+    const memory = await services.store.memories.find(id);
+    if (memory !== null) withheld.push(memory);
+  }
+  return [...found, ...withheld];
+}
+
+async function readableAbout(
+  { store }: ForgetServices,
   subjectId: string,
-  { reader }: { readonly reader: MemoryReader },
+  { reader }: Requester,
 ): Promise<readonly Memory[]> {
   const found: Memory[] = [];
   for (let offset = 0; ; offset += PAGE) {
@@ -131,7 +143,7 @@ async function everythingAbout(
 }
 
 /** Those that say it: the best match, and what is about as good. */
-async function matching(services: TargetServices, text: string, { reader }: Requester): Promise<readonly Memory[]> {
+async function matching(services: ForgetServices, text: string, { reader }: Requester): Promise<readonly Memory[]> {
   const hits = await services.search.memories({ reader, text, states: MEMORY_STATES, limit: MAX_MATCHES });
   const best = hits[0]?.score ?? 0;
   const ids = hits.filter((hit) => hit.score >= best * FORGET_SHARE).map((hit) => hit.id);

@@ -1,6 +1,6 @@
-import { placeOf } from '../domain/key.ts';
+import { placeOf, workspaceOf } from '../domain/key.ts';
 import type { ConversationKey, Entry, SummaryId } from '../domain/message.ts';
-import type { ForgetPlan, Memory, Redaction } from '../ports/memory-store.ts';
+import type { ForgetPlan, Memory, MemoryReader, Redaction } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import type { Services } from '../services.ts';
@@ -10,6 +10,7 @@ import { type Area, conversationsOf, loadArea } from './forget-area.ts';
 import { siblingsOf, withKin } from './forget-memories.ts';
 import { decidePeople, type PeopleDecision, type SentenceDecision } from './forget-people.ts';
 import { mayDelete, type Requester } from './permissions.ts';
+import { canRead } from './policy.ts';
 
 export interface Forgetting {
   /** Those that the person may have forgotten. */
@@ -24,13 +25,15 @@ export interface NamedMessages {
   readonly entries: readonly Entry[];
 }
 
-/** Everything that one forgetting removes: to be shown, and to be done. */
+/** Everything that one forgetting removes: to be shown, as far as the person may read it, and to be done. */
 export interface ForgetPreview {
   readonly plan: ForgetPlan;
   readonly memories: readonly Memory[];
   readonly messages: readonly { readonly conversation: ConversationKey; readonly entry: Entry }[];
   readonly sentences: readonly (SentenceDecision & { readonly conversation: ConversationKey })[];
   readonly summaries: number;
+  /** What else goes: the person who asks can't read the places that it lies in. */
+  readonly withheld: { readonly memories: number; readonly messages: number; readonly sentences: number };
 }
 
 type Forgetters = Pick<Services, 'store' | 'search' | 'clock' | 'random' | 'provenance'>;
@@ -106,7 +109,7 @@ async function newSiblings(
   const found: Memory[] = [];
   for (const { area, seqs } of people) {
     const { conversation } = area;
-    for (const memory of await siblingsOf(services, { conversationId: conversation.id, seqs: [...seqs] }, by)) {
+    for (const memory of await siblingsOf(services, { conversation, seqs: [...seqs] }, by)) {
       if (known.has(memory.id)) continue;
       const own = statementOfMemory(memory, { audience: conversation.audience, readings: [] }).stems;
       const isOrphan = memory.sources.every(
@@ -186,17 +189,37 @@ function previewOf({ clock, random }: Forgetters, { memories, found, by }: Found
     actor: by.author.id,
     now: clock.now(),
   };
-  return {
-    plan,
-    memories,
-    messages: found.flatMap(({ conversation: { key }, entries }) =>
-      entries.map((entry) => ({ conversation: key, entry })),
-    ),
-    sentences: found.flatMap(({ conversation: { key }, sentences }) =>
-      sentences.map((sentence) => ({ ...sentence, conversation: key })),
-    ),
-    summaries: found.reduce((sum, { summaryIds }) => sum + summaryIds.length, 0),
+  return { plan, ...shownOf({ memories, found, by }) };
+}
+
+function shownOf({ memories, found, by: { reader } }: Found): Omit<ForgetPreview, 'plan'> {
+  const readable = memories.filter((memory) => canRead(memory, reader));
+  const open = found.filter(({ conversation }) => canReadMessages(conversation, reader));
+  const messages = open.flatMap(({ conversation: { key }, entries }) =>
+    entries.map((entry) => ({ conversation: key, entry })),
+  );
+  const sentences = open.flatMap(({ conversation: { key }, sentences: own }) =>
+    own.map((sentence) => ({ ...sentence, conversation: key })),
+  );
+  const withheld = {
+    memories: memories.length - readable.length,
+    messages: sumOf(found, ({ entries }) => entries.length) - messages.length,
+    sentences: sumOf(found, ({ sentences: own }) => own.length) - sentences.length,
   };
+  const summaries = sumOf(found, ({ summaryIds }) => summaryIds.length);
+  return { memories: readable, messages, sentences, summaries, withheld };
+}
+
+function sumOf(found: readonly AreaForgetting[], count: (area: AreaForgetting) => number): number {
+  return found.reduce((sum, area) => sum + count(area), 0);
+}
+
+/** Messages are shown in their own place, and public ones wherever public memories are. */
+function canReadMessages({ key, audience }: Conversation, reader: MemoryReader): boolean {
+  const place = placeOf(key);
+  if (place === reader.place) return true;
+  const { agentId } = reader;
+  return canRead({ scope: 'place', place, workspace: workspaceOf(key), audience, agentId }, reader);
 }
 
 /** The messages with these numbers, as far as they exist and the person may delete them. */

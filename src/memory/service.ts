@@ -10,7 +10,7 @@ import {
   type MemoryReader,
   type MemoryState,
 } from '../ports/memory-store.ts';
-import type { HeldDecision, HeldSentence } from '../ports/provenance-store.ts';
+import type { HeldDecision, HeldSentence, WithheldMemory } from '../ports/provenance-store.ts';
 import type { Services } from '../services.ts';
 import {
   type Addition,
@@ -24,11 +24,12 @@ import {
 import { exportPerson, type PersonExport } from './export.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { ForgetPreview } from './forget.ts';
-import { type ForgetTarget, previewForget, type TokenedPreview } from './forget-target.ts';
+import { type ForgetServices, type ForgetTarget, previewForget, type TokenedPreview } from './forget-target.ts';
 import { isFaded, type Transition, transition } from './lifecycle.ts';
 import { isOrder } from './orders.ts';
 import { assertManages, assertMayChange, type Requester } from './permissions.ts';
 import { assertReadable } from './policy.ts';
+import { withheldAbout } from './withheld.ts';
 
 /** What people may do with memories, with every right checked. Commands, CLI and tools go through here. */
 export interface Memories {
@@ -38,6 +39,8 @@ export interface Memories {
   find(id: string, reader: MemoryReader): Promise<Memory>;
   /** Readable ones without those that faded: never recalled, and long out of use. */
   list(query: MemoryList): Promise<readonly Memory[]>;
+  /** What is remembered about the person in places that can't be read from here, without its text. */
+  withheld(personId: string, reader: MemoryReader): Promise<readonly WithheldMemory[]>;
   /** Readable ones that match, the best first. */
   search(query: {
     readonly reader: MemoryReader;
@@ -97,7 +100,7 @@ export interface OriginMessage {
   readonly text: string | null;
 }
 
-type MemoryServices = Pick<Services, 'store' | 'state' | 'search' | 'provenance' | 'random' | 'clock' | 'events'>;
+export type MemoryServices = Pick<Services, 'state' | 'events'> & ForgetServices;
 
 /** As many as anybody decides about in one sitting. */
 const MAX_HELD = 500;
@@ -113,6 +116,7 @@ export function createMemories(services: MemoryServices): Memories {
       const now = services.clock.now();
       return (await store.memories.list(query)).filter((memory) => !isFaded(memory, now));
     },
+    withheld: (personId, reader) => withheldAbout(services, personId, reader),
     search: (query) => searchMemories(services, query),
     why: (id, reader) => originOf(services, id, reader),
     edit: async (id, change, by) => {
@@ -149,7 +153,7 @@ export function createMemories(services: MemoryServices): Memories {
           needs: 'the person themself, moderators and operators',
         });
       }
-      const copy = await exportPerson(services, { personId, reader: by.reader });
+      const copy = await exportPerson(services, { personId, by });
       const event = { kind: 'exported', at: services.clock.now(), actor: by.author.id, detail: null } as const;
       for (const { id } of copy.memories) await store.memories.change(id, {}, event);
       return copy;

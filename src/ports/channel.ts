@@ -37,6 +37,8 @@ export interface ChannelTraits {
   readonly ephemeral: boolean;
   /** How people begin a command: `/`, or `/strata ` where all of them are one. */
   readonly commandPrefix: string;
+  /** Where an author's id names one person: on the whole platform, or only within a workspace. */
+  readonly personIds: 'platform' | 'workspace';
 }
 
 export interface Post {

@@ -20,7 +20,7 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const KEY = makeKey({ platform: 'test', workspace: 'here', channel: 'talk' });
 const channel: Channel = {
   platform: 'test',
-  traits: { idempotentPosts: true, ephemeral: false, commandPrefix: '/' },
+  traits: { idempotentPosts: true, ephemeral: false, commandPrefix: '/', personIds: 'workspace' },
   linkTo: async () => null,
   start: async () => undefined,
   split: (text) => [{ kind: 'text', text }],

@@ -1,7 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Conversation, type MemoryId, type Storage, type SummaryId, textOf } from '../../src/adapter-kit.ts';
+import {
+  type Conversation,
+  type MemoryId,
+  type MemoryReader,
+  type Storage,
+  type SummaryId,
+  textOf,
+  workspaceOf,
+} from '../../src/adapter-kit.ts';
 import type { StorageUnderTest, StoreContractOptions } from './store.ts';
-import { createKit, HERE, type Kit, NOW, THERE, THREAD, textParts } from './store-kit.ts';
+import { ABROAD, createKit, HERE, type Kit, NOW, READER, THERE, THREAD, textParts } from './store-kit.ts';
 
 const BOB = { id: 'u2', name: 'Bob', kind: 'person' } as const;
 const ABOUT = { id: 'u1', name: 'Ada' };
@@ -129,6 +137,32 @@ export function provenanceContract(name: string, options: StoreContractOptions):
         await kit.commitTurn(claim, { given: [memoryId] });
         await storage.store.memories.forget({ ...empty, memoryIds: [memoryId] });
         expect(await storage.provenance.readings([memoryId])).toEqual([]);
+      });
+    });
+
+    describe('memories about a person that a reader cannot read', () => {
+      const withheld = (over: Partial<MemoryReader>, within = 'terminal') =>
+        storage.provenance.withheld({ subjectId: 'u1', within, reader: { ...READER, ...over }, limit: 9, offset: 0 });
+      const about = { subjectId: 'u1', subjectName: 'Ada' } as const;
+
+      it('are listed within the scope, the newest first, without text or place', async () => {
+        const direct = kit.inserting('secret', [], { ...about, place: THERE, audience: 'dm' });
+        const abroad = kit.inserting('far', [], { ...about, place: ABROAD, workspace: workspaceOf(ABROAD) });
+        await kit.save(null, kit.inserting('here', [], about), direct);
+        await storage.store.memories.save({ conversationId: null, writes: [abroad], actor: 'u1', now: NOW + 1 });
+        const within = await withheld({}, workspaceOf(HERE));
+        expect(within).toEqual([
+          { id: expect.any(String), kind: 'fact', state: 'active', audience: 'dm', createdAt: NOW },
+        ]);
+        expect((await withheld({})).map(({ createdAt }) => createdAt)).toEqual([NOW + 1, NOW]);
+        expect(await withheld({ place: THERE, audience: 'dm' }, workspaceOf(HERE))).toHaveLength(1);
+        expect(await withheld({}, 'term')).toEqual([]);
+      });
+
+      it('end with the audience of their place', async () => {
+        await kit.save(null, kit.inserting('private', [], { ...about, audience: 'private' }));
+        expect(await withheld({ audience: 'public' })).toHaveLength(1);
+        expect(await withheld({ audience: 'private' })).toEqual([]);
       });
     });
 

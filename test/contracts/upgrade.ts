@@ -12,6 +12,7 @@ export interface StoreUnderUpgrade {
 const BACK_TO_0_1_0 = [
   'drop table memory_reading',
   'drop table held',
+  'drop index memory_subject',
   'drop index conversation_heard',
   'drop index conversation_maintained',
   'alter table conversation drop column heard_id',

@@ -50,7 +50,7 @@ function problemsOf(parts: Partial<BotParts>): readonly string[] {
 function channelOf(platform: string): Channel {
   return {
     platform,
-    traits: { idempotentPosts: true, ephemeral: false, commandPrefix: '/' },
+    traits: { idempotentPosts: true, ephemeral: false, commandPrefix: '/', personIds: 'workspace' },
     linkTo: async () => null,
     start: async () => undefined,
     split: (text) => [{ kind: 'text', text }],

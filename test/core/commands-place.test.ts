@@ -9,7 +9,7 @@ import { scriptedModel } from './compaction.world.ts';
 function channelWith(commandPrefix: string, posts: Post[] = []): Channel {
   return {
     platform: 'test',
-    traits: { idempotentPosts: true, ephemeral: false, commandPrefix },
+    traits: { idempotentPosts: true, ephemeral: false, commandPrefix, personIds: 'workspace' },
     start: async () => undefined,
     split: (text) => [{ kind: 'text', text }],
     async post(post) {

@@ -304,7 +304,7 @@ describe('/memory', () => {
   test('links to its messages where the platform has addresses', async () => {
     const channel: Channel = {
       platform: 'test',
-      traits: { idempotentPosts: true, ephemeral: false, commandPrefix: '/' },
+      traits: { idempotentPosts: true, ephemeral: false, commandPrefix: '/', personIds: 'workspace' },
       start: async () => undefined,
       split: () => [],
       post: async () => ({ platformMessageId: 'p1' }),
@@ -449,8 +449,13 @@ describe('/memory', () => {
     const elsewhere = { conversation: readKey('test:w:public'), audience: 'public' } as const;
     expect(cells(await world.type('/memory list', elsewhere))).toEqual([]);
     expect((await world.type('/memory search tea', elsewhere)).text).toContain('Nothing remembered matches');
-    for (const line of [`/memory show ${id}`, `/memory why ${id}`, `/memory forget ${id}`]) {
-      const reply = await world.type(line, elsewhere);
+    const others = { ...elsewhere, author: BO };
+    for (const [line, as] of [
+      [`/memory show ${id}`, elsewhere],
+      [`/memory why ${id}`, elsewhere],
+      [`/memory forget ${id}`, others],
+    ] as const) {
+      const reply = await world.type(line, as);
       expect(reply.tone, line).toBe('error');
       expect(JSON.stringify(reply), line).not.toContain('tea');
     }

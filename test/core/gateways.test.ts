@@ -129,7 +129,7 @@ function mortal(life: { readonly isOver: boolean }): Clock {
 function channelOf(name: string, life: { readonly isOver: boolean }, wait?: () => Promise<void>): Channel {
   return {
     platform: 'test',
-    traits: { idempotentPosts: false, ephemeral: false, commandPrefix: '/' },
+    traits: { idempotentPosts: false, ephemeral: false, commandPrefix: '/', personIds: 'workspace' },
     linkTo: async () => null,
     start: async () => undefined,
     split: (text) => [{ kind: 'text', text }],

@@ -226,7 +226,7 @@ describe('rights', () => {
   it('refuses what lies elsewhere with a typed error', async () => {
     await using world = await openWorld();
     const id = await world.plant('Ada keeps a diary');
-    const by = { reader: world.reader(general), author: ada, rights: 'operator' as const };
+    const by = { reader: world.reader(general), author: bob, rights: 'operator' as const };
     for (const attempt of [
       () => world.memories.find(id, by.reader),
       () => world.memories.why(id, by.reader),

@@ -59,7 +59,8 @@ export async function openWorld(overrides: AgentOverrides = {}) {
     list: () => [agent],
   };
   const random = createSystemRandom({ now: () => Date.now() });
-  const services = { ...storage, clock, random, events, agents, prompts: createPromptLibrary() };
+  const personScope = (workspace: string) => workspace;
+  const services = { ...storage, personScope, clock, random, events, agents, prompts: createPromptLibrary() };
   const memories = createMemories(services);
   let messages = 0;
 

@@ -35,7 +35,7 @@ function createPlatform(script: readonly Step[] = []) {
   let call = 0;
   const channel: Channel = {
     platform: 'test',
-    traits: { idempotentPosts: true, ephemeral: false, commandPrefix: '/' },
+    traits: { idempotentPosts: true, ephemeral: false, commandPrefix: '/', personIds: 'workspace' },
     linkTo: async () => null,
     start: async () => {},
     split: (text) => [{ kind: 'text', text }],

@@ -51,7 +51,7 @@ function lineChannel(): Channel {
   const taken = new Map<string, () => void>();
   return {
     platform: 'lines',
-    traits: { idempotentPosts: true, ephemeral: false, commandPrefix: '/' },
+    traits: { idempotentPosts: true, ephemeral: false, commandPrefix: '/', personIds: 'workspace' },
     linkTo: async () => null,
     async start(sink) {
       createInterface({ input: process.stdin }).on('line', (line) => {

@@ -126,7 +126,7 @@ function timed(queue: Queue, kicks: number[]): Queue {
 function countingChannel(posted: Map<ConversationKey, number>): Channel {
   return {
     platform: 'test',
-    traits: { idempotentPosts: false, ephemeral: false, commandPrefix: '/' },
+    traits: { idempotentPosts: false, ephemeral: false, commandPrefix: '/', personIds: 'workspace' },
     linkTo: async () => null,
     start: async () => undefined,
     split: (text) => [{ kind: 'text', text }],

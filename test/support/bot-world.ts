@@ -281,7 +281,7 @@ function recordingChannel(): RecordingChannel {
     trouble,
     connect: (life) => ({
       platform: 'test',
-      traits: { idempotentPosts: true, ephemeral: true, commandPrefix: '/' },
+      traits: { idempotentPosts: true, ephemeral: true, commandPrefix: '/', personIds: 'workspace' },
       linkTo: async () => null,
       start: async () => undefined,
       split: (text) => chunksOf(text),

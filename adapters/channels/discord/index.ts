@@ -79,7 +79,7 @@ function openChannel(bots: readonly NamedBot[], context: BotContext): Channel {
   const fileAbove = Math.min(...bots.map(({ settings }) => settings.file_above_parts));
   return {
     platform: PLATFORM,
-    traits: { idempotentPosts: true, ephemeral: true, commandPrefix: '/' },
+    traits: { idempotentPosts: true, ephemeral: true, commandPrefix: '/', personIds: 'platform' },
     async start(sink) {
       try {
         const { createDiscordBot } = await load(() => import('./bot.ts'));

@@ -40,7 +40,12 @@ export function createSlackChannel(options: SlackOptions): Channel {
   return {
     platform: PLATFORM,
     // Slack itself knows no such key: a repeated post is recognised by the nonce in its metadata.
-    traits: { idempotentPosts: true, ephemeral: true, commandPrefix: `/${options.settings.command_prefix} ` },
+    traits: {
+      idempotentPosts: true,
+      ephemeral: true,
+      commandPrefix: `/${options.settings.command_prefix} `,
+      personIds: 'workspace',
+    },
     async start(sink) {
       const { openSlackBots } = await load(() => import('./bots.ts'));
       const opened = await openSlackBots({ ...options, sink });

@@ -75,7 +75,7 @@ export function createTerminalChannel(given: Partial<TerminalOptions> = {}): Ter
 
   return {
     platform: PLATFORM,
-    traits: { idempotentPosts: false, ephemeral: true, commandPrefix: '/' },
+    traits: { idempotentPosts: false, ephemeral: true, commandPrefix: '/', personIds: 'workspace' },
     linkTo: async () => null,
     ended: ended.promise,
     async start(sink) {

@@ -33,6 +33,11 @@ export function coreMigrations(rowIds: RowIds): Record<string, Migration> {
         await database.schema.alterTable('conversation').addColumn('present_from', 'bigint', zero).execute();
       },
     },
+    '0006_memory_subject': {
+      async up(database: Kysely<unknown>): Promise<void> {
+        await database.schema.createIndex('memory_subject').on('memory').column('subject_id').execute();
+      },
+    },
   };
 }
 

@@ -1,6 +1,8 @@
-import type { MemoryId, ProvenanceStore } from '../../../src/adapter-kit.ts';
+import { sql } from 'kysely';
+import type { MemoryId, ProvenanceStore, WithheldMemory, WithheldQuery } from '../../../src/adapter-kit.ts';
 import type { SqlEngine, Transaction } from './engine.ts';
 import { decideHeld, listHeld } from './held.ts';
+import { readableBy } from './memory-rows.ts';
 import type { Shared } from './shared.ts';
 
 export function createProvenance(shared: Shared): ProvenanceStore {
@@ -22,7 +24,25 @@ export function createProvenance(shared: Shared): ProvenanceStore {
       if (decided !== null && decision.kind === 'strike') await engine.scrub();
       return decided;
     },
+    withheld: (query) => engine.read((tx) => listWithheld(engine, tx, query)),
   };
+}
+
+async function listWithheld(
+  { query }: SqlEngine,
+  transaction: Transaction,
+  { subjectId, within, reader, limit, offset }: WithheldQuery,
+): Promise<readonly WithheldMemory[]> {
+  const head = `${within}:`;
+  const own = query
+    .selectFrom('memory')
+    .select(['id', 'kind', 'state', 'audience', 'created_at as createdAt'])
+    .where('subject_id', '=', subjectId)
+    .where(sql<boolean>`substr(place, 1, ${sql.lit(head.length)}) = ${head}`)
+    .where((where) => where.not(readableBy(reader)))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc');
+  return await transaction.rows(own.limit(limit).offset(offset).compile());
 }
 
 interface Reading {

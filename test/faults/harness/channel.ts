@@ -35,7 +35,7 @@ function createScriptedChannel(line: PlatformLine): Channel {
   let isOpen = true;
   return {
     platform: PLATFORM,
-    traits: { idempotentPosts: true, ephemeral: false, commandPrefix: '/' },
+    traits: { idempotentPosts: true, ephemeral: false, commandPrefix: '/', personIds: 'workspace' },
     linkTo: async () => null,
     async start(sink) {
       line.onCommand((command) => {

@@ -66,6 +66,12 @@ const INTRODUCTION = {
 
 const TOOLS = [
   { label: 'All', style: 'plain', deed: 'page', command: LIST },
+  {
+    label: 'About me, everywhere',
+    style: 'plain',
+    deed: 'page',
+    command: { path: ['memory', 'list'], options: { about: 'me' } },
+  },
   { label: 'Search', style: 'plain', deed: 'run', command: { path: ['memory', 'search'], options: {} } },
   { label: 'Remember something', style: 'plain', deed: 'run', command: { path: ['memory', 'remember'], options: {} } },
   { label: 'Take a copy', style: 'plain', deed: 'run', command: { path: ['memory', 'export'], options: {} } },

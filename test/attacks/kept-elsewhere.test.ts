@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import { placeOf } from '../../src/domain/key.ts';
+import { type ConversationKey, textOf } from '../../src/domain/message.ts';
+import { BO, cells, field, openWorld as openCommands } from '../core/commands.world.ts';
+import { ada, bob, dm, general, openWorld, type World } from '../core/memory.world.ts';
+
+const bobsDm = dm.replace('dm-ada', 'dm-bob') as ConversationKey;
+const board = general.replace('general', 'board') as ConversationKey;
+const abroad = 'test:elsewhere:general' as ConversationKey;
+const SECRET = 'peanuts';
+
+function by(world: World, author = ada, key = general) {
+  return { reader: world.reader(key), author, rights: 'member' as const };
+}
+
+/** Bob tells the bot about Ada in his direct message, and the board talks about her in private. */
+async function toldElsewhere(world: World) {
+  const mention = { by: bob, mentions: [ada] };
+  await world.say('Bring cake. Ada is allergic to peanuts! See you at 5.', { ...mention, key: bobsDm, audience: 'dm' });
+  const parts = [{ kind: 'text', text: 'I note that Ada is allergic to peanuts.' }] as const;
+  await world.append(bobsDm, { role: 'assistant', author: null, externalId: null, parts }, 'dm');
+  await world.say('Ada gets a raise in May.', { ...mention, key: board, audience: 'private' });
+  const about = (text: string) => [{ text, about: 'Ada', sources: [1] }];
+  const first = await world.learn(about('Ada is allergic to peanuts'), { key: bobsDm });
+  const second = await world.learn(about('Ada gets a raise in May'), { key: board });
+  return { inBobsDm: first.ids[0] ?? '', onBoard: second.ids[0] ?? '' };
+}
+
+async function textsIn(world: World, key: ConversationKey) {
+  const { id } = await world.conversation(key);
+  const entries = await world.store.transcript.read(id, { fromSeq: 1, toSeq: 99, limit: 99 });
+  return entries.map(({ parts }) => textOf(parts));
+}
+
+describe('what is kept about a person where they cannot read it', () => {
+  it('is listed without its text or its place', async () => {
+    await using world = await openWorld();
+    const { inBobsDm, onBoard } = await toldElsewhere(world);
+    const withheld = await world.memories.withheld(ada.id, world.reader(general));
+    expect(withheld).toHaveLength(2);
+    expect(withheld).toEqual(
+      expect.arrayContaining([
+        { id: inBobsDm, kind: 'fact', state: 'active', audience: 'dm', createdAt: world.time.now },
+        { id: onBoard, kind: 'fact', state: 'candidate', audience: 'private', createdAt: world.time.now },
+      ]),
+    );
+    expect(await world.memories.withheld(bob.id, world.reader(general))).toEqual([]);
+  });
+
+  it('leaves out what they can read', async () => {
+    await using world = await openWorld();
+    await toldElsewhere(world);
+    const withheld = await world.memories.withheld(ada.id, world.reader(board, 'private'));
+    expect(withheld.map(({ audience }) => audience)).toEqual(['dm']);
+  });
+
+  it('stays unreadable by its id', async () => {
+    await using world = await openWorld();
+    const { inBobsDm } = await toldElsewhere(world);
+    const { reader } = by(world);
+    for (const read of [world.memories.find, world.memories.why]) {
+      await expect(read(inBobsDm, reader)).rejects.toThrow(/another place/);
+    }
+    await expect(world.memories.edit(inBobsDm, { text: 'Ada eats all' }, by(world))).rejects.toThrow(/another place/);
+  });
+
+  // Shows: I9, I14
+  it('is forgotten by its id, and the words of others are held back', async () => {
+    await using world = await openWorld();
+    const { inBobsDm } = await toldElsewhere(world);
+    const preview = await world.memories.previewForget({ kind: 'memories', ids: [inBobsDm] }, by(world));
+    expect(preview.withheld).toEqual({ memories: 1, messages: 1, sentences: 1 });
+    const { plan: _plan, token: _token, ...shown } = preview;
+    expect(JSON.stringify(shown)).not.toContain(SECRET);
+    expect(JSON.stringify(shown)).not.toContain(bob.name);
+    await world.memories.forget(preview);
+    expect(await world.memories.withheld(ada.id, world.reader(general))).toHaveLength(1);
+    const [said, answer] = await textsIn(world, bobsDm);
+    expect(said).toMatch(/^Bring cake\. \(held back: \w+\) See you at 5\.$/);
+    expect(answer).toBe('');
+  });
+
+  it('goes with everything about them', async () => {
+    await using world = await openWorld();
+    await toldElsewhere(world);
+    await world.forget({ kind: 'person', personId: ada.id }, by(world));
+    expect(await world.memories.withheld(ada.id, world.reader(general))).toEqual([]);
+    expect((await textsIn(world, board))[0]).toMatch(/^\(held back: \w+\)$/);
+  });
+
+  it('is not forgotten by others', async () => {
+    await using world = await openWorld();
+    const { inBobsDm, onBoard } = await toldElsewhere(world);
+    const mallory = { id: 'u-mallory', name: 'Ada', kind: 'person' } as const;
+    for (const ids of [[inBobsDm], [onBoard]]) {
+      await expect(world.forget({ kind: 'memories', ids }, by(world, mallory))).rejects.toThrow(/another place/);
+    }
+    const moderator = { ...by(world, bob), rights: 'moderator' as const };
+    await world.forget({ kind: 'person', personId: ada.id }, moderator);
+    expect(await world.memories.withheld(ada.id, world.reader(general))).toHaveLength(2);
+  });
+
+  it('is counted in a copy, for the person alone', async () => {
+    await using world = await openWorld();
+    const { inBobsDm, onBoard } = await toldElsewhere(world);
+    const copy = await world.memories.exportFor(ada.id, by(world));
+    expect(copy.withheld.map(({ id }) => id).toSorted()).toEqual([inBobsDm, onBoard].toSorted());
+    expect(JSON.stringify(copy)).not.toContain(SECRET);
+    const moderator = { ...by(world, bob), rights: 'moderator' as const };
+    expect((await world.memories.exportFor(ada.id, moderator)).withheld).toEqual([]);
+  });
+
+  it('belongs to nobody with the same id elsewhere', async () => {
+    await using world = await openWorld();
+    const id = await world.plant('Ada moves to Rome', { place: placeOf(abroad), workspace: 'test:elsewhere' });
+    expect(await world.memories.withheld(ada.id, world.reader(general))).toEqual([]);
+    await expect(world.forget({ kind: 'memories', ids: [id] }, by(world))).rejects.toThrow(/another place/);
+  });
+});
+
+describe('the commands of a person who asks elsewhere', () => {
+  const direct = { conversation: 'test:w:direct' as ConversationKey, audience: 'dm' } as const;
+
+  async function remembering() {
+    const world = await openCommands({ audience: 'public' });
+    await world.type('/memory remember I am allergic to peanuts', direct);
+    return world;
+  }
+
+  it('tell that something is kept, and show it on request without its text', async () => {
+    await using world = await remembering();
+    const { text } = await world.type('/memory list');
+    expect(text).toContain("One more memory about you is kept where you can't read it from here");
+    const own = await world.type('/memory list about=me');
+    const what = expect.stringContaining('not readable here: kept in a direct message since');
+    expect(cells(own)).toEqual([[expect.stringMatching(/^\w{26}$/), 'fact', what, 'Ada', 'active']]);
+    expect(field(await world.type('/privacy'), 'Remembered of you elsewhere')).toBe('1, not readable from here');
+    const copy = await world.type('/memory export');
+    expect(copy.text).toContain('The copy lists one more memory kept elsewhere');
+    expect(JSON.stringify([text, own, copy])).not.toContain(SECRET);
+  });
+
+  it('tell others nothing', async () => {
+    await using world = await remembering();
+    for (const line of ['/memory list', '/memory list about=me', '/privacy', '/memory export']) {
+      const reply = JSON.stringify(await world.type(line, { author: BO }));
+      expect(reply).not.toMatch(/elsewhere|more memor|not readable/);
+    }
+  });
+
+  it('forget it after a question that shows nothing of it', async () => {
+    await using world = await remembering();
+    const [[id = ''] = []] = cells(await world.type('/memory list about=me'));
+    const question = await world.type(`/memory forget ${id}`);
+    expect(field(question, "In places that you can't read from here")).toBe('1 memory');
+    expect(JSON.stringify(question)).not.toContain(SECRET);
+    const [action] = question.actions;
+    await world.type(`/memory forget ${id} confirm=${action?.command.options['confirm'] ?? ''}`);
+    expect(cells(await world.type('/memory list about=me'))).toEqual([]);
+    expect(cells(await world.type('/memory list', direct))).toEqual([]);
+  });
+});

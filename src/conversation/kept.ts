@@ -1,5 +1,5 @@
 import { workspaceOf } from '../domain/key.ts';
-import type { ConversationKey } from '../domain/message.ts';
+import { type ConversationKey, textOf } from '../domain/message.ts';
 import type { Cursor, KeptConversations, KeptMessage } from '../ports/channel.ts';
 import type { ConversationScope } from '../ports/store.ts';
 import type { Services } from '../services.ts';
@@ -27,6 +27,14 @@ export function createKeptConversations(services: Pick<Services, 'store'>): Kept
       for await (const { key, audience } of pagesOf(conversations, { order: 'key', scope: { within } })) {
         yield { conversation: key, audience };
       }
+    },
+    async textOf({ conversations: keys, externalId }) {
+      for (const key of keys) {
+        const conversation = await conversations.find(key);
+        const entry = conversation && (await services.store.transcript.byExternalId(conversation.id, externalId));
+        if (entry) return entry.redactedAt === null && entry.role !== 'user' ? null : textOf(entry.parts);
+      }
+      return null;
     },
     async *workspaces(platform) {
       const query = { order: 'key', scope: { within: platform }, limit: 1 } as const;

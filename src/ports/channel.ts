@@ -98,6 +98,14 @@ export interface KeptConversations {
   within(scope: string): AsyncIterable<KeptConversation>;
   /** The workspaces (`platform:workspace`) of a platform of which something is kept, each once. */
   workspaces(platform: string): AsyncIterable<string>;
+  /**
+   * What may be quoted of a message in one of these conversations: the text as it is kept, empty once it was deleted. Null
+   * where the platform's own text may: for what was never kept, and for posts of the bot that were not deleted.
+   */
+  textOf(message: {
+    readonly conversations: readonly ConversationKey[];
+    readonly externalId: string;
+  }): Promise<string | null>;
 }
 
 export interface KeptConversation {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { InboundMessage } from '../../src/adapter-kit.ts';
+import type { ConversationKey, InboundMessage } from '../../src/adapter-kit.ts';
 import {
   ADA,
   BOB,
@@ -234,6 +234,26 @@ describe('what is said', () => {
         '[in reply to Bob: long before]\nto the old one',
         'to the kept one',
       ]);
+    });
+  });
+
+  test('quotes nothing that was forgotten', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      double.addChannel(thread({ id: THREAD, guild_id: GUILD, parent_id: GENERAL }));
+      const old = { ...snowflakeMessage('my password is swordfish'), id: minutesAgo(600) };
+      const reference = { type: 0, message_id: old.id, channel_id: GENERAL };
+      const starter = { type: 21, message_reference: reference, referenced_message: old };
+      const answer = { type: 19, message_reference: reference, referenced_message: old };
+      const forward = { message_reference: { ...reference, type: 1 }, message_snapshots: [{ message: old }] };
+      double.say(THREAD, BOB, '', starter);
+      await until('the beginning', () => sink.messages.length === 1);
+      expect(sink.messages[0]?.text).toContain('swordfish');
+      sink.removals.push({ conversation: key(GENERAL) as ConversationKey, externalIds: [old.id] });
+      double.say(THREAD, BOB, '', starter);
+      double.say(GENERAL, ADA, 'an answer', answer);
+      double.say(STAFF, ADA, 'a forward', forward);
+      await until('the messages', () => sink.messages.length === 3);
+      expect(texts(sink.messages.slice(1)).toSorted()).toEqual(['a forward', 'an answer']);
     });
   });
 

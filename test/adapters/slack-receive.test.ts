@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ConversationKey } from '../../src/adapter-kit.ts';
 import {
   ADA,
   BOB,
@@ -115,6 +116,37 @@ describe('where a message is kept', () => {
     );
     slack.say(GENERAL, ADA, 'and since when?', { thread_ts: root.ts });
     expect((await arrived(bot, 'and since when?')).conversation).toBe(first.conversation);
+  });
+});
+
+describe('what was forgotten', () => {
+  test('does not come back as the beginning of a thread', async () => {
+    const bot = await start();
+    const root = slack.store(GENERAL, BOT, 'Your password is swordfish');
+    bot.sink.removals.push({ conversation: `slack:${TEAM}:${GENERAL}` as ConversationKey, externalIds: [root.ts] });
+    slack.say(GENERAL, ADA, `<@${BOT}> what was that?`, { thread_ts: root.ts });
+    await arrived(bot, '@strata what was that?');
+  });
+
+  test('does not come back as a shared message', async () => {
+    const bot = await start();
+    const thread = '1700000000.000100';
+    const shared = {
+      is_share: true,
+      author_name: 'strata',
+      text: 'Your password is swordfish',
+      fallback: 'swordfish',
+      channel_id: STAFF,
+      ts: '1700000001.000200',
+      from_url: `https://example.test/archives/${STAFF}/p1700000001000200?thread_ts=${thread}`,
+    };
+    slack.say(GENERAL, ADA, 'look at this', { attachments: [shared] });
+    const quote = '[shared message of strata, not written by the sender]\n> Your password is swordfish';
+    await arrived(bot, `look at this\n${quote}`);
+    const conversation = `slack:${TEAM}:${STAFF}:${thread}` as ConversationKey;
+    bot.sink.removals.push({ conversation, externalIds: [shared.ts] });
+    slack.say(GENERAL, ADA, 'and again', { attachments: [shared] });
+    await arrived(bot, 'and again');
   });
 });
 

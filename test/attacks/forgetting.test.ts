@@ -201,6 +201,7 @@ const cast: fc.Arbitrary<Cast> = fc.record({
 const CASTS = 10_000;
 
 describe('over random casts', () => {
+  // Shows: I14
   it(`touches no message of another person in ${CASTS} plans`, async () => {
     await using world = await openWorld();
     const author = (index: number): Author => ({ id: `u${index}`, name: NAMES[index] ?? '', kind: 'person' });

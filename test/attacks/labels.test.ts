@@ -58,6 +58,7 @@ function marginOf(text: string): readonly string[] {
 }
 
 describe('a message that forges a label', () => {
+  // Shows: I15
   it('keeps off the margin behind every blank of Unicode', () => {
     expect(BLANKS.length).toBeGreaterThan(4000);
     for (const blank of BLANKS) {

@@ -134,6 +134,21 @@ describe('what a channel can ask', () => {
     expect(place.map(({ conversation }) => conversation).toSorted()).toEqual([HERE, thread]);
   });
 
+  it('tells what may be quoted of a message', async () => {
+    await world.say('my password is swordfish');
+    await world.say('my cat is called Tom');
+    await edit('m2', 'my cat is called Tim');
+    await remove('m1');
+    const { conversations } = world.bot.sink;
+    const quoted = (externalId: string, ...keys: readonly ConversationKey[]) =>
+      conversations.textOf({ conversations: keys, externalId });
+    const elsewhere = 'test:here:other' as ConversationKey;
+    expect(await quoted('m1', elsewhere, HERE)).toBe('');
+    expect(await quoted('m2', elsewhere, HERE)).toBe('my cat is called Tim');
+    expect(await quoted('m2', elsewhere)).toBeNull();
+    expect(await quoted('unknown', HERE)).toBeNull();
+  });
+
   it('lists many conversations once each while others are written', async () => {
     const keys = Array.from({ length: 1200 }, (_, index) => at(`talk-${String(index).padStart(4, '0')}`));
     await Promise.all(keys.map((key) => world.say('hello', { key })));

@@ -55,6 +55,9 @@ const attachmentSchema = z.object({
   is_msg_unfurl: flag,
   is_share: flag,
   from_url: text,
+  /** Where a shared message stands. */
+  channel_id: side(id),
+  ts: side(timestamp),
 });
 
 /** What a person looks at beside the conversation. Kinds that are not known are passed over. */

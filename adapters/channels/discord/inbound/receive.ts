@@ -22,7 +22,7 @@ import { type FileOptions, withFiles } from './files.ts';
 import type { Beginnings } from './first-messages.ts';
 import type { Members } from './members.ts';
 import { type MessagePacket, readMessage, readPacket } from './packets.ts';
-import { needsQuote } from './quotes.ts';
+import { needsQuote, withKeptQuotes } from './quotes.ts';
 
 export interface ReceiverParts {
   readonly bot: string;
@@ -186,7 +186,7 @@ async function openMessage(parts: ReceiverParts, { message, place, conversation 
   const imageBytes = settings.attachments.image_mb * 1_000_000;
   const names = places.namesIn(place.guildId);
   const context: MapContext = { conversation, place, self, names, imageBytes, quotes, isPast: false };
-  return { read: await withFiles(message, parts.files), context };
+  return { read: await withFiles(await withKeptQuotes(parts, message), parts.files), context };
 }
 
 async function fetchMessage(parts: ReceiverParts, channelId: string, id: string): Promise<WireMessage | null> {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../../src/adapter-kit.ts';
+import type { ChannelSink, Clock } from '../../../../src/adapter-kit.ts';
 import { type Author, type ConversationKey, type DropReason, describe, type Log } from '../../../../src/adapter-kit.ts';
 import { isServed } from '../access.ts';
 import { isOwn, isSaid, mentionsBot, type Surroundings, wordsOf } from '../map.ts';
@@ -17,9 +17,11 @@ import { within } from '../within.ts';
 import type { Workspace } from '../workspace.ts';
 import { completeFiles, type FileOptions, readFiles } from './files.ts';
 import type { Beginnings } from './first-messages.ts';
+import { keptText } from './quotes.ts';
 import { channelIn, type Viewing } from './user-context.ts';
 
 export interface ContextParts {
+  readonly sink: Pick<ChannelSink, 'conversations'>;
   readonly workspace: Workspace;
   readonly settings: SlackSettings;
   readonly places: Places;
@@ -187,7 +189,8 @@ async function rootNote(parts: ContextParts, { channelId }: KeyPlace, threadTs: 
     const root = historySchema.parse(answer).messages.find(({ ts }) => ts === threadTs);
     if (root === undefined || !isSaid(root)) return null;
     const [names, speaker] = await Promise.all([parts.places.namesFor(root), speakerOf(parts, root)]);
-    const words = wordsOf(root, names);
+    const kept = await keptText(parts, { channelId, ts: root.ts, threadTs });
+    const words = kept ?? wordsOf(root, names);
     const isBots = isOwn(root, parts.workspace);
     const { author, isOutsider } = speaker;
     // Of people whom the lists keep out nothing is read along either.

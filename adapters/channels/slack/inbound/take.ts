@@ -9,6 +9,7 @@ import { type Coming, type Context, type ContextParts, contextOf, placeFor, refu
 import type { FollowUps } from './follow-ups.ts';
 import type { Incoming } from './incoming.ts';
 import { createLanes, type Lanes } from './lanes.ts';
+import { withKeptQuotes } from './quotes.ts';
 
 export interface TakerParts extends ContextParts {
   readonly sink: ChannelSink;
@@ -109,7 +110,7 @@ async function store(parts: TakerParts, { message, isPast, note }: Taking, found
   try {
     const notes = note === null ? context.notes : [note, ...context.notes];
     const isFollowUp = await followUps.includes({ conversation, place, author, message });
-    const inbound = toInbound(message, { ...context, notes, isPast, isFollowUp });
+    const inbound = toInbound(await withKeptQuotes(parts, message), { ...context, notes, isPast, isFollowUp });
     if (inbound === null) return drop(parts, message, 'empty');
     await audiences.told(conversation, place.audience);
     await threads.told(conversation, { threadTs: answerThread(parts, message), userId: author.id });
@@ -137,7 +138,7 @@ async function takeEdit(parts: TakerParts, { lanes }: Self, coming: Coming): Pro
   await lanes(conversations, async () => {
     const found = await unlessAborted(parts.signal, asked);
     if (found.kind === 'dropped') return drop(parts, message, found.reason);
-    const content = toParts(message, found.context);
+    const content = toParts(await withKeptQuotes(parts, message), found.context);
     const at = Math.round(Number(message.edited?.ts ?? message.ts) * 1000);
     for (const conversation of conversations) {
       await parts.sink.edited({ conversation, externalId: message.ts, parts: content, at });

@@ -1,0 +1,42 @@
+import type { ChannelSink } from '../../../../src/adapter-kit.ts';
+import { conversationsOf } from '../place.ts';
+import type { WireMessage } from '../wire.ts';
+
+export interface QuoteParts {
+  readonly workspace: { readonly teamId: string };
+  readonly sink: Pick<ChannelSink, 'conversations'>;
+}
+
+type Attachment = NonNullable<WireMessage['attachments']>[number];
+
+/** The message with what it shares as it is kept here: no quotation brings back what was forgotten. */
+export async function withKeptQuotes<Message extends WireMessage>(
+  parts: QuoteParts,
+  message: Message,
+): Promise<Message> {
+  if (!message.attachments?.some(({ ts }) => Boolean(ts))) return message;
+  const attachments = await Promise.all(message.attachments.map((attachment) => asKept(parts, attachment)));
+  return { ...message, attachments: attachments.filter((attachment) => attachment !== null) };
+}
+
+async function asKept(parts: QuoteParts, attachment: Attachment): Promise<Attachment | null> {
+  const { channel_id: channelId, ts, from_url: url } = attachment;
+  if (!channelId || !ts) return attachment;
+  const text = await keptText(parts, { channelId, ts, threadTs: threadIn(url) });
+  if (text === null) return attachment;
+  return text === '' ? null : { ...attachment, pretext: null, title: null, fallback: null, text };
+}
+
+/** Null where Slack's own text may be quoted; empty when the message was forgotten. */
+export async function keptText(
+  { sink, workspace }: QuoteParts,
+  { ts, ...place }: { readonly channelId: string; readonly ts: string; readonly threadTs: string | null },
+): Promise<string | null> {
+  const conversations = conversationsOf(workspace.teamId, { ...place, ts });
+  return await sink.conversations.textOf({ conversations, externalId: ts });
+}
+
+/** The address of a reply names its thread. */
+function threadIn(url: string | null | undefined): string | null {
+  return url && URL.canParse(url) ? new URL(url).searchParams.get('thread_ts') : null;
+}

@@ -30,11 +30,9 @@ export function addContext(program: Command, cli: Cli): void {
     .option('--json', 'one JSON object; for the list and for questions one a line')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options, own: Command) => {
+      if (options.conversation === undefined) refuseQuestions(options);
       await withApp(cli, globalsOf(own), async (app) => {
-        if (options.conversation === undefined) {
-          refuseQuestions(options);
-          return await listAll(cli, app, options.json ?? false);
-        }
+        if (options.conversation === undefined) return await listAll(cli, app, options.json ?? false);
         const conversation = await findConversation(app, options.conversation);
         if (asksAnything(options)) return await askAll(cli, app, { ...options, conversation });
         const report = await app.parts.inspect(conversation);

@@ -1,4 +1,5 @@
 import { type Compilable, type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
+import type { MemoryReader } from '../../../src/adapter-kit.ts';
 import type { MemoryRow, Tables } from './tables.ts';
 
 /** A compiled query, with its parameters filled in. `Row` is what Kysely's types say that it yields. */
@@ -32,6 +33,11 @@ export interface SqlEngine {
   lockMemories(transaction: Transaction): Promise<void>;
   /** Rows were inserted with their numbers: the engine's own go on after them. */
   numberOn(transaction: Transaction, table: 'conversation' | 'memory_event' | 'outbox'): Promise<void>;
+  /**
+   * All active memories that the reader may read, in any order. Null where they are many, or where an engine rather
+   * answers each question by itself.
+   */
+  activeMemories(transaction: Transaction, reader: MemoryReader): Promise<readonly MemoryRow[] | null>;
   readonly index: TextIndex;
   /**
    * Text was deleted for good: nothing of it may stay in the engine's files. Called after the transaction. Returns what

@@ -19,7 +19,7 @@ export type { IndexedMemory, SqlEngine, Statement, TextIndex, Transaction, Unit 
 export { type Parameter, prepare } from './engine.ts';
 export { readableBy } from './memory-rows.ts';
 export { coreMigrations } from './migrations.ts';
-export type { Tables } from './tables.ts';
+export type { MemoryRow, Tables } from './tables.ts';
 export { onShelf, queryWords, stemsOf, wordsOnShelf } from './words.ts';
 
 interface SqlStore {

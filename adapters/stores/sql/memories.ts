@@ -6,7 +6,7 @@ import { readMemoryEvent } from './json.ts';
 import { createMemoryList } from './memory-list.ts';
 import { addMemoryEvent, createWithSources, findMemory, removeMemories } from './memory-rows.ts';
 import { applyWrites } from './memory-writes.ts';
-import { interrupt, noteReadings } from './provenance.ts';
+import { createNoteReadings, interrupt } from './provenance.ts';
 import { redact } from './redaction.ts';
 import type { Shared } from './shared.ts';
 import type { MemoryRow, Tables } from './tables.ts';
@@ -16,6 +16,7 @@ export function createMemories(shared: Shared): MemoryStore {
   const countRecall = prepareCountRecall(engine);
   const listed = createMemoryList(engine);
   const withSources = createWithSources(engine);
+  const noteReadings = createNoteReadings(engine);
   return {
     save: (save) => engine.write((tx) => applyWrites(shared, tx, save)),
     find: (id) =>
@@ -39,7 +40,7 @@ export function createMemories(shared: Shared): MemoryStore {
     recalled: (ids, { conversationId, now }) =>
       engine.write(async (tx) => {
         const row = await shared.conversations.get(tx, conversationId);
-        if (row !== null) await noteReadings(engine, tx, { conversationId, ids, fromSeq: row.next_seq - 1 });
+        if (row !== null) await noteReadings(tx, { conversationId, ids, fromSeq: row.next_seq - 1 });
         // In one order, so that two that count the same ones do not wait for each other.
         for (const id of ids.toSorted()) await tx.run(countRecall({ id, now }));
       }),

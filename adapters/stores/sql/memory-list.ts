@@ -1,6 +1,7 @@
 import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely';
 import type { MemoryId, MemoryList } from '../../../src/adapter-kit.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
+import { asksForActive, byWeight, pickActive } from './memory-filter.ts';
 import { padded, readableBy } from './memory-rows.ts';
 import type { MemoryRow, Tables } from './tables.ts';
 
@@ -16,6 +17,8 @@ const MAX_PADDED = 64;
 export function createMemoryList(engine: SqlEngine) {
   const kept = new Map<string, ReturnType<typeof prepareList>>();
   return async (transaction: Transaction, asked: MemoryList): Promise<readonly MemoryRow[]> => {
+    const active = asksForActive(asked) ? await engine.activeMemories(transaction, asked.reader) : null;
+    if (active !== null) return pickActive(active, asked);
     const list = withPaddedRecall(asked);
     const shape = shapeOf(list);
     const statements = kept.get(shape) ?? prepareList(engine, list);
@@ -39,12 +42,6 @@ function prepareList(engine: SqlEngine, list: MemoryList) {
     some: prepare((p: Parameter<ListValues>) => filtered(engine, list, p).limit(p('limit'))),
     ordered: prepare((p: Parameter<ListValues>) => ordered(filtered(engine, list, p), list, p)),
   };
-}
-
-/** The order of `ordered`. */
-function byWeight(a: MemoryRow, b: MemoryRow): number {
-  const difference = b.pinned - a.pinned || b.importance - a.importance || b.created_at - a.created_at;
-  return difference !== 0 ? difference : a.id < b.id ? 1 : -1;
 }
 
 interface ListValues {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { MemoryId, ProvenanceStore, WithheldMemory, WithheldQuery } from '../../../src/adapter-kit.ts';
-import type { SqlEngine, Transaction } from './engine.ts';
+import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import { decideHeld, listHeld } from './held.ts';
-import { readableBy } from './memory-rows.ts';
+import { padded, readableBy } from './memory-rows.ts';
 import type { Shared } from './shared.ts';
 
 export function createProvenance(shared: Shared): ProvenanceStore {
@@ -51,24 +51,46 @@ interface Reading {
   readonly fromSeq: number;
 }
 
+/** Most turns recall no more: for these numbers of memories the statement is built once. */
+const MAX_PADDED = 64;
+
 /** Notes that a reply was given memories of elsewhere. Those that come from the conversation itself need no note. */
-export async function noteReadings(
-  { query }: SqlEngine,
-  transaction: Transaction,
-  { conversationId, ids, fromSeq }: Reading,
-): Promise<void> {
-  if (ids.length === 0) return;
-  const own = query.selectFrom('memory_source').select('memory_id').where('conversation_id', '=', conversationId);
-  const foreign = query
-    .selectFrom('memory')
-    .select((select) => ['id', select.val(conversationId).as('conversation_id'), select.val(fromSeq).as('from_seq')])
-    .where('id', 'in', ids)
-    .where('id', 'not in', own.where('memory_id', 'in', ids));
-  const insertion = query
-    .insertInto('memory_reading')
-    .columns(['memory_id', 'conversation_id', 'from_seq'])
-    .expression(foreign);
-  await transaction.run(insertion.onConflict((conflict) => conflict.doNothing()).compile());
+export function createNoteReadings(engine: Pick<SqlEngine, 'query'>) {
+  const kept = new Map<number, ReturnType<typeof prepareNote>>();
+  return async (transaction: Transaction, { conversationId, ids, fromSeq }: Reading): Promise<void> => {
+    if (ids.length === 0) return;
+    const noted = padded(ids, MAX_PADDED);
+    const statement = kept.get(noted.length) ?? prepareNote(engine, noted.length);
+    if (noted.length <= MAX_PADDED) kept.set(noted.length, statement);
+    const named = Object.fromEntries(noted.map((id, index) => [`id.${index}`, id]));
+    await transaction.run(statement({ ...named, conversationId, fromSeq }));
+  };
+}
+
+interface NoteValues {
+  readonly [id: `id.${number}`]: MemoryId;
+  readonly conversationId: number;
+  readonly fromSeq: number;
+}
+
+function prepareNote({ query }: Pick<SqlEngine, 'query'>, length: number) {
+  return prepare((p: Parameter<NoteValues>) => {
+    const ids = Array.from({ length }, (_, index) => p(`id.${index}`));
+    const own = query
+      .selectFrom('memory_source')
+      .select('memory_id')
+      .where('conversation_id', '=', p('conversationId'));
+    const foreign = query
+      .selectFrom('memory')
+      .select(['id', p('conversationId').as('conversation_id'), p('fromSeq').as('from_seq')])
+      .where('id', 'in', ids)
+      .where('id', 'not in', own.where('memory_id', 'in', ids));
+    return query
+      .insertInto('memory_reading')
+      .columns(['memory_id', 'conversation_id', 'from_seq'])
+      .expression(foreign)
+      .onConflict((conflict) => conflict.doNothing());
+  });
 }
 
 /** Whether one of the memories is gone: a reply that was given it may repeat it. */

@@ -9,7 +9,7 @@ import {
 import { dueAt, holdsReply } from './conversation-rows.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
 import { writeJson } from './json.ts';
-import { isForgotten, noteReadings } from './provenance.ts';
+import { createNoteReadings, isForgotten } from './provenance.ts';
 import { withoutReader } from './redaction.ts';
 import { toConversation } from './rows.ts';
 import type { Shared } from './shared.ts';
@@ -18,18 +18,25 @@ import { createUsage, type UsageRows } from './usage.ts';
 
 /** A finished turn in one transaction: its entries, its posts, its cost, and the end of its claim. */
 export function createTurnCommit(shared: Shared): (commit: TurnCommit) => Promise<TurnCommitResult> {
-  const context = { shared, usage: createUsage(shared.engine), statements: prepareStatements(shared.engine) };
-  return (commit) => shared.engine.write((transaction) => run(context, transaction, commit));
+  const { engine } = shared;
+  const context = {
+    shared,
+    usage: createUsage(engine),
+    noteReadings: createNoteReadings(engine),
+    statements: prepareStatements(engine),
+  };
+  return (commit) => engine.write((transaction) => run(context, transaction, commit));
 }
 
 interface TurnContext {
   readonly shared: Shared;
   readonly usage: UsageRows;
+  readonly noteReadings: ReturnType<typeof createNoteReadings>;
   readonly statements: ReturnType<typeof prepareStatements>;
 }
 
 async function run(context: TurnContext, transaction: Transaction, commit: TurnCommit): Promise<TurnCommitResult> {
-  const { shared, usage, statements } = context;
+  const { shared, usage, noteReadings, statements } = context;
   const row = await shared.conversations.lock(transaction, commit.claim.conversationId);
   if (row === null || !holdsReply(row, commit.claim.epoch)) return { kind: 'stale' };
   const given = [...new Set(commit.given)];
@@ -46,7 +53,7 @@ async function run(context: TurnContext, transaction: Transaction, commit: TurnC
     together(entries.map((entry) => shared.entries.insert(transaction, newRow(row.id, entry)))),
     together(commit.posts.map((post) => transaction.rows(statements.post({ ...common, heldUntil, ...newPost(post) })))),
     usage.add(transaction, row.id, commit.usage),
-    noteReadings(shared.engine, transaction, {
+    noteReadings(transaction, {
       conversationId: row.id,
       ids: given,
       fromSeq: commit.readUpto,

@@ -15,6 +15,8 @@ export interface Connection {
   column(sql: string, parameters: readonly unknown[]): readonly number[];
   table(sql: string, parameters: readonly unknown[]): readonly (readonly number[])[];
   begin(kind: 'read' | 'write'): void;
+  /** Stands for what is stored, as the open transaction sees it: an equal mark later means that nothing was changed. */
+  mark(): string;
   commit(): void;
   rollback(): void;
   /** Brings the whole log into the file and empties it. False while another process reads it. */
@@ -41,6 +43,10 @@ export function createConnection(database: Database.Database): Connection {
   let descriptor: number | null = null;
   const begin = { read: database.prepare('begin'), write: database.prepare('begin immediate') };
   const commit = database.prepare('commit');
+  // The first counts what others commit, the second every row that this connection changes, undone or not.
+  const others = database.prepare<[], number>('pragma data_version').pluck();
+  const own = database.prepare<[], number>('select total_changes()').pluck();
+  let undone = 0;
   const checkpoint = database.prepare<[], number>('pragma wal_checkpoint(TRUNCATE)').pluck();
   // Its first column says whether another process stood in the way.
   const writeBack = () => checkpoint.get() === 0;
@@ -52,7 +58,9 @@ export function createConnection(database: Database.Database): Connection {
     table: (sql, parameters) => prepareTable(sql).all(...parameters),
     begin: (kind) => begin[kind].run(),
     commit: () => commit.run(),
+    mark: () => `${others.get()} ${own.get()} ${undone}`,
     rollback() {
+      undone += 1;
       if (database.inTransaction) database.exec('rollback');
     },
     writeBack,

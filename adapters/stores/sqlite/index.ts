@@ -1,6 +1,7 @@
 import { Kysely, SqliteDialect } from 'kysely';
 import type { Storage } from '../../../src/adapter-kit.ts';
 import { coreMigrations, createArchive, createSqlStore, type SqlEngine, type Tables } from '../sql/index.ts';
+import { createActiveMemories } from './active-memories.ts';
 import { checkFile } from './check.ts';
 import { type Connection, createConnection, explain } from './connection.ts';
 import { createGroupCommit, createTransaction } from './group-commit.ts';
@@ -106,6 +107,7 @@ function createEngine({ lock, query, connection, shared }: EngineParts): SqlEngi
     lockMemories: async () => undefined,
     // It counts on from the highest number by itself.
     numberOn: async () => undefined,
+    activeMemories: createActiveMemories(query, connection),
     index: createTextIndex(query),
     scrub: scrub.run,
     noteDeletion: (transaction) => transaction.run(deletion.note).then(() => undefined),

@@ -90,7 +90,9 @@ async function searchMemories(
   const named = Object.fromEntries(states.map((state, index) => [`state.${index}`, state]));
   const own = { place, workspace, agentId, ...named };
   return engine.read(async (transaction) => {
-    const few = await transaction.rows(statements.texts(own));
+    const isOfActive = states.length === 1 && states[0] === 'active';
+    const active = isOfActive ? await engine.activeMemories(transaction, reader) : null;
+    const few = active ?? (await transaction.rows(statements.texts(own)));
     if (few.length <= FEW_MEMORIES) return best(weighTexts(few, words), limit);
     const shelves = [shelfOf(workspace), shelfOf('')];
     const matching = (word: string) => {

@@ -1,0 +1,109 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import type { MemoryId, MemoryList, MemoryState, Storage } from '../../src/adapter-kit.ts';
+import { createKit, NOW, READER } from '../contracts/store-kit.ts';
+
+const memoryArbitrary = fc.record({
+  kind: fc.constantFrom('fact', 'instruction', 'identity', 'preference'),
+  subjectId: fc.constantFrom(null, 'u1', 'u2'),
+  pinned: fc.boolean(),
+  importance: fc.constantFrom(0.2, 0.5, 0.9),
+  state: fc.constantFrom('active', 'candidate'),
+  audience: fc.constantFrom('public', 'private', 'dm'),
+});
+const listArbitrary = fc.record(
+  {
+    kinds: fc.subarray(['fact', 'instruction', 'identity', 'preference'] as const),
+    subjectId: fc.constantFrom('u1', 'u3'),
+    recall: fc.record({
+      subjectId: fc.constantFrom(null, 'u1', 'u2'),
+      kinds: fc.subarray(['identity', 'preference'] as const),
+    }),
+    limit: fc.integer({ min: 1, max: 12 }),
+    offset: fc.integer({ min: 0, max: 3 }),
+    audience: fc.constantFrom('public', 'private', 'dm'),
+  },
+  { requiredKeys: ['limit', 'offset', 'audience'] },
+);
+
+describe('active memories on SQLite, read at once', () => {
+  let directory: string;
+  let storage: Storage;
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'strata-active-'));
+    storage = await createSqliteStorage({ directory });
+  });
+  afterEach(async () => {
+    await storage.store.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const texts = async (list: Partial<MemoryList> = {}) => {
+    const query = { reader: READER, states: ['active'] as const, limit: 9, offset: 0, ...list };
+    return (await storage.store.memories.list(query)).map((memory) => memory.text);
+  };
+
+  it('gives what the query for several states gives', async () => {
+    const kit = createKit(storage);
+    const { id } = await kit.fill(1);
+    const ids: MemoryId[] = [];
+    await fc.assert(
+      fc.asyncProperty(fc.array(memoryArbitrary, { maxLength: 4 }), fc.array(listArbitrary), async (made, lists) => {
+        const memories = made.map((over, index) => kit.memory(`tea ${ids.length + index}`, over));
+        ids.push(...memories.map((memory) => memory.id));
+        await kit.save(id, ...memories.map((memory) => ({ kind: 'insert', memory, sources: [1] }) as const));
+        for (const { audience, recall, ...rest } of lists) {
+          const wanted = recall && { ...recall, ids: ids.filter((_, index) => index % 3 === 0) };
+          const list = { reader: { ...READER, audience }, ...rest, ...(wanted && { recall: wanted }) };
+          const ask = (states: readonly MemoryState[]) => storage.store.memories.list({ ...list, states });
+          expect(await ask(['active'])).toEqual(await ask(['active', 'active']));
+        }
+      }),
+      { numRuns: 30 },
+    );
+    const find = (states: readonly MemoryState[]) =>
+      storage.search.memories({ reader: READER, text: 'tea 3', limit: 20, states });
+    expect(await find(['active'])).toEqual(await find(['active', 'active']));
+  });
+
+  it('shows each change at once, whoever made it', async () => {
+    const kit = createKit(storage);
+    const { id } = await kit.fill(1);
+    const memory = kit.memory('green tea');
+    await kit.save(id, { kind: 'insert', memory, sources: [1] });
+    expect(await texts()).toEqual(['green tea']);
+    const event = { kind: 'edited', at: NOW, actor: 'u1', detail: null } as const;
+    await storage.store.memories.change(memory.id, { text: 'black tea' }, event);
+    expect(await texts()).toEqual(['black tea']);
+    const other = new Database(join(directory, 'strata.db'));
+    other.exec("update memory set text = 'white tea'");
+    other.close();
+    expect(await texts()).toEqual(['white tea']);
+    const forget = { memoryIds: [memory.id], tombstones: [], redactions: [], sentences: [], actor: 'u1', now: NOW };
+    await storage.store.memories.forget(forget);
+    expect(await texts()).toEqual([]);
+  });
+
+  it('shows nothing of a change that was undone', async () => {
+    const kit = createKit(storage);
+    const { id } = await kit.fill(1);
+    const taken = { id: kit.memory('').id };
+    const refused = kit.save(id, kit.inserting('black tea', [1], taken), kit.inserting('green tea', [1], taken));
+    const [before, outcome, read] = await Promise.all([texts(), refused.catch(() => 'refused'), texts()]);
+    expect(before).toEqual([]);
+    expect({ read, outcome, later: await texts() }).toEqual({ read: [], outcome: 'refused', later: [] });
+  });
+
+  it('finds all of them where there are many', async () => {
+    const kit = createKit(storage);
+    const { id } = await kit.fill(1);
+    await kit.save(id, ...Array.from({ length: 160 }, (_, index) => kit.inserting(`tea ${index}`, [1])));
+    expect(await texts({ limit: 500 })).toHaveLength(160);
+    expect(await storage.search.memories({ reader: READER, text: 'tea', limit: 500 })).toHaveLength(160);
+  });
+});

@@ -38,7 +38,15 @@ const SUMMARY = 'People talked about the plan for the week, agreed on the next s
 
 /** A summariser that takes its time. */
 export function summaryModel(delayMs: number): ChatModel {
-  return scriptedModel(SUMMARY_MODEL, { delayMs, text: () => SUMMARY });
+  return scriptedModel(SUMMARY_MODEL, { delayMs, text: summaryOf });
+}
+
+/** The beginnings of some messages: a text without words of its source is rejected, and asked for again. */
+function summaryOf({ messages }: ModelRequest): string {
+  const texts = messages.flatMap((message) => (message.role === 'user' ? message.content : []));
+  const lines = texts.flatMap((content) => (content.kind === 'text' ? content.text.split('\n') : []));
+  const said = lines.filter((line) => line.startsWith('[#')).map((line) => line.slice(line.indexOf(']') + 2));
+  return [SUMMARY, ...said.slice(0, 6).map((text) => text.split(' ', 8).join(' '))].join(' ');
 }
 
 /** A summariser whose provider is down. */

@@ -60,7 +60,12 @@ export async function passagesFor(
 function isAllShown({ tail, conversation }: ContextSnapshot): boolean {
   const first = tail[0]?.seq ?? conversation.nextSeq;
   if (first > conversation.contextFrom) return false;
-  return tail.reduce((sum, { tokens }) => sum + tokens, 0) < SMALL_TAIL_TOKENS;
+  let sum = 0;
+  for (const { tokens } of tail) {
+    sum += tokens;
+    if (sum >= SMALL_TAIL_TOKENS) return false;
+  }
+  return true;
 }
 
 /** What the person who wrote last asks, in the messages that they wrote in a row. */

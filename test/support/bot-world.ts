@@ -90,6 +90,8 @@ export async function createBotWorld(options: BotWorldOptions): Promise<BotWorld
   const key = options.key ?? HERE;
   let life = await live({ ...options, directory, clock, channel, events });
   let said = 0;
+  /** Of the last message here: a command comes from the same place. */
+  let audience: InboundMessage['audience'] = 'private';
   const conversation = async (): Promise<Conversation> => {
     const found = await life.bot.services.store.conversations.find(key);
     if (found === null) throw new Error('Nothing was said yet.');
@@ -106,8 +108,11 @@ export async function createBotWorld(options: BotWorldOptions): Promise<BotWorld
     events,
     say(text, saying = {}) {
       said += 1;
+      const to = saying.key ?? key;
+      const heardBy = saying.audience ?? 'private';
+      if (to === key) audience = heardBy;
       return life.bot.sink.message({
-        conversation: saying.key ?? key,
+        conversation: to,
         externalId: saying.id ?? `m${said}`,
         author: saying.author ?? ADA,
         text,
@@ -115,14 +120,14 @@ export async function createBotWorld(options: BotWorldOptions): Promise<BotWorld
         replyTo: saying.replyTo ?? null,
         mentions: [],
         addressesBot: saying.asks ?? true,
-        audience: saying.audience ?? 'private',
+        audience: heardBy,
         at: clock.now(),
       });
     },
     command: (path, given = {}) =>
       life.bot.sink.command({
         conversation: key,
-        audience: 'private',
+        audience,
         author: ADA,
         rights: 'operator',
         path: path.split(' '),

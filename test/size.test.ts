@@ -3,7 +3,7 @@ import { sized, spread } from './support/size.ts';
 import { sizedFiles } from './support/sized-files.ts';
 
 describe('the size of long tests', () => {
-  it('is small in npm test and full in npm run soak', () => {
+  it('is small in npm test, full in a soak', () => {
     const isSoak = process.env['TEST_SIZE'] !== undefined;
     expect(sized({ small: 3, full: 7 }) >= 7).toBe(isSoak);
     const items = [1, 2, 3, 4, 5, 6, 7, 8, 9];

@@ -39,7 +39,7 @@ describe('another program at the SQLite file', () => {
     await storage.store.close();
   });
 
-  it('that writes for ten seconds is named in a clear error', async () => {
+  it('that writes for ten seconds gets a clear error', async () => {
     const storage = await createSqliteStorage({ directory });
     const kit = createKit(storage);
     await kit.say('before');

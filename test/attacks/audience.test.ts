@@ -32,7 +32,7 @@ function remember(world: World, text: string, audience: Audience) {
 }
 
 describe('a place that changes its audience', () => {
-  it('hides elsewhere what was remembered by command while it was public', async () => {
+  it('hides elsewhere what was remembered while it was public', async () => {
     await using world = await openWorld({ memory: { share_public: true } });
     await remember(world, 'I keep bees', 'public');
     expect(await textsAt(world, other, 'public')).toEqual(['I keep bees']);
@@ -50,7 +50,7 @@ describe('a place that changes its audience', () => {
     expect(await textsAt(world, general)).toEqual([]);
   });
 
-  it('remembers for all what is said after it opened, and not what was said before', async () => {
+  it('remembers for all only what is said after it opened', async () => {
     await using world = await openWorld();
     const before = await world.say('I keep bees', { key: general, audience: 'private' });
     const after = await world.say('I play chess', { key: general, audience: 'public' });
@@ -86,7 +86,7 @@ describe('any order of changes, messages and commands', () => {
     fc.record({ kind: fc.constant('learn'), which: fc.nat(20) }),
   );
 
-  it('shows a memory to no wider audience than then and now', async () => {
+  it('shows memories to no wider audience than then and now', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 14 }), async (steps) => {
         await using world = await openWorld({ memory: { share_public: true } });

@@ -32,7 +32,7 @@ async function textsIn(world: World, key: ConversationKey) {
   return entries.map(({ parts }) => textOf(parts));
 }
 
-describe('what is kept about a person where they cannot read it', () => {
+describe('what is kept about people where they cannot read it', () => {
   it('is listed without its text or its place', async () => {
     await using world = await openWorld();
     const { inBobsDm, onBoard } = await toldElsewhere(world);
@@ -65,7 +65,7 @@ describe('what is kept about a person where they cannot read it', () => {
   });
 
   // Shows: I9, I14
-  it('is forgotten by its id, and the words of others are held back', async () => {
+  it('is forgotten by id, and others’ words are held back', async () => {
     await using world = await openWorld();
     const { inBobsDm } = await toldElsewhere(world);
     const preview = await world.memories.previewForget({ kind: 'memories', ids: [inBobsDm] }, by(world));
@@ -127,7 +127,7 @@ describe('the commands of a person who asks elsewhere', () => {
     return world;
   }
 
-  it('tell that something is kept, and show it on request without its text', async () => {
+  it('report that something is kept, without its text', async () => {
     await using world = await remembering();
     const { text } = await world.type('/memory list');
     expect(text).toContain("One more memory about you is kept where you can't read it from here");

@@ -23,7 +23,7 @@ describe('what is stored', () => {
     expect(JSON.stringify(stored)).toContain('edited abcd');
   });
 
-  it('holds none of a tool result or a file name either', () => {
+  it('holds none of a tool result or file name either', () => {
     const result = { kind: 'tool-result', callId: 'c', tool: 'web', text: NOISE, isError: false, blob: null } as const;
     const file = { kind: 'attachment', name: NOISE, mediaType: 'a/b', sizeBytes: 1, reference: 'https://x' } as const;
     const text = JSON.stringify([cleanParts([result, file]), cleanAuthor({ id: 'u', name: NOISE, kind: 'person' })]);

@@ -47,7 +47,7 @@ export function provenanceContract(name: string, options: StoreContractOptions):
     const listed = (place: string, page = { limit: 9, offset: 0 }) => storage.provenance.held({ place, ...page });
 
     describe('sentences that are held back', () => {
-      it('stand in the text as a mark, out of sight of search', async () => {
+      it('leave a mark in the text, hidden from search', async () => {
         const { id } = await holding();
         expect(await textAt(id, 1)).toMatch(/^Bring cake\. \(held back: \w+\) See you\.$/);
         expect(await storage.search.entries({ conversationId: id, text: 'allergic peanuts', limit: 9 })).toEqual([]);
@@ -66,7 +66,7 @@ export function provenanceContract(name: string, options: StoreContractOptions):
         expect(await listed(THERE)).toHaveLength(1);
       });
 
-      it('are released to where they stood, once, from their place only', async () => {
+      it('are released once, to and from their own place', async () => {
         const { id } = await holding();
         const [held] = await listed(HERE);
         const decision = { id: held?.id ?? '', place: HERE, kind: 'release', now: NOW } as const;
@@ -85,7 +85,7 @@ export function provenanceContract(name: string, options: StoreContractOptions):
         expect(await listed(HERE)).toEqual([]);
       });
 
-      it('stay held back through an edit, and go with it or with the message', async () => {
+      it('stay held back through edits, and go with the message', async () => {
         const { id } = await holding();
         const edit = (text: string) =>
           storage.store.transcript.edit(id, { externalId: 'x1', parts: textParts(text), tokens: 5, now: NOW });
@@ -112,7 +112,7 @@ export function provenanceContract(name: string, options: StoreContractOptions):
         return { claim, id: conversation.id };
       };
 
-      it('are noted by the commit of a turn, once, and not for the memory’s own conversation', async () => {
+      it('are noted once by a turn, except in their conversation', async () => {
         const { id: own, memoryId } = await savedHere('Ada likes tea');
         const { claim, id } = await asking();
         await kit.commitTurn(claim, { given: [memoryId, memoryId] });
@@ -122,7 +122,7 @@ export function provenanceContract(name: string, options: StoreContractOptions):
         expect(await storage.provenance.readings([])).toEqual([]);
       });
 
-      it('make a turn stale whose memory was forgotten, and free its claim', async () => {
+      it('make a turn stale once its memory is forgotten', async () => {
         const { memoryId } = await savedHere('Ada likes tea');
         const { claim, id } = await asking();
         await storage.store.memories.forget({ ...empty, memoryIds: [memoryId] });
@@ -145,7 +145,7 @@ export function provenanceContract(name: string, options: StoreContractOptions):
         storage.provenance.withheld({ subjectId: 'u1', within, reader: { ...READER, ...over }, limit: 9, offset: 0 });
       const about = { subjectId: 'u1', subjectName: 'Ada' } as const;
 
-      it('are listed within the scope, the newest first, without text or place', async () => {
+      it('are listed within the scope, newest first, without text', async () => {
         const direct = kit.inserting('secret', [], { ...about, place: THERE, audience: 'dm' });
         const abroad = kit.inserting('far', [], { ...about, place: ABROAD, workspace: workspaceOf(ABROAD) });
         await kit.save(null, kit.inserting('here', [], about), direct);

@@ -386,7 +386,7 @@ describe('/memory', () => {
     expect(cells(await world.type('/memory list'))).toHaveLength(1);
   });
 
-  test('leaves no words in the button of a question, however many fit', async () => {
+  test('leaves no words in the button of a question', async () => {
     await using world = await openWorld();
     const idOfStep = (step: number) => `01m8${String(step).padStart(22, '0')}`;
     await keep(world, [[idOfStep(0), 'Ada paints harbour 0']]);

@@ -47,7 +47,7 @@ for (const kind of ['fact', 'instruction'] as const) {
   });
 }
 
-it('answers again when a memory that it was given is forgotten meanwhile', async () => {
+it('answers again when a memory it was given is forgotten', async () => {
   const forget = { tombstones: [], redactions: [], sentences: [], actor: 'u1', now: 0 };
   await using world: World = await worldWith(async (_, { count }) => {
     if (count > 1) return { text: 'I do not know.' };
@@ -62,7 +62,7 @@ it('answers again when a memory that it was given is forgotten meanwhile', async
   expect([...world.channel.posts.values()].map(({ body }) => body.text)).toEqual(['I do not know.']);
 });
 
-it('runs no tool for a turn that has lost its claim', async () => {
+it('runs no tool for a turn without its claim', async () => {
   const ran: string[] = [];
   await using world: World = await worldWith(async (_, { count }) => {
     if (count > 1) return { text: 'What did you say?' };

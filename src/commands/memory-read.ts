@@ -81,7 +81,7 @@ export async function search(call: Call): Promise<CommandReply> {
 function listing(call: Call, memories: readonly (Memory | WithheldMemory)[], text: string): CommandReply {
   const { items, page } = takePage(memories, pageOf(call), { command: sameCommand(call) });
   const first = items.find(isReadable);
-  const rows = items.map((item) => (isReadable(item) ? rowOf(item) : withheldRow(item, call.invocation.author.name)));
+  const rows = items.map((item) => (isReadable(item) ? rowOf(item) : withheldRow(item, call)));
   const why = first && { label: 'Where a memory comes from', command: commandTo('memory why', { id: first.id }) };
   return makeReply('Memory', {
     text,

@@ -16,11 +16,9 @@ export function withheldLine(call: Call, count: number): string {
 }
 
 /** A row of a list of memories: that it exists, without what it says. */
-export function withheldRow(
-  { id, kind, state, audience, createdAt }: WithheldMemory,
-  about: string,
-): readonly string[] {
-  return [id, kind, `(not readable here: kept in ${PLACES[audience]} since ${formatTime(createdAt)})`, about, state];
+export function withheldRow({ id, kind, state, audience, createdAt }: WithheldMemory, { invocation }: Call) {
+  const what = `(not readable here: kept in ${PLACES[audience]} since ${formatTime(createdAt)})`;
+  return [id, kind, what, invocation.author.name, state];
 }
 
 const PLACES: Readonly<Record<Audience, string>> = {

@@ -2,6 +2,7 @@
 
 // To build a bot.
 export { type Bot, createBot } from './bot/bot.ts';
+export type { OutgoingFile, Send, SendContent, SendOptions, Sent } from './conversation/send.ts';
 export { defineTool, type Tool, type ToolContext } from './tools/define.ts';
 export {
   definePlugin,
@@ -32,7 +33,7 @@ export { makeKey, parseKey, placeOf, TERMINAL_HOME, workspaceOf } from './domain
 export type * from './ports/channel.ts';
 export type * from './ports/queue.ts';
 export type * from './ports/store.ts';
-export { POST_HOLD_MS } from './ports/store.ts';
+export * from './ports/outbox-store.ts';
 export type * from './ports/summary-store.ts';
 export type * from './ports/upkeep.ts';
 export * from './ports/memory-store.ts';

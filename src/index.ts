@@ -2,6 +2,7 @@
 
 // Build a bot, its tools and its plugins.
 export { type Bot, createBot } from './bot/bot.ts';
+export type { SendContent } from './conversation/send.ts';
 export { defineTool, type Tool, type ToolContext } from './tools/define.ts';
 export {
   definePlugin,

@@ -1,5 +1,6 @@
 import type { Commands } from '../commands/commands.ts';
 import type { CommandServices } from '../commands/services.ts';
+import type { Send } from '../conversation/send.ts';
 import { describe } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { Channel, ChannelSink } from '../ports/channel.ts';
@@ -29,6 +30,16 @@ export interface Bot extends AsyncDisposable {
   readonly commands: Commands;
   /** What the commands are given; the CLI's too. */
   readonly commandParts: CommandServices;
+  /**
+   * Says something unasked: stores it in the transcript, and posts it exactly once, whatever crashes in between. Resolves
+   * when it is durable; a platform that is away gets it later. Throws `SEND_INVALID`, `KEY_INVALID`, and `ADAPTER_MISSING`
+   * for a platform that the bot does not serve.
+   *
+   * @example
+   * await bot.send('discord:811:822', 'The build is green.', { id: 'build-4711' });
+   * await bot.send('slack:T1:C1', { text: 'Today:', files: [{ name: 'chart.png', data: await readFile('chart.png') }] });
+   */
+  readonly send: Send;
   /** Something else changed the conversation: the bot drops its cached view. */
   changed(conversation: ConversationKey): void;
   start(): Promise<void>;
@@ -61,6 +72,7 @@ export function createBot(parts: BotParts): Bot {
     services: core.services,
     commands: core.commands,
     commandParts: core.commandParts,
+    send: core.send,
     changed: (conversation) => core.actors.peek(conversation)?.refresh(),
     async start() {
       process.hold();
@@ -111,6 +123,7 @@ function startWork({ services, maintain, workers, abort, sweeper }: Core): void 
 async function startTalk(core: Core): Promise<void> {
   const { sink, channels } = core;
   await Promise.all([...channels.values()].map((channel) => channel.start(sink)));
+  core.posting.isOn = true;
   await recoverPosts(core);
   await wakeOwed(core);
   heartbeat(core).catch((error: unknown) => report(core, error));
@@ -166,6 +179,7 @@ async function stopAll(core: Core, deadlineMs: number): Promise<void> {
   // What ends early leaves its time to what comes after.
   const leftMs = () => Math.max(1, deadlineAt - services.clock.now());
   closing.abort();
+  core.posting.isOn = false;
   await core.outbox.hold().catch((error: unknown) => report(core, error));
   await Promise.all([...channels.values()].map((channel: Channel) => channel.stop()));
   await withDeadline(settle(core), {

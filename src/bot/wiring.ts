@@ -8,6 +8,7 @@ import { previewContext, withQuestion } from '../context/preview.ts';
 import { createProfiles, type Profiles } from '../context/profile.ts';
 import { type Actors, createActors } from '../conversation/actors.ts';
 import { createOutbox, type Outbox } from '../conversation/outbox.ts';
+import { createSend, type Send } from '../conversation/send.ts';
 import { newestMessage } from '../conversation/snapshot.ts';
 import { TAIL_ENTRIES } from '../conversation/view-cache.ts';
 import { describe, StrataError } from '../domain/errors.ts';
@@ -44,9 +45,12 @@ export interface Core {
   readonly commandParts: CommandServices;
   readonly commands: Commands;
   readonly sink: ChannelSink;
+  readonly send: Send;
   readonly maintain: QueueHandler;
   readonly workers: number;
   readonly role: Role;
+  /** On while the channels are connected: what is committed then is posted by this process. */
+  readonly posting: { isOn: boolean };
   /** Aborted when intake ends: no new turn begins. */
   readonly closing: AbortController;
   /** Aborted when the time to finish is over: running turns and posts are given back. */
@@ -59,6 +63,8 @@ export function wire(parts: BotParts): Core {
   const services = gatherServices(parts);
   const channels: Channels = new Map((parts.channels ?? []).map((channel) => [channel.platform, channel]));
   const ends = { closing: new AbortController(), abort: new AbortController() };
+  const posting = { isOn: false };
+  const role = parts.role ?? 'all';
   const memories = createMemories({ ...services, personScope: (workspace) => personScopeOf(channels, workspace) });
   const logText = textLog(parts, services.log);
   const mind = createMind(parts, services, memories);
@@ -67,14 +73,15 @@ export function wire(parts: BotParts): Core {
   const commands = createCommands(commandParts);
   const { engines, maintain } = mind;
   return {
-    ...{ services, channels, engines, actors, outbox, commandParts, commands, ...ends },
+    ...{ services, channels, engines, actors, outbox, commandParts, commands, posting, ...ends },
     sink: createSink({ services, actors, commands, logText }),
+    send: createSend({ services, actors, channels, logText, outbox, role, posts: () => posting.isOn }),
     sweeper: createSweeper({ services, maintain, retentionDays: () => parts.retentionDays ?? 0 }),
     maintain: async (conversationId, { signal }) => {
       await maintain({ conversationId, trigger: 'queue', instruction: null, signal });
     },
     workers: parts.workers ?? WORKERS,
-    role: parts.role ?? 'all',
+    role,
   };
 }
 

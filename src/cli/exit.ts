@@ -16,6 +16,7 @@ const WRONG_USE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'PROMPT_INVALID',
   'TOOL_DUPLICATE',
   'PLUGIN_INVALID',
+  'SEND_INVALID',
 ]);
 
 export function exitCodeOf(error: unknown): ExitCode {

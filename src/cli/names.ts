@@ -2,6 +2,7 @@
 export const COMMANDS = [
   'start',
   'chat',
+  'send',
   'import',
   'replay',
   'recall',

@@ -13,6 +13,7 @@ type Adder = (program: Command, cli: Cli) => void;
 const commands: Readonly<Record<CommandName, () => Promise<Adder>>> = {
   start: async () => (await import('./chat.ts')).addStart,
   chat: async () => (await import('./chat.ts')).addChat,
+  send: async () => (await import('./send.ts')).addSend,
   import: async () => (await import('./import.ts')).addImport,
   replay: async () => (await import('./replay.ts')).addReplay,
   recall: async () => (await import('./recall.ts')).addRecall,

@@ -3,7 +3,7 @@ import type { ConversationKey } from '../domain/message.ts';
 import type { Channel } from '../ports/channel.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Events } from '../ports/events.ts';
-import type { OutboxStore, PostRow } from '../ports/store.ts';
+import type { OutboxStore, PostRow } from '../ports/outbox-store.ts';
 import { createMailbox, type Mailbox } from '../util/mailbox.ts';
 
 const FIRST_PAUSE_MS = 500;

@@ -1,6 +1,7 @@
 import { estimateParts } from '../context/tokens.ts';
 import type { Part } from '../domain/message.ts';
-import type { NewPost, PostBody, TurnCommit } from '../ports/store.ts';
+import type { NewPost, PostBody } from '../ports/outbox-store.ts';
+import type { TurnCommit } from '../ports/store.ts';
 import { cleanParts } from './clean-parts.ts';
 import type { TurnStep } from './turn.ts';
 

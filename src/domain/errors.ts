@@ -71,6 +71,8 @@ const sentences = {
    */
   POST_FAILED: (d: { channel: string; reason: string; final: boolean; retryAfterMs?: number }) =>
     `${d.channel} did not take the message: ${d.reason}`,
+  SEND_INVALID: (d: { conversation: string; problem: string }) =>
+    `Nothing was sent to ${d.conversation}: ${d.problem}.`,
   PLATFORM_REFUSED: (d: { platform: string; reason: string; remedy: string }) =>
     `${d.platform} refused the bot: ${d.reason}. ${d.remedy}.`,
   SECRET_UNREADABLE: (d: { what: string; reason: string; remedy: string }) =>

@@ -1,6 +1,6 @@
 import type { Audience, Author, ConversationKey, InboundMessage, Part } from '../domain/message.ts';
+import type { PostBody } from './outbox-store.ts';
 import type { CommandReply } from './reply.ts';
-import type { PostBody } from './store.ts';
 
 /** A platform. Translates its events into calls of the sink, and posts into messages. */
 export interface Channel {
@@ -49,6 +49,8 @@ export interface Post {
   /** External id of the message that is answered; only on the first chunk. */
   readonly replyTo: string | null;
   readonly attempt: number;
+  /** When it was committed, for a post that answers nobody: it replaces no draft. Absent for a reply. */
+  readonly unaskedAt?: number;
 }
 
 export type Activity =

@@ -1,6 +1,7 @@
 import type { Audience, Author, BlobId, ConversationKey, Entry, MemoryId, Part, Role } from '../domain/message.ts';
 import type { Journal, UsageRow } from './journal.ts';
 import type { MemoryStore, MessageRedaction } from './memory-store.ts';
+import type { NewPost, OutboxStore, PostRow } from './outbox-store.ts';
 import type { Summary, SummaryStore } from './summary-store.ts';
 
 /** Everything durable. Times are epoch milliseconds; every method is one transaction, durable when it resolves. */
@@ -150,6 +151,12 @@ export interface Append {
   readonly claimLeaseMs: number | null;
   /** How long the conversation must be idle before its tail is extracted. */
   readonly idleExtractMs: number;
+  /** Messages that show the entry to the people there, stored with it. Default none. */
+  readonly posts?: {
+    readonly rows: readonly NewPost[];
+    /** Until then they belong to this process; afterwards any process may take them. */
+    readonly heldUntil: number;
+  };
   readonly now: number;
 }
 
@@ -165,7 +172,13 @@ export interface NewMessage {
 }
 
 export type AppendResult =
-  | { readonly kind: 'stored'; readonly seq: number; readonly conversation: Conversation; readonly claim: Claim | null }
+  | {
+      readonly kind: 'stored';
+      readonly seq: number;
+      readonly conversation: Conversation;
+      readonly claim: Claim | null;
+      readonly posts: readonly PostRow[];
+    }
   | { readonly kind: 'duplicate'; readonly seq: number; readonly conversation: Conversation };
 
 /** A finished turn: its entries, its posts and its cost, in one transaction, if the claim still holds. */
@@ -230,53 +243,6 @@ export interface ContextSnapshot {
   readonly tail: readonly Entry[];
   /** Entries of the tail that `maxEntries` left out, at its head. */
   readonly omitted: { readonly entries: number; readonly tokens: number };
-}
-
-export interface NewPost {
-  readonly nonce: string;
-  readonly chunk: number;
-  readonly body: PostBody;
-  readonly replyTo: string | null;
-}
-
-export type PostBody =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'file'; readonly name: string; readonly text: string };
-
-export interface PostRow extends NewPost {
-  readonly id: number;
-  readonly conversationId: number;
-  readonly turn: number;
-  readonly state: 'pending' | 'sent' | 'failed';
-  /** Attempts that failed, or that nobody knows the end of. */
-  readonly attempts: number;
-  /** Why the last of them failed; null when nobody knows. */
-  readonly reason: string | null;
-  readonly platformMessageId: string | null;
-}
-
-/**
- * A process posts what its turns commit. For this long after the commit, and after each `hold`, the posts are its own;
- * then it is taken to be dead, and another process may `take` them.
- */
-export const POST_HOLD_MS = 15_000;
-
-export interface OutboxStore {
-  /** Unsent posts of one conversation, or of all, in the order in which they must go out. */
-  pending(conversationId: number | null): Promise<readonly PostRow[]>;
-  /** Unsent posts of the platform that nobody holds, the oldest first: the caller holds them from now on. */
-  take(request: {
-    readonly platform: string;
-    readonly now: number;
-    readonly limit: number;
-  }): Promise<readonly PostRow[]>;
-  /** The unsent posts of these conversations are still being posted. */
-  hold(conversationIds: readonly number[], now: number): Promise<void>;
-  /** One more attempt follows: counted before it is made, so that a crash in between is seen. `reason` is why the last failed. */
-  attempt(id: number, reason: string | null): Promise<void>;
-  sent(id: number, platformMessageId: string): Promise<void>;
-  /** Given up: reported, not retried. */
-  failed(id: number, reason: string): Promise<void>;
 }
 
 export interface BlobStore {

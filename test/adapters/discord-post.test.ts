@@ -91,6 +91,35 @@ describe('a post', () => {
     });
   });
 
+  test('that answers nobody is found again by its day', async () => {
+    await withChannel({}, async ({ double, channel }) => {
+      const image = {
+        kind: 'attachment',
+        name: 'a.png',
+        mediaType: 'image/png',
+        base64: 'AAEC',
+        text: 'a.png',
+      } as const;
+      const bodies = [{ kind: 'text', text: 'Good morning.' }, image] as const;
+      const at = Date.now();
+      const send = (day: number, attempt: number) =>
+        Promise.all(
+          bodies.map((body, chunk) =>
+            channel.post(post({ nonce: `day-${day}-${chunk}`, body, attempt, unaskedAt: at + day * 86_400_000 }), {
+              signal,
+            }),
+          ),
+        );
+      const first = await send(0, 1);
+      double.forgetNonces();
+      expect(await send(0, 2)).toEqual(first);
+      expect(double.posted(GENERAL)).toHaveLength(2);
+      expect(double.posted(GENERAL)[1]?.files).toMatchObject([{ name: 'a.png' }]);
+      await send(1, 2);
+      expect(double.posted(GENERAL)).toHaveLength(4);
+    });
+  });
+
   test('nor are following parts and files doubled', async () => {
     await withChannel({}, async ({ double, channel }) => {
       const question = double.say(GENERAL, ADA, 'a question');

@@ -238,6 +238,16 @@ x
     await bot.channel.post(post({ body: file, attempt: 2, nonce: '1-2-0' }), { signal });
     expect(slack.uploads).toHaveLength(2);
   });
+
+  test('that brings an image uploads its bytes once', async () => {
+    const bot = await start();
+    const image = { kind: 'attachment', name: 'a.png', mediaType: 'image/png', base64: 'aGk=', text: 'a.png' } as const;
+    const unasked = { body: image, unaskedAt: Date.now() };
+    const first = await bot.channel.post(post(unasked), { signal });
+    const again = await bot.channel.post(post({ ...unasked, attempt: 2 }), { signal });
+    expect(again).toEqual(first);
+    expect(slack.uploads).toMatchObject([{ name: 'a.png', text: 'hi' }]);
+  });
 });
 
 describe('while the model works', () => {

@@ -19,6 +19,7 @@ const BACK_TO_0_1_0 = [
   'alter table conversation drop column heard_at',
   'alter table conversation drop column present_audience',
   'alter table conversation drop column present_from',
+  'alter table outbox drop column unasked_at',
   "delete from kysely_migration where name >= '0003'",
 ];
 

@@ -392,6 +392,7 @@ describe('help', () => {
     ['summaries'],
     ['transcript'],
     ['memory'],
+    ['send'],
     ['config'],
     ['prompts'],
     ['doctor'],
@@ -404,6 +405,31 @@ describe('help', () => {
     expect(stdout).toContain('--data <dir>');
     expect(stdout).toContain('--config <file>');
   });
+});
+
+describe('strata send', () => {
+  test('stores a message that the next start posts, once for each id', async () => {
+    using folder = openFolder();
+    const send = ['send', '--conversation', 'terminal:local:main', '--id', 'tea-1', 'The tea', 'is ready.'];
+    const refused = await folder.run(send);
+    expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain('audience "dm", "private" or "public"');
+    const sent = await folder.run([...send, '--audience', 'dm', '--json']);
+    expect(sent).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(sent.stdout)).toEqual({ conversation: 'terminal:local:main', seq: 1, isNew: true });
+    expect((await folder.run(send)).stdout).toBe('#1 had been sent already; nothing was sent.\n');
+    const first = await folder.run(['chat'], '/status\n');
+    expect(first.stdout.match(/The tea is ready\./g)).toHaveLength(1);
+    expect((await folder.run(['chat'], '/status\n')).stdout).not.toContain('The tea is ready.');
+  }, 60_000);
+
+  test('refuses a file that is not there', async () => {
+    using folder = openFolder();
+    const send = ['send', '--conversation', 'terminal:local:main', '--file', 'no.png', '--audience', 'dm'];
+    const { code, stderr } = await folder.run(send);
+    expect(code).toBe(2);
+    expect(stderr).toContain('--file no.png: ENOENT');
+  }, 60_000);
 });
 
 describe('the end', () => {

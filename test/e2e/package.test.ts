@@ -137,6 +137,7 @@ describe('the command line', () => {
   const calls: Readonly<Record<(typeof COMMANDS)[number], readonly string[]>> = {
     import: ['import', 'chat.jsonl', ...main],
     start: ['start'],
+    send: ['send', 'The tea is ready.', ...main],
     chat: ['chat'],
     replay: ['replay', 'chat.jsonl'],
     recall: ['recall', ...main],

@@ -87,6 +87,10 @@ async function hear(sink: ChannelSink, taken: Map<string, () => void>, text: str
         at: Date.now(),
       });
       return tell({ kind: 'accepted', id: line.id });
+    case 'send': {
+      const { isNew } = await bot.send(KEY, line.text, { id: line.id, audience: 'private' });
+      return tell({ kind: 'sent', id: line.id, isNew });
+    }
     case 'taken':
       taken.get(line.nonce)?.();
       return;

@@ -17,6 +17,7 @@ export const lifeSchema = z.object({
 
 export const commandSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('message'), id: z.string(), text: z.string() }),
+  z.object({ kind: z.literal('send'), id: z.string(), text: z.string() }),
   z.object({ kind: z.literal('taken'), nonce: z.string() }),
   z.object({ kind: z.literal('stop') }),
 ]);
@@ -26,6 +27,7 @@ export const lineSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ready') }),
   z.object({ kind: z.literal('stopped') }),
   z.object({ kind: z.literal('accepted'), id: z.string() }),
+  z.object({ kind: z.literal('sent'), id: z.string(), isNew: z.boolean() }),
   z.object({ kind: z.literal('post'), nonce: z.string(), text: z.string(), replyTo: z.string().nullable() }),
   z.object({ kind: z.literal('event'), event: z.string(), at: z.number() }),
   z.object({ kind: z.literal('trouble'), message: z.string() }),

@@ -28,6 +28,8 @@ export interface Town {
   readonly posts: ReadonlyMap<string, Post>;
   readonly attempts: readonly Post[];
   readonly troubles: readonly string[];
+  /** What a program had the bot say unasked, by its own id, and whether it knows that it was stored. */
+  readonly sends: ReadonlyMap<string, { readonly text: string; readonly isKnown: boolean }>;
   start(life: {
     readonly killAt?: string;
     readonly spare?: number;
@@ -35,6 +37,8 @@ export interface Town {
   }): Promise<BotProcess>;
   /** Somebody says something. Resolves when it is answered, when the process is gone, or when `patienceMs` is over. */
   say(bot: BotProcess, patienceMs: number): Promise<Message>;
+  /** A program has the bot say something, and repeats it in the next process until it knows that it was stored. */
+  send(bot: BotProcess, patienceMs: number): Promise<void>;
 }
 
 export interface BotProcess {
@@ -59,6 +63,7 @@ export function createTown(options: TownOptions): Town {
   const posts = new Map<string, Post>();
   const attempts: Post[] = [];
   const troubles: string[] = [];
+  const sends = new Map<string, { text: string; isKnown: boolean }>();
   const listeners = new Set<() => void>();
   const told = () => {
     for (const listener of [...listeners]) listener();
@@ -79,6 +84,11 @@ export function createTown(options: TownOptions): Town {
         options.onPost('a post is taken');
         const upTo = messages.findIndex(({ id }) => id === line.replyTo);
         for (const message of messages.slice(0, upTo + 1)) message.answeredAt ??= Date.now();
+        break;
+      }
+      case 'sent': {
+        const sent = sends.get(line.id);
+        if (sent !== undefined) sent.isKnown = true;
         break;
       }
       case 'trouble':
@@ -106,6 +116,7 @@ export function createTown(options: TownOptions): Town {
     posts,
     attempts,
     troubles,
+    sends,
     async start({ killAt = '', spare = 0, idleMinutes = 10 }) {
       const life = { directory: options.directory, url: options.server.url, killAt, spare, idleMinutes };
       const child = spawn(process.execPath, [SCRIPT, JSON.stringify(life)], { stdio: ['pipe', 'pipe', 'pipe'] });
@@ -114,6 +125,7 @@ export function createTown(options: TownOptions): Town {
       if (bot.readyAt === 0 && killAt === '') throw new Error(`The bot did not start: ${troubles.join('\n')}`);
       // A platform sends again what nobody acknowledged.
       for (const message of messages) if (message.acceptedAt === null) send(child, message);
+      for (const [id, { text, isKnown }] of sends) if (!isKnown) write(child, { kind: 'send', id, text });
       Object.assign(bot, { child });
       return bot;
     },
@@ -128,6 +140,15 @@ export function createTown(options: TownOptions): Town {
       if (messages.length % 4 === 0) send(child, message);
       await until(() => message.answeredAt !== null || bot.isOver, patienceMs);
       return message;
+    },
+    async send(bot, patienceMs) {
+      const id = `s${sends.size + 1}`;
+      const text = `${id} Nobody asked, but the parcel is here.`;
+      sends.set(id, { text, isKnown: false });
+      const { child } = bot as BotProcess & { readonly child: ChildProcess };
+      write(child, { kind: 'send', id, text });
+      const isPosted = () => [...posts.values()].some((post) => post.text === text);
+      await until(() => bot.isOver || (isPosted() && sends.get(id)?.isKnown === true), patienceMs);
     },
   };
 }

@@ -104,7 +104,7 @@ async function send(
   options: { readonly signal: AbortSignal },
 ): Promise<{ readonly platformMessageId: string }> {
   typing.stop(post.conversation);
-  const draft = await drafts.take(post.conversation, post);
+  const draft = post.unaskedAt === undefined ? await drafts.take(post.conversation, post) : null;
   const replaced = draft === null ? null : await poster.replace(draft, post, options);
   if (replaced !== null) return { platformMessageId: replaced };
   // It is gone or cannot be changed: the reply is posted as if there had been none.

@@ -100,7 +100,8 @@ async function send(
   options: { readonly signal: AbortSignal },
 ): Promise<{ readonly platformMessageId: string }> {
   typing.stop(post.conversation);
-  const draft = post.body.kind === 'text' ? await drafts.take(post.conversation) : null;
+  const takesDraft = post.body.kind === 'text' && post.unaskedAt === undefined;
+  const draft = takesDraft ? await drafts.take(post.conversation) : null;
   if (draft === null) return { platformMessageId: await poster.send(post, options) };
   try {
     const platformMessageId = await poster.replace(draft, post, options);

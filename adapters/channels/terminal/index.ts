@@ -85,7 +85,7 @@ export function createTerminalChannel(given: Partial<TerminalOptions> = {}): Ter
     },
     split: (text) => [{ kind: 'text', text }],
     async post({ conversation, body, nonce, replyTo }) {
-      running?.screen.reply(body.kind === 'text' ? body.text : `${body.name}\n${body.text}`);
+      running?.screen.reply(body.kind === 'file' ? `${body.name}\n${body.text}` : body.text);
       waits.answered({ conversation, replyTo });
       return { platformMessageId: `bot-${nonce}` };
     },

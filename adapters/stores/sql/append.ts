@@ -11,6 +11,7 @@ import { earliest } from './conversation-rows.ts';
 import { first, type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
 import { writeJson } from './json.ts';
 import { createOrder } from './order.ts';
+import { createPostInsert, type InsertPosts } from './posts.ts';
 import { changeAudience, presentOf } from './privacy.ts';
 import { toConversation } from './rows.ts';
 import type { Shared } from './shared.ts';
@@ -22,7 +23,7 @@ import type { ConversationRow } from './tables.ts';
  */
 export function createAppend(shared: Shared): (append: Append) => Promise<AppendResult> {
   const statements = prepareStatements(shared.engine);
-  const context = { shared, statements };
+  const context = { shared, statements, insertPosts: createPostInsert(shared.engine) };
   const write = (append: Append) => shared.engine.write((transaction) => run(context, transaction, append));
   if (!shared.engine.rowLocks) return write;
   const inOrder = createOrder();
@@ -32,29 +33,34 @@ export function createAppend(shared: Shared): (append: Append) => Promise<Append
 interface AppendContext {
   readonly shared: Shared;
   readonly statements: ReturnType<typeof prepareStatements>;
+  readonly insertPosts: InsertPosts;
 }
 
 async function run(
-  { shared, statements }: AppendContext,
+  { shared, statements, insertPosts }: AppendContext,
   transaction: Transaction,
   append: Append,
 ): Promise<AppendResult> {
   const place = { key: append.conversation, externalId: append.message.externalId };
   const known = await first(transaction, statements.lock(place));
-  const row = known ?? (await create({ shared, statements }, transaction, append));
+  const row = known ?? (await create({ shared, statements, insertPosts }, transaction, append));
   if (row.duplicate_seq !== null) {
     return { kind: 'duplicate', seq: row.duplicate_seq, conversation: toConversation(row) };
   }
   const { changed, claim } = accept(row, append);
-  await together([
+  const entry = newEntry(row, append);
+  const { rows = [], heldUntil = 0 } = append.posts ?? {};
+  const shown = { conversationId: row.id, turn: entry.turn ?? entry.seq, entrySeq: entry.seq, heldUntil };
+  const [, , posts] = await together([
     transaction.run(statements.accept(changed)),
-    shared.entries.insert(transaction, newEntry(row, append)),
+    shared.entries.insert(transaction, entry),
+    insertPosts(transaction, shown, rows),
   ]);
   // The first message of a thread tells something about its channel too.
   if (known === null || changed.present_audience !== presentOf(row)) {
     await changeAudience(shared.engine, transaction, { place: row.place, audience: append.audience, exceptId: row.id });
   }
-  return { kind: 'stored', seq: row.next_seq, conversation: toConversation(changed), claim };
+  return { kind: 'stored', seq: row.next_seq, conversation: toConversation(changed), claim, posts };
 }
 
 type LockedRow = ConversationRow & { readonly duplicate_seq: number | null };

@@ -53,6 +53,10 @@ const calibration: z.ZodType<Calibration> = z.strictObject({
 const postBody: z.ZodType<PostBody> = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('text'), text: z.string() }),
   z.strictObject({ kind: z.literal('file'), name: z.string(), text: z.string() }),
+  z.strictObject({
+    kind: z.literal('attachment'),
+    ...{ name: z.string(), mediaType: z.string(), base64: z.string(), text: z.string() },
+  }),
 ]);
 
 const extractedBy: z.ZodType<Memory['extractedBy']> = z

@@ -38,6 +38,11 @@ export function coreMigrations(rowIds: RowIds): Record<string, Migration> {
         await database.schema.createIndex('memory_subject').on('memory').column('subject_id').execute();
       },
     },
+    '0007_unasked_posts': {
+      async up(database: Kysely<unknown>): Promise<void> {
+        await database.schema.alterTable('outbox').addColumn('unasked_at', 'bigint').execute();
+      },
+    },
   };
 }
 

@@ -124,6 +124,7 @@ export function toPost(row: OutboxRow): PostRow {
     attempts: row.attempts,
     reason: row.reason,
     platformMessageId: row.platform_message_id,
+    ...(row.unasked_at === null ? {} : { unaskedAt: row.unasked_at }),
   };
 }
 

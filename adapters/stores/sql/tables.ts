@@ -196,6 +196,8 @@ interface OutboxTable {
   reason: string | null;
   /** Until then the process that posts it is taken to be alive. */
   held_until: Generated<number>;
+  /** When it was committed, for a post that answers nobody; null for a reply. */
+  unasked_at: number | null;
 }
 export type OutboxRow = Selectable<OutboxTable>;
 

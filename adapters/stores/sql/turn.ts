@@ -1,14 +1,8 @@
-import {
-  type Entry,
-  type NewPost,
-  POST_HOLD_MS,
-  type PostRow,
-  type TurnCommit,
-  type TurnCommitResult,
-} from '../../../src/adapter-kit.ts';
+import { type Entry, POST_HOLD_MS, type TurnCommit, type TurnCommitResult } from '../../../src/adapter-kit.ts';
 import { dueAt, holdsReply } from './conversation-rows.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
 import { writeJson } from './json.ts';
+import { createPostInsert, type InsertPosts } from './posts.ts';
 import { createNoteReadings, isForgotten } from './provenance.ts';
 import { withoutReader } from './redaction.ts';
 import { toConversation } from './rows.ts';
@@ -22,6 +16,7 @@ export function createTurnCommit(shared: Shared): (commit: TurnCommit) => Promis
   const context = {
     shared,
     usage: createUsage(engine),
+    insertPosts: createPostInsert(engine),
     noteReadings: createNoteReadings(engine),
     statements: prepareStatements(engine),
   };
@@ -31,12 +26,13 @@ export function createTurnCommit(shared: Shared): (commit: TurnCommit) => Promis
 interface TurnContext {
   readonly shared: Shared;
   readonly usage: UsageRows;
+  readonly insertPosts: InsertPosts;
   readonly noteReadings: ReturnType<typeof createNoteReadings>;
   readonly statements: ReturnType<typeof prepareStatements>;
 }
 
 async function run(context: TurnContext, transaction: Transaction, commit: TurnCommit): Promise<TurnCommitResult> {
-  const { shared, usage, noteReadings, statements } = context;
+  const { shared, usage, insertPosts, noteReadings, statements } = context;
   const row = await shared.conversations.lock(transaction, commit.claim.conversationId);
   if (row === null || !holdsReply(row, commit.claim.epoch)) return { kind: 'stale' };
   const given = [...new Set(commit.given)];
@@ -46,12 +42,14 @@ async function run(context: TurnContext, transaction: Transaction, commit: TurnC
   }
   const changed = finish(row, commit);
   const entries = commit.entries.map((entry, index) => toEntry(row.next_seq + index, commit.readUpto, entry));
-  const common = { conversationId: row.id, turn: commit.readUpto, entrySeq: shownEntry(entries) };
-  const heldUntil = commit.now + POST_HOLD_MS;
-  const [, , stored] = await together([
+  const shown = {
+    ...{ conversationId: row.id, turn: commit.readUpto, entrySeq: shownEntry(entries) },
+    heldUntil: commit.now + POST_HOLD_MS,
+  };
+  const [, , posts] = await together([
     transaction.run(statements.finish(changed)),
     together(entries.map((entry) => shared.entries.insert(transaction, newRow(row.id, entry)))),
-    together(commit.posts.map((post) => transaction.rows(statements.post({ ...common, heldUntil, ...newPost(post) })))),
+    insertPosts(transaction, shown, commit.posts),
     usage.add(transaction, row.id, commit.usage),
     noteReadings(transaction, {
       conversationId: row.id,
@@ -59,9 +57,6 @@ async function run(context: TurnContext, transaction: Transaction, commit: TurnC
       fromSeq: commit.readUpto,
     }),
   ]);
-  const posts = commit.posts.flatMap((post, index) =>
-    (stored[index] ?? []).map(({ id }) => toPending(id, row.id, { commit, post })),
-  );
   return { kind: 'committed', entries, posts, conversation: toConversation(changed) };
 }
 
@@ -118,30 +113,6 @@ function shownEntry(entries: readonly Entry[]): number | null {
   return entries.findLast((entry) => entry.role !== 'tool')?.seq ?? null;
 }
 
-function newPost(post: NewPost) {
-  return { chunk: post.chunk, nonce: post.nonce, body: writeJson(post.body), replyTo: post.replyTo };
-}
-
-function toPending(id: number, conversationId: number, of: { commit: TurnCommit; post: NewPost }): PostRow {
-  return {
-    ...of.post,
-    id,
-    conversationId,
-    turn: of.commit.readUpto,
-    state: 'pending',
-    attempts: 0,
-    reason: null,
-    platformMessageId: null,
-  };
-}
-
-interface NewPostValues extends ReturnType<typeof newPost> {
-  readonly conversationId: number;
-  readonly turn: number;
-  readonly entrySeq: number | null;
-  readonly heldUntil: number;
-}
-
 function prepareStatements({ query }: SqlEngine) {
   return {
     finish: prepare((p: Parameter<ConversationRow>) =>
@@ -157,23 +128,6 @@ function prepareStatements({ query }: SqlEngine) {
           maintain_again: p('maintain_again'),
         })
         .where('id', '=', p('id')),
-    ),
-    post: prepare((p: Parameter<NewPostValues>) =>
-      query
-        .insertInto('outbox')
-        .values({
-          conversation_id: p('conversationId'),
-          turn: p('turn'),
-          entry_seq: p('entrySeq'),
-          chunk: p('chunk'),
-          nonce: p('nonce'),
-          body: p('body'),
-          reply_to: p('replyTo'),
-          state: 'pending',
-          attempts: 0,
-          held_until: p('heldUntil'),
-        })
-        .returning('id'),
     ),
   };
 }

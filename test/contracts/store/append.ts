@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/adapter-kit.ts';
-import { HERE, type Kit, type Lab, NOW, stored, THERE } from '../store-kit.ts';
+import { HERE, type Kit, type Lab, NOW, post, stored, THERE } from '../store-kit.ts';
 
 export function appendContract(lab: Lab): void {
   describe('append', () => {
@@ -46,6 +46,24 @@ export function appendContract(lab: Lab): void {
           redactedAt: null,
         },
       ]);
+    });
+
+    it('stores posts with a message, and none with a redelivery', async () => {
+      const image = { name: 'a.png', mediaType: 'image/png', base64: 'AAE=', text: 'a.png' };
+      const attachment = { kind: 'attachment', ...image } as const;
+      const rows = [
+        { ...post('Unasked.'), unaskedAt: NOW },
+        { ...post('', 1), body: attachment, unaskedAt: NOW },
+      ];
+      const message = { externalId: 'send:1', role: 'assistant', author: null } as const;
+      const first = stored(await kit.append({ message, posts: { rows, heldUntil: NOW + 5 } }));
+      const again = await kit.append({ message, posts: { rows, heldUntil: NOW + 5 } });
+      expect(again).toMatchObject({ kind: 'duplicate', seq: first.seq });
+      expect(first.posts).toMatchObject(rows);
+      expect(await store.outbox.pending(first.conversation.id)).toEqual(first.posts);
+      const query = { platform: 'terminal', limit: 9 };
+      expect(await store.outbox.take({ ...query, now: NOW + 4 })).toEqual([]);
+      expect(await store.outbox.take({ ...query, now: NOW + 5 })).toEqual(first.posts);
     });
 
     it('recognises a redelivery and changes neither claim nor debt', async () => {

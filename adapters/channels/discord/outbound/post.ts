@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { MessageFlags, MessageReferenceType, type RawFile, Routes } from 'discord.js';
+import { MessageFlags, MessageReferenceType, type RawFile, Routes, SnowflakeUtil } from 'discord.js';
 import { leadOf, type Post, type PostBody } from '../../../../src/adapter-kit.ts';
 import { placeOfKey, targetOf } from '../place.ts';
 import { abortable, type Rest, refusedBy } from '../rest.ts';
@@ -67,8 +67,8 @@ export const NO_PINGS = { parse: [], replied_user: false } as const;
 function messageOf(post: Post, settings: PosterParts['settings']) {
   const { body, replyTo } = post;
   return {
-    content: body.kind === 'text' ? body.text : leadOf(body.text),
-    files: body.kind === 'file' ? [fileOf(body)] : [],
+    content: contentOf(body),
+    files: body.kind === 'text' ? [] : [fileOf(body)],
     nonce: nonceOf(post),
     enforce_nonce: true,
     allowed_mentions: NO_PINGS,
@@ -82,9 +82,31 @@ export function referenceTo(messageId: string) {
   return { type: MessageReferenceType.Default, message_id: messageId, fail_if_not_exists: false };
 }
 
-export function fileOf({ name, text }: { readonly name: string; readonly text: string }): RawFile {
-  return { name, data: Buffer.from(text), contentType: 'text/plain; charset=utf-8' };
+function contentOf(body: PostBody): string {
+  switch (body.kind) {
+    case 'text':
+      return body.text;
+    case 'file':
+      return leadOf(body.text);
+    case 'attachment':
+      return '';
+    default:
+      return body satisfies never;
+  }
 }
+
+export function fileOf(file: Omit<Extract<PostBody, { kind: 'file' }>, 'kind'> | AttachmentBody) {
+  if (!('base64' in file)) {
+    return {
+      name: file.name,
+      data: Buffer.from(file.text),
+      contentType: 'text/plain; charset=utf-8',
+    } satisfies RawFile;
+  }
+  return { name: file.name, data: Buffer.from(file.base64, 'base64'), contentType: file.mediaType } satisfies RawFile;
+}
+
+type AttachmentBody = Extract<PostBody, { kind: 'attachment' }>;
 
 /** The text belongs to it: after the data was wiped, another reply may get the same nonce of the store. */
 export function nonceOf({ nonce, conversation, body }: Pick<Post, 'nonce' | 'conversation' | 'body'>): string {
@@ -94,19 +116,30 @@ export function nonceOf({ nonce, conversation, body }: Pick<Post, 'nonce' | 'con
 
 const LOOK_BACK = 50;
 
+/** Between Discord's clock and that of the machine. Short: the same text may have been posted just before. */
+const CLOCK_SKEW_MS = 5_000;
+
+/** The lowest id that a message of that time can have. */
+function snowflakeAt(at: number): string {
+  return String(SnowflakeUtil.generate({ timestamp: at, increment: 0n, workerId: 0n, processId: 0n }));
+}
+
 /**
  * Discord recognises a nonce for some minutes only. After a longer outage the first part is looked for among what came
- * after the message that it answers, and the others among what came after the first part.
+ * after the message that it answers, and the others among what came after the first part. What answers nobody is looked
+ * for among what came after its commit.
  */
 async function findPosted(parts: PosterParts, channelId: string, post: Post): Promise<string | null> {
   const { replyTo } = post;
-  const range: Record<string, string> = replyTo === null ? {} : { after: replyTo };
+  const after = post.unaskedAt === undefined ? replyTo : snowflakeAt(post.unaskedAt - CLOCK_SKEW_MS);
+  const range: Record<string, string> = after === null ? {} : { after };
   const query = new URLSearchParams({ limit: String(LOOK_BACK), ...range });
   const page = pageSchema.parse(await parts.rest.get(Routes.channelMessages(channelId), { query }));
   const own = messagesIn(page)
     .filter(({ author }) => author.id === parts.userId())
     .toSorted((one, other) => (isNewer(one.id, other.id) ? -1 : 1));
   const isAnswer = ({ message_reference: reference }: WireMessage) => Boolean(reference?.message_id);
+  if (post.unaskedAt !== undefined) return own.find((message) => holds(message, post.body))?.id ?? null;
   const first = own.findIndex(isAnswer);
   const mayBe =
     replyTo === null
@@ -117,5 +150,6 @@ async function findPosted(parts: PosterParts, channelId: string, post: Post): Pr
 
 function holds({ content, attachments }: WireMessage, body: PostBody): boolean {
   if (body.kind === 'text') return content.trim() === body.text.trim();
-  return attachments.some(({ filename, size }) => filename === body.name && size === Buffer.byteLength(body.text));
+  const { name, data } = fileOf(body);
+  return attachments.some(({ filename, size }) => filename === name && size === data.length);
 }

@@ -122,7 +122,7 @@ function call({ workspace }: PosterParts, method: string, body: object): Promise
 
 function messageOf(post: Post) {
   const { body } = post;
-  const { text, blocks } = format(body.kind === 'text' ? body.text : announced(body.name, body.text));
+  const { text, blocks } = format(body.kind === 'file' ? announced(body.name, body.text) : body.text);
   const metadata = { event_type: EVENT_TYPE, event_payload: { nonce: nonceOf(post) } };
   return { text, blocks, metadata };
 }
@@ -141,11 +141,12 @@ function announced(name: string, text: string): string {
 
 /** The file first, the message that carries the nonce last. The name of the file carries it too; people see its title. */
 async function upload(parts: PosterParts, { post, threadTs, signal }: Placing): Promise<void> {
-  if (post.body.kind !== 'file') return;
-  const { name: title, text } = post.body;
+  const { body } = post;
+  if (body.kind === 'text') return;
+  const content = body.kind === 'file' ? { content: body.text } : { file: Buffer.from(body.base64, 'base64') };
   const { channelId } = placeOfKey(post.conversation);
   const thread = threadTs === null ? {} : { thread_ts: threadTs };
-  const file = { filename: fileNameOf(post), title, content: text, ...thread };
+  const file = { filename: fileNameOf(post), title: body.name, ...content, ...thread };
   await withRetries(() => parts.workspace.web.files.uploadV2({ channel_id: channelId, ...file }), {
     clock: parts.clock,
     signal,
@@ -153,7 +154,7 @@ async function upload(parts: PosterParts, { post, threadTs, signal }: Placing): 
 }
 
 function fileNameOf(post: Post): string {
-  const name = post.body.kind === 'file' ? post.body.name : '';
+  const name = post.body.kind === 'text' ? '' : post.body.name;
   return name.replace(/(?=\.\w+$)|$/, `-${nonceOf(post)}`);
 }
 
@@ -167,13 +168,16 @@ const NOTHING: Found = { messageTs: null, hasFile: false };
 /** Threads are given oldest first: what was posted last stands at the end. */
 const LOOK_BACK = { history: 100, replies: 900 };
 const PAGES = 5;
+/** Between Slack's clock and that of the machine. */
+const CLOCK_SKEW_MS = 60_000;
 
 /** Looks for the nonce among what the bot posted since. Throws when Slack does not tell: then nothing is repeated. */
 async function findPosted(parts: PosterParts, { post, threadTs, signal }: Placing): Promise<Found> {
   const { channelId: channel } = placeOfKey(post.conversation);
   const kind = threadTs === null ? 'history' : 'replies';
   const target = { channel, limit: LOOK_BACK[kind], include_all_metadata: true };
-  const since = post.replyTo === null ? {} : { oldest: post.replyTo };
+  const since = oldestOf(post);
+
   const query = { ...target, ...since, ...(threadTs === null ? {} : { ts: threadTs }) };
   const fileName = fileNameOf(post);
   let hasFile = false;
@@ -191,6 +195,12 @@ async function findPosted(parts: PosterParts, { post, threadTs, signal }: Placin
     if (!answer.has_more || cursor === '') break;
   }
   return { messageTs: null, hasFile };
+}
+
+/** Only what came after it can be the post. */
+function oldestOf({ replyTo, unaskedAt }: Post): { readonly oldest?: string } {
+  if (unaskedAt !== undefined) return { oldest: ((unaskedAt - CLOCK_SKEW_MS) / 1000).toFixed(6) };
+  return replyTo === null ? {} : { oldest: replyTo };
 }
 
 function nonceIn({ metadata }: WireMessage): unknown {

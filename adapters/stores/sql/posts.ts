@@ -1,0 +1,61 @@
+import type { NewPost, PostRow } from '../../../src/adapter-kit.ts';
+import { type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
+import { writeJson } from './json.ts';
+
+/** What the posts of one entry have in common. */
+export interface PostOrigin {
+  readonly conversationId: number;
+  readonly turn: number;
+  /** The entry that they show; null when the turn stored none. */
+  readonly entrySeq: number | null;
+  readonly heldUntil: number;
+}
+
+export type InsertPosts = (
+  transaction: Transaction,
+  origin: PostOrigin,
+  posts: readonly NewPost[],
+) => Promise<readonly PostRow[]>;
+
+/** Inserts posts in their order, and returns them as the pending rows that they are now. */
+export function createPostInsert(engine: SqlEngine): InsertPosts {
+  const insert = prepareInsert(engine);
+  return async (transaction, origin, posts) => {
+    const stored = await together(posts.map((post) => transaction.rows(insert({ ...origin, ...columnsOf(post) }))));
+    return posts.flatMap((post, index) => (stored[index] ?? []).map(({ id }) => pending(id, origin, post)));
+  };
+}
+
+interface PostColumns extends Omit<NewPost, 'body' | 'unaskedAt'> {
+  readonly body: string;
+  readonly unaskedAt: number | null;
+}
+
+function columnsOf({ chunk, nonce, body, replyTo, unaskedAt }: NewPost): PostColumns {
+  return { chunk, nonce, body: writeJson(body), replyTo, unaskedAt: unaskedAt ?? null };
+}
+
+function pending(id: number, { conversationId, turn }: PostOrigin, post: NewPost): PostRow {
+  return { ...post, id, conversationId, turn, state: 'pending', attempts: 0, reason: null, platformMessageId: null };
+}
+
+function prepareInsert({ query }: SqlEngine) {
+  return prepare((p: Parameter<PostOrigin & PostColumns>) =>
+    query
+      .insertInto('outbox')
+      .values({
+        conversation_id: p('conversationId'),
+        turn: p('turn'),
+        entry_seq: p('entrySeq'),
+        chunk: p('chunk'),
+        nonce: p('nonce'),
+        body: p('body'),
+        reply_to: p('replyTo'),
+        state: 'pending',
+        attempts: 0,
+        held_until: p('heldUntil'),
+        unasked_at: p('unaskedAt'),
+      })
+      .returning('id'),
+  );
+}

@@ -1,0 +1,226 @@
+import { z } from 'zod';
+import { estimateParts } from '../context/tokens.ts';
+import { StrataError } from '../domain/errors.ts';
+import { parseKey } from '../domain/key.ts';
+import { AUDIENCES, type Audience, type ConversationKey, type Part } from '../domain/message.ts';
+import { type NewPost, POST_HOLD_MS, type PostBody } from '../ports/outbox-store.ts';
+import type { NewMessage } from '../ports/store.ts';
+import type { Channels, Services, TextLog } from '../services.ts';
+import { oneLine } from '../util/foreign-text.ts';
+import { cleanText } from '../util/text.ts';
+import type { Actors } from './actors.ts';
+import type { Outbox } from './outbox.ts';
+
+/** What the bot says unasked: a text, or a text with files. */
+export type SendContent = string | { readonly text?: string; readonly files?: readonly OutgoingFile[] };
+
+/** A file or an image. */
+export interface OutgoingFile {
+  /** With its extension, for example `chart.png`. */
+  readonly name: string;
+  /** A text is sent as UTF-8. */
+  readonly data: string | Uint8Array;
+  /** Default: by the extension of the name where that is common, else `application/octet-stream`. */
+  readonly mediaType?: string;
+}
+
+export interface SendOptions {
+  /** Your own id of the message, at most 200 characters: a second call with it in the same conversation sends nothing. */
+  readonly id?: string;
+  /** Who reads the conversation. Required where nothing has been said yet, and ignored elsewhere. */
+  readonly audience?: Audience;
+}
+
+export interface Sent {
+  /** Its number in the transcript. */
+  readonly seq: number;
+  /** False when a message with this `id` had been sent already. */
+  readonly isNew: boolean;
+}
+
+export type Send = (conversation: string, content: SendContent, options?: SendOptions) => Promise<Sent>;
+
+/** All files of one message together: what Discord takes without a boost. */
+export const MAX_SEND_BYTES = 8_000_000;
+const MAX_FILES = 10;
+const MAX_ID_LENGTH = 200;
+/** Far from what anyone reads, and still quick to cut into messages. */
+const MAX_TEXT_LENGTH = 200_000;
+
+const fileSchema = z.strictObject({
+  name: z.string().min(1).max(200),
+  data: z.union([z.string(), z.instanceof(Uint8Array)]),
+  mediaType: z
+    .string()
+    .max(100)
+    .regex(/^[\w.+-]+\/[\w.+-]+$/, 'expected a media type such as image/png')
+    .optional(),
+});
+const contentSchema = z.union([
+  z.string().max(MAX_TEXT_LENGTH),
+  z.strictObject({
+    text: z.string().max(MAX_TEXT_LENGTH).default(''),
+    files: z.array(fileSchema).max(MAX_FILES).default([]),
+  }),
+]);
+const optionsSchema = z.strictObject({
+  id: z.string().min(1).max(MAX_ID_LENGTH).optional(),
+  audience: z.enum(AUDIENCES).optional(),
+});
+
+export interface SendParts {
+  readonly services: Services;
+  readonly actors: Pick<Actors, 'of'>;
+  readonly outbox: Pick<Outbox, 'deliver'>;
+  readonly channels: Channels;
+  readonly logText: TextLog;
+  /** A worker has no channels: it cannot cut a text for them. */
+  readonly role: 'gateway' | 'worker' | 'all';
+  /** False before the start and while the bot stops: posts wait for a process that is connected. */
+  readonly posts: () => boolean;
+}
+
+/** Says something that nobody asked for: one transaction stores the entry and its posts, and the outbox does the rest. */
+export function createSend(parts: SendParts): Send {
+  const { services, actors, outbox } = parts;
+  return async (conversation, content, options = {}) => {
+    const { key } = parseKey(conversation);
+    const given = read(key, content, options);
+    const bodies = bodiesOf(parts, key, given);
+    const audience = await audienceOf(parts, key, given.audience);
+    const now = services.clock.now();
+    const isPosting = parts.posts();
+    const result = await actors.of(key).receive({
+      ...{ conversation: key, audience, message: messageOf(given, now), wantsReply: false, now },
+      idleExtractMs: services.agents.agentFor(key).compaction.idle_minutes * 60_000,
+      posts: { rows: postsOf(services.random.id(), bodies, now), heldUntil: isPosting ? now + POST_HOLD_MS : 0 },
+    });
+    if (result.kind === 'duplicate') return { seq: result.seq, isNew: false };
+    if (isPosting) outbox.deliver(key, result.posts);
+    parts.logText(key, 'bot', given.text);
+    return { seq: result.seq, isNew: true };
+  };
+}
+
+/** A bot without channels keeps what it says, and posts nothing. */
+function bodiesOf({ channels, role }: SendParts, key: ConversationKey, given: Given): readonly PostBody[] {
+  const { platform } = parseKey(key);
+  const channel = channels.get(platform);
+  if (channel !== undefined) {
+    const text = given.text === '' ? [] : channel.split(given.text);
+    return [...text, ...given.files.map(bodyOf)];
+  }
+  if (role === 'worker') {
+    const problem = 'this process is a worker, which serves no platform; send from a gateway';
+    throw new StrataError('SEND_INVALID', { conversation: key, problem });
+  }
+  if (channels.size === 0) return [];
+  throw new StrataError('ADAPTER_MISSING', { kind: 'channel', name: platform, known: [...channels.keys()] });
+}
+
+interface Given {
+  readonly id: string | undefined;
+  readonly audience: Audience | undefined;
+  readonly text: string;
+  readonly files: readonly GivenFile[];
+}
+
+interface GivenFile {
+  readonly name: string;
+  readonly bytes: Buffer;
+  readonly mediaType: string;
+}
+
+/** Throws `SEND_INVALID`. */
+function read(conversation: ConversationKey, content: unknown, options: unknown): Given {
+  const refuse = (problem: string): never => {
+    throw new StrataError('SEND_INVALID', { conversation, problem });
+  };
+  const parsed = z.object({ content: contentSchema, options: optionsSchema }).safeParse({ content, options });
+  if (!parsed.success) return refuse(z.prettifyError(parsed.error).replaceAll(/\s*\n\s*/g, ' '));
+  const { text, files } =
+    typeof parsed.data.content === 'string' ? { text: parsed.data.content, files: [] } : parsed.data.content;
+  const clean = cleanText(text).trim();
+  if (clean === '' && files.length === 0) return refuse('it has neither text nor files');
+  const read = files.map(fileOf);
+  const bytes = read.reduce((sum, file) => sum + file.bytes.length, 0);
+  if (bytes > MAX_SEND_BYTES) return refuse(`its files have ${bytes} bytes; at most ${MAX_SEND_BYTES} are sent`);
+  const empty = read.find((file) => file.bytes.length === 0);
+  if (empty !== undefined) return refuse(`the file ${empty.name} is empty`);
+  const { id, audience } = parsed.data.options;
+  return { id, audience, text: clean, files: read };
+}
+
+function fileOf({ name, data, mediaType }: z.infer<typeof fileSchema>): GivenFile {
+  const bytes = typeof data === 'string' ? Buffer.from(data) : Buffer.from(data);
+  // No part of a path: the name is only a name.
+  const plain = oneLine(name).replaceAll(/[/\\]/g, '_') || 'file';
+  return { name: plain, bytes, mediaType: mediaType ?? mediaTypeOf(plain) };
+}
+
+const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
+  ['png', 'image/png'],
+  ['jpg', 'image/jpeg'],
+  ['jpeg', 'image/jpeg'],
+  ['gif', 'image/gif'],
+  ['webp', 'image/webp'],
+  ['svg', 'image/svg+xml'],
+  ['pdf', 'application/pdf'],
+  ['json', 'application/json'],
+  ['csv', 'text/csv'],
+  ['txt', 'text/plain'],
+  ['md', 'text/markdown'],
+]);
+
+function mediaTypeOf(name: string): string {
+  return MEDIA_TYPES.get(name.split('.').at(-1)?.toLowerCase() ?? '') ?? 'application/octet-stream';
+}
+
+function bodyOf({ name, mediaType, bytes }: GivenFile): PostBody {
+  return { kind: 'attachment', name, mediaType, base64: bytes.toString('base64'), text: name };
+}
+
+function messageOf({ id, text, files }: Given, at: number): NewMessage {
+  const said: readonly Part[] = text === '' ? [] : [{ kind: 'text', text }];
+  const attached = files.map(
+    ({ name, mediaType, bytes }): Part => ({
+      ...{ kind: 'attachment', name, mediaType, sizeBytes: bytes.length },
+      // The platform keeps the bytes once it has them.
+      reference: '',
+    }),
+  );
+  const parts = [...said, ...attached];
+  return {
+    externalId: id === undefined ? null : `send:${id}`,
+    role: 'assistant',
+    author: null,
+    parts,
+    replyTo: null,
+    mentions: [],
+    tokens: estimateParts(parts),
+    at,
+  };
+}
+
+/** Of an id, the part that chance made and the end of its time: with the chunk no more than a nonce may have. */
+const NONCE_FROM = 6;
+
+function postsOf(id: string, bodies: readonly PostBody[], unaskedAt: number): readonly NewPost[] {
+  return bodies.map((body, chunk) => ({
+    nonce: `${id.slice(NONCE_FROM)}-${chunk.toString(36)}`,
+    ...{ chunk, body, replyTo: null, unaskedAt },
+  }));
+}
+
+async function audienceOf(
+  { services }: SendParts,
+  key: ConversationKey,
+  given: Audience | undefined,
+): Promise<Audience> {
+  // Only the platform says that a place has another audience.
+  const known = await services.store.conversations.find(key);
+  if (known !== null) return known.audience;
+  if (given !== undefined) return given;
+  const problem = 'nothing has been said there yet; name who reads it: audience "dm", "private" or "public"';
+  throw new StrataError('SEND_INVALID', { conversation: key, problem });
+}

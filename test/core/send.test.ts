@@ -93,12 +93,17 @@ describe('bot.send', () => {
   });
 
   it.each([
-    ['', {}, /neither text nor files/],
-    ['\u0007', { audience: 'dm' }, /neither text nor files/],
-    ['Hi.', {}, /nothing has been said there yet; name who reads it/],
-    [{ files: [{ name: 'a.bin', data: new Uint8Array(8_000_001) }] }, { audience: 'dm' }, /at most 8000000/],
-    [{ files: [{ name: 'a.txt', data: '' }] }, { audience: 'dm' }, /a\.txt is empty/],
-  ] as const)('refuses %j', async (content, options, problem) => {
+    ['nothing', '', {}, /neither text nor files/],
+    ['what prints nothing', '\u0007', { audience: 'dm' }, /neither text nor files/],
+    ['a new place without an audience', 'Hi.', {}, /nothing has been said there yet; name who reads it/],
+    [
+      'too many bytes',
+      { files: [{ name: 'a', data: new Uint8Array(8_000_001) }] },
+      { audience: 'dm' },
+      /at most 8000000/,
+    ],
+    ['an empty file', { files: [{ name: 'a.txt', data: '' }] }, { audience: 'dm' }, /a\.txt is empty/],
+  ] as const)('refuses %s', async (_name, content, options, problem) => {
     await using here = await world();
     await expect(here.bot.send(HERE, content, options)).rejects.toMatchObject({ code: 'SEND_INVALID' });
     await expect(here.bot.send(HERE, content, options)).rejects.toThrow(problem);

@@ -137,7 +137,7 @@ function read(conversation: ConversationKey, content: unknown, options: unknown)
     throw new StrataError('SEND_INVALID', { conversation, problem });
   };
   const parsed = z.object({ content: contentSchema, options: optionsSchema }).safeParse({ content, options });
-  if (!parsed.success) return refuse(z.prettifyError(parsed.error).replaceAll(/\s*\n\s*/g, ' '));
+  if (!parsed.success) return refuse(oneLine(z.prettifyError(parsed.error)));
   const { text, files } =
     typeof parsed.data.content === 'string' ? { text: parsed.data.content, files: [] } : parsed.data.content;
   const clean = cleanText(text).trim();

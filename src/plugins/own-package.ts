@@ -31,7 +31,7 @@ function ownModule(specifier: string): string | null {
   if (specifier === NAME) return new URL(`../index${EXTENSION}`, import.meta.url).href;
   if (!specifier.startsWith(`${NAME}/`)) return null;
   const path = specifier.slice(NAME.length + 1);
-  if (path === 'program') return new URL(`../program${EXTENSION}`, import.meta.url).href;
+  if (path === 'program' || path === 'adapter-kit') return new URL(`../${path}${EXTENSION}`, import.meta.url).href;
   if (path.startsWith('adapters/')) return new URL(`../../${path}/index${EXTENSION}`, import.meta.url).href;
   return null;
 }

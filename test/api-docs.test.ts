@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { apiOf, entryPoints, renderApi } from '../tools/api-docs.ts';
+
+describe('the API reference', () => {
+  const page = renderApi();
+
+  it('has a section for each entry of the package', () => {
+    for (const { name } of entryPoints()) expect(page).toContain(`\n## ${name}\n`);
+    expect(entryPoints().map(({ name }) => name)).toContain('stratabot/program');
+  });
+
+  it('has each export that a program can use', async () => {
+    for (const { name, file } of entryPoints()) {
+      const values = Object.keys(await import(file));
+      const documented = new Set(apiOf(file).map((entry) => entry.name));
+      expect(
+        values.filter((value) => !documented.has(value)),
+        name,
+      ).toEqual([]);
+    }
+  }, 120_000);
+
+  it('shows declarations with their docstrings and examples', () => {
+    expect(page).toMatch(
+      /#### createBot\n\n[^`]+`CONFIG_INVALID`[\s\S]+?```ts\nfunction createBot\(parts: BotParts\): Bot;\n```/,
+    );
+    expect(page).toContain("```ts\nconst app = await openApp({ config: 'config.toml' });");
+  });
+});

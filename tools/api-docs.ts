@@ -1,0 +1,174 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseSync } from 'oxc-parser';
+import { z } from 'zod';
+
+/** Writes docs/api.md from the sources: every export of every entry of package.json, with its declaration and docstring. */
+
+const root = join(import.meta.dirname, '..');
+const output = join(root, 'docs/api.md');
+
+type Statement = ReturnType<typeof parseSync>['program']['body'][number];
+type Exported = Extract<Statement, { type: 'ExportNamedDeclaration' }>;
+
+interface Module {
+  readonly source: string;
+  readonly body: readonly Statement[];
+  /** The text of a block comment by the position at which it ends. */
+  readonly comments: readonly { readonly text: string; readonly start: number; readonly end: number }[];
+}
+
+/** One export: its group, and where its declaration is. */
+export interface ApiEntry {
+  readonly name: string;
+  readonly group: string | null;
+  readonly doc: string;
+  readonly declaration: string;
+}
+
+const manifestSchema = z.object({
+  exports: z.record(z.string(), z.union([z.string(), z.object({ default: z.string() })])),
+});
+
+/** The entries of the package: the name to import, and the source file behind it. */
+export function entryPoints(): readonly { readonly name: string; readonly file: string }[] {
+  const { exports } = manifestSchema.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
+  return Object.entries(exports).flatMap(([path, target]) => {
+    if (typeof target === 'string') return [];
+    const file = target.default.replace('./dist/', '').replace(/\.js$/u, '.ts');
+    return [{ name: `stratabot${path.slice(1)}`, file: join(root, file) }];
+  });
+}
+
+/** Everything that a module exports, in its order. A line comment above an export begins a group. */
+export function apiOf(file: string): readonly ApiEntry[] {
+  const module = parse(file);
+  let group: string | null = null;
+  const entries = module.body.flatMap((statement) => {
+    group = headingAbove(module, statement.start) ?? group;
+    return entriesOf(file, module, statement).map((entry) => ({ ...entry, group }));
+  });
+  return [...new Map(entries.map((entry) => [entry.name, entry])).values()];
+}
+
+function entriesOf(file: string, module: Module, statement: Statement): readonly ApiEntry[] {
+  if (statement.type === 'ExportAllDeclaration') return apiOf(join(dirname(file), statement.source.value));
+  if (statement.type !== 'ExportNamedDeclaration') return [];
+  if (statement.declaration !== null) return declared(module, statement);
+  const from = statement.source === null ? file : join(dirname(file), statement.source.value);
+  return statement.specifiers.flatMap(({ local, exported }) => {
+    if (!('name' in local) || !('name' in exported)) return [];
+    const found = findDeclaration(from, local.name);
+    return found === undefined ? [] : [{ ...found, name: exported.name }];
+  });
+}
+
+function findDeclaration(file: string, name: string): ApiEntry | undefined {
+  return apiOf(file).find((entry) => entry.name === name);
+}
+
+function declared(module: Module, statement: Exported): readonly ApiEntry[] {
+  const { declaration } = statement;
+  const shared = { group: null, doc: docAbove(module, statement.start) };
+  const text = module.source.slice(statement.start, statement.end).replace(/^export /u, '');
+  if (declaration === null) return [];
+  if (declaration.type === 'VariableDeclaration') {
+    return declaration.declarations.flatMap(({ id }) =>
+      id.type === 'Identifier' ? [{ ...shared, name: id.name, declaration: shortened(text) }] : [],
+    );
+  }
+  if (!('id' in declaration) || declaration.id === null || !('name' in declaration.id)) return [];
+  return [{ ...shared, name: declaration.id.name, declaration: withoutBodies(module, statement) }];
+}
+
+/** Functions and methods end before their bodies; other declarations are whole. */
+function withoutBodies({ source }: Module, { start, end, declaration }: Exported): string {
+  const bodies = bodiesOf(declaration);
+  let text = '';
+  let at = start;
+  for (const body of bodies) {
+    text += `${source.slice(at, body.start).trimEnd()};`;
+    at = body.end;
+  }
+  return (text + source.slice(at, end)).replace(/^export /u, '').replace(/^async /u, '');
+}
+
+function bodiesOf(declaration: Exported['declaration']): readonly { readonly start: number; readonly end: number }[] {
+  if (declaration?.type === 'FunctionDeclaration') return declaration.body === null ? [] : [declaration.body];
+  if (declaration?.type !== 'ClassDeclaration') return [];
+  return declaration.body.body.flatMap((member) =>
+    member.type === 'MethodDefinition' && member.value.body !== null ? [member.value.body] : [],
+  );
+}
+
+const MAX_VALUE_LINES = 12;
+
+function shortened(text: string): string {
+  const lines = text.split('\n');
+  return lines.length <= MAX_VALUE_LINES ? text : `${lines[0]?.replace(/ = .*$/u, '')};`;
+}
+
+const parsed = new Map<string, Module>();
+
+function parse(file: string): Module {
+  const known = parsed.get(file);
+  if (known !== undefined) return known;
+  const source = readFileSync(file, 'utf8');
+  const { program, comments, errors } = parseSync(file, source);
+  if (errors.length > 0) throw new Error(`${relative(root, file)} cannot be parsed: ${errors[0]?.message}`);
+  const blocks = comments.map(({ value, start, end, type }) => ({
+    text: type === 'Line' ? `//${value}` : value,
+    start,
+    end,
+  }));
+  const module = { source, body: program.body, comments: blocks };
+  parsed.set(file, module);
+  return module;
+}
+
+function docAbove({ source, comments }: Module, start: number): string {
+  const above = comments.findLast(
+    ({ end, text }) => end <= start && text.startsWith('*') && isBlank(source, end, start),
+  );
+  return above === undefined ? '' : docText(above.text);
+}
+
+function headingAbove({ source, comments }: Module, start: number): string | null {
+  const above = comments.findLast(
+    ({ end, text }) => end <= start && text.startsWith('// ') && isBlank(source, end, start),
+  );
+  return above === undefined ? null : above.text.slice(3).replace(/\.$/u, '');
+}
+
+function isBlank(source: string, from: number, to: number): boolean {
+  return source.slice(from, to).trim() === '';
+}
+
+/** The comment without its stars; an example becomes a block of code. */
+function docText(comment: string): string {
+  const lines = comment
+    .slice(1)
+    .split('\n')
+    .map((line) => line.replace(/^\s*\* ?/u, '').trimEnd());
+  const [prose = '', ...examples] = lines.join('\n').split(/^@example\n?/mu);
+  return [prose.trim(), ...examples.map((code) => `\`\`\`ts\n${code.trim()}\n\`\`\``)].join('\n\n').trim();
+}
+
+/** The page for all entries. */
+export function renderApi(): string {
+  const sections = entryPoints().map(({ name, file }) => {
+    let group: string | null = null;
+    const entries = apiOf(file).map((entry) => {
+      const heading = entry.group === group || entry.group === null ? '' : `### ${entry.group}\n\n`;
+      group = entry.group;
+      const doc = entry.doc === '' ? '' : `${entry.doc}\n\n`;
+      return `${heading}#### ${entry.name}\n\n${doc}\`\`\`ts\n${entry.declaration}\n\`\`\`\n`;
+    });
+    return `## ${name}\n\n${entries.join('\n')}`;
+  });
+  const list = entryPoints().map(({ name }) => `- \`${name}\``);
+  return `# API reference\n\nGenerated from the sources by \`npm run docs\`.\n\n${list.join('\n')}\n\n${sections.join('\n')}`;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) writeFileSync(output, renderApi());

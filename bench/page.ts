@@ -23,8 +23,8 @@ export function formatPage(sections: readonly Section[], { machine, quick, faile
   );
 }
 
-const INTRODUCTION = `\`npm run -s bench > docs/benchmarks.md\` measures every figure beside its baseline in the same run and writes this page;
-\`npm run bench -- --quick\` does less of each, and names of rows (\`npm run bench -- latency recall\`) choose some. Figures are
+const INTRODUCTION = `\`npm run -s bench > docs/benchmarks.md\` measures every figure and its baseline in the same run and writes this page.
+\`npm run bench -- --quick\` runs a shorter version, and row names (\`npm run bench -- latency recall\`) select rows. Figures are
 ratios within one run wherever a noisy machine allows no other. Rows that need Redis or Postgres start their own.`;
 
 function verdict(figures: readonly Figure[]): string {

@@ -191,9 +191,8 @@ describe('a thread of a direct message', () => {
     const second = await answer(() => press(sealedOf(list, 'Next')));
     expect(JSON.stringify(second)).toMatch(/Page 2/);
     const text = statementIn(list);
-    const form = await formAfter(() => press(sealedOf(list, 'Forget', text)));
-    expect(JSON.stringify(form)).toContain('This cannot be undone');
-    expect(JSON.stringify(await answer(() => submit(form)))).toContain('Forgotten');
+    const preview = await answer(() => press(sealedOf(list, 'Forget', text)));
+    expect(JSON.stringify(await answer(() => press(sealedOf(preview, 'Delete for good'))))).toContain('Forgotten');
     expect(shown(await command(`memory search ${text}`))).not.toContain(`${text} ·`);
     forgotten(text);
   }, 60_000);
@@ -219,6 +218,7 @@ describe("the App Home is the person's memory manager", () => {
     expect(JSON.stringify(found)).toContain(corrected);
 
     const question = await formAfter(() => pressHome(sealedOf(found, 'Forget', corrected)));
+    expect(JSON.stringify(question)).toContain('Delete for good');
     await homeAfter(() => submit(question));
     expect(shown(await command(`memory search ${corrected}`))).not.toContain(`${corrected} ·`);
     forgotten(text);

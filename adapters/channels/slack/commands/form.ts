@@ -68,6 +68,14 @@ export function confirmForm({ opened, command }: FormParts, what: string | null)
   };
 }
 
+/** What is about to happen, with a button that does it: the App Home has no place for the buttons of an answer. */
+export function previewForm(
+  opened: Opened,
+  { title, submit, blocks }: { readonly title: string; readonly submit: string; readonly blocks: readonly object[] },
+) {
+  return { ...frame(opened, { title, submit: clip(submit, 24) }), blocks };
+}
+
 function frame(opened: Opened, { title, submit }: { readonly title: string; readonly submit: string }) {
   return {
     type: 'modal',

@@ -14,7 +14,7 @@ import { audienceOf, nameOf, type Places } from '../places.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Button, Buttons } from './buttons.ts';
-import { MAX_METADATA } from './form.ts';
+import { MAX_METADATA, previewForm } from './form.ts';
 import { type ReplyMessage, toMessage } from './render.ts';
 import type { Responder } from './respond.ts';
 
@@ -104,6 +104,18 @@ async function open({ workspace }: VisitParts, { triggerId }: Visit, view: objec
 export async function answer(parts: VisitParts, visit: Visit, { reply, replace = false }: Answer): Promise<void> {
   const seal = (button: Pick<Button, 'deed' | 'command'>) => parts.buttons.write({ ...button, ownerId: visit.userId });
   const message = toMessage(reply, seal);
+  const confirmed = reply.actions.find(({ style }) => style === 'danger');
+  if (visit.isHome && confirmed !== undefined) {
+    const { channelId, threadTs } = visit;
+    const opened = {
+      sealed: seal({ deed: 'confirm', command: confirmed.command }),
+      responseUrl: '',
+      channelId,
+      threadTs,
+    };
+    const blocks = message.blocks.filter(({ type }) => type !== 'actions');
+    return await openForm(parts, visit, previewForm(opened, { title: reply.title, submit: confirmed.label, blocks }));
+  }
   if (visit.isHome) return await show(parts, visit, { message, title: reply.title });
   const { responseUrl, channelId, threadTs, userId } = visit;
   await parts.responder.answer({ responseUrl, channelId, threadTs, userId }, message, {

@@ -115,8 +115,8 @@ function checkCover(snapshot: Awaited<ReturnType<BotWorld['snapshot']>>, entries
 
 /** I1 and I3: each message once, seqs without gaps, and nothing changes that nobody asked to change. */
 function checkTranscript(entries: readonly Entry[], { told, forgotten, known }: Story): void {
-  const forgottenIds = new Set(told.flatMap(({ id, gone }) => (gone === 'forgotten' ? [id] : [])));
-  const firstForgotten = entries.find(({ externalId }) => externalId !== null && forgottenIds.has(externalId));
+  const deletedIds = new Set(told.flatMap(({ id, gone }) => (gone === 'forgotten' || gone === 'removed' ? [id] : [])));
+  const firstDeleted = entries.find(({ externalId }) => externalId !== null && deletedIds.has(externalId));
   expect(entries.map((entry) => entry.seq)).toEqual(entries.map((_, index) => index + 1));
   const ids = entries.flatMap((entry) => (entry.externalId === null ? [] : [entry.externalId]));
   expect(ids.toSorted()).toEqual(told.map(({ id }) => id).toSorted());
@@ -128,9 +128,8 @@ function checkTranscript(entries: readonly Entry[], { told, forgotten, known }: 
     const message = told.find(({ id }) => id === entry.externalId);
     const isAsked = message !== undefined && message.gone !== 'no';
     const isForgotten = [...forgotten.keys()].some((fact) => before.includes(fact));
-    // What the bot said or looked up after a forgotten message may have been taken from it, and goes with it.
-    const isDerived =
-      entry.role !== 'user' && entry.redactedAt !== null && entry.seq > (firstForgotten?.seq ?? Infinity);
+    // What the bot said or looked up after a deleted message may have been taken from it, and goes with it.
+    const isDerived = entry.role !== 'user' && entry.redactedAt !== null && entry.seq > (firstDeleted?.seq ?? Infinity);
     expect(isAsked || isForgotten || isDerived, `#${entry.seq} changed by itself: ${before} is ${now}`).toBe(true);
   }
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { StrataError } from '../domain/errors.ts';
-import { formatNumber } from '../util/text.ts';
+import { counted, formatNumber } from '../util/text.ts';
 import { writeArchive } from './archive-file.ts';
 import { type Cli, globalsOf } from './cli.ts';
 
@@ -33,15 +33,11 @@ export function addBackup(program: Command, cli: Cli): void {
 export function contentsOf(counts: Readonly<Record<string, number>>): string {
   const { conversation = 0, entry = 0, summary = 0, memory = 0 } = counts;
   return [
-    some(conversation, 'conversation', 'conversations'),
-    some(entry, 'entry', 'entries'),
-    some(summary, 'summary', 'summaries'),
-    some(memory, 'memory', 'memories'),
+    counted(conversation, 'conversation', 'conversations'),
+    counted(entry, 'entry', 'entries'),
+    counted(summary, 'summary', 'summaries'),
+    counted(memory, 'memory', 'memories'),
   ].join(', ');
-}
-
-function some(count: number, one: string, many: string): string {
-  return `${formatNumber(count)} ${count === 1 ? one : many}`;
 }
 
 const HELP = `

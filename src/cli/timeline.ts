@@ -3,7 +3,7 @@ import type { ConversationKey } from '../domain/message.ts';
 import { readerFor } from '../memory/policy.ts';
 import type { StrataEvent } from '../ports/events.ts';
 import { MEMORY_STATES } from '../ports/memory-store.ts';
-import { formatNumber, formatPercent } from '../util/text.ts';
+import { counted, formatNumber, formatPercent } from '../util/text.ts';
 import { type App, type Cli, writeJson } from './cli.ts';
 
 /** What happens to a conversation while it is replayed, told as it happens. */
@@ -98,5 +98,11 @@ function lineOf(happening: Happening, standing: Standing): string {
   const { entries, used, window, stack, memories } = standing;
   const levels = stack.map((layer) => (layer.kind === 'gap' ? 'gap' : `L${layer.level}`)).join(' ');
   const use = `~${formatNumber(used)}/${formatNumber(window)} (${formatPercent(used / window)})`;
-  return [`#${entries}`.padEnd(7), happening.text.padEnd(44), use, `[${levels}]`, `${memories} memories`].join('  ');
+  return [
+    `#${entries}`.padEnd(7),
+    happening.text.padEnd(44),
+    use,
+    `[${levels}]`,
+    counted(memories, 'memory', 'memories'),
+  ].join('  ');
 }

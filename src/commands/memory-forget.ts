@@ -3,7 +3,7 @@ import { type Entry, textOf } from '../domain/message.ts';
 import type { ForgetTarget, TokenedPreview } from '../memory/forget-target.ts';
 import type { Forgotten } from '../memory/service.ts';
 import type { CommandReply, ReplyField } from '../ports/reply.ts';
-import { excerpt, formatTime } from '../util/text.ts';
+import { counted, excerpt, formatTime } from '../util/text.ts';
 import { type Call, commandTo, optionOf, requiredOption } from './command.ts';
 import { findMemory, readTheRest, requesterOf } from './memory-read.ts';
 import { makeReply } from './reply.ts';
@@ -163,8 +163,4 @@ export function forgottenReply({ memoryIds, messages, sentences, remains }: Forg
     ...(remains === null ? [] : [remains]),
   ];
   return makeReply('Forgotten', { text: parts.join(' '), tone: 'success' });
-}
-
-function counted(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
 }

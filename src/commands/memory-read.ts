@@ -5,7 +5,7 @@ import { MEMORY_KINDS, MEMORY_STATES, type Memory, type MemoryEvent, type Memory
 import type { WithheldMemory } from '../ports/provenance-store.ts';
 import type { CommandReply, ReplyField } from '../ports/reply.ts';
 import type { Conversation } from '../ports/store.ts';
-import { excerpt, formatTime } from '../util/text.ts';
+import { counted, excerpt, formatTime } from '../util/text.ts';
 import { type Call, commandTo, mayModerate, optionOf, pageOf, requiredOption, sameCommand } from './command.ts';
 import { withheldFor, withheldLine, withheldRow } from './memory-withheld.ts';
 import { makeReply, takePage } from './reply.ts';
@@ -194,7 +194,7 @@ export async function exportAll(call: Call): Promise<CommandReply> {
   const day = copy.at.slice(0, 10);
   return makeReply('Export', {
     text: sentences(
-      `${copy.memories.length} memories and ${copy.messages.length} messages of ${personId} in this place.`,
+      `${counted(copy.memories.length, 'memory', 'memories')} and ${counted(copy.messages.length, 'message', 'messages')} of ${personId} in this place.`,
       withheldInCopy(copy.withheld.length),
     ),
     file: { name: `strata-export-${day}.json`, text: `${JSON.stringify(copy, null, 2)}\n` },

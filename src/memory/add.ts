@@ -2,7 +2,6 @@ import { StrataError } from '../domain/errors.ts';
 import type { MemoryId } from '../domain/message.ts';
 import type { Memory, MemoryKind, MemoryState, NewMemory, Trust } from '../ports/memory-store.ts';
 import type { Services } from '../services.ts';
-import { MAX_STATEMENT } from './candidate.ts';
 import { cleanStatement } from './clean.ts';
 import { fingerprintOf, gistOf } from './fingerprint.ts';
 import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
@@ -131,11 +130,17 @@ export async function assertNotForgotten(
   throw new StrataError('USAGE', { problem: 'This was forgotten here before, and does not come back.' });
 }
 
+/** A person may save as much as one message of Discord holds; what models propose is shorter. In characters. */
+export const MAX_REMEMBERED = 2_000;
+
 /** One clean line. Throws `USAGE` for what is empty or too long. */
 export function statementOf(text: string): string {
   const clean = cleanStatement(text, text);
-  if (clean !== '' && [...clean].length <= MAX_STATEMENT) return clean;
-  throw new StrataError('USAGE', { problem: `A memory is one statement of 1 to ${MAX_STATEMENT} characters.` });
+  if (clean === '') throw new StrataError('USAGE', { problem: 'There is no text to remember.' });
+  const { length } = [...clean];
+  if (length <= MAX_REMEMBERED) return clean;
+  const problem = `A memory holds up to ${MAX_REMEMBERED} characters, and this text has ${length}. Shorten it, or save it in parts.`;
+  throw new StrataError('USAGE', { problem });
 }
 
 /** Instructions bind everybody in a place: there they are for those who manage it. */

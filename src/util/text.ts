@@ -73,6 +73,11 @@ export function formatNumber(value: number): string {
   return Math.round(value).toLocaleString('en-US');
 }
 
+/** `1 memory`, `1,200 memories`. */
+export function counted(count: number, one: string, many: string): string {
+  return `${formatNumber(count)} ${count === 1 ? one : many}`;
+}
+
 export function formatPercent(ratio: number): string {
   return `${Math.round(ratio * 100)} %`;
 }

@@ -418,6 +418,16 @@ describe('/memory', () => {
     expect(cells(await world.type('/memory list about=me'))).toEqual([]);
   });
 
+  test('may be as long as a message, and is counted', async () => {
+    await using world = await openWorld();
+    const long = `The recipe: ${'flour, eggs and a pinch of salt; '.repeat(50)}then bake it.`;
+    expect((await world.type(`/memory remember ${long}`)).title).toBe('Remembered');
+    expect((await world.type('/memory export')).text).toMatch(/^1 memory and 0 messages of /);
+    expect((await world.type('/memory search flour')).rows?.cells).toHaveLength(1);
+    const tooLong = await world.type(`/memory remember ${'never '.repeat(400)}`);
+    expect(tooLong.text).toContain('holds up to 2000 characters, and this text has 2399');
+  });
+
   test('is remembered on request, and not twice', async () => {
     await using world = await told();
     const first = await world.type('/memory remember The key lies under the mat.');

@@ -335,9 +335,21 @@ describe('tokens', () => {
 });
 
 describe('a workspace that removes the app', () => {
-  const uninstall = (teamId: string, more: object = {}) => tell(teamId, { type: 'app_uninstalled' }, more);
+  const DAY_MS = 86_400_000;
+  const system = createSystemClock();
+  let aheadMs = 0;
+  /** Can be set ahead; the hourly look comes every 20 ms. */
+  const clock = {
+    now: () => system.now() + aheadMs,
+    sleep: (ms: number, options: { readonly signal: AbortSignal }) =>
+      system.sleep(ms >= DAY_MS / 24 ? 20 : ms, options),
+  };
+  beforeEach(() => {
+    aheadMs = 0;
+  });
+  const uninstall = (teamId: string) => tell(teamId, { type: 'app_uninstalled' });
   const both = async (state: StateStore) => {
-    const bot = await start({ state });
+    const bot = await start({ state, clock });
     await install(port);
     slack.oauth.choice = OTHER;
     await install(port);
@@ -348,74 +360,98 @@ describe('a workspace that removes the app', () => {
     await until('it is greeted', () => slack.callsOf('assistant.threads.setSuggestedPrompts').length > 0);
     return bot;
   };
+  const looks = async () => {
+    const asked = () => slack.callsOf('auth.test').length;
+    const before = asked();
+    await until('two looks', () => asked() > before + 2);
+  };
 
-  test('keeps nothing of it, and the other one everything', async () => {
+  test('is deleted after seven days, the other one never', async () => {
     const state = createState();
     const bot = await both(state);
     const post = { nonce: '1-1-0', body: { kind: 'text', text: 'Hello' }, replyTo: null, attempt: 1 } as const;
     const direct = makeKey({ platform: 'slack', workspace: TEAM, channel: DIRECT });
     await bot.channel.post({ ...post, conversation: direct }, { signal });
     slack.oauth.remove(TEAM);
-    expect(await tell(TEAM, { type: 'tokens_revoked', tokens: { oauth: [ADA], bot: [] } })).toBe(200);
-    expect(bot.sink.gone).toEqual([]);
     expect(await uninstall(TEAM)).toBe(200);
-    expect(new Set(bot.sink.gone.map((key) => key.split(':')[1]))).toEqual(new Set([TEAM]));
-    expect(bot.sink.gone.length).toBe(2);
+    await say(TEAM, GENERAL, 'too late');
+    const late = bot.channel.post({ ...post, conversation: direct }, { signal });
+    await expect(late).rejects.toThrow(`not installed in ${TEAM}`);
+    aheadMs = 7 * DAY_MS - 60_000;
+    await looks();
+    expect(bot.sink.gone).toEqual([]);
+    aheadMs = 7 * DAY_MS;
+    await until('it is deleted', async () => (await installed(state)).length === 1);
+    expect(bot.sink.gone.map((key) => key.split(':')[1])).toEqual([TEAM, TEAM]);
     expect(await ownedBy(state, TEAM)).toEqual([]);
     expect(await installed(state)).toEqual([OTHER_TEAM]);
-    await say(TEAM, GENERAL, 'too late');
     await say(OTHER_TEAM, OTHER_GENERAL, 'still here');
     expect(heard(bot).at(-1)).toBe(`slack:${OTHER_TEAM}:${OTHER_GENERAL} still here`);
     expect(heard(bot).join()).not.toContain('too late');
-    const late = bot.channel.post({ ...post, conversation: direct }, { signal });
-    await expect(late).rejects.toThrow(`not installed in ${TEAM}`);
   });
 
-  test('is forgotten by the revoked token of the bot too', async () => {
+  test('is believed only if the token fails', async () => {
     const state = createState();
     const bot = await both(state);
-    await tell(TEAM, { type: 'tokens_revoked', tokens: { bot: [OTHER.botUserId] } });
-    expect(await installed(state)).toContain(TEAM);
+    for (const tokens of [{ oauth: [ADA], bot: [] }, { bot: [OTHER.botUserId] }, { bot: [BOT] }]) {
+      expect(await tell(TEAM, { type: 'tokens_revoked', tokens })).toBe(200);
+    }
+    expect(await uninstall(TEAM)).toBe(200);
+    await say(TEAM, GENERAL, 'still served');
+    expect(heard(bot).at(-1)).toContain('still served');
+    slack.oauth.remove(TEAM, 'token_revoked');
     await tell(TEAM, { type: 'tokens_revoked', tokens: { bot: [BOT] } });
-    expect(await installed(state)).toEqual([OTHER_TEAM]);
-    expect(bot.sink.gone.length).toBe(2);
+    await say(TEAM, GENERAL, 'served no more');
+    expect(heard(bot).at(-1)).toContain('still served');
   });
 
-  test('and reinstalls keeps what came since, despite late events', async () => {
+  test('and is asked again while Slack does not answer', async () => {
+    const bot = await start();
+    await install(port);
+    await until('it was looked at', () => bot.log.lines.length > 0);
+    slack.fail('auth.test', { status: 503 });
+    expect(await uninstall(TEAM)).toBe(500);
+    expect(await uninstall(TEAM)).toBe(200);
+    await say(TEAM, GENERAL, 'still served');
+    expect(heard(bot).at(-1)).toContain('still served');
+  });
+
+  test('and reinstalls within the time keeps everything', async () => {
     const state = createState();
     const bot = await both(state);
-    const removedAt = Math.floor(Date.now() / 1000) - 5;
     slack.oauth.remove(TEAM);
+    expect(await uninstall(TEAM)).toBe(200);
+    aheadMs = 6 * DAY_MS;
     slack.oauth.choice = { ...OTHER, teamId: TEAM, name: 'Home', botUserId: BOT };
     await install(port);
-    expect(await uninstall(TEAM, { event_time: removedAt })).toBe(200);
+    aheadMs = 9 * DAY_MS;
+    await looks();
+    await until('the mark is gone', async () => (await state.list('slack.departures')).length === 0);
     expect(bot.sink.gone).toEqual([]);
+    expect(await ownedBy(state, TEAM)).not.toEqual([]);
     await say(TEAM, GENERAL, 'here again');
     expect(heard(bot).at(-1)).toContain('here again');
-    slack.oauth.remove(TEAM);
-    await uninstall(TEAM, { event_time: removedAt });
-    expect(await installed(state)).toEqual([OTHER_TEAM]);
   });
 
-  test('is forgotten after interruptions and during downtime too', async () => {
+  test('is deleted after interruptions and downtime too', async () => {
     const state = createState();
     const bot = await both(state);
-    const left = bot.sink.left;
+    slack.oauth.remove(TEAM);
+    expect(await uninstall(TEAM)).toBe(200);
+    const { left } = bot.sink;
     bot.sink.left = async () => await Promise.reject(new Error('the disk is full'));
-    expect(await uninstall(TEAM)).toBe(500);
-    await say(TEAM, GENERAL, 'not heard any more');
+    aheadMs = 8 * DAY_MS;
+    const failed = () => bot.log.lines.some(({ message }) => message.includes('could not be deleted'));
+    await until('a deletion failed', failed);
     await stop(bot);
     slack.oauth.remove(OTHER_TEAM);
     const sink = { ...recordSink(), left };
-    const again = await start({ state, sink });
-    await until(
-      'both are gone',
-      () => again.log.lines.filter(({ message }) => message.includes('removed')).length === 2,
-    );
+    const again = await start({ state, sink, clock });
+    await until('the first is gone', async () => (await installed(state)).length === 1);
+    aheadMs += 8 * DAY_MS;
+    await until('the other is gone', async () => (await installed(state)).length === 0);
     await stop(again);
-    expect(await installed(state)).toEqual([]);
     expect([...(await ownedBy(state, TEAM)), ...(await ownedBy(state, OTHER_TEAM))]).toEqual([]);
-    expect(heard(bot).join()).not.toContain('not heard any more');
   });
 });
 
@@ -456,6 +492,7 @@ describe('several gateways', () => {
     await install(port);
     await say(TEAM, GENERAL, 'to the other', at);
     expect(heard(other)).toEqual([`slack:${TEAM}:${GENERAL} to the other`]);
+    slack.oauth.remove(TEAM);
     await tell(TEAM, { type: 'app_uninstalled' });
     await say(TEAM, GENERAL, 'to nobody', at);
     expect(heard(other).length).toBe(1);

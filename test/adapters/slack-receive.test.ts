@@ -6,6 +6,7 @@ import {
   BOB,
   BOT,
   BOT_ID,
+  BOT_TOKEN,
   DIRECT,
   GENERAL,
   GROUP,
@@ -354,16 +355,25 @@ describe('edits and deletions', () => {
     await until('it is told', () => bot.sink.gone.includes(conversation));
   });
 
-  test('an app removed from the workspace keeps nothing of it', async () => {
-    const bot = await start();
+  test('an app removed from the workspace loses nothing at once', async () => {
+    const state = createState();
+    const bot = await start({ state });
     slack.say(GENERAL, ADA, 'hello');
-    const { conversation } = await arrived(bot, 'hello');
-    slack.emit({ type: 'tokens_revoked', tokens: { oauth: [ADA], bot: [] } });
-    slack.emit({ type: 'app_uninstalled' });
-    await until('it is told', () => bot.sink.gone.length === 1);
-    slack.emit({ type: 'tokens_revoked', tokens: { oauth: [], bot: [BOT] } });
-    await until('it is told', () => bot.sink.gone.length === 2);
-    expect(bot.sink.gone).toEqual([conversation, conversation]);
+    await arrived(bot, 'hello');
+    const marks = () => state.list('slack.departures');
+    const revoked = (tokens: object) => slack.emit({ type: 'tokens_revoked', tokens });
+    const ids = [revoked({ oauth: [ADA], bot: [] }), revoked({ bot: [BOT] }), slack.emit({ type: 'app_uninstalled' })];
+    for (const id of ids) await until('it is acknowledged', () => slack.acks.includes(id));
+    expect(await marks()).toEqual([]);
+    slack.world.botToken = 'another';
+    revoked({ bot: [BOT] });
+    await until('it is told', () => bot.refusals.length > 0);
+    expect(await marks()).toHaveLength(1);
+    expect(bot.sink.gone).toEqual([]);
+    await stop(bot);
+    slack.world.botToken = BOT_TOKEN;
+    await start({ state });
+    await until('the mark is gone', async () => (await marks()).length === 0);
   });
 });
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import {
   ADA,
   BOT,
@@ -20,7 +21,7 @@ import { install } from '../fixtures/slack/installing.ts';
 import { until } from '../fixtures/slack/kit.ts';
 import { CLIENT_ID, CLIENT_SECRET } from '../fixtures/slack/oauth.ts';
 import { freePort, listening } from '../support/port.ts';
-import { openFolder } from './strata.ts';
+import { type Folder, openFolder } from './strata.ts';
 
 let slack: SlackDouble;
 let port: number;
@@ -71,6 +72,22 @@ const command = async (teamId: string, channel: string, text: string): Promise<s
   return JSON.stringify(await until(`an answer to ${text}`, () => slack.answers[before], 20_000));
 };
 
+/** The next start finds that the period of grace is over. */
+async function letAWeekPass(folder: Folder): Promise<void> {
+  const { state, store } = await createSqliteStorage({ directory: folder.file('data') });
+  expect(await state.list('slack.departures')).toHaveLength(1);
+  await state.set('slack.departures', TEAM, { at: Date.now() - 7 * 86_400_000 });
+  await store.close();
+  const child = folder.start(['start']);
+  const ended = once(child, 'exit');
+  let output = '';
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  await until('the deletion', () => output.includes('Deleting the data of a workspace'), 20_000);
+  child.kill('SIGTERM');
+  await ended;
+}
+
 test('two workspaces share nothing, and one that leaves is forgotten', async () => {
   using folder = openFolder(secrets);
   writeFileSync(folder.file('config.toml'), config());
@@ -99,12 +116,14 @@ test('two workspaces share nothing, and one that leaves is forgotten', async () 
     const shown = [...slack.posted(OTHER_DIRECT), ...slack.posted(OTHER_GENERAL), ...slack.uploads];
     expect(JSON.stringify(shown)).not.toMatch(OF_HOME);
 
+    slack.oauth.remove(TEAM);
     await tell(TEAM, { type: 'app_uninstalled' });
     await answered(OTHER_DIRECT, await say(OTHER_TEAM, OTHER_DIRECT, 'Are you still here?'));
   } finally {
     child.kill('SIGTERM');
     await once(child, 'exit');
   }
+  await letAWeekPass(folder);
   const doctor = await folder.run(['doctor', '--json']);
   const { findings } = JSON.parse(doctor.stdout) as { findings: { checkId: string; severity: string }[] };
   const slackFindings = findings.filter(({ checkId }) => checkId.includes('slack'));

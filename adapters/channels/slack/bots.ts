@@ -12,7 +12,8 @@ import {
 import { createSlackBot, teamOf } from './bot.ts';
 import { type Connection, createConnection, type Listener } from './connection.ts';
 import { createCursors } from './inbound/cursors.ts';
-import { endingOf, forgetWorkspace } from './inbound/leaving.ts';
+import { endingOf } from './inbound/leaving.ts';
+import { createDepartures, lookHourly } from './install/departures.ts';
 import { createInstallations } from './install/installations.ts';
 import { createInstalledRoster } from './install/installed.ts';
 import { type OAuthOptions, oauthOptions } from './install/oauth.ts';
@@ -83,15 +84,13 @@ interface Running {
   readonly watch: RefusalWatch;
 }
 
-function createSlackBots({ log }: SlackBotsParts, { roster, connection, over, watch }: Running): SlackBots {
+function createSlackBots({ clock, log }: SlackBotsParts, { roster, connection, over, watch }: Running): SlackBots {
   let tidied: Promise<void> = Promise.resolve();
   return {
     async start() {
       for (const bot of await roster.all()) await bot.sweep();
       await connection.start();
-      tidied = roster.tidy().catch((error: unknown) => {
-        log.warn('Workspaces could not be looked at', { cause: describe(error) });
-      });
+      tidied = lookHourly({ clock, log, signal: over.signal }, () => roster.tidy());
     },
     async post(post, options) {
       const { teamId } = placeOfKey(post.conversation);
@@ -137,18 +136,18 @@ async function openRoster(parts: SlackBotsParts, signal: AbortSignal): Promise<O
     const sink = { ...parts.sink, conversations: { ...conversations, heard: heardIn(teamId) } };
     return createSlackBot({ ...parts, settings: settingsOf(settings, teamId), sink, workspace, signal });
   };
-  const forget = (teamId: string) => forgetWorkspace(parts, teamId);
+  const departures = createDepartures({ ...parts, signal });
   const keys = oauthOf(settings);
   if (keys === null) {
     const token = settings.bot_token ?? '';
     const workspace = await openWorkspace(createWeb(token, settings, log), token);
-    return { roster: createSoleRoster(open(workspace), forget), oauth: null };
+    return { roster: createSoleRoster(open(workspace), departures), oauth: null };
   }
   const vault = await openTokenEncryption(keys.installationKey);
   const installations = createInstallations(state, vault);
   const renew = createRenewal({ ...parts, installations });
   const secretFor = (teamId: string) => vault.secretFor(`buttons ${teamId}`);
-  const roster = createInstalledRoster({ settings, installations, log, signal, open, renew, secretFor, forget });
+  const roster = createInstalledRoster({ settings, installations, log, signal, open, renew, secretFor, departures });
   return { roster, oauth: oauthOptions({ ...parts, installations, vault }) };
 }
 
@@ -184,7 +183,7 @@ function createListener({ log }: SlackBotsParts, { roster, signal, watch }: Rout
       // Not acknowledged: Slack sends it again, to another process or after the start.
       if (signal.aborted) throw new Error('the bot is stopping');
       const teamId = teamOf(bodySchema.parse(body));
-      const ending = endingOf(event, body);
+      const ending = endingOf(event);
       if (ending !== null) {
         await roster.ended(teamId, ending);
         return await watch.look();

@@ -70,7 +70,14 @@ async function checkInstalled(
 ): Promise<readonly Finding[]> {
   const id = `workspace.${teamId}`;
   const name = teamName === teamId ? teamId : `${teamId} (${teamName})`;
-  if (isEnding) return [warn(id, `${name} removed the app`, 'What is kept of it is deleted at the next start.')];
+  if (isEnding)
+    return [
+      warn(
+        id,
+        `${name} removed the app`,
+        'Its data is deleted seven days after that, unless the app is installed again.',
+      ),
+    ];
   try {
     const installation = await installations.find(teamId);
     return installation === null ? [] : await checkInstallation(parts, installation, name);

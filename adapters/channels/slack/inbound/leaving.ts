@@ -6,21 +6,16 @@ import { PLATFORM } from '../place.ts';
 export interface Ending {
   /** Whose tokens were revoked; null when the app was removed. */
   readonly revoked: readonly string[] | null;
-  /** When it happened, to the second; null when Slack did not tell. */
-  readonly at: number | null;
 }
 
 const removedSchema = z.object({ type: z.literal('app_uninstalled') });
 const revokedSchema = z.object({ type: z.literal('tokens_revoked'), tokens: z.object({ bot: z.array(z.string()) }) });
-const timeSchema = z.object({ event_time: z.number() });
 
 /** Null for every other event, and where tokens of people alone were revoked: those are none of ours. */
-export function endingOf(event: unknown, body: unknown): Ending | null {
-  const time = timeSchema.safeParse(body).data;
-  const at = time === undefined ? null : time.event_time * 1000;
-  if (removedSchema.safeParse(event).success) return { revoked: null, at };
+export function endingOf(event: unknown): Ending | null {
+  if (removedSchema.safeParse(event).success) return { revoked: null };
   const revoked = revokedSchema.safeParse(event).data?.tokens.bot ?? [];
-  return revoked.length === 0 ? null : { revoked, at };
+  return revoked.length === 0 ? null : { revoked };
 }
 
 /** What the channel itself keeps, by conversation or by workspace and person. */
@@ -45,7 +40,7 @@ export interface LeavingParts {
 
 /** Deletes everything that is kept of a workspace. */
 export async function forgetWorkspace({ sink, state, log }: LeavingParts, teamId: string): Promise<void> {
-  log.warn('The app was removed from a workspace; what was kept of it is deleted', { team: teamId });
+  log.warn('Deleting the data of a workspace that removed the app', { team: teamId });
   try {
     await sink.left({ workspace: `${PLATFORM}:${teamId}` });
     for (const namespace of NAMESPACES) {

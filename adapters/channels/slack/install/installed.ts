@@ -4,7 +4,8 @@ import type { SlackBot } from '../bot.ts';
 import type { SlackSettings } from '../settings.ts';
 import { codeOf } from '../web.ts';
 import type { Workspace } from '../workspace.ts';
-import type { Installation, Installations } from './installations.ts';
+import type { Departures } from './departures.ts';
+import type { Installation, Installations, Installed } from './installations.ts';
 import { type InstalledWorkspace, installedWorkspace } from './installed-workspace.ts';
 import type { Roster } from './roster.ts';
 
@@ -16,8 +17,7 @@ export interface InstalledParts {
   open(workspace: Workspace): SlackBot;
   renew(installation: Installation): Promise<Installation>;
   secretFor(teamId: string): string;
-  /** Deletes everything that is kept of a workspace. */
-  forget(teamId: string): Promise<void>;
+  readonly departures: Departures;
 }
 
 interface Member extends InstalledWorkspace {
@@ -26,38 +26,45 @@ interface Member extends InstalledWorkspace {
 
 /** The bots of all workspaces that installed the app. */
 export function createInstalledRoster(parts: InstalledParts): Roster {
-  const { installations, log, signal } = parts;
+  const { installations, departures, log, signal } = parts;
   const members = createMembers(parts);
   const { of, running } = members;
+  const find = async (teamId: string) =>
+    (await installations.list()).find((installed) => installed.teamId === teamId) ?? null;
   const leave = async (teamId: string): Promise<void> => {
+    await departures.mark(teamId);
     await installations.end(teamId);
     members.dismiss(teamId);
     await members.drained();
-    await parts.forget(teamId);
-    await installations.remove(teamId);
+  };
+  const look = async ({ teamId, isEnding }: Installed): Promise<void> => {
+    if (isEnding) await departures.markOnce(teamId);
+    else if (await isGone(parts, teamId)) await leave(teamId);
   };
   return {
     ...{ of, running },
     all: () => readAll(parts, of),
-    async ended(teamId, { revoked, at }) {
-      const known = (await installations.list()).find((installed) => installed.teamId === teamId);
-      if (known === undefined || (revoked !== null && !revoked.includes(known.botUserId))) return;
-      // Clocks differ: what seems to have ended before it began is asked about.
-      const isOld = !known.isEnding && at !== null && at + 1000 < known.installedAt;
-      if (!isOld || (await isGone(await of(teamId)))) return await leave(teamId);
-      log.info('A workspace has reinstalled the app since it was removed', { team: teamId });
+    async ended(teamId, { revoked }) {
+      const known = await find(teamId);
+      if (known === null || known.isEnding || (revoked !== null && !revoked.includes(known.botUserId))) return;
+      if (await isGone(parts, teamId)) return await leave(teamId);
+      log.info('Slack reported the end of an installation whose token works', { team: teamId });
     },
     // The others go on, and there may be new ones.
     refusal: async () => null,
     async tidy() {
-      for (const { teamId, isEnding } of await installations.list()) {
+      for (const installed of await installations.list()) {
         if (signal.aborted) return;
         try {
-          if (isEnding || (await isGone(await of(teamId)))) await leave(teamId);
+          await look(installed);
         } catch (error) {
-          log.warn('A workspace could not be looked at', { team: teamId, cause: describe(error) });
+          log.warn('A workspace could not be looked at', { team: installed.teamId, cause: describe(error) });
         }
       }
+      await departures.settle({
+        isBack: async (teamId) => (await find(teamId))?.isEnding === false,
+        deleted: (teamId) => installations.remove(teamId),
+      });
     },
     stop: members.stopAll,
   };
@@ -145,9 +152,14 @@ async function readAll({ installations, log }: InstalledParts, of: Roster['of'])
 /** What Slack says of a bot whose app was removed: that it was may have been told while nobody listened. */
 const GONE = new Set(['account_inactive', 'token_revoked']);
 
-async function isGone(bot: SlackBot | null): Promise<boolean> {
+/** Asks with the stored token, also for a workspace that the settings leave out. Throws when Slack does not tell. */
+async function isGone(parts: InstalledParts, teamId: string): Promise<boolean> {
+  const found = await parts.installations.find(teamId);
+  if (found === null) return false;
+  const { settings, log } = parts;
+  const { workspace } = installedWorkspace(await parts.renew(found), { settings, log, secret: '' });
   try {
-    await bot?.workspace.web.auth.test();
+    await workspace.web.auth.test();
     return false;
   } catch (error) {
     if (GONE.has(codeOf(error) ?? '')) return true;

@@ -131,7 +131,7 @@ export async function assertNotForgotten(
 }
 
 /** A person may save as much as one message of Discord holds; what models propose is shorter. In characters. */
-export const MAX_REMEMBERED = 2_000;
+const MAX_REMEMBERED = 2_000;
 
 /** One clean line. Throws `USAGE` for what is empty or too long. */
 export function statementOf(text: string): string {

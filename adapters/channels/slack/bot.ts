@@ -57,7 +57,7 @@ export function createSlackBot(parts: SlackBotParts): SlackBot {
   const over = new AbortController();
   const signal = AbortSignal.any([over.signal, parts.signal]);
   const threads = createThreads(parts.state);
-  const drafts = createDrafts({ ...parts, threads });
+  const drafts = createDrafts({ ...parts, signal, threads });
   const typing = createTyping({ workspace, threads, status: settings.thinking });
   const poster = createPoster({ workspace, settings, threads, clock, log, rate: createPostRate(clock) });
   const intake = createIntake({ ...parts, signal }, threads);
@@ -102,7 +102,11 @@ async function send(
   typing.stop(post.conversation);
   const takesDraft = post.body.kind === 'text' && post.unaskedAt === undefined;
   const draft = takesDraft ? await drafts.take(post.conversation) : null;
-  if (draft === null) return { platformMessageId: await poster.send(post, options) };
+  if (draft === null) {
+    const platformMessageId = await poster.send(post, options);
+    if (takesDraft) drafts.clear(post.conversation);
+    return { platformMessageId };
+  }
   try {
     const platformMessageId = await poster.replace(draft, post, options);
     await drafts.settled(post.conversation);

@@ -7,11 +7,12 @@ import {
   parseKey,
   type StateStore,
 } from '../../../../src/adapter-kit.ts';
+import { isOwn } from '../map.ts';
 import { placeOfKey } from '../place.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { Threads } from '../threads.ts';
 import { codeOf } from '../web.ts';
-import { historySchema } from '../wire.ts';
+import { historySchema, type WireMessage } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
 import { EVENT_TYPE, type TakenDraft } from './post.ts';
 
@@ -24,6 +25,8 @@ export interface DraftParts {
   readonly state: StateStore;
   readonly clock: Clock;
   readonly log: Log;
+  /** Ends waiting. */
+  readonly signal: AbortSignal;
   readonly threads: Threads;
   readonly settings: Pick<SlackSettings, 'streaming' | 'streaming_seconds'>;
 }
@@ -37,13 +40,23 @@ export interface Drafts {
   settled(conversation: ConversationKey): Promise<void>;
   /** The message did not become the final text, which stands elsewhere. */
   remove(conversation: ConversationKey, ts: string): Promise<void>;
+  /** Removes what another process, or a lost answer of Slack, left of a draft. Returns at once. */
+  clear(conversation: ConversationKey): void;
   /** The turn ended without a post. */
   drop(conversation: ConversationKey): void;
   /** Removes what a crash left behind. */
   sweep(): Promise<void>;
 }
 
-const takenSchema = z.object({ ts: z.string(), threadTs: z.string() });
+/** Written before the stream begins, so that no crash and no lost answer of Slack hides a draft. */
+const noteSchema = z.object({
+  /** Null until Slack has said which message it is. */
+  ts: z.string().nullable(),
+  threadTs: z.string(),
+  /** When the stream began, in epoch milliseconds. */
+  at: z.number().default(0),
+});
+type Note = z.infer<typeof noteSchema>;
 
 interface Draft {
   wanted: string;
@@ -77,22 +90,36 @@ export function createDrafts(parts: DraftParts): Drafts {
     await remove(parts, conversation, ts);
     await parts.state.delete(NAMESPACE, conversation);
   };
+  /** Drafts that are being removed: the next stream of the conversation waits for that. */
+  const clearing = new Map<ConversationKey, Promise<void>>();
+  const clear = (conversation: ConversationKey): void => {
+    if (!parts.settings.streaming || drafts.has(conversation) || clearing.has(conversation)) return;
+    const work = clearNoted(parts, conversation)
+      .catch((error: unknown) => parts.log.debug('A draft was left behind', { cause: describe(error) }))
+      .finally(() => clearing.delete(conversation));
+    clearing.set(conversation, work);
+  };
   return {
     show(conversation, text) {
       if (!parts.settings.streaming) return;
       const draft = drafts.get(conversation) ?? newDraft();
       drafts.set(conversation, draft);
       draft.wanted = text.slice(0, LONGEST).toWellFormed();
-      if (draft.running === IDLE && !draft.isOver) draft.running = write(parts, conversation, draft);
+      if (draft.running !== IDLE || draft.isOver) return;
+      const cleared = clearing.get(conversation) ?? IDLE;
+      draft.running = cleared.then(() => write(parts, conversation, draft));
     },
     take: end,
     settled: (conversation) => parts.state.delete(NAMESPACE, conversation),
     remove: discard,
+    clear,
     drop(conversation) {
       const work = async () => {
         const taken = await end(conversation);
-        if (taken !== null) await discard(conversation, taken.ts);
+        if (taken === null) clear(conversation);
+        else await discard(conversation, taken.ts);
       };
+      if (!drafts.has(conversation)) return;
       work().catch((error: unknown) => parts.log.debug('A draft was left behind', { cause: describe(error) }));
     },
     sweep: () => sweep(parts),
@@ -130,7 +157,7 @@ async function write(parts: DraftParts, conversation: ConversationKey, draft: Dr
 const startedSchema = z.object({ ts: z.string() });
 
 async function open(
-  { workspace, threads, state }: DraftParts,
+  { workspace, threads, state, clock }: DraftParts,
   conversation: ConversationKey,
   { draft, text }: { readonly draft: Draft; readonly text: string },
 ): Promise<void> {
@@ -139,6 +166,8 @@ async function open(
   const { channelId, teamId } = placeOfKey(conversation);
   const person = threads.personOf(conversation);
   const recipient = person === null ? {} : { recipient_team_id: teamId, recipient_user_id: person };
+  const at = clock.now();
+  await state.set(NAMESPACE, conversation, { ts: null, threadTs, at });
   const answer = await workspace.web.chat.startStream({
     channel: channelId,
     thread_ts: threadTs,
@@ -146,7 +175,7 @@ async function open(
     ...recipient,
   });
   draft.at = { ts: startedSchema.parse(answer).ts, threadTs };
-  await state.set(NAMESPACE, conversation, draft.at);
+  await state.set(NAMESPACE, conversation, { ...draft.at, at });
 }
 
 async function append(
@@ -168,31 +197,79 @@ function harmless(text: string): string {
   return text.replaceAll('<', '&lt;');
 }
 
-async function remove({ workspace }: DraftParts, conversation: ConversationKey, ts: string): Promise<void> {
-  await workspace.web.chat.delete({ channel: placeOfKey(conversation).channelId, ts }).catch(() => undefined);
-}
+const GONE = new Set(['message_not_found', 'channel_not_found', 'thread_not_found']);
 
-async function sweep(parts: DraftParts): Promise<void> {
-  for (const { key, value } of await parts.state.list(NAMESPACE)) {
-    const conversation = parseKey(key).key;
-    const draft = takenSchema.safeParse(value).data;
-    if (placeOfKey(conversation).teamId !== parts.workspace.teamId || draft === undefined) continue;
-    if (!(await isFinal(parts, conversation, draft))) await remove(parts, conversation, draft.ts);
-    await parts.state.delete(NAMESPACE, key);
+/** A stream that is still open is ended first: Slack may refuse to delete it. */
+async function remove({ workspace }: DraftParts, conversation: ConversationKey, ts: string): Promise<void> {
+  const { channelId: channel } = placeOfKey(conversation);
+  await workspace.web.chat.stopStream({ channel, ts }).catch(() => undefined);
+  try {
+    await workspace.web.chat.delete({ channel, ts });
+  } catch (error) {
+    if (!GONE.has(codeOf(error) ?? '')) throw error;
   }
 }
 
-/** Whether the whole reply was put into the message before the process ended. */
-async function isFinal(parts: DraftParts, conversation: ConversationKey, draft: TakenDraft): Promise<boolean> {
+/** One by one: a draft that cannot be removed now is found again by the next start. */
+async function sweep(parts: DraftParts): Promise<void> {
+  for (const { key, value } of await parts.state.list(NAMESPACE)) {
+    const conversation = parseKey(key).key;
+    const note = noteSchema.safeParse(value).data;
+    if (placeOfKey(conversation).teamId !== parts.workspace.teamId || note === undefined) continue;
+    try {
+      await removeAll(parts, conversation, await leftOvers(parts, conversation, note));
+    } catch (error) {
+      parts.log.warn('A draft was left behind', { conversation, cause: describe(error) });
+    }
+  }
+}
+
+async function removeAll(parts: DraftParts, conversation: ConversationKey, drafts: readonly string[]): Promise<void> {
+  for (const ts of drafts) await remove(parts, conversation, ts);
+  await parts.state.delete(NAMESPACE, conversation);
+}
+
+/** Slack may begin a stream for seconds after the connection ended. */
+const SECOND_LOOK_MS = 5_000;
+
+async function clearNoted(parts: DraftParts, conversation: ConversationKey): Promise<void> {
+  const note = noteSchema.safeParse(await parts.state.get(NAMESPACE, conversation)).data;
+  if (note === undefined) return;
+  const found = await leftOvers(parts, conversation, note);
+  if (found.length > 0 || note.ts !== null) return await removeAll(parts, conversation, found);
+  await parts.clock.sleep(SECOND_LOOK_MS, { signal: parts.signal });
+  await removeAll(parts, conversation, await leftOvers(parts, conversation, note));
+}
+
+/** So many of the newest replies of a thread are looked at. */
+const MAX_LOOKED_AT = 200;
+/** Clocks differ by less. */
+const SKEW_MS = 60_000;
+
+/**
+ * The messages of the bot that hold a draft, and not the whole reply, which carries metadata. Where Slack's answer was
+ * lost, they are those without metadata and files since the stream began.
+ */
+async function leftOvers(
+  { workspace }: DraftParts,
+  conversation: ConversationKey,
+  { ts, threadTs, at }: Note,
+): Promise<readonly string[]> {
   const { channelId: channel } = placeOfKey(conversation);
-  const { ts, threadTs } = draft;
-  const range = { oldest: ts, latest: ts, inclusive: true, include_all_metadata: true };
+  const oldest = ts ?? ((at - SKEW_MS) / 1000).toFixed(6);
+  const range = ts === null ? { oldest, limit: MAX_LOOKED_AT } : { oldest, latest: ts, inclusive: true };
   try {
-    const answer = await parts.workspace.web.conversations.replies({ channel, ts: threadTs, ...range });
-    const found = historySchema.parse(answer).messages.find((message) => message.ts === ts);
-    return found?.metadata?.event_type === EVENT_TYPE;
+    const query = { channel, ts: threadTs, ...range, include_all_metadata: true };
+    const { messages } = historySchema.parse(await workspace.web.conversations.replies(query));
+    const isDraft = (message: WireMessage) =>
+      ts === null
+        ? isOwn(message, workspace) && message.ts !== threadTs && !message.subtype && !message.files?.length
+        : message.ts === ts;
+    return messages
+      .filter((message) => isDraft(message) && message.metadata?.event_type !== EVENT_TYPE)
+      .map((message) => message.ts);
   } catch (error) {
-    if (codeOf(error) === 'thread_not_found') return false;
+    if (codeOf(error) === 'thread_not_found') return [];
     throw error;
   }
 }

@@ -157,6 +157,9 @@ describe('of much that was missed', () => {
     await arrived('an old mention');
     expect(sink.messages.filter(({ text }) => text.includes('reply '))).toHaveLength(199);
     expect(sink.messages.filter(({ text }) => text.includes('101 older messages were missed'))).toHaveLength(1);
+    const notes = () => slack.posted(GENERAL).filter(({ text }) => String(text).includes('did not read 101 older'));
+    await until('people are told', () => notes().length > 0);
+    expect(notes()).toMatchObject([{ thread_ts: root.ts }]);
   });
 
   test('a mention is found under hundreds of later messages', async () => {

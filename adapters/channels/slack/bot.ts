@@ -15,6 +15,7 @@ import { createSurface, type Surface } from './commands/surface.ts';
 import type { Listener } from './connection.ts';
 import { createAudienceWatch } from './inbound/audience.ts';
 import { createCatchUp } from './inbound/catch-up.ts';
+import type { LeftOut } from './inbound/catch-up-parts.ts';
 import { createFirstMessages } from './inbound/first-messages.ts';
 import { createFollowUps } from './inbound/follow-ups.ts';
 import { createReceiver, type Receiver } from './inbound/receive.ts';
@@ -60,7 +61,7 @@ export function createSlackBot(parts: SlackBotParts): SlackBot {
   const drafts = createDrafts({ ...parts, signal, threads });
   const typing = createTyping({ workspace, threads, status: settings.thinking });
   const poster = createPoster({ workspace, settings, threads, clock, log, rate: createPostRate(clock) });
-  const intake = createIntake({ ...parts, signal }, threads);
+  const intake = createIntake({ ...parts, signal }, { threads, poster });
   return {
     workspace,
     ...intake.listener,
@@ -133,7 +134,10 @@ interface Intake {
 }
 
 /** Everything that comes in. */
-function createIntake(parts: SlackBotParts, threads: Threads): Intake {
+function createIntake(
+  parts: SlackBotParts,
+  { threads, poster }: Pick<Sender, 'poster'> & { readonly threads: Threads },
+): Intake {
   const { workspace, settings, state, sink, clock, log, signal } = parts;
   const places = createPlaces(workspace, clock);
   const base = { workspace, settings, sink, places, state, clock, log, signal, threads };
@@ -146,6 +150,7 @@ function createIntake(parts: SlackBotParts, threads: Threads): Intake {
   const catchUp = createCatchUp({
     ...base,
     take: (message, how) => receiver.message(message, how),
+    leftOut: (gap) => tellLeftOut({ poster, log, signal }, gap),
     edited: (message) => receiver.edited(message),
     removed: (place) => receiver.removed(place),
   });
@@ -181,6 +186,19 @@ function createIntake(parts: SlackBotParts, threads: Threads): Intake {
       await Promise.all(all.map((one) => one.drained()));
     },
   };
+}
+
+/** The second attempt looks for the note first: a gap that is read again after a crash is not reported twice. */
+function tellLeftOut(
+  { poster, log, signal }: Pick<Sender, 'poster'> & Pick<SlackBotParts, 'log' | 'signal'>,
+  { conversation, count, ts }: LeftOut,
+): void {
+  const text = `I was away and did not read ${count === 1 ? '1 older message' : `${count} older messages`} here.`;
+  const body = { kind: 'text', text } as const;
+  const post = { conversation, nonce: `gap ${ts}`, body, replyTo: null, attempt: 2 };
+  poster.send(post, { signal }).catch((error: unknown) => {
+    log.debug('What was left out could not be reported', { conversation, cause: describe(error) });
+  });
 }
 
 function filesOf({ workspace, settings, fetch }: SlackBotParts) {

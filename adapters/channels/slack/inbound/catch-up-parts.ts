@@ -1,4 +1,4 @@
-import type { ChannelSink, Clock, Log, StateStore } from '../../../../src/adapter-kit.ts';
+import type { ChannelSink, Clock, ConversationKey, Log, StateStore } from '../../../../src/adapter-kit.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { WireEventMessage } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
@@ -13,9 +13,18 @@ export interface CatchUpParts {
   readonly signal: AbortSignal;
   /** `note` stands before the text. */
   take(message: WireEventMessage, options: { readonly isPast: boolean; readonly note: string | null }): Promise<void>;
+  /** Tells the people of a conversation how many messages were left out. Returns at once; the same gap is reported once. */
+  leftOut(gap: LeftOut): void;
   /** A kept message reads otherwise now. */
   edited(message: WireEventMessage): Promise<void>;
   removed(place: { readonly channel: string; readonly ts: string; readonly threadTs: string | null }): Promise<void>;
+}
+
+export interface LeftOut {
+  readonly conversation: ConversationKey;
+  readonly count: number;
+  /** The oldest message that is read. */
+  readonly ts: string;
 }
 
 export interface Missed {

@@ -1,6 +1,6 @@
 import { type Cursor, describe, type LogFields } from '../../../../src/adapter-kit.ts';
 import { mentionsBot } from '../map.ts';
-import { isDirect, timeOf } from '../place.ts';
+import { isDirect, keyOf, timeOf } from '../place.ts';
 import { createRate } from '../rate.ts';
 import { codeOf } from '../web.ts';
 import type { WireEventMessage } from '../wire.ts';
@@ -179,6 +179,9 @@ async function takeNewest(parts: Reading, missed: readonly Missed[]): Promise<vo
   if (leftOut > 0) {
     const [first] = taken;
     parts.log.warn('More was missed than is read', { channel: first?.message.channel, leftOut });
+    if (first !== undefined) {
+      parts.leftOut({ conversation: keyOf(placeFor(parts, first.message)), count: leftOut, ts: first.ts });
+    }
   }
   await takeAll(parts, taken, leftOut);
 }

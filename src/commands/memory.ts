@@ -20,7 +20,7 @@ function managing(name: string, description: string, options: ActionSpec['option
   return { name, description, options, access: 'moderator', irreversible: name === 'strike' };
 }
 
-const heldId = textOption('id', 'Of the sentence, as /memory held shows it', { required: true });
+const heldId = textOption('id', 'Of the sentence, as the list of held sentences shows it', { required: true });
 
 export const memory: Command = {
   spec: {

@@ -131,7 +131,9 @@ describe('an archive', () => {
     const from = await sqlite();
     await fill(from, 450);
     const first = await dump(from);
-    expect(Object.entries(first.header.counts).filter(([, rows]) => rows === 0)).toEqual([]);
+    // Readings and held sentences come of whole turns and commands: their tables are carried by name alone here.
+    const empty = Object.entries(first.header.counts).flatMap(([name, rows]) => (rows === 0 ? [name] : []));
+    expect(empty.toSorted()).toEqual(['held', 'memory_reading']);
     const second = await postgres();
     await second.upkeep.load(first);
     const middle = await dump(second);

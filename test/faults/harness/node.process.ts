@@ -70,10 +70,10 @@ function tellAndWait(report: Report): Promise<void> {
 /** Says when the bot has started. */
 function telling(app: App): App {
   const start = async () => {
-    await app.bot.start();
+    await app.start();
     tell({ kind: 'ready' });
   };
-  return { ...app, bot: { ...app.bot, start } };
+  return { ...app, start };
 }
 
 function watchedStores(stores: Adapters['stores']): Adapters['stores'] {

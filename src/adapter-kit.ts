@@ -1,28 +1,8 @@
 /** The door for authors of adapters: everything that the author of a bot has, the ports whole, and what adapters share. */
 
-// To build a bot.
-export { type Bot, createBot } from './bot/bot.ts';
+export * from './index.ts';
 export type { OutgoingFile, Send, SendContent, SendOptions, Sent } from './conversation/send.ts';
-export { defineTool, type Tool, type ToolContext } from './tools/define.ts';
-export {
-  definePlugin,
-  type Plugin,
-  type PluginContext,
-  type PluginDefinition,
-  type PluginParts,
-} from './plugins/plugin.ts';
-export type { AgentEntry, AgentSettings } from './config/schema.ts';
-export type { BotParts, Role as ProcessRole } from './bot/parts.ts';
-export { createPromptLibrary } from './prompts/library.ts';
 export { yieldToEventLoop } from './util/event-loop.ts';
-export {
-  describe,
-  type ErrorCode,
-  isStrataError,
-  ModelError,
-  type ModelFailure,
-  StrataError,
-} from './domain/errors.ts';
 export type * from './ports/events.ts';
 
 // The words of the domain.

@@ -52,6 +52,7 @@ const CACHED_WORDS = 20_000;
 
 /** `stem` with a bounded memory of what it did: texts repeat their words. */
 export function cachedStem(word: string): string {
+  if (!isStemmed(word)) return word;
   const known = cache.get(word);
   if (known !== undefined) return known;
   if (cache.size >= CACHED_WORDS) cache.clear();
@@ -61,10 +62,14 @@ export function cachedStem(word: string): string {
 }
 
 export function stem(word: string): string {
-  if (word.length < 3 || !/^[a-z]+$/.test(word)) return word;
+  if (!isStemmed(word)) return word;
   const marked = word.startsWith('y') ? `Y${word.slice(1)}` : word;
   const stripped = stripEnd(stripSuffixes(stripInflection(marked)));
   return stripped.startsWith('Y') ? `y${stripped.slice(1)}` : stripped;
+}
+
+function isStemmed(word: string): boolean {
+  return word.length >= 3 && /^[a-z]+$/.test(word);
 }
 
 /** Plurals, -ed and -ing, final y. */

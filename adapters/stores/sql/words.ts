@@ -13,6 +13,8 @@ import { cachedStem, joinedWordsOf, tellingWords, tokensOf } from '../../../src/
 const IDEOGRAM = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/gu;
 const DECORATION = /[\u0300-\u036f]/g;
 const ASCII = /^[ -~]*$/;
+/** Han characters and Hangul syllables: no mark comes off them. */
+const UNMARKED = /^[\u3400-\u9fff\uac00-\ud7a3]*$/;
 /**
  * Of one text; the rest is stored but not found. The longest message that a platform takes fits; more of one text would hold
  * up other conversations while it is indexed.
@@ -58,36 +60,19 @@ export function queryWords(text: string): readonly string[] {
 
 /** What an index calls a word on this shelf, by its stem: to stem it again would make another one of "house". */
 export function onShelf(shelf: number, stem: string): string {
-  const { high, low } = seedOf(stem);
+  const { high, low } = digest(stem);
   const a = mix(high ^ mix(shelf | 0));
   const b = mix(low ^ mix((shelf / 2 ** 32) ^ a));
   return `${(a >>> 4).toString(36)}x${(b >>> 4).toString(36)}`;
 }
 
-interface Seed {
-  readonly high: number;
-  readonly low: number;
-}
-
-/** The same words come again and again. */
-const seeds = new Map<string, Seed>();
-const KEPT_SEEDS = 20_000;
-
-function seedOf(stem: string): Seed {
-  const known = seeds.get(stem);
-  if (known !== undefined) return known;
-  if (seeds.size >= KEPT_SEEDS) seeds.clear();
-  const seed = digest(stem);
-  seeds.set(stem, seed);
-  return seed;
-}
-
 /** Without the marks that decorate letters. */
 function plain(word: string): string {
-  return ASCII.test(word) ? word : word.normalize('NFD').replace(DECORATION, '').normalize('NFC');
+  if (ASCII.test(word) || UNMARKED.test(word)) return word;
+  return word.normalize('NFD').replace(DECORATION, '').normalize('NFC');
 }
 
-function digest(text: string): Seed {
+function digest(text: string): { readonly high: number; readonly low: number } {
   let high = 0xdeadbeef;
   let low = 0x41c6ce57;
   for (let at = 0; at < text.length; at++) {

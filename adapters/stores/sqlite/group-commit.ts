@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Statement, Transaction, Unit } from '../sql/index.ts';
 import type { Connection } from './connection.ts';
 
@@ -7,6 +7,8 @@ const MAX_GROUP = 256;
 /** Whoever holds the file for longer does not write, but hangs. */
 const BUSY_LIMIT_MS = 10_000;
 const MAX_PAUSE_MS = 8;
+/** A group that has worked for so long lets the rest of the process run before it goes on. */
+const MAX_STRETCH_MS = 10;
 
 export interface GroupCommit {
   read<Result>(unit: Unit<Result>): Promise<Result>;
@@ -119,8 +121,12 @@ async function commitUnits(connection: Connection, transaction: Transaction, uni
   const deadline = performance.now() + BUSY_LIMIT_MS;
   for (;;) {
     try {
+      let resumedAt = performance.now();
       connection.begin(units.some((unit) => unit.kind === 'write') ? 'write' : 'read');
-      for (const unit of units) await unit.run(transaction);
+      for (const unit of units) {
+        await unit.run(transaction);
+        resumedAt = await letOthersRun(resumedAt);
+      }
       return connection.commit();
     } catch (error) {
       connection.rollback();
@@ -128,6 +134,13 @@ async function commitUnits(connection: Connection, transaction: Transaction, uni
     }
     await sleep(1 + Math.random() * MAX_PAUSE_MS);
   }
+}
+
+/** Nobody else uses the connection in between: what is submitted then waits for its own group. */
+async function letOthersRun(resumedAt: number): Promise<number> {
+  if (performance.now() - resumedAt < MAX_STRETCH_MS) return resumedAt;
+  await nextTurn();
+  return performance.now();
 }
 
 async function runAlone(connection: Connection, transaction: Transaction, unit: Pending): Promise<void> {

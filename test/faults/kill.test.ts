@@ -104,7 +104,7 @@ describe('a bot that is killed with -9', () => {
     server.mode = 'well';
     const bot = await town.start({ idleMinutes: 0.01 });
     await comeBack(town, bot, before);
-    await town.say(bot, REPLY_LIMIT_MS);
+    await talkUntilCondensed(town, bot, directory);
     await quiet(bot);
     await bot.stop();
     expect(town.troubles).toEqual([]);
@@ -137,7 +137,7 @@ describe('a summariser that hangs, then fails, then dies', () => {
     server.mode = 'well';
     const next = await town.start({ idleMinutes: 0.01 });
     await until(() => look(directory).stack.every(({ kind }) => kind === 'summary'), 20_000);
-    await talk(town, next, 2);
+    await talkUntilCondensed(town, next, directory);
     await quiet(next);
     await next.stop();
     expect(town.troubles).toEqual([]);
@@ -182,6 +182,13 @@ async function talkUntilDeath(town: Town, bot: BotProcess, death: Death): Promis
   if (!bot.isOver) bot.kill();
   expect(bot.isOver, `the step "${death.at}" was not reached`).toBe(true);
   expect(await bot.ended).toBe('SIGKILL');
+}
+
+/** How much was said before decides how much is left to say until summaries are condensed. */
+async function talkUntilCondensed(town: Town, bot: BotProcess, directory: string): Promise<void> {
+  const isCondensed = () => look(directory).stack.some(({ level }) => level > 0);
+  await talk(town, bot, 2);
+  for (let count = 0; count < 40 && !isCondensed(); count += 1) await talk(town, bot, 1);
 }
 
 /** Nothing happened for a while. */

@@ -44,7 +44,7 @@ async function create() {
   const { folder, language, platform, model } = await readChoices();
   const target = resolve(folder);
   if (existsSync(target) && (!statSync(target).isDirectory() || readdirSync(target).length > 0)) {
-    throw new Error(`${folder} exists and is not an empty folder. Name another one.`);
+    throw new Error(`${folder} exists and is not an empty folder. Choose another one.`);
   }
   const provider = PROVIDERS[model.split(':')[0] ?? ''];
   const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));

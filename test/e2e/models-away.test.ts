@@ -28,7 +28,7 @@ const REFUSALS: readonly Refusal[] = [
     severity: 'fail',
     reason: 'missing',
     remedy: /Choose a model/,
-    apology: /none of its name/,
+    apology: /no model has the configured name/,
   },
   {
     status: 429,

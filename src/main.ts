@@ -57,7 +57,7 @@ function stopSignal(): AbortSignal {
   ] as const) {
     process.on(name, () => {
       if (controller.signal.aborted) process.exit(128 + number);
-      controller.abort(new Error('The process was told to stop.'));
+      controller.abort(new Error('The process received a stop signal.'));
     });
   }
   // A reader that goes away, like `head`, is an ordinary end.

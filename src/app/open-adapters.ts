@@ -43,7 +43,7 @@ export async function openStorage(
   { data, create: mayCreate }: Pick<OpenOptions, 'data' | 'create'>,
 ): Promise<Storage> {
   if (data !== null && storage.url !== '') {
-    const problem = '--data names an embedded store, but [storage] url names a server. Leave one of them out.';
+    const problem = '--data selects an embedded store, but [storage] url selects a server. Remove one of them.';
     throw new StrataError('USAGE', { problem });
   }
   const name = storage.url === '' ? 'sqlite' : (storage.url.split(':')[0] ?? '');

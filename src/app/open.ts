@@ -190,7 +190,7 @@ function sourcesOf({ agents }: Pick<Config, 'agents'>): readonly PromptSource[] 
 function refuseLonely(role: Role, { queue }: Config): void {
   const fault = lonelyRole(role, { isShared: queue.url !== '' });
   if (fault === null) return;
-  const problem = `${fault}: set STRATA_QUEUE_URL, or url in [queue], to a redis:// or postgres:// URL. Without a role one process does everything.`;
+  const problem = `${fault}: set STRATA_QUEUE_URL, or url in [queue], to a redis:// or postgres:// URL. Without a role, one process does everything.`;
   throw new StrataError('USAGE', { problem });
 }
 
@@ -212,7 +212,7 @@ function changeOf(file: string, waiting: readonly string[]): NewEvent {
 
 function troubleOf(live: LiveConfig, file: string): string | null {
   const rejection = live.rejection();
-  if (rejection !== null) return `${file} cannot be used; the last good one is in force. ${rejection}`;
+  if (rejection !== null) return `${file} cannot be used; the last valid one stays in use. ${rejection}`;
   const waiting = live.waiting();
-  return waiting.length === 0 ? null : `Changes of ${waiting.join(', ')} in ${file} wait for a restart.`;
+  return waiting.length === 0 ? null : `Changes of ${waiting.join(', ')} in ${file} take effect after a restart.`;
 }

@@ -31,7 +31,7 @@ export function checkParts(parts: BotParts): AgentDirectory {
 /** Why a process with this role could do nothing; null when it can. */
 export function lonelyRole(role: Role, { isShared }: { readonly isShared: boolean }): string | null {
   if (role === 'all' || isShared) return null;
-  return `A ${role} needs a queue that it shares with other processes`;
+  return `A ${role} needs a queue that is shared with other processes`;
 }
 
 function promptFaults(agents: readonly AgentSettings[]): readonly string[] {
@@ -48,7 +48,7 @@ function roleFaults({ role = 'all', queue }: BotParts): readonly string[] {
 function channelFaults({ channels = [] }: BotParts): readonly string[] {
   const platforms = channels.map(({ platform }) => platform);
   const twice = new Set(platforms.filter((platform, index) => platforms.indexOf(platform) !== index));
-  return [...twice].map((platform) => `channels: two channels serve the platform "${platform}"; expected one of each`);
+  return [...twice].map((platform) => `channels: two channels have the platform "${platform}"; expected one of each`);
 }
 
 function numberFaults({ workers = 1, retentionDays = 0 }: BotParts): readonly string[] {

@@ -37,7 +37,7 @@ export function createEngines({ services, maintenance, own }: EnginesParts): Eng
       const engine = byName.get(name);
       if (engine === undefined && !missing.has(name)) {
         missing.add(name);
-        services.log.warn('There is no such context engine; the stacked one serves instead', {
+        services.log.warn('There is no such context engine; using the stacked one instead', {
           engine: name,
           agent: agentId,
         });
@@ -55,7 +55,7 @@ function withFallback(services: Services, engine: ContextEngine, fallback: Conte
   let trusted = true;
   const setAside = (error: unknown): void => {
     trusted = false;
-    const message = `The context engine ${engine.info.id} failed and is set aside: ${describe(error)}`;
+    const message = `The context engine ${engine.info.id} failed and is disabled:  ${describe(error)}`;
     services.events.emit({ kind: 'error.internal', conversation: null, message });
   };
   const guard = async <Result>(work: (engine: ContextEngine) => Promise<Result>): Promise<Result> => {

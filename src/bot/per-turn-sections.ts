@@ -23,7 +23,7 @@ export async function volatileFor(
     key: 'clock',
     text: services.prompts.render('clock', { now: `${now} UTC` }, from).text,
     source: 'prompt clock',
-    reason: 'what time it is',
+    reason: 'the current time',
     memoryIds: [],
   };
   return [passages, recalled, repliedTo, clock].filter((section) => section !== null);

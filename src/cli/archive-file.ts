@@ -101,7 +101,7 @@ async function sync(path: string): Promise<void> {
 export async function readArchive(file: string): Promise<Archive> {
   for await (const line of linesOf(file)) {
     const parsed = header.safeParse(line.value);
-    if (!parsed.success) throw invalid(file, { line: 1, problem: 'it is no backup of Strata' });
+    if (!parsed.success) throw invalid(file, { line: 1, problem: 'it is not a Strata backup' });
     const { version, migrations, counts } = parsed.data;
     if (version > VERSION) {
       throw invalid(file, { line: 1, problem: `its format ${version} is newer than ${VERSION}. Update Strata` });
@@ -115,7 +115,7 @@ async function* recordsOf(file: string): AsyncGenerator<{ readonly table: string
   for await (const { number, value } of linesOf(file)) {
     if (number === 1) continue;
     const parsed = record.safeParse(value);
-    if (!parsed.success) throw invalid(file, { line: number, problem: 'the line is no row of a table' });
+    if (!parsed.success) throw invalid(file, { line: number, problem: 'the line is not a table row' });
     yield parsed.data;
   }
 }

@@ -12,12 +12,12 @@ interface Options {
 export function addBackup(program: Command, cli: Cli): void {
   program
     .command('backup <file>')
-    .description('Write everything that is stored into one file. With a server as the store, the bot may keep running.')
-    .option('--force', 'replace the file if it is there')
+    .description('Write all stored data to one file. If the store is a server, the bot can keep running.')
+    .option('--force', 'replace the file if it exists')
     .addHelpText('after', HELP)
     .action(async (file: string, { force = false }: Options, own: Command) => {
       if (!force && existsSync(file)) {
-        throw new StrataError('USAGE', { problem: `${file} is there already. Name another file, or add --force.` });
+        throw new StrataError('USAGE', { problem: `${file} already exists. Choose another file, or add --force.` });
       }
       const { store, upkeep } = await cli.openStorage({ ...globalsOf(own), create: false });
       try {
@@ -41,7 +41,7 @@ export function contentsOf(counts: Readonly<Record<string, number>>): string {
 }
 
 const HELP = `
-The file holds what people wrote: only its owner can read it. With a name that ends in .gz it is packed. It can be
+The file contains people's messages, so only its owner can read it. If its name ends in .gz, it is compressed. It can be
 restored into either kind of store.
 
 Example:

@@ -25,7 +25,7 @@ export function addStart(program: Command, cli: Cli): void {
   program
     .command('start', { isDefault: true })
     .description(
-      'Run the bot on the platforms that the configuration enables; without any, in this terminal (default).',
+      'Run the bot on the configured platforms, or in this terminal if there are none (default).',
     )
     .allowExcessArguments()
     .option('--user <name>', 'your name in the terminal')
@@ -39,7 +39,7 @@ export function addStart(program: Command, cli: Cli): void {
 }
 
 export function addChat(program: Command, cli: Cli): void {
-  const command = program.command('chat').description('Talk to the bot in this terminal, whatever else is configured.');
+  const command = program.command('chat').description('Talk to the bot in this terminal, even if platforms are configured.');
   addConversation(command, false)
     .option('--user <name>', 'your name')
     .addHelpText('after', CHAT_HELP)
@@ -51,7 +51,7 @@ export function addChat(program: Command, cli: Cli): void {
 
 const ROLES: readonly Role[] = ['gateway', 'worker', 'all'];
 const ROLE_HELP =
-  'gateway (talks), worker (summarises) or all, the default; halves need a shared queue (environment: STRATA_ROLE)';
+  'gateway (replies), worker (summarises) or all (default); gateway and worker need a shared queue (environment: STRATA_ROLE)';
 
 function roleOf(cli: Cli, { role: flag }: Options): Role {
   const [name, text] = flag === undefined ? ['STRATA_ROLE', cli.environment['STRATA_ROLE'] ?? ''] : ['--role', flag];
@@ -67,14 +67,14 @@ Examples:
   $ STRATA_QUEUE_URL=redis://127.0.0.1:6379 strata start --role worker`;
 
 const CHAT_HELP = `
-Piped input is served line by line, each reply printed before the next line is read:
+Piped input is processed line by line; each reply is printed before the next line is read:
   $ printf 'My name is Ada.\\n/memory list\\n' | strata chat`;
 
 /** The default command takes every word that is no command: the nearest one was probably meant. */
 function refuseWords([word]: readonly string[]): void {
   if (word === undefined) return;
   if (COMMANDS.some((name) => name === word)) {
-    throw new StrataError('USAGE', { problem: `"start" takes no other command. Leave it out: strata ${word}` });
+    throw new StrataError('USAGE', { problem: `"start" cannot be combined with another command. Run: strata ${word}` });
   }
   const meant = didYouMean(word.slice(0, 40), COMMANDS);
   const hint = meant === null ? '`strata --help` lists the commands.' : `Did you mean ${meant}?`;
@@ -83,7 +83,7 @@ function refuseWords([word]: readonly string[]): void {
 
 function terminalOf(cli: Cli, { conversation, user }: Options): OpenOptions['terminal'] {
   if (conversation !== undefined && parseKey(conversation).platform !== 'terminal') {
-    const problem = `${conversation} is no conversation of the terminal. Expected terminal:workspace:channel, for example terminal:local:work.`;
+    const problem = `${conversation} is not a terminal conversation. Expected terminal:workspace:channel, for example terminal:local:work.`;
     throw new StrataError('USAGE', { problem });
   }
   const { USER, USERNAME } = cli.environment;
@@ -154,7 +154,7 @@ async function greet(
   if (talk === null || talk.nextSeq === 1) return;
   const count = talk.nextSeq - 1;
   const since = formatTime(talk.lastActivityAt);
-  cli.stderr.write(`Your talk goes on after ${count} ${count === 1 ? 'message' : 'messages'}, the last of ${since}.\n`);
+  cli.stderr.write(`The conversation continues after ${count} ${count === 1 ? 'message' : 'messages'}, the last of ${since}.\n`);
 }
 
 function stopped(signal: AbortSignal): Promise<null> {

@@ -15,12 +15,12 @@ interface ShowOptions extends CheckOptions {
 export function addConfig(program: Command, cli: Cli): void {
   const group = program
     .command('config')
-    .description('Check the configuration, or show what is in force.')
+    .description('Check the configuration, or show the values in use.')
     .addHelpText('after', EXAMPLES);
   group
     .command('check')
-    .description('Report everything that is wrong with the configuration and its prompts.')
-    .option('--json', 'one JSON object: ok, file, problems')
+    .description('Report all errors in the configuration and its prompts.')
+    .option('--json', 'print one JSON object: ok, file, problems')
     .action(async ({ json = false }: CheckOptions, own: Command) => {
       const { checkConfig } = await import('./config.ts');
       const { load, plugins } = await findPlugins(cli, globalsOf(own));
@@ -29,10 +29,10 @@ export function addConfig(program: Command, cli: Cli): void {
     });
   group
     .command('show')
-    .description('Every value in force. Secrets are shown as the file writes them.')
-    .option('--origin', 'with the place that each value comes from')
-    .option('--agent <id>', 'only the values of this agent')
-    .option('--json', 'as JSON')
+    .description('Show every value in use. Secrets are shown as written in the file, for example env:NAME.')
+    .option('--origin', 'show where each value comes from')
+    .option('--agent <id>', 'show only the values of this agent')
+    .option('--json', 'print JSON')
     .action(async ({ json = false, origin = false, agent }: ShowOptions, own: Command) => {
       const { showConfig } = await import('./config.ts');
       const { load } = await findPlugins(cli, globalsOf(own));

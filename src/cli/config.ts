@@ -23,7 +23,7 @@ export async function checkConfig(cli: Streams, command: ConfigCommand): Promise
   const { file } = command.load;
   if (command.json) cli.stdout.write(`${JSON.stringify({ ok: problems.length === 0, file, problems })}\n`);
   else if (problems.length === 0)
-    cli.stdout.write(found ? `${file} is valid.\n` : `There is no ${file}: all is at its default.\n`);
+    cli.stdout.write(found ? `${file} is valid.\n` : `There is no ${file}; all settings have their defaults.\n`);
   else cli.stderr.write(`${problems.join('\n')}\n`);
   return problems.length === 0 ? 0 : 2;
 }

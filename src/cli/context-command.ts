@@ -22,12 +22,12 @@ interface Options {
 export function addContext(program: Command, cli: Cli): void {
   const command = program
     .command('context')
-    .description('Show what the model sees of a conversation, part by part; without --conversation list all of them.');
+    .description('Show what the model sees of a conversation, part by part. Without --conversation, list the conversations.');
   addConversation(command, false)
     .option('--detail <key>', 'print the text of one part')
-    .option('--ask <text>', 'show what the model would see if this were said now; stores nothing')
-    .option('--ask-file <file>', 'the same for each line of a file; - reads standard input')
-    .option('--json', 'one JSON object; for the list and for questions one a line')
+    .option('--ask <text>', 'show what the model would see for this message; stores nothing')
+    .option('--ask-file <file>', 'the same for each line of a file (- for standard input)')
+    .option('--json', 'print one JSON object; for the list and for questions, one per line')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options, own: Command) => {
       if (options.conversation === undefined) refuseQuestions(options);
@@ -110,7 +110,7 @@ function printDetail(cli: Cli, report: ContextReport, key: string): void {
   const part = report.parts.find((candidate) => candidate.key === key);
   if (part === undefined) {
     const known = report.parts.map((candidate) => candidate.key).join(', ');
-    throw new StrataError('USAGE', { problem: `The context has no part "${key}". There are ${known}.` });
+    throw new StrataError('USAGE', { problem: `The context has no part "${key}". Available: ${known}.` });
   }
   cli.stdout.write(`${cleanText(part.text)}\n`);
 }

@@ -66,7 +66,7 @@ async function readConfig(cli: Cli, globals: GlobalOptions, findings: Finding[])
     const loaded = loadConfig(load);
     const problems = channelProblems(loaded, await channelSchemas(cli, plugins));
     const { file, found } = loaded.source;
-    if (problems.length === 0) findings.push(ok('config', found ? `${file} is valid` : `no ${file}: all defaults`));
+    if (problems.length === 0) findings.push(ok('config', found ? `${file} is valid` : `no ${file}: using the defaults`));
     else findings.push(configFailure(problems.join('; ')));
     return loaded;
   } catch (error) {
@@ -80,7 +80,7 @@ function configFailure(message: string): Finding {
     checkId: 'config',
     severity: 'fail',
     message,
-    fixHint: '`strata config check` lists every error with its line.',
+    fixHint: '`strata config check` lists every error with its line number.',
   };
 }
 
@@ -88,7 +88,7 @@ function checkPrompts({ config }: LoadedConfig): Finding {
   const sources = config.agents.map(({ language, prompts }) => ({ language, folder: prompts }));
   const problems = [...new Set(sources.flatMap((source) => promptProblems(source)))];
   if (problems.length === 0) return ok('prompts', 'all prompts render');
-  const fixHint = '`strata prompts eject` writes fresh copies of the built-in ones.';
+  const fixHint = '`strata prompts eject` writes new copies of the built-in ones.';
   return { checkId: 'prompts', severity: 'fail', message: problems.join('; '), fixHint };
 }
 
@@ -111,8 +111,8 @@ async function openData(cli: Cli, globals: GlobalOptions, findings: Finding[]): 
   } catch (error) {
     const isBusy = isStrataError(error, 'STORE_LOCKED');
     const fixHint = isBusy
-      ? 'Stop it to check its data too.'
-      : 'Name other data with --data or [storage] url, or restore a backup.';
+      ? 'Stop it to check its data as well.'
+      : 'Select other data with --data or [storage] url, or restore a backup.';
     findings.push({ checkId: 'data', severity: isBusy ? 'warn' : 'fail', message: describe(error), fixHint });
     return null;
   }
@@ -211,7 +211,7 @@ async function checkChannels(app: App): Promise<readonly Finding[]> {
 
 /** One platform that cannot be checked does not keep the others from it. */
 function checkFailure(error: unknown): readonly AdapterFinding[] {
-  const fixHint = 'Install what is missing, or remove the table from the configuration.';
+  const fixHint = 'Install the missing package, or remove the table from the configuration.';
   return [{ checkId: 'check', severity: 'fail', message: describe(error), fixHint }];
 }
 
@@ -231,6 +231,6 @@ function checkPrivacy({ config }: LoadedConfig): Finding {
     checkId: 'privacy',
     severity: 'warn',
     message: notes.join('; '),
-    fixHint: 'Switch it off if people do not expect it.',
+    fixHint: 'Disable it if people do not expect it.',
   };
 }

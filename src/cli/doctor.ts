@@ -11,9 +11,9 @@ interface Options {
 export function addDoctor(program: Command, cli: Cli): void {
   program
     .command('doctor')
-    .description('Check everything that a start needs, and say how to mend what is wrong.')
-    .option('--offline', 'leave out the call of a few tokens to each model')
-    .option('--json', 'one JSON object: ok, checksRun, findings')
+    .description('Check everything that startup requires, and say how to fix problems.')
+    .option('--offline', 'skip the short test call to each model')
+    .option('--json', 'print one JSON object: ok, checksRun, findings')
     .addHelpText('after', '\nExample:\n  $ strata doctor --json')
     .action(async ({ json = false, offline = false }: Options, own: Command) => {
       const { runChecks } = await import('./doctor-checks.ts');

@@ -17,21 +17,21 @@ export function addImport(program: Command, cli: Cli): void {
   const command = program
     .command('import <file>')
     .description(
-      'Append the messages of a JSON Lines file to a conversation. A message that is there already is passed over.',
+      'Append the messages of a JSON Lines file to a conversation. Messages that are already stored are skipped.',
     );
   addConversation(command, true)
     .addHelpText('after', HELP)
     .action(async (file: string, options: Options, own: Command) => {
       await withApp(cli, { ...globalsOf(own), create: true }, async (app) => {
         const counts = await importFile(cli, app, { file, conversation: options.conversation });
-        const known = counts.known === 0 ? '' : ` ${formatNumber(counts.known)} were there already.`;
+        const known = counts.known === 0 ? '' : ` ${formatNumber(counts.known)} were already stored.`;
         cli.stderr.write(`Imported ${formatNumber(counts.stored)} messages into ${options.conversation}.${known}\n`);
       });
     });
 }
 
 const HELP = `
-Each line is a JSON object: id, author and text; optionally at (ISO time) and role (user or assistant).
+Each line is a JSON object with id, author and text, and optionally at (ISO time) and role (user or assistant).
 
 Example:
   $ strata import chat.jsonl --conversation terminal:local:main`;

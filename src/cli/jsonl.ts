@@ -71,7 +71,7 @@ function timeOf(at: string | number): number {
 
 function problemOf(error: z.ZodError): string {
   const [first] = error.issues;
-  if (first === undefined) return 'the line is no message';
+  if (first === undefined) return 'the line is not a message';
   return first.path.length === 0 ? first.message : `${first.path.join('.')}: ${first.message}`;
 }
 

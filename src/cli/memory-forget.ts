@@ -24,7 +24,7 @@ export async function forgetCommand(cli: Cli, own: Command, request: ForgetReque
     const { preview } = asked;
     if (request.json) return await forgetAsJson(cli, app, { preview, yes: request.yes });
     if (isEmpty(preview)) {
-      cli.stderr.write('There is nothing to forget that fits.\n');
+      cli.stderr.write('Nothing matches, so there is nothing to forget.\n');
       return cli.exit(1);
     }
     if (!request.yes) printReply(cli, forgetQuestion(asked));

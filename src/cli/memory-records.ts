@@ -37,7 +37,7 @@ export async function addMemoryOf(app: App, conversation: ConversationKey, said:
   const { text, kind, global } = said;
   const result = await app.parts.memories.add({ text, kind, scope: global ? 'global' : 'place', by });
   if (result.kind !== 'forgotten') return result.memory.id;
-  throw new StrataError('USAGE', { problem: 'This was forgotten here before, and does not come back.' });
+  throw new StrataError('USAGE', { problem: 'This was forgotten here before, so it is not stored again.' });
 }
 
 async function readerOf(app: App, key: ConversationKey): Promise<MemoryReader> {
@@ -64,7 +64,7 @@ function iso(at: number | null): string | null {
 
 export function printMemories(cli: Cli, memories: readonly Memory[]): void {
   if (memories.length === 0) {
-    cli.stderr.write('Nothing is remembered here that fits.\n');
+    cli.stderr.write('No memory here matches.\n');
     return;
   }
   const cells = memories.map((memory) => [

@@ -26,7 +26,7 @@ interface AddOptions {
 export function addMemory(program: Command, cli: Cli): void {
   const group = program
     .command('memory')
-    .description('Look at what is remembered in the place of a conversation, and change it.')
+    .description('Show and change the memories of the place that a conversation belongs to.')
     .addHelpText('after', EXAMPLES);
   addLists(group, cli);
   addForget(group, cli);
@@ -37,13 +37,13 @@ export function addMemory(program: Command, cli: Cli): void {
         runCommand(cli, own, { conversation, path: ['memory', name], options: { id } }),
     );
   }
-  addConversation(group.command('edit <id> <text...>').description('Correct the wording.'), true).action(
+  addConversation(group.command('edit <id> <text...>').description('Change the wording.'), true).action(
     (id: string, words: readonly string[], ...[{ conversation }, own]: [Options, Command]) =>
       runCommand(cli, own, { conversation, path: ['memory', 'edit'], options: { id, text: words.join(' ') } }),
   );
-  addConversation(group.command('export').description('Everything kept about a person here, as one JSON object.'), true)
-    .requiredOption('--person <id>', 'id of the person, as the transcript gives it')
-    .option('--json', 'the same; it is always JSON')
+  addConversation(group.command('export').description('Print everything stored about a person here, as one JSON object.'), true)
+    .requiredOption('--person <id>', 'id of the person, as shown in the transcript')
+    .option('--json', 'accepted for consistency; the output is always JSON')
     .action(async ({ conversation, person }: Options & { readonly person: string }, own: Command) => {
       await runCommand(cli, own, { conversation, path: ['memory', 'export'], options: { person }, fileOnly: true });
     });
@@ -53,16 +53,16 @@ function addForget(group: Command, cli: Cli): void {
   addConversation(
     group
       .command('forget <what...>')
-      .description('Delete memories with what they came from: ids, words, or #12 for a message. Shows them and asks.'),
+      .description('Delete memories and their sources, selected by ids, words, or #12 for a message. Shows them first and asks.'),
     true,
   )
     .option('--yes', 'delete without asking')
-    .option('--json', 'print what would be deleted, or with --yes was deleted, as one JSON object')
+    .option('--json', 'print what would be deleted (with --yes, what was deleted) as one JSON object')
     .action((what: readonly string[], { conversation, yes = false, json = false }: ForgetOptions, own: Command) =>
       forgetCommand(cli, own, { conversation, what: what.join(' '), yes, json }),
     );
-  addConversation(group.command('held').description('Sentences that wait for a decision of a moderator.'), true)
-    .option('--json', 'a JSON array of sentences')
+  addConversation(group.command('held').description('List the sentences hidden until a moderator decides.'), true)
+    .option('--json', 'print a JSON array of sentences')
     .action(({ conversation, json = false }: Options, own: Command) =>
       json
         ? printHeld(cli, own, conversation)
@@ -71,7 +71,7 @@ function addForget(group: Command, cli: Cli): void {
 }
 
 const EXAMPLES = `
-Every command reads as the place of --conversation does: what was learnt elsewhere stays there.
+Every command sees what the place of --conversation can see: memories of other places are not shown.
 
 Examples:
   $ strata memory list --conversation terminal:local:main --json
@@ -80,22 +80,22 @@ Examples:
   $ strata memory forget 01jabc --conversation terminal:local:main --yes`;
 
 const ONE_MEMORY = [
-  ['show', 'Everything kept of one memory.'],
-  ['why', 'The messages that it came from, and what happened to it since.'],
-  ['pin', 'Keep it in front, never faded.'],
-  ['unpin', 'Let it fade like the others.'],
-  ['approve', 'Take up a candidate, so that it is recalled.'],
-  ['demote', 'Take it out of use until it is confirmed again.'],
-  ['restore', 'Take it up again after another one has replaced it.'],
-  ['reject', 'Say that it is wrong: never recalled again.'],
-  ['release', 'Put a sentence that is held back where it stood.'],
-  ['strike', 'Delete a sentence that is held back.'],
+  ['show', 'Show everything stored about a memory.'],
+  ['why', 'Show the messages it came from, and its history.'],
+  ['pin', 'Pin it: rank it higher and never let it decay.'],
+  ['unpin', 'Unpin it, so that it decays like other memories.'],
+  ['approve', 'Approve a candidate, so that it is recalled.'],
+  ['demote', 'Disable it until it is confirmed again.'],
+  ['restore', 'Restore it after another memory replaced it.'],
+  ['reject', 'Mark it as wrong; never recall it.'],
+  ['release', 'Restore a hidden sentence.'],
+  ['strike', 'Delete a hidden sentence.'],
 ] as const;
 
 function addLists(group: Command, cli: Cli): void {
-  addConversation(group.command('list').description('All memories, the most important first.'), true)
-    .addOption(new Option('--kind <kind>', 'only this kind').choices(MEMORY_KINDS))
-    .option('--json', 'a JSON array of records')
+  addConversation(group.command('list').description('List all memories, the most important first.'), true)
+    .addOption(new Option('--kind <kind>', 'show only this kind').choices(MEMORY_KINDS))
+    .option('--json', 'print a JSON array of records')
     .action(async ({ conversation, kind, json = false }: Options, own: Command) => {
       await withApp(cli, globalsOf(own), async (app) => {
         const memories = await listOf(app, conversation, kind ?? null);
@@ -103,8 +103,8 @@ function addLists(group: Command, cli: Cli): void {
         else printMemories(cli, memories);
       });
     });
-  addConversation(group.command('search <query...>').description('Memories that match, the best first.'), true)
-    .option('--json', 'a JSON array of records')
+  addConversation(group.command('search <query...>').description('List the matching memories, the best first.'), true)
+    .option('--json', 'print a JSON array of records')
     .action(async (words: readonly string[], { conversation, json = false }: Options, own: Command) => {
       await withApp(cli, globalsOf(own), async (app) => {
         const memories = await searchOf(app, conversation, words.join(' '));
@@ -115,9 +115,9 @@ function addLists(group: Command, cli: Cli): void {
 }
 
 function addAdd(group: Command, cli: Cli): void {
-  addConversation(group.command('add <text...>').description('Remember something as the operator.'), true)
-    .addOption(new Option('--kind <kind>', 'what it is').choices(MEMORY_KINDS).default('fact'))
-    .option('--global', 'readable everywhere, not only in this place')
+  addConversation(group.command('add <text...>').description('Add a memory as the operator.'), true)
+    .addOption(new Option('--kind <kind>', 'kind of memory').choices(MEMORY_KINDS).default('fact'))
+    .option('--global', 'make it readable everywhere, not only in this place')
     .action(async (words: readonly string[], options: AddOptions, own: Command) => {
       await withApp(cli, globalsOf(own), async (app) => {
         const { conversation, kind, global = false } = options;

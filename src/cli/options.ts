@@ -22,7 +22,7 @@ function readKey(text: string): ConversationKey {
 }
 
 export function readCount(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Expected a whole number from 1.');
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Expected a whole number of at least 1.');
   return Number(text);
 }
 

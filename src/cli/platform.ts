@@ -44,7 +44,7 @@ function addTasks(
   cli: Cli,
   { name, adapter }: { readonly name: string; readonly adapter: ChannelAdapter },
 ): void {
-  const group = program.command(name).description(`What can be done for ${name}.`);
+  const group = program.command(name).description(`Commands for ${name}.`);
   for (const task of adapter.tasks) {
     group
       .command(task.name)

@@ -44,10 +44,10 @@ export async function runCli(argv: readonly string[], cli: Cli): Promise<void> {
 async function createProgram(argv: readonly string[], cli: Cli): Promise<Command> {
   const program = new Command('strata')
     .description('A chat bot whose conversations never freeze and never forget.')
-    .version(ownVersion(), '--version', 'print the version and end')
-    .option('--config <file>', 'configuration to use (default: config.toml in this folder, if there is one)')
+    .version(ownVersion(), '--version', 'print the version')
+    .option('--config <file>', 'configuration file (default: config.toml in this folder, if it exists)')
     .option('--data <dir>', 'folder of the embedded store (default: data)')
-    .option('--model <provider:model>', 'model that answers, instead of the configured one')
+    .option('--model <provider:model>', 'model for replies, instead of the configured one')
     .option('--log-level <level>', 'debug, info, warn, error or silent')
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', EXAMPLES);
@@ -82,7 +82,7 @@ async function addPlatformOf(argv: readonly string[], program: Command, cli: Cli
 function settle(command: Command, cli: Cli): void {
   command
     .exitOverride()
-    .showHelpAfterError('(add --help for more)')
+    .showHelpAfterError('(use --help for details)')
     .configureOutput({
       writeOut: (text) => cli.stdout.write(text),
       writeErr: (text) => cli.stderr.write(text),
@@ -101,4 +101,4 @@ Examples:
   $ strata memory search tea --conversation terminal:local:main
   $ strata doctor
 
-Exit codes: 0 done, 1 failed, 2 wrong use.`;
+Exit codes: 0 success, 1 failure, 2 wrong usage.`;

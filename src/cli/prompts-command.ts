@@ -15,12 +15,12 @@ interface EjectOptions {
 export function addPrompts(program: Command, cli: Cli): void {
   const group = program
     .command('prompts')
-    .description('List and check the prompts, or copy them to edit.')
+    .description('List and check the prompts, or copy them for editing.')
     .addHelpText('after', EXAMPLES);
   group
     .command('list')
-    .description('Which file serves each prompt of each agent.')
-    .option('--json', 'one JSON object a line')
+    .description('List the file used for each prompt of each agent.')
+    .option('--json', 'print one JSON object per line')
     .action(async ({ json = false }: ListOptions, own: Command) => {
       const { listPrompts } = await import('./prompts.ts');
       cli.exit(listPrompts(cli, { agents: await agentsOf(cli, own), json }));
@@ -28,17 +28,17 @@ export function addPrompts(program: Command, cli: Cli): void {
   group
     .command('check')
     .description('Render every prompt of every agent.')
-    .option('--json', 'one JSON object: ok, problems')
+    .option('--json', 'print one JSON object: ok, problems')
     .action(async ({ json = false }: ListOptions, own: Command) => {
       const { checkPrompts } = await import('./prompts.ts');
       cli.exit(checkPrompts(cli, { agents: await agentsOf(cli, own), json }));
     });
   group
     .command('eject [names...]')
-    .description('Copy built-in prompts (all, or those named) into a folder of your own.')
+    .description('Copy built-in prompts (all, or the named ones) into your own folder.')
     .option('--to <folder>', 'folder to write to', 'prompts-own')
     .option('--language <name>', 'language of the prompts', 'en')
-    .option('--force', 'overwrite files that are there')
+    .option('--force', 'overwrite existing files')
     .action(async (names: readonly string[], { to, language, force = false }: EjectOptions) => {
       const { ejectPrompts } = await import('./prompts.ts');
       cli.exit(ejectPrompts(cli, { names, folder: to, language, force }));

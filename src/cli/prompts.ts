@@ -68,7 +68,7 @@ export function ejectPrompts(cli: Streams, command: EjectCommand): ExitCode {
     .map((prompt) => ({ ...prompt, target: join(command.folder, `${prompt.name}.md.hbs`) }));
   const present = copies.find((copy) => existsSync(copy.target));
   if (present && !command.force) {
-    throw new StrataError('USAGE', { problem: `${present.target} is there already. Add --force to overwrite it.` });
+    throw new StrataError('USAGE', { problem: `${present.target} already exists. Add --force to overwrite it.` });
   }
   for (const copy of copies) write(copy.target, baseLine(copy.hash) + readText(copy.file));
   for (const copy of copies) cli.stdout.write(`${copy.target}\n`);

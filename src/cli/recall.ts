@@ -18,11 +18,11 @@ interface Options {
 export function addRecall(program: Command, cli: Cli): void {
   const command = program
     .command('recall')
-    .description('Read questions from standard input, one a line, and print the messages that answer them best.');
+    .description('Read questions from standard input, one per line, and print the messages that answer each best.');
   addConversation(command, true)
-    .option('--limit <count>', 'most messages for one question', readCount, 10)
-    .option('--tokens <count>', 'most tokens of messages for one question', readCount)
-    .option('--json', 'one JSON object a line: question, results')
+    .option('--limit <count>', 'maximum number of messages per question', readCount, 10)
+    .option('--tokens <count>', 'maximum tokens of messages per question', readCount)
+    .option('--json', 'print one JSON object per line: question, results')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options, own: Command) => {
       await withApp(cli, globalsOf(own), async (app) => {

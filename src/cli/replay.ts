@@ -24,11 +24,11 @@ export function addReplay(program: Command, cli: Cli): void {
   const command = program
     .command('replay <file>')
     .description(
-      'Run the messages of a JSON Lines file through the whole pipeline, with the configured model, as a bot that listens. What is there already is passed over, so that a broken run goes on.',
+      'Run the messages of a JSON Lines file through the whole pipeline with the configured model. Messages that are already stored are skipped, so you can resume an interrupted run.',
     );
   addConversation(command, false)
-    .option('--reply', 'answer the messages too')
-    .option('--json', 'the timeline as one JSON object a line')
+    .option('--reply', 'also reply to the messages')
+    .option('--json', 'print the timeline as one JSON object per line')
     .addHelpText('after', HELP)
     .action(async (file: string, options: Options, own: Command) => {
       const conversation =
@@ -42,7 +42,7 @@ export function addReplay(program: Command, cli: Cli): void {
           await app.start();
           const known = await play(cli, { app, timeline, progress, file, conversation, reply });
           progress.clear();
-          if (known > 0) cli.stderr.write(`${formatNumber(known)} messages were there already.\n`);
+          if (known > 0) cli.stderr.write(`${formatNumber(known)} messages were already stored.\n`);
           await timeline.finish();
         } finally {
           progress.clear();
@@ -53,7 +53,7 @@ export function addReplay(program: Command, cli: Cli): void {
 }
 
 const HELP = `
-The conversation is replay:local:<name of the file> unless --conversation names another.
+The conversation is replay:local:<name of the file>, unless you set --conversation.
 
 Examples:
   $ strata replay chat.jsonl

@@ -6,7 +6,7 @@ import { type Cli, globalsOf } from './cli.ts';
 export function addRestore(program: Command, cli: Cli): void {
   program
     .command('restore <file>')
-    .description('Fill an empty store from a backup, wholly or not at all.')
+    .description('Restore a backup into an empty store, completely or not at all.')
     .addHelpText('after', HELP)
     .action(async (file: string, _options: object, own: Command) => {
       const archive = await readArchive(file);
@@ -21,8 +21,8 @@ export function addRestore(program: Command, cli: Cli): void {
 }
 
 const HELP = `
-The backup may come from the other kind of store. A reply that was still owed or not yet posted when it was made is
-owed again.
+The backup may come from either kind of store. Replies and posts that were pending when it was made are sent after
+the restore.
 
 Examples:
   $ strata restore strata-2026-11-20.jsonl.gz --data restored

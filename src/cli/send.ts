@@ -19,12 +19,12 @@ interface Options {
 export function addSend(program: Command, cli: Cli): void {
   const command = program
     .command('send')
-    .description('Say something in a conversation that nobody asked for: stored now, posted once by the running bot.')
-    .argument('[text...]', 'what to say');
+    .description('Post a message in a conversation. It is stored now, and the running bot posts it once.')
+    .argument('[text...]', 'text of the message');
   addConversation(command, true)
-    .option('--file <path>', 'send this file or image too; repeat it for several', collect, [])
-    .option('--id <id>', 'your own id of the message: sending it again does nothing')
-    .option('--audience <who>', `${AUDIENCES.join(', ')}: who reads it; needed where nothing has been said yet`)
+    .option('--file <path>', 'also send this file or image; repeatable', collect, [])
+    .option('--id <id>', 'your own id of the message; sending the same id again does nothing')
+    .option('--audience <who>', `${AUDIENCES.join(', ')}: who can read it; required if the conversation has no messages yet`)
     .option('--json', 'print the result as JSON')
     .addHelpText('after', SEND_HELP)
     .action(async (words: readonly string[], options: Options, own: Command) => {
@@ -33,7 +33,7 @@ export function addSend(program: Command, cli: Cli): void {
 }
 
 const SEND_HELP = `
-The store must be free: a Postgres server, an embedded store that is shared, or a bot that is stopped. The bot that serves
+The store must not be locked: use a Postgres server or a shared embedded store, or stop the bot. The bot that serves
 the platform posts the message within seconds, or at its next start. Programs and plugins call bot.send.
 
 Examples:
@@ -54,7 +54,7 @@ async function send(cli: Cli, own: Command, options: Options & { readonly text: 
     app.bot.send(conversation, { text, files }, sendOptions(options)),
   );
   if (json === true) return writeJson(cli, { conversation, seq, isNew });
-  const what = isNew ? 'is stored, and waits to be posted' : 'had been sent already; nothing was sent';
+  const what = isNew ? 'is stored and will be posted' : 'was sent before; nothing was sent now';
   cli.stdout.write(`#${seq} ${what}.\n`);
 }
 
@@ -74,7 +74,7 @@ function readAudience(text: string): Audience {
 async function readOutgoing(path: string): Promise<OutgoingFile> {
   try {
     const { size } = await stat(path);
-    if (size > MAX_SEND_BYTES) throw new Error(`it has ${size} bytes; at most ${MAX_SEND_BYTES} are sent`);
+    if (size > MAX_SEND_BYTES) throw new Error(`it has ${size} bytes; the limit is ${MAX_SEND_BYTES}`);
     return { name: basename(path), data: await readFile(path) };
   } catch (error) {
     throw new StrataError('USAGE', { problem: `--file ${path}: ${describe(error)}` }, { cause: error });

@@ -17,16 +17,16 @@ interface Options {
 export function addSummaries(program: Command, cli: Cli): void {
   const group = program
     .command('summaries')
-    .description('Show the layers of summaries of a conversation.')
+    .description('Show the summaries of a conversation.')
     .addHelpText('after', EXAMPLES);
-  addConversation(group.command('list', { isDefault: true }).description('The stack, oldest first.'), true)
-    .option('--json', 'a JSON array with the whole texts')
+  addConversation(group.command('list', { isDefault: true }).description('List the summaries in the model's view, oldest first.'), true)
+    .option('--json', 'print a JSON array with the full texts')
     .action((options: Options, own: Command) => list(cli, own, options));
-  addConversation(group.command('show <id>').description('The whole text of a summary.'), true)
-    .option('--json', 'a JSON object')
+  addConversation(group.command('show <id>').description('Show the full text of a summary.'), true)
+    .option('--json', 'print a JSON object')
     .action((id: string, options: Options, own: Command) => one(cli, own, { ...options, action: 'show', id }));
-  addConversation(group.command('open <id>').description('What a summary was made from.'), true)
-    .option('--json', 'a JSON object with the summaries in "parts", or with the "messages"')
+  addConversation(group.command('open <id>').description('Show what a summary was made from.'), true)
+    .option('--json', 'print a JSON object with the summaries in "parts", or with the "messages"')
     .action((id: string, options: Options, own: Command) => one(cli, own, { ...options, action: 'open', id }));
 }
 
@@ -35,7 +35,7 @@ async function list(cli: Cli, own: Command, options: Options): Promise<void> {
     const conversation = await findConversation(app, options.conversation);
     const stack = await app.parts.store.summaries.live(conversation.id);
     if (options.json) return writeJson(cli, stack.map(toJson));
-    if (stack.length === 0) cli.stderr.write('Nothing was summarised yet.\n');
+    if (stack.length === 0) cli.stderr.write('There are no summaries yet.\n');
     else cli.stdout.write(`${formatTable(['ID', 'KIND', 'LEVEL', 'COVERS', 'TOKENS', 'TEXT'], stack.map(toRow))}\n`);
   });
 }

@@ -17,11 +17,11 @@ const BATCH = 500;
 export function addTranscript(program: Command, cli: Cli): void {
   const command = program
     .command('transcript')
-    .description('Print everything that was said in a conversation, oldest first.');
+    .description('Print all messages of a conversation, oldest first.');
   addConversation(command, true)
     .option('--from <seq>', 'first message to print', readCount)
     .option('--to <seq>', 'last message to print', readCount)
-    .option('--json', 'one JSON object a line')
+    .option('--json', 'print one JSON object per line')
     .addHelpText('after', '\nExample:\n  $ strata transcript --conversation terminal:local:main --from 10 --to 20')
     .action(async (options: Options, own: Command) => {
       await withApp(cli, globalsOf(own), async (app) => {

@@ -79,7 +79,7 @@ export function commandTo(path: string, options: Readonly<Record<string, string>
 
 /** What every command answers in a place where nothing was said yet. */
 export function nothingYet(title: string): CommandReply {
-  return makeReply(title, { text: 'Nothing has been said here yet.' });
+  return makeReply(title, { text: 'There are no messages here yet.' });
 }
 
 /** In a DM the person manages the place; elsewhere the platform says who does. */
@@ -91,9 +91,9 @@ export function mayModerate({ rights, audience }: Pick<CommandInvocation, 'right
 export function assertAccess(access: Access, invocation: CommandInvocation): void {
   const command = invocation.path.join(' ');
   if (access === 'moderator' && !mayModerate(invocation)) {
-    throw new StrataError('COMMAND_FORBIDDEN', { command, needs: 'those who manage this place' });
+    throw new StrataError('COMMAND_FORBIDDEN', { command, needs: 'the people who manage this place' });
   }
   if (access === 'operator' && invocation.rights !== 'operator') {
-    throw new StrataError('COMMAND_FORBIDDEN', { command, needs: 'those who run the bot' });
+    throw new StrataError('COMMAND_FORBIDDEN', { command, needs: 'the operators of the bot' });
   }
 }

@@ -20,7 +20,7 @@ export const compact: Command = {
       {
         name: '',
         description: 'Summarise the older part of the conversation now, in the background',
-        options: [textOption('instruction', 'What the summary should keep in particular', { rest: true })],
+        options: [textOption('instruction', 'What the summary should emphasise', { rest: true })],
         access: 'moderator',
         irreversible: false,
       },

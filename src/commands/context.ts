@@ -10,7 +10,7 @@ import { pageOption, textOption } from './spec.ts';
 export const context: Command = {
   spec: {
     name: 'context',
-    description: 'What the bot sees of this conversation right now, and what each part costs',
+    description: 'What the bot currently sees of this conversation, and the tokens of each part',
     actions: [
       {
         name: 'list',
@@ -23,7 +23,7 @@ export const context: Command = {
         name: 'detail',
         description: 'The text of one part',
         options: [
-          textOption('key', 'Of the part, as context list shows it', { required: true, suggests: true }),
+          textOption('key', 'Key of the part, as shown by context list', { required: true, suggests: true }),
           pageOption,
         ],
         access: 'member',

@@ -8,11 +8,11 @@ import { type Access, type CommandSpec, textOption, usageOf } from './spec.ts';
 export const help: Command = {
   spec: {
     name: 'help',
-    description: 'What the bot can be told to do',
+    description: 'List the commands of the bot',
     actions: [
       {
         name: '',
-        description: 'What the bot can be told to do',
+        description: 'List the commands of the bot',
         options: [textOption('command', 'The command to explain', { suggests: true })],
         access: 'member',
         irreversible: false,
@@ -37,10 +37,10 @@ function overview(call: Call): CommandReply {
   const answering = {
     mention: 'It answers when it is mentioned, and always in a direct message.',
     active: 'It answers every message.',
-    observe: 'It listens here and answers nobody.',
+    observe: 'It reads messages here and answers nobody.',
   }[agent.mode];
   return makeReply('Help', {
-    text: `Everything said here is kept, summarised in layers and remembered. ${answering}\n${typed(call, 'help <command>')} explains one.`,
+    text: `Messages here are stored and summarised, and the bot remembers what matters. ${answering}\n${typed(call, 'help <command>')} explains one.`,
     fields: specs.map((spec) => ({ name: typed(call, `${spec.name}${namesOf(spec)}`), value: spec.description })),
   });
 }
@@ -77,7 +77,7 @@ function explain(call: Call, name: string): CommandReply {
 
 const WHO: Readonly<Record<Access, string>> = {
   member: '',
-  subject: ' (whom it is about, and moderators)',
+  subject: ' (the person it is about, and moderators)',
   moderator: ' (moderators; anyone in a direct message)',
-  operator: ' (who runs the bot)',
+  operator: ' (operators of the bot)',
 };

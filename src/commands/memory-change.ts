@@ -26,11 +26,11 @@ export function approve(call: Call): Promise<CommandReply> {
 }
 
 export function demote(call: Call): Promise<CommandReply> {
-  return move(call, 'demote', 'Taken out of use');
+  return move(call, 'demote', 'Disabled');
 }
 
 export function restore(call: Call): Promise<CommandReply> {
-  return move(call, 'restore', 'Taken up again');
+  return move(call, 'restore', 'Restored');
 }
 
 export function reject(call: Call): Promise<CommandReply> {
@@ -50,7 +50,7 @@ export async function remember(call: Call): Promise<CommandReply> {
     case 'known':
       return changed('Known already', result.memory);
     case 'forgotten':
-      return makeReply('Not remembered', { text: 'This was forgotten here before, and does not come back.' });
+      return makeReply('Not remembered', { text: 'This was forgotten here before, so it is not stored again.' });
     default:
       return result satisfies never;
   }
@@ -63,7 +63,7 @@ function changed(title: string, memory: Memory): CommandReply {
       { name: 'Id', value: memory.id },
       { name: 'State', value: `${memory.state}${memory.pinned ? ', pinned' : ''}` },
     ],
-    actions: [{ label: 'Everything about it', command: commandTo('memory show', { id: memory.id }), style: 'plain' }],
+    actions: [{ label: 'Show details', command: commandTo('memory show', { id: memory.id }), style: 'plain' }],
     tone: 'success',
   });
 }

@@ -19,7 +19,7 @@ const CONFIRM = ' confirm=';
 export async function forget(call: Call): Promise<CommandReply> {
   const asked = await previewRequest(call);
   const { preview, confirm } = asked;
-  if (isEmpty(preview)) return makeReply('Forget', { text: 'There is nothing to forget that fits.' });
+  if (isEmpty(preview)) return makeReply('Forget', { text: 'Nothing matches, so there is nothing to forget.' });
   if (confirm === 'yes' || confirm === preview.token) return forgottenReply(await call.parts.memories.forget(preview));
   return forgetQuestion(asked);
 }
@@ -88,10 +88,10 @@ function idsOf({ asked }: TokenedPreview, target: ForgetTarget, wanted: string):
 
 export function forgetQuestion({ preview, wanted, confirm }: AskedPreview): CommandReply {
   const command = commandTo('memory forget', { id: wanted, confirm: preview.token });
-  const changed = confirm !== null ? 'What would be deleted has changed in the meantime. ' : '';
+  const changed = confirm !== null ? 'The list of what would be deleted has changed since.  ' : '';
   const examples = examplesOf(preview);
   return makeReply('Forget this?', {
-    text: `${changed}Nothing is deleted yet. Deleting cannot be undone.`,
+    text: `${changed}Nothing has been deleted yet. Deleting cannot be undone.`,
     fields: countsOf(preview),
     rows: examples.length === 0 ? null : { columns: ['WHAT', 'WHO', 'WHEN', 'TEXT'], cells: examples },
     actions: [{ label: 'Delete for good', command, style: 'danger' }],
@@ -107,9 +107,9 @@ function countsOf({ memories, messages, sentences, summaries, withheld }: Tokene
     ...(struck.length === 0 ? [] : [{ name: 'Sentences', value: byAuthor(struck.map(({ entry }) => entry)) }]),
     ...(held.length === 0
       ? []
-      : [{ name: 'Held back until a moderator decides', value: byAuthor(held.map(({ entry }) => entry)) }]),
+      : [{ name: 'Hidden until a moderator decides', value: byAuthor(held.map(({ entry }) => entry)) }]),
     ...withheldCounts(withheld),
-    ...(summaries === 0 ? [] : [{ name: 'Summaries written again', value: String(summaries) }]),
+    ...(summaries === 0 ? [] : [{ name: 'Summaries to rewrite', value: String(summaries) }]),
   ];
 }
 
@@ -158,8 +158,8 @@ function examplesOf({ memories, messages, sentences }: TokenedPreview): readonly
 export function forgottenReply({ memoryIds, messages, sentences, remains }: Forgotten): CommandReply {
   const parts = [
     `${counted(memoryIds.length, 'memory', 'memories')} deleted, with the text of ${counted(messages, 'message', 'messages')}.`,
-    'Summaries of them are written again.',
-    ...(sentences === 0 ? [] : [`${counted(sentences, 'sentence', 'sentences')} of others taken out of sight.`]),
+    'Their summaries are being rewritten.',
+    ...(sentences === 0 ? [] : [`${counted(sentences, 'sentence', 'sentences')} of other people hidden.`]),
     ...(remains === null ? [] : [remains]),
   ];
   return makeReply('Forgotten', { text: parts.join(' '), tone: 'success' });

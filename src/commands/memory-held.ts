@@ -10,7 +10,7 @@ export async function held(call: Call): Promise<CommandReply> {
   const all = await call.parts.memories.held(requesterOf(call));
   const { items, page } = takePage(all, pageOf(call), { command: sameCommand(call) });
   const [first] = items;
-  if (first === undefined) return makeReply('Held back', { text: 'No sentence waits for a decision here.' });
+  if (first === undefined) return makeReply('Held back', { text: 'There are no sentences to decide about here.' });
   const cells = items.map(({ id, author, about, at, text }) => {
     return [id, author?.name ?? '', about.name, formatTime(at), excerpt(text, 200)];
   });
@@ -19,7 +19,7 @@ export async function held(call: Call): Promise<CommandReply> {
     rows: { columns: ['ID', 'WRITTEN BY', 'ABOUT', 'HELD SINCE', 'SENTENCE'], cells },
     page,
     actions: [
-      { label: 'Show the first again', command: commandTo('memory release', { id: first.id }), style: 'plain' },
+      { label: 'Restore the first', command: commandTo('memory release', { id: first.id }), style: 'plain' },
       { label: 'Delete the first', command: commandTo('memory strike', { id: first.id }), style: 'danger' },
     ],
   });

@@ -39,7 +39,7 @@ function sentences(...given: readonly string[]): string {
 }
 
 function countLine(count: number): string {
-  return count === 1 ? 'One memory can be read here.' : `${count} memories can be read here, the most important first.`;
+  return count === 1 ? 'There is one memory here.' : `${count} memories here, the most important first.`;
 }
 
 /** How long a person waits for the newest messages to be read for memories. */
@@ -74,7 +74,7 @@ export async function search(call: Call): Promise<CommandReply> {
   const unread = await readTheRest(call);
   const found = await parts.memories.search({ reader, text, limit: MAX_HITS });
   const shown = `"${excerpt(text, 80)}"`;
-  const count = found.length === 0 ? `Nothing remembered matches ${shown}.` : `${found.length} match ${shown}.`;
+  const count = found.length === 0 ? `No memory matches ${shown}.` : `${found.length} match ${shown}.`;
   return listing(call, found, sentences(count, unread));
 }
 
@@ -101,7 +101,7 @@ function rowOf(memory: Memory): readonly string[] {
 }
 
 function nothing(kind: MemoryKind | undefined): string {
-  return kind === undefined ? 'Nothing is remembered here yet.' : `Nothing of kind ${kind} is remembered here.`;
+  return kind === undefined ? 'There are no memories here yet.' : `There are no memories of kind ${kind} here.`;
 }
 
 function isAbout(call: Call): (memory: Memory) => boolean {
@@ -204,7 +204,7 @@ export async function exportAll(call: Call): Promise<CommandReply> {
 function withheldInCopy(count: number): string {
   if (count === 0) return '';
   const which = count === 1 ? 'one more memory' : `${count} more memories`;
-  return `The copy lists ${which} kept elsewhere, without the text, which you can't read from here.`;
+  return `The copy lists ${which} stored elsewhere, without the text, which you can't read from here.`;
 }
 
 /** Who asks for a change, with the rights that the place gives them. */
@@ -229,7 +229,7 @@ export async function findMemory(call: Call, id = requiredOption(call, 'id')): P
 function ambiguous(beginning: string, memories: readonly Memory[]): StrataError {
   const shown = memories.slice(0, MAX_SHOWN_IDS).map(({ id, text }) => `${id} (${excerpt(text, 60)})`);
   const more = memories.length > shown.length ? ', …' : '';
-  const problem = `${memories.length} memories have ids that begin with ${beginning}: ${shown.join(', ')}${more}. Write more of the id.`;
+  const problem = `${memories.length} memories have ids that begin with ${beginning}: ${shown.join(', ')}${more}. Use more characters of the id.`;
   return new StrataError('USAGE', { problem });
 }
 

@@ -12,12 +12,12 @@ export function withheldFor({ parts, invocation, reader }: Call): Promise<readon
 export function withheldLine(call: Call, count: number): string {
   if (count === 0) return '';
   const which = count === 1 ? 'One more memory about you is' : `${count} more memories about you are`;
-  return `${which} kept where you can't read ${count === 1 ? 'it' : 'them'} from here: ${typed(call, 'memory list about=me')}.`;
+  return `${which} stored where you can't read ${count === 1 ? 'it' : 'them'} from here: ${typed(call, 'memory list about=me')}.`;
 }
 
 /** A row of a list of memories: that it exists, without what it says. */
 export function withheldRow({ id, kind, state, audience, createdAt }: WithheldMemory, { invocation }: Call) {
-  const what = `(not readable here: kept in ${PLACES[audience]} since ${formatTime(createdAt)})`;
+  const what = `(not readable here: stored in ${PLACES[audience]} since ${formatTime(createdAt)})`;
   return [id, kind, what, invocation.author.name, state];
 }
 

@@ -6,7 +6,7 @@ import { held, release, strike } from './memory-held.ts';
 import { exportAll, list, search, show, suggestIds, why } from './memory-read.ts';
 import { type ActionSpec, choiceOption, pageOption, textOption } from './spec.ts';
 
-const id = textOption('id', 'Of the memory, as memory list shows it', { required: true, suggests: true });
+const id = textOption('id', 'Id of the memory, as shown by memory list', { required: true, suggests: true });
 
 function reading(name: string, description: string, options: ActionSpec['options']): ActionSpec {
   return { name, description, options, access: 'member', irreversible: false };
@@ -20,54 +20,54 @@ function managing(name: string, description: string, options: ActionSpec['option
   return { name, description, options, access: 'moderator', irreversible: name === 'strike' };
 }
 
-const heldId = textOption('id', 'Of the sentence, as the list of held sentences shows it', { required: true });
+const heldId = textOption('id', 'Id of the sentence, as shown by memory held', { required: true });
 
 export const memory: Command = {
   spec: {
     name: 'memory',
-    description: 'What the bot remembers: look at it, see why, correct it, forget it, take a copy',
+    description: 'What the bot remembers: list, explain, correct, forget and export it',
     actions: [
-      reading('list', 'What is remembered and may be read here', [
+      reading('list', 'List the memories that can be read here', [
         choiceOption('kind', 'Only this kind', MEMORY_KINDS),
         pageOption,
-        textOption('about', 'Only about this person: me (wherever it is kept), or a name'),
+        textOption('about', 'Only about this person: me (stored anywhere), or a name'),
       ]),
-      reading('search', 'Memories that match, the best first', [
+      reading('search', 'List the matching memories, the best first', [
         textOption('query', 'What to look for', { required: true, rest: true }),
         pageOption,
       ]),
-      reading('show', 'Everything kept of one memory', [id]),
-      reading('why', 'The messages that a memory came from, and what happened to it since', [id]),
-      changing('edit', 'Correct the wording of a memory', [
+      reading('show', 'Show everything stored about a memory', [id]),
+      reading('why', 'Show the messages that a memory came from, and its history', [id]),
+      changing('edit', 'Change the wording of a memory', [
         id,
         textOption('text', 'What it should say', { required: true, rest: true }),
       ]),
-      changing('pin', 'Keep a memory in front, never faded', [id]),
-      changing('unpin', 'Let a pinned memory fade like the others', [id]),
-      changing('demote', 'Take a memory out of use until it is confirmed again', [id]),
-      changing('restore', 'Take up again a memory that another one has replaced', [id]),
-      changing('approve', 'Take up a candidate, so that it is recalled', [id]),
-      changing('reject', 'Say that a memory is wrong: it is never recalled again', [id]),
+      changing('pin', 'Pin a memory: rank it higher and never let it decay', [id]),
+      changing('unpin', 'Unpin a memory, so that it decays like the others', [id]),
+      changing('demote', 'Disable a memory until it is confirmed again', [id]),
+      changing('restore', 'Restore a memory that another one has replaced', [id]),
+      changing('approve', 'Approve a candidate, so that it is recalled', [id]),
+      changing('reject', 'Mark a memory as wrong; it is never recalled again', [id]),
       // It asks by itself, when it has found out what would go.
-      changing('forget', 'Delete a memory with what it came from; shows first what would go, and asks', [
-        textOption('id', 'Of the memory; #12 for a message; words that it says; or "me" for everything about you', {
+      changing('forget', 'Delete a memory and its sources; shows first what would be deleted, and asks', [
+        textOption('id', 'Id of the memory; #12 for a message; words it contains; or "me" for everything about you', {
           required: true,
           rest: true,
           suggests: true,
         }),
-        textOption('confirm', 'The word that the question gives, or "yes"'),
+        textOption('confirm', 'The word given in the question, or "yes"'),
       ]),
-      reading('remember', 'Have something remembered as you say it', [
+      reading('remember', 'Remember a text exactly as you write it', [
         textOption('text', 'What to remember', { required: true, rest: true }),
       ]),
-      reading('export', 'A copy of what is kept about you', [
-        textOption('person', 'Id of somebody else, for moderators'),
+      reading('export', 'Export what is stored about you', [
+        textOption('person', 'Id of another person; for moderators'),
       ]),
-      managing('held', 'Sentences about somebody who asked to have them forgotten; they wait for a decision', [
+      managing('held', 'List hidden sentences about people who asked to have them forgotten', [
         pageOption,
       ]),
-      managing('release', 'Put a sentence that is held back where it stood', [heldId]),
-      managing('strike', 'Delete a sentence that is held back', [heldId]),
+      managing('release', 'Restore a hidden sentence', [heldId]),
+      managing('strike', 'Delete a hidden sentence', [heldId]),
     ],
     otherwise: 'list',
   },

@@ -86,7 +86,7 @@ function checkValue(
   { option, value }: { readonly option: OptionSpec; readonly value: string },
 ): void {
   if (option.kind === 'integer' && !canHold(option, value)) {
-    throw usageError(command, action, `${option.name} must be a whole number from 1, not "${value.slice(0, 40)}"`);
+    throw usageError(command, action, `${option.name} must be a whole number of at least 1, not "${value.slice(0, 40)}"`);
   }
   if (option.kind === 'choice' && !canHold(option, value)) {
     const meant = didYouMean(value.slice(0, 40), option.choices);
@@ -117,7 +117,7 @@ function unknownAction(command: CommandSpec, word: string): StrataError {
   const names = command.actions.flatMap((action) => (action.name === '' ? [] : [action.name]));
   const meant = didYouMean(word.slice(0, 40), names);
   const hint = meant === null ? '' : `, did you mean "${meant}"?`;
-  const problem = word === '' ? 'what shall it do?' : `there is no "${word.slice(0, 40)}"${hint}`;
+  const problem = word === '' ? 'the action is missing' : `there is no "${word.slice(0, 40)}"${hint}`;
   return new StrataError('COMMAND_USAGE', {
     command: command.name,
     problem: problem.replace(/\?$/, ''),
@@ -148,7 +148,7 @@ function readOptions(command: CommandSpec, action: ActionSpec, text: string): Re
       continue;
     }
     const next = optionFor(/^\S+/.exec(left)?.[0] ?? '', open);
-    if (next === undefined) throw usageError(command, action, `"${left.slice(0, 40)}" is too much`);
+    if (next === undefined) throw usageError(command, action, `"${left.slice(0, 40)}" is unexpected`);
     const taken = next.rest ? { word: unquoteWhole(left), left: '' } : takeWord(command, action, left);
     values[next.name] = taken.word;
     left = taken.left;

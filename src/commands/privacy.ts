@@ -9,27 +9,27 @@ import { choiceOption } from './spec.ts';
 export const privacy: Command = {
   spec: {
     name: 'privacy',
-    description: 'What is kept of you here, where, and who reads it; pause or resume learning about yourself',
+    description: 'What is stored about you, where, and who can read it; pause or resume learning about you',
     actions: [
       {
         name: 'show',
-        description: 'What is kept, where, and who can read it',
+        description: 'Show what is stored, where, and who can read it',
         options: [],
         access: 'member',
         irreversible: false,
       },
       {
         name: 'pause',
-        description: 'No new memories of you; what you say still counts in the conversation',
+        description: 'Store no new memories about you; the bot still reads what you say',
         options: [],
         access: 'member',
         irreversible: false,
       },
-      { name: 'resume', description: 'Learn about you again', options: [], access: 'member', irreversible: false },
+      { name: 'resume', description: 'Resume learning about you', options: [], access: 'member', irreversible: false },
       {
         name: 'erase',
-        description: 'Delete everything kept of this conversation: messages, summaries, memories',
-        options: [{ ...choiceOption('confirm', 'Type yes to delete it all', ['yes']), required: true }],
+        description: 'Delete all stored data of this conversation: messages, summaries, memories',
+        options: [{ ...choiceOption('confirm', 'Type yes to delete everything', ['yes']), required: true }],
         access: 'moderator',
         irreversible: true,
       },
@@ -50,22 +50,22 @@ async function show(call: Call): Promise<CommandReply> {
     fields: [
       {
         name: 'Kept here',
-        value: `${formatNumber((conversation?.nextSeq ?? 1) - 1)} messages, in full, with their summaries`,
+        value: `${formatNumber((conversation?.nextSeq ?? 1) - 1)} messages in full, with their summaries`,
       },
-      { name: 'Remembered of you', value: `${count} ${mine.length === 1 ? 'statement' : 'statements'}` },
+      { name: 'Memories about you', value: `${count} ${mine.length === 1 ? 'statement' : 'statements'}` },
       ...(elsewhere === 0
         ? []
-        : [{ name: 'Remembered of you elsewhere', value: `${formatNumber(elsewhere)}, not readable from here` }]),
+        : [{ name: 'Memories about you elsewhere', value: `${formatNumber(elsewhere)}, not readable from here` }]),
       { name: 'Learning about you', value: paused ? 'paused' : 'on' },
       { name: 'Lies in', value: parts.dataLocation },
       { name: 'Read by', value: READERS[reader.audience] },
       {
         name: 'Sent to',
-        value: `the model ${agent.model === 'auto' ? 'chosen at the start' : agent.model}`,
+        value: `the model ${agent.model === 'auto' ? 'chosen at startup' : agent.model}`,
       },
     ],
     actions: [
-      { label: 'What is remembered of you', command: commandTo('memory list', { about: 'me' }), style: 'plain' },
+      { label: 'Show memories about you', command: commandTo('memory list', { about: 'me' }), style: 'plain' },
       paused
         ? { label: 'Resume learning', command: commandTo('privacy resume'), style: 'plain' }
         : { label: 'Pause learning', command: commandTo('privacy pause'), style: 'plain' },
@@ -80,21 +80,21 @@ async function pause(call: Call): Promise<CommandReply> {
     call.parts.clock.now(),
   );
   return makeReply('Learning is paused', {
-    text: `Nothing new will be remembered of you here. What is remembered already stays until you forget it (${typed(call, 'memory list about=me')}).`,
+    text: `The bot stores no new memories about you here. Existing ones stay until you forget them (${typed(call, 'memory list about=me')}).`,
     tone: 'success',
   });
 }
 
 async function resume(call: Call): Promise<CommandReply> {
   await createOptOut(call.parts.state).resume(personOf(call));
-  return makeReply('Learning is on', { text: 'What you say from now on may be remembered again.', tone: 'success' });
+  return makeReply('Learning is on', { text: 'The bot may remember what you say from now on.', tone: 'success' });
 }
 
 async function erase({ parts, conversation }: Call): Promise<CommandReply> {
   if (conversation === null) return nothingYet('Privacy');
   await parts.store.conversations.change(conversation.id, { kind: 'purge' });
   return makeReply('Everything is deleted', {
-    text: 'The messages of this conversation, their summaries and what was remembered from them are gone for good.',
+    text: 'The messages of this conversation, their summaries and the memories from them were deleted permanently.',
     tone: 'success',
     ephemeral: false,
   });
@@ -107,7 +107,7 @@ function personOf({ invocation }: Call) {
 const MOST = 1000;
 
 const READERS: Readonly<Record<Audience, string>> = {
-  dm: 'you alone, in this direct message',
-  private: 'the members of this private channel, in it',
+  dm: 'only you, in this direct message',
+  private: 'the members of this private channel',
   public: 'everyone who can read this channel',
 };

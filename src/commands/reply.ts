@@ -28,7 +28,7 @@ export function failureReply(error: unknown, prefix: string): CommandReply {
   const text =
     error instanceof StrataError
       ? describe(withPrefix(error, prefix))
-      : 'The command failed inside Strata; the cause is in the log. Nothing was changed by it; try again.';
+      : 'The command failed because of an internal error; the cause is in the log. It changed nothing. Try again.';
   return errorReply(text);
 }
 

@@ -4,11 +4,11 @@ import { makeReply } from './reply.ts';
 export const reset: Command = {
   spec: {
     name: 'reset',
-    description: 'Start over: the bot no longer sees what was said so far; the archive and memories stay',
+    description: 'Start over: the bot no longer sees the messages so far; the archive and memories stay',
     actions: [
       {
         name: '',
-        description: 'Start over: the bot no longer sees what was said so far; the archive stays',
+        description: 'Start over: the bot no longer sees the messages so far; the archive stays',
         options: [],
         access: 'moderator',
         irreversible: true,
@@ -22,7 +22,7 @@ export const reset: Command = {
       if (conversation === null) return nothingYet('Reset');
       await parts.store.conversations.change(conversation.id, { kind: 'reset', now: parts.clock.now() });
       return makeReply('Reset', {
-        text: `The bot starts afresh from here. What was said before stays in the archive (${typed(call, 'transcript search')}) and what it remembers stays (${typed(call, 'memory list')}).`,
+        text: `The bot starts over from here. Earlier messages stay in the archive (${typed(call, 'transcript search')}) and what it remembers stays (${typed(call, 'memory list')}).`,
         tone: 'success',
         ephemeral: false,
       });

@@ -16,11 +16,11 @@ import { makeReply } from './reply.ts';
 export const status: Command = {
   spec: {
     name: 'status',
-    description: 'How the conversation stands: model, context, summaries, memories, jobs and trouble',
+    description: 'State of the conversation: model, context, summaries, memories, jobs and problems',
     actions: [
       {
         name: '',
-        description: 'How the conversation stands: model, context, summaries, memories, jobs and trouble',
+        description: 'State of the conversation: model, context, summaries, memories, jobs and problems',
         options: [],
         access: 'member',
         irreversible: false,
@@ -35,7 +35,7 @@ async function show(call: Call): Promise<CommandReply> {
   const { conversation } = call;
   const own = conversation === null ? [] : await conversationFields(call, conversation);
   return makeReply('Status', {
-    text: conversation === null ? 'Nothing has been said here yet.' : '',
+    text: conversation === null ? 'There are no messages here yet.' : '',
     fields: [...own, ...(await troubleFields(call))],
     actions: [
       { label: 'What the model sees', command: commandTo('context list'), style: 'plain' },
@@ -90,7 +90,7 @@ const RUNS = 20;
 
 function messagesLine({ nextSeq, compactedUpto, contextFrom }: Conversation): string {
   const whole = nextSeq - 1 - Math.max(compactedUpto, contextFrom - 1);
-  return `${formatNumber(nextSeq - 1)} kept, the last ${formatNumber(Math.max(0, whole))} seen in full`;
+  return `${formatNumber(nextSeq - 1)} stored, the last ${formatNumber(Math.max(0, whole))} seen in full`;
 }
 
 /** What is owed and does not come: a turn that broke, posts that the platform did not take. */
@@ -110,7 +110,7 @@ async function replyFields({ parts }: Call, conversation: Conversation): Promise
     ...(refused === undefined
       ? []
       : [
-          `${pending.length} not posted yet, tried ${times(refused.attempts)}: ${refused.reason ?? 'the end is not known'}`,
+          `${pending.length} not posted yet, tried ${times(refused.attempts)}: ${refused.reason ?? 'the time is not known'}`,
         ]),
   ];
   return lines.length === 0 ? [] : [{ name: 'Reply', value: lines.join('\n') }];
@@ -147,7 +147,7 @@ function jobLine({ parts }: Call, conversation: Conversation): string {
   const { maintenanceUntil, failures, nextAttemptAt, lastError, maintainAt } = conversation;
   if (maintenanceUntil !== null && maintenanceUntil > now) return 'running';
   if (failures > 0) {
-    const next = nextAttemptAt === null ? 'no attempt is planned' : `next attempt ${inTime(nextAttemptAt - now)}`;
+    const next = nextAttemptAt === null ? 'no retry is scheduled' : `next attempt ${inTime(nextAttemptAt - now)}`;
     return `failed ${times(failures)}, ${next}: ${lastError ?? 'for an unknown reason'}`;
   }
   if (maintainAt === null) return 'nothing to do';
@@ -179,7 +179,7 @@ async function troubleFields({ parts }: Call): Promise<readonly ReplyField[]> {
     { name: 'Queue', value: trouble ?? `${driver}: ${running} running, ${waiting} waiting, ${delayed} later` },
     ...paused.map(({ model, untilAt, message }) => ({
       name: 'Paused',
-      value: `${model} is not asked for summaries until ${formatTime(untilAt)} (${inTime(untilAt - now)}): ${message}`,
+      value: `${model} writes no summaries until ${formatTime(untilAt)} (${inTime(untilAt - now)}): ${message}`,
     })),
     ...(config === null ? [] : [{ name: 'Configuration', value: config }]),
   ];

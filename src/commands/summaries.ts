@@ -9,30 +9,30 @@ import { sayOf, whoSaid } from './format-entry.ts';
 import { makeReply, PAGE_SIZE, TEXT_PAGE, takePage } from './reply.ts';
 import { pageOption, textOption } from './spec.ts';
 
-const id = textOption('id', 'Of the summary, as summaries list shows it', { required: true, suggests: true });
+const id = textOption('id', 'Id of the summary, as shown by summaries list', { required: true, suggests: true });
 
 export const summaries: Command = {
   spec: {
     name: 'summaries',
-    description: 'The layers of summaries that stand for what was said earlier',
+    description: 'Summaries of earlier messages',
     actions: [
       {
         name: 'list',
-        description: 'The stack as the bot sees it, oldest first',
+        description: 'List the summaries the bot sees, oldest first',
         options: [pageOption],
         access: 'member',
         irreversible: false,
       },
       {
         name: 'show',
-        description: 'The whole text of a summary',
+        description: 'Show the full text of a summary',
         options: [id, pageOption],
         access: 'member',
         irreversible: false,
       },
       {
         name: 'open',
-        description: 'One layer down: what a summary was made from, to the raw messages',
+        description: 'Show what a summary was made from: summaries or messages',
         options: [id, pageOption],
         access: 'member',
         irreversible: false,
@@ -49,7 +49,7 @@ async function list(call: Call): Promise<CommandReply> {
   if (conversation === null) return nothingYet('Summaries');
   const stack = await parts.store.summaries.live(conversation.id);
   if (stack.length === 0) {
-    return makeReply('Summaries', { text: 'Nothing was summarised yet: the bot still sees every message.' });
+    return makeReply('Summaries', { text: 'There are no summaries yet: the bot sees every message.' });
   }
   const { items, page } = takePage(stack, pageOf(call), { command: sameCommand(call) });
   return makeReply('Summaries', {
@@ -75,7 +75,7 @@ async function show(call: Call): Promise<CommandReply> {
         value: `${formatTime(summary.createdAt)}${summary.model === null ? '' : ` by ${summary.model}`}`,
       },
       ...(summary.promptHash === null ? [] : [{ name: 'Prompt', value: summary.promptHash }]),
-      ...(summary.supersededBy === null ? [] : [{ name: 'Now part of', value: summary.supersededBy }]),
+      ...(summary.supersededBy === null ? [] : [{ name: 'Condensed into', value: summary.supersededBy }]),
     ],
     page,
     actions: [openAction(summary)],
@@ -117,7 +117,7 @@ async function openEntries(call: Call, summary: Summary): Promise<CommandReply> 
 const COLUMNS = ['ID', 'LEVEL', 'COVERS', 'TOKENS', 'TEXT'] as const;
 
 function rowOf(summary: Summary): readonly string[] {
-  const text = summary.kind === 'gap' ? gapText(summary) : `${summary.stale ? '(to be renewed) ' : ''}${summary.text}`;
+  const text = summary.kind === 'gap' ? gapText(summary) : `${summary.stale ? '(outdated; it will be rewritten) ' : ''}${summary.text}`;
   return [summary.id, String(summary.level), rangeOf(summary), `~${formatNumber(summary.tokens)}`, excerpt(text, 80)];
 }
 
@@ -126,7 +126,7 @@ function rangeOf({ fromSeq, toSeq }: Pick<Summary, 'fromSeq' | 'toSeq'>): string
 }
 
 function gapText(gap: Summary): string {
-  return `(gap: ${gap.toSeq - gap.fromSeq + 1} messages left the view; a summary follows)`;
+  return `(gap: ${gap.toSeq - gap.fromSeq + 1} messages were removed from the view; a summary will follow)`;
 }
 
 function actionsOf(summary: Summary): readonly ReplyAction[] {

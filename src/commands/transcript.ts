@@ -14,11 +14,11 @@ const ALL = 1000;
 export const transcript: Command = {
   spec: {
     name: 'transcript',
-    description: 'Search everything that was said here, summarised or not',
+    description: 'Search all messages of this conversation, summarised or not',
     actions: [
       {
         name: 'search',
-        description: 'Messages that match, the best first',
+        description: 'List the matching messages, the best first',
         options: [textOption('query', 'What to look for', { required: true, rest: true }), pageOption],
         access: 'member',
         irreversible: false,
@@ -35,7 +35,7 @@ async function search(call: Call): Promise<CommandReply> {
   const question = requiredOption(call, 'query');
   const hits = await searchTranscript(parts, { conversationId: conversation.id, question, limit: ALL });
   if (hits.length === 0) {
-    return makeReply('Transcript', { text: `Nothing that was said here matches "${excerpt(question, 80)}".` });
+    return makeReply('Transcript', { text: `No message here matches "${excerpt(question, 80)}".` });
   }
   const count = hits.filter(({ isMatch }) => isMatch).length;
   const hasOthers = hits.slice(0, MAX_HITS).some(({ isMatch }) => !isMatch);
@@ -47,7 +47,7 @@ async function search(call: Call): Promise<CommandReply> {
   });
 }
 
-const BESIDE = ' The rows with … stand beside one that does.';
+const BESIDE = ' Rows with … are neighbours of a match.';
 
 function rowOf({ entry, isMatch }: TranscriptHit): readonly string[] {
   return [`${isMatch ? '' : '… '}#${entry.seq}`, formatTime(entry.at), whoSaid(entry), excerpt(sayOf(entry), 160)];

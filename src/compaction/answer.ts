@@ -25,13 +25,13 @@ export const SUMMARY_TOOL: ToolSpec = {
 
 export const MEMORY_TOOL: ToolSpec = {
   name: 'memory_save',
-  description: 'Saves one statement that should outlive the conversation. Call it once for each statement.',
+  description: 'Saves one statement that should be remembered after the conversation. Call it once for each statement.',
   inputSchema: {
     type: 'object',
     properties: {
-      kind: { type: 'string', enum: MEMORY_KINDS, description: 'What sort of statement this is' },
+      kind: { type: 'string', enum: MEMORY_KINDS, description: 'Kind of statement' },
       text: { type: 'string', description: 'One self-contained sentence that names whom or what it is about' },
-      about: { type: 'string', description: 'Name of the person whom it is about; leave out when about no person' },
+      about: { type: 'string', description: 'Name of the person it is about; leave it out if it is not about a person' },
       importance: { type: 'number', description: 'From 0 (trivial) to 1 (must never be lost)' },
       sources: {
         type: 'array',

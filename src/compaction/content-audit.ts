@@ -20,9 +20,9 @@ export function contentFault(text: string, source: string): string | null {
   const tool = [SUMMARY_TOOL.name, MEMORY_TOOL.name].find((name) => text.includes(name) && !source.includes(name));
   if (tool !== undefined) return `it named the tool ${tool} instead of what was said`;
   if (commandsReader(text))
-    return 'it gave orders to its reader: report who asked for what, as something that was said';
+    return 'it gave instructions to its reader:  report who asked for what, as something that was said';
   if (containment(text, source) < MIN_ON_TOPIC) {
-    return 'it had hardly a word in common with the source: name who said what, in the language of the source';
+    return 'it shared almost no words with the source:  name who said what, in the language of the source';
   }
   return null;
 }

@@ -69,8 +69,8 @@ async function whyNot({ services }: MaintenanceContext, conversationId: number):
   const conversation = await services.store.conversations.get(conversationId);
   if (conversation === null) return 'there is no such conversation';
   const { nextAttemptAt, lastError } = conversation;
-  if (nextAttemptAt === null || nextAttemptAt <= services.clock.now()) return 'another run is at work on it';
-  return `the last try failed (${lastError}); the next one is at ${new Date(nextAttemptAt).toISOString()}`;
+  if (nextAttemptAt === null || nextAttemptAt <= services.clock.now()) return 'another job is working on it';
+  return `the last attempt failed (${lastError}); the next one is at ${new Date(nextAttemptAt).toISOString()}`;
 }
 
 type End = Pick<Extract<ReleaseOutcome, { kind: 'done' }>, 'seenNextSeq' | 'maintainAt'>;
@@ -178,7 +178,7 @@ async function giveUp(self: Run, conversation: Conversation, error: unknown): Pr
   const reason = describe(error);
   if (signal.aborted) {
     await store.conversations.release(claim, { work: 'maintenance', kind: 'done', seenNextSeq: -1, maintainAt: null });
-    return { changed, reason: 'stopped before it was done' };
+    return { changed, reason: 'stopped before it finished' };
   }
   const failure = failureOf(error);
   const modelId = failure.modelId ?? self.opened?.model.id ?? null;

@@ -43,7 +43,7 @@ export async function runWork(self: Run, { desk, work, look }: Assignment): Prom
     await writeDown(record, outcome, usage.length);
     return done;
   } catch (error) {
-    const cause = self.signal.aborted ? 'stopped before it was done' : describe(error);
+    const cause = self.signal.aborted ? 'stopped before it finished' : describe(error);
     // A call that failed has cost something too.
     const calls = usage.length + (error instanceof ModelError ? 1 : 0);
     await writeDown(record, { outcome: 'failed', error: cause, toSeq: work.toSeq, memories: 0 }, calls);

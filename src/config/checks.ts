@@ -52,7 +52,7 @@ function checkThresholds(view: View, compaction: Compaction, base: Path): void {
   }
   if (compaction.stack_share >= compaction.background_threshold) {
     const names = ['stack_share', 'background_threshold'] as const;
-    refuse(view, { base, names, compaction, text: 'the stack must leave room below the first threshold' });
+    refuse(view, { base, names, compaction, text: 'the stack share must be below the first threshold' });
   }
 }
 

@@ -88,7 +88,7 @@ function readAgents(reader: SectionReader): readonly IndexedAgent[] {
   const agents = reader.tree['agents'];
   if (agents === undefined) return [];
   if (!Array.isArray(agents)) {
-    reader.report.add(['agents'], 'expected a list of tables; write each agent as [[agents]]');
+    reader.report.add(['agents'], 'expected a list of tables: write each agent as [[agents]]');
     return [];
   }
   return agents.flatMap((_, index) => {
@@ -107,7 +107,7 @@ function readPlugins(reader: SectionReader): Pick<Sections, 'plugins' | 'pluginL
     if (names.indexOf(name) === index) continue;
     reader.report.add(
       ['plugins', index],
-      `two plugins have the name "${name}"; give each its own [plugins.NAME] table`,
+      `two plugins are named "${name}"; give each its own [plugins.NAME] table`,
     );
   }
   const plugins = Object.fromEntries(pluginList.map((file, index) => [names[index] ?? '', { file }]));

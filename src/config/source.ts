@@ -53,7 +53,7 @@ function parseToml(file: string, text: string): Tree {
 /** TOML has no table below a list. Nothing else says what to write instead. */
 function hintFor(text: string, line: number): string {
   const isPluginTable = text.split('\n')[line - 1]?.trimStart().startsWith('[plugins.') === true;
-  return isPluginTable ? '; leave out the list `plugins`, and name the file in this table: file = "./name.ts"' : '';
+  return isPluginTable ? '; remove the list `plugins`, and set the file in this table:  file = "./name.ts"' : '';
 }
 
 /** Places are only asked for when something is wrong or shown; the second parser may refuse what the first one took. */

@@ -26,7 +26,7 @@ export interface LiveConfig {
   config(): Config;
   /** Why the file on disk is not in use; null when it is. */
   rejection(): string | null;
-  /** Parts of the file that differ and wait for a restart. */
+  /** Parts of the file that differ and take effect after a restart. */
   waiting(): readonly string[];
   /** Looks at the file now. */
   reload(): void;

@@ -12,7 +12,7 @@ export function partsOf({ view, request, measurement, correction }: Fitted): rea
   const tools: ContextPart = {
     ...whole('tools', view.tools.map((tool) => `${tool.name}: ${tool.description}`).join('\n'), corrected(toolTokens)),
     source: 'configuration',
-    reason: 'tools that the agent may call',
+    reason: 'tools that the agent can call',
   };
   const included = new Set(view.volatileKeys);
   const volatile = request.volatile.map((section): ContextPart => {
@@ -30,7 +30,7 @@ export function partsOf({ view, request, measurement, correction }: Fitted): rea
       reason: 'messages since the last summary',
     },
     ...volatile,
-    { ...whole('reserve', '', measurement.reserve), source: 'configuration', reason: 'kept free for the answer' },
+    { ...whole('reserve', '', measurement.reserve), source: 'configuration', reason: 'reserved for the answer' },
   ];
 }
 
@@ -52,7 +52,7 @@ function layerPart({ item, text, tokens, folded }: Layer, corrected: (tokens: nu
   const { fromSeq, toSeq, level } = item;
   const reason =
     item.kind === 'gap'
-      ? `stands for messages #${fromSeq} to #${toSeq} until they are summarised`
+      ? `replaces messages #${fromSeq} to #${toSeq} until they are summarised`
       : `covers messages #${fromSeq} to #${toSeq}, level ${level}`;
   const key = `${item.kind}:${item.id}`;
   const cost = corrected(tokens);

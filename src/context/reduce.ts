@@ -94,7 +94,7 @@ function excerptInput(json: string, head: string): JsonValue {
 
 function resultMarker(blobId: string | null): Marker {
   if (blobId === null) return leftOut;
-  return (omitted) => `\n[... ${omitted} characters left out; the whole is kept as ${blobId} ...]\n`;
+  return (omitted) => `\n[... ${omitted} characters left out; the full text is stored as ${blobId} ...]\n`;
 }
 
 /** A message of the running turn with every text of it within the limit. */
@@ -120,9 +120,9 @@ export function gapText(count: number): string {
 }
 
 export function droppedText(count: number): string {
-  return `[System: ${count} earlier messages are left out here for lack of room]`;
+  return `[System: ${count} earlier messages are left out here to save space]`;
 }
 
 export function foldedText(fromSeq: number, toSeq: number): string {
-  return `[System: the summaries of messages #${fromSeq} to #${toSeq} are left out here for lack of room]`;
+  return `[System: the summaries of messages #${fromSeq} to #${toSeq} are left out here to save space]`;
 }

@@ -7,7 +7,7 @@ const NO_RESULT = 'The result of this call is not available.';
 /** Opens a conversation whose first shown words are the bot's: providers want a person first. */
 const GOES_ON: ModelMessage = {
   role: 'user',
-  content: [{ kind: 'text', text: '[System: the conversation goes on from earlier messages]' }],
+  content: [{ kind: 'text', text: '[System: the conversation continues from earlier messages]' }],
 };
 
 /**

@@ -14,7 +14,7 @@ export function createSlidingEngine({ services }: { readonly services: Services 
   const seen = new Map<number, number>();
   return {
     info: { id: 'sliding', name: 'Sliding window', version: '1', ownsCompaction: false },
-    bootstrap: async () => ({ bootstrapped: false, reason: 'a sliding window keeps nothing' }),
+    bootstrap: async () => ({ bootstrapped: false, reason: 'a sliding window has no state to prepare' }),
     async ingest({ snapshot, seq }) {
       const { id } = snapshot.conversation;
       const ingested = seq > (seen.get(id) ?? 0);
@@ -39,10 +39,10 @@ export function createSlidingEngine({ services }: { readonly services: Services 
       const tokensBefore = slide(frames, resting, profile.windowTokens).measurement.used;
       const limitTokens = profile.windowTokens * shrinks.shrink(turn);
       const tokensAfter = first ? Math.min(tokensBefore, limitTokens) : tokensBefore;
-      const reason = first ? 'the window is narrower for this turn' : 'the window is as narrow as it can be';
+      const reason = first ? 'the window was reduced for this turn' : 'the window cannot be reduced further';
       return { ok: true, compacted: first, reason, tokensBefore, tokensAfter, snapshot };
     },
-    maintain: async () => ({ changed: false, reason: 'a sliding window keeps no summaries' }),
+    maintain: async () => ({ changed: false, reason: 'a sliding window has no summaries' }),
     async dispose() {
       seen.clear();
     },

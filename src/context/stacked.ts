@@ -42,7 +42,7 @@ export function createStackedEngine({ services, maintenance }: StackedEngineOpti
   return {
     info: { id: 'stacked', name: 'Stacked summaries', version: '1', ownsCompaction: true },
     async bootstrap({ conversation }) {
-      if (seen.has(conversation.id)) return { bootstrapped: false, reason: 'the conversation is active already' };
+      if (seen.has(conversation.id)) return { bootstrapped: false, reason: 'the conversation is already active' };
       seen.set(conversation.id, conversation.compactedUpto);
       return { bootstrapped: true, reason: null };
     },
@@ -202,16 +202,16 @@ async function compact(gate: Gate, request: CompactRequest): Promise<CompactResu
   const snapshot = await gate.openGap(request, 'overflow');
   const tokensAfter = snapshot === null ? tokensBefore : used(snapshot);
   const result = { ok: true, tokensBefore, tokensAfter, snapshot: snapshot ?? request.snapshot };
-  if (tokensAfter < tokensBefore) return { ...result, compacted: true, reason: 'the oldest messages left the view' };
-  if (reason === 'manual') return { ...result, compacted: false, reason: 'there is nothing that may leave the view' };
+  if (tokensAfter < tokensBefore) return { ...result, compacted: true, reason: 'the oldest messages were removed from the view' };
+  if (reason === 'manual') return { ...result, compacted: false, reason: 'nothing can be removed from the view' };
   return { ...result, ...shortenTurn(gate.shrinks, request, tokensBefore) };
 }
 
 /** Nothing may leave, and the provider refuses all the same: the turn goes on within half of the window, once. */
 function shortenTurn(shrinks: Shrinks, request: CompactRequest, tokensBefore: number) {
   const turn = { conversationId: request.snapshot.conversation.id, readUpto: request.readUpto };
-  if (shrinks.factor(turn) < 1) return { compacted: false, reason: 'the running turn is as short as it can be' };
+  if (shrinks.factor(turn) < 1) return { compacted: false, reason: 'the running turn cannot be shortened further' };
   const factor = shrinks.shrink(turn);
   const tokensAfter = Math.min(tokensBefore, request.profile.windowTokens * factor);
-  return { compacted: true, tokensAfter, reason: 'the running turn is shortened from within' };
+  return { compacted: true, tokensAfter, reason: 'the running turn was shortened internally' };
 }

@@ -18,7 +18,7 @@ export function spellOutTools(messages: readonly ModelMessage[]): readonly Model
       }
       case 'tool': {
         const told = message.results.map((result) =>
-          underLabel(`[System: the tool ${result.tool} gave] `, result.text),
+          underLabel(`[System: the tool ${result.tool} returned]  `, result.text),
         );
         return { role: 'user', content: [{ kind: 'text', text: told.join('\n') }] };
       }

@@ -144,7 +144,7 @@ function read(conversation: ConversationKey, content: unknown, options: unknown)
   if (clean === '' && files.length === 0) return refuse('it has neither text nor files');
   const read = files.map(fileOf);
   const bytes = read.reduce((sum, file) => sum + file.bytes.length, 0);
-  if (bytes > MAX_SEND_BYTES) return refuse(`its files have ${bytes} bytes; at most ${MAX_SEND_BYTES} are sent`);
+  if (bytes > MAX_SEND_BYTES) return refuse(`its files have ${bytes} bytes; the limit is ${MAX_SEND_BYTES}`);
   const empty = read.find((file) => file.bytes.length === 0);
   if (empty !== undefined) return refuse(`the file ${empty.name} is empty`);
   const { id, audience } = parsed.data.options;
@@ -221,6 +221,6 @@ async function audienceOf(
   const known = await services.store.conversations.find(key);
   if (known !== null) return known.audience;
   if (given !== undefined) return given;
-  const problem = 'nothing has been said there yet; name who reads it: audience "dm", "private" or "public"';
+  const problem = 'the conversation has no messages yet, so the audience is required: "dm", "private" or "public"';
   throw new StrataError('SEND_INVALID', { conversation: key, problem });
 }

@@ -8,9 +8,9 @@ const sentences = {
   CONFIG_UNREADABLE: (d: { file: string; reason: string }) =>
     `Cannot read the configuration ${d.file}: ${d.reason}. Name another file with --config, or leave it out to use the defaults.`,
   KEY_INVALID: (d: { key: string }) =>
-    `"${d.key}" is no conversation key. Expected platform:workspace:channel or platform:workspace:channel:thread, for example terminal:local:main.`,
+    `"${d.key}" is not a conversation key. Expected platform:workspace:channel or platform:workspace:channel:thread, for example terminal:local:main.`,
   CONVERSATION_UNKNOWN: (d: { key: string }) =>
-    `There is no conversation "${d.key}" in the store. \`strata context\` without --conversation lists those that exist.`,
+    `There is no conversation "${d.key}" in the store. \`strata context\` without --conversation lists the existing ones.`,
   MODEL_UNKNOWN: (d: { model: string; reason: string }) =>
     `The model "${d.model}" cannot be used: ${d.reason}. Expected provider:model, for example openai:gpt-4.1-mini, anthropic:claude-haiku-4-5 or offline:demo.`,
   MODEL_KEY_MISSING: (d: { model: string; variable: string }) =>
@@ -18,32 +18,32 @@ const sentences = {
   MODEL_FAILED: (d: { model: string; reason: ModelFailure; detail: string }) =>
     `The model ${d.model} failed (${d.reason}): ${d.detail.replace(/\.$/, '')}. ${REMEDIES[d.reason]}`.trim(),
   MODEL_PAUSED: (d: { model: string; untilAt: number; cause: string }) =>
-    `The model ${d.model} is left alone until ${new Date(d.untilAt).toISOString()} after repeated failures: ${d.cause}`,
+    `The model ${d.model} is paused until ${new Date(d.untilAt).toISOString()} after repeated failures: ${d.cause}`,
   SPEND_CAPPED: (d: { calls: number; limit: number; untilAt: number }) =>
-    `This conversation has cost ${d.calls} model calls for summaries within an hour, and ${d.limit} are allowed; it is looked at again at ${new Date(d.untilAt).toISOString()}. Replies go on.`,
+    `This conversation has used ${d.calls} of ${d.limit} model calls per hour for summaries. They continue at ${new Date(d.untilAt).toISOString()}. Replies are not affected.`,
   SUMMARY_REJECTED: (d: { model: string; fault: string }) =>
-    `The answer of ${d.model} cannot stand for the messages: ${d.fault}.`,
+    `The answer of ${d.model} is not a usable summary:  ${d.fault}.`,
   WINDOW_TOO_SMALL: (d: { usedTokens: number; windowTokens: number }) =>
-    `The newest message and the fixed part of the context need ${d.usedTokens} tokens, the window has ${d.windowTokens}. Choose a model with a larger window, or shorten the system prompt and the tools.`,
+    `The newest message and the fixed part of the context need ${d.usedTokens} tokens, but the window has ${d.windowTokens}. Choose a model with a larger window, or shorten the system prompt and the tools.`,
   STORE_UNUSABLE: (d: { path: string; reason: string }) =>
     `The data at ${d.path} cannot be used: ${d.reason}. Nothing was changed.`,
   STORE_MISSING: (d: { path: string }) =>
-    `There is no data at ${d.path}. Name the directory of a bot that has run with --data, or its server with [storage] url.`,
+    `There is no data at ${d.path}. Set --data to the directory of a bot that has run, or [storage] url to its server.`,
   STORE_LOCKED: (d: { path: string }) =>
-    `Another Strata process is using the data at ${d.path}. Stop it first, or name another directory with --data.`,
+    `Another Strata process is using the data at ${d.path}. Stop it first, or set --data to another directory.`,
   STORE_UNREACHABLE: (d: { path: string; reason: string }) =>
-    `The data at ${d.path} cannot be reached: ${d.reason}. Strata connects again by itself; what was not acknowledged has to be sent again.`,
+    `The data at ${d.path} cannot be reached: ${d.reason}. Strata reconnects automatically. Send again what was not acknowledged.`,
   STORE_NEWER: (d: { path: string; found: string }) =>
-    `The data at ${d.path} was written by a newer Strata (migration ${d.found} is unknown here). Update Strata; nothing was changed.`,
+    `The data at ${d.path} was written by a newer Strata (migration ${d.found} is unknown to this version). Update Strata. Nothing was changed.`,
   STORE_NOT_EMPTY: (d: { path: string }) =>
-    `There is data at ${d.path} already. A backup is restored into an empty store only: name another directory with --data, or another database.`,
+    `There is already data at ${d.path}. A backup can only be restored into an empty store: set --data to another directory, or use another database.`,
   BACKUP_INVALID: (d: { file: string; line: number | null; problem: string }) =>
     `${d.file}${d.line === null ? '' : `:${d.line}`} cannot be restored: ${d.problem}. Nothing was changed.`,
   CLAIM_LOST: (d: { conversation: string; work: 'reply' | 'maintenance' }) =>
-    `The claim to the ${d.work} of ${d.conversation} was lost to another process; its result was discarded.`,
-  ACCESS_DENIED: (d: { what: string; reason: string }) => `${d.what} may not be read here: ${d.reason}.`,
+    `Another process took over the ${d.work} of ${d.conversation}; the result of this process was discarded.`,
+  ACCESS_DENIED: (d: { what: string; reason: string }) => `${d.what} cannot be read here:  ${d.reason}.`,
   NOT_FOUND: (d: { what: string; id: string }) => `There is no ${d.what} ${d.id} here.`,
-  BLOB_EXPIRED: (d: { id: string }) => `The stored tool result ${d.id} is no longer kept. Call the tool again.`,
+  BLOB_EXPIRED: (d: { id: string }) => `The stored tool result ${d.id} has expired. Call the tool again.`,
   COMMAND_UNKNOWN: (d: { command: string; nearest: string | null } & CommandPlace) =>
     `There is no command ${d.prefix ?? '/'}${d.command}.${d.nearest === null ? '' : ` Did you mean ${d.prefix ?? '/'}${d.nearest}?`} ${d.prefix ?? '/'}help lists them.`,
   COMMAND_USAGE: (d: { command: string; problem: string; usage: string } & CommandPlace) =>
@@ -51,18 +51,18 @@ const sentences = {
   COMMAND_FORBIDDEN: (d: { command: string; needs: string } & CommandPlace) =>
     `${d.prefix ?? '/'}${d.command} is for ${d.needs}.`,
   LEARNING_PAUSED: (d: { whose: string; remedy: string }) =>
-    `Nothing was remembered: ${d.whose} paused learning. ${d.remedy}`,
+    `Nothing was stored: ${d.whose} paused learning. ${d.remedy}`,
   TOOL_INPUT_INVALID: (d: { tool: string; problem: string }) =>
-    `The input of tool ${d.tool} is not valid: ${d.problem}.`,
+    `The input of tool ${d.tool} is invalid: ${d.problem}.`,
   TOOL_DUPLICATE: (d: { tool: string }) => `Two tools are named "${d.tool}". Give each tool its own name.`,
   PROMPT_INVALID: (d: { file: string; problem: string }) => `The prompt ${d.file} cannot be used: ${d.problem}.`,
   IMPORT_INVALID: (d: { file: string; line: number; problem: string }) =>
-    `${d.file}:${d.line}: ${d.problem}. Expected one JSON object a line with id, author and text, and optionally at (ISO time) and role. The lines before it are kept; run the command again after mending it.`,
+    `${d.file}:${d.line}: ${d.problem}. Expected one JSON object per line with id, author and text, and optionally at (ISO time) and role. The lines before it were imported. Fix the line and run the command again.`,
   ADAPTER_MISSING: (d: { kind: string; name: string; known: readonly string[] }) =>
     `There is no ${d.kind} named "${d.name}". Known: ${d.known.join(', ')}.`,
   PLUGIN_INVALID: (d: { plugin: string; problem: string }) => `The plugin ${d.plugin} cannot be used: ${d.problem}`,
   PLUGIN_FAILED: (d: { plugin: string; step: 'start' | 'stop'; cause: string }) =>
-    `The plugin ${d.plugin} failed to ${d.step}: ${d.cause}. Mend it, or remove it from \`plugins\` in the configuration.`,
+    `The plugin ${d.plugin} failed to ${d.step}: ${d.cause}. Fix it, or remove it from \`plugins\` in the configuration.`,
   PACKAGE_MISSING: (d: { packages: readonly string[]; command: string }) =>
     `${d.packages.join(' and ')} ${d.packages.length === 1 ? 'is' : 'are'} needed here and not installed. Run: ${d.command}`,
   /**
@@ -70,7 +70,7 @@ const sentences = {
    * not to be tried before.
    */
   POST_FAILED: (d: { channel: string; reason: string; final: boolean; retryAfterMs?: number }) =>
-    `${d.channel} did not take the message: ${d.reason}`,
+    `${d.channel} did not accept the message:  ${d.reason}`,
   SEND_INVALID: (d: { conversation: string; problem: string }) =>
     `Nothing was sent to ${d.conversation}: ${d.problem}.`,
   PLATFORM_REFUSED: (d: { platform: string; reason: string; remedy: string }) =>
@@ -80,10 +80,10 @@ const sentences = {
   ENGINE_CONTRACT: (d: { engine: string; problem: string }) =>
     `The context engine ${d.engine} broke its contract: ${d.problem}.`,
   LISTEN_FAILED: (d: { address: string; reason: string }) =>
-    `Cannot listen at ${d.address}: ${d.reason}. Set listen in [operations] to another host:port, or to "" for none.`,
+    `Cannot listen at ${d.address}: ${d.reason}. Set listen in [operations] to another host:port, or to "" to disable it.`,
   USAGE: (d: { problem: string }) => d.problem,
   NODE_TOO_OLD: (d: { found: string }) =>
-    `Strata needs Node.js 24 or newer; this is ${d.found}. npm scripts bring their own: use \`npm start\`.`,
+    `Strata needs Node.js 24 or newer; this is ${d.found}. In a clone of the repository, \`npm start\` uses a matching one.`,
 } as const;
 
 /** Where a command was given: how people begin one there. `/` unless it says otherwise. */
@@ -107,17 +107,17 @@ export type ModelFailure =
   | 'unsupported'
   | 'fatal';
 
-/** What whoever runs the bot can do about it. */
+/** What the operator can do about it. */
 export const REMEDIES: Readonly<Record<ModelFailure, string>> = {
-  auth: 'Set a key that the provider accepts: in the environment, in .env, or as api_key of the provider.',
-  missing: 'Choose a model that the provider has: with --model, STRATA_MODEL, or model in config.toml.',
+  auth: 'Set a key that the provider accepts, in the environment, in .env, or as api_key of the provider.',
+  missing: 'Choose a model that the provider offers, with --model, STRATA_MODEL, or model in config.toml.',
   quota: 'Add credit at the provider, or choose another model.',
   'rate-limit': 'Wait, ask the provider for a higher limit, or choose another model.',
   timeout: 'Raise timeout_seconds, or choose a faster model.',
-  transient: 'See that the server runs and that its address is right.',
-  overflow: 'Choose a model with a larger window, or set context_window to the one that it has.',
-  unsupported: 'Choose a model that reads such content.',
-  fatal: 'Change what the provider objects to, or choose another model.',
+  transient: 'Check that the server is running and that its address is correct.',
+  overflow: 'Choose a model with a larger window, or set context_window to the real window.',
+  unsupported: 'Choose a model that supports such content.',
+  fatal: 'Change what the provider rejects, or choose another model.',
   aborted: '',
 };
 

@@ -127,7 +127,7 @@ export async function assertNotForgotten(
   place: string,
 ): Promise<void> {
   if (!(await isForgotten(services, text, place))) return;
-  throw new StrataError('USAGE', { problem: 'This was forgotten here before, and does not come back.' });
+  throw new StrataError('USAGE', { problem: 'This was forgotten here before, so it is not stored again.' });
 }
 
 /** A person may save as much as one message of Discord holds; what models propose is shorter. In characters. */
@@ -139,7 +139,7 @@ export function statementOf(text: string): string {
   if (clean === '') throw new StrataError('USAGE', { problem: 'There is no text to remember.' });
   const { length } = [...clean];
   if (length <= MAX_REMEMBERED) return clean;
-  const problem = `A memory holds up to ${MAX_REMEMBERED} characters, and this text has ${length}. Shorten it, or save it in parts.`;
+  const problem = `A memory has at most ${MAX_REMEMBERED} characters, and this text has ${length}. Shorten it, or save it in parts.`;
   throw new StrataError('USAGE', { problem });
 }
 

@@ -103,11 +103,11 @@ async function decide(
   const known = await knownLike(services, judging, statement);
   const { memory } = statement;
   const twin = twinOf(memory, known);
-  if (twin?.state === 'rejected') return { reason: 'a person rejected it' };
+  if (twin?.state === 'rejected') return { reason: 'a person marked it as wrong' };
   if (twin) {
     const events = twin.state === 'candidate' ? await services.store.memories.events(twin.id) : [];
     const facts = { conversationId: judging.conversation.id, events, now: services.clock.now() };
-    return corroboration(twin, statement, facts) ?? { reason: 'it is known, from the same messages' };
+    return corroboration(twin, statement, facts) ?? { reason: 'it is already known from the same messages' };
   }
   const sources = statement.sources.map((entry) => entry.seq);
   const outdated = outdatedBy(statement, known);
@@ -152,13 +152,13 @@ function acceptOne(
   candidate: MemoryCandidate,
 ): Statement | Refusal {
   const sources = sourcesOf(candidate, judging.entries);
-  if (sources === null) return { reason: 'a source is no message of the transcript that it was taken from' };
-  if (sources.length === 0) return { reason: 'it names no source' };
+  if (sources === null) return { reason: 'a source is not a message of its transcript' };
+  if (sources.length === 0) return { reason: 'it has no source' };
   if (!sources.some((entry) => entry.seq > judging.extractedUpto || entry.editedAt !== null)) {
-    return { reason: 'its sources were extracted before' };
+    return { reason: 'its sources were already extracted' };
   }
   const text = cleanStatement(candidate.text, sources.map((entry) => textOf(entry.parts)).join('\n'));
-  if ([...text].length > MAX_STATEMENT) return { reason: 'it is longer than a statement' };
+  if ([...text].length > MAX_STATEMENT) return { reason: 'it is too long for one statement' };
   if (isIdle(text)) return { reason: 'it is small talk or a passing state' };
   const stamp = provenanceOf(candidate, { text, sources }, judging);
   if ('reason' in stamp) return stamp;

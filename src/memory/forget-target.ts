@@ -88,7 +88,7 @@ async function allowed(services: ForgetServices, found: readonly Memory[], by: R
 function forbidden(): StrataError {
   return new StrataError('COMMAND_FORBIDDEN', {
     command: 'memory forget',
-    needs: 'the person whom a memory is about, the author of a message, moderators and operators',
+    needs: 'the person a memory is about, the author of a message, moderators and operators',
   });
 }
 

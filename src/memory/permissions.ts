@@ -30,14 +30,14 @@ export function assertMayChange(memory: Target, by: Requester): void {
   if (mayChange(memory, by)) return;
   throw new StrataError('COMMAND_FORBIDDEN', {
     command: 'memory',
-    needs: 'the person whom the memory is about, moderators and operators',
+    needs: 'the person the memory is about, moderators and operators',
   });
 }
 
 /** Throws `COMMAND_FORBIDDEN` for those who do not manage the place that they ask from. */
 export function assertManages(by: Requester): void {
   if (manages(by.reader.place, by)) return;
-  throw new StrataError('COMMAND_FORBIDDEN', { command: 'memory held', needs: 'those who manage this place' });
+  throw new StrataError('COMMAND_FORBIDDEN', { command: 'memory held', needs: 'the people who manage this place' });
 }
 
 /** A person's message is deleted by its author and by whoever manages the place; what the bot said, by the latter. */

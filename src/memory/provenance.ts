@@ -39,7 +39,7 @@ export function provenanceOf(
   const trust = trustOf(subject?.id ?? null, grounding, isDirect);
   const isInstruction = candidate.kind === 'instruction';
   if (isInstruction && trust === 'inferred') return { reason: 'no person gave this instruction' };
-  if (isOrder(said.text) && !isInstruction) return { reason: 'it is an order, not a statement' };
+  if (isOrder(said.text) && !isInstruction) return { reason: 'it is an instruction, not a statement' };
   if (grounding.strength === 'absent') return { reason: 'none of its sources says it' };
   // In a DM only the person themself can be misled by what they said, about whomever it was.
   const own = isDirect && isByOnePerson(grounding.carrying);

@@ -64,7 +64,7 @@ export interface Memories {
   forget(preview: ForgetPreview): Promise<Forgotten>;
   /** Sentences that are held back here, for those who manage the place. */
   held(by: Requester): Promise<readonly HeldSentence[]>;
-  /** Puts a sentence that is held back where it stood, or deletes it. Throws `NOT_FOUND` or `COMMAND_FORBIDDEN`. */
+  /** Puts a hidden sentence where it stood, or deletes it. Throws `NOT_FOUND` or `COMMAND_FORBIDDEN`. */
   decideHeld(id: string, kind: HeldDecision['kind'], by: Requester): Promise<HeldSentence>;
   /** Members get what is about themselves; moderators and operators may name somebody. Each memory's history tells of it. */
   exportFor(personId: string, by: Requester): Promise<PersonExport>;
@@ -189,7 +189,7 @@ async function decideHeld(
 ): Promise<HeldSentence> {
   assertManages(by);
   const decided = await provenance.decide({ id, place: by.reader.place, kind, now: clock.now() });
-  if (decided === null) throw new StrataError('NOT_FOUND', { what: 'sentence that is held back', id });
+  if (decided === null) throw new StrataError('NOT_FOUND', { what: 'hidden sentence', id });
   return decided;
 }
 
@@ -251,9 +251,9 @@ async function alterMemory(services: MemoryServices, id: string, alteration: Alt
 
 const POSSIBLE: Readonly<Record<Transition, string>> = {
   promote: 'a candidate can be approved',
-  demote: 'an active memory can be taken out of use',
+  demote: 'an active memory can be disabled',
   supersede: 'a candidate or an active memory can be replaced',
-  reject: 'what is not rejected yet can be rejected',
+  reject: 'a memory that is not rejected yet can be rejected',
   restore: 'a replaced memory can be restored',
 };
 

@@ -87,14 +87,14 @@ async function importPlugin(path: string): Promise<Plugin> {
   if (!existsSync(path)) throw new Error('there is no such file');
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
-    () => late.reject(new Error(`it did not load within ${LOAD_LIMIT_MS / 1000} seconds`)),
+    () => late.reject(new Error(`it did not finish loading within ${LOAD_LIMIT_MS / 1000} seconds`)),
     LOAD_LIMIT_MS,
   );
   try {
     const module: unknown = await Promise.race([import(pathToFileURL(path).href), late.promise]);
     const parsed = moduleSchema.safeParse(module);
     if (parsed.success) return parsed.data.default;
-    throw new Error('it exports no plugin; expected `export default definePlugin({ name: … })`');
+    throw new Error('it does not export a plugin; expected `export default definePlugin({ name: … })`');
   } finally {
     clearTimeout(timer);
   }

@@ -50,7 +50,7 @@ export async function passagesFor(
     key: 'passages',
     text: services.prompts.render('passages', {}, from).text,
     source: 'transcript',
-    reason: 'earlier messages that bear on the newest message',
+    reason: 'earlier messages relevant to the newest message',
     memoryIds: [],
     passages,
   };

@@ -12,7 +12,7 @@ const MAX_TEXT_BYTES = MAX_BYTES - 200;
 export function createBlobTool({ store }: Pick<Services, 'store'>): Tool {
   return defineTool({
     name: 'blob_read',
-    description: 'Reads on in a tool result that was too long to show whole.',
+    description: 'Reads more of a tool result that was too long to show in full.',
     input: z.object({
       id: z.string().min(1),
       from: z.int().min(0).default(0).describe('First character'),

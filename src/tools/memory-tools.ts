@@ -29,10 +29,10 @@ function createSave(services: MemoryToolServices): Tool {
   return defineTool({
     name: 'memory_save',
     description:
-      'Remembers one statement of a person that will matter later. Not for small talk, guesses or what is known already.',
+      'Saves one statement of a person that will matter later. Not for small talk, guesses or known facts.',
     input: candidateSchema.pick({ kind: true, text: true, about: true, sources: true }),
     async run(candidate, context) {
-      if (!saved.take(context)) return { saved: false, reason: `one turn may save ${MAX_SAVED} memories, no more` };
+      if (!saved.take(context)) return { saved: false, reason: `one turn can save at most ${MAX_SAVED} memories` };
       const judging = await judgingOf(services, context);
       const sources = candidate.sources.length > 0 ? candidate.sources : sourcesFor(candidate.text, judging.entries);
       const { writes, refused } = await admitCandidates(services, {
@@ -45,7 +45,7 @@ function createSave(services: MemoryToolServices): Tool {
       const claimed = replyEpoch === undefined ? {} : { replyEpoch };
       const save = { conversationId, ...claimed, writes, actor, now: services.clock.now() };
       const ids = (await services.store.memories.save(save)).filter((id) => id !== null);
-      if (ids.length === 0) return { saved: false, reason: 'it was forgotten here, or is known already' };
+      if (ids.length === 0) return { saved: false, reason: 'it was forgotten here, or is already known' };
       services.events.emit({ kind: 'memory.saved', conversation: context.conversation, ids });
       return { saved: true, id: ids[0] ?? null, state: stateAfter(writes[0]) };
     },
@@ -111,7 +111,7 @@ function stateAfter(write: MemoryWrite | undefined): string {
 function createRecall(services: MemoryToolServices, memories: Memories): Tool {
   return defineTool({
     name: 'memory_recall',
-    description: 'Looks up what is remembered here.',
+    description: 'Searches the memories of this place.',
     input: z.object({
       query: z.string().min(1).describe('Names and key words'),
     }),

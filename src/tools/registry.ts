@@ -103,7 +103,7 @@ async function answer(tool: Tool | undefined, call: ToolCall, { context, timeLim
 }
 
 function tooSlow(tool: string, timeLimitMs: number): string {
-  return `The tool ${tool} did not answer within ${timeLimitMs / 1000} seconds and was stopped.`;
+  return `The tool ${tool} did not return within ${timeLimitMs / 1000} seconds and was stopped.`;
 }
 
 function parseInput(tool: Tool, input: JsonValue): unknown {

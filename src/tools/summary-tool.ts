@@ -13,7 +13,7 @@ const MAX_PAGE_BYTES = 6000;
 export function createSummaryTool({ store }: Pick<Services, 'store'>): Tool {
   return defineTool({
     name: 'summary_open',
-    description: 'Opens a summary: the summaries or messages that it was made from.',
+    description: 'Opens a summary: returns the summaries or messages it was made from.',
     input: z.object({
       id: z.string().min(1),
       fromMessage: z.int().min(1).optional().describe('Continue here'),

@@ -11,9 +11,9 @@ const MAX_LINE = 1000;
 export function createTranscriptTool(services: Pick<Services, 'store' | 'search'>): Tool {
   return defineTool({
     name: 'transcript_search',
-    description: 'Searches everything ever said in this conversation, summarised or not, in its own words.',
+    description: 'Searches all messages of this conversation, summarised or not, and returns them verbatim.',
     input: z.object({
-      query: z.string().min(1).describe('A question, or words that were probably used'),
+      query: z.string().min(1).describe('A question, or words that the messages probably contain'),
     }),
     async run({ query }, { conversationId, readUpto }) {
       const search = { conversationId, question: query, limit: MOST + 1, tokenBudget: TOKENS };

@@ -39,4 +39,4 @@ export function holdLease(parts: LeaseParts, claim: Claim): Lease {
 }
 
 /** Made once: an error takes the stack when it is made, and every turn lets a lease go. */
-const LET_GO = new Error('The lease was let go.');
+const LET_GO = new Error('The lease was released.');

@@ -98,7 +98,7 @@ describe('what was changed while the bot was away', () => {
         ]);
         expect(sink.removals).toEqual([{ conversation: key(GENERAL), externalIds: [gone] }]);
         expect(texts(sink.messages)).toEqual(['one', 'two', 'three', 'four', 'the end']);
-        expect(log.lines.find(({ message }) => message === 'Read what was changed')?.fields).toMatchObject({
+        expect(log.lines.find(({ message }) => message === 'Applied missed edits and deletions')?.fields).toMatchObject({
           edited: 1,
           removed: 1,
         });
@@ -193,7 +193,7 @@ describe('what was changed and what was missed', () => {
             problem: expect.stringContaining('author'),
           }),
         );
-        expect(log.lines.find(({ message }) => message === 'Read what was missed')?.fields['messages']).toBe(2);
+        expect(log.lines.find(({ message }) => message === 'Stored missed messages')?.fields['messages']).toBe(2);
       },
     );
   });
@@ -228,7 +228,7 @@ test('the bot’s own replies are not what was missed', async () => {
     },
     async ({ double, sink, log }) => {
       await settled(double, sink);
-      expect(log.lines.filter(({ message }) => message === 'Read what was missed')).toEqual([]);
+      expect(log.lines.filter(({ message }) => message === 'Stored missed messages')).toEqual([]);
     },
   );
 });

@@ -43,8 +43,8 @@ async function withChannel(
 describe('a handshake that Discord refuses', () => {
   test.each([
     [4004, /the token is not valid\. Copy a fresh one/],
-    [4013, /the intents are not valid\. Update Strata/],
-    [4014, /may not read the content of messages\. Switch on "Message Content Intent".*or set message_content = false/],
+    [4013, /the intents are invalid\. Update Strata/],
+    [4014, /may not read the content of messages\. Enable "Message Content Intent".*or set message_content = false/],
     [4011, /too many servers for so few shards\. Set shards = "auto"/],
   ])('stops the start with one sentence and remedy (%i)', async (code, sentence) => {
     await withDouble({}, async (double) => {
@@ -76,7 +76,7 @@ describe('a handshake that Discord refuses', () => {
     await withChannel({}, async ({ double, log }) => {
       double.gateway.closeAll(4004);
       await until('the report', () =>
-        log.lines.find(({ level, message }) => level === 'error' && message.includes('the token is not valid')),
+        log.lines.find(({ level, message }) => level === 'error' && message.includes('the token is invalid')),
       );
       await delay(1_200);
       expect(double.gateway.identifies).toHaveLength(1);

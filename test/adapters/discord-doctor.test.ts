@@ -119,7 +119,7 @@ describe('the doctor', () => {
     expect(found['token']).toMatchObject({ severity: 'ok' });
     expect(found['permissions']).toMatchObject({
       severity: 'warn',
-      message: 'the server does not say what the bot may do in A server',
+      message: 'Discord reports no permissions of the bot in  A server',
       fixHint: expect.stringContaining('Read Message History'),
     });
   });

@@ -48,7 +48,7 @@ describe('local queue', () => {
       { concurrency: 1, signal: new AbortController().signal },
     );
     queue.kick(42);
-    expect(await promise).toBe('The work on conversation 42 failed once: the disk is full');
+    expect(await promise).toBe('The job of conversation 42 failed once: the disk is full');
     expect(queue.stats()).toMatchObject({ driver: 'local', delayed: 1, trouble: await promise });
     await queue.close({ deadlineMs: 10 });
   });

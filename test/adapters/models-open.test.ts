@@ -120,7 +120,7 @@ describe('open', () => {
     expect(urls).toEqual(['https://openrouter.ai/api/v1/models']);
     await expect(provider.open('mine:m')).rejects.toMatchObject({
       code: 'MODEL_UNKNOWN',
-      data: { reason: '[providers.mine] in the configuration names no base_url' },
+      data: { reason: '[providers.mine] in the configuration has no base_url' },
     });
   });
 

@@ -254,7 +254,7 @@ describe('on a Postgres server', () => {
       url.username = 'guest';
       const error = await refusal(url.href);
       expect(error).toMatchObject({ code: 'STORE_UNUSABLE' });
-      expect(String(error)).toContain('the user lacks a right');
+      expect(String(error)).toContain('the user lacks a permission');
     });
 
     it('was written by a newer program', async () => {

@@ -89,7 +89,7 @@ describe('a token that is withdrawn while the bot runs', () => {
       });
     }
     expect(bot.refusals).toEqual([
-      expect.stringContaining('the bot token is not valid (invalid_auth). Install the app'),
+      expect.stringContaining('the bot token is invalid (invalid_auth). Install the app'),
     ]);
     expect(bot.log.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
   });
@@ -126,7 +126,7 @@ describe('a token that is withdrawn while the bot runs', () => {
     expect(bot.refusals).toEqual([]);
     slack.kill();
     await until('it is told', () => bot.refusals.length > 0, 15_000);
-    expect(bot.refusals).toEqual([expect.stringContaining('the app token is not valid (invalid_auth)')]);
+    expect(bot.refusals).toEqual([expect.stringContaining('the app token is invalid (invalid_auth)')]);
     const tries = () => slack.callsOf('apps.connections.open').length;
     const before = tries();
     await delay(600);

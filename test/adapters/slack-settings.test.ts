@@ -17,7 +17,7 @@ describe('the settings', () => {
   test('serve one workspace by token or many by app keys', () => {
     expect([faults(alone), faults(many)]).toEqual([[], []]);
     expect(faults({ app_token: 'y' })).toEqual([
-      'bot_token: one workspace needs bot_token, many need client_id instead',
+      'bot_token: a single workspace needs bot_token; many workspaces need client_id instead',
     ]);
     expect(faults({ ...many, bot_token: 'x' })).toEqual([
       'bot_token: expected either bot_token, for one workspace, or client_id, for many',
@@ -26,7 +26,7 @@ describe('the settings', () => {
     expect(faults({ app_token: 'y', client_id: '1.2' })).toEqual([
       'client_secret: many workspaces need client_secret',
       'installation_key: many workspaces need installation_key',
-      'http.public_url: many workspaces need the address where installing ends',
+      'http.public_url: many workspaces need the public URL for the redirect after an installation',
     ]);
   });
 
@@ -35,7 +35,7 @@ describe('the settings', () => {
       'installation_key: expected at least 32 characters, such as those that `openssl rand -hex 32` prints',
     ]);
     expect(faults({ ...many, operators: ['U0ADA0001'] })).toEqual([
-      'operators.0: expected the workspace too: T0123ABCD:U0123ABCD',
+      'operators.0: expected an id with its workspace:  T0123ABCD:U0123ABCD',
     ]);
     const settings = settingsSchema.parse({ ...many, operators: ['T0HOME001:U0ADA0001', 'T0OTHER01:U0BOB0001'] });
     expect(settingsOf(settings, 'T0HOME001').operators).toEqual(['U0ADA0001']);

@@ -182,8 +182,8 @@ describe('piped input', () => {
     const { output, errors, failures } = await terminal.ended();
     expect(output).toBe('You said one\n\nYou said two\n');
     expect(errors).toBe(
-      'Line 2 was not sent: it is 10.5 MB long, the limit is 1.0 MB. The other lines are served.\n' +
-        'Line 3 was not sent: it is not valid UTF-8. The other lines are served.\n',
+      'Line 2 was not sent: it is 10.5 MB long, the limit is 1.0 MB. The other lines are processed.\n' +
+        'Line 3 was not sent: it is not valid UTF-8. The other lines are processed.\n',
     );
     expect(failures).toBe(2);
     expect(terminal.messages.map((message) => message.text)).toEqual(['one', 'two']);
@@ -473,7 +473,7 @@ describe('at a terminal', () => {
     terminal.input.write(`${'y'.repeat(600_000)}\u001b[201~`);
     await type(terminal, 'hello\r', '\u0004');
     const { output } = await terminal.ended();
-    expect(visible(output)).toContain('Not sent: what was pasted is longer than 1 MB.');
+    expect(visible(output)).toContain('Not sent: the pasted text is longer than 1 MB.');
     expect(terminal.messages.map((message) => message.text)).toEqual(['hello']);
   });
 

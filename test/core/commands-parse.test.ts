@@ -46,7 +46,7 @@ describe('the line of a command', () => {
     ['/memory shwo 1', 'did you mean "show"'],
     ['/memory show', 'id is missing'],
     ['/memory list kind=preferense', 'Did you mean preference?'],
-    ['/memory list page=0', 'page must be a whole number from 1, not "0"'],
+    ['/memory list page=0', 'page must be a whole number of at least 1, not "0"'],
     ['/memory list page=-1', 'page must be a whole number'],
     ['/memory search "open', 'accepted'],
     ['/memory show "open', 'the quote " is not closed'],

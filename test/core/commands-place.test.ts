@@ -94,7 +94,7 @@ test('a memory is retired, and a replaced one restored', async () => {
   await world.bot.services.store.memories.change(idOf('Riga'), replaced, event);
   expect(field(await world.type(`/memory show ${idOf('Riga')}`), 'Replaced by')).toBe(idOf('Tartu'));
   const restored = await world.type(`/memory restore ${idOf('Riga')}`);
-  expect([restored.title, field(restored, 'State')]).toEqual(['Taken up again', 'active']);
+  expect([restored.title, field(restored, 'State')]).toEqual(['Restored', 'active']);
   const shown = await world.type(`/memory show ${idOf('Riga')}`);
   expect(field(shown, 'Replaced by')).toBe('');
   expect(field(shown, 'Valid')).not.toContain('until');
@@ -114,6 +114,6 @@ test('status shows paused models and what the hour has cost', async () => {
   const { calls, limit } = await spentOn(services, conversation);
   await bookCalls(services, conversation, 7);
   const status = await world.type('/status');
-  expect(field(status, 'Paused')).toMatch(/^test:model is not asked for summaries until .*: no key$/);
+  expect(field(status, 'Paused')).toMatch(/^test:model writes no summaries until .*: no key$/);
   expect(field(status, 'Cost')).toContain(`${calls + 7} of at most ${limit} calls for summaries in this hour`);
 });

@@ -85,7 +85,7 @@ describe('/status', () => {
       /^background at [\d,]+ \(80 %\), aggressive at [\d,]+ \(85 %\), emergency at/,
     );
     expect(field(status, 'Stack')).toContain('0 summaries');
-    expect(field(status, 'Messages')).toBe('2 kept, the last 2 seen in full');
+    expect(field(status, 'Messages')).toBe('2 stored, the last 2 seen in full');
     expect(field(status, 'Last compaction')).toBe('none yet');
     expect(field(status, 'Job')).toMatch(/^(next look in|nothing to do)/);
     expect(field(status, 'Cost')).toMatch(
@@ -120,7 +120,7 @@ describe('/status', () => {
     await talk(world, 30);
     const status = await world.type('/status');
     expect(field(status, 'Job')).toMatch(/^failed \d+ times?, next attempt (now|in .+): .*the key was refused/);
-    expect(field(status, 'Paused')).toContain('offline:demo is not asked for summaries until');
+    expect(field(status, 'Paused')).toContain('offline:demo writes no summaries until');
   });
 
   test('shows a broken configuration and a model that cannot open', async () => {
@@ -211,7 +211,7 @@ describe('/summaries and /transcript', () => {
     await world.say('The code of the bicycle lock is 4711.');
     await talk(world, 25);
     expect(cells(await world.type('/transcript search bicycle lock'))[0]?.[3]).toContain('4711');
-    expect((await world.type('/transcript search xylophone')).text).toContain('Nothing that was said here matches');
+    expect((await world.type('/transcript search xylophone')).text).toContain('No message here matches');
   });
 
   test('never show a summary of another conversation', async () => {
@@ -261,7 +261,7 @@ describe('/compact', () => {
       const reply = await world.type(line);
       expect(reply, line).toMatchObject({
         tone: 'error',
-        text: expect.stringContaining('is for those who manage this place'),
+        text: expect.stringContaining('is for the people who manage this place'),
       });
     }
     expect(await world.type('/reset', { rights: 'moderator' })).toMatchObject({ tone: 'success' });
@@ -326,7 +326,7 @@ describe('/memory', () => {
         .map((row) => row[2])
         .join(),
     ).toContain('Riga');
-    expect((await world.type('/memory search xylophone')).text).toContain('Nothing remembered matches');
+    expect((await world.type('/memory search xylophone')).text).toContain('No memory matches');
     expect((await world.type('/memory list event')).text).toContain('Nothing of kind event');
     expect(cells(await world.type('/memory list about=me')).length).toBeGreaterThan(0);
     expect(cells(await world.type('/memory list about=me', { author: BO }))).toEqual([]);
@@ -363,7 +363,7 @@ describe('/memory', () => {
     expect(lines).toEqual([expect.stringContaining(`/memory forget confirm=`)]);
     expect(await world.type(lines[0] ?? '')).toMatchObject({ tone: 'success', title: 'Forgotten' });
     expect((await world.type(`/memory show ${id}`)).text).toContain('There is no memory');
-    expect((await world.type('/transcript search Riga')).text).toContain('Nothing that was said here matches');
+    expect((await world.type('/transcript search Riga')).text).toContain('No message here matches');
     expect(JSON.stringify(await world.type('/context detail tail'))).not.toContain('Riga');
     expect(JSON.stringify(await world.type('/memory export'))).not.toContain('Riga');
   });
@@ -458,7 +458,7 @@ describe('/memory', () => {
     const id = await idOf(world, 'tea');
     const elsewhere = { conversation: readKey('test:w:public'), audience: 'public' } as const;
     expect(cells(await world.type('/memory list', elsewhere))).toEqual([]);
-    expect((await world.type('/memory search tea', elsewhere)).text).toContain('Nothing remembered matches');
+    expect((await world.type('/memory search tea', elsewhere)).text).toContain('No memory matches');
     const others = { ...elsewhere, author: BO };
     for (const [line, as] of [
       [`/memory show ${id}`, elsewhere],

@@ -151,7 +151,7 @@ describe('while a compaction runs', () => {
     const job = world.run({ signal: stop.signal });
     await until(() => model.requests.length === 1);
     stop.abort();
-    expect(await job).toEqual({ changed: false, reason: 'stopped before it was done' });
+    expect(await job).toEqual({ changed: false, reason: 'stopped before it finished' });
     go();
     expect((await world.snapshot()).stack).toEqual([]);
     expect((await world.conversation()).failures).toBe(0);
@@ -172,7 +172,7 @@ describe('two workers', () => {
     const { id: conversationId } = await world.conversation();
     const signal = new AbortController().signal;
     const second = await other.run({ conversationId, trigger: 'queue', instruction: null, signal });
-    expect(second).toEqual({ changed: false, reason: 'another run is at work on it' });
+    expect(second).toEqual({ changed: false, reason: 'another job is working on it' });
     go();
     await job;
     expect(world.of('maintenance.ended').filter(({ run }) => run.work === 'compact')).toHaveLength(1);
@@ -214,7 +214,7 @@ describe('two workers', () => {
     });
     expect(taken).not.toBeNull();
     await world.clock.advance(2500);
-    expect(await job).toEqual({ changed: false, reason: 'stopped before it was done' });
+    expect(await job).toEqual({ changed: false, reason: 'stopped before it finished' });
     expect((await world.snapshot()).stack).toEqual([]);
   });
 });

@@ -185,7 +185,7 @@ describe('after failures', () => {
     const signal = new AbortController().signal;
     const request = { conversationId: other?.id ?? 0, trigger: 'queue', instruction: null, signal } as const;
     const called = model.requests.length;
-    expect((await world.maintenance.run(request)).reason).toContain('is left alone until');
+    expect((await world.maintenance.run(request)).reason).toContain('is paused until');
     expect(model.requests).toHaveLength(called);
     expect((await world.services.store.conversations.find(key))?.nextAttemptAt).toBe(paused?.untilAt);
 
@@ -204,7 +204,7 @@ describe('after failures', () => {
     await world.run();
     expect(world.of('breaker.opened')).toHaveLength(1);
     await world.clock.advance(10_000);
-    expect((await world.run()).reason).toContain('is left alone until');
+    expect((await world.run()).reason).toContain('is paused until');
     expect(world.model.requests).toHaveLength(1);
     world.model.script = faithful;
     await world.clock.advance(30_000);

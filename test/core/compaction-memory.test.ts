@@ -163,7 +163,7 @@ describe('extraction', () => {
     await world.run();
     expect((await world.snapshot()).stack[0]?.text).toContain('four bees');
     expect(await memoriesOf(world)).toEqual(before);
-    expect(world.of('memory.refused').map(({ reason }) => reason)).toContain('its sources were extracted before');
+    expect(world.of('memory.refused').map(({ reason }) => reason)).toContain('its sources were already extracted');
   });
 
   // Shows: R33

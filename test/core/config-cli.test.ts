@@ -75,7 +75,7 @@ test('check confirms a valid file or prints every error', async () => {
   const none = run('');
   const absent = { ...none.load, file: 'no-such-config.toml', explicit: false };
   expect(await checkConfig(none.cli, { load: absent, channels, json: false })).toBe(0);
-  expect(none.written.stdout).toBe('There is no no-such-config.toml: all is at its default.\n');
+  expect(none.written.stdout).toBe('There is no no-such-config.toml; all settings have their defaults.\n');
 
   const bad = run('[defaults]\nmax_stps = 1\nmode = "x"\n');
   expect(await checkConfig(bad.cli, { load: bad.load, channels, json: false })).toBe(2);

@@ -212,7 +212,7 @@ max_steps = 1.5
 
   test('[agents], __proto__ and odd types do no harm', () => {
     expect(problemsOf('[agents]\nid = "a"\n')).toEqual([
-      'config.toml:1:2: agents: expected a list of tables; write each agent as [[agents]]',
+      'config.toml:1:2: agents: expected a list of tables: write each agent as [[agents]]',
     ]);
     expect(problemsOf('[__proto__]\nid = "a"\n')).toHaveLength(1);
     expect(problemsOf('[defaults]\nmodel = 1979-05-27\ntools = "x"\npersona = ["a"]\n')).toEqual([
@@ -265,7 +265,7 @@ id = "b"
     const equal = '[defaults.compaction]\nbackground_threshold = 0.85\n';
     expect(problemsOf(equal)).toHaveLength(1);
     expect(problemsOf('[defaults.compaction]\nbackground_threshold = 0.1\n')).toEqual([
-      expect.stringContaining('the stack must leave room below the first threshold'),
+      expect.stringContaining('the stack share must be below the first threshold'),
     ]);
   });
 

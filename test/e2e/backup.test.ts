@@ -43,7 +43,7 @@ describe('backup and restore', () => {
     const second = await folder.run(['backup', 'all.jsonl']);
     expect(second).toMatchObject({
       code: 2,
-      stderr: 'strata: all.jsonl is there already. Name another file, or add --force.\n',
+      stderr: 'strata: all.jsonl already exists. Choose another file, or add --force.\n',
     });
     expect((await folder.run(['backup', 'all.jsonl', '--force'])).code).toBe(0);
   });

@@ -46,7 +46,7 @@ describe('import', () => {
     const first = await folder.run(['import', 'chat.jsonl', ...HERE]);
     expect(first).toEqual({ code: 0, stdout: '', stderr: `Imported 6 messages into ${KEY}.\n` });
     const second = await folder.run(['import', 'chat.jsonl', ...HERE]);
-    expect(second.stderr).toBe(`Imported 0 messages into ${KEY}. 6 were there already.\n`);
+    expect(second.stderr).toBe(`Imported 0 messages into ${KEY}. 6 were already stored.\n`);
     const entries = await transcriptOf(folder);
     expect(entries.map((entry) => entry.id)).toEqual(['m1', 'm2', 'm3', 'm4', 'm5', '6']);
     expect(entries[0]).toMatchObject({
@@ -113,7 +113,7 @@ describe('replay', () => {
     const entries = await transcriptOf(folder);
     expect(entries.every((entry) => entry.role === 'user')).toBe(true);
     const again = await folder.run(['replay', 'trip.jsonl', ...HERE]);
-    expect(again.stderr).toBe('60 messages were there already.\n');
+    expect(again.stderr).toBe('60 messages were already stored.\n');
   }, 60_000);
 
   test('continues where it was killed: each message once, in order', async () => {

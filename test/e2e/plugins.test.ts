@@ -14,8 +14,8 @@ export default definePlugin({
   tools: ({ faces, label }) => [
     defineTool({
       name: 'roll_dice',
-      description: 'Rolls one die and tells what it shows.',
-      input: z.object({ sides: z.int().min(2).describe('How many sides the die has') }),
+      description: 'Rolls one die and returns the result.',
+      input: z.object({ sides: z.int().min(2).describe('Number of sides') }),
       run: async () => \`\${label} \${faces}\`,
     }),
   ],

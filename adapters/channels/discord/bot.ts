@@ -227,7 +227,7 @@ function listenerOf(parts: DiscordBotParts, { rest, signal, ...intake }: Listeni
 }
 
 const BLIND =
-  'message_content is off: in servers the bot reads messages that mention it, and nothing else; the modes "active" and "observe" see no more than that.';
+  'message_content is off: in servers the bot reads only messages that mention it, also in the modes "active" and "observe".';
 
 /** Public threads send nothing to a bot that has not joined them where it may not see all. */
 function join({ bot: { settings }, log }: DiscordBotParts, rest: Rest, thread: AnyThreadChannel): void {

@@ -31,14 +31,14 @@ export async function checkBot({ name, settings }: NamedBot, log: Log): Promise<
 function unanswered(found: Reporter, id: string, error: unknown): Finding {
   if (statusOf(error) === 401) return found.fail(id, BAD_TOKEN.reason, BAD_TOKEN.remedy);
   if (error instanceof z.ZodError) {
-    const problem = `Discord answered something that cannot be read: ${problemOf(error)}`;
+    const problem = `Discord returned an unreadable response:  ${problemOf(error)}`;
     return found.fail(
       id,
       problem,
-      'If rest_url is set, it must be the base of a REST interface that speaks for Discord.',
+      'If rest_url is set, it must be the base URL of a REST API compatible with Discord.',
     );
   }
-  return found.fail(id, `Discord cannot be asked: ${describe(error)}`, 'Check the network, and rest_url if it is set.');
+  return found.fail(id, `Discord cannot be reached:  ${describe(error)}`, 'Check the network, and rest_url if it is set.');
 }
 
 interface Asked {
@@ -74,7 +74,7 @@ function checkIntents(found: Reporter, { flags }: Application, wantsContent: boo
   if (!wantsContent) {
     return found.ok('intents', 'message_content is off: only direct messages, mentions and commands are read');
   }
-  if (isOn) return found.ok('intents', 'the content of messages may be read');
+  if (isOn) return found.ok('intents', 'the bot can read the content of messages');
   const refusal = refusalOf(4014);
   return found.fail('intents', refusal?.reason ?? '', refusal?.remedy ?? '');
 }
@@ -96,7 +96,7 @@ async function checkPermissions(
 ): Promise<readonly Finding[]> {
   const guilds = guildsSchema.parse(await rest.get(Routes.userGuilds()));
   const invite = inviteUrl(id, siteOf(settings));
-  if (guilds.length === 0) return [found.warn('servers', 'the bot is in no server', `Add it with ${invite}`)];
+  if (guilds.length === 0) return [found.warn('servers', 'the bot is not in any server', `Add it with ${invite}`)];
   const lacking = guilds.flatMap(({ name, permissions }) => {
     const missing = missingOf(permissions ?? String(ALL));
     return missing.length === 0 ? [] : [`${name} lacks ${missing.join(', ')}`];
@@ -105,7 +105,7 @@ async function checkPermissions(
   if (lacking.length > 0) return [found.warn('permissions', lacking.join('; '), hint)];
   const unknown = guilds.filter(({ permissions }) => !permissions).map(({ name }) => name);
   if (unknown.length > 0) {
-    const problem = `the server does not say what the bot may do in ${unknown.join(', ')}`;
+    const problem = `Discord reports no permissions of the bot in  ${unknown.join(', ')}`;
     return [found.warn('permissions', problem, `It needs ${missingOf('0').join(', ')}.`)];
   }
   return [found.ok('permissions', `${guilds.length} servers give all that is needed`)];
@@ -115,13 +115,13 @@ const ALL = PermissionFlagsBits.Administrator;
 
 async function checkCommands(found: Reporter, of: Asked): Promise<readonly Finding[]> {
   const scopes = scopesOf(of.settings);
-  if (scopes.length === 0) return [found.ok('commands', 'commands are switched off')];
+  if (scopes.length === 0) return [found.ok('commands', 'commands are disabled')];
   const commands = commandsJson(commandSpecs, of.settings.localizations);
   const registered = { rest: of.rest, applicationId: of.application.id, commands };
   const missing = await Promise.all(scopes.map((scope) => missingIn(registered, scope)));
   const lacking = [...new Set(missing.flat())];
   if (lacking.length === 0) return [found.ok('commands', `${commands.length} commands are registered`)];
-  return [found.warn('commands', `not registered: ${lacking.join(', ')}`, 'They are registered when the bot starts.')];
+  return [found.warn('commands', `not registered: ${lacking.join(', ')}`, 'The bot registers them at startup.')];
 }
 
 /** The address that adds each bot to a server. */

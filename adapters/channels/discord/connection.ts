@@ -132,7 +132,7 @@ function isBadToken(error: unknown): boolean {
 }
 
 function listen(client: Client, { listener, log }: ConnectionOptions): void {
-  const report = (error: unknown) => log.warn('Trouble with the connection to Discord', { cause: describe(error) });
+  const report = (error: unknown) => log.warn('Problem with the connection to Discord', { cause: describe(error) });
   client.on(Events.ShardReady, (shardId) => listener.guildsKnown(shardId));
   client.on(Events.ShardError, report);
   client.on(Events.Error, report);

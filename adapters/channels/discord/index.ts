@@ -42,7 +42,7 @@ export const discordAdapter: ChannelAdapter = {
   tasks: [
     {
       name: 'invite',
-      description: 'Print the address that adds the bot to a server, with exactly the permissions that it needs.',
+      description: 'Print the link that adds the bot to a server with the permissions it needs.',
       async run(table) {
         const { inviteTo } = await load(() => import('./check.ts'));
         return (await Promise.all(botsOf(table).map((bot) => inviteTo(bot, SILENT)))).join('\n');

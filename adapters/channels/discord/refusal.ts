@@ -3,9 +3,9 @@ const BY_CLOSE_CODE: ReadonlyMap<number, Refusal> = new Map([
   [
     4004,
     {
-      reason: 'the token is not valid',
+      reason: 'the token is invalid',
       remedy:
-        'Copy a fresh one from the developer portal (Bot, Reset Token) into the variable that [channels.discord] token names',
+        'Copy a new one from the developer portal (Bot, Reset Token) into the variable named by token in [channels.discord]',
     },
   ],
   [
@@ -22,17 +22,17 @@ const BY_CLOSE_CODE: ReadonlyMap<number, Refusal> = new Map([
       remedy: 'Set shards = "auto" in [channels.discord]',
     },
   ],
-  [4012, { reason: 'the version of the gateway is no longer served', remedy: 'Update Strata' }],
+  [4012, { reason: 'the gateway version is no longer supported', remedy: 'Update Strata' }],
   [
     4013,
-    { reason: 'the intents are not valid', remedy: 'Update Strata, or remove gateway_url from [channels.discord]' },
+    { reason: 'the intents are invalid', remedy: 'Update Strata, or remove gateway_url from [channels.discord]' },
   ],
   [
     4014,
     {
-      reason: 'the bot may not read the content of messages',
+      reason: 'the bot is not allowed to read the content of messages',
       remedy:
-        'Switch on "Message Content Intent" in the developer portal (Bot, Privileged Gateway Intents), or set message_content = false in [channels.discord]',
+        'Enable "Message Content Intent" in the developer portal (Bot, Privileged Gateway Intents), or set message_content = false in [channels.discord]',
     },
   ],
 ]);

@@ -22,7 +22,7 @@ export function restOptionsOf({ rest_url: url }: Pick<BotSettings, 'rest_url'>) 
 export function createRest(settings: BotSettings, log: Log): Rest {
   const rest = new REST(restOptionsOf(settings)).setToken(settings.token);
   rest.on(RESTEvents.RateLimited, ({ route, timeToReset, global }) => {
-    log.debug('Discord asks to slow down', { route, waitMs: timeToReset, global });
+    log.debug('Discord returned a rate limit', { route, waitMs: timeToReset, global });
   });
   return rest;
 }
@@ -45,7 +45,7 @@ export async function abortable<Result>(work: Promise<Result>, signal: AbortSign
 const REASONS: ReadonlyMap<number, string> = new Map([
   [10003, 'the channel no longer exists'],
   [50001, 'the bot cannot see the channel; give it the permission View Channel'],
-  [50007, 'the person takes no direct messages from the bot'],
+  [50007, 'the person does not accept direct messages from the bot'],
   [50013, 'the bot lacks a permission there; it needs Send Messages, in threads Send Messages in Threads'],
   [50083, 'the thread is locked'],
 ]);

@@ -96,7 +96,7 @@ function areShards({ shards, shard_ids: ids }: Shards): boolean {
   return ids.length === 0 || (shards !== 'auto' && ids.every((id) => id < shards));
 }
 
-const SHARDS = { path: ['shard_ids'], error: 'needs shards to be a number that is larger than each of them' };
+const SHARDS = { path: ['shard_ids'], error: 'requires shards to be a number larger than each of them' };
 
 const botSchema = z.strictObject(bot).refine(areShards, SHARDS);
 /** The settings of one bot, every value filled in. */

@@ -68,7 +68,7 @@ export function createSlackBot(parts: SlackBotParts): SlackBot {
     async sweep() {
       await intake.recover();
       await drafts.sweep().catch((error: unknown) => {
-        log.warn('Drafts of an earlier run were left behind', { cause: describe(error) });
+        log.warn('Drafts of an earlier run could not be removed', { cause: describe(error) });
       });
     },
     post: (post, options) => send({ poster, drafts, typing }, post, options),
@@ -193,7 +193,7 @@ function tellLeftOut(
   { poster, log, signal }: Pick<Sender, 'poster'> & Pick<SlackBotParts, 'log' | 'signal'>,
   { conversation, count, ts }: LeftOut,
 ): void {
-  const text = `I was away and did not read ${count === 1 ? '1 older message' : `${count} older messages`} here.`;
+  const text = `I was offline and did not read  ${count === 1 ? '1 older message' : `${count} older messages`} here.`;
   const body = { kind: 'text', text } as const;
   const post = { conversation, nonce: `gap ${ts}`, body, replyTo: null, attempt: 2 };
   poster.send(post, { signal }).catch((error: unknown) => {
@@ -232,7 +232,7 @@ async function takeEvent(takers: Takers, event: unknown, rawBody: unknown): Prom
       platform: PLATFORM,
       reason: 'unplaced',
       ...namesOf(rawBody),
-      problem: 'it is of another workspace',
+      problem: 'it belongs to another workspace',
     });
     return;
   }

@@ -164,7 +164,7 @@ function createListener({ log }: SlackBotsParts, { roster, signal, watch }: Rout
       return await roster.of(teamId);
     } catch (error) {
       if (!isStrataError(error, 'SECRET_UNREADABLE')) throw error;
-      log.error('Something came from a workspace that is not served', { team: teamId, cause: describe(error) });
+      log.error('Received an event from a workspace that is not served', { team: teamId, cause: describe(error) });
       return null;
     }
   };

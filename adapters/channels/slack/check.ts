@@ -29,7 +29,7 @@ async function checkToken({ settings, log }: CheckParts, token: string): Promise
     return [ok('token', `the bot token is valid for the workspace ${teamId}`), await checkScopes(web, 'scopes')];
   } catch (error) {
     if (isStrataError(error, 'PLATFORM_REFUSED')) return [fail('token', error.data.reason, BOT_TOKEN_REMEDY)];
-    return [fail('token', `Slack cannot be asked: ${describe(error)}`, NETWORK)];
+    return [fail('token', `Slack cannot be reached:  ${describe(error)}`, NETWORK)];
   }
 }
 
@@ -53,13 +53,13 @@ async function checkApp({ settings, log }: CheckParts, { clientId, clientSecret 
     await createWeb(undefined, settings, log).oauth.v2.access(request);
   } catch (error) {
     const code = codeOf(error);
-    if (code === null) return fail('oauth', `Slack cannot be asked: ${describe(error)}`, 'Look at the network.');
+    if (code === null) return fail('oauth', `Slack cannot be reached:  ${describe(error)}`, 'Check the network.');
     const hint = 'Copy Client ID and Client Secret from Basic Information, App Credentials.';
-    if (code !== 'invalid_code') return fail('oauth', `client_id and client_secret are not accepted (${code})`, hint);
+    if (code !== 'invalid_code') return fail('oauth', `client_id and client_secret were rejected (${code})`, hint);
   }
   const { public_url: url } = settings.http;
   if (url.startsWith('https:')) return ok('oauth', 'client_id and client_secret are accepted');
-  const hint = 'Slack sends people back to addresses that begin with https: alone.';
+  const hint = 'Slack redirects people only to https: addresses.';
   return warn('oauth', `client_id and client_secret are accepted; public_url is ${url}`, hint);
 }
 
@@ -75,14 +75,14 @@ async function checkInstalled(
       warn(
         id,
         `${name} removed the app`,
-        'Its data is deleted seven days after that, unless the app is installed again.',
+        'Its data is deleted after seven days, unless the app is installed again.',
       ),
     ];
   try {
     const installation = await installations.find(teamId);
     return installation === null ? [] : await checkInstallation(parts, installation, name);
   } catch (error) {
-    return [fail(id, describe(error), 'installation_key has to stay what it was when the app was installed.')];
+    return [fail(id, describe(error), 'installation_key must stay the same as when the app was installed.')];
   }
 }
 
@@ -98,7 +98,7 @@ async function checkInstallation(
   } catch (error) {
     const code = codeOf(error);
     if (code === 'token_expired') return [warn(`workspace.${teamId}`, `${name}: the token has expired`, RENEWED)];
-    const problem = code === null ? `Slack cannot be asked: ${describe(error)}` : `the token is not valid (${code})`;
+    const problem = code === null ? `Slack cannot be reached:  ${describe(error)}` : `the token is invalid (${code})`;
     return [fail(`workspace.${teamId}`, `${name}: ${problem}`, 'Reinstall the app there, or remove it there.')];
   }
 }
@@ -110,9 +110,9 @@ const scopesSchema = z.object({ response_metadata: z.object({ scopes: z.array(z.
 /** Slack tells the granted rights beside every answer. */
 async function checkScopes(web: ReturnType<typeof createWeb>, id: string): Promise<Finding> {
   const granted = scopesSchema.parse(await web.auth.test()).response_metadata?.scopes ?? [];
-  if (granted.length === 0) return warn(id, 'Slack did not tell which rights are granted', REINSTALL);
+  if (granted.length === 0) return warn(id, 'Slack did not return the granted scopes', REINSTALL);
   const missing = SCOPES.filter(([scope]) => !granted.includes(scope));
-  if (missing.length === 0) return ok(id, `all ${SCOPES.length} rights are granted`);
+  if (missing.length === 0) return ok(id, `all ${SCOPES.length} scopes are granted`);
   return fail(id, `missing: ${missing.map(([scope, use]) => `${scope} (${use})`).join(', ')}`, REINSTALL);
 }
 
@@ -125,12 +125,12 @@ const REINSTALL =
 async function checkEvents({ settings, state }: CheckParts): Promise<Finding> {
   const seen = await seenKinds(state);
   const came = wantedEvents(settings).filter((kind) => seen.has(kind));
-  if (came.length === 0) return ok('events', 'none has come yet; Slack tells no bot which ones its app subscribes to');
+  if (came.length === 0) return ok('events', 'no events received yet; Slack does not tell a bot which events its app subscribes to');
   const missing = wantedEvents(settings).filter((kind) => !seen.has(kind));
   const places = ['message.channels', 'message.groups', 'message.mpim'];
   if (seen.has('app_mention') && !places.some((kind) => seen.has(kind)))
-    return warn('events', `mentions come, but nothing else that is said in channels: ${places.join(', ')}`, REINSTALL);
-  return ok('events', `came so far: ${came.join(', ')}; not yet: ${missing.join(', ') || 'none'}`);
+    return warn('events', `mentions arrive, but no other messages of channels:  ${places.join(', ')}`, REINSTALL);
+  return ok('events', `received so far:  ${came.join(', ')}; not yet: ${missing.join(', ') || 'none'}`);
 }
 
 async function checkTransport(settings: SlackSettings, log: Log): Promise<Finding> {
@@ -141,21 +141,21 @@ async function checkTransport(settings: SlackSettings, log: Log): Promise<Findin
       ? warn(
           'http',
           `listens on ${host}:${port}; http.public_url is empty`,
-          `Set it, so that the manifest names ${address}.`,
+          `Set it, so that the manifest contains  ${address}.`,
         )
       : ok('http', `listens on ${host}:${port}; Slack has to reach it at ${address}`);
   }
   try {
     // Opens no connection: Slack only hands out an address that would be good for one.
     await createWeb(settings.app_token, settings, log).apps.connections.open({});
-    return ok('socket', 'the app token opens a socket');
+    return ok('socket', 'the app token can open a socket');
   } catch (error) {
     const code = codeOf(error);
-    if (code === null) return fail('socket', `Slack cannot be asked: ${describe(error)}`, NETWORK);
+    if (code === null) return fail('socket', `Slack cannot be reached:  ${describe(error)}`, NETWORK);
     return fail(
       'socket',
-      `the app token is refused (${code})`,
-      'Make an app-level token (xapp-) with connections:write, set app_token, and switch on Socket Mode.',
+      `the app token was rejected (${code})`,
+      'Create an app-level token (xapp-) with connections:write, set app_token, and enable Socket Mode.',
     );
   }
 }

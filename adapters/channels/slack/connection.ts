@@ -110,7 +110,7 @@ async function takeEvent({ listener, log }: ConnectionParts, { body, ack }: Rece
     await listener.event(body['event'], body);
   } catch (error) {
     const names = { ...namesOf(body), cause: describe(error) };
-    log.error('An event of Slack was not stored; Slack sends it again', names);
+    log.error('A Slack event was not stored; Slack will send it again', names);
     throw error;
   }
   await ack();
@@ -212,7 +212,7 @@ function createSocket(parts: ConnectionParts, { open, signal, giveUp }: SocketGr
         const refused = refusal(error);
         // While another one is open it is heard what is said.
         if (refused !== null && open.size === 0) return giveUp(refused);
-        log.warn('A socket of Slack could not be opened; trying again', { attempt, cause: describe(error) });
+        log.warn('A Slack socket could not be opened; trying again', { attempt, cause: describe(error) });
         const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
         await clock.sleep(pauseMs, { signal }).catch(() => undefined);
       }
@@ -222,7 +222,7 @@ function createSocket(parts: ConnectionParts, { open, signal, giveUp }: SocketGr
     if (isOpening || signal.aborted) return;
     isOpening = true;
     tryToOpen()
-      .catch((error: unknown) => log.error('A socket of Slack was given up', { cause: describe(error) }))
+      .catch((error: unknown) => log.error('Stopped reopening a Slack socket', { cause: describe(error) }))
       .finally(() => {
         isOpening = false;
         // Lost again before it was noticed as open.
@@ -287,8 +287,8 @@ function refusal(error: unknown): StrataError | null {
     'PLATFORM_REFUSED',
     {
       platform: 'Slack',
-      reason: `the app token is not valid (${code})`,
-      remedy: 'Make an app-level token (xapp-) with the scope connections:write and set app_token',
+      reason: `the app token is invalid (${code})`,
+      remedy: 'Create an app-level token (xapp-) with the scope connections:write and set app_token',
     },
     { cause: error },
   );

@@ -16,7 +16,7 @@ export function guarded(next: RequestListener, onMalformed: (problem: string) =>
       (rawBody) => {
         if (rawBody === null) return end(response, 413);
         if (!holdsObject(rawBody.toString(), request.headers['content-type'])) {
-          onMalformed('the body of a request is no object');
+          onMalformed('the body of a request is not an object');
           return end(response, 400);
         }
         // The library takes a body that was read already.

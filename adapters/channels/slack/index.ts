@@ -23,7 +23,7 @@ export const slackAdapter: ChannelAdapter = {
   tasks: [
     {
       name: 'manifest',
-      description: 'Print the manifest that makes the app in Slack, with exactly the rights that it needs.',
+      description: 'Print the manifest that creates the app in Slack with the scopes it needs.',
       async run(table) {
         const { manifestText } = await load(() => import('./manifest.ts'));
         return manifestText(readSettings(table));

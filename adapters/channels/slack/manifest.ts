@@ -22,7 +22,7 @@ export const REDIRECT_PATH = '/slack/oauth_redirect';
 export const SCOPES = [
   ['app_mentions:read', 'mentions'],
   ['assistant:write', 'status, titles and suggestions'],
-  ['channels:history', 'messages of public channels, and what was missed'],
+  ['channels:history', 'messages of public channels, including missed ones'],
   ['channels:read', 'names of channels, and who can read them'],
   ['chat:write', 'replies'],
   ['commands', 'slash commands and shortcuts'],
@@ -31,11 +31,11 @@ export const SCOPES = [
   ['groups:history', 'messages of private channels'],
   ['groups:read', 'names of private channels'],
   ['im:history', 'direct messages'],
-  ['im:read', 'direct messages that began while the bot was away'],
+  ['im:read', 'direct messages that began while the bot was offline'],
   ['im:write', 'the direct message of a person, for the App Home and files'],
   ['metadata.message:read', 'finding a reply that was posted before a crash'],
   ['mpim:history', 'messages of groups'],
-  ['mpim:read', 'that a place is a group'],
+  ['mpim:read', 'recognising group messages'],
   ['users:read', 'names of people'],
 ] as const;
 
@@ -82,8 +82,8 @@ export function manifestOf(settings: Named) {
       bot_user: { display_name: 'strata', always_online: true },
       slash_commands: slashCommands(settings, isSocket ? {} : { url: eventsUrl(settings) }),
       shortcuts: [
-        shortcut('Remember this', REMEMBER_MENU, 'Have the bot remember this message'),
-        shortcut('Forget this', FORGET_MENU, 'Have the bot forget this message'),
+        shortcut('Remember this', REMEMBER_MENU, 'Make the bot remember this message'),
+        shortcut('Forget this', FORGET_MENU, 'Make the bot forget this message'),
       ],
     },
     oauth_config: { ...redirects(settings), scopes: { bot: SCOPES.map(([scope]) => scope) } },
@@ -107,7 +107,7 @@ function redirects({ client_id: id, http }: Named): { readonly redirect_urls?: r
 }
 
 function surfaceOf({ surface, prompts }: Named) {
-  const about = 'Remembers what matters in a conversation; you can look at it, correct it and have it forgotten.';
+  const about = 'Remembers what matters in a conversation; you can view, correct and delete what it remembers.';
   const suggested = prompts.map(({ title, message }) => ({ title, message }));
   return surface === 'agent'
     ? { agent_view: { agent_description: about, suggested_prompts: suggested } }
@@ -117,7 +117,7 @@ function surfaceOf({ surface, prompts }: Named) {
 function slashCommands({ commands, command_prefix: prefix }: Named, address: { readonly url?: string }) {
   const umbrella = {
     command: `/${prefix}`,
-    description: 'What the bot remembers, its state and its rules',
+    description: 'Memories, state and settings of the bot',
     usage_hint: 'help | memory list | status | privacy …',
     should_escape: false,
     ...address,

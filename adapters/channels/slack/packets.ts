@@ -69,7 +69,7 @@ export function guardSocket(client: SocketModeReceiver['client'], onMalformed: (
   client.removeAllListeners('ws_message');
   client.on('ws_message', (data: unknown) => {
     const envelope = envelopeSchema.safeParse(parseJson(data)).data;
-    if (envelope === undefined) return onMalformed('a frame is no packet');
+    if (envelope === undefined) return onMalformed('a frame is not a packet');
     if (OWN_TYPES.has(envelope.type)) return pass(data);
     // Without a payload it is acknowledged and dropped like every other malformed packet.
     const payload = PAYLOAD_TYPES.has(envelope.type) ? envelope['payload'] : null;

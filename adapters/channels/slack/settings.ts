@@ -151,7 +151,7 @@ function faultsOf(settings: Fields): readonly Fault[] {
   return [
     [transport === 'socket' && !settings.app_token, ['app_token'], 'the transport "socket" needs app_token'],
     [transport === 'http' && !settings.signing_secret, ['signing_secret'], 'the transport "http" needs signing_secret'],
-    [!isMany && token === undefined, ['bot_token'], 'one workspace needs bot_token, many need client_id instead'],
+    [!isMany && token === undefined, ['bot_token'], 'a single workspace needs bot_token; many workspaces need client_id instead'],
     [
       isMany && token !== undefined,
       ['bot_token'],
@@ -163,13 +163,13 @@ function faultsOf(settings: Fields): readonly Fault[] {
     [
       isMany && settings.http.public_url === '',
       ['http', 'public_url'],
-      'many workspaces need the address where installing ends',
+      'many workspaces need the public URL for the redirect after an installation',
     ],
     ...settings.operators.map((operator, index): Fault => {
       return [
         isMany && !operator.includes(':'),
         ['operators', index],
-        'expected the workspace too: T0123ABCD:U0123ABCD',
+        'expected an id with its workspace:  T0123ABCD:U0123ABCD',
       ];
     }),
   ];

@@ -95,13 +95,13 @@ export function isPassing(error: unknown): boolean {
 }
 
 const REASONS = new Map([
-  ['not_in_channel', 'the bot is not in that channel: /invite it there'],
-  ['channel_not_found', 'the channel is gone, or the bot cannot see it'],
+  ['not_in_channel', 'the bot is not in that channel; /invite it there'],
+  ['channel_not_found', 'the channel does not exist, or the bot cannot see it'],
   ['is_archived', 'the channel is archived'],
   ['restricted_action', 'the workspace does not let the bot write there'],
   ['thread_locked', 'the thread is locked'],
-  ['missing_scope', 'a right is missing: `strata slack manifest` prints those that are needed'],
-  ['invalid_auth', 'the bot token is not valid'],
+  ['missing_scope', 'a scope is missing; `strata slack manifest` prints the required ones'],
+  ['invalid_auth', 'the bot token is invalid'],
   ['token_revoked', 'the bot was removed from the workspace'],
   ['account_inactive', 'the bot was removed from the workspace'],
 ]);

@@ -39,7 +39,7 @@ export async function findRefusal({ web }: Pick<Workspace, 'web'>): Promise<Stra
 function refusalBy(error: unknown): StrataError | null {
   const code = codeOf(error);
   if (!isOfToken(error)) return null;
-  const reason = `the bot token is not valid (${code})`;
+  const reason = `the bot token is invalid (${code})`;
   return new StrataError('PLATFORM_REFUSED', { platform: 'Slack', reason, remedy: BOT_TOKEN_REMEDY }, { cause: error });
 }
 

@@ -139,7 +139,7 @@ function startPiped({ options, sink, waits, end }: Parts): Running {
       if (line.kind === 'line') await session.handle(line.text);
       else {
         refused += 1;
-        screen.notice(`Line ${line.number} was not sent: it ${line.problem}. The other lines are served.`);
+        screen.notice(`Line ${line.number} was not sent: it ${line.problem}. The other lines are processed.`);
       }
       if (over.signal.aborted) return;
     }
@@ -158,7 +158,7 @@ function startLive({ options, sink, waits, end }: Parts): Running {
     output,
     maxLength: MAX_LINE_BYTES,
     complete: (line) => completeLine(line, session.suggest),
-    onTooLong: () => screen.notice('Not sent: what was pasted is longer than 1 MB.'),
+    onTooLong: () => screen.notice('Not sent: the pasted text is longer than 1 MB.'),
     onLine(line) {
       if (Buffer.byteLength(line) > MAX_LINE_BYTES) screen.notice('Not sent: the line is longer than 1 MB.');
       else session.handle(line).catch(() => undefined);

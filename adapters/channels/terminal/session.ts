@@ -68,18 +68,18 @@ function demoPlace(at: number, played: number): Place {
 }
 
 const AFTER_DEMO = [
-  'The demo is over, and its conversation stays open. Some things to try:',
+  'The demo is over. Its conversation stays open, and you can try:',
   '  /summaries list               what became of the older messages',
-  '  /memory list                  what was remembered of whom',
-  '  /context                      what the model sees now, and what each part costs',
+  '  /memory list                  what the bot remembers about each person',
+  '  /context                      what the model sees now, and the tokens of each part',
   '  What is the plan if it rains? any question, in your own words',
-  '/main goes back to your own conversation, /demo plays another one.',
+  '/main returns to your own conversation, /demo plays another one.',
 ].join('\n');
 
 const HELP = [
-  '/demo     plays a conversation of several people; what you type afterwards is said there',
-  '/main     goes back to your own conversation',
-  '/quit     ends the program; so does Ctrl-D',
+  '/demo     plays a conversation of several people; you can continue it afterwards',
+  '/main     returns to your own conversation',
+  '/quit     ends the program, like Ctrl-D',
 ].join('\n');
 
 export function createSession(options: SessionOptions): Session {
@@ -158,7 +158,7 @@ async function playDemo(
   { conversation }: Place,
 ): Promise<void> {
   const { screen, signal } = options;
-  screen.notice(`Playing a recorded conversation in ${conversation}. The lines with ↳ say what becomes of it.`);
+  screen.notice(`Playing a recorded conversation in ${conversation}. Lines with ↳ show what happens to it.`);
   const run = options.newId();
   for (const [index, line] of demoLines.entries()) {
     await delay(options.demoPauseMs, undefined, { signal }).catch(() => undefined);

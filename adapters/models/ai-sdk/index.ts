@@ -78,7 +78,7 @@ async function openModel(
   const provider = providers[name] ?? createCompatible(name);
   const connection = connect(name, provider, options);
   if (connection.baseUrl === '') {
-    const reason = `[providers.${name}] in the configuration names no base_url`;
+    const reason = `[providers.${name}] in the configuration has no base_url`;
     throw new StrataError('MODEL_UNKNOWN', { model: modelId, reason });
   }
   if (connection.apiKey === undefined && provider.keys.length > 0) {
@@ -86,7 +86,7 @@ async function openModel(
   }
   const opened = await provider.open(model, connection, asker);
   if (opened.probe?.known === false) {
-    const reason = `${new URL(connection.baseUrl).origin} does not have it; \`${name} pull ${model}\` fetches it`;
+    const reason = `${new URL(connection.baseUrl).origin} does not have this model; \`${name} pull ${model}\` fetches it`;
     throw new StrataError('MODEL_UNKNOWN', { model: modelId, reason });
   }
   const windowTokens = options.providers[name]?.windows?.[model] ?? opened.traits.windowTokens;
@@ -111,7 +111,7 @@ function parseModelId(modelId: string, options: Settings): { readonly name: stri
   if (name === undefined || model === undefined) {
     const slashed = /^([^/]+)\/(.+)$/.exec(modelId);
     const meant = slashed !== null && names.includes(slashed[1] ?? '') ? `${slashed[1]}:${slashed[2]}` : null;
-    throw fail(`it names no provider${meant === null ? '' : `; did you mean "${meant}"?`}`);
+    throw fail(`it does not name a provider${meant === null ? '' : `; did you mean "${meant}"?`}`);
   }
   if (names.includes(name)) return { name, model };
   const guess = didYouMean(name, names);

@@ -156,14 +156,14 @@ function toJson(input: unknown): JsonValue {
 }
 
 function endless(model: string, limit: number): ModelError {
-  const detail = `its thoughts and calls are longer than ${limit} characters`;
+  const detail = `its reasoning and calls are longer than ${limit} characters`;
   return new ModelError({ model, reason: 'fatal', detail });
 }
 
 function unfinished(model: string, kind: 'cut' | 'overflow'): ModelError {
   return kind === 'overflow'
     ? new ModelError({ model, reason: 'overflow', detail: 'the context window is full' })
-    : new ModelError({ model, reason: 'transient', detail: 'the answer broke off before its end' });
+    : new ModelError({ model, reason: 'transient', detail: 'the answer ended before it was complete' });
 }
 
 function toModelError(model: string, error: unknown): ModelError {

@@ -11,7 +11,7 @@ export function createWatchdog(limits: StallLimits, caller: AbortSignal) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const arm = (limitMs: number) => {
     timer = setTimeout(() => {
-      own.abort(new DOMException(`nothing came for ${limitMs / 1000} s`, 'TimeoutError'));
+      own.abort(new DOMException(`no data for  ${limitMs / 1000} s`, 'TimeoutError'));
     }, limitMs);
   };
   arm(limits.firstPartMs);
@@ -35,7 +35,7 @@ export function createWatchdog(limits: StallLimits, caller: AbortSignal) {
     /** Stops the clock and, when the caller left early, the request. */
     end() {
       clearTimeout(timer);
-      own.abort(new DOMException('the stream was left', 'AbortError'));
+      own.abort(new DOMException('the stream was abandoned', 'AbortError'));
     },
   };
 }

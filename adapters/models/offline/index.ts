@@ -62,7 +62,7 @@ function tooLong(inputTokens: number): ModelError {
 function stopped(cause: unknown): ModelError {
   const isTimeout = cause instanceof Error && cause.name === 'TimeoutError';
   return new ModelError(
-    { model: id, reason: isTimeout ? 'timeout' : 'aborted', detail: 'the call was ended' },
+    { model: id, reason: isTimeout ? 'timeout' : 'aborted', detail: 'the call was aborted' },
     { cause },
   );
 }

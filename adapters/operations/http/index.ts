@@ -71,7 +71,7 @@ async function answer(site: Site, request: IncomingMessage, response: ServerResp
 
 const WRONG_HOST: Page = {
   status: 421,
-  text: 'Ask by IP address, by localhost, by the name in [operations] listen or by a name without dots.\n',
+  text: 'Use an IP address, localhost, the name in [operations] listen, or a name without dots.\n',
 };
 
 async function showBoard(board: LazyBoard, request: IncomingMessage, response: ServerResponse): Promise<boolean> {

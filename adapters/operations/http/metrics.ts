@@ -12,26 +12,26 @@ function createCounts(registry: Registry) {
   const seconds = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Histogram({ name: `strata_${name}_seconds`, help, labelNames, buckets: SECONDS, registers });
   return {
-    messages: counter('messages_total', 'Messages that came in; a duplicate is a redelivery', ['kind']),
-    drops: counter('messages_dropped_total', 'What came from a platform and is not kept', ['platform', 'reason']),
-    turns: counter('turns_total', 'Turns by how they ended', ['outcome', 'reason']),
-    turnSeconds: seconds('turn', 'Duration of a turn, the model included'),
-    replySeconds: seconds('reply', 'From the message that asks to the first post of its reply'),
-    posts: counter('posts_total', 'Posts by what the platform made of them; a delayed one is tried again', ['outcome']),
-    calls: counter('model_calls_total', 'Calls of a model', ['purpose', 'model']),
-    tokens: counter('model_tokens_total', 'Tokens that were paid for', ['purpose', 'model', 'direction']),
-    callSeconds: seconds('model_call', 'Duration of a call of a model', ['purpose']),
-    runs: counter('maintenance_runs_total', 'Runs of maintenance; a stale one changed nothing', [
+    messages: counter('messages_total', 'Received messages; a duplicate is a redelivery', ['kind']),
+    drops: counter('messages_dropped_total', 'Platform messages that were not stored', ['platform', 'reason']),
+    turns: counter('turns_total', 'Turns by outcome', ['outcome', 'reason']),
+    turnSeconds: seconds('turn', 'Duration of a turn, including model calls'),
+    replySeconds: seconds('reply', 'Time from a message to the first post of its reply'),
+    posts: counter('posts_total', 'Posts by outcome; a delayed one is retried', ['outcome']),
+    calls: counter('model_calls_total', 'Model calls', ['purpose', 'model']),
+    tokens: counter('model_tokens_total', 'Tokens used', ['purpose', 'model', 'direction']),
+    callSeconds: seconds('model_call', 'Duration of a model call', ['purpose']),
+    runs: counter('maintenance_runs_total', 'Maintenance runs; a stale one changed nothing', [
       'work',
       'trigger',
       'outcome',
     ]),
-    runSeconds: seconds('maintenance', 'Duration of a run of maintenance', ['work']),
-    delays: counter('maintenance_failures_total', 'Failures after which maintenance waits'),
-    gaps: counter('gaps_total', 'Ranges that left the view without a summary', ['reason']),
-    memories: counter('memories_total', 'Memories by what became of them', ['outcome']),
-    tools: counter('tool_calls_total', 'Calls of tools', ['tool', 'outcome']),
-    troubles: counter('troubles_total', 'Troubles that were reported', ['kind']),
+    runSeconds: seconds('maintenance', 'Duration of a maintenance run', ['work']),
+    delays: counter('maintenance_failures_total', 'Maintenance failures, each followed by a delay'),
+    gaps: counter('gaps_total', 'Ranges removed from the view without a summary', ['reason']),
+    memories: counter('memories_total', 'Changes to memories, by kind', ['outcome']),
+    tools: counter('tool_calls_total', 'Tool calls', ['tool', 'outcome']),
+    troubles: counter('troubles_total', 'Reported problems', ['kind']),
   };
 }
 type Counts = ReturnType<typeof createCounts>;
@@ -152,15 +152,15 @@ const RECENT_LOOKED_AT = 500;
 function createGauges(registry: Registry): (services: MeasuredServices) => Promise<void> {
   const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Gauge({ name: `strata_${name}`, help, labelNames, registers: [registry] });
-  const jobs = gauge('queue_jobs', 'Jobs of the queue, as this process knows them', ['state']);
-  const reachable = gauge('queue_reachable', '1 while the queue can be used');
+  const jobs = gauge('queue_jobs', 'Jobs of the queue, as seen by this process', ['state']);
+  const reachable = gauge('queue_reachable', '1 while the queue is reachable');
   const due = gauge(
     'maintenance_due',
-    `Conversations with work that is due and unclaimed, counted up to ${DUE_LOOKED_AT}`,
+    `Conversations with due, unclaimed work, counted up to ${DUE_LOOKED_AT}`,
   );
-  const dueAge = gauge('maintenance_due_oldest_seconds', 'How long the oldest of them has waited');
-  const owed = gauge('replies_owed', `Conversations that wait for a reply nobody is giving, up to ${DUE_LOOKED_AT}`);
-  const unsent = gauge('posts_pending', 'Posts that no platform has taken yet');
+  const dueAge = gauge('maintenance_due_oldest_seconds', 'Age of the oldest of them');
+  const owed = gauge('replies_owed', `Conversations that are owed a reply no process is working on, up to ${DUE_LOOKED_AT}`);
+  const unsent = gauge('posts_pending', 'Posts that no platform has accepted yet');
   const measureTails = createTailGauges(gauge);
   return async ({ store, queue, clock }) => {
     const now = clock.now();

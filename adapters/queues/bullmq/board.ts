@@ -11,7 +11,7 @@ import { openInTime } from './open.ts';
 export const openBoard: BoardOpener = async ({ url, path }) => {
   const { queue, close } = await openInTime(createDriver({ url }));
   // Its types know queues on Redis only; it takes those on Postgres as well.
-  if (!(queue instanceof Queue)) throw new Error('The board shows queues of BullMQ only.');
+  if (!(queue instanceof Queue)) throw new Error('The board shows only BullMQ queues.');
   const serverAdapter = new ExpressAdapter().setBasePath(path);
   createBullBoard({
     queues: [new BullMQAdapter(queue, { readOnlyMode: true })],

@@ -12,7 +12,7 @@ export async function checkQueue(url: string): Promise<readonly Finding[]> {
   try {
     return judgeRedis(place, await infoOf(url));
   } catch (error) {
-    return [unreachable(`${place} cannot be used: ${reasonOf(error)}`, 'that the password is right')];
+    return [unreachable(`${place} cannot be used: ${reasonOf(error)}`, 'that the password is correct')];
   }
 }
 
@@ -28,12 +28,12 @@ async function checkPostgres(driver: Driver): Promise<readonly Finding[]> {
     await queue.getJobCounts('waiting').finally(close);
     return [finding('ok', { id: 'server', message: `${driver.where} holds the queue’s tables` })];
   } catch (error) {
-    return [unreachable(reasonOf(error), 'that the user may make a schema in the database')];
+    return [unreachable(reasonOf(error), 'that the user can create a schema in the database')];
   }
 }
 
 function unreachable(message: string, right: string): Finding {
-  const fixHint = `See that the server runs, that the URL is right and ${right}. Until then summaries wait, replies do not.`;
+  const fixHint = `Check that the server is running, that the URL is correct and  ${right}. Until then, summaries wait and replies continue.`;
   return finding('fail', { id: 'server', message, fixHint });
 }
 
@@ -58,30 +58,30 @@ function checkVersion(place: string, info: Info): Finding {
 /** A copy, or a server that could not save, refuses every job. */
 function checkWrites(info: Info): Finding {
   if (info.get('role') === 'slave') {
-    const message = 'it is a copy of another server and takes no jobs';
-    return finding('fail', { id: 'writes', message, fixHint: 'Name the primary server in [queue] url.' });
+    const message = 'it is a replica of another server and accepts no jobs';
+    return finding('fail', { id: 'writes', message, fixHint: 'Set [queue] url to the primary server.' });
   }
   const failed = ['aof_last_write_status', 'rdb_last_bgsave_status'].filter((name) => info.get(name) === 'err');
-  if (failed.length === 0) return finding('ok', { id: 'writes', message: 'it takes jobs' });
-  const message = `it could not write its files (${failed.join(', ')}) and may refuse jobs`;
-  return finding('fail', { id: 'writes', message, fixHint: 'Free some disk space, or mend the rights of its folder.' });
+  if (failed.length === 0) return finding('ok', { id: 'writes', message: 'it accepts jobs' });
+  const message = `it could not write its files (${failed.join(', ')}) and may reject jobs`;
+  return finding('fail', { id: 'writes', message, fixHint: 'Free some disk space, or fix the permissions of its folder.' });
 }
 
 function checkMemory(info: Info): Finding {
   const policy = info.get('maxmemory_policy') ?? 'unknown';
   const message = `maxmemory-policy is ${policy}`;
   if (policy === 'noeviction') return finding('ok', { id: 'memory', message });
-  const fixHint = 'Set maxmemory-policy to noeviction: with another one a full server drops jobs without a word.';
+  const fixHint = 'Set maxmemory-policy to noeviction: with any other policy, a full server drops jobs silently.';
   return finding('warn', { id: 'memory', message, fixHint });
 }
 
 function checkPersistence(info: Info): Finding {
   if (info.get('aof_enabled') === '1') {
-    return finding('ok', { id: 'persistence', message: 'jobs are kept in an append-only file' });
+    return finding('ok', { id: 'persistence', message: 'jobs are stored in an append-only file' });
   }
   const fixHint =
-    'Set appendonly to yes. Without it a restart forgets jobs; workers find again what is due, some seconds later.';
-  return finding('warn', { id: 'persistence', message: 'jobs are not kept in an append-only file', fixHint });
+    'Set appendonly to yes. Without it, a restart loses jobs, and workers need some seconds to find what is due.';
+  return finding('warn', { id: 'persistence', message: 'jobs are not stored in an append-only file', fixHint });
 }
 
 function finding(

@@ -165,7 +165,7 @@ async function send(state: State): Promise<void> {
 async function look(state: State): Promise<Counts> {
   state.lookedAt = state.now();
   try {
-    if (state.producer === null) throw new Error('it was not connected yet');
+    if (state.producer === null) throw new Error('it is not connected yet');
     state.counts = await state.producer.counts();
     state.trouble.over();
     return state.counts;
@@ -177,5 +177,5 @@ async function look(state: State): Promise<Counts> {
 
 function met({ driver, trouble, end }: State, error: unknown): void {
   if (end.signal.aborted) return;
-  trouble.met(`${driver.where} cannot be used (${reasonOf(error)}): summaries wait for it, replies do not.`);
+  trouble.met(`${driver.where} cannot be used (${reasonOf(error)}): summaries wait until it is back, and replies continue.`);
 }

@@ -97,7 +97,7 @@ async function run(state: State, conversationId: number): Promise<void> {
     await state.handler(conversationId, { signal: state.stop.signal });
     state.rejections.over();
   } catch (error) {
-    state.rejections.met(`The work on conversation ${conversationId} failed: ${describe(error)}`);
+    state.rejections.met(`The job of conversation ${conversationId} failed: ${describe(error)}`);
     throw error;
   } finally {
     state.running.delete(conversationId);

@@ -142,7 +142,7 @@ async function run(state: State, id: number, work: Work): Promise<void> {
 function rejected(state: State, id: number, error: unknown): number {
   const times = (state.rejections.get(id) ?? 0) + 1;
   state.rejections.set(id, times);
-  state.trouble = `The work on conversation ${id} failed ${times === 1 ? 'once' : `${times} times`}: ${describe(error)}`;
+  state.trouble = `The job of conversation ${id} failed ${times === 1 ? 'once' : `${times} times`}: ${describe(error)}`;
   state.log?.warn('queue.rejected', { conversationId: id, times, error: describe(error) });
   state.onTrouble?.(state.trouble);
   return state.clock.now() + Math.min(MAX_RETRY_MS, (state.retryDelayMs ?? 1000) * 2 ** (times - 1));

@@ -32,7 +32,7 @@ export async function checkServer(upkeep: Kysely<Tables>, place: string): Promis
   } catch (error) {
     const message = String(explain(place, error));
     return [
-      finding('fail', { id: 'server', message, fixHint: 'See that the server runs, and that the URL is right.' }),
+      finding('fail', { id: 'server', message, fixHint: 'Check that the server is running and that the URL is correct.' }),
     ];
   }
 }
@@ -74,12 +74,12 @@ function checkVersion({ version, release }: ServerFacts): Finding {
 
 function checkRights({ may_create: mayCreate, is_owner: isOwner }: ServerFacts): Finding {
   if (!mayCreate) {
-    const message = 'the user may not make tables, which a newer Strata may need';
+    const message = 'the user is not allowed to create tables, which a newer Strata may need';
     return finding('warn', { id: 'rights', message, fixHint: 'grant create on schema public to the user;' });
   }
   if (!isOwner) {
-    const message = 'the tables belong to another user: deleted text stays in the files until the server cleans up';
-    return finding('warn', { id: 'rights', message, fixHint: 'Connect as the user that made the tables.' });
+    const message = 'the tables belong to another user, so deleted text stays in the files until the server vacuums them';
+    return finding('warn', { id: 'rights', message, fixHint: 'Connect as the user that created the tables.' });
   }
   return finding('ok', { id: 'rights', message: 'the user owns the tables' });
 }
@@ -87,7 +87,7 @@ function checkRights({ may_create: mayCreate, is_owner: isOwner }: ServerFacts):
 function checkClock(skewMs: number): Finding {
   const message = `the clock of the server is ${Math.abs(Math.round(skewMs))} ms ${skewMs < 0 ? 'behind' : 'ahead'}`;
   if (Math.abs(skewMs) <= MAX_SKEW_MS) return finding('ok', { id: 'clock', message });
-  const fixHint = 'Set the clocks by NTP: claims on conversations are given for some seconds.';
+  const fixHint = 'Synchronise the clocks with NTP: claims on conversations last only seconds.';
   return finding('warn', { id: 'clock', message, fixHint });
 }
 
@@ -99,7 +99,7 @@ function checkDurability(facts: ServerFacts): Finding {
       message: `commits are on disk (synchronous_commit ${facts.synchronous_commit})`,
     });
   }
-  const message = `${off.join(' and ')} ${off.length === 1 ? 'is' : 'are'} off: a power failure or time will damage the data`;
+  const message = `${off.join(' and ')} ${off.length === 1 ? 'is' : 'are'} off: a power failure or crash can damage the data`;
   return finding('warn', { id: 'durability', message, fixHint: `Set ${off.join(' and ')} to on in postgresql.conf.` });
 }
 

@@ -19,11 +19,11 @@ const LOST_MESSAGE =
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^28/, 'the server refused the login'],
   [/^3D000$/, 'the database does not exist'],
-  [/^3F000$/, 'there is no schema to create the tables in'],
-  [/^42501$/, 'the user lacks a right'],
-  [/^53300$/, 'the server has no connection left'],
-  [/^53/, 'the server has no room left'],
-  [/^25006$/, 'the server takes no writes'],
+  [/^3F000$/, 'there is no schema for the tables'],
+  [/^42501$/, 'the user lacks a permission'],
+  [/^53300$/, 'the server has no free connection'],
+  [/^53/, 'the disk of the server is full'],
+  [/^25006$/, 'the server accepts no writes'],
   [/^(58|XX)/, 'the server failed'],
 ];
 

@@ -52,6 +52,6 @@ async function checkEncoding(database: Database, place: string): Promise<void> {
   );
   const encoding = rows[0]?.encoding;
   if (encoding === 'UTF8') return;
-  const reason = `its encoding is ${encoding}; make one with \`create database ... encoding 'UTF8' template template0\``;
+  const reason = `its encoding is ${encoding}; create one with \`create database ... encoding 'UTF8' template template0\``;
   throw new StrataError('STORE_UNUSABLE', { path: place, reason });
 }

@@ -88,7 +88,7 @@ async function runWrite<Result>(links: Links, unit: Unit<Result>, run: Run): Pro
   try {
     const { command } = await link.query('commit', []);
     // The server ends a transaction in which something failed like that, and says no more.
-    if (command === 'ROLLBACK') throw new Error('A unit went on after one of its statements had failed');
+    if (command === 'ROLLBACK') throw new Error('A unit continued after one of its statements had failed');
   } catch (error) {
     link.release(true);
     throw error;

@@ -11,7 +11,7 @@ import type { ConversationRow, EntryRow, HeldRow } from './tables.ts';
 /** What stands in a text where a sentence was deleted. */
 const STRUCK = '(removed)';
 
-/** What stands in a text in the place of a sentence that is held back: nobody can know the id beforehand. */
+/** What stands in a text in the place of a hidden sentence: nobody can know the id beforehand. */
 function markOf(id: string): string {
   return `(held back: ${id})`;
 }

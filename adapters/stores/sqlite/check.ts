@@ -15,9 +15,9 @@ export function checkFile(engine: SqlEngine): Promise<readonly Finding[]> {
       damage?.quick_check !== 'ok'
         ? `the file is damaged (${damage?.quick_check})`
         : lost.length > 0
-          ? `${lost.length} rows refer to what is not there`
+          ? `${lost.length} rows refer to missing rows`
           : null;
-    if (problem === null) return [finding('ok', `SQLite ${about?.version}, every page is in order`, null)];
+    if (problem === null) return [finding('ok', `SQLite ${about?.version}, all pages are valid`, null)];
     return [finding('fail', problem, 'Stop Strata, and restore a backup into another directory.')];
   });
 }

@@ -97,7 +97,7 @@ function keep<Prepared>(prepare: (sql: string) => Prepared): (sql: string) => Pr
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^SQLITE_(CORRUPT|NOTADB)/, 'the file is damaged'],
   [/^SQLITE_FULL/, 'the disk is full'],
-  [/^SQLITE_(READONLY|PERM|CANTOPEN|AUTH)/, 'it cannot be written'],
+  [/^SQLITE_(READONLY|PERM|CANTOPEN|AUTH)/, 'it is not writable'],
   [/^SQLITE_IOERR/, 'the disk failed'],
   [/^SQLITE_BUSY/, 'another program has locked it'],
 ];

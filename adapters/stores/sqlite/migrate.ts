@@ -13,7 +13,7 @@ export interface Migrating {
   readonly isAlone: boolean;
 }
 
-const OLDER_IN_USE = 'processes of an older Strata use it; stop them all, so that the tables can be brought up to date';
+const OLDER_IN_USE = 'processes of an older Strata are using it; stop all of them so that the tables can be migrated';
 
 /** Brings the tables up to date. A migration that is unknown here was made by a newer program: nothing is touched. */
 export async function migrate({ database, query, migrations, path, isAlone }: Migrating): Promise<void> {

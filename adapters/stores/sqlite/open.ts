@@ -83,7 +83,7 @@ function openDatabase(path: string): Database.Database {
 
 function check(database: Database.Database, path: string): void {
   if (database.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
-    throw new StrataError('STORE_UNUSABLE', { path, reason: 'the file was not made by Strata' });
+    throw new StrataError('STORE_UNUSABLE', { path, reason: 'the file was not created by Strata' });
   }
   if (statSync(path).size > CHECKED_BYTES) return;
   const finding = String(database.pragma('quick_check(1)', { simple: true }));

@@ -24,7 +24,7 @@ const PATIENCE_MS = 1000;
 const PAUSE_MS = 25;
 const RETRY_MS = 2000;
 const BLOCKED =
-  'The deleted text still lies in the write-ahead log, because another program has the database open; it is removed as soon as that program lets go.';
+  'The deleted text is still in the write-ahead log because another program has the database open. Strata removes it when that program closes the database.';
 
 /** Removes deleted text from the files. While another program stops that, it is tried again and again, off the loop. */
 export function createScrub(parts: ScrubParts): Scrub {

@@ -28,7 +28,7 @@ process.on('message', (message) => {
 process.on('disconnect', () => process.exit(1));
 
 const told = new AbortController();
-process.on('SIGTERM', () => told.abort(new Error('The process was told to stop.')));
+process.on('SIGTERM', () => told.abort(new Error('The process received a stop signal.')));
 
 const parts = {
   adapters: {

@@ -106,7 +106,7 @@ async function serve(parts: CommandServices, interaction: WireInteraction): Prom
 }
 
 const UNSERVED =
-  'The bot does not serve you here: it may not see this place, or those who run it left you or the place out.';
+  'The bot does not serve you here: it cannot see this place, or its operators excluded you or the place.';
 
 /** Null where the bot, by its lists, does not serve the person or the place. */
 async function openVisit(
@@ -177,7 +177,7 @@ async function complete({ parts, interaction, invoke, responder }: Visit): Promi
 async function menu(visit: Visit): Promise<void> {
   const { data } = visit.interaction;
   const target = data?.resolved?.messages?.[data.target_id ?? ''];
-  if (target === undefined) return await say(visit.responder, notice('Discord did not say which message is meant.'));
+  if (target === undefined) return await say(visit.responder, notice('Discord did not send the message. Try again.'));
   if (data?.name === REMEMBER_MENU) {
     const command = rememberCommand(target, visit.userId);
     return command === null
@@ -218,7 +218,7 @@ async function press(visit: Visit): Promise<void> {
   const read = await parts.buttons.read(interaction.data?.custom_id ?? '');
   if (read.kind === 'foreign')
     return await say(responder, notice('This button belongs to an older version of the bot. Use the command again.'));
-  if (read.kind === 'expired') return await say(responder, notice('This list is too old. Use the command again.'));
+  if (read.kind === 'expired') return await say(responder, notice('This list has expired. Use the command again.'));
   const { deed, ownerId, command } = read.button;
   if (ownerId !== userId) return await say(responder, notice('Only the person who asked can use these buttons.'));
   await DEEDS_DONE[deed](visit, command);
@@ -245,7 +245,7 @@ async function submit(visit: Visit): Promise<void> {
   const { path, options } = read.button.command;
   const command = { path, options: { ...options, ...formValues(interaction.data?.components ?? []) } };
   // A form cannot be answered with another one.
-  if (missingFormOption(command) !== null) return await say(responder, notice('There was no text in the form.'));
+  if (missingFormOption(command) !== null) return await say(responder, notice('The form contained no text.'));
   await run(visit, command, 'answer');
 }
 

@@ -22,7 +22,7 @@ export function forgetQuestion({ id, author, content }: WireQuoted): Shown {
   const excerpt = content.replace(/\s+/g, ' ').slice(0, 200).toWellFormed();
   return {
     reply: makeReply('This cannot be undone', {
-      text: `The bot forgets this message of ${authorOf(author).name}, what it remembers from it alone, and where it repeated it. The message itself stays.\n${excerpt}`,
+      text: `The bot forgets this message of ${authorOf(author).name}, the memories that come only from it, and its own messages that repeat it. The message itself stays.\n${excerpt}`,
       tone: 'error',
     }),
     buttons: [
@@ -45,8 +45,8 @@ export async function forgetMessage(
 ): Promise<CommandReply> {
   const { conversation, audience, rights } = invoke({ path: [], options: {} });
   if (author !== userId && rights === 'member' && audience !== 'dm') {
-    return errorReply('Only who wrote a message, and those who manage this place, can have it forgotten.');
+    return errorReply('Only the author of a message and the people who manage this place can have it forgotten.');
   }
   await parts.sink.removed({ conversation, externalIds: [message] });
-  return makeReply('Forgotten', { text: 'The bot no longer knows this message.', tone: 'success' });
+  return makeReply('Forgotten', { text: 'The bot has forgotten this message.', tone: 'success' });
 }

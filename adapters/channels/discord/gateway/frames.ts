@@ -78,6 +78,6 @@ const informationSchema = z.object({
 export function readInformation(answer: unknown, gatewayUrl: string) {
   const { url, ...rest } = informationSchema.parse(answer);
   const known = gatewayUrl || url;
-  if (!known) throw new Error('The REST interface names no gateway; set gateway_url in [channels.discord].');
+  if (!known) throw new Error('The REST API returned no gateway URL; set gateway_url in [channels.discord].');
   return { ...rest, url: known };
 }

@@ -160,9 +160,9 @@ export function watch(line: Line, phase: Phase, withinMs: number): void {
 }
 
 const WAITED_FOR: Readonly<Record<Phase, string>> = {
-  hello: 'the server did not say hello',
-  identifying: 'the server did not answer the identification',
-  resuming: 'the server did not answer the wish to resume',
+  hello: 'the server sent no hello',
+  identifying: 'the server did not answer the identify',
+  resuming: 'the server did not answer the resume',
   ready: '',
 };
 

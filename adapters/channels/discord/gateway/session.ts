@@ -32,7 +32,7 @@ export async function runSession(parts: SessionParts): Promise<Ending> {
     line.cause ??= describe(error);
   });
   socket.on('close', (code, reason) => closed.resolve({ code, reason: reason.toString() }));
-  const stop = () => end(line, { cause: 'the bot stops', code: NORMAL });
+  const stop = () => end(line, { cause: 'the bot is stopping', code: NORMAL });
   if (parts.signal.aborted) stop();
   parts.signal.addEventListener('abort', stop, { once: true });
   watch(line, 'hello', ANSWER_MS);
@@ -46,7 +46,7 @@ function receive(line: Line, text: string | null): void {
   if (line.over.signal.aborted) return;
   line.heardAt = line.parts.clock.now();
   const frame = text === null ? null : readFrame(text);
-  if (frame === null) line.parts.listener.odd('a frame that is no JSON of the gateway');
+  if (frame === null) line.parts.listener.odd('a frame is not valid gateway JSON');
   else ANSWERS[frame.op]?.(line, frame);
 }
 
@@ -93,7 +93,7 @@ async function keepBeating(line: Line): Promise<void> {
   for (let waitMs = line.beatMs * line.parts.chance(); !signal.aborted; waitMs = line.beatMs) {
     await clock.sleep(waitMs, { signal });
     // A late acknowledgement does no harm: whatever comes shows that the line holds.
-    if (clock.now() - line.heardAt > line.beatMs + SILENCE_MS) return end(line, { cause: 'nothing came any more' });
+    if (clock.now() - line.heardAt > line.beatMs + SILENCE_MS) return end(line, { cause: 'the server stopped sending' });
     beat(line);
   }
 }
@@ -108,7 +108,7 @@ function take(line: Line, frame: Frame): void {
   if (frame.t === 'READY') begin(line, frame);
   else if (line.phase !== 'identifying') pass(line, frame);
   else if (line.early.length < MAX_EARLY) line.early.push(frame);
-  else listener.odd('more events before READY than are kept');
+  else listener.odd('too many events arrived before READY');
 }
 
 function pass(line: Line, frame: Frame): void {
@@ -127,8 +127,8 @@ function begin(line: Line, frame: Frame): void {
   const ready = readReady(frame.d);
   if (ready === null) {
     line.session = null;
-    listener.odd('a READY that does not say who the bot is');
-    end(line, { cause: 'READY cannot be read' });
+    listener.odd('READY does not identify the bot');
+    end(line, { cause: 'READY is unreadable' });
     return;
   }
   const { session_id: id, resume_gateway_url: resumeUrl } = ready;

@@ -61,7 +61,7 @@ export function createStrategy(manager: ShardManager, parts: StrategyParts): ISh
     // Of the library's own shards, of which there are none.
     fetchStatus: () => own.fetchStatus(),
     send(shardId, { op }) {
-      throw new Error(`The bot sends nothing through the gateway (shard ${shardId}, opcode ${op}).`);
+      throw new Error(`The bot never sends through the gateway (shard  ${shardId}, opcode ${op}).`);
     },
   };
 }
@@ -138,7 +138,7 @@ function survive(log: Log, type: string, work: () => void): void {
   }
 }
 
-export const UNREADABLE = 'A packet of Discord could not be read; it was passed over';
+export const UNREADABLE = 'A Discord packet could not be read and was skipped';
 
 /** What makes up its picture of servers and channels; of anything else it would build objects that nobody looks at. */
 const FOR_LIBRARY: ReadonlySet<string> = new Set([

@@ -26,7 +26,7 @@ export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
     running = running
       .then(() => reviewAll(parts, scope))
       .catch((error: unknown) => {
-        parts.log.error('A change of a place could not be applied', { scope, cause: describe(error) });
+        parts.log.error('A changed channel could not be updated', { scope, cause: describe(error) });
       });
   };
   return {

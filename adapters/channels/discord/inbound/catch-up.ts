@@ -90,7 +90,7 @@ async function heardLately(parts: CatchUpParts, shardId: number): Promise<readon
     if (bot !== parts.bot || !isSnowflake(cursor.externalId) || parts.places.shardOf(guildId) !== shardId) continue;
     if (ours.length < MAX_HEARD_PLACES) ours.push(cursor);
     else {
-      parts.log.warn('Only the newest conversations are looked at for what was missed', { read: MAX_HEARD_PLACES });
+      parts.log.warn('Only the newest conversations are checked for missed messages', { read: MAX_HEARD_PLACES });
       break;
     }
   }

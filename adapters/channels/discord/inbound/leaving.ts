@@ -26,7 +26,7 @@ export function createLeaving(parts: LeavingParts): Leaving {
   let running: Promise<void> = Promise.resolve();
   const queue = (work: () => Promise<void>): Promise<void> => {
     running = running.then(work).catch((error: unknown) => {
-      parts.log.error('What was kept of a place that is gone could not be deleted', { cause: describe(error) });
+      parts.log.error('The data of a removed channel or server could not be deleted', { cause: describe(error) });
     });
     return running;
   };

@@ -38,7 +38,7 @@ export async function readStretch(parts: CatchUpParts, channelId: string, after:
     missed.unshift(...page.messages.filter(({ id }) => isNewer(id, after)));
   }
   if (!reaches(page) || missed.length > bound) {
-    parts.log.warn('More was missed than is read; the oldest is left out', { channelId, read: bound });
+    parts.log.warn('Too many missed messages; the oldest were left out', { channelId, read: bound });
   }
   return { newest, missed: missed.slice(-bound) };
 }

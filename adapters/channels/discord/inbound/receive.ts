@@ -85,7 +85,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
 }
 
 const WITHHELD =
-  'Discord withholds the content of messages that do not mention the bot: they are not kept. Set message_content = true and switch on "Message Content Intent" in the developer portal to read them.';
+  'Discord withholds the content of messages that do not mention the bot, so they are not stored. Set message_content = true and enable "Message Content Intent" in the developer portal to read them.';
 
 interface Incoming {
   readonly message: WireMessage;

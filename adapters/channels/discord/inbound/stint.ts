@@ -29,7 +29,7 @@ export async function readStint(parts: CatchUpParts, stint: Stint): Promise<void
     if (signal.aborted) return;
     parts.log.warn('Missed messages could not be read', { ...nameOf(stint), cause: describe(error) });
     await unread.keep(channelId, stint.after).catch((failure: unknown) => {
-      parts.log.error('Missed messages could not be noted', { ...nameOf(stint), cause: describe(failure) });
+      parts.log.error('Missed messages could not be recorded', { ...nameOf(stint), cause: describe(failure) });
     });
   }
 }
@@ -57,7 +57,7 @@ async function applyChanges(parts: CatchUpParts, stint: Stint, { newest }: Stret
     for (const message of edited) if (!parts.signal.aborted) await later.edited(within(stint, message));
     if (edited.length + removed.length > 0) {
       const counts = { edited: edited.length, removed: removed.length };
-      parts.log.info('Read what was changed', { ...nameOf(stint), ...counts });
+      parts.log.info('Applied missed edits and deletions', { ...nameOf(stint), ...counts });
     }
     return true;
   } catch (error) {
@@ -79,11 +79,11 @@ async function takeAll(parts: CatchUpParts, stint: Stint, missed: readonly WireM
     } catch (error) {
       failed ??= before;
       const fields = { ...nameOf(stint), externalId: message.id, cause: describe(error) };
-      parts.log.error('A missed message was not taken', fields);
+      parts.log.error('A missed message was not stored', fields);
     }
     before = message.id;
   }
-  if (stored > 0) parts.log.info('Read what was missed', { ...nameOf(stint), messages: stored });
+  if (stored > 0) parts.log.info('Stored missed messages', { ...nameOf(stint), messages: stored });
   return failed;
 }
 

@@ -107,7 +107,7 @@ export function createDrafts(parts: DraftParts): Drafts {
         const draft = await end(conversation);
         if (draft !== null && draft.messageId !== null) await remove(parts, conversation, draft.messageId);
       };
-      work().catch((error: unknown) => parts.log.debug('A draft was left behind', { cause: describe(error) }));
+      work().catch((error: unknown) => parts.log.debug('A draft could not be removed', { cause: describe(error) }));
     },
     sweep: () => sweep(parts),
   };

@@ -60,7 +60,7 @@ const INTRODUCTION = {
   type: 'section',
   text: {
     type: 'plain_text',
-    text: 'What the bot remembers from your direct messages. Each line has a menu: look at it, see where it comes from, correct it, forget it.',
+    text: 'What the bot remembers from your direct messages. Each line has a menu to view it, show its source, correct it or forget it.',
   },
 };
 

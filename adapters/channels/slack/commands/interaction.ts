@@ -85,14 +85,14 @@ export async function openForm(
   view: { readonly private_metadata: string },
 ): Promise<void> {
   if (view.private_metadata.length > MAX_METADATA) {
-    const reply = errorReply('That is too long to be asked about. Give an id from /memory list, or a shorter text.');
+    const reply = errorReply('That text is too long for a confirmation. Use an id from /memory list, or a shorter text.');
     return await answer(parts, { ...visit, isHome: false }, { reply });
   }
   try {
     await open(parts, visit, view);
   } catch (error) {
     parts.log.warn('Slack did not open a form', { cause: describe(error) });
-    const reply = errorReply('Slack could not open the question in time. Try it again.');
+    const reply = errorReply('Slack could not open the form in time. Try again.');
     await answer(parts, { ...visit, isHome: false }, { reply });
   }
 }

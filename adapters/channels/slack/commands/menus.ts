@@ -25,7 +25,7 @@ export function forgetCommand({ ts, threadTs, authorId }: Target): ReplyCommand 
 
 export function forgetQuestion({ authorName, text }: Target): string {
   const excerpt = text.replace(/\s+/g, ' ').slice(0, 200).toWellFormed();
-  return `The bot forgets this message of ${authorName}, what it remembers from it alone, and where it repeated it. The message itself stays.\n${excerpt}`;
+  return `The bot forgets this message of ${authorName}, the memories that come only from it, and its own messages that repeat it. The message itself stays.\n${excerpt}`;
 }
 
 /** Whose message it is may have it forgotten, and who manages the place. */
@@ -34,10 +34,10 @@ export function mayForget(
   who: { readonly userId: string; readonly rights: string; readonly isDirect: boolean },
 ): CommandReply | null {
   if (authorId === who.userId || who.rights !== 'member' || who.isDirect) return null;
-  return errorReply('Only who wrote a message, and those who manage this place, can have it forgotten.');
+  return errorReply('Only the author of a message and the people who manage this place can have it forgotten.');
 }
 
 export const FORGOTTEN = makeReply('Forgotten', {
-  text: 'The bot no longer knows this message.',
+  text: 'The bot has forgotten this message.',
   tone: 'success',
 });

@@ -42,7 +42,7 @@ export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
       const channel = await parts.places.channel(channelId);
       // Nothing leaves a place that cannot be looked up.
       const audience = channel === null ? 'private' : audienceOf(channel);
-      if (channel === null) parts.log.warn('A channel that changed cannot be looked at', { channel: channelId });
+      if (channel === null) parts.log.warn('A changed channel could not be read', { channel: channelId });
       for await (const { conversation } of inChannel(channelId)) {
         remember(conversation, audience);
         await parts.sink.audienceChanged(conversation, audience);

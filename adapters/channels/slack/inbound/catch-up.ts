@@ -178,7 +178,7 @@ async function takeNewest(parts: Reading, missed: readonly Missed[]): Promise<vo
   const leftOut = ordered.length - taken.length;
   if (leftOut > 0) {
     const [first] = taken;
-    parts.log.warn('More was missed than is read', { channel: first?.message.channel, leftOut });
+    parts.log.warn('Too many missed messages; the oldest were left out', { channel: first?.message.channel, leftOut });
     if (first !== undefined) {
       parts.leftOut({ conversation: keyOf(placeFor(parts, first.message)), count: leftOut, ts: first.ts });
     }

@@ -198,7 +198,7 @@ async function rootNote(parts: ContextParts, { channelId }: KeyPlace, threadTs: 
     if (words === '' || !isHeard) return null;
     return `[the thread is about this message of ${isBots ? 'the bot' : named(speaker).name}]\n${words}`;
   } catch (error) {
-    parts.log.debug('What a thread is about could not be read', { cause: describe(error) });
+    parts.log.debug('The first message of a thread could not be read', { cause: describe(error) });
     return null;
   }
 }

@@ -27,7 +27,7 @@ export function createHeard(parts: Pick<CatchUpParts, 'state' | 'workspace' | 'c
     const now = clock.now() / 1000;
     writing = writing
       .then(() => state.set(HEARD, teamId, now))
-      .catch((error: unknown) => log.debug('The time of the last event was not kept', { cause: describe(error) }));
+      .catch((error: unknown) => log.debug('The time of the last event was not stored', { cause: describe(error) }));
   };
   const lost = (): void => {
     if (timer === null) return;

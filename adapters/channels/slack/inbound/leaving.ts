@@ -50,7 +50,7 @@ export async function forgetWorkspace({ sink, state, log }: LeavingParts, teamId
       }
     }
   } catch (error) {
-    log.error('What was kept of a workspace could not be deleted', { team: teamId, cause: describe(error) });
+    log.error('The data of a workspace could not be deleted', { team: teamId, cause: describe(error) });
     throw error;
   }
 }

@@ -103,7 +103,7 @@ async function finish({ parts, taker, inbox }: Finishing, parked: Parked, first:
       return await inbox.remove(parked.name);
     } catch (error) {
       if (signal.aborted) return;
-      log.warn('An event of Slack waits to be stored', { event: parked.name, failures, cause: describe(error) });
+      log.warn('A Slack event is waiting to be stored', { event: parked.name, failures, cause: describe(error) });
       await clock.sleep(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures), { signal }).catch(() => undefined);
       work = takeParked(taker, parked);
     }

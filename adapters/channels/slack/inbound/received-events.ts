@@ -21,7 +21,7 @@ export function createReceivedEvents({ state, log }: { readonly state: StateStor
       known.add(kind);
       const keeping = state.set(NAMESPACE, kind, true).catch((error: unknown) => {
         known.delete(kind);
-        log.debug('A kind of event was not noted', { kind, cause: describe(error) });
+        log.debug('A kind of event was not recorded', { kind, cause: describe(error) });
       });
       running.add(keeping);
       keeping.finally(() => running.delete(keeping)).catch(() => undefined);

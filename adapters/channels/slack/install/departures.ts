@@ -36,7 +36,7 @@ export function createDepartures(parts: DepartureParts): Departures {
   const mark = async (teamId: string): Promise<void> => {
     await state.set(NAMESPACE, teamId, { at: clock.now() });
     const deletedAt = new Date(clock.now() + GRACE_MS).toISOString();
-    log.warn('The app was removed from a workspace; its data is deleted later', { team: teamId, deletedAt });
+    log.warn('The app was removed from a workspace; its data will be deleted later', { team: teamId, deletedAt });
   };
   return {
     mark,
@@ -69,7 +69,7 @@ export async function lookHourly(
     try {
       await look();
     } catch (error) {
-      log.warn('Workspaces could not be looked at', { cause: describe(error) });
+      log.warn('Workspaces could not be checked', { cause: describe(error) });
     }
     await clock.sleep(LOOK_MS, { signal }).catch(() => undefined);
   }

@@ -48,7 +48,7 @@ export function createInstalledRoster(parts: InstalledParts): Roster {
       const known = await find(teamId);
       if (known === null || known.isEnding || (revoked !== null && !revoked.includes(known.botUserId))) return;
       if (await isGone(parts, teamId)) return await leave(teamId);
-      log.info('Slack reported the end of an installation whose token works', { team: teamId });
+      log.info('Slack reported a removal, but the token still works', { team: teamId });
     },
     // The others go on, and there may be new ones.
     refusal: async () => null,
@@ -58,7 +58,7 @@ export function createInstalledRoster(parts: InstalledParts): Roster {
         try {
           await look(installed);
         } catch (error) {
-          log.warn('A workspace could not be looked at', { team: installed.teamId, cause: describe(error) });
+          log.warn('A workspace could not be checked', { team: installed.teamId, cause: describe(error) });
         }
       }
       await departures.settle({

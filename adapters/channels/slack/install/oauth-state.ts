@@ -28,7 +28,7 @@ export function createStates({ secret, state, clock, options }: StatesParts): Bo
     },
     async verifyStateParam(_now, given) {
       const [until = '', nonce = '', signature = ''] = given.split('.');
-      if (!same(signature, sign(`${until}.${nonce}`))) throw refused('it was not made here');
+      if (!same(signature, sign(`${until}.${nonce}`))) throw refused('it was not created here');
       if (clock.now() > Number(until)) throw refused('it is older than ten minutes');
       if ((await state.get(NAMESPACE, nonce)) !== undefined) throw refused('it was used before');
       await sweep(state, clock);
@@ -52,7 +52,7 @@ function same(one: string, other: string): boolean {
 
 /** With the code that the library gives such errors. */
 function refused(reason: string): Error {
-  return Object.assign(new Error(`The state of an installation was refused: ${reason}.`), { code: INVALID_STATE });
+  return Object.assign(new Error(`The state of an installation was rejected:  ${reason}.`), { code: INVALID_STATE });
 }
 
 export const INVALID_STATE = 'slack_oauth_invalid_state';

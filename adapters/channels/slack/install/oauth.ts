@@ -62,7 +62,7 @@ export function oauthOptions(parts: OAuthParts): OAuthOptions {
 
 const WELCOME = {
   title: 'Add Strata to your workspace',
-  text: 'A chat bot that remembers, and shows what it remembers. Slack asks you next which workspace it is for, and what the bot may do there.',
+  text: 'A chat bot that remembers, and shows what it remembers. Next, Slack asks for the workspace and the permissions of the bot.',
 };
 
 /** Beside the Web API, as with Slack itself. */
@@ -72,7 +72,7 @@ function authorizationUrl({ api_url: url }: SlackSettings): { readonly authoriza
 
 async function keep({ installations, clock, log }: OAuthParts, from: BoltInstallation): Promise<void> {
   const installation = installationOf(from, clock.now());
-  if (installation === null) throw new Error('Slack gave no bot token for one workspace.');
+  if (installation === null) throw new Error('Slack returned no bot token for a single workspace.');
   await installations.put(installation);
   log.info('The app was installed in a workspace', { team: installation.teamId });
 }
@@ -100,7 +100,7 @@ async function mayStay(
     await createWeb(token, settings, log)
       .auth.revoke()
       .catch((error: unknown) => {
-        log.warn('A token that is not wanted could not be given back', { cause: describe(error) });
+        log.warn('An unwanted token could not be revoked', { cause: describe(error) });
       });
   }
   log.warn('An installation was refused', { team: installation.team?.id ?? null, reason: refusal });
@@ -110,10 +110,10 @@ async function mayStay(
 
 function refusalOf({ workspaces }: SlackSettings, { team, bot, isEnterpriseInstall }: BoltInstallation): string | null {
   if (isEnterpriseInstall || team === undefined) {
-    return 'It is installed workspace by workspace, not for a whole organization. Begin again and choose one workspace.';
+    return 'It can only be installed in single workspaces, not for a whole organization. Start again and choose one workspace.';
   }
-  if (bot === undefined) return 'Slack gave it no bot token. Whoever runs it has to make the app from its manifest.';
-  return passes(workspaces, team.id) ? null : 'Whoever runs it does not serve this workspace.';
+  if (bot === undefined) return 'Slack returned no bot token. The operator has to create the app from its manifest.';
+  return passes(workspaces, team.id) ? null : 'The operator does not serve this workspace.';
 }
 
 function done({ team }: BoltInstallation): Page {
@@ -129,14 +129,14 @@ const STATES = new Set([INVALID_STATE, 'slack_oauth_missing_state', 'slack_oauth
 function failure(log: Log, error: Error & { readonly code: string }): { readonly status: number; readonly page: Page } {
   const title = 'The app was not installed';
   if (error.code === CANCELLED) {
-    return { status: 400, page: { title, text: 'You cancelled it. Nothing was changed.', link: AGAIN } };
+    return { status: 400, page: { title, text: 'You cancelled the installation. Nothing was changed.', link: AGAIN } };
   }
   log.warn('An installation failed', { code: codeOf(error) ?? error.code, cause: describe(error) });
   if (STATES.has(error.code)) {
-    const text = 'It was begun in another browser, more than ten minutes ago, or is done already.';
+    const text = 'It was started in another browser or more than ten minutes ago, or it is already complete.';
     return { status: 400, page: { title, text, link: AGAIN } };
   }
-  const text = 'Slack did not complete it; the log of the bot says why.';
+  const text = 'Slack did not complete it; see the log of the bot for the reason.';
   return { status: 502, page: { title, text, link: AGAIN } };
 }
 

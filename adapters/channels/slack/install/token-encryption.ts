@@ -38,9 +38,9 @@ export async function openTokenEncryption(secret: string): Promise<Vault> {
     },
     open(sealed, teamId) {
       const [version, sealedBy = '', whole = ''] = sealed.split('.');
-      if (version !== VERSION) throw unreadable(teamId, 'it is written in a form that this version does not know');
+      if (version !== VERSION) throw unreadable(teamId, 'this version does not know its format');
       if (sealedBy !== keyId) {
-        throw unreadable(teamId, `it was encrypted with the key ${sealedBy}, and installation_key is the key ${keyId}`);
+        throw unreadable(teamId, `it was encrypted with the key ${sealedBy}, but installation_key is the key ${keyId}`);
       }
       try {
         return decrypt(Buffer.from(whole, 'base64url'), key, teamId);
@@ -63,6 +63,6 @@ function decrypt(whole: Buffer, key: Buffer, teamId: string): string {
 
 function unreadable(teamId: string, reason: string): StrataError {
   const what = `The token of the workspace ${teamId}`;
-  const remedy = 'Set installation_key to the value of then, or reinstall the app there';
+  const remedy = 'Set installation_key to the earlier value, or reinstall the app there';
   return new StrataError('SECRET_UNREADABLE', { what, reason, remedy });
 }

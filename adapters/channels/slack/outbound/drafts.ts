@@ -95,7 +95,7 @@ export function createDrafts(parts: DraftParts): Drafts {
   const clear = (conversation: ConversationKey): void => {
     if (!parts.settings.streaming || drafts.has(conversation) || clearing.has(conversation)) return;
     const work = clearNoted(parts, conversation)
-      .catch((error: unknown) => parts.log.debug('A draft was left behind', { cause: describe(error) }))
+      .catch((error: unknown) => parts.log.debug('A draft could not be removed', { cause: describe(error) }))
       .finally(() => clearing.delete(conversation));
     clearing.set(conversation, work);
   };
@@ -120,7 +120,7 @@ export function createDrafts(parts: DraftParts): Drafts {
         else await discard(conversation, taken.ts);
       };
       if (!drafts.has(conversation)) return;
-      work().catch((error: unknown) => parts.log.debug('A draft was left behind', { cause: describe(error) }));
+      work().catch((error: unknown) => parts.log.debug('A draft could not be removed', { cause: describe(error) }));
     },
     sweep: () => sweep(parts),
   };
@@ -219,7 +219,7 @@ async function sweep(parts: DraftParts): Promise<void> {
     try {
       await removeAll(parts, conversation, await leftOvers(parts, conversation, note));
     } catch (error) {
-      parts.log.warn('A draft was left behind', { conversation, cause: describe(error) });
+      parts.log.warn('A draft could not be removed', { conversation, cause: describe(error) });
     }
   }
 }

@@ -58,6 +58,6 @@ export function createPostRate(clock: Clock): PostRate {
 }
 
 function waiting(retryAfterMs: number): StrataError {
-  const reason = 'Slack asks to wait before the next message in this channel';
+  const reason = 'Slack returned a rate limit for this channel';
   return new StrataError('POST_FAILED', { channel: 'Slack', reason, final: false, retryAfterMs });
 }

@@ -1,15 +1,15 @@
-/** The door for authors of adapters: everything that the author of a bot has, the ports whole, and what adapters share. */
+/** Entry point for authors of adapters: the exports for authors of bots, all ports, and helpers that adapters share. */
 
 export * from './index.ts';
 export type { OutgoingFile, Send, SendContent, SendOptions, Sent } from './conversation/send.ts';
 export { yieldToEventLoop } from './util/event-loop.ts';
 export type * from './ports/events.ts';
 
-// The words of the domain.
+// Domain types.
 export * from './domain/message.ts';
 export { makeKey, parseKey, placeOf, TERMINAL_HOME, workspaceOf } from './domain/key.ts';
 
-// The ports that an implementation meets.
+// The ports.
 export type * from './ports/channel.ts';
 export type * from './ports/queue.ts';
 export type * from './ports/store.ts';
@@ -28,7 +28,7 @@ export type { AgentDirectory } from './config/directory.ts';
 export type { Services, Storage } from './services.ts';
 export type * from './bot/adapters.ts';
 
-// What adapters share with the core: commands and their replies, decisions made inside a transaction, words and lines.
+// Shared with the core: commands and their replies, decisions made inside a transaction, text helpers.
 export { createSystemClock, createSystemRandom } from './util/clock.ts';
 export { isCommandLine } from './commands/parse.ts';
 export { renderReply } from './commands/render.ts';

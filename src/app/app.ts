@@ -7,7 +7,7 @@ import type { Config } from '../config/schema.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { Finding, Upkeep } from '../ports/upkeep.ts';
 
-/** What is chosen outside the configuration file. Null means the default. */
+/** Options from outside the configuration file. Null means the default. */
 export interface GlobalOptions {
   /** `--config FILE`. */
   readonly config: string | null;
@@ -20,49 +20,52 @@ export interface GlobalOptions {
 }
 
 export interface OpenOptions extends GlobalOptions {
-  /** Which platforms to serve. `configured`: those that the configuration enables, else the terminal. */
+  /** Platforms to serve. `configured`: those the configuration enables, or the terminal if there are none. */
   readonly platforms: 'configured' | readonly string[];
-  /** Answer nobody, whatever the configuration says. */
+  /** Never reply, whatever the configuration says. */
   readonly listenOnly: boolean;
-  /** Make the store where there is none: a mistyped directory must not look like an empty bot. */
+  /**
+   * Create the store if it does not exist. False for read-only commands, so that a mistyped directory does not look
+   * like an empty bot.
+   */
   readonly create: boolean;
-  /** What this process does of the bot's work. */
+  /** The role of this process. */
   readonly role: Role;
   readonly terminal: { readonly conversation: ConversationKey | null; readonly user: string } | null;
 }
 
 export interface OpenParts {
   readonly adapters: Adapters;
-  /** The process's terminal: the CLI's texts and the terminal channel share it. */
+  /** The terminal of the process, shared by the CLI's output and the terminal channel. */
   readonly streams: Pick<TerminalContext, 'input' | 'output' | 'errors' | 'isTTY' | 'color'>;
   readonly environment: LoadOptions['environment'];
 }
 
-/** A bot that is put together. Its parts can be used before, and without, `start`. */
+/** A fully wired bot. Its parts can be used before `start`, or without it. */
 export interface App {
   readonly bot: Bot;
   readonly parts: CommandServices;
   readonly config: Config;
   readonly upkeep: Upkeep;
-  /** Every channel that could be served, those of plugins too. */
+  /** Every channel adapter, including those of plugins. */
   readonly channelAdapters: Adapters['channels'];
-  /** What the channels were given. */
+  /** The settings of each channel. */
   readonly channelContext: ChannelContext;
   readonly platforms: readonly string[];
   readonly notices: Notices;
-  /** Resolves when the terminal's input has ended, rejects when a platform has refused the bot for good. */
+  /** Resolves when the terminal's input has ended. Rejects when a platform has permanently refused the bot. */
   readonly ended: Promise<TerminalEnd>;
-  /** What must hold of the queue's server, where it has one. */
+  /** Checks of the queue's server, if the queue has one. */
   checkQueue(): Promise<readonly Finding[]>;
-  /** Answers those who look after the process, where the configuration says so. */
+  /** The operations server, if it is configured. */
   operate(): Promise<Operations | null>;
   /** Starts the plugins, then the bot. Throws `PLUGIN_FAILED`. */
   start(): Promise<void>;
-  /** Ends what runs, the bot before the plugins, and closes the store. */
+  /** Stops the bot, then the plugins, and closes the store. */
   close(options?: { readonly deadlineMs: number }): Promise<void>;
 }
 
-/** How the configuration is to be read: a file that nobody named may be missing. */
+/** Options for reading the configuration: the default file may be missing. */
 export function loadOptionsOf(process: Pick<OpenParts, 'environment'>, globals: GlobalOptions): LoadOptions {
   const { config, data, model, logLevel } = globals;
   return {

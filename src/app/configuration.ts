@@ -3,13 +3,13 @@ import { type LoadOptions, listPlugins } from '../config/load.ts';
 import type { LoadedPlugin } from '../plugins/load.ts';
 import { type GlobalOptions, loadOptionsOf, type OpenParts } from './app.ts';
 
-/** How to read the configuration, with the plugins that it names imported. */
+/** Options for reading the configuration and importing its plugins. */
 export interface Configuration {
   readonly load: LoadOptions;
   readonly plugins: readonly LoadedPlugin[];
 }
 
-/** Imports the plugins; a configuration without any costs nothing more than reading it. Throws `CONFIG_UNREADABLE`. */
+/** Reads the configuration and imports its plugins. Throws `CONFIG_UNREADABLE`. */
 export async function findPlugins(
   process: Pick<OpenParts, 'environment'>,
   globals: GlobalOptions,
@@ -21,7 +21,10 @@ export async function findPlugins(
   return { load: { ...load, extensions: plugins }, plugins };
 }
 
-/** The adapters with those of plugins that `loadConfig` has opened. Throws `PLUGIN_INVALID` for a name that is taken. */
+/**
+ * The adapters, including those of the plugins that `loadConfig` opened. Throws `PLUGIN_INVALID` for a name that is
+ * taken.
+ */
 export async function withPlugins(adapters: Adapters, plugins: readonly LoadedPlugin[]): Promise<Adapters> {
   if (plugins.length === 0) return adapters;
   const { extendAdapters } = await import('../plugins/extend.ts');

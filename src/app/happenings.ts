@@ -2,7 +2,7 @@ import type { StrataEvent } from '../ports/events.ts';
 import type { MaintenanceRun } from '../ports/journal.ts';
 import { formatNumber } from '../util/text.ts';
 
-/** What becomes of a conversation, in a few words; null for messages, calls and the like. */
+/** A short text about an event for the terminal; null for messages, calls and other frequent events. */
 export function happeningOf(event: StrataEvent): string | null {
   switch (event.kind) {
     case 'context.tier':

@@ -17,7 +17,7 @@ export function openLogFile(directory: string): { write(line: string): void } {
         isPrivate = true;
         appendFileSync(file, line);
       } catch {
-        // A log that cannot be written must not stop a conversation.
+        // A log that cannot be written must not interrupt a conversation.
       }
     },
   };
@@ -27,6 +27,6 @@ function turnOver(file: string): void {
   try {
     if (statSync(file).size > MAX_BYTES) renameSync(file, `${file}.1`);
   } catch {
-    // There is no log yet.
+    // The log does not exist yet.
   }
 }

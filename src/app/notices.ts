@@ -2,7 +2,7 @@ import type { Notice, Notices } from '../bot/adapters.ts';
 import type { Events } from '../ports/events.ts';
 import { happeningOf } from './happenings.ts';
 
-/** Tells listeners what a person at the terminal should know beside the conversation itself. */
+/** Sends notices about failed replies and progress to listeners, for display in the terminal. */
 export function createNotices(): Notices & { follow(events: Events): void } {
   const listeners = new Set<(notice: Notice) => void>();
   const told = new Set<string>();

@@ -17,14 +17,17 @@ import type { Storage } from '../services.ts';
 import type { OpenOptions, OpenParts } from './app.ts';
 import { openLogFile } from './log-file.ts';
 
-/** Loads the adapters of the platforms and has each judge its section. Throws `CONFIG_INVALID` with all that is wrong. */
+/**
+ * Loads the adapters of the configured platforms and validates their sections. Throws `CONFIG_INVALID` with every
+ * problem.
+ */
 export async function loadChannels(
   adapters: Adapters,
   loaded: LoadedConfig,
   platforms: readonly string[],
 ): Promise<ReadonlyMap<string, ChannelAdapter>> {
   const found = new Map<string, ChannelAdapter>();
-  // What nobody names is known, but not loaded.
+  // Adapters that the configuration does not name are known but not loaded.
   const schemas = new Map<string, z.ZodType>(Object.keys(adapters.channels).map((name) => [name, z.unknown()]));
   for (const name of new Set([...platforms, ...Object.keys(loaded.config.channels)])) {
     const adapter = await adapters.channels[name]?.();
@@ -92,7 +95,7 @@ export async function openModels(
   return create({ environment, providers, builtIn: adapters.builtInModels, log });
 }
 
-/** Beside a conversation in the terminal, and under a command's output, log lines go to a file. */
+/** While a conversation or a command uses the terminal, log lines go to a file. */
 export async function openLog(
   { adapters, streams }: OpenParts,
   loaded: LoadedConfig,

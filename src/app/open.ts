@@ -30,7 +30,7 @@ import {
   queueAdapterOf,
 } from './open-adapters.ts';
 
-/** The store that the configuration names, and nothing else. */
+/** Opens only the store. */
 export async function openStore(
   parts: Pick<OpenParts, 'adapters' | 'environment'>,
   options: GlobalOptions & Pick<OpenOptions, 'create'>,
@@ -40,7 +40,10 @@ export async function openStore(
   return await openStorage(await withPlugins(parts.adapters, plugins), config, options);
 }
 
-/** From the command line's options to a bot: configuration first, then the adapters that it names. Starts nothing. */
+/**
+ * Opens a bot from the command line's options: reads the configuration, then opens the adapters it names. Starts
+ * nothing.
+ */
 export async function openApp(given: OpenParts, options: OpenOptions): Promise<App> {
   const { load, plugins } = await findPlugins(given, options);
   const loaded = loadConfig(load);
@@ -52,7 +55,7 @@ export async function openApp(given: OpenParts, options: OpenOptions): Promise<A
   refuseLonely(options.role, config);
   const storage = await openStorage(parts.adapters, config, options);
   const ended = Promise.withResolvers<TerminalEnd>();
-  // Read by those commands only that serve a platform.
+  // Only commands that serve a platform read this.
   ended.promise.catch(() => undefined);
   try {
     const isService = options.role === 'worker' || platforms.some((name) => name !== 'terminal');
@@ -153,7 +156,7 @@ async function startable(
   return createPluginRun(plugins, services);
 }
 
-/** The platforms that the configuration enables; a conversation in the terminal where it enables none. */
+/** The platforms that the configuration enables, or the terminal if there are none. */
 function platformsOf(config: Config, { platforms, role }: OpenOptions): readonly string[] {
   if (role === 'worker') return [];
   if (platforms !== 'configured') return platforms;
@@ -186,7 +189,7 @@ function sourcesOf({ agents }: Pick<Config, 'agents'>): readonly PromptSource[] 
   return agents.map(({ language, prompts }) => ({ language, folder: prompts }));
 }
 
-/** Half a bot needs the other half, and a way to it. */
+/** A gateway or worker alone requires a shared queue to reach the other half. */
 function refuseLonely(role: Role, { queue }: Config): void {
   const fault = lonelyRole(role, { isShared: queue.url !== '' });
   if (fault === null) return;
@@ -194,7 +197,7 @@ function refuseLonely(role: Role, { queue }: Config): void {
   throw new StrataError('USAGE', { problem });
 }
 
-/** Answers nobody: messages are kept, summarised and remembered. */
+/** Never replies: messages are stored, summarised and remembered. */
 function listening(agents: AgentDirectory): AgentDirectory {
   const mute = new WeakMap<object, ReturnType<AgentDirectory['agentFor']>>();
   const muted: AgentDirectory['agentFor'] = (conversation) => {

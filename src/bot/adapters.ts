@@ -13,7 +13,7 @@ import type { Finding } from '../ports/upkeep.ts';
 import type { Services, Storage } from '../services.ts';
 import type { Role } from './parts.ts';
 
-/** What can be plugged in, by name. Nothing is loaded before it is asked for. */
+/** All adapters by name. Each is loaded on first use. */
 export interface Adapters {
   /** By the name of their section: `[channels.NAME]`. */
   readonly channels: Registry<ChannelAdapter>;
@@ -22,7 +22,7 @@ export interface Adapters {
   /** By the scheme of the store's URL; `sqlite` without one. */
   readonly stores: Registry<(options: StoreOptions) => Promise<Storage>>;
   readonly models: () => Promise<(options: ModelsOptions) => ModelProvider>;
-  /** Models that need no provider, by the name that their ids begin with; called with the rest of the id. */
+  /** Models without a provider, by the first part of their id; called with the rest of the id. */
   readonly builtInModels: Readonly<Record<string, (model: string) => Promise<ChatModel>>>;
   readonly log: () => Promise<(options: LogOptions) => Log>;
   readonly operations: () => Promise<(options: OperationsOptions) => Promise<Operations>>;
@@ -30,13 +30,13 @@ export interface Adapters {
 
 export type Registry<Adapter> = Readonly<Record<string, () => Promise<Adapter>>>;
 
-/** A platform: the schema of its section, and the way to a channel. SDKs are imported when something is asked of it. */
+/** A platform: the schema of its section and a way to create the channel. SDKs are imported on first use. */
 export interface ChannelAdapter {
   /** Schema of `[channels.NAME]`. */
   readonly settings: z.ZodType;
-  /** `settings` is the table as it stands; the adapter parses it, so that its own type holds inside. */
+  /** `settings` is the unparsed table; the adapter parses it to get its own type. */
   create(settings: unknown, context: ChannelContext): Promise<Channel>;
-  /** Tokens, rights, registrations: what must hold for the platform to work, for `strata doctor`. */
+  /** Checks of tokens, permissions and registrations for `strata doctor`. */
   check(settings: unknown, context: ChannelContext): Promise<readonly Finding[]>;
   /** Sub-commands of the CLI: `strata PLATFORM NAME`. */
   readonly tasks: readonly ChannelTask[];
@@ -48,18 +48,18 @@ export interface ChannelContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly terminal: TerminalContext;
-  /** Told when a running channel was refused for good, by a withdrawn token for example: it can do nothing any more. */
+  /** Called when the platform permanently refuses a running channel, for example after its token was revoked. */
   readonly onRefused: (error: StrataError) => void;
 }
 
 export interface ChannelTask {
   readonly name: string;
   readonly description: string;
-  /** Gives the text to print. Opens nothing, so it can run while a bot is running. */
+  /** Returns the text to print. Opens nothing, so it can run while a bot is running. */
   run(settings: unknown): Promise<string>;
 }
 
-/** The process's own terminal, for the channel that speaks through it. */
+/** The terminal of the process, for the terminal channel. */
 export interface TerminalContext {
   readonly input: Readable;
   readonly output: Writable;
@@ -69,33 +69,33 @@ export interface TerminalContext {
   readonly user: string;
   readonly conversation: ConversationKey | null;
   readonly notices: Notices;
-  /** Told once, when the user left or the input ended. */
+  /** Called once, when the user left or the input ended. */
   readonly onEnd: (end: TerminalEnd) => void;
 }
 
-/** What a person should know beside the conversation itself. */
+/** Notices for the user, shown next to the conversation. */
 export interface Notices {
   listen(listener: (notice: Notice) => void): void;
 }
 
 export interface Notice {
-  /** `trouble`: a reply failed, said once until one succeeds. `progress`: what becomes of a conversation. */
+  /** `trouble`: a reply failed; reported once until one succeeds. `progress`: something happened to a conversation. */
   readonly kind: 'trouble' | 'progress';
   readonly conversation: ConversationKey | null;
   readonly text: string;
 }
 
 export interface TerminalEnd {
-  /** Lines that were refused or could not be sent. */
+  /** Number of lines that were rejected or could not be sent. */
   readonly failures: number;
 }
 
-/** A kind of queue. Its server is asked for nothing before something is asked of the queue. */
+/** A kind of queue. Connects to its server on first use. */
 export interface QueueAdapter {
   create(options: QueueOptions): Queue;
-  /** Version, safety and rights of its server, for `strata doctor`. */
+  /** Checks version, durability and permissions of its server, for `strata doctor`. */
   check(url: string): Promise<readonly Finding[]>;
-  /** Pages that show its jobs, for reading only; null where it has none. */
+  /** Read-only pages that show its jobs; null if it has none. */
   readonly openBoard: BoardOpener | null;
 }
 
@@ -105,7 +105,7 @@ export interface QueueOptions {
   readonly onTrouble: (message: string) => void;
 }
 
-/** Rejects when the queue's server does not answer in time. `path` is what the addresses of the pages begin with. */
+/** Rejects if the queue's server does not answer in time. `path` is the prefix of the pages' URLs. */
 export type BoardOpener = (options: { readonly url: string; readonly path: string }) => Promise<Board>;
 
 export interface Board {
@@ -115,13 +115,13 @@ export interface Board {
 }
 
 export interface StoreOptions {
-  /** Of the embedded store. */
+  /** Directory of the embedded store. */
   readonly directory: string;
-  /** Of the server; empty for the embedded store. */
+  /** URL of the server; empty for the embedded store. */
   readonly url: string;
-  /** Several processes of this machine use it at the same time. */
+  /** Whether several processes of this machine use the store at the same time. */
   readonly shared: boolean;
-  /** False throws `STORE_MISSING` where there is no data yet. */
+  /** False throws `STORE_MISSING` if there is no data yet. */
   readonly create: boolean;
 }
 
@@ -135,14 +135,14 @@ export interface ModelsOptions {
 export interface OperationsOptions {
   readonly services: Services;
   readonly role: Role;
-  /** `host:port`. Port 0 takes one that is free. */
+  /** `host:port`. Port 0 picks a free one. */
   readonly listen: string;
   readonly log: Log;
   /** Opens the pages of the queue; null where it has none. */
   readonly openBoard: ((path: string) => Promise<Board>) | null;
 }
 
-/** What those who look after the process ask it. */
+/** What the operations server reads. */
 export interface Operations {
   readonly url: string;
   close(): Promise<void>;

@@ -15,41 +15,44 @@ const HEARTBEAT_MS = 5_000;
 const STOP_DEADLINE_MS = 10_000;
 const DUE_AT_ONCE = 100;
 const POSTS_AT_ONCE = 500;
-/** Long, since each one wakes the process. */
+/** Long, because each timer wakes the process. */
 const ALIVE_MS = 3_600_000;
 
 /**
- * A running Strata. `start` settles when it takes messages, `stop` when all work in flight is done or given back. Between
- * the two the process stays alive.
+ * A running bot. `start` resolves when it accepts messages; `stop` resolves when all work in flight is finished or
+ * released. Between the two the process stays alive.
  */
 export interface Bot extends AsyncDisposable {
   readonly events: Events;
-  /** What channels hand their events to; also the way to talk to a bot without a channel. */
+  /** Receives the events of the channels. Programs can use it to talk to a bot without a channel. */
   readonly sink: ChannelSink;
   readonly services: Services;
   readonly commands: Commands;
-  /** What the commands are given; the CLI's too. */
+  /** The services of the chat commands, also used by the CLI. */
   readonly commandParts: CommandServices;
   /**
-   * Says something unasked: stores it in the transcript, and posts it exactly once, whatever crashes in between. Resolves
-   * when it is durable; a platform that is away gets it later. Throws `SEND_INVALID`, `KEY_INVALID`, and `ADAPTER_MISSING`
-   * for a platform that the bot does not serve.
+   * Posts a message nobody asked for: stores it in the transcript and posts it exactly once, even across crashes.
+   * Resolves when it is durable; if the platform is unreachable, the message is posted later. Throws `SEND_INVALID`,
+   * `KEY_INVALID`, and `ADAPTER_MISSING` for a platform that the bot does not serve.
    *
    * @example
    * await bot.send('discord:811:822', 'The build is green.', { id: 'build-4711' });
    * await bot.send('slack:T1:C1', { text: 'Today:', files: [{ name: 'chart.png', data: await readFile('chart.png') }] });
    */
   readonly send: Send;
-  /** Something else changed the conversation: the bot drops its cached view. */
+  /** Call this when something else changed the conversation: the bot discards its cached view. */
   changed(conversation: ConversationKey): void;
   start(): Promise<void>;
-  /** Resolves when every reply that is owed now has been posted. */
+  /** Resolves when every reply that is currently owed has been posted. */
   settled(): Promise<void>;
-  /** Intake first, then turns, posts and jobs until `deadlineMs` (default 10 s); what is left is done at the next start. */
+  /**
+   * Stops intake first, then turns, posts and jobs, within `deadlineMs` (default 10 s). The next start does what is
+   * left.
+   */
   stop(options?: { readonly deadlineMs?: number }): Promise<void>;
 }
 
-/** Throws `CONFIG_INVALID` with everything that is wrong with the parts, and `TOOL_DUPLICATE`. */
+/** Throws `CONFIG_INVALID` with every problem of the options, and `TOOL_DUPLICATE`. */
 export function createBot(parts: BotParts): Bot {
   const core = wire(parts);
   const { events } = core.services;
@@ -96,7 +99,7 @@ export function createBot(parts: BotParts): Bot {
   };
 }
 
-/** Keeps the process from ending: a bot without a channel, or whose platform is away, has nothing else that would. */
+/** Keeps the process alive: a bot without a channel, or with an unreachable platform, has nothing else that does. */
 function holdProcess(): { hold(): void; release(): void } {
   let timer: NodeJS.Timeout | null = null;
   return {
@@ -129,7 +132,7 @@ async function startTalk(core: Core): Promise<void> {
   heartbeat(core).catch((error: unknown) => report(core, error));
 }
 
-/** Posts that were committed but not known to be sent when their process ended. */
+/** Posts that were committed, but not recorded as sent when their process ended. */
 async function recoverPosts({ services, outbox, channels }: Core): Promise<void> {
   const { store, clock } = services;
   const free = [...channels.keys()].map((platform) =>
@@ -142,11 +145,11 @@ async function recoverPosts({ services, outbox, channels }: Core): Promise<void>
   }
 }
 
-/** Replies that are owed and claimed by nobody: the process that owed them ended. */
+/** Owed replies without a claim: the process that owed them ended. */
 async function wakeOwed({ services, actors, channels }: Core): Promise<void> {
   const { store, clock } = services;
   const request = { now: clock.now(), limit: DUE_AT_ONCE };
-  // Each platform by itself: what is owed where nobody is connected keeps nobody else from being looked at.
+  // Each platform separately: pending replies of a disconnected platform must not hide those of another.
   const requests = channels.size === 0 ? [request] : [...channels.keys()].map((platform) => ({ ...request, platform }));
   const due = await Promise.all(requests.map((each) => store.conversations.due('reply', each)));
   for (const { key } of due.flat()) actors.of(key).wake();
@@ -176,7 +179,7 @@ async function settle({ actors, outbox }: Core): Promise<void> {
 async function stopAll(core: Core, deadlineMs: number): Promise<void> {
   const { services, channels, abort, closing } = core;
   const deadlineAt = services.clock.now() + deadlineMs;
-  // What ends early leaves its time to what comes after.
+  // If a step ends early, the next one gets its remaining time.
   const leftMs = () => Math.max(1, deadlineAt - services.clock.now());
   closing.abort();
   core.posting.isOn = false;

@@ -7,8 +7,8 @@ import { promptProblems } from '../prompts/library.ts';
 import type { BotParts, Role } from './parts.ts';
 
 /**
- * Judges what a bot is made of by the rules that hold for the configuration file. Throws `CONFIG_INVALID` with everything
- * that is wrong. Returns who serves which conversation.
+ * Validates the options of a bot by the rules of the configuration file. Throws `CONFIG_INVALID` with every problem.
+ * Returns the directory of agents.
  */
 export function checkParts(parts: BotParts): AgentDirectory {
   const { agents = [] } = parts;
@@ -28,7 +28,7 @@ export function checkParts(parts: BotParts): AgentDirectory {
   return directory ?? createAgentDirectory(() => config);
 }
 
-/** Why a process with this role could do nothing; null when it can. */
+/** Why a process with this role could not work; null if it can. */
 export function lonelyRole(role: Role, { isShared }: { readonly isShared: boolean }): string | null {
   if (role === 'all' || isShared) return null;
   return `A ${role} needs a queue that is shared with other processes`;
@@ -40,7 +40,7 @@ function promptFaults(agents: readonly AgentSettings[]): readonly string[] {
 }
 
 function roleFaults({ role = 'all', queue }: BotParts): readonly string[] {
-  // A queue on a server connects when it is asked.
+  // A queue on a server connects on first use.
   const fault = role === 'all' ? null : lonelyRole(role, { isShared: queue.stats().driver !== 'local' });
   return fault === null ? [] : [`role: ${fault}, for example createBullMqQueue`];
 }
@@ -53,9 +53,10 @@ function channelFaults({ channels = [] }: BotParts): readonly string[] {
 
 function numberFaults({ workers = 1, retentionDays = 0 }: BotParts): readonly string[] {
   const faults: string[] = [];
-  if (!Number.isInteger(workers) || workers < 1) faults.push(`workers: expected a whole number from 1, got ${workers}`);
+  if (!Number.isInteger(workers) || workers < 1)
+    faults.push(`workers: expected a whole number of at least 1, got ${workers}`);
   if (!Number.isInteger(retentionDays) || retentionDays < 0) {
-    faults.push(`retentionDays: expected a whole number from 0, got ${retentionDays}`);
+    faults.push(`retentionDays: expected a whole number of at least 0, got ${retentionDays}`);
   }
   return faults;
 }

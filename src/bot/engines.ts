@@ -11,9 +11,9 @@ import type {
 } from '../ports/engine.ts';
 import type { Services } from '../services.ts';
 
-/** The context engines by id, and which one serves an agent. */
+/** The context engines by id, and the one that serves each agent. */
 export interface Engines {
-  /** The engine that the agent's settings name; the stacked one when there is none of that name. */
+  /** The engine named by the agent's settings, or the stacked one if no engine has that name. */
   for(profile: Pick<ContextProfile, 'agentId'>): ContextEngine;
   dispose(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface Engines {
 export interface EnginesParts {
   readonly services: Services;
   readonly maintenance: { run(request: MaintainRequest): Promise<MaintainResult> };
-  /** Engines of your own, by the name that an agent's `engine` gives. */
+  /** Custom engines, by the name that agents use in `engine`. */
   readonly own: Readonly<Record<string, ContextEngine>>;
 }
 
@@ -50,12 +50,12 @@ export function createEngines({ services, maintenance, own }: EnginesParts): Eng
   };
 }
 
-/** An engine that throws is set aside for the rest of the process, so that its agent does not fall silent. */
+/** An engine that throws is disabled for the rest of the process, so that its agent can still reply. */
 function withFallback(services: Services, engine: ContextEngine, fallback: ContextEngine): ContextEngine {
   let trusted = true;
   const setAside = (error: unknown): void => {
     trusted = false;
-    const message = `The context engine ${engine.info.id} failed and is disabled:  ${describe(error)}`;
+    const message = `The context engine ${engine.info.id} failed and is disabled: ${describe(error)}`;
     services.events.emit({ kind: 'error.internal', conversation: null, message });
   };
   const guard = async <Result>(work: (engine: ContextEngine) => Promise<Result>): Promise<Result> => {

@@ -25,8 +25,8 @@ const LEVELS: { readonly [Kind in StrataEvent['kind']]?: Level } = {
 };
 
 /**
- * Writes one structured line for each event. No event carries the text of a message, so no line does. What an event says
- * in its `message` stands under `cause`: `message` is the name of the line itself.
+ * Writes one structured line for each event. Events never contain the text of a message, so the log does not either.
+ * The `message` of an event is logged as `cause`, because `message` is the name of the log line.
  */
 export function logEvent(log: Log, event: StrataEvent): void {
   const { conversation, ...facts } = event;
@@ -34,7 +34,7 @@ export function logEvent(log: Log, event: StrataEvent): void {
   log[levelOf(event)](event.kind, conversation === null ? fields : { conversation, ...fields });
 }
 
-/** What is passed over on purpose is no news; what cannot be read is. */
+/** Messages that are ignored on purpose are logged at debug; unreadable ones are warnings. */
 function levelOf(event: StrataEvent): Level {
   if (event.kind === 'message.dropped' && event.reason === 'malformed') return 'warn';
   if (event.kind === 'config.changed' && event.waitsForRestart !== '') return 'warn';
@@ -45,14 +45,14 @@ function causeFirst({ message, ...facts }: { readonly message: string }): LogFie
   return { cause: message, ...flatten(facts) };
 }
 
-/** Puts nested facts under dotted names, and lists as their length, since a line is for reading. */
+/** Flattens nested facts into dotted names, and logs lists as their length. */
 function flatten(value: object): LogFields {
   const fields: Record<string, LogFields[string]> = {};
   addFields(fields, value, '');
   return fields;
 }
 
-/** Every turn has some: into one object, without lists in between. */
+/** Every turn has timings: they are flattened into one object without lists. */
 function addFields(fields: Record<string, LogFields[string]>, value: object, prefix: string): void {
   for (const [name, field] of Object.entries(value)) {
     if (name === 'kind' || name === 'at') continue;

@@ -3,9 +3,9 @@ import type { ConversationKey } from '../domain/message.ts';
 import type { EventKind, Events } from '../ports/events.ts';
 
 const TICK_MS = 100;
-/** Late by more than this, a tick has waited for work that held the loop. Shorter waits nobody notices. */
+/** A tick that is later than this was delayed by work that blocked the loop. Shorter delays are unnoticeable. */
 const MAX_LATE_MS = 200;
-/** Of one tick. The longest pause between its events identifies a stall; the first events are enough. */
+/** Events kept per tick. The longest pause between them identifies a stall, and the first events are enough. */
 const MAX_MARKS = 1_000;
 
 interface Mark {
@@ -15,8 +15,8 @@ interface Mark {
 }
 
 /**
- * Emits `loop.stalled` when something held the event loop. The work that did so is between two events: the longest pause
- * between those of the stall, with the conversation it served. Returns the way to end it.
+ * Emits `loop.stalled` when something blocked the event loop. The culprit ran between two events, so the event reports
+ * the longest pause between them and the conversation being served. Returns a function that stops the watchdog.
  */
 export function watchLoop(events: Events): () => void {
   let marks: Mark[] = [];

@@ -10,21 +10,21 @@ import type { PromptLibrary } from '../prompts/variables.ts';
 import type { Storage } from '../services.ts';
 import type { Tool } from '../tools/define.ts';
 
-/** What a bot is made of. Everything optional has a working default. */
+/** The options of `createBot`. Everything optional has a working default. */
 export interface BotParts {
   readonly storage: Storage;
   readonly queue: Queue;
   readonly models: ModelProvider;
-  /** One a platform. None makes a bot that is talked to through its `sink`. */
+  /** One per platform. A bot without channels is used through its `sink`. */
   readonly channels?: readonly Channel[];
   /**
-   * Settings that differ from the defaults at any depth, one object for each agent, or a directory that reads them from
-   * elsewhere. The first agent serves what no route matches, unless another one has `default`.
+   * Settings that differ from the defaults at any depth, one object per agent; or a directory that reads them from
+   * elsewhere. The first agent serves conversations that no route matches, unless another one has `default`.
    */
   readonly agents?: readonly AgentEntry[] | AgentDirectory;
-  /** Your own tools, beside the built-in ones. An agent may call those that its `tools` name. */
+  /** Custom tools, in addition to the built-in ones. An agent can call the ones listed in its `tools`. */
   readonly tools?: readonly Tool[];
-  /** Context engines of your own, by the name that an agent's `engine` gives. */
+  /** Custom context engines, by the name that agents use in `engine`. */
   readonly engines?: Readonly<Record<string, ContextEngine>>;
   readonly prompts?: PromptLibrary;
   /** Default: warnings and errors go to standard error; `silentLog` writes nothing. */
@@ -32,19 +32,19 @@ export interface BotParts {
   readonly clock?: Clock;
   readonly random?: Random;
   /**
-   * Which half of the work this process does: `gateway` talks to people, `worker` summarises and remembers. The other half
-   * needs a process of its own, and both a store and a queue that processes share. Default `all`.
+   * Role of this process: `gateway` talks to people, `worker` summarises and remembers. Each needs the other in another
+   * process, with a store and a queue that both share. Default `all`.
    */
   readonly role?: Role;
-  /** Conversations that are maintained side by side. Default 4. */
+  /** Number of conversations maintained concurrently. Default 4. */
   readonly workers?: number;
   /** Entries older than this are deleted. Default 0: never. */
   readonly retentionDays?: number;
-  /** Write the text of messages and replies to the log. Default false. */
+  /** Log the text of messages and replies. Default false. */
   readonly logText?: boolean;
-  /** Where everything is kept, for `/privacy`. */
+  /** Where data is stored, for `/privacy`. */
   readonly dataLocation?: string;
-  /** One sentence when the configuration on disk is broken and an older one is in use. */
+  /** One sentence if the configuration on disk is invalid and an older one is in use. */
   readonly configTrouble?: () => string | null;
 }
 

@@ -19,11 +19,11 @@ export interface SinkParts {
   readonly services: Services;
   readonly actors: Actors;
   readonly commands: Commands;
-  /** Writes what is said to the log, if the operator asked for that. */
+  /** Logs the text of messages, if the operator enabled it. */
   readonly logText: TextLog;
 }
 
-/** The bot as its channels see it: every event becomes durable before its promise resolves. */
+/** The interface of the bot for its channels: every event is durable before its promise resolves. */
 export function createSink(parts: SinkParts): ChannelSink {
   const { services, actors, commands } = parts;
   const { store, clock, events } = services;
@@ -75,10 +75,10 @@ function dropOf({ conversation, externalId }: InboundMessage): Omit<Drop, 'reaso
   return { platform, event: 'message', channel: thread ?? channel, externalId, problem: null };
 }
 
-/** Edits and deletions of what is stored. */
+/** Edits and deletions of stored messages. */
 function createChanges({ services, actors }: SinkParts) {
   const { store, events, clock, queue } = services;
-  /** Runs when the conversation is known, and lets its actor read the change. */
+  /** Runs if the conversation is known, and makes its actor apply the change. */
   const change = async (key: ConversationKey, work: (conversation: Conversation) => Promise<void>): Promise<void> => {
     const conversation = await store.conversations.find(key);
     if (conversation === null) return;
@@ -87,7 +87,7 @@ function createChanges({ services, actors }: SinkParts) {
   };
   return {
     change,
-    /** Whether the message was there. */
+    /** Whether the message existed. */
     async edited({ conversation: key, externalId, parts: written }: Omit<MessageEdit, 'at'>): Promise<boolean> {
       const parts = cleanParts(written);
       let isKnown = false;
@@ -117,7 +117,10 @@ function createChanges({ services, actors }: SinkParts) {
   };
 }
 
-/** Its conversations, then what people asked to remember or not to remember there, which may rest on none of them. */
+/**
+ * Deletes its conversations, then the memories and opt-outs that people set there by command, which may have no source
+ * in them.
+ */
 async function purgeWorkspace({ services, actors }: SinkParts, workspace: string): Promise<void> {
   const { store, state } = services;
   for await (const { id, key } of pagesOf(store.conversations, { order: 'key', scope: { within: workspace } })) {
@@ -128,7 +131,7 @@ async function purgeWorkspace({ services, actors }: SinkParts, workspace: string
   await createOptOut(state).purge(workspace);
 }
 
-/** Stores a message, with the content of an edit that came before it. */
+/** Stores a message with the content of an edit that arrived before it. */
 function createReceiver({ services, actors, logText }: SinkParts) {
   const { agents, events, clock } = services;
   const guard = createBotGuard();

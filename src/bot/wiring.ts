@@ -34,7 +34,7 @@ import type { BotParts, Role } from './parts.ts';
 import { volatileFor } from './per-turn-sections.ts';
 import { createSink } from './sink.ts';
 
-/** A bot put together, before its life begins. */
+/** A wired bot that has not started yet. */
 export interface Core {
   readonly services: Services;
   readonly engines: Engines;
@@ -49,11 +49,11 @@ export interface Core {
   readonly maintain: QueueHandler;
   readonly workers: number;
   readonly role: Role;
-  /** On while the channels are connected: what is committed then is posted by this process. */
+  /** True while the channels are connected: this process then posts what it commits. */
   readonly posting: { isOn: boolean };
   /** Aborted when intake ends: no new turn begins. */
   readonly closing: AbortController;
-  /** Aborted when the time to finish is over: running turns and posts are given back. */
+  /** Aborted when the time to finish is over: running turns and posts are released. */
   readonly abort: AbortController;
 }
 
@@ -85,7 +85,7 @@ export function wire(parts: BotParts): Core {
   };
 }
 
-/** Without the channel at hand the narrower scope holds. */
+/** If the channel is unknown, the narrower scope applies. */
 function personScopeOf(channels: Channels, workspace: string): string {
   const [platform = workspace] = workspace.split(':');
   return channels.get(platform)?.traits.personIds === 'platform' ? platform : workspace;
@@ -113,7 +113,7 @@ function textLog({ logText }: BotParts, log: Log): TextLog {
   return (conversation, author, text) => log.info('message.text', { conversation, author, text });
 }
 
-/** What judges, remembers and summarises. */
+/** The maintenance side: engines, summaries and memories. */
 interface Mind {
   readonly tools: ReturnType<typeof createToolRegistry>;
   readonly profiles: Profiles;
@@ -155,7 +155,7 @@ interface BodyParts extends Mind {
   readonly abort: AbortController;
 }
 
-/** What takes messages and answers them. */
+/** The reply side: actors and the outbox. */
 function createBody(parts: BodyParts): { readonly actors: Actors; readonly outbox: Outbox } {
   const { services, channels, engines, profiles, tools, closing, abort } = parts;
   const channelOf = (conversation: ConversationKey) => channels.get(parseKey(conversation).platform) ?? null;
@@ -195,7 +195,7 @@ function createCommandParts(
       const snapshot = await readView(services, conversation);
       const profile = await profiles.of(snapshot.conversation);
       const newest = newestMessage(snapshot);
-      // Where the bot answers nobody, the newest message has no sections of its own.
+      // In conversations the bot never answers, the newest message has no sections of its own.
       const listens = services.agents.agentFor(conversation.key).mode === 'observe';
       const volatile = newest === null || listens ? [] : await volatileFor(services, { snapshot, newest });
       return inspectContext(services, { profile, snapshot, volatile });
@@ -227,6 +227,6 @@ async function readView({ store }: Services, { id, key }: Conversation): Promise
   return snapshot;
 }
 
-/** A person waits for the answer of `/compact`; what takes longer goes on in the background. */
+/** A person waits for the result of `/compact`; longer work continues in the background. */
 const COMPACT_LIMIT_MS = 10 * 60_000;
 const EXTRACT_LIMIT_MS = 60_000;

@@ -9,11 +9,11 @@ import type { Archive, ArchiveHeader, ArchiveRow, ArchiveSink } from '../ports/u
 import { readLines } from '../util/lines.ts';
 import { makePrivateFile } from '../util/private-file.ts';
 
-/** A backup is JSON Lines: what it is and how many rows it has, then every row with the name of its table. */
+/** A backup is JSON Lines: first its format and number of rows, then every row with the name of its table. */
 
 const FORMAT = 'strata backup';
 const VERSION = 1;
-/** The largest line: a stored tool result with all its text. */
+/** The longest line: a stored tool result with its full text. */
 const MAX_LINE_BYTES = 256_000_000;
 
 const count = z.int().nonnegative();
@@ -33,7 +33,7 @@ export interface WrittenFile {
   readonly bytes: number;
 }
 
-/** Writes what is dumped. The file is there whole or not at all, and readable by its owner only. */
+/** Writes the dump. The file appears only when it is complete, and only its owner can read it. */
 export async function writeArchive(file: string, dump: (sink: ArchiveSink) => Promise<void>): Promise<WrittenFile> {
   const part = `${file}.part`;
   const outputs: Output[] = [];
@@ -97,7 +97,7 @@ async function sync(path: string): Promise<void> {
   await handle.close();
 }
 
-/** Reads the first line. Throws `BACKUP_INVALID` for what is no backup, or one of a newer format. */
+/** Reads the first line. Throws `BACKUP_INVALID` if the file is not a backup or has a newer format. */
 export async function readArchive(file: string): Promise<Archive> {
   for await (const line of linesOf(file)) {
     const parsed = header.safeParse(line.value);

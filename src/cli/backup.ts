@@ -29,7 +29,7 @@ export function addBackup(program: Command, cli: Cli): void {
     });
 }
 
-/** In words, for the person who asked. */
+/** The row counts as text. */
 export function contentsOf(counts: Readonly<Record<string, number>>): string {
   const { conversation = 0, entry = 0, summary = 0, memory = 0 } = counts;
   return [

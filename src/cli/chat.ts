@@ -17,16 +17,16 @@ interface Options {
   readonly role?: string;
 }
 
-/** A person who leaves the terminal waits this long at most for the last memories; what is left is done at the next start. */
+/**
+ * When a person leaves the terminal, the last memories are extracted within this time; the next start does the rest.
+ */
 const LEAVE_DEADLINE_MS = 4_000;
 const STOP_DEADLINE_MS = 15_000;
 
 export function addStart(program: Command, cli: Cli): void {
   program
     .command('start', { isDefault: true })
-    .description(
-      'Run the bot on the configured platforms, or in this terminal if there are none (default).',
-    )
+    .description('Run the bot on the configured platforms, or in this terminal if there are none (default).')
     .allowExcessArguments()
     .option('--user <name>', 'your name in the terminal')
     .option('--role <role>', ROLE_HELP)
@@ -39,7 +39,9 @@ export function addStart(program: Command, cli: Cli): void {
 }
 
 export function addChat(program: Command, cli: Cli): void {
-  const command = program.command('chat').description('Talk to the bot in this terminal, even if platforms are configured.');
+  const command = program
+    .command('chat')
+    .description('Talk to the bot in this terminal, even if platforms are configured.');
   addConversation(command, false)
     .option('--user <name>', 'your name')
     .addHelpText('after', CHAT_HELP)
@@ -70,7 +72,7 @@ const CHAT_HELP = `
 Piped input is processed line by line; each reply is printed before the next line is read:
   $ printf 'My name is Ada.\\n/memory list\\n' | strata chat`;
 
-/** The default command takes every word that is no command: the nearest one was probably meant. */
+/** Commander passes unknown words to the default command, so this suggests the nearest command instead. */
 function refuseWords([word]: readonly string[]): void {
   if (word === undefined) return;
   if (COMMANDS.some((name) => name === word)) {
@@ -90,7 +92,7 @@ function terminalOf(cli: Cli, { conversation, user }: Options): OpenOptions['ter
   return { conversation: conversation ?? null, user: user ?? USER ?? USERNAME ?? 'user' };
 }
 
-/** Runs until the input of the terminal ends or the process is asked to stop, then finishes what is owed. */
+/** Runs until the terminal's input ends or the process receives a signal, then finishes owed replies. */
 async function serve(cli: Cli, options: Omit<OpenOptions, 'listenOnly' | 'create'>): Promise<void> {
   const app = await cli.open({ ...options, listenOnly: false, create: true });
   const failed = countFailures(app);
@@ -102,7 +104,7 @@ async function serve(cli: Cli, options: Omit<OpenOptions, 'listenOnly' | 'create
     await announce(cli, app, options);
     operations = await app.operate();
     if (operations !== null) cli.stderr.write(`State: ${operations.url}/metrics\n`);
-    // A platform that cannot be reached must not keep the process from ending.
+    // An unreachable platform must not prevent the process from exiting.
     await Promise.race([app.start(), stopped(cli.signal)]);
     const end = await Promise.race([stopped(cli.signal), app.ended]);
     const isPiped = cli.stdin.isTTY !== true && app.platforms.includes('terminal');
@@ -113,7 +115,7 @@ async function serve(cli: Cli, options: Omit<OpenOptions, 'listenOnly' | 'create
   }
 }
 
-/** Replies that failed. Whoever pipes messages in reads the exit code; a person has read the apology. */
+/** Number of failed replies, for the exit code of piped runs. In a terminal the person has seen the apology. */
 function countFailures({ bot }: App): { readonly count: number } {
   const failed = { count: 0 };
   bot.events.on(({ kind }) => {
@@ -122,7 +124,10 @@ function countFailures({ bot }: App): { readonly count: number } {
   return failed;
 }
 
-/** Which model and why, where the data lies, and how to go on. One line where a person is about to talk. */
+/**
+ * Prints the model and why it was chosen, where the data is, and whether the conversation continues. One line in a
+ * terminal.
+ */
 async function announce(cli: Cli, app: App, { role, terminal }: Pick<OpenOptions, 'role' | 'terminal'>): Promise<void> {
   const { parts, platforms } = app;
   const choices: ModelChoice[] = [];
@@ -146,7 +151,7 @@ async function greet(
   { parts }: App,
   { choices, terminal }: { readonly choices: readonly ModelChoice[]; readonly terminal: OpenOptions['terminal'] },
 ): Promise<void> {
-  // The whole reason is the doctor's to say.
+  // The doctor shows the full reason.
   const models = choices.map(({ modelId, reason }) => `${modelId} (${reason.split(/,|;| and /)[0]})`);
   const place = isAbsolute(parts.dataLocation) ? relative('', parts.dataLocation) || '.' : parts.dataLocation;
   cli.stderr.write(`${[[...new Set(models)].join(', '), place, '/help, /demo, /quit'].join(' · ')}\n`);
@@ -154,7 +159,9 @@ async function greet(
   if (talk === null || talk.nextSeq === 1) return;
   const count = talk.nextSeq - 1;
   const since = formatTime(talk.lastActivityAt);
-  cli.stderr.write(`The conversation continues after ${count} ${count === 1 ? 'message' : 'messages'}, the last of ${since}.\n`);
+  cli.stderr.write(
+    `The conversation continues after ${count} ${count === 1 ? 'message' : 'messages'}, the last of ${since}.\n`,
+  );
 }
 
 function stopped(signal: AbortSignal): Promise<null> {

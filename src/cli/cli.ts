@@ -6,25 +6,25 @@ import type { CliContext, ExitCode } from './context.ts';
 
 export type { App, OpenOptions } from '../app/app.ts';
 
-/** The CLI's world: its streams, and the way to a bot. */
+/** What the CLI depends on: its streams, and functions that open a bot. */
 export interface Cli extends CliContext {
   /** Loads the configuration and opens the store. Starts nothing. */
   open(options: OpenOptions): Promise<App>;
-  /** Loads the configuration and opens the store alone. */
+  /** Loads the configuration and opens only the store. */
   openStorage(options: GlobalOptions & Pick<OpenOptions, 'create'>): Promise<Storage>;
-  /** Everything that can be plugged in. Each is loaded when it is called. */
+  /** All adapters. Each is loaded on first use. */
   adapters(): Promise<Adapters>;
-  /** Is told what the process shall exit with. */
+  /** Receives the exit code. */
   exit(code: ExitCode): void;
 }
 
-/** The options given before and after the command's name. */
+/** The options given before or after the command's name. */
 export function globalsOf(command: Command): GlobalOptions {
   const { config, data, model, logLevel } = command.optsWithGlobals<Partial<Record<keyof GlobalOptions, string>>>();
   return { config: config ?? null, data: data ?? null, model: model ?? null, logLevel: logLevel ?? null };
 }
 
-/** Opens a bot for one command and closes it whatever happens. */
+/** Opens a bot for one command and closes it in every case. */
 export async function withApp<Result>(
   cli: Cli,
   options: GlobalOptions & Partial<OpenOptions>,

@@ -10,14 +10,17 @@ import type { CliContext, ExitCode } from './context.ts';
 
 export interface ConfigCommand {
   readonly load: LoadOptions;
-  /** The schemas of the channel adapters, by name. Called when the configuration itself is valid. */
+  /** The schemas of the channel adapters, by name. Called if the configuration itself is valid. */
   readonly channels: () => Promise<ReadonlyMap<string, z.ZodType>>;
   readonly json: boolean;
 }
 
 type Streams = Pick<CliContext, 'stdout' | 'stderr'>;
 
-/** `config check`: everything that is wrong, prompts and channels included. Wrong use when there is anything. */
+/**
+ * `config check`: reports every problem, including prompts and channels. The exit code is that of wrong usage if there
+ * are any.
+ */
 export async function checkConfig(cli: Streams, command: ConfigCommand): Promise<ExitCode> {
   const { problems, found } = await examine(command);
   const { file } = command.load;
@@ -48,13 +51,13 @@ async function examine(command: ConfigCommand): Promise<Examined> {
 }
 
 export interface ShowCommand extends Omit<ConfigCommand, 'channels'> {
-  /** Where each value came from. */
+  /** Show where each value came from. */
   readonly origin: boolean;
-  /** Only this agent's values; null shows everything. */
+  /** Show only this agent's values; null shows everything. */
   readonly agent: string | null;
 }
 
-/** `config show`: what is in force. Secrets are shown as the file writes them, never resolved. */
+/** `config show`: the values in use. Secrets are shown as written in the file, never resolved. */
 export function showConfig(cli: Streams, command: ShowCommand): ExitCode {
   const loaded = loadConfig(command.load);
   const index = agentIndex(loaded, command.agent);
@@ -95,7 +98,7 @@ function rowsOf(loaded: LoadedConfig, agent: number | null): readonly ConfigRow[
   }));
 }
 
-/** Values that are no table; lists are values, except the list of agents. */
+/** Values that are not tables. Lists count as values, except the list of agents. */
 function leavesOf(value: unknown, path: Path): readonly { readonly path: Path; readonly value: unknown }[] {
   if (isTable(value)) return Object.entries(value).flatMap(([name, inner]) => leavesOf(inner, [...path, name]));
   if (path.length === 1 && path[0] === 'agents' && Array.isArray(value)) {
@@ -110,7 +113,7 @@ function namedPath(path: Path, loaded: LoadedConfig): string {
   return [`agents[${loaded.config.agents[Number(index)]?.id ?? index}]`, ...rest].join('.');
 }
 
-/** The value with everything secret as the file writes it. */
+/** The value, with secrets as written in the file. */
 function safeValue(value: unknown, path: Path, loaded: LoadedConfig): unknown {
   if (isTable(value)) {
     return Object.fromEntries(

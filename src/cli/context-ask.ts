@@ -17,7 +17,7 @@ const MAX_QUESTION_BYTES = 100_000;
 
 export const asksAnything = ({ ask, askFile }: AskOptions): boolean => ask !== undefined || askFile !== undefined;
 
-/** A question is about one conversation. Throws `USAGE`. */
+/** Questions require a conversation. Throws `USAGE`. */
 export function refuseQuestions(options: AskOptions): void {
   if (!asksAnything(options)) return;
   throw new StrataError('USAGE', { problem: '--ask and --ask-file need --conversation.' });

@@ -22,7 +22,9 @@ interface Options {
 export function addContext(program: Command, cli: Cli): void {
   const command = program
     .command('context')
-    .description('Show what the model sees of a conversation, part by part. Without --conversation, list the conversations.');
+    .description(
+      'Show what the model sees of a conversation, part by part. Without --conversation, list the conversations.',
+    );
   addConversation(command, false)
     .option('--detail <key>', 'print the text of one part')
     .option('--ask <text>', 'show what the model would see for this message; stores nothing')

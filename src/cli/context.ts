@@ -2,17 +2,17 @@ import type { Readable } from 'node:stream';
 
 export type { GlobalOptions } from '../app/app.ts';
 
-/** A stream that text is written to. `isTTY` is true at a terminal. */
+/** An output stream. `isTTY` is true in a terminal. */
 export interface TextOutput {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
 }
 
-/** What every CLI command is given instead of the process itself. */
+/** What CLI commands receive instead of the process itself. */
 export interface CliContext {
   readonly stdin: Readable & { readonly isTTY?: boolean | undefined };
-  /** For data: with `--json` nothing else goes here. */
+  /** For data: with `--json` it receives nothing else. */
   readonly stdout: TextOutput;
   /** For notices, progress and errors. */
   readonly stderr: TextOutput;
@@ -21,5 +21,5 @@ export interface CliContext {
   readonly signal: AbortSignal;
 }
 
-/** 0 done, 1 failed, 2 wrong use. */
+/** 0 success, 1 failure, 2 wrong usage. */
 export type ExitCode = 0 | 1 | 2;

@@ -27,7 +27,7 @@ export interface Checkup {
   readonly findings: readonly Finding[];
 }
 
-/** Every check that can be made; what rests on a configuration that cannot be read is skipped. */
+/** Runs every possible check. Checks that require a readable configuration are skipped without one. */
 export async function runChecks(
   cli: Cli,
   options: { readonly globals: GlobalOptions; readonly offline: boolean },
@@ -66,7 +66,8 @@ async function readConfig(cli: Cli, globals: GlobalOptions, findings: Finding[])
     const loaded = loadConfig(load);
     const problems = channelProblems(loaded, await channelSchemas(cli, plugins));
     const { file, found } = loaded.source;
-    if (problems.length === 0) findings.push(ok('config', found ? `${file} is valid` : `no ${file}: using the defaults`));
+    if (problems.length === 0)
+      findings.push(ok('config', found ? `${file} is valid` : `no ${file}: using the defaults`));
     else findings.push(configFailure(problems.join('; ')));
     return loaded;
   } catch (error) {
@@ -92,7 +93,7 @@ function checkPrompts({ config }: LoadedConfig): Finding {
   return { checkId: 'prompts', severity: 'fail', message: problems.join('; '), fixHint };
 }
 
-/** Opening migrates too, so that an open store is a usable one. */
+/** Opening also migrates, so a store that opens is usable. */
 async function openData(cli: Cli, globals: GlobalOptions, findings: Finding[]): Promise<App | null> {
   try {
     const app = await cli.open({
@@ -131,7 +132,7 @@ async function checkDisk({ config }: App): Promise<Finding> {
   return { checkId: 'disk', severity, message, fixHint: 'Free some space, or move the data with --data.' };
 }
 
-/** The agent's model, and the one that summarises for it where that is another. */
+/** Checks the agent's model, and its summary model if that is a different one. */
 async function checkModels(app: App, agent: AgentSettings, options: Asking): Promise<readonly Finding[]> {
   const { model } = agent.compaction;
   const own = await checkModel(app, { label: `agent ${agent.id}`, wanted: agent.model }, options);
@@ -140,7 +141,7 @@ async function checkModels(app: App, agent: AgentSettings, options: Asking): Pro
 }
 
 interface Asking {
-  /** Call no model. */
+  /** Make no model calls. */
   readonly offline: boolean;
 }
 
@@ -161,7 +162,7 @@ async function checkModel(
   }
 }
 
-/** What came back, and what to do. A limit passes by itself; nothing else does. */
+/** The result of a failed call, and the remedy. Only rate limits pass by themselves. */
 function modelFailure(label: string, error: unknown): Finding {
   if (!(error instanceof ModelError)) {
     const fixHint = 'Set the key in the environment or in .env, or choose another model with --model.';
@@ -178,7 +179,7 @@ function modelFailure(label: string, error: unknown): Finding {
 
 const ASK_LIMIT_MS = 30_000;
 
-/** A call of a few tokens: what a server answers to it, no list of models tells. */
+/** A test call of a few tokens: only a real call shows whether the server accepts the model and key. */
 async function ask(model: ChatModel): Promise<void> {
   const request: ModelRequest = {
     purpose: 'reply',
@@ -198,7 +199,7 @@ async function ask(model: ChatModel): Promise<void> {
   }
 }
 
-/** Each enabled platform says itself what must hold. */
+/** Each enabled platform provides its own checks. */
 async function checkChannels(app: App): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   for (const [name, settings] of Object.entries(app.config.channels)) {
@@ -209,7 +210,7 @@ async function checkChannels(app: App): Promise<readonly Finding[]> {
   return findings;
 }
 
-/** One platform that cannot be checked does not keep the others from it. */
+/** If one platform cannot be checked, the others still are. */
 function checkFailure(error: unknown): readonly AdapterFinding[] {
   const fixHint = 'Install the missing package, or remove the table from the configuration.';
   return [{ checkId: 'check', severity: 'fail', message: describe(error), fixHint }];

@@ -1,7 +1,7 @@
 import { type ErrorCode, StrataError } from '../domain/errors.ts';
 import type { ExitCode } from './context.ts';
 
-/** Errors that are mended by typing or configuring something else: wrong use, not failure. */
+/** Errors that the user fixes by changing arguments or configuration. They exit with 2, not 1. */
 const WRONG_USE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'USAGE',
   'CONFIG_INVALID',

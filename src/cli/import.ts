@@ -55,7 +55,7 @@ async function importFile(
   return { stored, known };
 }
 
-/** False when a message of this id is there already. */
+/** Returns false if a message with this id is already stored. */
 export async function storeMessage(app: App, conversation: ConversationKey, message: FileMessage): Promise<boolean> {
   const { agents, clock, store } = app.parts;
   const now = clock.now();
@@ -84,7 +84,7 @@ export function authorOf({ author, role }: FileMessage): Author {
   return { id: author, name: oneLine(author), kind: role === 'assistant' ? 'bot' : 'person' };
 }
 
-/** A terminal is one person's. Of another place the platform has told; one that is new is taken for a closed channel. */
+/** A terminal belongs to one person. Other known places keep their audience, and new ones count as private. */
 export async function audienceOf({ parts }: App, conversation: ConversationKey): Promise<Audience> {
   if (parseKey(conversation).platform === 'terminal') return 'dm';
   return (await parts.store.conversations.find(conversation))?.audience ?? 'private';

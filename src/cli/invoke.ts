@@ -6,18 +6,18 @@ import type { CommandReply } from '../ports/reply.ts';
 import { type App, type Cli, globalsOf, withApp } from './cli.ts';
 import { findConversation } from './options.ts';
 
-/** Who sits at the machine: runs the bot. */
+/** The person at the machine is an operator. */
 export const OPERATOR: Author = { id: 'local', name: 'operator', kind: 'person' };
 
 export interface Invocation {
   readonly conversation: ConversationKey;
   readonly path: readonly string[];
   readonly options: Readonly<Record<string, string>>;
-  /** Print the file of the answer and nothing else. */
+  /** Print only the file of the answer. */
   readonly fileOnly?: boolean;
 }
 
-/** Does on the command line what the chat command does, every page of it, and prints the answer. */
+/** Runs a chat command on the command line with all its pages and prints the answer. */
 export async function runCommand(cli: Cli, own: Command, invocation: Invocation): Promise<void> {
   await withApp(cli, globalsOf(own), async (app) => {
     const replies = await invokeAll(app, invocation);
@@ -42,7 +42,7 @@ async function invokeAll(app: App, { conversation: key, path, options }: Invocat
   return replies;
 }
 
-/** Data goes to standard output, a refusal to standard error. Pages and buttons mean nothing here. */
+/** Data goes to standard output, refusals to standard error. Pages and buttons are left out. */
 export function printReply(cli: Cli, reply: CommandReply): void {
   const text = renderReply({ ...reply, page: null, actions: [] }, { color: false });
   (reply.tone === 'error' ? cli.stderr : cli.stdout).write(`${text}\n`);

@@ -9,7 +9,7 @@ export interface FileMessage {
   readonly id: string;
   readonly author: string;
   readonly text: string;
-  /** Epoch milliseconds; null where the file does not say. */
+  /** Epoch milliseconds; null if the file has none. */
   readonly at: number | null;
   readonly role: 'user' | 'assistant';
 }
@@ -35,7 +35,7 @@ export async function* readMessages(file: string): AsyncGenerator<FileMessage> {
   }
 }
 
-/** The file's name without its ending, as a channel's name. */
+/** The file's name without its extension, used as the channel's name. */
 export function channelNameOf(file: string): string {
   return basename(file).replace(/(?:\.messages)?\.jsonl?$/i, '') || 'replay';
 }
@@ -63,7 +63,7 @@ function parseJson(text: string, fail: Fail): unknown {
   }
 }
 
-/** A time without a zone is taken as UTC, so that the same file means the same everywhere. */
+/** A time without a zone counts as UTC, so that a file means the same on every machine. */
 function timeOf(at: string | number): number {
   if (typeof at === 'number') return at;
   return Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/i.test(at) ? at : `${at}Z`);

@@ -17,7 +17,7 @@ export interface ForgetRequest {
   readonly json: boolean;
 }
 
-/** Shows what would go, asks at a terminal, and deletes. Without a terminal it needs `--yes`. */
+/** Shows what would be deleted, asks in a terminal, and deletes. Without a terminal it requires `--yes`. */
 export async function forgetCommand(cli: Cli, own: Command, request: ForgetRequest): Promise<void> {
   await withApp(cli, globalsOf(own), async (app) => {
     const asked = await previewRequest(await callOf(app, request));
@@ -80,7 +80,7 @@ function recordOf({ memories, messages, sentences, summaries, withheld }: Tokene
   };
 }
 
-/** The sentences that wait for a decision in the place of the conversation. */
+/** Lists the hidden sentences of the conversation's place that await a decision. */
 export async function printHeld(cli: Cli, own: Command, key: ConversationKey): Promise<void> {
   await withApp(cli, globalsOf(own), async (app) => {
     const reader = readerFor(await findConversation(app, key), app.parts.agents.agentFor(key));

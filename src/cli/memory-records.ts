@@ -31,7 +31,7 @@ export interface OperatorsMemory {
   readonly global: boolean;
 }
 
-/** Kept as the operator says it, at once. Gives its id. */
+/** Saves a memory exactly as the operator wrote it. Returns its id. */
 export async function addMemoryOf(app: App, conversation: ConversationKey, said: OperatorsMemory): Promise<MemoryId> {
   const by = { reader: await readerOf(app, conversation), author: OPERATOR, rights: 'operator' } as const;
   const { text, kind, global } = said;
@@ -44,7 +44,7 @@ async function readerOf(app: App, key: ConversationKey): Promise<MemoryReader> {
   return readerFor(await findConversation(app, key), app.parts.agents.agentFor(key));
 }
 
-/** What `--json` prints of a memory. */
+/** The JSON form of a memory. */
 export function recordOf(memory: Memory) {
   const { sources, validFrom, validUntil, lastRecalledAt, createdAt, updatedAt, fingerprint: _, ...rest } = memory;
   return {

@@ -41,7 +41,10 @@ export function addMemory(program: Command, cli: Cli): void {
     (id: string, words: readonly string[], ...[{ conversation }, own]: [Options, Command]) =>
       runCommand(cli, own, { conversation, path: ['memory', 'edit'], options: { id, text: words.join(' ') } }),
   );
-  addConversation(group.command('export').description('Print everything stored about a person here, as one JSON object.'), true)
+  addConversation(
+    group.command('export').description('Print everything stored about a person here, as one JSON object.'),
+    true,
+  )
     .requiredOption('--person <id>', 'id of the person, as shown in the transcript')
     .option('--json', 'accepted for consistency; the output is always JSON')
     .action(async ({ conversation, person }: Options & { readonly person: string }, own: Command) => {
@@ -53,7 +56,9 @@ function addForget(group: Command, cli: Cli): void {
   addConversation(
     group
       .command('forget <what...>')
-      .description('Delete memories and their sources, selected by ids, words, or #12 for a message. Shows them first and asks.'),
+      .description(
+        'Delete memories and their sources, selected by ids, words, or #12 for a message. Shows them first and asks.',
+      ),
     true,
   )
     .option('--yes', 'delete without asking')

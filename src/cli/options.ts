@@ -5,7 +5,7 @@ import type { ConversationKey } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { App } from './cli.ts';
 
-/** `--conversation KEY`, parsed where the command line is read. */
+/** `--conversation KEY`, parsed by Commander. */
 export function addConversation(command: Command, required: boolean): Command {
   const text = 'key as platform:workspace:channel[:thread], for example terminal:local:main';
   return required

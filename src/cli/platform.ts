@@ -10,7 +10,7 @@ import { cleanText } from '../util/text.ts';
 import { type Cli, globalsOf } from './cli.ts';
 import type { GlobalOptions } from './context.ts';
 
-/** The schemas of the channels' sections of the configuration, by name. */
+/** The schemas of the channels' configuration sections, by name. */
 export async function channelSchemas(
   cli: Cli,
   plugins: readonly LoadedPlugin[],
@@ -21,7 +21,7 @@ export async function channelSchemas(
   return new Map(await Promise.all(rows));
 }
 
-/** What a platform itself can be told to do, `strata discord invite` for example. Loaded only when it is named. */
+/** Commands of a platform, for example `strata discord invite`. Loaded only when used. */
 export async function addPlatform(program: Command, cli: Cli, argv: readonly string[]): Promise<void> {
   const [name] = program.parseOptions([...argv]).operands;
   if (name === undefined) return;
@@ -29,7 +29,7 @@ export async function addPlatform(program: Command, cli: Cli, argv: readonly str
   if (adapter !== undefined && adapter.tasks.length > 0) addTasks(program, cli, { name, adapter });
 }
 
-/** Plugins are imported only for a name that no adapter of Strata has. */
+/** Plugins are imported only if no built-in adapter has the name. */
 async function findAdapter(program: Command, cli: Cli, name: string): Promise<ChannelAdapter | undefined> {
   const own = (await cli.adapters()).channels[name];
   if (own !== undefined) return await own();
@@ -56,7 +56,7 @@ function addTasks(
   }
 }
 
-/** The channel's section, judged as at the start; neither the store nor anything else is opened for it. */
+/** Validates the channel's section as at startup, without opening the store or anything else. */
 async function settingsOf(cli: Cli, name: string, options: GlobalOptions): Promise<unknown> {
   const { load, plugins } = await findPlugins(cli, options);
   const loaded = loadConfig(load);

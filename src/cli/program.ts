@@ -9,7 +9,7 @@ import { COMMANDS, type CommandName } from './names.ts';
 
 type Adder = (program: Command, cli: Cli) => void;
 
-/** Every command in the order of the help. The one that is called is loaded alone: a start must not wait for the others. */
+/** Every command in the order of the help. Only the called one is loaded, to keep startup fast. */
 const commands: Readonly<Record<CommandName, () => Promise<Adder>>> = {
   start: async () => (await import('./chat.ts')).addStart,
   chat: async () => (await import('./chat.ts')).addChat,
@@ -28,13 +28,13 @@ const commands: Readonly<Record<CommandName, () => Promise<Adder>>> = {
   doctor: async () => (await import('./doctor.ts')).addDoctor,
 };
 
-/** Runs one command line. Failures become one sentence on standard error and an exit code. */
+/** Runs one command line. Failures print one sentence to standard error and set the exit code. */
 export async function runCli(argv: readonly string[], cli: Cli): Promise<void> {
   try {
     const program = await createProgram(argv, cli);
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
-    // Commander has already said what is wrong; help and version are no failures.
+    // Commander has already printed the problem; help and version are not failures.
     if (error instanceof CommanderError) return cli.exit(error.exitCode === 0 ? 0 : 2);
     cli.stderr.write(`strata: ${describe(error)}\n`);
     cli.exit(exitCodeOf(error));
@@ -65,20 +65,20 @@ function ownVersion(): string {
   return z.object({ version: z.string() }).parse(JSON.parse(file)).version;
 }
 
-/** The command that a line certainly calls; null when all must be known, to help or to find the nearest name. */
+/** The command that a line certainly calls; null if all are needed, for help or to suggest the nearest name. */
 function wantedCommand(argv: readonly string[]): string | null {
   if (argv.length === 0) return 'start';
   const [first = ''] = argv;
   return COMMANDS.some((name) => name === first) ? first : null;
 }
 
-/** `strata discord register`: what a platform itself can be told to do. */
+/** Commands of a platform, for example `strata discord register`. */
 async function addPlatformOf(argv: readonly string[], program: Command, cli: Cli): Promise<void> {
   const { addPlatform } = await import('./platform.ts');
   await addPlatform(program, cli, argv);
 }
 
-/** No command ends the process or writes anywhere but to the given streams. */
+/** Commands write only to the given streams and never end the process. */
 function settle(command: Command, cli: Cli): void {
   command
     .exitOverride()

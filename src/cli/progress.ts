@@ -1,9 +1,9 @@
 import type { TextOutput } from './context.ts';
 
-/** A bar at a terminal, nothing elsewhere. */
+/** Shows a progress bar in a terminal, and nothing elsewhere. */
 export interface Progress {
   step(): void;
-  /** Takes the bar off the line, so that something else can be written. */
+  /** Clears the bar from the line before other output. */
   clear(): void;
 }
 

@@ -12,7 +12,7 @@ import type { CliContext, ExitCode } from './context.ts';
 
 type Streams = Pick<CliContext, 'stdout' | 'stderr'>;
 
-/** `prompts list`: which file serves each prompt of each agent. */
+/** `prompts list`: the file used for each prompt of each agent. */
 export function listPrompts(
   cli: Streams,
   command: { readonly agents: readonly AgentSettings[]; readonly json: boolean },
@@ -49,16 +49,16 @@ export function checkPrompts(
 }
 
 export interface EjectCommand {
-  /** Names of prompts; all when empty. */
+  /** Names of the prompts; empty means all. */
   readonly names: readonly string[];
   /** The folder to write to. */
   readonly folder: string;
   readonly language: string;
-  /** Overwrite files that are there. */
+  /** Overwrite existing files. */
   readonly force: boolean;
 }
 
-/** `prompts eject`: copies built-in prompts, to be edited. */
+/** `prompts eject`: copies built-in prompts for editing. */
 export function ejectPrompts(cli: Streams, command: EjectCommand): ExitCode {
   const names = command.names.length > 0 ? command.names.map(knownName) : promptNames;
   const source = { language: command.language, folder: '' };

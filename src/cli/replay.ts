@@ -17,7 +17,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** Maintenance may hold up the next message so long, whatever its model does. */
+/** The next message waits at most this long for maintenance, even if its model hangs. */
 const SETTLE_LIMIT_MS = 120_000;
 
 export function addReplay(program: Command, cli: Cli): void {
@@ -68,7 +68,10 @@ interface Play {
   readonly reply: boolean;
 }
 
-/** One message after the other, each when the work that the last one caused is done. Returns how many were known. */
+/**
+ * Plays the messages one by one, each after the work caused by the previous one is finished. Returns how many were
+ * already stored.
+ */
 async function play(cli: Cli, run: Play): Promise<number> {
   let known = 0;
   for await (const message of readMessages(run.file)) {
@@ -103,10 +106,10 @@ async function say({ app, conversation, reply }: Play, message: FileMessage): Pr
   return receipt.stored;
 }
 
-/** Waits for replies and for the jobs that are due. A job that fails is tried again later and holds nothing up. */
+/** Waits for replies and due jobs. A failed job is retried later and delays nothing. */
 async function settle(cli: Cli, app: App): Promise<void> {
   await app.bot.settled();
-  // The judgement of a stored message is made in the turn of the loop after it.
+  // The check for due maintenance runs one event loop turn after a message is stored.
   await new Promise((resolve) => setImmediate(resolve));
   const over = new AbortController();
   const limit = delay(SETTLE_LIMIT_MS, undefined, { signal: AbortSignal.any([over.signal, cli.signal]) });
@@ -119,7 +122,7 @@ async function settle(cli: Cli, app: App): Promise<void> {
 
 const LINE_FEED = 10;
 
-/** For the progress bar only: a file that cannot be read is reported when it is played. */
+/** Used only by the progress bar; an unreadable file is reported when it is played. */
 async function countLines(file: string): Promise<number> {
   let lines = 0;
   try {

@@ -24,7 +24,10 @@ export function addSend(program: Command, cli: Cli): void {
   addConversation(command, true)
     .option('--file <path>', 'also send this file or image; repeatable', collect, [])
     .option('--id <id>', 'your own id of the message; sending the same id again does nothing')
-    .option('--audience <who>', `${AUDIENCES.join(', ')}: who can read it; required if the conversation has no messages yet`)
+    .option(
+      '--audience <who>',
+      `${AUDIENCES.join(', ')}: who can read it; required if the conversation has no messages yet`,
+    )
     .option('--json', 'print the result as JSON')
     .addHelpText('after', SEND_HELP)
     .action(async (words: readonly string[], options: Options, own: Command) => {
@@ -48,7 +51,7 @@ async function send(cli: Cli, own: Command, options: Options & { readonly text: 
   const { conversation, text, json } = options;
   const files = await Promise.all(options.file.map(readOutgoing));
   const { platform } = parseKey(conversation);
-  // The platform's adapter cuts the text into messages; nothing is connected.
+  // The platform's adapter splits the text into messages; it does not connect.
   const open = { ...globalsOf(own), platforms: [platform], create: true };
   const { seq, isNew } = await withApp(cli, open, (app) =>
     app.bot.send(conversation, { text, files }, sendOptions(options)),

@@ -19,7 +19,10 @@ export function addSummaries(program: Command, cli: Cli): void {
     .command('summaries')
     .description('Show the summaries of a conversation.')
     .addHelpText('after', EXAMPLES);
-  addConversation(group.command('list', { isDefault: true }).description('List the summaries in the model's view, oldest first.'), true)
+  addConversation(
+    group.command('list', { isDefault: true }).description('List the summaries that the model sees, oldest first.'),
+    true,
+  )
     .option('--json', 'print a JSON array with the full texts')
     .action((options: Options, own: Command) => list(cli, own, options));
   addConversation(group.command('show <id>').description('Show the full text of a summary.'), true)

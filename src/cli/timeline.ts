@@ -6,11 +6,11 @@ import { MEMORY_STATES } from '../ports/memory-store.ts';
 import { counted, formatNumber, formatPercent } from '../util/text.ts';
 import { type App, type Cli, writeJson } from './cli.ts';
 
-/** What happens to a conversation while it is replayed, told as it happens. */
+/** Prints what happens to a conversation during a replay. */
 export interface Timeline {
-  /** Tells what has happened since the last message, and how the conversation stands. */
+  /** Prints what happened since the last message, and the state of the conversation. */
   after(messageId: string): Promise<void>;
-  /** The end: how everything stands. */
+  /** Prints the final state. */
   finish(): Promise<void>;
   close(): void;
 }
@@ -21,7 +21,7 @@ export function createTimeline(
   options: {
     readonly conversation: ConversationKey;
     readonly json: boolean;
-    /** Called before something is written. */
+    /** Called before each output. */
     readonly onPrint: () => void;
   },
 ): Timeline {

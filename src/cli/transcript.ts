@@ -15,9 +15,7 @@ interface Options {
 const BATCH = 500;
 
 export function addTranscript(program: Command, cli: Cli): void {
-  const command = program
-    .command('transcript')
-    .description('Print all messages of a conversation, oldest first.');
+  const command = program.command('transcript').description('Print all messages of a conversation, oldest first.');
   addConversation(command, true)
     .option('--from <seq>', 'first message to print', readCount)
     .option('--to <seq>', 'last message to print', readCount)
@@ -47,7 +45,7 @@ function print(cli: Cli, entry: Entry, json: boolean): void {
     );
 }
 
-/** One entry as `--json` prints it. */
+/** The JSON form of an entry. */
 export function entryJson(entry: Entry) {
   return {
     seq: entry.seq,

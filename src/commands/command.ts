@@ -9,7 +9,7 @@ import { makeReply } from './reply.ts';
 import type { CommandServices } from './services.ts';
 import type { Access, CommandSpec } from './spec.ts';
 
-/** A command: what it is, and what each of its actions does. */
+/** A command: its specification, and a handler for each of its actions. */
 export interface Command {
   readonly spec: CommandSpec;
   /** By the action's name; empty for the command itself. */
@@ -26,15 +26,15 @@ export interface Suggestion {
   readonly value: string;
 }
 
-/** One invocation with what every handler needs of it. */
+/** One invocation, with what handlers need. */
 export interface Call {
   readonly parts: CommandServices;
   readonly invocation: CommandInvocation;
   readonly specs: readonly CommandSpec[];
-  /** Null before the first message of the place was stored. */
+  /** Null if no message of the place is stored yet. */
   readonly conversation: Conversation | null;
   readonly agent: AgentSettings;
-  /** Which memories the asking place may read. */
+  /** Determines which memories the place can read. */
   readonly reader: MemoryReader;
 }
 
@@ -45,7 +45,7 @@ export async function openCall(
 ): Promise<Call> {
   const conversation = await parts.store.conversations.find(invocation.conversation);
   const agent = parts.agents.agentFor(invocation.conversation);
-  // The platform tells with each command who can read its answer; what is stored may lag behind.
+  // The platform reports the current audience with each command; the stored one may be outdated.
   const reader = readerFor({ key: invocation.conversation, audience: invocation.audience }, agent);
   return { parts, invocation, specs, conversation, agent, reader };
 }
@@ -54,12 +54,12 @@ export function optionOf(call: Call, name: string): string | null {
   return call.invocation.options[name] ?? null;
 }
 
-/** A required option: the parser has seen to it that it is there. */
+/** Returns a required option. The parser guarantees that it exists. */
 export function requiredOption(call: Call, name: string): string {
   return optionOf(call, name) ?? '';
 }
 
-/** The line to type for a command in the place that asked: `/status`, or `/strata status`. */
+/** The line that people type for a command in this place: `/status`, or `/strata status`. */
 export function typed({ parts, invocation }: Call, command: string): string {
   return `${parts.commandPrefix(invocation.conversation)}${command}`;
 }
@@ -68,7 +68,7 @@ export function pageOf(call: Call): number {
   return Number(optionOf(call, 'page') ?? '1');
 }
 
-/** The command as it was called, to be called again for another page. */
+/** The command as it was called, for running it again with another page. */
 export function sameCommand({ invocation }: Call): ReplyCommand {
   return { path: invocation.path, options: invocation.options };
 }
@@ -77,17 +77,17 @@ export function commandTo(path: string, options: Readonly<Record<string, string>
   return { path: path.split(' '), options };
 }
 
-/** What every command answers in a place where nothing was said yet. */
+/** The answer of every command in a place without messages. */
 export function nothingYet(title: string): CommandReply {
   return makeReply(title, { text: 'There are no messages here yet.' });
 }
 
-/** In a DM the person manages the place; elsewhere the platform says who does. */
+/** In a DM the person manages the place; elsewhere the platform decides who does. */
 export function mayModerate({ rights, audience }: Pick<CommandInvocation, 'rights' | 'audience'>): boolean {
   return rights !== 'member' || audience === 'dm';
 }
 
-/** Throws `COMMAND_FORBIDDEN`. `subject` is judged by the handler, which knows whom it is about. */
+/** Throws `COMMAND_FORBIDDEN`. The handler checks `subject` itself, because it knows who the data is about. */
 export function assertAccess(access: Access, invocation: CommandInvocation): void {
   const command = invocation.path.join(' ');
   if (access === 'moderator' && !mayModerate(invocation)) {

@@ -11,9 +11,9 @@ import { allCommands, commandSpecs } from './specs.ts';
 /** The commands of a running bot, the same on every platform. */
 export interface Commands {
   readonly specs: readonly CommandSpec[];
-  /** Never rejects: the reply says what went wrong. Rights are checked here, whatever the platform checked. */
+  /** Never rejects: the reply describes the error. Permissions are checked here, whatever the platform has checked. */
   run(invocation: CommandInvocation): Promise<CommandReply>;
-  /** Completions for an option that is being typed: at most 25, those that fit what is typed so far. */
+  /** Completions for an option while it is typed: at most 25 that match the text so far. */
   suggest(invocation: CommandInvocation, option: string): Promise<readonly Suggestion[]>;
 }
 

@@ -6,10 +6,10 @@ import { makeReply } from './reply.ts';
 import { textOption } from './spec.ts';
 import { withinTime } from './within-time.ts';
 
-/** How long a person waits for the result before being told to look at `/status`. */
+/** How long a person waits for the result before the answer points to `/status`. */
 const WAIT_MS = 20_000;
 const MAX_INSTRUCTION = 500;
-/** More runs than one command can start. */
+/** More runs than a single command can start. */
 const RUNS = 20;
 
 export const compact: Command = {
@@ -30,7 +30,7 @@ export const compact: Command = {
   run: { '': compactNow },
 };
 
-/** Never touches a running reply nor a waiting message: it only asks the maintenance job to look now. */
+/** Does not touch running replies or waiting messages: it only makes the maintenance job run now. */
 async function compactNow(call: Call): Promise<CommandReply> {
   const { parts, conversation } = call;
   if (conversation === null) return nothingYet('Compact');
@@ -64,7 +64,7 @@ function report(done: readonly MaintenanceRun[]): Partial<CommandReply> {
   };
 }
 
-/** Everyone in the place may know that the past was summarised. */
+/** Visible to everyone in the place. */
 function shared(details: Partial<CommandReply>): CommandReply {
   return makeReply('Compact', { ...details, ephemeral: false });
 }

@@ -96,17 +96,17 @@ export function gauge(measurement: Measurement): string {
   return `${bar} ${approximate(used, measurement)} of ${formatNumber(window)} tokens (${formatPercent(floored(ratio))}), tier ${tier}`;
 }
 
-/** Rounded up, a share just below a threshold would read as one that has passed it. */
+/** Rounded down: rounded up, a share just below a threshold would seem to have reached it. */
 function floored(ratio: number): number {
   return Math.floor(ratio * 100 + 1e-9) / 100;
 }
 
-/** A count that was only estimated carries a `~`. */
+/** Estimated counts have a `~`. */
 export function approximate(tokens: number, { estimated }: Pick<Measurement, 'estimated'>): string {
   return `${estimated ? '~' : ''}${formatNumber(tokens)}`;
 }
 
-/** Where each tier begins, in tokens and as a share. */
+/** Where each tier begins, in tokens and as a share of the window. */
 export function thresholdLine(window: number, thresholds: Thresholds): string {
   const at = (share: number) => `${formatNumber(window * share)} (${formatPercent(share)})`;
   const { background, aggressive, emergency } = thresholds;

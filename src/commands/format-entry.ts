@@ -5,7 +5,7 @@ export function whoSaid(entry: Entry): string {
   return entry.role === 'tool' ? 'tool' : 'bot';
 }
 
-/** What an entry says, in words for a person: calls, results and files by name. */
+/** An entry as text for people: calls, results and files by name. */
 export function sayOf(entry: Entry): string {
   if (entry.redactedAt !== null) return '(deleted)';
   const said = textOf(entry.parts);

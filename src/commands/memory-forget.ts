@@ -15,7 +15,7 @@ const WHOLE_ID = /^[0-9a-z]{26}$/;
 const SEQ = /^#\d{1,15}$/;
 const CONFIRM = ' confirm=';
 
-/** Shows what would go, and asks; deletes when the answer names what was shown, or is "yes". */
+/** Shows what would be deleted and asks. Deletes if the answer matches the token shown, or is "yes". */
 export async function forget(call: Call): Promise<CommandReply> {
   const asked = await previewRequest(call);
   const { preview, confirm } = asked;
@@ -28,21 +28,21 @@ export interface AskedPreview {
   readonly preview: TokenedPreview;
   /** What to forget: ids of memories, numbers of messages, or "me". */
   readonly wanted: string;
-  /** The answer to an earlier question; null for none. */
+  /** The answer to an earlier question; null if there is none. */
   readonly confirm: string | null;
 }
 
-/** What a request would delete. Throws what finding it and its rights throw. */
+/** Determines what a request would delete. Throws if something is not found or not permitted. */
 export async function previewRequest(call: Call): Promise<AskedPreview> {
   const { wanted, confirm } = readRequest(call);
   const target = await targetOf(call, wanted);
-  // What was said a moment ago is to be forgotten too.
+  // Also includes what was said a moment ago.
   if (target.kind !== 'memories' && (confirm === null || confirm === 'yes')) await readTheRest(call);
   const preview = await call.parts.memories.previewForget(target, requesterOf(call));
   return { preview, wanted: idsOf(preview, target, wanted), confirm };
 }
 
-/** The answer may stand behind the words too, where a line is typed. */
+/** On a typed line the answer may follow the words. */
 function readRequest(call: Call): { readonly wanted: string; readonly confirm: string | null } {
   const given = requiredOption(call, 'id');
   const confirm = optionOf(call, 'confirm')?.toLowerCase() ?? null;
@@ -69,7 +69,7 @@ async function targetOf(call: Call, wanted: string): Promise<ForgetTarget> {
   try {
     return { kind: 'memories', ids: [(await findMemory(call, wanted)).id] };
   } catch (error) {
-    // Neither an id nor the head of one: a word to look for, as long as it cannot be meant as an id.
+    // A search word, unless it could be an id or the start of one.
     if (error instanceof StrataError && error.code === 'NOT_FOUND' && !LIKE_AN_ID.test(wanted)) {
       return { kind: 'text', text: wanted };
     }
@@ -81,7 +81,7 @@ export function isEmpty({ plan: { memoryIds, redactions, sentences } }: TokenedP
   return memoryIds.length + redactions.length + sentences.length === 0;
 }
 
-/** A button carries ids, and never the words: what is to be forgotten must not lie in the button's own store. */
+/** Buttons contain ids and never the text, because the platform stores buttons. */
 function idsOf({ asked }: TokenedPreview, target: ForgetTarget, wanted: string): string {
   return target.kind === 'person' || target.kind === 'messages' ? wanted : asked.join(' ');
 }
@@ -113,7 +113,7 @@ function countsOf({ memories, messages, sentences, summaries, withheld }: Tokene
   ];
 }
 
-/** What goes in places that can't be read from here: how much, and nothing else. */
+/** Deletions in places that can't be read from here: only counts. */
 function withheldCounts({ memories, messages, sentences }: TokenedPreview['withheld']): readonly ReplyField[] {
   const counts = [
     ...(memories === 0 ? [] : [counted(memories, 'memory', 'memories')]),
@@ -150,7 +150,7 @@ function examplesOf({ memories, messages, sentences }: TokenedPreview): readonly
   const kept = memories.map((memory) => {
     return ['memory', memory.subjectName ?? '', formatTime(memory.createdAt), excerpt(memory.text, EXAMPLE_LENGTH)];
   });
-  // Some of each: what is many must not hide what is few.
+  // Examples of each kind, so that frequent kinds do not hide rare ones.
   const share = Math.ceil(MAX_EXAMPLES / 3);
   return [...kept.slice(0, share), ...single.slice(0, share), ...told].slice(0, MAX_EXAMPLES);
 }

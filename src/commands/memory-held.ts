@@ -5,7 +5,7 @@ import { type Call, commandTo, pageOf, requiredOption, sameCommand } from './com
 import { requesterOf } from './memory-read.ts';
 import { makeReply, takePage } from './reply.ts';
 
-/** For those who manage the place: what waits for them, the oldest first. */
+/** Shows moderators the sentences that await a decision, oldest first. */
 export async function held(call: Call): Promise<CommandReply> {
   const all = await call.parts.memories.held(requesterOf(call));
   const { items, page } = takePage(all, pageOf(call), { command: sameCommand(call) });

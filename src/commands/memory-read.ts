@@ -11,7 +11,7 @@ import { withheldFor, withheldLine, withheldRow } from './memory-withheld.ts';
 import { makeReply, takePage } from './reply.ts';
 import { withinTime } from './within-time.ts';
 
-/** As many as anybody pages through. */
+/** More than anybody pages through. */
 const MOST = 1000;
 const MAX_HITS = 40;
 
@@ -42,12 +42,12 @@ function countLine(count: number): string {
   return count === 1 ? 'There is one memory here.' : `${count} memories here, the most important first.`;
 }
 
-/** How long a person waits for the newest messages to be read for memories. */
+/** How long a person waits until the newest messages have been read for memories. */
 const READ_LIMIT_MS = 5000;
 
 /**
- * Memories are taken from the conversation in its pauses. Who manages the place gets them up to now; the others are told
- * how many messages are still to be read, since each reading costs a model call.
+ * Memories are extracted when a conversation pauses. For moderators the extraction runs now; others see how many
+ * messages are still unread, because each extraction costs a model call.
  */
 export async function readTheRest(call: Call): Promise<string> {
   const { parts, conversation, invocation } = call;
@@ -174,7 +174,7 @@ function historyOf({ kind, at, actor }: MemoryEvent): ReplyField {
   return { name: formatTime(at), value: `${kind} by ${actor}` };
 }
 
-/** The last cell is the address of the message, empty where it has none. */
+/** The last cell is the address of the message, or empty if it has none. */
 async function sourceRow({ parts, invocation }: Call, source: OriginMessage): Promise<readonly string[]> {
   const { conversation, seq, at, author, text, externalId, link } = source;
   const address = externalId === null || text === null ? null : await parts.linkTo({ conversation, externalId });
@@ -187,7 +187,7 @@ async function sourceRow({ parts, invocation }: Call, source: OriginMessage): Pr
   ];
 }
 
-/** Members take what is about themselves; who manages the place may name somebody. */
+/** Members export data about themselves; moderators can name another person. */
 export async function exportAll(call: Call): Promise<CommandReply> {
   const personId = optionOf(call, 'person') ?? call.invocation.author.id;
   const copy = await call.parts.memories.exportFor(personId, requesterOf(call));
@@ -207,13 +207,13 @@ function withheldInCopy(count: number): string {
   return `The copy lists ${which} stored elsewhere, without the text, which you can't read from here.`;
 }
 
-/** Who asks for a change, with the rights that the place gives them. */
+/** The author of a change, with their permissions in the place. */
 export function requesterOf({ reader, invocation }: Call): Requester {
   const { author, rights } = invocation;
   return { reader, author, rights };
 }
 
-/** A readable memory, by its id or the head of one that fits it alone. Throws `NOT_FOUND`, `ACCESS_DENIED` or `USAGE`. */
+/** Finds a readable memory by its id or an unambiguous prefix. Throws `NOT_FOUND`, `ACCESS_DENIED` or `USAGE`. */
 export async function findMemory(call: Call, id = requiredOption(call, 'id')): Promise<Memory> {
   const wanted = id.toLowerCase().slice(0, ID_LENGTH);
   const { parts, reader } = call;

@@ -3,19 +3,19 @@ import type { WithheldMemory } from '../ports/provenance-store.ts';
 import { formatTime } from '../util/text.ts';
 import { type Call, typed } from './command.ts';
 
-/** What is kept about the person who asks in places that they can't read from here. */
+/** Memories about the asking person that are stored in places they can't read from here. */
 export function withheldFor({ parts, invocation, reader }: Call): Promise<readonly WithheldMemory[]> {
   return parts.memories.withheld(invocation.author.id, reader);
 }
 
-/** Points to the memories that a list leaves out; empty when there are none. */
+/** Mentions the memories that a list leaves out; empty if there are none. */
 export function withheldLine(call: Call, count: number): string {
   if (count === 0) return '';
   const which = count === 1 ? 'One more memory about you is' : `${count} more memories about you are`;
   return `${which} stored where you can't read ${count === 1 ? 'it' : 'them'} from here: ${typed(call, 'memory list about=me')}.`;
 }
 
-/** A row of a list of memories: that it exists, without what it says. */
+/** A row in a list of memories that shows its existence without its text. */
 export function withheldRow({ id, kind, state, audience, createdAt }: WithheldMemory, { invocation }: Call) {
   const what = `(not readable here: stored in ${PLACES[audience]} since ${formatTime(createdAt)})`;
   return [id, kind, what, invocation.author.name, state];

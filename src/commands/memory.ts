@@ -48,7 +48,7 @@ export const memory: Command = {
       changing('restore', 'Restore a memory that another one has replaced', [id]),
       changing('approve', 'Approve a candidate, so that it is recalled', [id]),
       changing('reject', 'Mark a memory as wrong; it is never recalled again', [id]),
-      // It asks by itself, when it has found out what would go.
+      // The command asks for confirmation itself, after it has determined what would be deleted.
       changing('forget', 'Delete a memory and its sources; shows first what would be deleted, and asks', [
         textOption('id', 'Id of the memory; #12 for a message; words it contains; or "me" for everything about you', {
           required: true,
@@ -63,9 +63,7 @@ export const memory: Command = {
       reading('export', 'Export what is stored about you', [
         textOption('person', 'Id of another person; for moderators'),
       ]),
-      managing('held', 'List hidden sentences about people who asked to have them forgotten', [
-        pageOption,
-      ]),
+      managing('held', 'List hidden sentences about people who asked to have them forgotten', [pageOption]),
       managing('release', 'Restore a hidden sentence', [heldId]),
       managing('strike', 'Delete a hidden sentence', [heldId]),
     ],

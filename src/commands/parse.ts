@@ -3,7 +3,7 @@ import type { ReplyCommand } from '../ports/reply.ts';
 import { didYouMean } from '../util/did-you-mean.ts';
 import { type ActionSpec, type CommandSpec, type OptionSpec, usageOf } from './spec.ts';
 
-/** Opening quotes and what closes them; phones type the curly ones. */
+/** Opening quotes and their closing counterparts; phones type curly ones. */
 const QUOTES = new Map([
   ['"', '"'],
   ["'", "'"],
@@ -12,14 +12,14 @@ const QUOTES = new Map([
   ['«', '»'],
 ]);
 
-/** Whether a line of chat is meant as a command: a slash and a letter, unlike a path or a smiley. */
+/** Whether a chat line is a command: a slash followed by a letter, unlike a path or a smiley. */
 export function isCommandLine(line: string): boolean {
   return /^\s*\/[a-z]+(?:\s|$)/i.test(line);
 }
 
 /**
- * Reads `/command sub value name=value rest of the line`. Throws `COMMAND_UNKNOWN` or `COMMAND_USAGE`. Quotes hold a
- * value with spaces together; the last text option takes the rest of the line as it stands.
+ * Parses `/command sub value name=value rest of the line`. Throws `COMMAND_UNKNOWN` or `COMMAND_USAGE`. Quotes keep a
+ * value with spaces together; the last text option takes the rest of the line unchanged.
  */
 export function parseCommandLine(line: string, specs: readonly CommandSpec[]): ReplyCommand {
   const [, name = '', rest = ''] = /^\s*\/(\S*)\s*([\s\S]*)$/.exec(line) ?? [];
@@ -31,11 +31,11 @@ export function parseCommandLine(line: string, specs: readonly CommandSpec[]): R
   return { path: pathOf(command, action), options };
 }
 
-/** The line that `parseCommandLine` reads back to the same command. */
+/** Formats a command as a line that `parseCommandLine` parses back to the same command. */
 export function formatCommandLine({ path, options }: ReplyCommand, specs: readonly CommandSpec[]): string {
   const { action } = resolveAction(path, specs);
   const given = action.options.filter((option) => options[option.name] !== undefined);
-  // A rest swallows what follows it, so it stands last.
+  // A rest option takes everything after it, so it comes last.
   const ordered = [...given.filter((option) => !option.rest), ...given.filter((option) => option.rest)];
   const words = ordered.map((option, index) => {
     const value = options[option.name] ?? '';
@@ -60,7 +60,7 @@ export function resolveAction(
   return { command, action };
 }
 
-/** Checks values that a platform or a person gave. Throws `COMMAND_USAGE`. */
+/** Validates values from a platform or a person. Throws `COMMAND_USAGE`. */
 export function checkOptions(
   command: CommandSpec,
   action: ActionSpec,
@@ -86,7 +86,11 @@ function checkValue(
   { option, value }: { readonly option: OptionSpec; readonly value: string },
 ): void {
   if (option.kind === 'integer' && !canHold(option, value)) {
-    throw usageError(command, action, `${option.name} must be a whole number of at least 1, not "${value.slice(0, 40)}"`);
+    throw usageError(
+      command,
+      action,
+      `${option.name} must be a whole number of at least 1, not "${value.slice(0, 40)}"`,
+    );
   }
   if (option.kind === 'choice' && !canHold(option, value)) {
     const meant = didYouMean(value.slice(0, 40), option.choices);
@@ -106,7 +110,7 @@ function findCommand(name: string, specs: readonly CommandSpec[]): CommandSpec {
   });
 }
 
-/** What a line without a known sub-command means: the command itself, or its usual action when nothing follows. */
+/** The action of a line without a known sub-command: the command itself, or its default action if nothing follows. */
 function otherwiseOf(command: CommandSpec, word: string): ActionSpec {
   const usual = command.actions.find((action) => action.name === command.otherwise);
   if (usual === undefined || (usual.name !== '' && word !== '')) throw unknownAction(command, word);
@@ -156,7 +160,7 @@ function readOptions(command: CommandSpec, action: ActionSpec, text: string): Re
   return checkOptions(command, action, values);
 }
 
-/** The option that a word without a name is meant for: the first one that can hold it. */
+/** The option that an unnamed word belongs to: the first one that accepts it. */
 function optionFor(word: string, open: readonly OptionSpec[]): OptionSpec | undefined {
   return open.find((option) => canHold(option, word)) ?? open[0];
 }
@@ -187,7 +191,7 @@ function closingAt(text: string, closing: string): number {
   return -1;
 }
 
-/** A rest is taken as it stands, unless the whole of it is one quotation. */
+/** The rest is taken unchanged, unless all of it is one quotation. */
 function unquoteWhole(text: string): string {
   const closing = QUOTES.get(text.charAt(0));
   if (closing === undefined || closingAt(text, closing) !== text.length - 1 || text.length < 2) return text;

@@ -7,10 +7,10 @@ export interface RenderOptions {
   readonly color: boolean;
 }
 
-/** For `styleText`: the caller decides whether to colour, not the process's own output. */
+/** For `styleText`: the caller decides about colour, not the process's output. */
 const STYLE = { validateStream: false } as const;
 
-/** A command's reply as plain lines. Actions and pages become the lines to type. */
+/** A command's reply as plain lines. Actions and pages become lines to type. */
 export function renderReply(reply: CommandReply, { color }: RenderOptions): string {
   const title = color ? styleText(reply.tone === 'error' ? ['bold', 'red'] : 'bold', reply.title, STYLE) : reply.title;
   const isShort = reply.text !== '' && !reply.text.includes('\n');

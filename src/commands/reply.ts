@@ -2,12 +2,12 @@ import { describe, isStrataError, StrataError } from '../domain/errors.ts';
 import type { CommandReply, ReplyCommand, ReplyPage } from '../ports/reply.ts';
 import { cleanText } from '../util/text.ts';
 
-/** Rows of a list on one page: what fits a phone, an embed and a block message. */
+/** Rows per page of a list: fits a phone, an embed and a block message. */
 export const PAGE_SIZE = 8;
-/** Characters of a long text on one page: below the smallest limit of the platforms. */
+/** Characters per page of a long text: below the smallest limit of the platforms. */
 export const TEXT_PAGE = 1800;
 
-/** A reply with the usual values: for the asking person only, neither good nor bad news. */
+/** A reply with the usual values: visible only to the asking person, with a neutral tone. */
 export function makeReply(title: string, details: Partial<Omit<CommandReply, 'title'>> = {}): CommandReply {
   return {
     title,
@@ -23,7 +23,9 @@ export function makeReply(title: string, details: Partial<Omit<CommandReply, 'ti
   };
 }
 
-/** What a person reads of a failure: its sentence when it is one of ours, never a stack or a foreign message. */
+/**
+ * The message that people see for a failure: ours if it is one of our errors, never a stack trace or a foreign message.
+ */
 export function failureReply(error: unknown, prefix: string): CommandReply {
   const text =
     error instanceof StrataError
@@ -32,7 +34,7 @@ export function failureReply(error: unknown, prefix: string): CommandReply {
   return errorReply(text);
 }
 
-/** An error that names a command, as people type it where it was given. */
+/** An error that names a command, in the form people type it in that place. */
 function withPrefix(error: StrataError, prefix: string): StrataError {
   for (const code of ['COMMAND_UNKNOWN', 'COMMAND_USAGE', 'COMMAND_FORBIDDEN'] as const) {
     if (isStrataError(error, code)) return new StrataError(code, { ...error.data, prefix });
@@ -40,14 +42,14 @@ function withPrefix(error: StrataError, prefix: string): StrataError {
   return error;
 }
 
-/** For those who are refused, in one sentence. */
+/** A one-sentence answer for refused people. */
 export function errorReply(text: string): CommandReply {
   return makeReply('That did not work', { text, tone: 'error' });
 }
 
 export interface Paged<Item> {
   readonly items: readonly Item[];
-  /** Null when everything fits on one page. */
+  /** Null if everything fits on one page. */
   readonly page: ReplyPage | null;
 }
 
@@ -72,7 +74,7 @@ function withPage(command: ReplyCommand, page: number): ReplyCommand {
   return { path: command.path, options: { ...command.options, page: String(page) } };
 }
 
-/** The reply with every text made harmless for a terminal and for a reader. */
+/** The reply with all texts cleaned of control characters. */
 export function cleanReply(reply: CommandReply): CommandReply {
   return {
     ...reply,

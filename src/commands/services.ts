@@ -7,23 +7,23 @@ import type { MaintainResult } from '../ports/engine.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 
-/** What the commands need of a bot. */
+/** What the commands need from a bot. */
 export interface CommandServices extends Services {
   readonly memories: Memories;
-  /** What the next turn would be given, and what it costs. Changes nothing. Throws what opening the model throws. */
+  /** What the next turn would send, and its tokens. Changes nothing. Throws the errors of opening the model. */
   inspect(conversation: Conversation): Promise<ContextReport>;
-  /** What the model would see if the text were said now. Stores nothing. Throws what opening the model throws. */
+  /** What the model would see for this text. Stores nothing. Throws the errors of opening the model. */
   preview(conversation: Conversation, text: string): Promise<ContextPreview>;
-  /** Asks the maintenance job to look now. The instruction is data for its prompt. */
+  /** Makes the maintenance job run now. The instruction is data for its prompt. */
   compact(conversation: Conversation, instruction: string | null): Promise<MaintainResult>;
-  /** Has what was said since the last look read for memories now. */
+  /** Extracts memories from new messages now. */
   extract(conversation: Conversation): Promise<MaintainResult>;
-  /** An address at which people find a message; null where its platform has none, or is not connected here. */
+  /** The address of a message for people; null if its platform has none or is not connected here. */
   linkTo(message: MessageAt): Promise<string | null>;
-  /** How people begin a command there: `/`, or `/strata ` where all of them are one. */
+  /** How commands begin there: `/`, or `/strata ` if they share one slash command. */
   commandPrefix(conversation: ConversationKey): string;
-  /** Where everything is kept, in words. */
+  /** Where data is stored, in words. */
   readonly dataLocation: string;
-  /** One sentence when the configuration on disk is broken and an older one is in use. */
+  /** One sentence if the configuration on disk is invalid and an older one is in use. */
   configTrouble(): string | null;
 }

@@ -3,10 +3,10 @@ import type { ReplyCommand } from '../ports/reply.ts';
 
 const SIGNATURE_LENGTH = 8;
 
-/** Signs what comes back from a platform as it went out: the text of a button. */
+/** Signs text that a platform returns to us later, such as the value of a button. */
 export interface Seal {
   close(text: string): string;
-  /** Null for what was not closed with the same secret. */
+  /** Null if it was not signed with the same secret. */
   open(sealed: string): string | null;
 }
 
@@ -28,7 +28,7 @@ function isSame(one: string, other: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** A command as a text that `commandOfText` reads. */
+/** A command as text that `commandOfText` parses. */
 export function textOfCommand({ path, options }: ReplyCommand): string {
   return `${path.join(' ')}?${new URLSearchParams(options)}`;
 }

@@ -1,15 +1,15 @@
 /**
- * What the commands are, as data: Discord registers them from it, Slack and the terminal parse lines by it, `/help` is
- * made from it.
+ * The commands as data: Discord registers them from it, Slack and the terminal parse lines with it, and `/help` lists
+ * it.
  */
 export interface CommandSpec {
-  /** Lower-case letters; what is typed after the slash. */
+  /** Lower-case letters; typed after the slash. */
   readonly name: string;
   /** At most 100 characters. */
   readonly description: string;
-  /** One with an empty name is the command itself; otherwise there are only named ones. */
+  /** An empty name means the command itself, and then it is the only action. */
   readonly actions: readonly ActionSpec[];
-  /** The action that a line without a sub-command means. */
+  /** The action of a line without a sub-command. */
   readonly otherwise: string;
 }
 
@@ -17,16 +17,16 @@ export interface ActionSpec {
   readonly name: string;
   /** At most 100 characters. */
   readonly description: string;
-  /** Required ones first; the last may take the rest of the line. */
+  /** Required ones first; the last one may take the rest of the line. */
   readonly options: readonly OptionSpec[];
   readonly access: Access;
-  /** A platform that can, asks before it runs. */
+  /** Platforms with buttons ask for confirmation first. */
   readonly irreversible: boolean;
 }
 
 /**
- * Who may. `member`: everyone who reads the place. `subject`: whom it is about, and moderators. `moderator`: who manages
- * the place; in a DM the person themself. `operator`: who runs the bot.
+ * Who can use it. `member`: everyone who can read the place. `subject`: the person it is about, and moderators.
+ * `moderator`: people who manage the place; in a DM the person themself. `operator`: operators of the bot.
  */
 export type Access = 'member' | 'subject' | 'moderator' | 'operator';
 
@@ -36,11 +36,11 @@ export interface OptionSpec {
   readonly description: string;
   readonly kind: 'text' | 'integer' | 'choice';
   readonly required: boolean;
-  /** Takes the rest of the line as it is. Only the last text option. */
+  /** Takes the rest of the line unchanged. Only for the last text option. */
   readonly rest: boolean;
-  /** Of a `choice`. */
+  /** The values of a `choice`. */
   readonly choices: readonly string[];
-  /** `suggest` has completions for it. */
+  /** Whether `suggest` has completions for it. */
   readonly suggests: boolean;
 }
 
@@ -64,7 +64,7 @@ export const pageOption: OptionSpec = {
   kind: 'integer',
 };
 
-/** How an action is typed, without what a command begins with: `memory show <id>`. */
+/** The usage of an action, without the command prefix: `memory show <id>`. */
 export function usageOf(command: CommandSpec, action: ActionSpec): string {
   const options = action.options.map((option) => (option.required ? `<${option.name}>` : `[${option.name}]`));
   return [command.name, action.name, ...options].filter((word) => word !== '').join(' ');

@@ -30,10 +30,10 @@ export const commandSpecs: readonly CommandSpec[] = allCommands.map((command) =>
 
 export type ReadCommand =
   | { readonly kind: 'command'; readonly command: ReplyCommand }
-  /** No such command, or not used as it is meant: what to answer. */
+  /** The answer to an unknown command or wrong usage. */
   | { readonly kind: 'refused'; readonly reply: CommandReply };
 
-/** One typed line as a command of the bot. Never throws. `prefix` is how people begin a command there. */
+/** Parses one typed line as a command of the bot. Never throws. `prefix` is how commands begin there. */
 export function readCommandLine(line: string, prefix = '/'): ReadCommand {
   try {
     return { kind: 'command', command: parseCommandLine(line, commandSpecs) };
@@ -42,18 +42,18 @@ export function readCommandLine(line: string, prefix = '/'): ReadCommand {
   }
 }
 
-/** The action that a command means; null for none of ours. */
+/** The action of a command; null if it is not one of ours. */
 export function actionOf({ path: [name, sub] }: Pick<ReplyCommand, 'path'>): ActionSpec | null {
   const spec = commandSpecs.find((candidate) => candidate.name === name);
   return spec?.actions.find((action) => action.name === (sub ?? spec.otherwise)) ?? null;
 }
 
-/** What cannot be undone is asked about first. */
+/** Commands that can't be undone ask for confirmation first. */
 export function asksConfirmation(command: ReplyCommand): boolean {
   return actionOf(command)?.irreversible ?? false;
 }
 
-/** The line to type for a command, for platforms without buttons. */
+/** The line to type for a command, on platforms without buttons. */
 export function formatCommand(command: ReplyCommand): string {
   return formatCommandLine(command, commandSpecs);
 }

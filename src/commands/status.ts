@@ -64,7 +64,7 @@ async function conversationFields(call: Call, conversation: Conversation): Promi
   ];
 }
 
-/** A model that cannot be used is the news, not a reason to show nothing else. */
+/** If the model cannot be used, the rest of the status is still shown. */
 async function contextFields({ parts, agent }: Call, conversation: Conversation): Promise<readonly ReplyField[]> {
   const stack = await parts.store.summaries.live(conversation.id);
   try {
@@ -93,7 +93,7 @@ function messagesLine({ nextSeq, compactedUpto, contextFrom }: Conversation): st
   return `${formatNumber(nextSeq - 1)} stored, the last ${formatNumber(Math.max(0, whole))} seen in full`;
 }
 
-/** What is owed and does not come: a turn that broke, posts that the platform did not take. */
+/** Owed replies and posts that are delayed: failed turns, and posts that the platform did not accept. */
 async function replyFields({ parts }: Call, conversation: Conversation): Promise<readonly ReplyField[]> {
   const now = parts.clock.now();
   const broken = await setbackOf(parts.state, conversation);
@@ -141,7 +141,7 @@ function lastCompaction(runs: readonly MaintenanceRun[]): string {
   return `${work} #${fromSeq}–#${toSeq} (${trigger}): ${tokens} in ${formatDuration(durationMs)}, ${cost}, ${when}`;
 }
 
-/** What maintenance does, or why it does not, and when it tries again. */
+/** What maintenance is doing, or why it is not running, and when it runs next. */
 function jobLine({ parts }: Call, conversation: Conversation): string {
   const now = parts.clock.now();
   const { maintenanceUntil, failures, nextAttemptAt, lastError, maintainAt } = conversation;

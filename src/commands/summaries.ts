@@ -94,7 +94,7 @@ async function open(call: Call): Promise<CommandReply> {
   });
 }
 
-/** The ground: the messages themselves, a page at a time, read by number instead of all at once. */
+/** The messages themselves, read page by page. */
 async function openEntries(call: Call, summary: Summary): Promise<CommandReply> {
   const seqs = Array.from({ length: summary.toSeq - summary.fromSeq + 1 }, (_, index) => summary.fromSeq + index);
   const { items, page } = takePage(seqs, pageOf(call), { command: sameCommand(call) });
@@ -117,7 +117,10 @@ async function openEntries(call: Call, summary: Summary): Promise<CommandReply> 
 const COLUMNS = ['ID', 'LEVEL', 'COVERS', 'TOKENS', 'TEXT'] as const;
 
 function rowOf(summary: Summary): readonly string[] {
-  const text = summary.kind === 'gap' ? gapText(summary) : `${summary.stale ? '(outdated; it will be rewritten) ' : ''}${summary.text}`;
+  const text =
+    summary.kind === 'gap'
+      ? gapText(summary)
+      : `${summary.stale ? '(outdated; it will be rewritten) ' : ''}${summary.text}`;
   return [summary.id, String(summary.level), rangeOf(summary), `~${formatNumber(summary.tokens)}`, excerpt(text, 80)];
 }
 
@@ -146,7 +149,7 @@ function openAction(summary: Summary): ReplyAction {
   };
 }
 
-/** Only of this conversation: a summary never leaves it. */
+/** Only summaries of this conversation can be opened. */
 async function findSummary(call: Call): Promise<Summary> {
   const wanted = requiredOption(call, 'id');
   const { parts, conversation } = call;
@@ -155,7 +158,7 @@ async function findSummary(call: Call): Promise<Summary> {
   return found;
 }
 
-/** By its id, or by the head of an id of the stack when it fits one alone. */
+/** Finds a summary by its id, or by an unambiguous prefix of an id in the stack. */
 async function findByHead(
   store: Call['parts']['store']['summaries'],
   conversation: Conversation,

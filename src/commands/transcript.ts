@@ -6,9 +6,9 @@ import { sayOf, whoSaid } from './format-entry.ts';
 import { makeReply, takePage } from './reply.ts';
 import { pageOption, textOption } from './spec.ts';
 
-/** As many as anybody pages through. */
+/** More than anybody pages through. */
 const MAX_HITS = 40;
-/** More than a search finds. */
+/** More matches than a search returns. */
 const ALL = 1000;
 
 export const transcript: Command = {

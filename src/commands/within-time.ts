@@ -1,6 +1,9 @@
 import type { Clock } from '../ports/clock.ts';
 
-/** What the work gives, or null when it takes longer than a person waits. The work goes on, and its failure is not lost. */
+/**
+ * The result of the work, or null if it takes longer than a person waits. The work continues, and its failure is
+ * recorded.
+ */
 export async function withinTime<Result>(
   work: Promise<Result>,
   options: { readonly clock: Clock; readonly ms: number },
@@ -14,7 +17,7 @@ export async function withinTime<Result>(
     return await Promise.race([work, late]);
   } finally {
     over.abort();
-    // What fails after the answer was given is in the journal and in /status.
+    // A failure after the answer is visible in the journal and in /status.
     work.catch(() => undefined);
   }
 }

@@ -3,11 +3,11 @@ import { candidateSchema, type MemoryCandidate } from '../memory/candidate.ts';
 import { MEMORY_KINDS } from '../ports/memory-store.ts';
 import type { ToolCall, ToolSpec } from '../ports/model.ts';
 
-/** What a model gave in one go of summarising or extracting, whatever shape it chose. Nothing of it is judged yet. */
+/** The collected answer of a model to a summary or extraction request, in any shape. Nothing is validated yet. */
 export interface Answer {
   readonly summary: string | null;
   readonly candidates: readonly MemoryCandidate[];
-  /** What was called or listed and could not be read. */
+  /** Calls or list items that could not be read. */
   readonly problems: readonly string[];
 }
 
@@ -31,7 +31,10 @@ export const MEMORY_TOOL: ToolSpec = {
     properties: {
       kind: { type: 'string', enum: MEMORY_KINDS, description: 'Kind of statement' },
       text: { type: 'string', description: 'One self-contained sentence that names whom or what it is about' },
-      about: { type: 'string', description: 'Name of the person it is about; leave it out if it is not about a person' },
+      about: {
+        type: 'string',
+        description: 'Name of the person it is about; leave it out if it is not about a person',
+      },
       importance: { type: 'number', description: 'From 0 (trivial) to 1 (must never be lost)' },
       sources: {
         type: 'array',
@@ -45,14 +48,14 @@ export const MEMORY_TOOL: ToolSpec = {
 };
 
 export interface Collected {
-  /** The same object when the call brought nothing new. */
+  /** The same object if the call added nothing new. */
   readonly answer: Answer;
-  /** The result that the model gets for its call. */
+  /** The result returned to the model for its call. */
   readonly receipt: string;
   readonly isTaken: boolean;
 }
 
-/** Adds what a tool call brings. */
+/** Adds the contents of a tool call. */
 export function collectCall(answer: Answer, call: ToolCall): Collected {
   if (call.tool === SUMMARY_TOOL.name) return collectSummary(answer, call);
   if (call.tool !== MEMORY_TOOL.name) return problem(answer, `there is no tool ${call.tool}`);
@@ -67,12 +70,15 @@ function collectSummary(answer: Answer, { input }: ToolCall): Collected {
   const summary = summaryInput.safeParse(input).data;
   if (summary === undefined) return problem(answer, 'the summary is missing: give its whole text as "summary"');
   const taken = { receipt: 'Taken.', isTaken: true };
-  // Said twice, the fuller one stands: the other may be its beginning.
+  // If it was given twice, the longer one wins: the other may be its beginning.
   const isFuller = answer.summary === null || answer.summary.length < summary.length;
   return { answer: isFuller ? { ...answer, summary } : answer, ...taken };
 }
 
-/** Reads the one JSON object of a model without tools, with fences and prose around it or not. Null when there is none. */
+/**
+ * Parses the one JSON object of a model without tools, with or without a code fence and text around it. Null if there
+ * is none.
+ */
 export function parseJsonAnswer(text: string): Answer | null {
   const parsed = answerSchema.safeParse(findJson(text));
   if (!parsed.success) return null;
@@ -86,13 +92,13 @@ export function parseJsonAnswer(text: string): Answer | null {
   };
 }
 
-/** The text without the model's thinking aloud and without a fence around the whole. */
+/** The text without reasoning and without a fence around the whole. */
 export function plainAnswer(text: string): string {
   const spoken = text.replace(/<(think|thinking|reasoning)>[\s\S]*?(?:<\/\1>|$)/giu, '').trim();
   return /^```\w*\n([\s\S]*?)\n?```$/u.exec(spoken)?.[1]?.trim() ?? spoken;
 }
 
-/** Lenient about names and shapes, because models are; strict about what is left: a kind, a text, numbers. */
+/** Lenient about names and shapes, because models vary; strict about the result: a kind, a text, numbers. */
 export function parseCandidate(input: unknown): MemoryCandidate | null {
   const raw = rawCandidate.safeParse(input);
   if (!raw.success) return null;
@@ -108,7 +114,7 @@ export function parseCandidate(input: unknown): MemoryCandidate | null {
   return candidate.success ? candidate.data : null;
 }
 
-/** Other systems' names for our kinds. */
+/** Names that other systems use for our kinds. */
 const KINDS: Readonly<Record<string, string>> = { task: 'todo', goal: 'todo', person: 'identity', rule: 'instruction' };
 
 const SUMMARY_NAMES = ['summary', 'text', 'content', 'summary_text'];
@@ -124,7 +130,7 @@ const CANDIDATE_NAMES: Readonly<Record<string, readonly string[]>> = {
 
 const objectSchema = z.record(z.string(), z.unknown());
 
-/** Takes the first name that has a value; a bare text stands for the first field. */
+/** Takes the first name that has a value; a plain text fills the first field. */
 function named(input: unknown, names: Readonly<Record<string, readonly string[]>>): unknown {
   const parsed = objectSchema.safeParse(input);
   if (!parsed.success) return typeof input === 'string' ? { [Object.keys(names)[0] ?? '']: input } : input;
@@ -171,7 +177,7 @@ function numbersOf(value: unknown): readonly number[] {
 
 const WORDS: Readonly<Record<string, number>> = { low: 0.3, medium: 0.5, high: 0.8, critical: 1 };
 
-/** Models that were not told the scale rate from 1 to 10, in per cent or in words. */
+/** Models that ignore the scale rate from 1 to 10, in per cent or in words. */
 function importanceOf(value: unknown): number | null {
   if (typeof value === 'string' && WORDS[value.toLowerCase()] !== undefined) return WORDS[value.toLowerCase()] ?? null;
   const number = typeof value === 'string' ? Number.parseFloat(value) : value;
@@ -180,7 +186,7 @@ function importanceOf(value: unknown): number | null {
   return Math.min(1, number <= 10 ? number / 10 : number / 100);
 }
 
-/** The whole text, what stands in its fence, or what stands between its outermost braces: the first that parses. */
+/** The whole text, the contents of its fence, or the text between its outermost braces: the first that parses. */
 function findJson(text: string): unknown {
   const fenced = text.split('```', 3)[1]?.replace(/^json\b/iu, '');
   const braced = text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1);

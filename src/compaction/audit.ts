@@ -4,22 +4,22 @@ import { trimEndOf } from '../util/scan.ts';
 export interface Audited {
   readonly text: string;
   readonly finish: FinishReason;
-  /** What the summary would cost in the view, and the most that it may cost. */
+  /** The tokens the summary would take in the view, and their maximum. */
   readonly tokens: number;
   readonly limitTokens: number;
-  /** The system prompt of the call, and the word that marks the transcript's ends. */
+  /** The system prompt of the call, and the nonce that delimits the transcript. */
   readonly prompt: string;
   readonly nonce: string;
 }
 
-/** A summary that frees less than this of its source is not worth the change of the prefix. */
+/** A summary that frees less than this share of its source does not justify changing the cached prefix. */
 const MIN_PROGRESS = 0.05;
 
 export function limitFor(sourceTokens: number): number {
   return Math.floor(sourceTokens * (1 - MIN_PROGRESS));
 }
 
-/** How refusals begin, in the languages that are spoken most. In another language, what gives one away is that it is off topic. */
+/** How refusals begin in the most common languages. In other languages, the check for shared words detects them. */
 const REFUSAL = new RegExp(
   `^(?:${[
     "i(?:'|’)?m (?:sorry|unable|not able)|i am (?:sorry|unable|not able)|sorry\\b|i (?:cannot|can(?:'|’)?t|won(?:'|’)?t|must decline)|as an ai\\b|unfortunately,? i",
@@ -35,10 +35,10 @@ const REFUSAL = new RegExp(
 );
 const ERROR =
   /^(?:\{\s*"?error\b|error\b|(?:internal )?server error|exception\b|traceback\b|\w*error:|http(?: error)? [45]\d\d|[45]\d\d[ :]|rate limit|too many requests|service unavailable|bad gateway|gateway time-?out|request timed out|upstream\b|insufficient[_ ]quota|invalid api key|unauthorized\b|<!doctype html|<html)/iu;
-/** Refusals and errors are short; a long text that opens with such words is a summary of a talk about them. */
+/** Refusals and errors are short; a long text that begins with such words is a summary of a conversation about them. */
 const MAX_EXCUSE = 600;
 
-/** Why the text may not stand for its source, in words that the model can act on. Null when it may. */
+/** Why the text is not usable as a summary, in words the model can act on. Null if it is usable. */
 export function faultOf(audited: Audited): string | null {
   const text = audited.text.trim();
   if (text === '') return 'it was empty';
@@ -54,13 +54,13 @@ export function faultOf(audited: Audited): string | null {
   return null;
 }
 
-/** The model will not, whether by its own words or by its provider's filter. */
+/** A refusal, in the model's own words or by its provider's filter. */
 export function isRefusal({ text, finish }: Pick<Audited, 'text' | 'finish'>): boolean {
   const words = text.trim();
   return finish === 'filtered' || (words.length <= MAX_EXCUSE && REFUSAL.test(words));
 }
 
-/** Half of the text's eight-word runs stand in the prompt. */
+/** At least half of the text's eight-word runs occur in the prompt. */
 function isCopy(text: string, prompt: string): boolean {
   const runs = runsOf(text);
   if (runs.length === 0) return false;
@@ -77,19 +77,19 @@ const LINK = /https?:\/\/[^\s<>()[\]"'|]+/giu;
 const WORD = /[\w./-]+/gu;
 const NUMBERED = /\d/u;
 
-/** Takes out links that no line of the source holds: a summary must not lead where nobody in the talk pointed. */
+/** Removes links that the source does not contain: a summary must not introduce new ones. */
 export function withoutForeignLinks(text: string, source: string): string {
   return text.replace(LINK, (link) => (source.includes(trimEndOf(link, '.,;:!?')) ? link : '(link removed)'));
 }
 
-/** The share of the source's numbers, links and paths that the summary kept. Advice for the log, no ground to refuse. */
+/** The share of the source's numbers, links and paths that the summary kept. Logged, but never a reason to reject. */
 export function identifiersKept(text: string, source: string): number {
   const identifiers = new Set(identifiersIn(source));
   if (identifiers.size === 0) return 1;
   return [...identifiers].filter((identifier) => text.includes(identifier)).length / identifiers.size;
 }
 
-/** Links, and words with a digit or of at least two parts between slashes. */
+/** Links, and words that contain a digit or at least two parts separated by slashes. */
 function identifiersIn(text: string): readonly string[] {
   const links = text.match(LINK) ?? [];
   const words = (text.replace(LINK, ' ').match(WORD) ?? []).map((word) => trimEndOf(word, '.-/'));

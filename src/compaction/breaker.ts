@@ -3,10 +3,10 @@ import type { Clock } from '../ports/clock.ts';
 import type { Events } from '../ports/events.ts';
 import type { StateStore } from '../ports/journal.ts';
 
-/** What is kept of a model that summarises: how often it failed in a row, and until when it is left alone. */
+/** The stored state of a summary model: consecutive failures, and until when it is paused. */
 const breakerSchema = z.object({
   failures: z.int().min(0),
-  /** How often the pause was entered without a success since. */
+  /** Number of pauses since the last success. */
   pauses: z.int().min(0),
   untilAt: z.number().nullable(),
   message: z.string(),
@@ -20,12 +20,12 @@ const NAMESPACE = 'breaker';
 const CLOSED: BreakerState = { failures: 0, pauses: 0, untilAt: null, message: '' };
 
 export interface ModelFailureSeen {
-  /** A refused key will be refused again: one such answer opens the breaker. */
+  /** A rejected key will be rejected again, so one such answer opens the breaker. */
   readonly auth: boolean;
   readonly message: string;
 }
 
-/** The state after one more failure. After a pause, the first failure opens it again, for twice as long. */
+/** The state after one more failure. After a pause, the first failure opens the breaker again, for twice as long. */
 export function afterFailure(state: BreakerState, failure: ModelFailureSeen, now: number): BreakerState {
   const failures = state.failures + 1;
   const opens = failure.auth || failures >= FAILURES_TO_OPEN || state.pauses > 0;
@@ -35,11 +35,11 @@ export function afterFailure(state: BreakerState, failure: ModelFailureSeen, now
 }
 
 /**
- * Pauses a model for all conversations after repeated failures, across restarts. When a pause is over, calls go through
- * again; the first of them decides.
+ * Pauses a model for all conversations after repeated failures, across restarts. After a pause, calls are allowed
+ * again, and the first one decides whether the breaker opens again.
  */
 export interface Breaker {
-  /** When the model may be called again; null for now. */
+  /** When the model can be called again; null if it can be called now. */
   pausedUntil(modelId: string): Promise<{ readonly untilAt: number; readonly message: string } | null>;
   failed(modelId: string, failure: ModelFailureSeen): Promise<void>;
   succeeded(modelId: string): Promise<void>;
@@ -53,7 +53,7 @@ export interface BreakerParts {
 
 export function createBreaker(parts: BreakerParts): Breaker {
   const { state, events, clock } = parts;
-  // Reading and writing back is two steps: they wait for each other, so that no failure is lost.
+  // Reading and writing are two steps, so they are serialised: otherwise a failure could be lost.
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = (change: () => Promise<void>): Promise<void> => {
     const next = last.then(change, change);
@@ -69,7 +69,7 @@ export function createBreaker(parts: BreakerParts): Breaker {
       inTurn(async () => {
         const before = await readBreaker(state, modelId);
         const now = clock.now();
-        // Others that were under way when it opened say nothing new.
+        // Calls that were already running when the breaker opened add no information.
         if (before.untilAt !== null && before.untilAt > now) return;
         const after = afterFailure(before, failure, now);
         await state.set(NAMESPACE, modelId, after);
@@ -98,7 +98,7 @@ export interface PausedModel {
   readonly message: string;
 }
 
-/** The models that are left alone now, for `/status`. */
+/** The models that are currently paused, for `/status`. */
 export async function pausedModels(state: StateStore, now: number): Promise<readonly PausedModel[]> {
   const rows = await state.list(NAMESPACE);
   return rows.flatMap(({ key, value }) => {

@@ -17,40 +17,40 @@ import { type Answer, collectCall, NO_ANSWER, parseJsonAnswer, plainAnswer, SUMM
 export interface CallParts {
   readonly model: ChatModel;
   readonly clock: Clock;
-  /** Of the model that is called. */
+  /** Window of the called model. */
   readonly windowTokens: number;
-  /** Of each single model call. */
+  /** Timeout of each single model call. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Models that were found to have no tools, whatever they were thought to have. Grows. */
+  /** Models that turned out not to support tools. Grows. */
   readonly toolless: Set<string>;
-  /** Told of every call that ended, for its cost. */
+  /** Called after every model call, to record its cost. */
   onStep(step: Step, durationMs: number): void;
 }
 
 export interface Ask {
   readonly purpose: Exclude<ModelPurpose, 'reply'>;
-  /** The instructions, for a model with tools or one that answers with JSON. */
+  /** The instructions, for a model with tools or for one that answers with JSON. */
   prompt(tools: boolean): RenderedPrompt;
   readonly transcript: string;
-  /** Empty: the answer is plain text. */
+  /** Empty if the answer is plain text. */
   readonly tools: readonly ToolSpec[];
   readonly maxOutputTokens: number;
 }
 
 export interface Told {
   readonly answer: Answer;
-  /** Of the call that gave the summary. */
+  /** Usage of the call that returned the summary. */
   readonly finish: FinishReason;
   readonly prompt: RenderedPrompt;
 }
 
 const MAX_STEPS = 10;
-/** A text beside memory calls that is shorter says that they were made; one that is longer is the summary itself. */
+/** A shorter text next to memory calls only comments on them; a longer one is the summary itself. */
 const MIN_TEXT_SUMMARY = 200;
 const NUDGE = 'The summary is still missing. Call summary_save now, with its whole text.';
 
-/** Asks in the shape that the model can answer: tools, else one JSON object, else plain text. */
+/** Asks in a form the model supports: tools, else one JSON object, else plain text. */
 export async function ask(parts: CallParts, question: Ask): Promise<Told> {
   if (question.tools.length === 0) return await askPlainly(parts, question);
   const { model, toolless } = parts;
@@ -79,19 +79,19 @@ async function askForJson(parts: CallParts, question: Ask): Promise<Told> {
 
 interface Talk {
   readonly messages: ModelMessage[];
-  /** What was said beside and after the calls. */
+  /** Text the model wrote next to or after its calls. */
   readonly texts: { readonly text: string; readonly finish: FinishReason }[];
   answer: Answer;
   nudged: boolean;
 }
 
-/** Call after call until the model stops or brings nothing new. All that it called is kept, in whatever order. */
+/** Calls the model until it stops or adds nothing new. Keeps everything it called, in any order. */
 async function askWithTools(parts: CallParts, question: Ask): Promise<Told> {
   const prompt = question.prompt(true);
   const talk: Talk = { messages: [userText(question.transcript)], texts: [], answer: NO_ANSWER, nudged: false };
   for (let count = 1; count <= MAX_STEPS; count += 1) {
     const request = requestOf(question, prompt, talk);
-    // The transcript was cut to the window; what the model answers to it comes on top.
+    // The transcript was cut to fit the window; the model's own calls and results come on top.
     if (count > 1 && !fits(parts, request)) break;
     const step = await nextStep(parts, request, talk);
     if (step === null) break;
@@ -106,7 +106,7 @@ function fits({ windowTokens }: CallParts, request: ModelRequest): boolean {
   return estimateRequest(request) + request.maxOutputTokens <= windowTokens;
 }
 
-/** Null when the model failed after its summary was taken: what it had to say is there. */
+/** Null if the model failed after its summary was received: nothing else is needed. */
 async function nextStep(parts: CallParts, request: ModelRequest, talk: Talk): Promise<Step | null> {
   try {
     return await callModel(parts, request);
@@ -116,7 +116,7 @@ async function nextStep(parts: CallParts, request: ModelRequest, talk: Talk): Pr
   }
 }
 
-/** False when the talk is over: summary and memories are there, or the step only repeated itself. */
+/** Returns false when the exchange is complete: summary and memories are present, or the step only repeated itself. */
 function takeCalls(talk: Talk, step: Step, count: number): boolean {
   const before = talk.answer;
   const calls = step.calls.map((call, index): ToolCall => ({ ...call, callId: `c${count}.${index + 1}` }));
@@ -131,7 +131,9 @@ function takeCalls(talk: Talk, step: Step, count: number): boolean {
   return !endsWithSummary && talk.answer !== before;
 }
 
-/** After memory calls alone, "saved four memories" is no summary: the model is asked for it once. */
+/**
+ * After memory calls alone, a text such as "saved four memories" is not a summary, so the model is asked for it once.
+ */
 function mayNudge(talk: Talk, question: Ask, step: Step): boolean {
   const wantsSummary = question.tools.includes(SUMMARY_TOOL) && talk.answer.summary === null;
   const hasCalled = talk.messages.length > 1;
@@ -142,7 +144,7 @@ function mayNudge(talk: Talk, question: Ask, step: Step): boolean {
   return true;
 }
 
-/** What was saved by a call counts; else the longest text is the summary. */
+/** A summary saved by a call wins; otherwise the longest text is the summary. */
 function conclude({ answer, texts }: Talk): Pick<Told, 'answer' | 'finish'> {
   if (answer.summary !== null) return { answer, finish: 'tool-calls' };
   const longest = texts.toSorted((a, b) => b.text.length - a.text.length)[0];
@@ -158,7 +160,7 @@ function conclude({ answer, texts }: Talk): Pick<Told, 'answer' | 'finish'> {
   };
 }
 
-/** A text is the summary itself, or the JSON object that holds it. */
+/** A text is either the summary or a JSON object that contains it. */
 function readText(text: string): Answer {
   const plain = plainAnswer(text);
   const json = /^[{[]|```/u.test(text.trim()) || plain.endsWith('}') ? parseJsonAnswer(plain) : null;
@@ -186,7 +188,7 @@ function requestOf(
   };
 }
 
-/** One call within its time limit, which holds even for a model that heeds no signal. */
+/** One call with its timeout, which also applies to a model that ignores its signal. */
 async function callModel(parts: CallParts, request: ModelRequest): Promise<Step> {
   const { model, clock, timeoutMs, signal, windowTokens } = parts;
   signal.throwIfAborted();
@@ -215,7 +217,7 @@ async function callModel(parts: CallParts, request: ModelRequest): Promise<Step>
   }
 }
 
-/** Rejects when the signal aborts; the other one takes the listener away. */
+/** Rejects when the signal aborts; the other function removes the listener. */
 function abortOf(signal: AbortSignal, until: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: until });

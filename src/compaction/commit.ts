@@ -8,11 +8,11 @@ export interface SeqRange {
 }
 
 export type CompactionPlan =
-  /** Goes on top of the stack: the pointer moves to `compactedUpto`. */
+  /** Appends to the stack: the pointer moves to `compactedUpto`. */
   | { readonly kind: 'append'; readonly compactedUpto: number }
   /**
-   * Takes the place of gaps or stale summaries, and may reach past the old end of the stack. What is left of the last
-   * one becomes a gap with the range `remainder`.
+   * Replaces gaps or stale summaries, and may extend past the old end of the stack. The rest of the last one becomes a
+   * gap with the range `remainder`.
    */
   | {
       readonly kind: 'fill';
@@ -20,15 +20,15 @@ export type CompactionPlan =
       readonly remainder: (SeqRange & { readonly id: SummaryId }) | null;
       readonly compactedUpto: number;
     }
-  /** The stack is no longer what the job has read. */
+  /** The stack has changed since the job read it. */
   | { readonly kind: 'stale' };
 
 const STALE: CompactionPlan = { kind: 'stale' };
 
 /**
- * Where a summary of `range` belongs in the stack as it is now, or that it belongs nowhere. Pure: stores call it inside
- * the transaction that commits. `live` is the stack in order. A good summary is never replaced, so a result that comes
- * twice or too late changes nothing.
+ * Decides where a summary of `range` belongs in the current stack, or that it does not belong anywhere. Pure: stores
+ * call it inside the committing transaction. `live` is the stack in order. A valid summary is never replaced, so a
+ * repeated or late result changes nothing.
  */
 export function planCompactionCommit(
   state: Pick<Conversation, 'compactedUpto' | 'contextFrom' | 'nextSeq'>,

@@ -4,24 +4,24 @@ import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 
 /**
- * Watches the view of one conversation and asks for maintenance when some is due. No model and no waiting: it remembers
- * that a job was asked for, so that it checks a threshold that is met again after the job has ended.
+ * Watches the view of one conversation and requests maintenance when it is due. It calls no model and never waits. It
+ * remembers that it requested a job, and checks again after the job has ended.
  */
 export interface Compactor {
-  /** Told of every judgement of the view. Returns at once and never throws. */
+  /** Called with every assessment of the view. Returns at once and never throws. */
   judged(judgement: Judgement): void;
-  /** The job that was asked for has ended, well or not. */
+  /** The requested job has ended, successfully or not. */
   ended(): void;
-  /** Nothing to remember: may be dropped and recreated. */
+  /** True if there is no state to keep, so the compactor can be dropped and recreated. */
   readonly quiet: boolean;
 }
 
 export interface Judgement {
   readonly tier: Tier;
   readonly due: boolean;
-  /** Asked only when the tier has changed: measuring a view takes time. */
+  /** Called only when the tier has changed, because measuring a view takes time. */
   measure(): Pick<Measurement, 'used' | 'window'>;
-  /** The due time was stored with the turn already, so that a crash cannot lose it. */
+  /** Whether the due time was stored with the turn, so that a crash cannot lose it. */
   readonly stored: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface CompactorParts {
   readonly conversation: Pick<Conversation, 'id' | 'key'>;
 }
 
-/** A job whose end nobody told of ran in another process, or was lost: it is asked for again. */
+/** If no end of the job was reported, it ran in another process or was lost, so it is requested again. */
 const FORGOTTEN_MS = 30_000;
 
 export function createCompactor({ services, conversation }: CompactorParts): Compactor {
@@ -68,7 +68,7 @@ export function createCompactor({ services, conversation }: CompactorParts): Com
   };
 }
 
-/** The kick is a hint that may be lost; the time in the store is what a sweep finds. */
+/** A kick is a hint that may be lost; the sweeper finds the time in the store. */
 async function remember(
   { store, clock, events }: CompactorParts['services'],
   { id, key }: CompactorParts['conversation'],

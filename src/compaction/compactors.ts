@@ -6,9 +6,9 @@ import type { Services } from '../services.ts';
 import { type Compactor, createCompactor, type Judgement } from './compactor.ts';
 import { createGauge, type Gauge } from './measure.ts';
 
-/** The compactors of the conversations that are active in this process: one each, dropped while it has nothing to remember. */
+/** The compactors of the active conversations in this process, one each. A compactor without state is dropped. */
 export interface Compactors {
-  /** A message was stored that no turn of this process answers. Returns at once. */
+  /** A message was stored that no turn of this process will answer. Returns at once. */
   stored(snapshot: ContextSnapshot, entry: Entry): void;
   /** A turn was stored together with its verdict. Returns at once. */
   answered(snapshot: ContextSnapshot, verdict: AfterTurn): void;
@@ -47,7 +47,7 @@ export function createCompactors(parts: CompactorsParts): Compactors {
   };
 }
 
-/** Most turns end where nothing is due and nothing is remembered: they cost no look at the view. */
+/** After most turns nothing is due and there is no state, so the view is not measured. */
 function isNews({ active }: Self, { conversation }: ContextSnapshot, { tier, due }: AfterTurn): boolean {
   return tier !== 'none' || due || active.has(conversation.id);
 }
@@ -57,7 +57,7 @@ async function answer(self: Self, snapshot: ContextSnapshot, verdict: AfterTurn)
   tell(self, snapshot, { ...verdict, measure: () => self.gauge(profile, snapshot).measurement });
 }
 
-/** A message that the engine knows already is no news. */
+/** The engine already has this message. */
 async function ingest(self: Self, snapshot: ContextSnapshot, { seq }: Entry): Promise<void> {
   const profile = await self.profiles.of(snapshot.conversation);
   const { ingested, due } = await self.engineFor(profile).ingest({ profile, snapshot, seq });
@@ -70,7 +70,7 @@ async function ingest(self: Self, snapshot: ContextSnapshot, { seq }: Entry): Pr
 function tell(self: Self, { conversation }: ContextSnapshot, judgement: Omit<Judgement, 'stored'>): void {
   const compactor = self.active.get(conversation.id) ?? createCompactor({ services: self.services, conversation });
   self.active.set(conversation.id, compactor);
-  // The commit of a turn carries the time; for other messages only the store's row can.
+  // The commit of a turn stores the due time; for other messages it is stored here.
   const isStored = conversation.maintainAt !== null && conversation.maintainAt <= self.services.clock.now();
   compactor.judged({ ...judgement, stored: isStored });
   if (compactor.quiet) self.active.delete(conversation.id);

@@ -9,7 +9,7 @@ import { layerLine, layerTokens } from './prompt-context.ts';
 import { summarise } from './summarise.ts';
 import { nonceFor } from './transcript.ts';
 
-/** One summary of the next level in the place of neighbours; they stay stored and can be opened. */
+/** Replaces neighbouring summaries with one of the next level; the originals stay stored and can be opened. */
 export async function condense(desk: Desk, condensation: Condensation): Promise<CommitResult> {
   const { services, claim, conversation, model } = desk;
   const from = promptSource(desk);
@@ -50,7 +50,7 @@ export async function condense(desk: Desk, condensation: Condensation): Promise<
   return result;
 }
 
-/** As many as the model can read, but two: where not even those fit, each shows its head and its tail. */
+/** As many as fit the model's window, but at least two: if those do not fit, each is cut in the middle. */
 function partsWithin(parts: readonly Summary[], tokens: number): readonly Summary[] {
   let most = parts.length;
   const cost = (count: number) => parts.slice(0, count).reduce((sum, part) => sum + estimateText(layerLine(part)), 0);

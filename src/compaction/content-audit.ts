@@ -3,26 +3,27 @@ import { commandsReader } from '../memory/orders.ts';
 import { visibleText } from '../util/foreign-text.ts';
 import { MEMORY_TOOL, SUMMARY_TOOL } from './answer.ts';
 
-/** A line that poses as one of ours: a label of a message, of a summary, of the system or of the bot. */
+/** A line that imitates one of ours: a label of a message, a summary, the system or the bot. */
 const LABEL = /^[^\S\n]*(?:\[ ?(?:#|system\b|summary\b|recalled\b|current time\b)|<\/?[a-z][\w-]*>|\[[^\]|\n]*\|)/imu;
 /**
- * The least share of a summary's words that its source holds. Of 128 summaries of sessions of LoCoMo by a model, the lowest
- * share was 0.40; of 115 pairs with a session of another talk, the highest was 0.32 and half lay below 0.16.
+ * Minimum share of a summary's words that its source must contain. Of 128 model summaries of LoCoMo sessions, the
+ * lowest share was 0.40; of 115 pairs with a session of another conversation, the highest was 0.32 and the median below
+ * 0.16.
  */
 const MIN_ON_TOPIC = 0.2;
 
 /**
- * Why the text is no summary of its source, in words that the model can act on: it poses as a label, speaks to its reader,
- * or says something else. Null when it is one.
+ * Why the text is not a summary of its source, in words the model can act on: it imitates a label, addresses its
+ * reader, or is about something else. Null if it is one.
  */
 export function contentFault(text: string, source: string): string | null {
   if (LABEL.test(visibleText(text).normalize('NFKC'))) return 'a line of it looked like a label: write plain sentences';
   const tool = [SUMMARY_TOOL.name, MEMORY_TOOL.name].find((name) => text.includes(name) && !source.includes(name));
   if (tool !== undefined) return `it named the tool ${tool} instead of what was said`;
   if (commandsReader(text))
-    return 'it gave instructions to its reader:  report who asked for what, as something that was said';
+    return 'it gave instructions to its reader: report who asked for what, as something that was said';
   if (containment(text, source) < MIN_ON_TOPIC) {
-    return 'it shared almost no words with the source:  name who said what, in the language of the source';
+    return 'it shared almost no words with the source: name who said what, in the language of the source';
   }
   return null;
 }

@@ -8,12 +8,12 @@ export interface MemoryTask extends Pick<Ask, 'prompt' | 'transcript'> {
   readonly nonce: string;
 }
 
-/** Failures in a row, in most of an hour, after which a refusal is the answer: it would be paid for without end. */
+/** After this many consecutive failures (most of an hour), a refusal is accepted as the answer, to limit the cost. */
 const MAX_REFUSALS = 12;
 
 /**
- * Asks for the memories of a range that keeps its place. An answer without any must still be an answer: what failed in
- * any other way is asked again, or the range would count as read and what was said in it would be lost. Throws
+ * Extracts the memories of a range that stays in the tail. An empty result counts only if the model answered properly:
+ * any other failure is retried, because the range would otherwise be marked as read and its statements lost. Throws
  * `SUMMARY_REJECTED` and what the model throws.
  */
 export async function askForMemories(desk: Desk, task: MemoryTask): Promise<Told> {
@@ -22,7 +22,7 @@ export async function askForMemories(desk: Desk, task: MemoryTask): Promise<Told
   if (first.fault === null) return first.told;
   services.log.info('memories.rejected', { model: model.id, fault: first.fault });
   const { told, fault } = await attempt(desk, task);
-  // Some models say by silence that there is nothing to save: then they say it twice.
+  // Some models answer with nothing if there is nothing to save: they then do so twice.
   if (fault === null || (isSilent(first.told) && isSilent(told))) return told;
   if (desk.conversation.failures >= MAX_REFUSALS && isRefused(first.told) && isRefused(told)) return told;
   throw new StrataError('SUMMARY_REJECTED', { model: model.id, fault });

@@ -1,16 +1,16 @@
 import { isStrataError, ModelError, type ModelFailure } from '../domain/errors.ts';
 
-/** What a failed run means for the model that it used. */
+/** What a failed run means for its model. */
 export interface Failure {
-  /** The model's doing: counts for its breaker. */
+  /** Caused by the model, so it counts for its breaker. */
   readonly isModels: boolean;
   readonly isAuth: boolean;
   readonly retryAfterMs: number | null;
-  /** Where the model could not even be opened. */
+  /** The model could not even be opened. */
   readonly modelId: string | null;
 }
 
-/** Refused now, and refused again by every later call. */
+/** Every later call would be rejected too. */
 const FINAL: readonly ModelFailure[] = ['auth', 'quota', 'missing'];
 
 const OURS: Failure = { isModels: false, isAuth: false, retryAfterMs: null, modelId: null };

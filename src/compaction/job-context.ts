@@ -7,7 +7,7 @@ import type { PromptSource, RenderedPrompt } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
 import type { CallParts } from './call.ts';
 
-/** What one run of maintenance works with. */
+/** What one maintenance job works with. */
 export interface Desk extends CallParts {
   readonly services: Services;
   readonly claim: Claim;
@@ -22,7 +22,7 @@ export function promptSource(desk: Pick<Desk, 'agent'>): PromptSource {
   return { language: desk.agent.language, folder: desk.agent.prompts };
 }
 
-/** Estimates for another model are uncorrected: this much of the transcript's room stays free for their error. */
+/** Estimates for this model are uncorrected, so this share of the transcript's space is left free for errors. */
 const SAFETY = 1.15;
 const MIN_ANSWER = 256;
 const MAX_ANSWER = 4096;
@@ -31,12 +31,12 @@ export function answerTokens(windowTokens: number): number {
   return Math.min(MAX_ANSWER, Math.max(MIN_ANSWER, Math.floor(windowTokens / 6)));
 }
 
-/** Room for what stands before the transcript, each of the two lists. */
+/** Space for each of the two lists before the transcript. */
 export function sideTokens(windowTokens: number): number {
   return Math.floor(windowTokens / 32);
 }
 
-/** Room for the transcript itself: what the instructions, the lists and the answer leave, and never nothing. */
+/** Space for the transcript: what the instructions, the lists and the answer leave, and never zero. */
 export function transcriptTokens(windowTokens: number, prompt: RenderedPrompt, tools: readonly ToolSpec[]): number {
   const fixed = estimateRequest({ system: [{ text: prompt.text, cacheBreak: false }], messages: [], tools });
   const room = windowTokens - answerTokens(windowTokens) - fixed - 2 * sideTokens(windowTokens);

@@ -10,22 +10,22 @@ export interface MaintenanceParts {
   readonly profiles: ProfileSource;
 }
 
-/** What an agent's settings mean for a conversation, and the model that answers in it. */
+/** The agent's settings for a conversation, and the model that replies in it. */
 export interface ProfileSource {
   of(conversation: Conversation): Promise<ContextProfile>;
   modelFor(profile: ContextProfile): Promise<ChatModel>;
 }
 
-/** What all runs of a process share. */
+/** Shared by all runs of a process. */
 export interface MaintenanceContext extends MaintenanceParts {
   readonly gauge: Gauge;
   readonly breaker: Breaker;
-  /** Windows that models were found to have, by their refusals. */
+  /** Windows of models, learned from their refusals. */
   readonly windows: Map<string, number>;
   readonly toolless: Set<string>;
 }
 
-/** One run: its claim, and what it has done so far. */
+/** One run: its claim, and its progress. */
 export interface Run {
   readonly workshop: MaintenanceContext;
   readonly request: MaintainRequest;
@@ -35,7 +35,7 @@ export interface Run {
   opened: Opened | null;
 }
 
-/** The model that summarises. */
+/** The model that writes summaries. */
 export interface Opened {
   readonly model: ChatModel;
   readonly windowTokens: number;

@@ -15,18 +15,21 @@ import { runWork } from './record-run.ts';
 import type { Done } from './run-job.ts';
 import { refuseOverspending } from './spend.ts';
 
-/** Does what is due for one conversation, under a claim, until nothing is. */
+/** Does the due work of one conversation, under a claim, until there is none left. */
 export interface Maintenance {
   run(request: MaintainRequest): Promise<MaintainResult>;
 }
 
-/** A killed worker is known to be dead after this long; renewed three times within, so that a slow model keeps it. */
+/**
+ * A killed worker is considered dead after this time. The lease is renewed three times within it, so that a slow model
+ * keeps it.
+ */
 const LEASE_MS = 6000;
-/** Then other conversations have their turn. */
+/** After this, other conversations get their turn. */
 const MAX_ROUNDS = 40;
 const MAX_STALE = 3;
 const TAIL_ENTRIES = 4000;
-/** A model that cannot read even this much summarises nothing. */
+/** A model with a smaller window cannot summarise anything. */
 const MIN_WINDOW = 500;
 
 export function createMaintenance(parts: MaintenanceParts): Maintenance {
@@ -75,7 +78,7 @@ async function whyNot({ services }: MaintenanceContext, conversationId: number):
 
 type End = Pick<Extract<ReleaseOutcome, { kind: 'done' }>, 'seenNextSeq' | 'maintainAt'>;
 
-/** One job after the other, reading the store before each. */
+/** Runs one job after another, reading the store before each. */
 async function workOff(self: Run): Promise<End> {
   const { services } = self.workshop;
   let trigger = self.request.trigger;
@@ -93,7 +96,7 @@ async function workOff(self: Run): Promise<End> {
     if (isCommitted && work.trigger === 'manual') trigger = 'queue';
     look = await lookAt(self, { trigger, open }, look);
   }
-  // Not at an end: looked at again soon, after others.
+  // Not finished: continued soon, after other conversations.
   const { conversationId } = self.claim;
   services.queue.kick(conversationId, { delayMs: stale > 0 ? 1000 : 0 });
   return { seenNextSeq: look?.snapshot.conversation.nextSeq ?? 0, maintainAt: services.clock.now() };
@@ -112,7 +115,7 @@ async function lookAt(self: Run, of: Pick<Look, 'trigger' | 'open'>, before?: Lo
   return { ...of, ...workshop.gauge(profile, snapshot), snapshot, profile, idleMs, now: clock.now() };
 }
 
-/** Null when the model said that it was too much: its window is smaller than thought, and the next try takes less. */
+/** Null if the model rejected the size: its window is smaller than assumed, and the next attempt sends less. */
 async function tryWork(self: Run, work: Work, look: Look): Promise<Done | null> {
   const desk = await deskFor(self, look);
   try {
@@ -126,7 +129,7 @@ async function tryWork(self: Run, work: Work, look: Look): Promise<Done | null> 
   }
 }
 
-/** What the provider names, unless that is what was thought already. */
+/** The window that the provider names, unless it is the one already assumed. */
 function smallerWindow(current: number, named: number | null): number {
   return named !== null && named < current * 0.95 ? named : Math.floor(current * 0.6);
 }
@@ -170,7 +173,7 @@ const WORDS: Readonly<Record<Work['kind'], string>> = {
   extract: 'read for memories',
 };
 
-/** A failure changes nothing but the time of the next try. */
+/** A failure changes only the time of the next attempt. */
 async function giveUp(self: Run, conversation: Conversation, error: unknown): Promise<MaintainResult> {
   const { workshop, claim, request, signal } = self;
   const { store, clock, events, random, queue } = workshop.services;
@@ -189,7 +192,7 @@ async function giveUp(self: Run, conversation: Conversation, error: unknown): Pr
   const waitMs = backoffMs({ failures, chance: random.next(), retryAfterMs: failure.retryAfterMs });
   const isNotYet = isStrataError(error, 'MODEL_PAUSED') || isStrataError(error, 'SPEND_CAPPED');
   const nextAttemptAt = isNotYet ? error.data.untilAt : clock.now() + waitMs;
-  // A manual run happens once: whoever asked gets the reason, and it delays nothing else.
+  // A manual run happens once: the person gets the reason of a failure, and other work is not delayed.
   const outcome: ReleaseOutcome =
     request.trigger === 'manual'
       ? { work: 'maintenance', kind: 'done', seenNextSeq: -1, maintainAt: null }

@@ -6,12 +6,12 @@ import type { ContextProfile, Measurement } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 
-/** Measures the view of a conversation as it stands in the store. */
+/** Measures the view of a conversation as stored. */
 export type Gauge = (profile: ContextProfile, snapshot: ContextSnapshot) => Gauged;
 
 export interface Gauged {
   readonly measurement: Measurement;
-  /** What estimates are multiplied by. */
+  /** Factor for estimates. */
   readonly correction: number;
 }
 
@@ -21,7 +21,8 @@ export function createGauge(services: Pick<Services, 'prompts' | 'agents'>): Gau
     const { calibration, nextSeq, revision } = snapshot.conversation;
     const resting = { profile, snapshot, readUpto: nextSeq - 1, volatile: [], steps: [] };
     const { measurement, correction } = relieve(frames, resting);
-    // The provider counted the last view with what stood beside its newest message; since then it has only grown.
+    // The provider counted the last view including the sections of its newest message; since then the view has only
+    // grown.
     const reported = lastReported(calibration, { model: profile.modelId, revision }) ?? 0;
     const unseen = Math.ceil(snapshot.omitted.tokens * correction);
     const estimated = measurement.used - measurement.reserve + unseen;

@@ -3,10 +3,10 @@ import { StrataError } from '../domain/errors.ts';
 import type { ContextProfile } from '../ports/engine.ts';
 import type { MaintenanceContext, Opened } from './maintenance-context.ts';
 
-/** Of a model that neither tells its window nor is the agent's own. */
+/** Window of a model that does not report one and is not the agent's own. */
 const USUAL_WINDOW = 128_000;
 
-/** Opens the agent's model for summaries. Throws `MODEL_PAUSED` while its breaker is open. */
+/** Opens the agent's summary model. Throws `MODEL_PAUSED` while its breaker is open. */
 export async function openModel(
   workshop: MaintenanceContext,
   agent: AgentSettings,

@@ -6,10 +6,10 @@ import type { MaintenanceRun } from '../ports/journal.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
 
-/** One thing that is due now. */
+/** One job that is due now. */
 export type Work = { readonly trigger: MaintenanceRun['trigger']; readonly fromSeq: number; readonly toSeq: number } & (
   | { readonly kind: 'compact' }
-  /** Gaps and edited summaries get a text again. */
+  /** Writes the summary of a gap or an edited range. */
   | { readonly kind: 'fill' | 'rewrite'; readonly layer: Summary }
   | { readonly kind: 'condense'; readonly condensation: Condensation }
   | { readonly kind: 'extract' }
@@ -19,27 +19,27 @@ export interface Look {
   readonly snapshot: ContextSnapshot;
   readonly profile: ContextProfile;
   readonly measurement: Measurement;
-  /** What estimates are multiplied by. */
+  /** Factor for estimates. */
   readonly correction: number;
-  /** `manual` only until the wish was done. */
+  /** `manual` only until the requested work is done. */
   readonly trigger: MaintainRequest['trigger'];
-  /** A compaction that was done in part: it is finished as it was planned. */
+  /** A partly finished compaction, which is completed as planned. */
   readonly open: Pick<Work, 'toSeq' | 'trigger'> | null;
   readonly idleMs: number;
   readonly now: number;
 }
 
-/** Share of the tail that a person's `/compact` takes. */
+/** Share of the tail that `/compact` summarises. */
 const MANUAL_FRACTION = CUT_FRACTIONS.aggressive;
-/** Tokens of messages below which no summary is tried. */
+/** Minimum tokens of messages for a summary. */
 const MIN_SOURCE = 120;
 
-/** A stack this many times larger than its share is condensed before more is put on it. */
+/** A stack that exceeds its share by this factor is condensed before anything is added to it. */
 const SWOLLEN = 2;
 
 /**
- * What is due, most urgent first: holes in the stack oldest first (while the stack stays bounded), then the tail, then a
- * stack that is too large, then the memories of a tail that fell silent. At shutdown only what the memories need. Pure.
+ * The most urgent due work: gaps in the stack, oldest first (while the stack stays bounded), then the tail, then a
+ * stack that is too large, then the memories of an idle tail. At shutdown only the memories. Pure.
  */
 export function nextWork(look: Look): Work | null {
   const holes = leftBehind(look) ?? openLayer(look);
@@ -49,7 +49,7 @@ export function nextWork(look: Look): Work | null {
   return swollen ?? holes ?? compaction(look) ?? condensing(look, restingShare(look)) ?? extraction(look);
 }
 
-/** A reset hid messages that nobody had read for memories: they come first, so that the watermark passes over nothing. */
+/** A reset hid messages that were not yet read for memories: they come first, so that the watermark skips none. */
 function leftBehind({ snapshot }: Look): Work | null {
   const { extractedUpto, contextFrom } = snapshot.conversation;
   const [fromSeq, toSeq] = [extractedUpto + 1, contextFrom - 1];
@@ -77,7 +77,10 @@ function compaction(look: Look): Work | null {
   return { kind: 'compact', trigger: due, fromSeq, toSeq: cut.toSeq };
 }
 
-/** A summary has a label too: of a few words none can be shorter. What a person asks for need not pay off otherwise. */
+/**
+ * A summary also has a label, so a summary of a few words can't be shorter than its source. A person's request need not
+ * save tokens otherwise.
+ */
 function isWorthIt({ trigger, correction, profile }: Look, tokens: number): boolean {
   const gain = trigger === 'manual' ? 0 : MIN_GAIN * profile.windowTokens;
   return tokens >= MIN_SOURCE && tokens * correction >= gain;
@@ -87,7 +90,7 @@ function tokensUpto({ tail, omitted }: ContextSnapshot, toSeq: number): number {
   return tail.reduce((sum, entry) => sum + (entry.seq <= toSeq ? entry.tokens : 0), omitted.tokens);
 }
 
-/** Its share; or nothing, when the window is full and the tail can give nothing more. */
+/** Its configured share; or zero if the window is full and the tail can't shrink further. */
 function restingShare({ profile, measurement }: Look): number {
   return measurement.tier === 'none' ? profile.stackShare : 0;
 }
@@ -114,7 +117,7 @@ function unextracted({ conversation }: ContextSnapshot): { fromSeq: number; toSe
   return fromSeq <= toSeq ? { fromSeq, toSeq } : null;
 }
 
-/** When to look again although nothing happens: when the tail will have been silent for long enough. */
+/** When to check again without further events: when the tail will have been idle for long enough. */
 export function nextLookAt({ snapshot, idleMs }: Pick<Look, 'snapshot' | 'idleMs'>): number | null {
   return unextracted(snapshot) === null ? null : snapshot.conversation.lastActivityAt + idleMs;
 }

@@ -6,7 +6,7 @@ import type { Summary } from '../ports/summary-store.ts';
 import { oneLine, underLabel } from '../util/foreign-text.ts';
 import { type Desk, promptSource, sideTokens } from './job-context.ts';
 
-/** What stands before a transcript: context that is neither to be repeated nor a source. */
+/** Context before a transcript, which is neither repeated nor used as a source. */
 export interface Beside {
   readonly before: readonly string[];
   readonly known: readonly string[];
@@ -28,12 +28,12 @@ export function layerLine({ fromSeq, toSeq, text }: Summary): string {
   return underLabel(`[#${fromSeq} to #${toSeq}] `, text);
 }
 
-/** What a summary costs in the view, its label included. */
+/** The tokens of a summary in the view, including its label. */
 export function layerTokens(desk: Desk, layer: Pick<Summary, 'id' | 'fromSeq' | 'toSeq' | 'level' | 'text'>): number {
   return estimateBlock({ text: renderSummary(desk.services, layer, promptSource(desk)) });
 }
 
-/** Only of this place: what other places know has no business in its transcript. */
+/** Only memories of this place: those of other places must not appear in its transcript. */
 async function knownLines({ services, conversation, agent }: Desk): Promise<readonly string[]> {
   const reader = { ...readerFor(conversation, agent), sharePublic: false };
   const query = { reader, states: ['active', 'candidate'] as const, limit: MAX_KNOWN, offset: 0 };
@@ -41,7 +41,7 @@ async function knownLines({ services, conversation, agent }: Desk): Promise<read
   return memories.map(({ id, text }) => `[${id}] ${oneLine(text)}`);
 }
 
-/** The first texts that fit; of the one that does not fit any more as much as does, if it is the very first. */
+/** The first texts that fit. If even the first does not fit, as much of it as does. */
 function within(texts: readonly string[], tokens: number): readonly string[] {
   const kept: string[] = [];
   let left = tokens;

@@ -3,18 +3,21 @@ import type { TranscriptStore } from '../ports/store.ts';
 import { hasLine } from './transcript.ts';
 
 const PAGE = 200;
-/** Read beyond what fits, so that a turn that ends a little later is seen to its end. */
+/** Entries read beyond what fits, so that a turn that ends slightly later is included completely. */
 const MARGIN = 1.5;
 
 export interface HeadRequest {
   readonly conversationId: number;
   readonly fromSeq: number;
   readonly toSeq: number;
-  /** About as many tokens are wanted. */
+  /** Approximate number of tokens wanted. */
   readonly tokens: number;
 }
 
-/** The first entries of the range, some more than asked for, or all of them. Never ends between a call and its results. */
+/**
+ * The first entries of the range, slightly more than requested, or all of them. Never ends between a call and its
+ * results.
+ */
 export async function readHead(
   transcript: Pick<TranscriptStore, 'read'>,
   request: HeadRequest,
@@ -27,14 +30,14 @@ export async function readHead(
     const page = await transcript.read(conversationId, { fromSeq, toSeq, limit: PAGE });
     if (page.length === 0) return entries;
     entries.push(...page);
-    // The lines are made page by page: all of them at once would hold up replies.
+    // The lines are rendered page by page: rendering all at once would delay replies.
     sum += page.reduce((total, entry) => total + (hasLine(entry) ? entry.tokens : 0), 0);
     fromSeq = (page.at(-1)?.seq ?? toSeq) + 1;
   }
   return fromSeq > toSeq ? entries : withoutOpenGroup(entries);
 }
 
-/** What follows is not known: the last entry may be a call whose results come next. */
+/** The next entries are unknown: the last entry may be a call whose results follow. */
 function withoutOpenGroup(entries: readonly Entry[]): readonly Entry[] {
   const end = entries.findLastIndex((entry) => entry.role !== 'tool');
   return end > 0 ? entries.slice(0, end) : entries;

@@ -14,7 +14,7 @@ export interface Assignment {
   readonly look: Look;
 }
 
-/** Does one work and writes down how it went and what it cost, whether it went well or not. */
+/** Runs one job and records its outcome and cost. */
 export async function runWork(self: Run, { desk, work, look }: Assignment): Promise<Done> {
   const { services, breaker } = self.workshop;
   const { conversation, model } = desk;
@@ -44,7 +44,7 @@ export async function runWork(self: Run, { desk, work, look }: Assignment): Prom
     return done;
   } catch (error) {
     const cause = self.signal.aborted ? 'stopped before it finished' : describe(error);
-    // A call that failed has cost something too.
+    // A failed call also costs tokens.
     const calls = usage.length + (error instanceof ModelError ? 1 : 0);
     await writeDown(record, { outcome: 'failed', error: cause, toSeq: work.toSeq, memories: 0 }, calls);
     throw error;
@@ -77,7 +77,7 @@ interface Recording {
 
 type Outcome = Pick<MaintenanceRun, 'outcome' | 'error' | 'toSeq' | 'memories'>;
 
-/** The journal is no reason to fail: what was committed stays committed. */
+/** A failure of the journal must not fail the job: committed work stays committed. */
 async function writeDown(record: Recording, outcome: Outcome, calls: number): Promise<void> {
   const { self, look, usage } = record;
   const { services } = self.workshop;

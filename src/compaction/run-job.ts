@@ -18,17 +18,17 @@ import { headSpan, type Span, tokensOf } from './span.ts';
 import { summarise } from './summarise.ts';
 import { nonceFor, saysSomething } from './transcript.ts';
 
-/** What came of one piece of work: the part of the range that was done, and what was kept of it. */
+/** The result of one job: the part of the range that was processed, and its summary and memories. */
 export interface Done {
   readonly result: CommitResult;
   readonly toSeq: number;
   readonly memories: readonly MemoryWrite[];
 }
 
-/** A gap's source is out of the view already, so a short text for few words costs nothing. */
+/** The source of a gap is already out of the view, so even a short summary costs nothing. */
 const MIN_FILLING = 48;
 
-/** Does one piece of work: reads, asks the model outside of any transaction, commits by compare-and-set. */
+/** Runs one job: reads, calls the model outside any transaction, commits by compare-and-set. */
 export async function perform(desk: Desk, work: Work, snapshot: ContextSnapshot): Promise<Done> {
   switch (work.kind) {
     case 'condense':
@@ -40,7 +40,7 @@ export async function perform(desk: Desk, work: Work, snapshot: ContextSnapshot)
   }
 }
 
-/** A summary over the head of the range, with the memories of the same answer. */
+/** Summarises the head of the range and saves the memories of the same answer. */
 async function cover(desk: Desk, work: Work, snapshot: ContextSnapshot): Promise<Done> {
   const { services, claim } = desk;
   const { id: conversationId, extractedUpto, revision } = snapshot.conversation;
@@ -105,7 +105,7 @@ async function draft(desk: Desk, { work, span, place, snapshot }: Drafting): Pro
   return { text, tokens: layerTokens(desk, { ...place, text }), model: model.id, promptHash, candidates };
 }
 
-/** The wish of a person is data too: it stands in the instructions as a quotation. */
+/** The person's wish is data too: the instructions quote it. */
 async function transcriptOf(
   desk: Desk,
   span: Span,
@@ -117,13 +117,13 @@ async function transcriptOf(
   return { nonce, before: [...before], known: [...known], lines };
 }
 
-/** What the span takes in the view: its entries with their labels, or all that is shown of them here. */
+/** The tokens of the span in the view: its entries with their labels, or as much as was shown of them. */
 function sourceTokens(span: Span): number {
   const stored = span.entries.reduce((sum, entry) => sum + (saysSomething(entry) ? entry.tokens : 0), 0);
   return Math.max(stored, tokensOf(span.lines));
 }
 
-/** No model is asked about what was deleted: there is nothing to summarise, and that is what the layer says. */
+/** Everything in the range was deleted, so no model is called and the summary says that nothing is left. */
 function nothingLeft(desk: Desk, place: Place): Drafted {
   const text = `[System: nothing is left of the messages #${place.fromSeq} to #${place.toSeq}]`;
   const tokens = layerTokens(desk, { ...place, text });
@@ -147,7 +147,7 @@ async function judge(desk: Desk, judged: Judged): Promise<readonly MemoryWrite[]
   return writes;
 }
 
-/** The memories of a range that stays in the tail. Nobody spoke in it: then no model is asked. */
+/** Extracts the memories of a range that stays in the tail. If no person spoke in it, no model is called. */
 async function extract(desk: Desk, work: Work, snapshot: ContextSnapshot): Promise<Done> {
   const { services, claim } = desk;
   const { id: conversationId, extractedUpto, revision } = snapshot.conversation;

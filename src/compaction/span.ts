@@ -2,26 +2,26 @@ import { type CutPoint, cutPoints, viewOrder } from '../context/order.ts';
 import type { Entry } from '../domain/message.ts';
 import { type TranscriptLine, transcriptLine, WHOLE } from './transcript.ts';
 
-/** The head of a range that one call can read: it gets a summary of its own. */
+/** The head of a range that one call can read: it gets its own summary. */
 export interface Span {
   readonly fromSeq: number;
   readonly toSeq: number;
   readonly entries: readonly Entry[];
-  /** In the order of the view: a reply stands after the messages that it read. */
+  /** In the order of the view: a reply comes after the messages it read. */
   readonly lines: readonly TranscriptLine[];
 }
 
-/** Below this many tokens an entry says too little to be worth its line. */
+/** An entry cut below this many tokens is not worth its line. */
 const MIN_LINE = 100;
-/** Of fewer tokens than this no summary can be shorter: they are read together with what follows. */
+/** No summary can be shorter than this many tokens, so such a span is read together with what follows. */
 const MIN_SPAN = 120;
-/** In a range that is cut off from the tail already, nobody waits. */
+/** The range is already out of the tail, so nothing is urgent. */
 const NOBODY_WAITS = { answeredUpto: 0, replyDueSeq: 0, replyDueFrom: 0 };
 
 /**
- * The longest head of the entries whose lines fit. It ends between two turns, or between two messages of people; where
- * not even the first turn fits, or too little stands before a huge one, its entries keep their heads and tails and say what is missing, and only a turn of very
- * many entries is parted, never between a call and its results. Nothing is passed over.
+ * The longest head of the entries whose lines fit. It ends between two turns, or between two messages of people. If not
+ * even the first turn fits, or too little precedes a huge one, its entries are cut in the middle with a marker. Only a
+ * turn with very many entries is split, never between a call and its results. No entry is skipped.
  */
 export function headSpan(entries: readonly Entry[], budgetTokens: number): Span {
   const lines = linesOf(entries, WHOLE);
@@ -48,7 +48,10 @@ function shortened(turn: readonly Entry[], budgetTokens: number): Span {
   return spanOf(group, excerpts(group, budgetTokens));
 }
 
-/** How many entries of whole groups fit; at least the first group, which an overflow of the model will then report. */
+/**
+ * How many entries fit, in whole groups; at least the first group. If that exceeds the window, the model reports an
+ * overflow.
+ */
 function groupsWithin(turn: readonly Entry[], lines: readonly TranscriptLine[], budgetTokens: number): number {
   let most = 0;
   for (let count = 1; count <= turn.length; count += 1) {
@@ -60,7 +63,7 @@ function groupsWithin(turn: readonly Entry[], lines: readonly TranscriptLine[], 
   return most;
 }
 
-/** Every entry keeps its head and its tail, shortened alike until all of them fit or say too little. */
+/** Cuts every entry in the middle, equally, until all of them fit or become too short. */
 function excerpts(entries: readonly Entry[], budgetTokens: number): readonly TranscriptLine[] {
   let lines = linesOf(entries, WHOLE);
   let longest = Math.max(MIN_LINE, ...lines.map((line) => line.tokens));

@@ -3,46 +3,46 @@ import { StrataError } from '../domain/errors.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 
-/** What a conversation has had summarised in the running hour. */
+/** The summary calls of a conversation in the current hour. */
 const spendSchema = z.object({
   since: z.number(),
   calls: z.int().min(0),
-  /** The next seq when the hour began: what came since earns calls of its own. */
+  /** The next seq when the hour began: later messages earn additional calls. */
   fromSeq: z.int().min(0),
 });
 type Spend = z.infer<typeof spendSchema>;
 
 const WINDOW_MS = 60 * 60_000;
-/** Model calls an hour that any conversation may cost, whatever happens in it. */
+/** Model calls per hour that any conversation may use. */
 const CALLS = 60;
-/** More for each new entry: talk is worth its summaries, however fast it comes. */
+/** Additional calls for each new entry, so that busy conversations get their summaries. */
 const CALLS_PER_ENTRY = 2;
 const NAMESPACE = 'spend';
 
 export interface Spent {
   readonly calls: number;
   readonly limit: number;
-  /** When the hour ends. */
+  /** End of the hour. */
   readonly untilAt: number;
 }
 
 type Kept = Pick<Services, 'state' | 'clock'>;
 type Whose = Pick<Conversation, 'id' | 'nextSeq'>;
 
-/** The calls of the running hour, for `/status`. */
+/** The calls of the current hour, for `/status`. */
 export async function spentOn(kept: Kept, whose: Whose): Promise<Spent> {
   const { calls, since, fromSeq } = await read(kept, whose);
   const limit = CALLS + CALLS_PER_ENTRY * Math.max(0, whose.nextSeq - fromSeq);
   return { calls, limit, untilAt: since + WINDOW_MS };
 }
 
-/** Throws `SPEND_CAPPED` when the hour's calls are used up: whatever goes round in circles ends here, and is seen. */
+/** Throws `SPEND_CAPPED` when the hour's calls are used up: this stops any loop and makes it visible. */
 export async function refuseOverspending(kept: Kept, whose: Whose): Promise<void> {
   const spent = await spentOn(kept, whose);
   if (spent.calls >= spent.limit) throw new StrataError('SPEND_CAPPED', spent);
 }
 
-/** Books calls that were made. The holder of the maintenance claim is the only one who writes. */
+/** Records calls that were made. Only the holder of the maintenance claim writes. */
 export async function bookCalls(kept: Kept, whose: Whose, calls: number): Promise<void> {
   if (calls === 0) return;
   const spend = await read(kept, whose);

@@ -10,14 +10,14 @@ import { answerTokens, type Desk } from './job-context.ts';
 
 export interface SummaryTask {
   readonly purpose: Ask['purpose'];
-  /** `strict` names the fault of the first answer; empty for the first try. */
+  /** `strict` is the fault of the first answer; empty on the first attempt. */
   prompt(tools: boolean, strict: string): RenderedPrompt;
   readonly tools: readonly ToolSpec[];
   readonly transcript: string;
-  /** The source as text: links that it does not hold are taken out. */
+  /** The source as text: links it does not contain are removed. */
   readonly source: string;
   readonly nonce: string;
-  /** What the summary costs, and the most that it may cost. */
+  /** The tokens the summary would take in the view, and their maximum. */
   tokensOf(text: string): number;
   readonly limitTokens: number;
 }
@@ -30,8 +30,8 @@ export interface Draft {
 }
 
 /**
- * A summary that passed the audit. One stricter try follows a bad answer; after that it is a failure: an answer that
- * cannot stand for the messages never takes their place. Throws `SUMMARY_REJECTED` and what the model throws.
+ * Returns a summary that passed the audit. A bad answer gets one stricter retry; after that the job fails, so a bad
+ * answer never replaces messages. Throws `SUMMARY_REJECTED` and what the model throws.
  */
 export async function summarise(desk: Desk, task: SummaryTask): Promise<Draft> {
   const { model, services } = desk;
@@ -41,7 +41,7 @@ export async function summarise(desk: Desk, task: SummaryTask): Promise<Draft> {
   const second = await attempt(desk, task, first.fault);
   if (second.fault !== null) throw new StrataError('SUMMARY_REJECTED', { model: model.id, fault: second.fault });
   const draft = draftOf(desk, task, second);
-  // What was wrong with the first answer was its summary.
+  // The fault of the first answer was its summary.
   return draft.candidates.length > 0 ? draft : { ...draft, candidates: first.told.answer.candidates };
 }
 

@@ -6,24 +6,24 @@ import type { Services } from '../services.ts';
 import { pagesOf } from '../util/conversation-pages.ts';
 
 /**
- * Heals what hints cannot: finds conversations that are due and worked on by nobody, after a lost kick, a wiped queue or
- * a killed worker. Does no work itself, so it costs nothing while nothing is due.
+ * Finds conversations with due, unclaimed maintenance, after a lost kick, a wiped queue or a killed worker, and kicks
+ * them. It does no work itself, so it costs nothing while nothing is due.
  */
 export interface Sweeper {
   /** Sweeps at once, then every few seconds. */
   start(): void;
-  /** Ends the sweeping, then saves the memories of what was said in this process, as far as the deadline allows. */
+  /** Stops sweeping, then extracts the memories of this process's conversations, as far as the deadline allows. */
   stop(options: { readonly deadlineMs: number }): Promise<void>;
   /** One sweep: kicks what is due. */
   sweep(): Promise<void>;
-  /** Deletes what is older than it may be kept. */
+  /** Deletes entries and tool results beyond their retention. */
   expire(): Promise<void>;
 }
 
 export interface SweeperParts {
   readonly services: Services;
   maintain(request: MaintainRequest): Promise<unknown>;
-  /** How long messages are kept; 0 keeps them forever. Read each time. */
+  /** How long messages are kept; 0 keeps them forever. Read on each sweep. */
   retentionDays(): number;
   /** Default 2 s. */
   readonly intervalMs?: number;
@@ -32,10 +32,10 @@ export interface SweeperParts {
 const INTERVAL_MS = 2000;
 const EXPIRY_INTERVAL_MS = 60 * 60_000;
 const DAY_MS = 24 * 60 * 60_000;
-/** Whole tool results are for the days after the call: their excerpts stay in the transcript. */
+/** Full tool results are kept for some days after the call; their excerpts stay in the transcript. */
 const BLOB_DAYS = 30;
 const DUE_AT_ONCE = 100;
-/** Conversations of this process whose last words are read at shutdown, the newest ones, so many at a time. */
+/** Number of conversations, newest first, that are read for memories at shutdown, and how many concurrently. */
 const MAX_RECENT = 200;
 const AT_SHUTDOWN = 4;
 
@@ -79,7 +79,7 @@ async function sweepUntil(parts: SweeperParts, signal: AbortSignal): Promise<voi
       expireAt = clock.now() + EXPIRY_INTERVAL_MS;
       await expire(parts).catch(report);
     }
-    // Jitter keeps the workers of several processes apart.
+    // Jitter separates the sweeps of several processes.
     const waitMs = (parts.intervalMs ?? INTERVAL_MS) * (0.75 + random.next() / 2);
     await clock.sleep(waitMs, { signal }).catch(() => undefined);
   }
@@ -104,7 +104,7 @@ async function expire({ services, retentionDays }: SweeperParts): Promise<void> 
   }
 }
 
-/** Short talks never fill a window: what was said in them is read for memories before the process ends. */
+/** Short conversations never fill a window: they are read for memories before the process ends. */
 async function readLastWords(
   { services, maintain }: SweeperParts,
   recent: readonly ConversationKey[],

@@ -5,12 +5,12 @@ import type { Entry, Part, ToolResultPart } from '../domain/message.ts';
 import type { Random } from '../ports/clock.ts';
 import { underLabel, visibleText } from '../util/foreign-text.ts';
 
-/** What the memory tools give back is memory already: shown to a summariser, it would be saved a second time. */
+/** Results of the memory tools are already memories: a summariser would save them a second time. */
 const LOOKUPS: ReadonlySet<string> = new Set(['memory_recall', 'memory_save', 'transcript_search', 'summary_open']);
 const INPUT_TOKENS = 60;
 const RESULT_TOKENS = 1200;
 
-/** An entry as it stands in a transcript: one line, with continuation lines that cannot be taken for an entry. */
+/** An entry as shown in a transcript: one line, with continuation lines that can't be mistaken for an entry. */
 export interface TranscriptLine {
   readonly seq: number;
   readonly text: string;
@@ -19,19 +19,19 @@ export interface TranscriptLine {
 }
 
 export interface LineOptions {
-  /** Seq of a platform's message, where the transcript holds it: for "reply to". */
+  /** Seq of a platform message, if the transcript contains it: for "reply to". */
   readonly seqOf: (externalId: string) => number | null;
-  /** Most tokens of one entry's text; beyond, its middle is left out and the line says so. */
+  /** Maximum tokens of one entry's text; longer texts are cut in the middle, with a marker. */
   readonly longest: number;
 }
 
-/** The `longest` of lines that are shown whole. */
+/** The `longest` of the lines that are shown in full. */
 export const WHOLE = Number.MAX_SAFE_INTEGER;
 
-/** Entries never change: a line that depends on nothing else is kept as long as its entry. */
+/** Entries never change, so a line that depends on nothing else is cached for the lifetime of its entry. */
 const wholeLines = new WeakMap<Entry, TranscriptLine>();
 
-/** `[#12 | 2026-11-20 10:00 | Ada] text`. Null for what no model is shown: notices, and text that was deleted. */
+/** `[#12 | 2026-11-20 10:00 | Ada] text`. Null for entries that no model sees: notices, and deleted text. */
 export function transcriptLine(entry: Entry, options: LineOptions): TranscriptLine | null {
   if (options.longest !== WHOLE || entry.replyTo !== null) return makeLine(entry, options);
   const line = wholeLines.get(entry) ?? makeLine(entry, options);
@@ -39,7 +39,7 @@ export function transcriptLine(entry: Entry, options: LineOptions): TranscriptLi
   return line;
 }
 
-/** Makes the line that a span of the entry will show, and tells whether there is one. */
+/** Renders the line of an entry in advance, and returns whether there is one. */
 export function hasLine(entry: Entry): boolean {
   return transcriptLine(entry, { seqOf: () => null, longest: WHOLE }) !== null;
 }
@@ -51,12 +51,12 @@ function makeLine(entry: Entry, options: LineOptions): TranscriptLine | null {
   return { seq: entry.seq, text: line, tokens: estimateText(line) };
 }
 
-/** Whether the entry says something that a summary or a memory could rest on. */
+/** Whether the entry contains anything a summary or a memory could use. */
 export function saysSomething(entry: Entry): boolean {
   return textFor(entry) !== '';
 }
 
-/** A random word that stands nowhere in the texts, so that none of them can close the transcript. */
+/** A random word that occurs nowhere in the texts, so that none of them can close the transcript. */
 export function nonceFor(texts: readonly string[], random: Random): string {
   for (;;) {
     const nonce = random.id().slice(-12);
@@ -69,7 +69,7 @@ function textFor(entry: Entry): string {
   return entry.parts.flatMap(partText).join('\n').trim();
 }
 
-/** No name can hold angle brackets, so nobody can pass for the bot or a tool. */
+/** Names can't contain angle brackets, so nobody can pass for the bot or a tool. */
 function headFor(entry: Entry, { seqOf }: LineOptions): string {
   if (entry.role === 'user') return labelOf(entry, entry.replyTo === null ? null : seqOf(entry.replyTo));
   return `[#${entry.seq} | ${timeLabel(entry.at)} | ${entry.role === 'assistant' ? '<assistant>' : '<tools>'}] `;

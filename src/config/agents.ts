@@ -7,23 +7,23 @@ import type { IndexedAgent, Sections } from './sections.ts';
 import type { ConfigSource } from './source.ts';
 import { type Path, pathKey } from './tree.ts';
 
-/** An agent with every value filled in, and where each value came from. */
+/** An agent with every value filled in, and the origin of each. */
 export interface MergedAgent {
   readonly settings: AgentSettings;
-  /** Of the values within the agent. */
+  /** Origins of the values within the agent. */
   readonly originOf: (path: Path) => Origin;
-  /** Place in the file; null for the agent that exists when the file names none. */
+  /** Index in the file; null for the agent that exists if the file names none. */
   readonly index: number | null;
 }
 
 export interface AgentMergeOptions {
   readonly source: ConfigSource;
   readonly report: Report;
-  /** Above the file: environment and flags. */
+  /** Layers above the file: environment and flags. */
   readonly overrides: readonly Layer[];
 }
 
-/** Lays `[defaults]`, each `[[agents]]` and what stands above them over the built-in values. */
+/** Merges `[defaults]`, each `[[agents]]` and the layers above over the built-in values. */
 export function mergeAgents(sections: Sections, options: AgentMergeOptions): readonly MergedAgent[] {
   const main: IndexedAgent = { index: -1, entry: { id: 'main' } };
   const agents = sections.agents.length > 0 ? sections.agents : [main];
@@ -57,7 +57,7 @@ function mergeAgent(sections: Sections, agent: IndexedAgent, options: AgentMerge
   ]);
 }
 
-/** A layer of the file: paths of folders start at the file's own folder. */
+/** A layer of the file: relative folders start at the folder of the file. */
 function fileLayer(values: Sections['defaults'], base: Path, source: ConfigSource): Layer {
   return {
     values: values.prompts ? { ...values, prompts: resolve(source.folder, values.prompts) } : values,
@@ -69,8 +69,8 @@ function fileLayer(values: Sections['defaults'], base: Path, source: ConfigSourc
 }
 
 /**
- * The last look at the whole: only what came from outside the file can still be wrong here. It is reported and left out,
- * so that the checks that follow see the rest.
+ * The final validation: only values from outside the file can still be wrong here. They are reported and removed, so
+ * that the following checks see the rest.
  */
 function complete(merged: Merged, agent: IndexedAgent, context: CompleteContext): AgentSettings | null {
   const value = {

@@ -2,19 +2,21 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Config } from './schema.ts';
 
 export interface ConfigChange {
-  /** What runs from now on: the new values, and the old ones of everything that only a restart can change. */
+  /**
+   * The configuration in effect from now on: the new values, and the old ones of everything that requires a restart.
+   */
   readonly config: Config;
-  /** Whether anything differs that applies without a restart. */
+  /** Whether anything changed that applies without a restart. */
   readonly changed: boolean;
-  /** The parts of the file that differ and wait for a restart, as the file names them. */
+  /** The changed parts of the file that require a restart, named as in the file. */
   readonly waiting: readonly string[];
 }
 
 const fixed = ['storage', 'queue', 'log', 'operations', 'providers', 'channels', 'plugins'] as const;
 
 /**
- * The parts of a new configuration that a running process can apply. Connections, secrets and the list of agents stay as
- * they were; models, thresholds, prompts, personas and everything else of an agent change at its next turn.
+ * The parts of a new configuration that a running process can apply. Connections, secrets and the list of agents stay
+ * as they were; models, thresholds, prompts, personas and all other agent settings change at the agent's next turn.
  */
 export function planChange(running: Config, next: Config): ConfigChange {
   const waiting: string[] = fixed.filter((name) => !isDeepStrictEqual(running[name], next[name]));
@@ -40,7 +42,7 @@ function idsOf(config: Config): readonly string[] {
   return config.agents.map((agent) => agent.id).sort();
 }
 
-/** The default may have been given to an agent that only a restart brings. */
+/** The new default may be an agent that only exists after a restart. */
 function defaultIn(config: Config, agents: Config['agents']): string | null {
   const id = config.agents.find((agent) => agent.default)?.id;
   return agents.find((agent) => agent.id === id)?.id ?? null;

@@ -7,8 +7,8 @@ import { createReport, type Report } from './report.ts';
 import { isSecretPath } from './tree.ts';
 
 /**
- * One enabled channel's table by its adapter's own schema. Throws `CONFIG_INVALID` in the form of all other errors of
- * the file.
+ * Parses one enabled channel's table with its adapter's schema. Throws `CONFIG_INVALID`, formatted like all other
+ * errors of the file.
  */
 export function readChannel<Schema extends z.ZodType>(
   loaded: LoadedConfig,
@@ -23,7 +23,7 @@ export function readChannel<Schema extends z.ZodType>(
   throw new StrataError('CONFIG_INVALID', { file: loaded.source.file, problems: report.lines() });
 }
 
-/** What is wrong in any enabled channel, for `config check` and the start: all at once, misspelt names included. */
+/** Every problem of the enabled channels, including misspelt names, for `config check` and startup. */
 export function channelProblems(loaded: LoadedConfig, schemas: ReadonlyMap<string, z.ZodType>): readonly string[] {
   const report = createReport(loaded.source);
   for (const [name, value] of Object.entries(loaded.config.channels)) {

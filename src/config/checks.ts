@@ -9,11 +9,11 @@ import type { Path } from './tree.ts';
 export interface AgentChecks {
   readonly source: ConfigSource;
   readonly report: Report;
-  /** Null when they are not known. */
+  /** Null if they are unknown. */
   readonly known: KnownNames | null;
 }
 
-/** What no single value shows: order of thresholds, sizes against each other, unique ids, names that exist. */
+/** Checks across several values: order of thresholds, sizes against each other, unique ids, known names. */
 export function checkAgents(agents: readonly MergedAgent[], checks: AgentChecks): void {
   checkIds(agents, checks.report);
   for (const agent of agents) {
@@ -34,7 +34,7 @@ interface View extends AgentChecks {
   readonly agent: MergedAgent;
 }
 
-/** The values of a route over those of its agent. */
+/** The values of a route merged over those of its agent. */
 export function withOverrides(
   compaction: Compaction,
   overrides: NonNullable<AgentSettings['routes'][number]['compaction']>,
@@ -63,7 +63,7 @@ interface Refusal {
   readonly text: string;
 }
 
-/** Names every value with its origin, so that it is clear which layer to mend. */
+/** Names every value with its origin, so that it is clear what to change. */
 function refuse(view: View, refusal: Refusal): void {
   const origins = refusal.names.map((name) => originOf(view, refusal.base, name));
   const shown = refusal.names.map((name, index) => {
@@ -82,7 +82,7 @@ function originOf(view: View, base: Path, name: keyof Compaction): Origin {
   return { kind: 'file', path, position: view.source.locate(path) };
 }
 
-/** The most particular layer is the one to point at. */
+/** Points at the most specific layer. */
 function nearestOrigin(origins: readonly Origin[]): Origin {
   const rank = (origin: Origin): number =>
     origin.kind === 'file' ? origin.path.length + (origin.path[0] === 'agents' ? 10 : 0) : 0;
@@ -101,7 +101,7 @@ function checkWindow(view: View): void {
   });
 }
 
-/** A tool or an engine that nobody made would fail every reply. */
+/** An unknown tool or engine would make every reply fail. */
 function checkNames(view: View): void {
   const { known } = view;
   if (known === null) return;

@@ -1,7 +1,7 @@
 import { builtInNames } from './known.ts';
 import { type AgentSettings, agentSchema, type Config } from './schema.ts';
 
-/** What an agent is when nobody says otherwise: the lowest layer of the configuration. */
+/** The default agent: the lowest layer of the configuration. */
 export const agentDefaults: Omit<AgentSettings, 'id' | 'default' | 'routes'> = {
   model: 'auto',
   context_window: 'auto',
@@ -34,7 +34,7 @@ export const agentDefaults: Omit<AgentSettings, 'id' | 'default' | 'routes'> = {
   },
 };
 
-/** The lowest layer of everything that is not an agent's. */
+/** The lowest layer of all settings that do not belong to an agent. */
 export const generalDefaults: Pick<Config, 'storage' | 'queue' | 'log' | 'operations' | 'privacy'> = {
   storage: { directory: './data', url: '' },
   queue: { url: '' },
@@ -49,7 +49,7 @@ export type AgentOverrides = Partial<Omit<AgentSettings, 'compaction' | 'memory'
   readonly recall?: Partial<AgentSettings['recall']>;
 };
 
-/** A whole agent from a few values: the defaults fill the rest. Throws when a value is out of range. */
+/** A complete agent from a few values; the defaults fill the rest. Throws if a value is out of range. */
 export function defaultAgent(overrides: AgentOverrides = {}): AgentSettings {
   return agentSchema.parse({
     id: 'main',

@@ -3,10 +3,10 @@ import type { ConversationKey } from '../domain/message.ts';
 import { withOverrides } from './checks.ts';
 import type { AgentSettings, Config } from './schema.ts';
 
-/** Who serves a conversation, with the overrides of the matching route applied. Read for every turn. */
+/** Which agent serves a conversation, with the overrides of the matching route applied. Read for every turn. */
 export interface AgentDirectory {
   agentFor(conversation: ConversationKey): AgentSettings;
-  /** By id; null when it is not configured. */
+  /** By id; null if it is not configured. */
   agent(id: string): AgentSettings | null;
   list(): readonly AgentSettings[];
 }
@@ -15,9 +15,9 @@ type Route = AgentSettings['routes'][number];
 
 interface Rule {
   readonly agent: AgentSettings;
-  /** What stands between the pattern's stars. */
+  /** The parts of the pattern between its stars. */
   readonly parts: readonly string[];
-  /** Characters of the pattern that are no `*`: the more, the more specific. */
+  /** Number of characters in the pattern other than `*`: the more, the more specific. */
   readonly weight: number;
 }
 
@@ -28,9 +28,9 @@ interface Book {
 }
 
 /**
- * Who serves which conversation. A pattern names a whole key, `*` stands for anything, and a pattern for a channel
- * serves its threads too. Of all patterns that match the most specific wins (most characters beside `*`), of equals
- * the first in the file; without a match the default agent serves. `config` is called each time.
+ * Selects the agent of a conversation. A pattern names a whole key, `*` matches anything, and a pattern for a channel
+ * also matches its threads. The most specific match wins (most characters other than `*`), and among equals the first
+ * in the file. Without a match the default agent serves. `config` is called each time.
  */
 export function createAgentDirectory(config: () => Pick<Config, 'agents'>): AgentDirectory {
   let book = bookOf(config());
@@ -72,7 +72,7 @@ function serves(rule: Rule, conversation: ConversationKey): boolean {
   return matches(rule.parts, conversation) || matches(rule.parts, channelOf(conversation));
 }
 
-/** Takes each part where it first occurs: what is found later could match no more. */
+/** Matches each part at its first occurrence; a later one could not match more. */
 function matches(parts: readonly string[], key: string): boolean {
   const [first = '', ...rest] = parts;
   const last = rest.pop();

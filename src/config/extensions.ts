@@ -6,21 +6,21 @@ import type { Report } from './report.ts';
 import type { Sections } from './sections.ts';
 import { isSecretPath, type Path, pathKey } from './tree.ts';
 
-/** What a plugin means to the configuration: the schema of its table, and the names that agents may use with it. */
+/** A plugin as seen by the configuration: the schema of its table, and the names agents can use with it. */
 export interface Extension {
   /** As in `[plugins.NAME]`. */
   readonly name: string;
   readonly settings: z.ZodType;
-  /** Called with parsed settings. What it throws is reported at the plugin's place in the file. */
+  /** Called with parsed settings. Errors it throws are reported at the plugin's place in the file. */
   open(settings: unknown): KnownNames;
 }
 
-/** A plugin as the file lists it: `plugins = ["./dice.ts"]`, or `file` in `[plugins.dice]`. */
+/** A plugin as listed in the file: `plugins = ["./dice.ts"]`, or `file` in `[plugins.dice]`. */
 export interface PluginEntry {
   readonly name: string;
-  /** As the file writes it. */
+  /** As written in the file. */
   readonly file: string;
-  /** Where it stands in the file. */
+  /** Its path in the file. */
   readonly path: Path;
 }
 
@@ -32,7 +32,10 @@ export function pluginEntries(sections: Pick<Sections, 'plugins' | 'pluginList'>
   });
 }
 
-/** Checks each plugin's table by its schema and opens it. Null when a plugin is broken: its names are unknown then. */
+/**
+ * Validates each plugin's table with its schema and opens the plugin. Null if a plugin is broken: its names are unknown
+ * then.
+ */
 export function openExtensions(
   extensions: readonly Extension[],
   { sections, report }: { readonly sections: Sections; readonly report: Report },

@@ -7,7 +7,7 @@ import { type AgentEntry, type AgentSettings, fileSections } from './schema.ts';
 import type { IndexedAgent } from './sections.ts';
 import type { ConfigSource } from './source.ts';
 
-/** What stands in front of each problem in place of a file. */
+/** Prefix of each problem, in place of a file. */
 export const CODE_SOURCE = 'createBot';
 
 export interface GivenAgents {
@@ -16,7 +16,7 @@ export interface GivenAgents {
 }
 
 /**
- * Agents that a program gives, judged by the rules of the configuration file. Nothing is filled in from the environment.
+ * Agents given by a program, validated by the rules of the configuration file. Nothing is filled in from the environment.
  * Relative folders start at the working folder.
  */
 export function readGivenAgents(entries: readonly AgentEntry[], known: KnownNames): GivenAgents {

@@ -1,6 +1,6 @@
 import { didYouMean } from '../util/did-you-mean.ts';
 
-/** The names that an agent may give: those that come with Strata, and those that a program adds. */
+/** The names agents can use: the built-in ones, and those a program adds. */
 export interface KnownNames {
   readonly tools: readonly string[];
   readonly engines: readonly string[];

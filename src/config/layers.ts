@@ -1,14 +1,14 @@
 import type { Position } from './locate.ts';
 import { isTable, type Path, pathKey, type Tree } from './tree.ts';
 
-/** Where a value came from. */
+/** Where a value comes from. */
 export type Origin =
   | { readonly kind: 'default' }
   | { readonly kind: 'file'; readonly path: Path; readonly position: Position | null }
   | { readonly kind: 'environment'; readonly variable: string }
   | { readonly kind: 'flag'; readonly flag: string };
 
-/** Some values, and where each came from. */
+/** Some values, and the origin of each. */
 export interface Layer {
   readonly values: Tree;
   readonly originOf: (path: Path) => Origin;
@@ -16,11 +16,11 @@ export interface Layer {
 
 export interface Merged {
   readonly values: Tree;
-  /** By `pathKey` of each value that is no table. */
+  /** By `pathKey` of each value that is not a table. */
   readonly origins: ReadonlyMap<string, Origin>;
 }
 
-/** Lays later layers over earlier ones: tables are merged key by key, everything else is replaced whole. */
+/** Merges later layers over earlier ones: tables key by key, everything else as a whole. */
 export function mergeLayers(layers: readonly Layer[]): Merged {
   const origins = new Map<string, Origin>();
   let values: Tree = {};
@@ -50,7 +50,7 @@ function overlay(below: Tree, above: Tree, place: Place): Tree {
   return merged;
 }
 
-/** As people read it: `config.toml:6:23`, `default`, `environment STRATA_MODEL`, `--model`. */
+/** For people: `config.toml:6:23`, `default`, `environment STRATA_MODEL`, `--model`. */
 export function describeOrigin(origin: Origin, file: string): string {
   switch (origin.kind) {
     case 'default':

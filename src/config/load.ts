@@ -16,30 +16,30 @@ import { type ConfigSource, readSource } from './source.ts';
 import { isTable, type Path, pathKey, type Tree, valueAt } from './tree.ts';
 
 export interface LoadOptions {
-  /** As the user named it; `config.toml` when nobody did. */
+  /** As given by the user; `config.toml` by default. */
   readonly file: string;
-  /** The user named the file: it has to exist. */
+  /** The user named the file, so it must exist. */
   readonly explicit: boolean;
   readonly environment: Environment;
   readonly flags: ConfigFlags;
-  /** The plugins that the file names, loaded. Without them their settings and names are not checked. */
+  /** The loaded plugins of the file. Without them, their settings and names are not checked. */
   readonly extensions?: readonly Extension[];
 }
 
 export interface LoadedConfig {
   readonly config: Config;
   readonly source: ConfigSource;
-  /** Where the value at a path of `config` came from. */
+  /** The origin of the value at a path of `config`. */
   originOf(path: Path): Origin;
-  /** How the file writes a value that was filled in from the environment; null for all others. */
+  /** How the file writes a value that came from the environment; null for all others. */
   writtenAs(path: Path): string | null;
-  /** Resolved secrets, to be kept out of logs. */
+  /** Resolved secrets, to be redacted in logs. */
   readonly secrets: readonly string[];
 }
 
 /**
- * Hard-coded values < `[defaults]` < `[[agents]]` < environment < flags. Throws `CONFIG_UNREADABLE`, or `CONFIG_INVALID`
- * with everything that is wrong.
+ * Precedence: built-in values < `[defaults]` < `[[agents]]` < environment < flags. Throws `CONFIG_UNREADABLE`, or
+ * `CONFIG_INVALID` with every problem.
  */
 export function loadConfig(options: LoadOptions): LoadedConfig {
   const source = readSource(options.file, options);
@@ -72,7 +72,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   };
 }
 
-/** The plugins that the file names, to load them before the rest is checked. `loadConfig` reports what is wrong. */
+/** The plugins named in the file, to be loaded before the rest is checked. `loadConfig` reports problems. */
 export function listPlugins(options: LoadOptions): {
   readonly source: ConfigSource;
   readonly entries: readonly PluginEntry[];
@@ -86,7 +86,7 @@ export function listPlugins(options: LoadOptions): {
   return { source, entries: pluginEntries(sections) };
 }
 
-/** The scheme of the store's URL names its adapter. */
+/** The scheme of the store's URL selects its adapter. */
 function checkStore({ settings, merged }: General, known: KnownNames, report: Report): void {
   const { url } = settings.storage;
   const scheme = url.split(':')[0] ?? '';
@@ -121,7 +121,7 @@ function mergeGeneral(
   return null;
 }
 
-/** In the file a folder starts at the file's own one; on the command line where the command was given. */
+/** Folders in the file are relative to the file; on the command line, to the working folder. */
 function withFolder(settings: GeneralSettings, merged: Merged, source: ConfigSource): GeneralSettings {
   const origin = merged.origins.get(pathKey(['storage', 'directory']));
   const outside = origin?.kind === 'environment' || origin?.kind === 'flag';
@@ -133,8 +133,8 @@ function withFolder(settings: GeneralSettings, merged: Merged, source: ConfigSou
 }
 
 /**
- * Whether a provider is named by any model. Judged on the text before anything is checked: where a model is itself
- * filled in from the environment, every provider counts.
+ * Whether any model uses a provider. Decided on the raw text: if a model itself comes from the environment, every
+ * provider counts.
  */
 function providersIn(tree: Tree, options: LoadOptions): (name: string) => boolean {
   const agents = valueAt(tree, ['agents']);
@@ -156,7 +156,7 @@ function filledProviders(sections: Sections): Config['providers'] {
   );
 }
 
-/** `enabled` is ours; the rest of the table belongs to the adapter. */
+/** `enabled` is handled here; the rest of the table belongs to the adapter. */
 function enabledChannels(sections: Sections): Config['channels'] {
   return Object.fromEntries(
     Object.entries(sections.channels)
@@ -185,13 +185,13 @@ function originOf(path: Path, parts: Parts): Origin {
   return own ? fileOrigin(['agents', agent.index, ...rest], parts) : agent.originOf(rest);
 }
 
-/** A path that is not in the file is a default. */
+/** A path that is not in the file has its default. */
 function fileOrigin(path: Path, parts: Parts): Origin {
   const present = isTable(parts.source.tree) && valueAt(parts.source.tree, path) !== undefined;
   return present ? { kind: 'file', path, position: parts.source.locate(path) } : { kind: 'default' };
 }
 
-/** Within a list only the list itself has an origin. */
+/** Only lists as a whole have an origin. */
 function writtenAs(path: Path, parts: Parts): string | null {
   for (let length = path.length; length > 0; length -= 1) {
     const origin = originOf(path.slice(0, length), parts);

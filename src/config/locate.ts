@@ -1,7 +1,7 @@
 import { type AST, parseTOML } from 'toml-eslint-parser';
 import { type Path, pathKey } from './tree.ts';
 
-/** Both from 1, as editors count. */
+/** Both start at 1, as in editors. */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -10,9 +10,9 @@ export interface Position {
 export type Locate = (path: Path) => Position | null;
 
 /**
- * Where each value of a TOML text stands. A path that is not in the text (a missing key) is found at the nearest table
- * around it. The text must already have been parsed without an error. Nobody asks of a file that is in order, so it is
- * read when somebody does.
+ * The position of each value in a TOML text. A path that is not in the text (a missing key) resolves to the nearest
+ * enclosing table. The text must already have been parsed without errors. Positions are computed on first use, because
+ * a valid file needs none.
  */
 export function locator(text: string): Locate {
   let positions: ReadonlyMap<string, Position> | null = null;
@@ -62,7 +62,7 @@ function addValue(positions: Map<string, Position>, path: Path, value: AST.TOMLC
   }
 }
 
-/** The first mention of a table is where it is found. */
+/** A table's position is its first mention. */
 function add(positions: Map<string, Position>, path: Path, node: { readonly loc: AST.SourceLocation }): void {
   const key = pathKey(path);
   if (!positions.has(key)) positions.set(key, { line: node.loc.start.line, column: node.loc.start.column + 1 });

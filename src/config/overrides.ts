@@ -2,7 +2,7 @@ import type { Layer } from './layers.ts';
 import type { Environment } from './references.ts';
 import type { Path, Tree } from './tree.ts';
 
-/** What the command line may set. Null and undefined leave the value to the layers below. */
+/** What the command line can set. Null and undefined leave the value to the lower layers. */
 export interface ConfigFlags {
   readonly model?: string | null | undefined;
   readonly data?: string | null | undefined;
@@ -21,7 +21,7 @@ interface Override {
   readonly from: (flags: ConfigFlags) => string | null | undefined;
 }
 
-/** The few values that can be set without a file. */
+/** The values that can be set without a file. */
 export const overrides: readonly Override[] = [
   { scope: 'agent', path: ['model'], variable: 'STRATA_MODEL', flag: '--model', from: (flags) => flags.model },
   {
@@ -61,7 +61,7 @@ export const overrides: readonly Override[] = [
   },
 ];
 
-/** The environment below, the flags above it. An empty variable counts as unset. */
+/** The environment, then the flags above it. An empty variable counts as unset. */
 export function overrideLayers(
   scope: Override['scope'],
   given: { readonly environment: Environment; readonly flags: ConfigFlags },

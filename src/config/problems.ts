@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { didYouMean } from '../util/did-you-mean.ts';
 import { isTable, type Path, valueAt, withoutCredentials } from './tree.ts';
 
-/** Something wrong at a path, in words. */
+/** A problem at a path, in words. */
 export interface Problem {
   readonly path: Path;
   readonly text: string;
@@ -11,15 +11,15 @@ export interface Problem {
 export interface ProblemContext {
   readonly schema: z.ZodType;
   readonly value: unknown;
-  /** False where the value came from the environment or is a secret: it is not repeated then. */
+  /** False if the value came from the environment or is a secret, so that it is not printed. */
   readonly mayShow: (path: Path) => boolean;
-  /** Dotted paths of all keys that exist somewhere, for keys that stand in the wrong table. */
+  /** Dotted paths of all known keys, to recognise keys in the wrong table. */
   readonly elsewhere: readonly string[];
-  /** The section of the file that is checked; empty for the file itself. */
+  /** The checked section of the file; empty for the file itself. */
   readonly section: string;
 }
 
-/** What a schema found, in words that say what was expected, what came and what was probably meant. */
+/** Turns the issues of a schema into words: what was expected, what was found, and what was probably meant. */
 export function problemsOf(error: z.ZodError, context: ProblemContext): readonly Problem[] {
   return error.issues.flatMap((issue) => problemsOfIssue(issue, context));
 }
@@ -35,12 +35,12 @@ function problemsOfIssue(issue: z.core.$ZodIssue, context: ProblemContext): read
   return [{ path, text: `${expectation(issue)}${came}${suggestion(issue, value)}` }];
 }
 
-/** Why a rule of the schema asks for what is missing. zod has words of its own for a rule without any. */
+/** The reason why a rule of the schema requires a missing value. zod has its own wording for rules without one. */
 function reason(issue: z.core.$ZodIssue): string {
   return issue.code === 'custom' && issue.message !== 'Invalid input' ? `: ${issue.message}` : '';
 }
 
-/** A key of that very name in another table is a likelier slip than a similar one in this table. */
+/** The same key in another table is a likelier mistake than a similar key in this one. */
 function unknownKey(key: string, path: Path, context: ProblemContext): string {
   const places = context.elsewhere.filter((known) => known.endsWith(`.${key}`));
   const section = places.filter((known) => known.startsWith(`${context.section}.`));
@@ -117,7 +117,7 @@ function keysAt(schema: z.ZodType, path: Path): readonly string[] {
   return found instanceof z.ZodObject ? Object.keys(found.shape) : [];
 }
 
-/** What stands beneath "may be missing", "may be null", defaults, and what is done with the value afterwards. */
+/** The schema inside optional, nullable, default and transform wrappers. */
 function unwrapped(schema: unknown): unknown {
   const inner = WRAPPERS.find((wrapper) => schema instanceof wrapper);
   if (inner !== undefined && schema instanceof inner) return unwrapped(schema.unwrap());
@@ -126,7 +126,7 @@ function unwrapped(schema: unknown): unknown {
 
 const WRAPPERS = [z.ZodOptional, z.ZodNullable, z.ZodDefault, z.ZodPrefault, z.ZodReadonly] as const;
 
-/** Dotted paths of all keys that a schema knows. */
+/** Dotted paths of all keys in a schema. */
 export function knownPaths(schema: z.ZodType, path = ''): readonly string[] {
   const inner = unwrapped(schema);
   if (inner instanceof z.ZodArray && inner.element instanceof z.ZodObject) return knownPaths(inner.element, path);

@@ -2,18 +2,18 @@ import { isTable, type Path, pathKey, type Tree } from './tree.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A tree in which every `env:NAME` and `${NAME}` is replaced, and what was found on the way. */
+/** A tree with every `env:NAME` and `${NAME}` resolved, and the problems found. */
 export interface Resolved {
   readonly tree: Tree;
   readonly problems: readonly { readonly path: Path; readonly text: string }[];
-  /** The text as written, by `pathKey`: what is shown instead of a secret. */
+  /** The raw text by `pathKey`, shown instead of a secret. */
   readonly written: ReadonlyMap<string, string>;
 }
 
 /**
- * Fills in the environment: a whole value `env:NAME`, or `${NAME}` and `${NAME:-default}` within a text; `$${` stands
- * for a plain `${`. Lower-case names are left alone. `enabled` says whether a missing variable at a path matters; where
- * it does not, the value becomes empty.
+ * Resolves environment references: a whole value `env:NAME`, or `${NAME}` and `${NAME:-default}` within a text; `$${`
+ * is an escaped `${`. Lower-case names are left unchanged. `enabled` decides whether a missing variable at a path is a
+ * problem; if not, the value becomes empty.
  */
 export function resolveReferences(
   tree: Tree,
@@ -44,7 +44,7 @@ export function resolveReferences(
   return { tree: resolveTable(tree, []), problems, written };
 }
 
-/** `${NAME}`, the head of `${NAME:-default}`, and the escaped `$${`. */
+/** `${NAME}`, the start of `${NAME:-default}`, and the escaped `$${`. */
 const REFERENCE = /\$\$\{|\$\{([A-Z_][A-Z0-9_]*)(:-|\})/g;
 
 function fill(

@@ -4,15 +4,15 @@ import { problemsOf } from './problems.ts';
 import type { ConfigSource } from './source.ts';
 import { isSecretPath, type Path, pathKey, shownPath } from './tree.ts';
 
-/** Collects everything that is wrong, so that one start tells it all. */
+/** Collects all problems, so that one start reports every one of them. */
 export interface Report {
   /** A problem in the file. */
   add(path: Path, text: string): void;
-  /** A problem of a value that may come from outside the file. `path` is how the value is named. */
+  /** A problem of a value that may come from outside the file. `path` is the name of the value. */
   addAt(origin: Origin, problem: { readonly path: Path; readonly text: string }): void;
-  /** `config.toml:6:23`, or the file alone where the place is unknown. */
+  /** `config.toml:6:23`, or only the file if the position is unknown. */
   place(path: Path): string;
-  /** In the order of the file; what comes from elsewhere stands last. */
+  /** In the order of the file; problems from elsewhere come last. */
   lines(): readonly string[];
 }
 
@@ -45,7 +45,7 @@ function orderOf(origin: Origin): number {
   return origin.position ? origin.position.line * 10_000 + origin.position.column : 0;
 }
 
-/** What is wrong in merged values: after the file's own check only environment and flags can be the cause. */
+/** Problems of merged values: once the file is valid, only environment and flags can cause them. */
 export function reportProblems(
   error: z.ZodError,
   whole: { readonly schema: z.ZodType; readonly value: unknown; readonly merged: Merged; readonly report: Report },

@@ -38,7 +38,9 @@ const recall = z.strictObject({
     ),
 });
 
-/** Who is answered: everyone who addresses the bot (`mention`), everyone (`active`), nobody (`observe`). Always in a DM. */
+/**
+ * Which messages get a reply: those that address the bot (`mention`), all (`active`), none (`observe`). Always in a DM.
+ */
 const mode = z.enum(['mention', 'active', 'observe']);
 
 const agentFields = {
@@ -128,7 +130,7 @@ const general = {
   }),
 };
 
-/** Everything that is not an agent's, a provider's or a channel's. */
+/** All settings that do not belong to an agent, a provider or a channel. */
 export const generalSchema = z.strictObject(general);
 export type GeneralSettings = z.infer<typeof generalSchema>;
 
@@ -150,14 +152,14 @@ export const configSchema = z.strictObject({
   agents: z.array(agentSchema).min(1),
   ...general,
   providers: z.record(name, provider),
-  /** Raw: each channel adapter brings the schema of its own table. */
+  /** Raw: each channel adapter has the schema of its own table. */
   channels: z.record(name, table),
-  /** Raw: each plugin brings the schema of its own settings. By name, in the order of the file. */
+  /** Raw: each plugin has the schema of its own settings. By name, in the order of the file. */
   plugins: z.record(name, pluginTable),
 });
 export type Config = z.infer<typeof configSchema>;
 
-/** A layer of an agent as a file may hold it. No defaults in here: they would hide the layers below. */
+/** A layer of an agent in a file. It has no defaults, because they would hide the layers below. */
 const agentLayer = z
   .strictObject({
     ...agentFields,
@@ -170,7 +172,7 @@ const agentLayer = z
 const agentEntry = agentLayer.extend({ id, default: isDefault.optional(), routes: z.array(route).optional() });
 export type AgentEntry = z.infer<typeof agentEntry>;
 
-/** What config.toml may hold, section by section. */
+/** The sections of config.toml. */
 export const fileSections = {
   defaults: agentLayer,
   agents: z.array(agentEntry),

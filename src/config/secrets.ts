@@ -1,12 +1,12 @@
 import type { Config } from './schema.ts';
 import { credentialsIn, isSecretPath, isTable, type Path, pathKey } from './tree.ts';
 
-/** Shorter values would blot out ordinary words when they are redacted. */
+/** Redacting shorter values would also hide ordinary words. */
 const shortestSecret = 6;
 
 /**
- * Every value that must not appear in a log: keys and tokens of providers and channels wherever they were written, all
- * that a channel takes from the environment, and what is secret in the URLs of the store, the queue and the providers.
+ * Every value that must not appear in a log: keys and tokens of providers and channels, all channel values that come
+ * from the environment, and the secret parts of the URLs of the store, the queue and the providers.
  */
 export function secretsOf(config: Config, written: ReadonlyMap<string, string>): readonly string[] {
   const secrets = new Set<string>();

@@ -7,7 +7,7 @@ import { type AgentEntry, fileSchema, fileSections, pluginListSchema } from './s
 import type { ConfigSource } from './source.ts';
 import { isSecretPath, isTable, type Path, pathKey, type Tree, valueAt, without } from './tree.ts';
 
-/** The file's layers, each of the right shape; what was wrong is in the report and left out here. */
+/** The validated layers of the file; invalid values are reported and left out. */
 export interface Sections {
   readonly defaults: z.infer<typeof fileSections.defaults>;
   readonly agents: readonly IndexedAgent[];
@@ -15,21 +15,21 @@ export interface Sections {
   readonly providers: z.infer<typeof fileSections.providers>;
   readonly channels: z.infer<typeof fileSections.channels>;
   readonly plugins: z.infer<typeof fileSections.plugins>;
-  /** The files of the short form, in the order of the file; empty where the plugins have tables. */
+  /** The files of the short form, in the order of the file; empty if the plugins have tables. */
   readonly pluginList: readonly string[];
-  /** Values as written, before the environment was filled in, by `pathKey`. */
+  /** Values as written, before environment references were resolved, by `pathKey`. */
   readonly written: ReadonlyMap<string, string>;
 }
 
 export interface IndexedAgent {
-  /** Place in the file's list; the error in one agent does not hide those of the others. */
+  /** Index in the file's list; an error in one agent does not hide those of the others. */
   readonly index: number;
   readonly entry: AgentEntry;
 }
 
 const elsewhere = knownPaths(fileSchema);
 
-/** Checks each section by itself against its layer's schema. */
+/** Validates each section with the schema of its layer. */
 export function readSections(
   source: ConfigSource,
   options: {
@@ -65,7 +65,7 @@ export function readSections(
   };
 }
 
-/** A missing variable only matters where the section is in use. */
+/** A missing variable matters only if its section is in use. */
 function isEnabled(tree: Tree, path: Path, usesProvider: (name: string) => boolean): boolean {
   const [section, name] = path;
   if (section === 'providers') return usesProvider(String(name));
@@ -79,7 +79,7 @@ export function isChannelEnabled(table: unknown): boolean {
 interface SectionReader {
   readonly tree: Tree;
   readonly written: ReadonlyMap<string, string>;
-  /** Values that lack their variable: reported already. */
+  /** Values whose variable is missing were already reported. */
   readonly unresolved: ReadonlySet<string>;
   readonly report: Report;
 }
@@ -105,10 +105,7 @@ function readPlugins(reader: SectionReader): Pick<Sections, 'plugins' | 'pluginL
   const names = pluginList.map(pluginNameOf);
   for (const [index, name] of names.entries()) {
     if (names.indexOf(name) === index) continue;
-    reader.report.add(
-      ['plugins', index],
-      `two plugins are named "${name}"; give each its own [plugins.NAME] table`,
-    );
+    reader.report.add(['plugins', index], `two plugins are named "${name}"; give each its own [plugins.NAME] table`);
   }
   const plugins = Object.fromEntries(pluginList.map((file, index) => [names[index] ?? '', { file }]));
   return { plugins, pluginList };

@@ -6,11 +6,11 @@ import { readText } from '../util/text-file.ts';
 import { type Locate, locator } from './locate.ts';
 import type { Tree } from './tree.ts';
 
-/** A configuration file as it was found: parsed, but not judged. */
+/** A configuration file, parsed but not validated. */
 export interface ConfigSource {
-  /** As the user named it. */
+  /** As given by the user. */
   readonly file: string;
-  /** Relative paths within the file start here. */
+  /** Relative paths in the file start here. */
   readonly folder: string;
   readonly found: boolean;
   readonly tree: Tree;
@@ -18,8 +18,8 @@ export interface ConfigSource {
 }
 
 /**
- * Reads and parses. A file that nobody named may be missing: everything is at its default then. Throws
- * `CONFIG_UNREADABLE` or, for broken TOML, `CONFIG_INVALID`.
+ * Reads and parses the file. The default file may be missing: then every setting has its default. Throws
+ * `CONFIG_UNREADABLE` or, for invalid TOML, `CONFIG_INVALID`.
  */
 export function readSource(file: string, options: { readonly explicit: boolean }): ConfigSource {
   const folder = dirname(resolve(file));
@@ -50,13 +50,17 @@ function parseToml(file: string, text: string): Tree {
   }
 }
 
-/** TOML has no table below a list. Nothing else says what to write instead. */
+/**
+ * TOML does not allow a table and a list with the same key; the parser's message does not say what to write instead.
+ */
 function hintFor(text: string, line: number): string {
   const isPluginTable = text.split('\n')[line - 1]?.trimStart().startsWith('[plugins.') === true;
-  return isPluginTable ? '; remove the list `plugins`, and set the file in this table:  file = "./name.ts"' : '';
+  return isPluginTable ? '; remove the list `plugins`, and set the file in this table: file = "./name.ts"' : '';
 }
 
-/** Places are only asked for when something is wrong or shown; the second parser may refuse what the first one took. */
+/**
+ * Positions are needed only for problems and `config show`; the second parser may reject what the first one accepted.
+ */
 function lazyLocator(text: string): Locate {
   let locate: Locate | null = null;
   return (path) => {

@@ -1,4 +1,4 @@
-/** A table of a parsed file, before any schema has seen it. */
+/** A table of a parsed file, before validation. */
 export type Tree = { readonly [key: string]: unknown };
 export type Path = readonly (string | number)[];
 
@@ -6,7 +6,7 @@ export function isTable(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
-/** A path as one key of a map. Names may hold dots, so joining by dots would not do. */
+/** A path as one key of a map. Names may contain dots, so joining with dots would be ambiguous. */
 export function pathKey(path: Path): string {
   return JSON.stringify(path);
 }
@@ -21,7 +21,7 @@ export function valueAt(tree: unknown, path: Path): unknown {
   return value;
 }
 
-/** The table without the value at the path; a path into a list takes the whole list away, so that no index shifts. */
+/** The table without the value at the path; a path into a list removes the whole list, so that no index shifts. */
 export function without(tree: Tree, path: Path): Tree {
   const [head, ...rest] = path;
   if (typeof head !== 'string') return tree;
@@ -29,7 +29,7 @@ export function without(tree: Tree, path: Path): Tree {
   return isTable(inner) && rest.length > 0 ? { ...others, [head]: without(inner, rest) } : others;
 }
 
-/** Agents are shown by their id, everything else as it stands in the file. */
+/** Agents are named by id, everything else as in the file. */
 export function shownPath(path: Path, tree: Tree): string {
   return path.reduce<string>((text, part, index) => {
     if (typeof part === 'string') return text === '' ? part : `${text}.${part}`;
@@ -38,17 +38,17 @@ export function shownPath(path: Path, tree: Tree): string {
   }, '');
 }
 
-/** Values that are never shown, wherever they come from. A URL may hold a password. */
+/** Values that are never shown, whatever their origin. A URL may contain a password. */
 export function isSecretPath(path: Path): boolean {
   const name = String(path.at(-1));
   return path[0] === 'queue' || (/key$|token|secret|password|credential/i.test(name) && !/tokens$/.test(name));
 }
 
-/** Shown in place of a secret within a URL. */
+/** Replaces a secret within a URL. */
 const MASK = '***';
 const SECRET_NAME = /key|token|secret|password|passwd|credential|signature/i;
 
-/** A URL as it may be shown: without user, password and query values that are named like secrets. Other text stays. */
+/** A URL without user, password and query values with secret names. Other text is unchanged. */
 export function withoutCredentials(text: string): string {
   if (!text.includes('://')) return text;
   if (!URL.canParse(text)) return withoutUserPart(text);
@@ -61,7 +61,7 @@ export function withoutCredentials(text: string): string {
   return url.href;
 }
 
-/** User, password and query values of a URL that are secret, as written and decoded. */
+/** User, password and secret query values of a URL, as written and decoded. */
 export function credentialsIn(text: string): readonly string[] {
   if (!URL.canParse(text)) return [];
   const { username, password, searchParams } = new URL(text);
@@ -78,7 +78,7 @@ function decoded(value: string): string {
   }
 }
 
-/** What stands before the last `@` of a mistyped address may be a password. */
+/** The part before the last `@` of a malformed address may be a password. */
 function withoutUserPart(text: string): string {
   const at = text.lastIndexOf('@');
   return at === -1 ? text : `${text.slice(0, text.indexOf('://'))}://${MASK}${text.slice(at)}`;

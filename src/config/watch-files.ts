@@ -1,9 +1,9 @@
 import { type FSWatcher, statSync, watch } from 'node:fs';
 
 export interface FileWatch {
-  /** Called at each look. */
+  /** Called at each check. */
   readonly files: () => readonly string[];
-  /** Whose events cause a look. */
+  /** Folders whose events cause a check. */
   readonly folders: () => readonly string[];
   readonly onChange: () => void;
   readonly debounceMs: number;
@@ -11,9 +11,9 @@ export interface FileWatch {
 }
 
 /**
- * Calls back when any of the files was written, replaced, added or removed since the last look. A look follows the first
- * event of a folder after `debounceMs`, and the clock, because some file systems tell nothing. Never keeps the process
- * alive.
+ * Calls back if any of the files was written, replaced, added or removed since the last check. A check runs
+ * `debounceMs` after the first event of a folder, and at regular intervals, because some file systems send no events.
+ * Never keeps the process alive.
  */
 export function watchFiles(options: FileWatch): { close(): void } {
   const watchers = new Map<string, FSWatcher>();
@@ -25,7 +25,7 @@ export function watchFiles(options: FileWatch): { close(): void } {
     const now = stampsOf(options.files());
     if (textOf(now) !== textOf(seen)) {
       options.onChange();
-      // Stamps from before the reading: what is written while it goes on is seen by the next look.
+      // Stamps from before the read: a write during the read is detected by the next check.
       seen = new Map([...stampsOf(options.files())].map(([file, stamp]) => [file, now.get(file) ?? stamp]));
     }
     follow();
@@ -53,11 +53,11 @@ export function watchFiles(options: FileWatch): { close(): void } {
 function add(watchers: Map<string, FSWatcher>, folder: string, onEvent: () => void): void {
   try {
     const watcher = watch(folder, { persistent: false }, onEvent);
-    // A watcher that breaks is let go; the clock looks on, and the next look tries the folder again.
+    // A failed watcher is closed; the interval continues, and the next check watches the folder again.
     watcher.on('error', () => drop(watchers, folder, watcher));
     watchers.set(folder, watcher);
   } catch {
-    // The folder is missing or the system has no watch left: the clock does the work.
+    // The folder is missing or the system's watch limit is reached: the interval still works.
   }
 }
 

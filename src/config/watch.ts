@@ -9,33 +9,33 @@ import { watchFiles } from './watch-files.ts';
 export interface WatchOptions {
   readonly initial: LoadedConfig;
   readonly load: LoadOptions;
-  /** A last word on a configuration that is valid in itself, for example on its prompts: throws to refuse it. */
+  /** A final check of a valid configuration, for example of its prompts. Throws to reject it. */
   readonly check: (config: Config) => void;
-  /** Called when a file changed and is in use now; `waiting` names what needs a restart. */
+  /** Called after a changed file has taken effect; `waiting` names what requires a restart. */
   readonly onChange: (change: ConfigChange) => void;
-  /** Called when the file on disk cannot be used. The last good one stays. */
+  /** Called if the file on disk cannot be used. The last valid configuration stays in use. */
   readonly onReject: (message: string) => void;
-  /** A burst of writes is one change. */
+  /** A burst of writes counts as one change. */
   readonly debounceMs?: number;
-  /** Files are looked at this often too: some file systems tell nothing. */
+  /** Files are also checked at this interval, because some file systems send no events. */
   readonly pollMs?: number;
 }
 
 export interface LiveConfig {
-  /** What runs now. The same object until a change applies. */
+  /** The configuration in use. The same object until a change applies. */
   config(): Config;
-  /** Why the file on disk is not in use; null when it is. */
+  /** Why the file on disk is not in use; null if it is. */
   rejection(): string | null;
   /** Parts of the file that differ and take effect after a restart. */
   waiting(): readonly string[];
-  /** Looks at the file now. */
+  /** Checks the file now. */
   reload(): void;
   close(): void;
 }
 
 /**
- * Follows the configuration file and the agents' own prompts. The folders are watched, not the files: an editor that
- * saves by renaming would leave a watched file behind. Never keeps the process alive.
+ * Watches the configuration file and the agents' own prompts. It watches folders, not files: an editor that saves by
+ * renaming would leave the watched file behind. Never keeps the process alive.
  */
 export function watchConfig(options: WatchOptions): LiveConfig {
   const load: LoadOptions = { ...options.load, explicit: options.load.explicit || options.initial.source.found };

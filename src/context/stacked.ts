@@ -202,7 +202,8 @@ async function compact(gate: Gate, request: CompactRequest): Promise<CompactResu
   const snapshot = await gate.openGap(request, 'overflow');
   const tokensAfter = snapshot === null ? tokensBefore : used(snapshot);
   const result = { ok: true, tokensBefore, tokensAfter, snapshot: snapshot ?? request.snapshot };
-  if (tokensAfter < tokensBefore) return { ...result, compacted: true, reason: 'the oldest messages were removed from the view' };
+  if (tokensAfter < tokensBefore)
+    return { ...result, compacted: true, reason: 'the oldest messages were removed from the view' };
   if (reason === 'manual') return { ...result, compacted: false, reason: 'nothing can be removed from the view' };
   return { ...result, ...shortenTurn(gate.shrinks, request, tokensBefore) };
 }

@@ -22,7 +22,7 @@ const sentences = {
   SPEND_CAPPED: (d: { calls: number; limit: number; untilAt: number }) =>
     `This conversation has used ${d.calls} of ${d.limit} model calls per hour for summaries. They continue at ${new Date(d.untilAt).toISOString()}. Replies are not affected.`,
   SUMMARY_REJECTED: (d: { model: string; fault: string }) =>
-    `The answer of ${d.model} is not a usable summary:  ${d.fault}.`,
+    `The answer of ${d.model} is not a usable summary: ${d.fault}.`,
   WINDOW_TOO_SMALL: (d: { usedTokens: number; windowTokens: number }) =>
     `The newest message and the fixed part of the context need ${d.usedTokens} tokens, but the window has ${d.windowTokens}. Choose a model with a larger window, or shorten the system prompt and the tools.`,
   STORE_UNUSABLE: (d: { path: string; reason: string }) =>
@@ -41,7 +41,7 @@ const sentences = {
     `${d.file}${d.line === null ? '' : `:${d.line}`} cannot be restored: ${d.problem}. Nothing was changed.`,
   CLAIM_LOST: (d: { conversation: string; work: 'reply' | 'maintenance' }) =>
     `Another process took over the ${d.work} of ${d.conversation}; the result of this process was discarded.`,
-  ACCESS_DENIED: (d: { what: string; reason: string }) => `${d.what} cannot be read here:  ${d.reason}.`,
+  ACCESS_DENIED: (d: { what: string; reason: string }) => `${d.what} cannot be read here: ${d.reason}.`,
   NOT_FOUND: (d: { what: string; id: string }) => `There is no ${d.what} ${d.id} here.`,
   BLOB_EXPIRED: (d: { id: string }) => `The stored tool result ${d.id} has expired. Call the tool again.`,
   COMMAND_UNKNOWN: (d: { command: string; nearest: string | null } & CommandPlace) =>
@@ -52,8 +52,7 @@ const sentences = {
     `${d.prefix ?? '/'}${d.command} is for ${d.needs}.`,
   LEARNING_PAUSED: (d: { whose: string; remedy: string }) =>
     `Nothing was stored: ${d.whose} paused learning. ${d.remedy}`,
-  TOOL_INPUT_INVALID: (d: { tool: string; problem: string }) =>
-    `The input of tool ${d.tool} is invalid: ${d.problem}.`,
+  TOOL_INPUT_INVALID: (d: { tool: string; problem: string }) => `The input of tool ${d.tool} is invalid: ${d.problem}.`,
   TOOL_DUPLICATE: (d: { tool: string }) => `Two tools are named "${d.tool}". Give each tool its own name.`,
   PROMPT_INVALID: (d: { file: string; problem: string }) => `The prompt ${d.file} cannot be used: ${d.problem}.`,
   IMPORT_INVALID: (d: { file: string; line: number; problem: string }) =>
@@ -70,7 +69,7 @@ const sentences = {
    * not to be tried before.
    */
   POST_FAILED: (d: { channel: string; reason: string; final: boolean; retryAfterMs?: number }) =>
-    `${d.channel} did not accept the message:  ${d.reason}`,
+    `${d.channel} did not accept the message: ${d.reason}`,
   SEND_INVALID: (d: { conversation: string; problem: string }) =>
     `Nothing was sent to ${d.conversation}: ${d.problem}.`,
   PLATFORM_REFUSED: (d: { platform: string; reason: string; remedy: string }) =>

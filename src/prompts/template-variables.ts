@@ -68,7 +68,7 @@ function readHelper(reader: Reader, call: Call, scopes: Scopes): boolean {
   const name = isPath(call.path) ? call.path.original : '';
   for (const parameter of call.params) readNode(reader, parameter, scopes);
   if (reader.helpers.has(name) && call.params.length > 0) return true;
-  refuse(reader, call, `"${name}" is not a helper (known:  ${[...reader.helpers].join(', ')})`);
+  refuse(reader, call, `"${name}" is not a helper (known: ${[...reader.helpers].join(', ')})`);
   return false;
 }
 
@@ -91,7 +91,8 @@ function readPath(reader: Reader, path: hbs.AST.PathExpression, scopes: Scopes):
   }
   const found = find(path, scopes);
   if (found) reader.used.add(found.path);
-  else refuse(reader, path, `"${path.original}" is not a variable of this prompt (known:  ${namesIn(scopes).join(', ')})`);
+  else
+    refuse(reader, path, `"${path.original}" is not a variable of this prompt (known: ${namesIn(scopes).join(', ')})`);
 }
 
 function find(path: hbs.AST.PathExpression, scopes: Scopes): Scope | null {

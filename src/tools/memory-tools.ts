@@ -28,8 +28,7 @@ function createSave(services: MemoryToolServices): Tool {
   const saved = createTurnCount();
   return defineTool({
     name: 'memory_save',
-    description:
-      'Saves one statement of a person that will matter later. Not for small talk, guesses or known facts.',
+    description: 'Saves one statement of a person that will matter later. Not for small talk, guesses or known facts.',
     input: candidateSchema.pick({ kind: true, text: true, about: true, sources: true }),
     async run(candidate, context) {
       if (!saved.take(context)) return { saved: false, reason: `one turn can save at most ${MAX_SAVED} memories` };

@@ -98,10 +98,12 @@ describe('what was changed while the bot was away', () => {
         ]);
         expect(sink.removals).toEqual([{ conversation: key(GENERAL), externalIds: [gone] }]);
         expect(texts(sink.messages)).toEqual(['one', 'two', 'three', 'four', 'the end']);
-        expect(log.lines.find(({ message }) => message === 'Applied missed edits and deletions')?.fields).toMatchObject({
-          edited: 1,
-          removed: 1,
-        });
+        expect(log.lines.find(({ message }) => message === 'Applied missed edits and deletions')?.fields).toMatchObject(
+          {
+            edited: 1,
+            removed: 1,
+          },
+        );
       },
     );
   });

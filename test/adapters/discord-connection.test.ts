@@ -42,9 +42,12 @@ async function withChannel(
 
 describe('a handshake that Discord refuses', () => {
   test.each([
-    [4004, /the token is not valid\. Copy a fresh one/],
+    [4004, /the token is invalid\. Copy a new one/],
     [4013, /the intents are invalid\. Update Strata/],
-    [4014, /may not read the content of messages\. Enable "Message Content Intent".*or set message_content = false/],
+    [
+      4014,
+      /is not allowed to read the content of messages\. Enable "Message Content Intent".*or set message_content = false/,
+    ],
     [4011, /too many servers for so few shards\. Set shards = "auto"/],
   ])('stops the start with one sentence and remedy (%i)', async (code, sentence) => {
     await withDouble({}, async (double) => {

@@ -119,7 +119,7 @@ describe('the doctor', () => {
     expect(found['token']).toMatchObject({ severity: 'ok' });
     expect(found['permissions']).toMatchObject({
       severity: 'warn',
-      message: 'Discord reports no permissions of the bot in  A server',
+      message: 'Discord reports no permissions of the bot in A server',
       fixHint: expect.stringContaining('Read Message History'),
     });
   });
@@ -141,7 +141,7 @@ describe('the doctor', () => {
   test('says when Discord cannot be asked', async () => {
     const findings = await discordAdapter.check({ token: TOKEN, rest_url: 'http://127.0.0.1:9' }, context());
     expect(findings).toMatchObject([
-      { checkId: 'token', severity: 'fail', message: expect.stringContaining('cannot be asked') },
+      { checkId: 'token', severity: 'fail', message: expect.stringContaining('cannot be reached') },
     ]);
   });
 });

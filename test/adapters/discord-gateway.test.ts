@@ -106,8 +106,8 @@ describe('a stop ends what is still connecting', () => {
   test.each([
     ['refuses upgrades', () => double.gateway.state.upgrades.push(...Array.from({ length: 500 }, () => 502))],
     ['does not answer an upgrade', () => double.gateway.state.upgrades.push(0)],
-    ['does not say hello', () => double.gateway.state.silent.push('hello')],
-    ['does not answer the identification', () => double.gateway.state.silent.push('identify')],
+    ['sends no hello', () => double.gateway.state.silent.push('hello')],
+    ['does not answer the identify', () => double.gateway.state.silent.push('identify')],
     ['does not tell its gateway', () => double.rest.fail('GET', /gateway/, { status: 503, times: 500 })],
   ])('with a server that %s', async (_, trouble) => {
     trouble();

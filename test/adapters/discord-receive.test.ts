@@ -444,7 +444,7 @@ describe('what was missed', () => {
       'start',
       ...Array.from({ length: 250 }, (_, index) => `missed ${index + 100}`),
     ]);
-    expect(log.lines.some(({ message }) => message.includes('the oldest is left out'))).toBe(true);
+    expect(log.lines.some(({ message }) => message.includes('the oldest were left out'))).toBe(true);
     await channel.stop();
     await double.close();
   });

@@ -67,10 +67,10 @@ describe('Socket Mode', () => {
 
   test('says in words which token is not valid', async () => {
     slack.world.botToken = 'another';
-    await expect(start()).rejects.toThrow('bot token is not valid');
+    await expect(start()).rejects.toThrow('bot token is invalid');
     slack.world.botToken = 'xoxb-double';
     slack.world.appToken = 'another';
-    await expect(start()).rejects.toThrow('app token is not valid');
+    await expect(start()).rejects.toThrow('app token is invalid');
   });
 });
 
@@ -88,9 +88,7 @@ describe('a token that is withdrawn while the bot runs', () => {
         data: { final: false },
       });
     }
-    expect(bot.refusals).toEqual([
-      expect.stringContaining('the bot token is invalid (invalid_auth). Install the app'),
-    ]);
+    expect(bot.refusals).toEqual([expect.stringContaining('the bot token is invalid (invalid_auth). Install the app')]);
     expect(bot.log.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
   });
 
@@ -219,7 +217,7 @@ describe('running it', () => {
       const findings = await checkSlack({ settings: settingsFor(slack), log: silentLog, state });
       return findings.find(({ checkId }) => checkId === 'events');
     };
-    expect((await events())?.message).toContain('none has come yet');
+    expect((await events())?.message).toContain('no events received yet');
     const bot = await start({ state, table: { sockets: 1 } });
     const { ts } = slack.store(GENERAL, ADA, `<@${BOT}> hi`);
     slack.emit({ type: 'app_mention', user: ADA, text: `<@${BOT}> hi`, ts, channel: GENERAL, event_ts: ts });
@@ -229,7 +227,7 @@ describe('running it', () => {
     await arrived(bot, 'and more');
     expect(await events()).toMatchObject({
       severity: 'ok',
-      message: expect.stringMatching(/^came so far: app_mention, message\.channels; not yet: app_context_changed/),
+      message: expect.stringMatching(/^received so far: app_mention, message\.channels; not yet: app_context_changed/),
     });
   });
 

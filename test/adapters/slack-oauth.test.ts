@@ -198,7 +198,7 @@ describe('installing', () => {
     const back = `http://127.0.0.1:${port}/slack/oauth_redirect?error=access_denied`;
     const cancelled = await fetch(back, { headers: { cookie: cookie.split(';')[0] ?? '' } });
     expect(cancelled.status).toBe(400);
-    expect(await cancelled.text()).toContain('You cancelled it');
+    expect(await cancelled.text()).toContain('You cancelled the installation');
     expect(await installed(state)).toEqual([]);
   });
 
@@ -219,7 +219,7 @@ describe('the state of an installation', () => {
       const response = await fetch(url, { headers: { cookie: cookie.split(';')[0] ?? '' } });
       return { status: response.status, text: await response.text() };
     };
-    const refused = { status: 400, text: expect.stringContaining('begun in another browser') };
+    const refused = { status: 400, text: expect.stringContaining('started in another browser') };
     const one = await begin(port);
     const returned = slack.oauth.authorize(new URL(one.href).searchParams);
     const forged = new URL(returned);
@@ -248,11 +248,11 @@ describe('the state of an installation', () => {
     now += 2_000;
     await expect(one.verifyStateParam(new Date(), late)).rejects.toThrow('older than ten minutes');
     const longer = `${now + 9_000_000}${late.slice(late.indexOf('.'))}`;
-    await expect(one.verifyStateParam(new Date(), longer)).rejects.toThrow('not made here');
-    await expect(one.verifyStateParam(new Date(), '')).rejects.toThrow('not made here');
+    await expect(one.verifyStateParam(new Date(), longer)).rejects.toThrow('not created here');
+    await expect(one.verifyStateParam(new Date(), '')).rejects.toThrow('not created here');
     const stranger = createStates({ ...parts, secret: 'another' });
     const foreign = await stranger.generateStateParam(parts.options, new Date());
-    await expect(one.verifyStateParam(new Date(), foreign)).rejects.toThrow('not made here');
+    await expect(one.verifyStateParam(new Date(), foreign)).rejects.toThrow('not created here');
     await one.verifyStateParam(new Date(), await one.generateStateParam(parts.options, new Date()));
     expect((await state.list('slack.states')).length).toBe(1);
   });
@@ -283,7 +283,7 @@ describe('tokens', () => {
     await stop(bot);
     const table = { installation_key: 'another key of at least 32 characters' };
     await expect(start({ state, table })).rejects.toThrow(
-      /^The token of the workspace T0HOME001 cannot be decrypted: .* Set installation_key to the value of then/,
+      /^The token of the workspace T0HOME001 cannot be decrypted: .* Set installation_key to the earlier value/,
     );
     open = [];
   });
@@ -466,8 +466,8 @@ describe('the doctor', () => {
     };
     const text = async (table: Record<string, unknown> = {}) => (await check(table)).join('\n');
     expect(await text()).toContain('no workspace has installed the app yet');
-    expect(await text({ client_secret: 'wrong' })).toContain('not accepted (bad_client_secret)');
-    expect(await text({ api_url: 'http://127.0.0.1:9/' })).toContain('Slack cannot be asked');
+    expect(await text({ client_secret: 'wrong' })).toContain('were rejected (bad_client_secret)');
+    expect(await text({ api_url: 'http://127.0.0.1:9/' })).toContain('Slack cannot be reached');
     await start({ state });
     await install(port);
     slack.oauth.choice = OTHER;
@@ -479,7 +479,7 @@ describe('the doctor', () => {
     );
     slack.oauth.remove(OTHER_TEAM);
     slack.world.scopes = 'chat:write';
-    expect(await text()).toMatch(/fail \S*workspace\.T0OTHER01 .*not valid \(account_inactive\)/);
+    expect(await text()).toMatch(/fail \S*workspace\.T0OTHER01 .*invalid \(account_inactive\)/);
     expect(await text()).toMatch(/fail \S*scopes\.T0HOME001 missing: app_mentions:read/);
   });
 });

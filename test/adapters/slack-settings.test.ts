@@ -35,7 +35,7 @@ describe('the settings', () => {
       'installation_key: expected at least 32 characters, such as those that `openssl rand -hex 32` prints',
     ]);
     expect(faults({ ...many, operators: ['U0ADA0001'] })).toEqual([
-      'operators.0: expected an id with its workspace:  T0123ABCD:U0123ABCD',
+      'operators.0: expected an id with its workspace: T0123ABCD:U0123ABCD',
     ]);
     const settings = settingsSchema.parse({ ...many, operators: ['T0HOME001:U0ADA0001', 'T0OTHER01:U0BOB0001'] });
     expect(settingsOf(settings, 'T0HOME001').operators).toEqual(['U0ADA0001']);

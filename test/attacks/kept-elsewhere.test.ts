@@ -132,11 +132,11 @@ describe('the commands of a person who asks elsewhere', () => {
     const { text } = await world.type('/memory list');
     expect(text).toContain("One more memory about you is stored where you can't read it from here");
     const own = await world.type('/memory list about=me');
-    const what = expect.stringContaining('not readable here: kept in a direct message since');
+    const what = expect.stringContaining('not readable here: stored in a direct message since');
     expect(cells(own)).toEqual([[expect.stringMatching(/^\w{26}$/), 'fact', what, 'Ada', 'active']]);
     expect(field(await world.type('/privacy'), 'Memories about you elsewhere')).toBe('1, not readable from here');
     const copy = await world.type('/memory export');
-    expect(copy.text).toContain('The copy lists one more memory kept elsewhere');
+    expect(copy.text).toContain('The copy lists one more memory stored elsewhere');
     expect(JSON.stringify([text, own, copy])).not.toContain(SECRET);
   });
 

@@ -96,11 +96,11 @@ it.each<[string, Partial<BotParts>, RegExp]>([
   [
     'two channels of one platform',
     { channels: [channelOf('slack'), channelOf('slack')] },
-    /two channels serve .*"slack"/,
+    /two channels have .*"slack"/,
   ],
-  ['a gateway alone', { role: 'gateway' }, /^createBot: role: A gateway needs a queue that it shares/],
-  ['no workers', { workers: 0 }, /workers: expected a whole number from 1, got 0/],
-  ['half a day', { retentionDays: 0.5 }, /retentionDays: expected a whole number from 0/],
+  ['a gateway alone', { role: 'gateway' }, /^createBot: role: A gateway needs a queue that is shared/],
+  ['no workers', { workers: 0 }, /workers: expected a whole number of at least 1, got 0/],
+  ['half a day', { retentionDays: 0.5 }, /retentionDays: expected a whole number of at least 0/],
 ])('%s is refused with words', (_name, parts, expected) => {
   const problems = problemsOf(parts);
   expect(problems).toHaveLength(1);

@@ -50,7 +50,7 @@ describe('the line of a command', () => {
     ['/memory list page=-1', 'page must be a whole number'],
     ['/memory search "open', 'accepted'],
     ['/memory show "open', 'the quote " is not closed'],
-    ['/status now', '"now" is too much'],
+    ['/status now', '"now" is unexpected'],
     ['/transcript', 'query is missing'],
   ])('%s says what is wrong', (line, sentence) => {
     expect(refusal(line)).toContain(sentence);

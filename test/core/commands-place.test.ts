@@ -39,7 +39,7 @@ test.each(['/', '/strata '])('each channel names commands its own way: %s', asyn
   await using world = await openWorld({ parts });
   await world.say('Hello.');
   expect(posts.map(({ body }) => (body.kind === 'text' ? body.text : ''))).toEqual([
-    expect.stringContaining(`; ${prefix}status tells the person`),
+    expect.stringContaining(`; ${prefix}status shows my operator`),
   ]);
   const help = await world.type('/help');
   expect(help.fields.map(({ name }) => name)).toContain(`${prefix}status`);

@@ -65,10 +65,10 @@ describe('before anything was said', () => {
       '/compact',
     ]) {
       const reply = await world.type(line);
-      expect(reply.text, line).toContain('Nothing has been said here yet');
+      expect(reply.text, line).toContain('There are no messages here yet');
       expect(reply.tone, line).toBe('info');
     }
-    expect((await world.type('/memory')).text).toContain('Nothing is remembered here yet');
+    expect((await world.type('/memory')).text).toContain('There are no memories here yet');
     expect(field(await world.type('/privacy'), 'Kept here')).toContain('0 messages');
   });
 });
@@ -124,7 +124,7 @@ describe('/status', () => {
   });
 
   test('shows a broken configuration and a model that cannot open', async () => {
-    const configTrouble = () => 'config.toml has 2 errors; the last good one is in force';
+    const configTrouble = () => 'config.toml has 2 errors; the last valid one stays in use';
     await using world = await openWorld({ parts: { configTrouble } });
     await world.say('Hello.');
     expect(field(await world.type('/status'), 'Configuration')).toContain('config.toml has 2 errors');
@@ -327,7 +327,7 @@ describe('/memory', () => {
         .join(),
     ).toContain('Riga');
     expect((await world.type('/memory search xylophone')).text).toContain('No memory matches');
-    expect((await world.type('/memory list event')).text).toContain('Nothing of kind event');
+    expect((await world.type('/memory list event')).text).toContain('no memories of kind event');
     expect(cells(await world.type('/memory list about=me')).length).toBeGreaterThan(0);
     expect(cells(await world.type('/memory list about=me', { author: BO }))).toEqual([]);
     const id = await idOf(world, 'tea');
@@ -353,7 +353,10 @@ describe('/memory', () => {
     await using world = await told();
     const id = await idOf(world, 'Riga');
     const asked = await world.type(`/memory forget ${id}`);
-    expect(asked).toMatchObject({ title: 'Forget this?', text: expect.stringContaining('Nothing is deleted yet') });
+    expect(asked).toMatchObject({
+      title: 'Forget this?',
+      text: expect.stringContaining('Nothing has been deleted yet'),
+    });
     expect(field(asked, 'Memories')).toBe('1');
     expect(field(asked, 'Messages')).toMatch(/Ada 1/);
     expect(cells(asked).map((row) => row[0])).toContain('message');
@@ -425,7 +428,7 @@ describe('/memory', () => {
     expect((await world.type('/memory export')).text).toMatch(/^1 memory and 0 messages of /);
     expect((await world.type('/memory search flour')).rows?.cells).toHaveLength(1);
     const tooLong = await world.type(`/memory remember ${'never '.repeat(400)}`);
-    expect(tooLong.text).toContain('holds up to 2000 characters, and this text has 2399');
+    expect(tooLong.text).toContain('at most 2000 characters, and this text has 2399');
   });
 
   test('is remembered on request, and not twice', async () => {
@@ -518,7 +521,7 @@ describe('/privacy', () => {
     await world.type('/memory list');
     expect((await world.type('/privacy erase')).tone).toBe('error');
     expect((await world.type('/privacy erase yes')).tone).toBe('success');
-    expect((await world.type('/transcript search tea')).text).toContain('Nothing has been said here yet');
+    expect((await world.type('/transcript search tea')).text).toContain('There are no messages here yet');
     expect(cells(await world.type('/memory list'))).toEqual([]);
   });
 });

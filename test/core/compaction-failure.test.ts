@@ -143,7 +143,7 @@ describe('after failures', () => {
       const { nextAttemptAt } = await world.conversation();
       waits.push((nextAttemptAt ?? 0) - world.clock.now());
       const called = world.model.requests.length;
-      expect((await world.run()).reason).toContain('the last try failed');
+      expect((await world.run()).reason).toContain('the last attempt failed');
       expect(world.model.requests).toHaveLength(called);
       await world.clock.advance(waits.at(-1) ?? 0);
     }

@@ -55,7 +55,7 @@ describe('what a conversation may cost', () => {
     expect(calls).toBeLessThanOrEqual(60);
     const { untilAt, limit } = await spent(world);
     expect(await world.conversation()).toMatchObject({ nextAttemptAt: untilAt });
-    expect((await world.conversation()).lastError).toContain(`${limit} are allowed`);
+    expect((await world.conversation()).lastError).toContain(`of ${limit} model calls per hour`);
     expect(world.of('maintenance.delayed').at(-1)).toMatchObject({ nextAttemptAt: untilAt });
     await expectCovered(world);
     await world.clock.advance(HOUR);
@@ -87,7 +87,7 @@ describe('what a conversation may cost', () => {
     const told = await world.run({ trigger: 'manual' });
     expect(told).toMatchObject({
       changed: false,
-      reason: expect.stringContaining('calls for summaries within an hour'),
+      reason: expect.stringContaining('model calls per hour for summaries'),
     });
   });
 

@@ -132,7 +132,7 @@ test('reloads an agent’s own prompts, keeping the last good one', async () => 
   await vi.waitFor(() => expect(persona()).toBe('Two x'), patience);
   writeFileSync(join(folder, 'mine', 'persona.md.hbs'), 'Three {{agntId}}');
   await vi.waitFor(() => expect(rejections).toHaveLength(1), patience);
-  expect(rejections[0]).toContain('"agntId" is no variable of this prompt');
+  expect(rejections[0]).toContain('"agntId" is not a variable of this prompt');
   expect(persona()).toBe('Two x');
   expect(live.rejection()).not.toBeNull();
 });

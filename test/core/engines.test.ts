@@ -77,7 +77,7 @@ describe('the context engines', () => {
     expect(calls).toBe(1);
     expect((await engine.maintain(request)).reason).toBe('the stacked engine was asked');
     const told = place.seen.filter((event) => event.kind === 'error.internal').map(({ message }) => message);
-    expect(told).toEqual(['The context engine mine failed and is disabled:  no more room in my head']);
+    expect(told).toEqual(['The context engine mine failed and is disabled: no more room in my head']);
   });
 
   it('are not blamed for a message that no window holds', async () => {

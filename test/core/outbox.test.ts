@@ -245,7 +245,7 @@ describe('the outbox', () => {
     expect(clock.waits).toEqual([]);
     expect(posts).toHaveLength(2);
     expect(events).toMatchObject([
-      { kind: 'reply.failed', message: 'Test did not accept the message:  the channel is gone' },
+      { kind: 'reply.failed', message: 'Test did not accept the message: the channel is gone' },
       { kind: 'reply.posted', chunk: 1 },
     ]);
     expect(await storage.store.outbox.pending(null)).toEqual([]);

@@ -46,7 +46,7 @@ test('keeps existing copies unless forced, and reports unknown names', () => {
     ejectPrompts(cli, { names, folder, language: 'en', force });
   eject(['clock'], false);
   writeFileSync(join(folder, 'clock.md.hbs'), 'mine {{now}}');
-  expect(() => eject([], false)).toThrow(/is there already. Add --force/);
+  expect(() => eject([], false)).toThrow(/already exists. Add --force/);
   expect(readFileSync(join(folder, 'clock.md.hbs'), 'utf8')).toBe('mine {{now}}');
   expect(() => eject(['clok'], false)).toThrow(/Did you mean clock\?/);
   eject([], true);

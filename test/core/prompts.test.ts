@@ -212,12 +212,12 @@ describe('an agent with prompts of its own', () => {
     [
       'an unknown variable',
       '{{agentId}}\n{{nobody}}',
-      /persona\.md\.hbs cannot be used: line 2: "nobody" is no variable of this prompt \(known: agentId\)/,
+      /persona\.md\.hbs cannot be used: line 2: "nobody" is not a variable of this prompt \(known: agentId\)/,
     ],
-    ['a way to the prototype', '{{agentId}} {{constructor}}', /line 1: "constructor" is no variable/],
-    ['a dotted way out', '{{agentId}} {{agentId.length}}', /"agentId\.length" is no variable/],
-    ['a helper that is not offered', '{{agentId}} {{lookup agentId "x"}}', /"lookup" is no helper/],
-    ['a log', '{{log agentId}}', /"log" is no helper/],
+    ['a way to the prototype', '{{agentId}} {{constructor}}', /line 1: "constructor" is not a variable/],
+    ['a dotted way out', '{{agentId}} {{agentId.length}}', /"agentId\.length" is not a variable/],
+    ['a helper that is not offered', '{{agentId}} {{lookup agentId "x"}}', /"lookup" is not a helper/],
+    ['a log', '{{log agentId}}', /"log" is not a helper/],
     ['a missing fragment', '{{agentId}}\n\n{{> nothing}}', /line 3: there is no fragment "nothing"/],
     ['an open block', '{{#if agentId}}\nhello', /line 2: .*(EOF|OPEN)/],
     ['a decorator', '{{agentId}}{{* inline "x"}}', /not supported/],
@@ -234,7 +234,7 @@ describe('an agent with prompts of its own', () => {
     };
     expect(
       check('{{#each items}}{{id}} {{line text}} {{@index}} {{#if about}}{{../items.length}}{{/if}}{{/each}}'),
-    ).toEqual([expect.stringContaining('"../items.length" is no variable')]);
+    ).toEqual([expect.stringContaining('"../items.length" is not a variable')]);
     expect(check('{{id}}{{#each items}}{{text}}{{/each}}')).toHaveLength(1);
     expect(check('{{#each items}}{{kind}}{{else}}{{kind}}{{/each}}')).toHaveLength(1);
   });
@@ -258,7 +258,7 @@ describe('an agent with prompts of its own', () => {
     const source = { language: 'en', folder };
     const own = createPromptLibrary({ sources: [source] });
     writeFileSync(join(folder, 'clock.md.hbs'), 'two {{later}}');
-    expect(() => own.load([source])).toThrow(/"later" is no variable/);
+    expect(() => own.load([source])).toThrow(/"later" is not a variable/);
     expect(own.render('clock', { now: 'x' }, source).text).toBe('one x');
     writeFileSync(join(folder, 'clock.md.hbs'), 'two {{now}}');
     own.load([source]);

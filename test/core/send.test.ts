@@ -95,12 +95,12 @@ describe('bot.send', () => {
   it.each([
     ['nothing', '', {}, /neither text nor files/],
     ['what prints nothing', '\u0007', { audience: 'dm' }, /neither text nor files/],
-    ['a new place without an audience', 'Hi.', {}, /nothing has been said there yet; name who reads it/],
+    ['a new place without an audience', 'Hi.', {}, /no messages yet, so the audience is required/],
     [
       'too many bytes',
       { files: [{ name: 'a', data: new Uint8Array(8_000_001) }] },
       { audience: 'dm' },
-      /at most 8000000/,
+      /the limit is 8000000/,
     ],
     ['an empty file', { files: [{ name: 'a.txt', data: '' }] }, { audience: 'dm' }, /a\.txt is empty/],
   ] as const)('refuses %s', async (_name, content, options, problem) => {

@@ -89,7 +89,7 @@ describe('the registry', () => {
     expect(failed).toMatchObject({ isError: true, text: 'the printer is on fire' });
     const wrong = await registry.run(call('word', { text: 5 }), context, offered('word'));
     expect(wrong.isError).toBe(true);
-    expect(wrong.text).toMatch(/input of tool word is not valid.*text/s);
+    expect(wrong.text).toMatch(/input of tool word is invalid.*text/s);
     expect(await registry.run(call('unknown'), context, offered('unknown'))).toMatchObject({
       isError: true,
       text: expect.stringContaining('unknown'),
@@ -124,7 +124,7 @@ describe('the registry', () => {
     const result = await registry.run(call('slow'), await contextOf(world), offered('slow'));
     expect(result).toMatchObject({
       isError: true,
-      text: expect.stringContaining('did not answer within 0.03 seconds'),
+      text: expect.stringContaining('did not return within 0.03 seconds'),
     });
     expect(stopped).toBe(true);
   });

@@ -65,7 +65,11 @@ describe('backup and restore', () => {
 
   test.each<readonly [string, RegExp, (lines: readonly string[]) => string]>([
     ['is empty', /it is empty/, () => ''],
-    ['is something else', /:1 cannot be restored: it is no backup/, () => '{"id":"m1","author":"Ada","text":"hi"}\n'],
+    [
+      'is something else',
+      /:1 cannot be restored: it is not a Strata backup/,
+      () => '{"id":"m1","author":"Ada","text":"hi"}\n',
+    ],
     ['is no JSON', /:1 cannot be restored: the line is not JSON/, () => 'hello\n'],
     ['lacks its end', /it should hold/, (lines) => `${lines.slice(0, 3).join('\n')}\n`],
     [
@@ -156,6 +160,6 @@ describe('with Postgres', () => {
     using folder = openFolder({ STRATA_STORAGE_URL: schema.url });
     const { code, stderr } = await folder.run(['--data', 'here'], 'Hi\n');
     expect(code).toBe(2);
-    expect(stderr).toContain('--data names an embedded store, but [storage] url names a server.');
+    expect(stderr).toContain('--data selects an embedded store, but [storage] url selects a server.');
   });
 });

@@ -23,7 +23,7 @@ describe('a piped conversation', () => {
     using folder = openFolder();
     await folder.run([], 'My name is Ada and I prefer tea.\n');
     const { code, stdout, stderr } = await folder.run(['chat'], 'What do I prefer to drink?\n/status\n');
-    expect(stderr).toMatch(/^Your talk goes on after \d+ messages, the last of \d{4}-.* UTC\.$/m);
+    expect(stderr).toMatch(/^The conversation continues after \d+ messages, the last of \d{4}-.* UTC\.$/m);
     expect(code).toBe(0);
     expect(stdout.split('\n\n')[0]).toContain('tea');
     expect(stdout).toMatch(/Messages +4 kept/);
@@ -62,7 +62,7 @@ describe('a piped conversation', () => {
     expect(stdout).toMatch(/compact: (?:[2-9]|\d\d+) calls/);
     expect(stdout).toMatch(/condense: [1-9]\d* calls/);
     expect(stdout).toMatch(/Strata: .*\btea\b/);
-    expect(stdout).toMatch(/Memory: \d+ memories can be read here/);
+    expect(stdout).toMatch(/Memory: \d+ memories here/);
   }, 60_000);
 });
 
@@ -166,7 +166,7 @@ describe('memory on the command line', () => {
     expect(JSON.parse(copy.stdout).memories.length).toBeGreaterThan(0);
     expect(await memory('forget', id)).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining('Nothing is deleted yet'),
+      stdout: expect.stringContaining('Nothing has been deleted yet'),
       stderr: expect.stringContaining('--yes'),
     });
     const planned = JSON.parse((await memory('forget', id, '--json')).stdout);
@@ -207,7 +207,7 @@ describe('wrong input', () => {
       {
         args: ['start', 'config'],
         code: 2,
-        says: /^strata: "start" takes no other command\. Leave it out: strata config\n$/,
+        says: /^strata: "start" cannot be combined with another command\. Run: strata config\n$/,
       },
     ],
     [
@@ -237,7 +237,7 @@ describe('wrong input', () => {
     ],
     [
       'an impossible number',
-      { args: ['recall', ...HERE, '--limit', '0'], code: 2, says: /Expected a whole number from 1/ },
+      { args: ['recall', ...HERE, '--limit', '0'], code: 2, says: /Expected a whole number of at least 1/ },
     ],
     [
       'a missing configuration',

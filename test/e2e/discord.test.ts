@@ -194,7 +194,7 @@ describe('a conversation in a channel', () => {
     const list = await command('memory', 'list');
     expect(list.data.flags).toBe(64);
     expect(list.data.embeds[0]?.footer?.text).toMatch(/^Page 1 of [2-9]/);
-    expect(shown(list)).toMatch(/^\d+ memories can be read here/);
+    expect(shown(list)).toMatch(/^\d+ memories here/);
     const second = await press(list, 'Next');
     expect(second.data.embeds[0]?.footer?.text).toMatch(/^Page 2/);
     const [, id = '', text = ''] = /`(\w{26})` · \w+ · (The \w+ belongs to \w+ of \w+\.)/.exec(shown(list)) ?? [];
@@ -216,9 +216,7 @@ describe('a token that Discord refuses', () => {
     writeFileSync(other.file('config.toml'), table);
     const { code, stderr } = await other.run(['start']);
     expect(code).toBe(1);
-    expect(stderr.trim().split('\n').at(-1)).toMatch(
-      /Discord refused the bot: the token is not valid\. Copy a fresh one/,
-    );
+    expect(stderr.trim().split('\n').at(-1)).toMatch(/Discord refused the bot: the token is invalid\. Copy a new one/);
   });
 
   test('withdrawn while running ends the process the same way', async () => {
@@ -232,7 +230,7 @@ describe('a token that Discord refuses', () => {
     const { code, stderr } = await running;
     await own.close();
     expect(code).toBe(1);
-    expect(stderr.trim().split('\n').at(-1)).toMatch(/^strata: Discord refused the bot: the token is not valid\./);
+    expect(stderr.trim().split('\n').at(-1)).toMatch(/^strata: Discord refused the bot: the token is invalid\./);
   }, 30_000);
 });
 

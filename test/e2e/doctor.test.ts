@@ -52,7 +52,7 @@ describe('doctor', () => {
     using folder = openFolder();
     const { code, stdout } = await folder.run(['doctor', '--model', 'openai:gpt-4.1-mini']);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^OK {4}config: no .*config\.toml: all defaults$/m);
+    expect(stdout).toMatch(/^OK {4}config: no .*config\.toml: using the defaults$/m);
     expect(stdout).toMatch(/^FAIL {2}model: agent main: .*OPENAI_API_KEY.*\n {6}→ Set the key/m);
   });
 

@@ -288,7 +288,7 @@ describe('a token that is withdrawn while the bot runs', () => {
     const { code, stderr } = await running;
     await own.close();
     expect(code).toBe(1);
-    expect(stderr.trim().split('\n').at(-1)).toMatch(/^strata: Slack refused the bot: the app token is not valid/);
+    expect(stderr.trim().split('\n').at(-1)).toMatch(/^strata: Slack refused the bot: the app token is invalid/);
   }, 30_000);
 });
 

@@ -31,14 +31,18 @@ export async function checkBot({ name, settings }: NamedBot, log: Log): Promise<
 function unanswered(found: Reporter, id: string, error: unknown): Finding {
   if (statusOf(error) === 401) return found.fail(id, BAD_TOKEN.reason, BAD_TOKEN.remedy);
   if (error instanceof z.ZodError) {
-    const problem = `Discord returned an unreadable response:  ${problemOf(error)}`;
+    const problem = `Discord returned an unreadable response: ${problemOf(error)}`;
     return found.fail(
       id,
       problem,
       'If rest_url is set, it must be the base URL of a REST API compatible with Discord.',
     );
   }
-  return found.fail(id, `Discord cannot be reached:  ${describe(error)}`, 'Check the network, and rest_url if it is set.');
+  return found.fail(
+    id,
+    `Discord cannot be reached: ${describe(error)}`,
+    'Check the network, and rest_url if it is set.',
+  );
 }
 
 interface Asked {
@@ -105,7 +109,7 @@ async function checkPermissions(
   if (lacking.length > 0) return [found.warn('permissions', lacking.join('; '), hint)];
   const unknown = guilds.filter(({ permissions }) => !permissions).map(({ name }) => name);
   if (unknown.length > 0) {
-    const problem = `Discord reports no permissions of the bot in  ${unknown.join(', ')}`;
+    const problem = `Discord reports no permissions of the bot in ${unknown.join(', ')}`;
     return [found.warn('permissions', problem, `It needs ${missingOf('0').join(', ')}.`)];
   }
   return [found.ok('permissions', `${guilds.length} servers give all that is needed`)];

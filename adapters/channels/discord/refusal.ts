@@ -23,10 +23,7 @@ const BY_CLOSE_CODE: ReadonlyMap<number, Refusal> = new Map([
     },
   ],
   [4012, { reason: 'the gateway version is no longer supported', remedy: 'Update Strata' }],
-  [
-    4013,
-    { reason: 'the intents are invalid', remedy: 'Update Strata, or remove gateway_url from [channels.discord]' },
-  ],
+  [4013, { reason: 'the intents are invalid', remedy: 'Update Strata, or remove gateway_url from [channels.discord]' }],
   [
     4014,
     {

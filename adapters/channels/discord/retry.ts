@@ -24,7 +24,7 @@ export async function withRetries<Result>(
       return await work();
     } catch (error) {
       if (isFinal(error) || attempt === ATTEMPTS || signal.aborted) throw error;
-      log.error(`An event from Discord could not be  ${what}; trying again`, { cause: describe(error), attempt });
+      log.error(`An event from Discord could not be ${what}; trying again`, { cause: describe(error), attempt });
       const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
       await clock.sleep(pauseMs, { signal }).catch(() => undefined);
     }

@@ -193,7 +193,7 @@ function tellLeftOut(
   { poster, log, signal }: Pick<Sender, 'poster'> & Pick<SlackBotParts, 'log' | 'signal'>,
   { conversation, count, ts }: LeftOut,
 ): void {
-  const text = `I was offline and did not read  ${count === 1 ? '1 older message' : `${count} older messages`} here.`;
+  const text = `I was offline and did not read ${count === 1 ? '1 older message' : `${count} older messages`} here.`;
   const body = { kind: 'text', text } as const;
   const post = { conversation, nonce: `gap ${ts}`, body, replyTo: null, attempt: 2 };
   poster.send(post, { signal }).catch((error: unknown) => {

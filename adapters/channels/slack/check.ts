@@ -29,7 +29,7 @@ async function checkToken({ settings, log }: CheckParts, token: string): Promise
     return [ok('token', `the bot token is valid for the workspace ${teamId}`), await checkScopes(web, 'scopes')];
   } catch (error) {
     if (isStrataError(error, 'PLATFORM_REFUSED')) return [fail('token', error.data.reason, BOT_TOKEN_REMEDY)];
-    return [fail('token', `Slack cannot be reached:  ${describe(error)}`, NETWORK)];
+    return [fail('token', `Slack cannot be reached: ${describe(error)}`, NETWORK)];
   }
 }
 
@@ -53,7 +53,7 @@ async function checkApp({ settings, log }: CheckParts, { clientId, clientSecret 
     await createWeb(undefined, settings, log).oauth.v2.access(request);
   } catch (error) {
     const code = codeOf(error);
-    if (code === null) return fail('oauth', `Slack cannot be reached:  ${describe(error)}`, 'Check the network.');
+    if (code === null) return fail('oauth', `Slack cannot be reached: ${describe(error)}`, 'Check the network.');
     const hint = 'Copy Client ID and Client Secret from Basic Information, App Credentials.';
     if (code !== 'invalid_code') return fail('oauth', `client_id and client_secret were rejected (${code})`, hint);
   }
@@ -72,11 +72,7 @@ async function checkInstalled(
   const name = teamName === teamId ? teamId : `${teamId} (${teamName})`;
   if (isEnding)
     return [
-      warn(
-        id,
-        `${name} removed the app`,
-        'Its data is deleted after seven days, unless the app is installed again.',
-      ),
+      warn(id, `${name} removed the app`, 'Its data is deleted after seven days, unless the app is installed again.'),
     ];
   try {
     const installation = await installations.find(teamId);
@@ -98,7 +94,7 @@ async function checkInstallation(
   } catch (error) {
     const code = codeOf(error);
     if (code === 'token_expired') return [warn(`workspace.${teamId}`, `${name}: the token has expired`, RENEWED)];
-    const problem = code === null ? `Slack cannot be reached:  ${describe(error)}` : `the token is invalid (${code})`;
+    const problem = code === null ? `Slack cannot be reached: ${describe(error)}` : `the token is invalid (${code})`;
     return [fail(`workspace.${teamId}`, `${name}: ${problem}`, 'Reinstall the app there, or remove it there.')];
   }
 }
@@ -125,12 +121,13 @@ const REINSTALL =
 async function checkEvents({ settings, state }: CheckParts): Promise<Finding> {
   const seen = await seenKinds(state);
   const came = wantedEvents(settings).filter((kind) => seen.has(kind));
-  if (came.length === 0) return ok('events', 'no events received yet; Slack does not tell a bot which events its app subscribes to');
+  if (came.length === 0)
+    return ok('events', 'no events received yet; Slack does not tell a bot which events its app subscribes to');
   const missing = wantedEvents(settings).filter((kind) => !seen.has(kind));
   const places = ['message.channels', 'message.groups', 'message.mpim'];
   if (seen.has('app_mention') && !places.some((kind) => seen.has(kind)))
-    return warn('events', `mentions arrive, but no other messages of channels:  ${places.join(', ')}`, REINSTALL);
-  return ok('events', `received so far:  ${came.join(', ')}; not yet: ${missing.join(', ') || 'none'}`);
+    return warn('events', `mentions arrive, but no other messages of channels: ${places.join(', ')}`, REINSTALL);
+  return ok('events', `received so far: ${came.join(', ')}; not yet: ${missing.join(', ') || 'none'}`);
 }
 
 async function checkTransport(settings: SlackSettings, log: Log): Promise<Finding> {
@@ -141,7 +138,7 @@ async function checkTransport(settings: SlackSettings, log: Log): Promise<Findin
       ? warn(
           'http',
           `listens on ${host}:${port}; http.public_url is empty`,
-          `Set it, so that the manifest contains  ${address}.`,
+          `Set it, so that the manifest contains ${address}.`,
         )
       : ok('http', `listens on ${host}:${port}; Slack has to reach it at ${address}`);
   }
@@ -151,7 +148,7 @@ async function checkTransport(settings: SlackSettings, log: Log): Promise<Findin
     return ok('socket', 'the app token can open a socket');
   } catch (error) {
     const code = codeOf(error);
-    if (code === null) return fail('socket', `Slack cannot be reached:  ${describe(error)}`, NETWORK);
+    if (code === null) return fail('socket', `Slack cannot be reached: ${describe(error)}`, NETWORK);
     return fail(
       'socket',
       `the app token was rejected (${code})`,

@@ -151,7 +151,11 @@ function faultsOf(settings: Fields): readonly Fault[] {
   return [
     [transport === 'socket' && !settings.app_token, ['app_token'], 'the transport "socket" needs app_token'],
     [transport === 'http' && !settings.signing_secret, ['signing_secret'], 'the transport "http" needs signing_secret'],
-    [!isMany && token === undefined, ['bot_token'], 'a single workspace needs bot_token; many workspaces need client_id instead'],
+    [
+      !isMany && token === undefined,
+      ['bot_token'],
+      'a single workspace needs bot_token; many workspaces need client_id instead',
+    ],
     [
       isMany && token !== undefined,
       ['bot_token'],
@@ -169,7 +173,7 @@ function faultsOf(settings: Fields): readonly Fault[] {
       return [
         isMany && !operator.includes(':'),
         ['operators', index],
-        'expected an id with its workspace:  T0123ABCD:U0123ABCD',
+        'expected an id with its workspace: T0123ABCD:U0123ABCD',
       ];
     }),
   ];

@@ -40,5 +40,5 @@ async function chooseOllama(host: string, asker: Asker): Promise<Choice | null> 
 function nothingFound(host: string): string {
   const keys = order.flatMap((name) => providers[name]?.keys.slice(0, 1) ?? []);
   const found = `no API key is set and no Ollama with a chat model answers at ${host}`;
-  return `${found}; it can't reason, but its memory is real. To use another model, set  ${keys.join(', ')}`;
+  return `${found}; it can't reason, but its memory is real. To use another model, set ${keys.join(', ')}`;
 }

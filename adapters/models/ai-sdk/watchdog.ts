@@ -11,7 +11,7 @@ export function createWatchdog(limits: StallLimits, caller: AbortSignal) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const arm = (limitMs: number) => {
     timer = setTimeout(() => {
-      own.abort(new DOMException(`no data for  ${limitMs / 1000} s`, 'TimeoutError'));
+      own.abort(new DOMException(`no data for ${limitMs / 1000} s`, 'TimeoutError'));
     }, limitMs);
   };
   arm(limits.firstPartMs);

@@ -154,12 +154,12 @@ function createGauges(registry: Registry): (services: MeasuredServices) => Promi
     new Gauge({ name: `strata_${name}`, help, labelNames, registers: [registry] });
   const jobs = gauge('queue_jobs', 'Jobs of the queue, as seen by this process', ['state']);
   const reachable = gauge('queue_reachable', '1 while the queue is reachable');
-  const due = gauge(
-    'maintenance_due',
-    `Conversations with due, unclaimed work, counted up to ${DUE_LOOKED_AT}`,
-  );
+  const due = gauge('maintenance_due', `Conversations with due, unclaimed work, counted up to ${DUE_LOOKED_AT}`);
   const dueAge = gauge('maintenance_due_oldest_seconds', 'Age of the oldest of them');
-  const owed = gauge('replies_owed', `Conversations that are owed a reply no process is working on, up to ${DUE_LOOKED_AT}`);
+  const owed = gauge(
+    'replies_owed',
+    `Conversations that are owed a reply no process is working on, up to ${DUE_LOOKED_AT}`,
+  );
   const unsent = gauge('posts_pending', 'Posts that no platform has accepted yet');
   const measureTails = createTailGauges(gauge);
   return async ({ store, queue, clock }) => {

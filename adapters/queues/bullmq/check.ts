@@ -33,7 +33,7 @@ async function checkPostgres(driver: Driver): Promise<readonly Finding[]> {
 }
 
 function unreachable(message: string, right: string): Finding {
-  const fixHint = `Check that the server is running, that the URL is correct and  ${right}. Until then, summaries wait and replies continue.`;
+  const fixHint = `Check that the server is running, that the URL is correct and ${right}. Until then, summaries wait and replies continue.`;
   return finding('fail', { id: 'server', message, fixHint });
 }
 
@@ -64,7 +64,11 @@ function checkWrites(info: Info): Finding {
   const failed = ['aof_last_write_status', 'rdb_last_bgsave_status'].filter((name) => info.get(name) === 'err');
   if (failed.length === 0) return finding('ok', { id: 'writes', message: 'it accepts jobs' });
   const message = `it could not write its files (${failed.join(', ')}) and may reject jobs`;
-  return finding('fail', { id: 'writes', message, fixHint: 'Free some disk space, or fix the permissions of its folder.' });
+  return finding('fail', {
+    id: 'writes',
+    message,
+    fixHint: 'Free some disk space, or fix the permissions of its folder.',
+  });
 }
 
 function checkMemory(info: Info): Finding {

@@ -177,5 +177,7 @@ async function look(state: State): Promise<Counts> {
 
 function met({ driver, trouble, end }: State, error: unknown): void {
   if (end.signal.aborted) return;
-  trouble.met(`${driver.where} cannot be used (${reasonOf(error)}): summaries wait until it is back, and replies continue.`);
+  trouble.met(
+    `${driver.where} cannot be used (${reasonOf(error)}): summaries wait until it is back, and replies continue.`,
+  );
 }

@@ -32,7 +32,11 @@ export async function checkServer(upkeep: Kysely<Tables>, place: string): Promis
   } catch (error) {
     const message = String(explain(place, error));
     return [
-      finding('fail', { id: 'server', message, fixHint: 'Check that the server is running and that the URL is correct.' }),
+      finding('fail', {
+        id: 'server',
+        message,
+        fixHint: 'Check that the server is running and that the URL is correct.',
+      }),
     ];
   }
 }
@@ -78,7 +82,8 @@ function checkRights({ may_create: mayCreate, is_owner: isOwner }: ServerFacts):
     return finding('warn', { id: 'rights', message, fixHint: 'grant create on schema public to the user;' });
   }
   if (!isOwner) {
-    const message = 'the tables belong to another user, so deleted text stays in the files until the server vacuums them';
+    const message =
+      'the tables belong to another user, so deleted text stays in the files until the server vacuums them';
     return finding('warn', { id: 'rights', message, fixHint: 'Connect as the user that created the tables.' });
   }
   return finding('ok', { id: 'rights', message: 'the user owns the tables' });

@@ -23,7 +23,7 @@ const HELP = `Kills the processes and servers of a running bot, then checks that
   --break NAME        compare-and-set
   --help
 
-The table goes to standard output, progress to standard error. Exit code: 0 everything holds, 1 damage, 2 wrong use.
+The table goes to standard output, progress to standard error. Exit code: 0 all invariants hold, 1 damage, 2 wrong usage.
 `;
 
 const LONG = {

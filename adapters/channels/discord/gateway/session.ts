@@ -93,7 +93,8 @@ async function keepBeating(line: Line): Promise<void> {
   for (let waitMs = line.beatMs * line.parts.chance(); !signal.aborted; waitMs = line.beatMs) {
     await clock.sleep(waitMs, { signal });
     // A late acknowledgement does no harm: whatever comes shows that the line holds.
-    if (clock.now() - line.heardAt > line.beatMs + SILENCE_MS) return end(line, { cause: 'the server stopped sending' });
+    if (clock.now() - line.heardAt > line.beatMs + SILENCE_MS)
+      return end(line, { cause: 'the server stopped sending' });
     beat(line);
   }
 }

@@ -61,7 +61,7 @@ export function createStrategy(manager: ShardManager, parts: StrategyParts): ISh
     // Of the library's own shards, of which there are none.
     fetchStatus: () => own.fetchStatus(),
     send(shardId, { op }) {
-      throw new Error(`The bot never sends through the gateway (shard  ${shardId}, opcode ${op}).`);
+      throw new Error(`The bot never sends through the gateway (shard ${shardId}, opcode ${op}).`);
     },
   };
 }

@@ -85,7 +85,9 @@ export async function openForm(
   view: { readonly private_metadata: string },
 ): Promise<void> {
   if (view.private_metadata.length > MAX_METADATA) {
-    const reply = errorReply('That text is too long for a confirmation. Use an id from /memory list, or a shorter text.');
+    const reply = errorReply(
+      'That text is too long for a confirmation. Use an id from /memory list, or a shorter text.',
+    );
     return await answer(parts, { ...visit, isHome: false }, { reply });
   }
   try {

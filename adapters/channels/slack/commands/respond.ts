@@ -49,7 +49,7 @@ async function send(fetcher: typeof globalThis.fetch, url: string, body: object)
     body: JSON.stringify(body),
     signal: AbortSignal.timeout(TIME_LIMIT_MS),
   });
-  if (!response.ok) throw new Error(`Slack rejected an answer: status  ${response.status}`);
+  if (!response.ok) throw new Error(`Slack rejected an answer: status ${response.status}`);
 }
 
 /** A note for one person can carry no file: it comes as a direct message. */

@@ -52,7 +52,7 @@ function same(one: string, other: string): boolean {
 
 /** With the code that the library gives such errors. */
 function refused(reason: string): Error {
-  return Object.assign(new Error(`The state of an installation was rejected:  ${reason}.`), { code: INVALID_STATE });
+  return Object.assign(new Error(`The state of an installation was rejected: ${reason}.`), { code: INVALID_STATE });
 }
 
 export const INVALID_STATE = 'slack_oauth_invalid_state';

@@ -60,7 +60,7 @@ export function createSink(parts: SinkParts): ChannelSink {
     },
     suggest: (invocation, option) => commands.suggest(invocation, option),
     audienceChanged: (key, audience) =>
-      change(key, ({ id }) => store.conversations.change(id, { kind: 'audience', audience })),
+      change(key, ({ id }) => store.conversations.change(id, { kind: 'audience', audience, now: clock.now() })),
     left: async (place) =>
       typeof place === 'string'
         ? await change(place, ({ id }) => store.conversations.change(id, { kind: 'purge' }))

@@ -2,6 +2,7 @@ import { describe } from '../domain/errors.ts';
 import type { ConversationKey, Entry } from '../domain/message.ts';
 import type { AfterTurn } from '../ports/engine.ts';
 import type { Append, AppendResult, Claim, ContextSnapshot } from '../ports/store.ts';
+import { type Limit, limitWork } from '../util/limit.ts';
 import { createMailbox, type Mailbox } from '../util/mailbox.ts';
 import type { Outbox } from './outbox.ts';
 import { REPLY_LEASE_MS, type ReplyEnd, reply } from './reply.ts';
@@ -19,7 +20,7 @@ export interface Actor {
   receive(append: Omit<Append, 'claimLeaseMs'>): Promise<AppendResult>;
   /** Looks for an owed reply: after a start, or when another process gave up. */
   wake(): void;
-  /** Forgets the copy of the view: the conversation was changed from outside. */
+  /** Forgets the copy of the view, and ends a turn that lost its claim: the conversation was changed from outside. */
   refresh(): void;
   readonly busy: boolean;
   readonly lastUsedAt: number;
@@ -46,6 +47,7 @@ interface Self {
   readonly onError: (error: unknown) => void;
   /** The engine was told that the conversation is active here. */
   isBegun: boolean;
+  running: { readonly claim: Claim; readonly limit: Limit } | null;
 }
 
 export function createActor(parts: ActorParts, key: ConversationKey): Actor {
@@ -58,7 +60,7 @@ export function createActor(parts: ActorParts, key: ConversationKey): Actor {
   };
   const onIdle = () => parts.outbox.settled(key).then(rest, onError);
   const turns = createMailbox({ onError, onIdle });
-  const self: Self = { key, copy: createViewCache(store, key), turns, onError, isBegun: false };
+  const self: Self = { key, copy: createViewCache(store, key), turns, onError, isBegun: false, running: null };
   let lastUsedAt = clock.now();
   let receiving = 0;
   return {
@@ -76,7 +78,10 @@ export function createActor(parts: ActorParts, key: ConversationKey): Actor {
       self.copy.drop();
       self.turns.put(() => work(parts, self, null));
     },
-    refresh: () => self.copy.drop(),
+    refresh() {
+      self.copy.drop();
+      endOvertaken(parts, self).catch(onError);
+    },
     get busy() {
       return self.turns.busy || receiving > 0;
     },
@@ -124,7 +129,7 @@ async function work(parts: ActorParts, self: Self, first: Claim | null): Promise
   let claim = first ?? (await claimOwed(parts, copy, snapshot));
   while (claim !== null && snapshot !== null) {
     const opening = { claim, snapshot: (await copy.current()) ?? snapshot, latest: copy.current };
-    const end = await attempt(parts, opening);
+    const end = await attempt(parts, self, opening);
     if (end.kind === 'nothing') copy.drop();
     else copy.extend(end.result.conversation, end.result.entries);
     if (end.kind === 'committed') parts.outbox.deliver(key, end.result.posts);
@@ -136,15 +141,27 @@ async function work(parts: ActorParts, self: Self, first: Claim | null): Promise
 }
 
 /** A turn that breaks leaves its debt, and is run again later. */
-async function attempt(parts: ActorParts, opening: Opening): Promise<ReplyEnd> {
+async function attempt(parts: ActorParts, self: Self, opening: Opening): Promise<ReplyEnd> {
+  using limit = limitWork(parts.signal);
+  self.running = { claim: opening.claim, limit };
   try {
-    return await reply(parts, opening);
+    return await reply({ ...parts, signal: limit.signal }, opening);
   } catch (error) {
     if (!parts.signal.aborted) {
       await postpone(parts.services, { ...opening, conversation: opening.snapshot.conversation, error });
     }
     return { kind: 'nothing' };
+  } finally {
+    self.running = null;
   }
+}
+
+/** At once, and not when its lease is next renewed: until then it would go on showing what it must not show any more. */
+async function endOvertaken({ services }: ActorParts, { running }: Self): Promise<void> {
+  if (running === null) return;
+  const { claim, limit } = running;
+  const now = await services.store.conversations.get(claim.conversationId);
+  if (now?.replyEpoch !== claim.epoch) limit.abort(new Error('The reply claim was lost.'));
 }
 
 async function claimOwed(parts: ActorParts, copy: ViewCache, snapshot: ContextSnapshot | null): Promise<Claim | null> {

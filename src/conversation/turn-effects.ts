@@ -5,7 +5,7 @@ import type { Activity } from '../ports/channel.ts';
 import type { AfterTurn, Assembly, ContextProfile, VolatileSection } from '../ports/engine.ts';
 import type { UsageRow } from '../ports/journal.ts';
 import type { ChatModel } from '../ports/model.ts';
-import type { Calibration, Claim, ContextSnapshot } from '../ports/store.ts';
+import type { Calibration, Claim, ContextSnapshot, Conversation } from '../ports/store.ts';
 import type { ToolContext } from '../tools/define.ts';
 import { limitWork } from '../util/limit.ts';
 import type { Step } from '../util/step.ts';
@@ -52,9 +52,9 @@ export function createRun(parts: ReplyParts, options: RunOptions): Run {
     limitCall: () => limitWork(signal, { ms: agent.timeout_seconds * 1000 }),
     pause: (ms) => parts.services.clock.sleep(ms, { signal }),
     async callTool(call) {
-      await assertClaimed(parts, options);
+      const { audience } = await claimed(parts, options);
       const callKey = `${context.conversation}#${call.callId}`;
-      return await parts.tools.run(call, { ...context, callKey, signal }, state.assembly?.tools ?? []);
+      return await parts.tools.run(call, { ...context, audience, callKey, signal }, state.assembly?.tools ?? []);
     },
     onDraft: (text) => show({ kind: 'draft', text }),
     async assemble(steps) {
@@ -94,10 +94,13 @@ async function freshest(known: ContextSnapshot, { claim, latest }: Opening): Pro
   return stillClaimed(now, claim);
 }
 
-/** A tool of a turn whose claim was taken away, by any process, would act on what may have been forgotten. */
-async function assertClaimed({ services }: ReplyParts, { claim, snapshot }: Opening): Promise<void> {
+/**
+ * The conversation as it is now. A tool of a turn whose claim was taken away, by any process, would act on what may have
+ * been forgotten, or show it to others than those it was read for.
+ */
+async function claimed({ services }: ReplyParts, { claim, snapshot }: Opening): Promise<Conversation> {
   const now = await services.store.conversations.get(claim.conversationId);
-  if (now?.replyEpoch === claim.epoch) return;
+  if (now?.replyEpoch === claim.epoch) return now;
   throw new StrataError('CLAIM_LOST', { conversation: snapshot.conversation.key, work: 'reply' });
 }
 
@@ -107,14 +110,18 @@ function stillClaimed(snapshot: ContextSnapshot, { epoch }: Claim): ContextSnaps
   return snapshot;
 }
 
-function toolContext({ profile, snapshot, newest, claim }: RunOptions): Omit<ToolContext, 'callKey' | 'signal'> {
-  const { key, id, audience } = snapshot.conversation;
+function toolContext({
+  profile,
+  snapshot,
+  newest,
+  claim,
+}: RunOptions): Omit<ToolContext, 'audience' | 'callKey' | 'signal'> {
+  const { key, id } = snapshot.conversation;
   const author: Author = newest.author ?? { id: '', name: 'someone', kind: 'person' };
   return {
     conversation: key,
     conversationId: id,
     agentId: profile.agentId,
-    audience,
     author,
     readUpto: newest.seq,
     replyEpoch: claim.epoch,

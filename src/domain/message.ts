@@ -15,6 +15,13 @@ export type JsonValue = null | boolean | number | string | readonly JsonValue[] 
 export const AUDIENCES = ['dm', 'private', 'public'] as const;
 export type Audience = (typeof AUDIENCES)[number];
 
+/** Who reads the place where something is said. */
+export interface HeardBy {
+  readonly audience: Audience;
+  /** The platform did not say: `audience` holds only for a place of which nothing is stored. Default false. */
+  readonly isAudienceAssumed?: boolean;
+}
+
 export interface Author {
   /** The platform's own id, unique within the platform and workspace. */
   readonly id: string;
@@ -65,7 +72,7 @@ export const ROLES = ['user', 'assistant', 'tool', 'notice'] as const;
 export type Role = (typeof ROLES)[number];
 
 /** What a channel adapter hands over: one message of a person (or an allowed bot), already in the domain's terms. */
-export interface InboundMessage {
+export interface InboundMessage extends HeardBy {
   readonly conversation: ConversationKey;
   /** The platform's message id: a second message with the same id in the conversation is a redelivery. */
   readonly externalId: string;
@@ -78,7 +85,6 @@ export interface InboundMessage {
   readonly mentions: readonly Author[];
   /** The bot is mentioned, replied to or named by command. */
   readonly addressesBot: boolean;
-  readonly audience: Audience;
   /** Epoch milliseconds, by the platform's clock. */
   readonly at: number;
   /** Read long after it was said, for example after an outage: kept, but not answered any more. */
@@ -108,6 +114,14 @@ export interface Entry {
 /** The text of an entry's text parts, joined by line breaks. */
 export function textOf(parts: readonly Part[]): string {
   return parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n');
+}
+
+export function tighterThan(audience: Audience): readonly Audience[] {
+  return AUDIENCES.slice(0, AUDIENCES.indexOf(audience));
+}
+
+export function looserThan(audience: Audience): readonly Audience[] {
+  return AUDIENCES.slice(AUDIENCES.indexOf(audience) + 1);
 }
 
 /** The tighter of two audiences: a merged or changed record may only tighten. */

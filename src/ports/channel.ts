@@ -1,4 +1,4 @@
-import type { Audience, Author, ConversationKey, InboundMessage, Part } from '../domain/message.ts';
+import type { Audience, Author, ConversationKey, HeardBy, InboundMessage, Part } from '../domain/message.ts';
 import type { PostBody } from './outbox-store.ts';
 import type { CommandReply } from './reply.ts';
 
@@ -176,9 +176,8 @@ export interface KeptMessage {
   readonly editedAt: number | null;
 }
 
-export interface CommandInvocation {
+export interface CommandInvocation extends HeardBy {
   readonly conversation: ConversationKey;
-  readonly audience: Audience;
   readonly author: Author;
   /** As the platform knows them: `operator` owns the bot, `moderator` manages the place. */
   readonly rights: 'member' | 'moderator' | 'operator';

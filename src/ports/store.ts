@@ -133,8 +133,11 @@ export type ReleaseOutcome =
 export type ConversationChange =
   /** Keeps the archive; the view starts empty. Invalidates every running job. */
   | { readonly kind: 'reset'; readonly now: number }
-  /** Who can read the place from now on. A tighter audience tightens what was captured there; a wider one opens nothing. */
-  | { readonly kind: 'audience'; readonly audience: Audience }
+  /**
+   * Who can read the place from now on. A tighter audience tightens what was captured there; a wider one opens nothing.
+   * Replies that run or wait to be posted, and were given what their readers may no longer see, are owed again.
+   */
+  | { readonly kind: 'audience'; readonly audience: Audience; readonly now: number }
   /** Deletes everything: entries, layers, memories captured here, outbox, blobs. */
   | { readonly kind: 'purge' }
   /** Redacts entries older than the time, with what was derived from them. */
@@ -190,7 +193,10 @@ export interface TurnCommit {
   readonly posts: readonly NewPost[];
   readonly usage: readonly UsageRow[];
   readonly calibration: Calibration | null;
-  /** Memories that the turn was given: what it says may repeat them. Stale when one of them is gone by now. Default: none. */
+  /**
+   * Memories that the turn was given: what it says may repeat them. Stale when one of them is gone by now, or no longer
+   * readable in the place. Default: none.
+   */
   readonly given?: readonly MemoryId[];
   /** When to look at the conversation at the latest: now, when the compactor found something due, so that a crash cannot lose the kick. */
   readonly maintainAt: number;
@@ -211,10 +217,10 @@ export interface TranscriptStore {
   commitTurn(commit: TurnCommit): Promise<TurnCommitResult>;
   /** State, stack and the newest `maxEntries` of the tail, in one snapshot. */
   context(conversationId: number, query: { readonly maxEntries: number }): Promise<ContextSnapshot | null>;
-  /** Entries by seq, ascending. */
+  /** Entries by seq, ascending; with `authorId`, those of one person. */
   read(
     conversationId: number,
-    range: { readonly fromSeq: number; readonly toSeq: number; readonly limit: number },
+    range: { readonly fromSeq: number; readonly toSeq: number; readonly limit: number; readonly authorId?: string },
   ): Promise<readonly Entry[]>;
   /** These entries, ascending; those that do not exist are left out. */
   pick(conversationId: number, seqs: readonly number[]): Promise<readonly Entry[]>;

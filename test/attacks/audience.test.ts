@@ -15,7 +15,8 @@ async function knownAt(world: World) {
 
 async function changeTo(world: World, audience: Audience) {
   const conversation = await knownAt(world);
-  if (conversation !== null) await world.store.conversations.change(conversation.id, { kind: 'audience', audience });
+  const change = { kind: 'audience', audience, now: world.time.now } as const;
+  if (conversation !== null) await world.store.conversations.change(conversation.id, change);
 }
 
 /** What a reply at the place would be given, with the audience that the store knows. */

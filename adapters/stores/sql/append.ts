@@ -6,16 +6,18 @@ import {
   type ConversationKey,
   placeOf,
   tighter,
+  tighterThan,
 } from '../../../src/adapter-kit.ts';
-import { earliest } from './conversation-rows.ts';
+import { earliest, presentOf } from './conversation-rows.ts';
 import { first, type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
 import { writeJson } from './json.ts';
 import { createOrder } from './order.ts';
 import { createPostInsert, type InsertPosts } from './posts.ts';
-import { changeAudience, presentOf } from './privacy.ts';
+import { changeAudience } from './privacy.ts';
 import { toConversation } from './rows.ts';
 import type { Shared } from './shared.ts';
 import type { ConversationRow } from './tables.ts';
+import { withdrawReplies } from './withdrawal.ts';
 
 /**
  * The row of the conversation gives out the seq: a lower one cannot become visible after a higher one, so nothing slips
@@ -36,17 +38,34 @@ interface AppendContext {
   readonly insertPosts: InsertPosts;
 }
 
-async function run(
-  { shared, statements, insertPosts }: AppendContext,
-  transaction: Transaction,
-  append: Append,
-): Promise<AppendResult> {
+async function run(context: AppendContext, transaction: Transaction, append: Append): Promise<AppendResult> {
+  const { shared, statements } = context;
   const place = { key: append.conversation, externalId: append.message.externalId };
   const known = await first(transaction, statements.lock(place));
-  const row = known ?? (await create({ shared, statements, insertPosts }, transaction, append));
+  const row = known ?? (await create(context, transaction, append));
   if (row.duplicate_seq !== null) {
     return { kind: 'duplicate', seq: row.duplicate_seq, conversation: toConversation(row) };
   }
+  if (!tighterThan(append.audience).includes(presentOf(row))) {
+    return await store(context, transaction, { append, row, isNew: known === null });
+  }
+  // The place opens with this message: a reply that runs was written for fewer readers.
+  await withdrawReplies(shared, transaction, { ids: [row.id], now: append.now });
+  const withdrawn = (await first(transaction, statements.lock(place))) ?? row;
+  return await store(context, transaction, { append, row: withdrawn, isNew: false });
+}
+
+interface Arrival {
+  readonly append: Append;
+  readonly row: ConversationRow;
+  readonly isNew: boolean;
+}
+
+async function store(
+  { shared, statements, insertPosts }: AppendContext,
+  transaction: Transaction,
+  { append, row, isNew }: Arrival,
+): Promise<AppendResult> {
   const { changed, claim } = accept(row, append);
   const entry = newEntry(row, append);
   const { rows = [], heldUntil = 0 } = append.posts ?? {};
@@ -57,8 +76,9 @@ async function run(
     insertPosts(transaction, shown, rows),
   ]);
   // The first message of a thread tells something about its channel too.
-  if (known === null || changed.present_audience !== presentOf(row)) {
-    await changeAudience(shared.engine, transaction, { place: row.place, audience: append.audience, exceptId: row.id });
+  if (isNew || changed.present_audience !== presentOf(row)) {
+    const { audience, now } = append;
+    await changeAudience(shared, transaction, { place: row.place, audience, exceptId: row.id, now });
   }
   return { kind: 'stored', seq: row.next_seq, conversation: toConversation(changed), claim, posts };
 }
@@ -66,7 +86,7 @@ async function run(
 type LockedRow = ConversationRow & { readonly duplicate_seq: number | null };
 
 /** Pure: the row after the message, and the claim to answer it when that is wanted and free. */
-function accept(row: LockedRow, append: Append): { changed: ConversationRow; claim: Claim | null } {
+function accept(row: ConversationRow, append: Append): { changed: ConversationRow; claim: Claim | null } {
   const { now, claimLeaseMs } = append;
   const isFree = row.reply_until === null || row.reply_until <= now;
   const claim =

@@ -22,7 +22,7 @@ export async function changeConversation(shared: Shared, id: number, change: Con
     case 'reset':
       return withRow((tx, row) => conversations.change(tx, id, freshView(row)));
     case 'audience':
-      return withRow((tx, row) => changeAudience(engine, tx, { place: row.place, audience: change.audience }));
+      return withRow((tx, { place }) => changeAudience(shared, tx, { ...change, place }));
     case 'maintain':
       return withRow((tx, row) => conversations.change(tx, id, dueAt(row, change.at)));
     case 'purge':

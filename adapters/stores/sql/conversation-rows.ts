@@ -1,5 +1,5 @@
 import { sql, type Updateable } from 'kysely';
-import type { ConversationKey } from '../../../src/adapter-kit.ts';
+import type { Audience, ConversationKey } from '../../../src/adapter-kit.ts';
 import { first, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import type { ConversationRow, Tables } from './tables.ts';
 
@@ -35,6 +35,11 @@ export function createConversationRows(engine: SqlEngine): ConversationRows {
       await transaction.run(query.updateTable('conversation').set(values).where('id', '=', id).compile());
     },
   };
+}
+
+/** Who can read a conversation now. */
+export function presentOf(row: Pick<ConversationRow, 'audience' | 'present_audience'>): Audience {
+  return row.present_audience ?? row.audience;
 }
 
 /** The epoch that a claim holds is still the newest, and it was not given back. */

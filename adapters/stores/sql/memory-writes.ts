@@ -7,11 +7,10 @@ import {
   parseKey,
   tighter,
 } from '../../../src/adapter-kit.ts';
-import { holdsReply } from './conversation-rows.ts';
+import { holdsReply, presentOf } from './conversation-rows.ts';
 import { first, type SqlEngine, type Transaction } from './engine.ts';
 import { writeJson } from './json.ts';
 import { addMemoryEvent, findMemory } from './memory-rows.ts';
-import { presentOf } from './privacy.ts';
 import type { Shared } from './shared.ts';
 import type { MemoryRow } from './tables.ts';
 

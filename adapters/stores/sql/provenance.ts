@@ -1,9 +1,11 @@
 import { sql } from 'kysely';
 import type { MemoryId, ProvenanceStore, WithheldMemory, WithheldQuery } from '../../../src/adapter-kit.ts';
+import { presentOf } from './conversation-rows.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import { decideHeld, listHeld } from './held.ts';
 import { padded, readableBy } from './memory-rows.ts';
 import type { Shared } from './shared.ts';
+import type { ConversationRow } from './tables.ts';
 
 export function createProvenance(shared: Shared): ProvenanceStore {
   const { engine } = shared;
@@ -93,14 +95,25 @@ function prepareNote({ query }: Pick<SqlEngine, 'query'>, length: number) {
   });
 }
 
-/** Whether one of the memories is gone: a reply that was given it may repeat it. */
-export async function isForgotten(
+/**
+ * Whether one of the memories is gone, or no longer readable in the conversation: a reply that was given it may repeat it.
+ * Which agent shares what with whom was decided when it was given.
+ */
+export async function isWithdrawn(
   { query }: SqlEngine,
   transaction: Transaction,
-  ids: readonly MemoryId[],
+  { row, ids }: { readonly row: ConversationRow; readonly ids: readonly MemoryId[] },
 ): Promise<boolean> {
   if (ids.length === 0) return false;
-  const kept = query.selectFrom('memory').select('id').where('id', 'in', ids);
+  const present = presentOf(row);
+  const reader = { place: row.place, workspace: '', agentId: '', audience: present, sharePublic: false };
+  const kept = query
+    .selectFrom('memory')
+    .select('id')
+    .where('id', 'in', ids)
+    .where((where) =>
+      where.or([readableBy(reader), ...(present === 'public' ? [where('memory.audience', '=', present)] : [])]),
+    );
   return (await transaction.rows(kept.compile())).length < ids.length;
 }
 

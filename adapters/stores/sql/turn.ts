@@ -3,7 +3,7 @@ import { dueAt, holdsReply } from './conversation-rows.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
 import { writeJson } from './json.ts';
 import { createPostInsert, type InsertPosts } from './posts.ts';
-import { createNoteReadings, isForgotten } from './provenance.ts';
+import { createNoteReadings, isWithdrawn } from './provenance.ts';
 import { withoutReader } from './redaction.ts';
 import { toConversation } from './rows.ts';
 import type { Shared } from './shared.ts';
@@ -36,7 +36,7 @@ async function run(context: TurnContext, transaction: Transaction, commit: TurnC
   const row = await shared.conversations.lock(transaction, commit.claim.conversationId);
   if (row === null || !holdsReply(row, commit.claim.epoch)) return { kind: 'stale' };
   const given = [...new Set(commit.given)];
-  if (await isForgotten(shared.engine, transaction, given)) {
+  if (await isWithdrawn(shared.engine, transaction, { row, ids: given })) {
     await shared.conversations.change(transaction, row.id, withoutReader(row));
     return { kind: 'stale' };
   }

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Store } from '../../../src/adapter-kit.ts';
+import type { Audience, Store } from '../../../src/adapter-kit.ts';
 import { type Kit, type Lab, READER, THREAD } from '../store-kit.ts';
+
+const changeTo = (audience: Audience) => ({ kind: 'audience', audience, now: 1000 }) as const;
 
 export function audienceContract(lab: Lab): void {
   describe('audience', () => {
@@ -14,20 +16,20 @@ export function audienceContract(lab: Lab): void {
       const here = await kit.fill(1);
       const thread = await kit.fill(1, THREAD);
       await kit.save(here.id, kit.inserting('tea', [1]));
-      await store.conversations.change(here.id, { kind: 'audience', audience: 'private' });
+      await store.conversations.change(here.id, changeTo('private'));
       expect((await kit.get(here.id)).audience).toBe('private');
       expect((await kit.get(thread.id)).audience).toBe('private');
       expect(
         (await store.memories.list({ reader: { ...READER, audience: 'dm' }, limit: 9, offset: 0 }))[0]?.audience,
       ).toBe('private');
-      await store.conversations.change(here.id, { kind: 'audience', audience: 'public' });
+      await store.conversations.change(here.id, changeTo('public'));
       expect(await kit.get(here.id)).toMatchObject({ audience: 'public', tightestAudience: 'private' });
     });
 
     it('saves nothing looser than the place is now', async () => {
       const { id } = await kit.fill(1);
       const decided = kit.inserting('tea', [1], { audience: 'public' });
-      await store.conversations.change(id, { kind: 'audience', audience: 'private' });
+      await store.conversations.change(id, changeTo('private'));
       await kit.save(id, decided);
       expect(await kit.recallable()).toEqual([]);
       expect(await kit.recallable({ audience: 'private' })).toEqual(['tea']);

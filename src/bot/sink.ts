@@ -10,6 +10,7 @@ import { parseKey } from '../domain/key.ts';
 import type { ConversationKey, InboundMessage, Part } from '../domain/message.ts';
 import { createOptOut } from '../memory/opt-out.ts';
 import { removeMessages } from '../memory/removal.ts';
+import { withStoredAudience } from '../memory/stored-audience.ts';
 import type { ChannelSink, Drop, MessageEdit, Receipt } from '../ports/channel.ts';
 import type { Conversation, NewMessage } from '../ports/store.ts';
 import type { Services, TextLog } from '../services.ts';
@@ -32,7 +33,8 @@ export function createSink(parts: SinkParts): ChannelSink {
   const receive = createReceiver(parts);
   const { edited, removed, change } = createChanges(parts);
   return {
-    async message(message) {
+    async message(heard) {
+      const message = await withStoredAudience(store, heard);
       const before = early.of(message);
       if (before?.kind === 'removed') {
         drop({ ...dropOf(message), reason: 'deleted' });

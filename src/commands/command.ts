@@ -1,6 +1,7 @@
 import type { AgentSettings } from '../config/schema.ts';
 import { StrataError } from '../domain/errors.ts';
 import { readerFor } from '../memory/policy.ts';
+import { withStoredAudience } from '../memory/stored-audience.ts';
 import type { CommandInvocation } from '../ports/channel.ts';
 import type { MemoryReader } from '../ports/memory-store.ts';
 import type { CommandReply, ReplyCommand } from '../ports/reply.ts';
@@ -40,9 +41,10 @@ export interface Call {
 
 export async function openCall(
   parts: CommandServices,
-  invocation: CommandInvocation,
+  given: CommandInvocation,
   specs: readonly CommandSpec[],
 ): Promise<Call> {
+  const invocation = await withStoredAudience(parts.store, given);
   const conversation = await parts.store.conversations.find(invocation.conversation);
   const agent = parts.agents.agentFor(invocation.conversation);
   // The platform reports the current audience with each command; the stored one may be outdated.

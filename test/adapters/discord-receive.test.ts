@@ -506,6 +506,23 @@ describe('who can read it', () => {
     await double.close();
   });
 
+  // Shows: I9
+  test('assumes private where permissions are not known', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      double.say(GENERAL, ADA, 'hello');
+      await until('a message', () => sink.messages.length === 1);
+      double.gateway.dispatch(GUILD, 'GUILD_ROLE_DELETE', { guild_id: GUILD, role_id: GUILD });
+      double.gateway.dispatch(GUILD, 'CHANNEL_UPDATE', textChannel({ id: GENERAL, guild_id: GUILD, name: 'renamed' }));
+      double.say(GENERAL, ADA, 'and now?');
+      await until('two messages', () => sink.messages.length === 2);
+      expect(sink.messages.map(({ audience, isAudienceAssumed }) => [audience, isAudienceAssumed])).toEqual([
+        ['public', undefined],
+        ['private', true],
+      ]);
+      expect(sink.audiences).toEqual([]);
+    });
+  });
+
   test('an unseen private thread stays private', async () => {
     const secret = thread({ id: SECRET_THREAD, guild_id: GUILD, parent_id: GENERAL, type: 12 });
     const double = await startDiscord();

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ConversationKey } from '../../src/adapter-kit.ts';
+import { type ConversationKey, createSystemClock } from '../../src/adapter-kit.ts';
 import {
   ADA,
   BOB,
@@ -172,11 +172,56 @@ describe('who can read it', () => {
     ]);
   });
 
-  test('a channel that cannot be looked at counts as private', async () => {
+  // Shows: I9
+  test('assumes private until a channel can be looked up', async () => {
     const bot = await start();
+    const channel = slack.channels.get(GENERAL) ?? {};
     slack.channels.delete(GENERAL);
     slack.say(GENERAL, ADA, 'hello');
-    expect((await arrived(bot, 'hello')).audience).toBe('private');
+    const message = await arrived(bot, 'hello');
+    expect(message).toMatchObject({ audience: 'private', isAudienceAssumed: true });
+    expect(bot.sink.audiences).toEqual([]);
+    slack.channels.set(GENERAL, channel);
+    await until('it is looked up', () => bot.sink.audiences.length > 0);
+    expect(bot.sink.audiences).toEqual([{ conversation: message.conversation, audience: 'public' }]);
+  });
+
+  test('keeps the last answer while Slack gives none', async () => {
+    const offset = { ms: 0 };
+    const clock = { ...createSystemClock(), now: () => Date.now() + offset.ms };
+    const bot = await start({ clock });
+    slack.say(GENERAL, ADA, 'hello');
+    await arrived(bot, 'hello');
+    slack.channels.delete(GENERAL);
+    offset.ms = 2 * 3_600_000;
+    slack.say(GENERAL, ADA, 'still there?');
+    const message = await arrived(bot, 'still there?');
+    expect(slack.callsOf('conversations.info').length).toBeGreaterThan(1);
+    expect(message.audience).toBe('public');
+    expect(message).not.toHaveProperty('isAudienceAssumed');
+    expect(bot.sink.audiences.map(({ audience }) => audience)).toEqual(['public']);
+  });
+
+  test('believes the event of a private channel without a lookup', async () => {
+    const bot = await start();
+    slack.channels.delete(STAFF);
+    slack.say(STAFF, ADA, 'among us', { channel_type: 'group' });
+    expect(await arrived(bot, 'among us')).not.toHaveProperty('isAudienceAssumed');
+    expect(bot.sink.audiences.map(({ audience }) => audience)).toEqual(['private']);
+  });
+
+  test('changes nothing until an unshared channel can be looked up', async () => {
+    const bot = await start();
+    slack.say(GENERAL, ADA, 'hello');
+    const { conversation } = await arrived(bot, 'hello');
+    const channel = slack.channels.get(GENERAL) ?? {};
+    slack.channels.delete(GENERAL);
+    slack.emit({ type: 'channel_unshared', channel: GENERAL, previously_connected_team_id: OTHER_TEAM });
+    await until('a warning', () => bot.log.lines.some(({ message }) => message.includes('does not describe a channel')));
+    expect(bot.sink.audiences.map(({ audience }) => audience)).toEqual(['public']);
+    slack.channels.set(GENERAL, { ...channel, is_private: true });
+    await until('it is looked up', () => bot.sink.audiences.length > 1);
+    expect(bot.sink.audiences.at(-1)).toEqual({ conversation, audience: 'private' });
   });
 
   test('sharing a channel with another workspace closes its conversations', async () => {

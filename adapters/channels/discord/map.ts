@@ -1,4 +1,5 @@
 import type { AttachmentPart, Author, ConversationKey, InboundMessage, Part } from '../../../src/adapter-kit.ts';
+import { heardBy } from '../shared/heard-by.ts';
 import { isShown, mediaTypeOf, toAttachment } from './attachment.ts';
 import type { Place } from './place.ts';
 import { type WireMember, type WireMessage, type WireQuoted, type WireUser, writtenAt } from './wire.ts';
@@ -49,7 +50,7 @@ export function toInbound(message: WireMessage, context: MapContext): InboundMes
     replyTo: isForward(message) ? null : (message.message_reference?.message_id ?? null),
     mentions: mentionsOf(message, context.self),
     addressesBot: addresses(message, context.self),
-    audience: context.place.audience,
+    ...heardBy(context.place),
     at: writtenAt(message),
     ...(context.isPast ? { isPast: true } : {}),
   };

@@ -1,6 +1,6 @@
 import {
-  type Audience,
   type ConversationKey,
+  type HeardBy,
   type MessageAt,
   makeKey,
   parseKey,
@@ -11,7 +11,7 @@ export const PLATFORM = 'discord';
 const DIRECT = 'dm';
 
 /** Where something was said, in Discord's terms. */
-export interface Place {
+export interface Place extends HeardBy {
   /** Null in direct messages. */
   readonly guildId: string | null;
   /** The channel, or the one that the thread hangs in. */
@@ -19,18 +19,17 @@ export interface Place {
   readonly threadId: string | null;
   /** A private thread: of those who read the channel only some read it. */
   readonly isClosed?: boolean;
-  readonly audience: Audience;
 }
 
 /** `discord:GUILD:CHANNEL[:THREAD]`, `discord:dm:CHANNEL`; a named bot stands before the guild (`helper@GUILD`), `~` before a private thread. */
-export function keyOf(bot: string, place: Omit<Place, 'audience'>): ConversationKey {
+export function keyOf(bot: string, place: Omit<Place, keyof HeardBy>): ConversationKey {
   const { guildId, channelId, threadId, isClosed = false } = place;
   const home = guildId ?? DIRECT;
   const workspace = bot === '' ? home : `${bot}@${home}`;
   return makeKey({ platform: PLATFORM, workspace, channel: channelId, thread: threadId, isClosed });
 }
 
-export interface KeyPlace extends Omit<Place, 'audience'> {
+export interface KeyPlace extends Omit<Place, keyof HeardBy> {
   readonly bot: string;
 }
 

@@ -1,5 +1,5 @@
 import { type Channel, ChannelType, type Client, type GuildBasedChannel, PermissionFlagsBits } from 'discord.js';
-import type { Audience } from '../../../src/adapter-kit.ts';
+import type { HeardBy } from '../../../src/adapter-kit.ts';
 import type { Names, Self } from './map.ts';
 import type { Place } from './place.ts';
 import { isDeleted, isOutOfReach } from './retry.ts';
@@ -116,17 +116,22 @@ function activeFrom(channel: Channel, messageId: string): readonly (ActivePlace 
 export function placeFrom(channel: Channel): Place | null {
   if (channel.isDMBased()) return { guildId: null, channelId: channel.id, threadId: null, audience: 'dm' };
   if (!channel.isThread()) {
-    return { guildId: channel.guildId, channelId: channel.id, threadId: null, audience: audienceOf(channel) };
+    return { guildId: channel.guildId, channelId: channel.id, threadId: null, ...readersOf(channel) };
   }
   const { parent, parentId, guildId, id, type } = channel;
   if (parentId === null) return null;
   const thread = { guildId, channelId: parentId, threadId: id };
   if (type === ChannelType.PrivateThread) return { ...thread, isClosed: true, audience: 'private' };
-  return { ...thread, audience: parent === null ? 'private' : audienceOf(parent) };
+  return { ...thread, ...(parent === null ? UNKNOWN : readersOf(parent)) };
 }
 
+/** During an outage of its server, a channel may be known without what decides who reads it. */
+const UNKNOWN: HeardBy = { audience: 'private', isAudienceAssumed: true };
+
 /** Public is what everyone in the server can read. */
-function audienceOf(channel: GuildBasedChannel): Audience {
-  const everyone = channel.permissionsFor(channel.guild.roles.everyone, false);
-  return everyone?.has(PermissionFlagsBits.ViewChannel) ? 'public' : 'private';
+function readersOf(channel: GuildBasedChannel): HeardBy {
+  const role = channel.guild.roles.cache.get(channel.guild.id);
+  const everyone = role === undefined ? null : channel.permissionsFor(role, false);
+  if (everyone === null) return UNKNOWN;
+  return { audience: everyone.has(PermissionFlagsBits.ViewChannel) ? 'public' : 'private' };
 }

@@ -182,7 +182,7 @@ function createIntake(
         log.error('Events of an earlier run could not be read', { cause: describe(error) });
       }),
     async drained() {
-      const all = [catchUp, receiver, desk, surface, seen];
+      const all = [catchUp, receiver, desk, surface, seen, audiences];
       await Promise.all(all.map((one) => one.drained()));
     },
   };

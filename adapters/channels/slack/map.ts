@@ -1,4 +1,5 @@
 import type { AttachmentPart, Author, ConversationKey, InboundMessage, Part } from '../../../src/adapter-kit.ts';
+import { heardBy } from '../shared/heard-by.ts';
 import { type Place, timeOf } from './place.ts';
 import { mentionedIds, type Names, readable, textOfBlocks } from './text.ts';
 import type { WireMessage } from './wire.ts';
@@ -58,7 +59,7 @@ export function toInbound(message: WireMessage, context: MapContext): InboundMes
     // An answer in a thread under a message of the bot is meant for it.
     addressesBot:
       mentionsBot(message, context.self) || message.parent_user_id === context.self.userId || context.isFollowUp,
-    audience: context.place.audience,
+    ...heardBy(context.place),
     at: timeOf(message.ts),
     ...(context.isPast ? { isPast: true } : {}),
   };

@@ -1,17 +1,16 @@
-import { type Audience, type ConversationKey, makeKey, parseKey } from '../../../src/adapter-kit.ts';
+import { type ConversationKey, type HeardBy, makeKey, parseKey } from '../../../src/adapter-kit.ts';
 
 export const PLATFORM = 'slack';
 
 /** Where something was said, in Slack's terms. */
-export interface Place {
+export interface Place extends HeardBy {
   readonly teamId: string;
   readonly channelId: string;
   /** Timestamp of the message that the thread hangs under. */
   readonly threadTs: string | null;
-  readonly audience: Audience;
 }
 
-export type KeyPlace = Omit<Place, 'audience'>;
+export type KeyPlace = Omit<Place, keyof HeardBy>;
 
 /** `slack:TEAM:CHANNEL[:THREAD]`. */
 export function keyOf({ teamId, channelId, threadTs }: KeyPlace): ConversationKey {

@@ -1,4 +1,4 @@
-import type { Audience, Clock } from '../../../src/adapter-kit.ts';
+import type { Audience, Clock, HeardBy } from '../../../src/adapter-kit.ts';
 import { isDirect } from './place.ts';
 import { mentionedIds, type Names } from './text.ts';
 import { isPassing } from './web.ts';
@@ -6,7 +6,7 @@ import { channelSchema, userSchema, type WireChannel, type WireMessage, type Wir
 import { within } from './within.ts';
 import type { Workspace } from './workspace.ts';
 
-/** What Slack tells of people and channels, kept for an hour. */
+/** What Slack tells of people and channels, asked again after an hour. Null for what it does not tell, or not in time. */
 export interface Places {
   user(id: string): Promise<WireUser | null>;
   channel(id: string): Promise<WireChannel | null>;
@@ -76,6 +76,23 @@ export function nameOf(user: WireUser | null): string | null {
   return user.profile?.display_name || user.real_name || user.profile?.real_name || user.name || null;
 }
 
+/** Who can read a channel. Of one that Slack does not describe in time, what it says itself; else it counts as private. */
+export async function heardIn(places: Pick<Places, 'channel'>, { id, type }: ChannelName): Promise<HeardBy> {
+  if (isDirect(id, type)) return { audience: 'dm' };
+  const channel = await places.channel(id);
+  if (channel !== null) return { audience: audienceOf(channel) };
+  return PRIVATE_TYPES.has(type ?? '') ? { audience: 'private' } : { audience: 'private', isAudienceAssumed: true };
+}
+
+interface ChannelName {
+  readonly id: string;
+  /** As the event says; null where it does not. */
+  readonly type: string | null | undefined;
+}
+
+/** No other channels have these types. */
+const PRIVATE_TYPES = new Set(['group', 'mpim']);
+
 /** Who can read a place. A channel shared with another workspace is no public place. */
 export function audienceOf(channel: WireChannel): Audience {
   if (channel.is_im || (isDirect(channel.id, null) && !channel.is_mpim)) return 'dm';
@@ -88,27 +105,41 @@ interface Cache<Value> {
   drop(id: string): void;
 }
 
-/** Null for what Slack does not tell, or not in time. */
+interface Kept<Value> {
+  answer: Promise<Value | null>;
+  until: number;
+  /** Stands while Slack does not answer. Null before the first answer. */
+  last: Value | null;
+}
+
+/** Null for what Slack has never told. */
 function createCache<Value>(clock: Clock, load: (id: string) => Promise<Value>): Cache<Value> {
-  const known = new Map<string, { readonly value: Promise<Value | null>; readonly until: number }>();
-  const fetch = (id: string): Promise<Value | null> => {
+  const known = new Map<string, Kept<Value>>();
+  const ask = (id: string, last: Value | null): Kept<Value> => {
     const again = (error: unknown) => (isPassing(error) ? load(id) : Promise.reject(error));
-    const value = load(id)
+    const answer = load(id)
       .catch(again)
-      .catch(() => {
-        // Asked again the next time; until then the id stands for the name.
-        known.delete(id);
-        return null;
-      });
+      .then(
+        (value) => {
+          kept.last = value;
+          return value;
+        },
+        () => {
+          // Asked again the next time.
+          kept.until = 0;
+          return kept.last;
+        },
+      );
+    const kept: Kept<Value> = { answer, until: clock.now() + KEPT_MS, last };
     if (known.size >= MAX_KEPT) known.clear();
-    known.set(id, { value, until: clock.now() + KEPT_MS });
-    return value;
+    known.set(id, kept);
+    return kept;
   };
   return {
     async get(id) {
-      const kept = known.get(id);
-      const value = kept !== undefined && kept.until > clock.now() ? kept.value : fetch(id);
-      return await within(clock, LOOKUP_MS, value);
+      const found = known.get(id);
+      const kept = found !== undefined && found.until > clock.now() ? found : ask(id, found?.last ?? null);
+      return (await within(clock, LOOKUP_MS, kept.answer)) ?? kept.last;
     },
     drop: (id) => known.delete(id),
   };

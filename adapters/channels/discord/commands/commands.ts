@@ -11,6 +11,7 @@ import {
   type OptionSpec,
   type ReplyCommand,
 } from '../../../../src/adapter-kit.ts';
+import { heardBy } from '../../shared/heard-by.ts';
 import { isServed } from '../access.ts';
 import { dropped, problemOf } from '../drops.ts';
 import { authorOf } from '../map.ts';
@@ -123,7 +124,7 @@ async function openVisit(
   if (!isServed(parts.settings, { place, userId: user.id, roleIds: member?.roles ?? [] })) return null;
   const base = {
     conversation: keyOf(parts.bot, place),
-    audience: place.audience,
+    ...heardBy(place),
     author: authorOf(user, member),
     rights: rightsOf(parts, user.id, member?.permissions ?? '0'),
   };

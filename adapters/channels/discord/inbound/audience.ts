@@ -55,5 +55,6 @@ async function review({ places, sink }: AudienceParts, { conversation, audience 
   // A private thread never opens; once out of sight it would look like its channel.
   if (isClosed) return;
   const place = places.peek(threadId ?? channelId) ?? places.peek(channelId);
-  if (place !== null && place.audience !== audience) await sink.audienceChanged(conversation, place.audience);
+  if (place === null || place.isAudienceAssumed === true || place.audience === audience) return;
+  await sink.audienceChanged(conversation, place.audience);
 }

@@ -1,4 +1,4 @@
-import { type Cursor, describe } from '../../../../src/adapter-kit.ts';
+import { type Cursor, describe, type HeardBy } from '../../../../src/adapter-kit.ts';
 import { dropMessage } from '../drops.ts';
 import { type Place, targetOf } from '../place.ts';
 import { type WireMessage, writtenAt } from '../wire.ts';
@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 
 /** A channel, and from where on it is read. */
 export interface Stint {
-  readonly place: Omit<Place, 'audience'>;
+  readonly place: Omit<Place, keyof HeardBy>;
   readonly after: string;
   /** Null where nothing is kept yet. */
   readonly cursor: Cursor | null;

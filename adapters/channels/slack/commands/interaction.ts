@@ -1,5 +1,4 @@
 import {
-  type Audience,
   type ChannelSink,
   type CommandInvocation,
   type CommandReply,
@@ -10,7 +9,7 @@ import {
 } from '../../../../src/adapter-kit.ts';
 import { isServed } from '../access.ts';
 import { isDirect, keyOf } from '../place.ts';
-import { audienceOf, nameOf, type Places } from '../places.ts';
+import { heardIn, nameOf, type Places } from '../places.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Button, Buttons } from './buttons.ts';
@@ -57,11 +56,10 @@ export async function invocationOf(parts: VisitParts, visit: Visit): Promise<Com
   const isOutsider = user?.is_stranger === true || home !== workspace.teamId;
   if (!isServed(settings, { channelId, userId, isOutsider })) return null;
   const channel = isDirect(channelId, null) ? null : await places.channel(channelId);
-  const audience: Audience = isDirect(channelId, null) ? 'dm' : channel === null ? 'private' : audienceOf(channel);
   const manages = !isOutsider && (user?.is_admin === true || user?.is_owner === true || channel?.creator === userId);
   return {
     conversation: await conversationOf(parts, visit),
-    audience,
+    ...(await heardIn(places, { id: channelId, type: null })),
     author: { id: userId, name: nameOf(user) ?? userId, kind: 'person' },
     rights: settings.operators.includes(userId) ? 'operator' : manages ? 'moderator' : 'member',
     path: [],

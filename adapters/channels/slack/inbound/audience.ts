@@ -1,24 +1,38 @@
-import type { Audience, ChannelSink, ConversationKey, Log } from '../../../../src/adapter-kit.ts';
-import { keyOf } from '../place.ts';
+import {
+  type Audience,
+  type ChannelSink,
+  type Clock,
+  type ConversationKey,
+  describe,
+  type HeardBy,
+  type Log,
+} from '../../../../src/adapter-kit.ts';
+import { keyOf, placeOfKey } from '../place.ts';
 import { audienceOf, type Places } from '../places.ts';
 
 const MAX_KNOWN = 5_000;
+/** A channel that Slack does not describe is looked up again after this long, then twice as long, about an hour in all. */
+const FIRST_PAUSE_MS = 1000;
+const MAX_LOOKUPS = 12;
 
 export interface AudienceParts {
   readonly teamId: string;
   readonly sink: ChannelSink;
   readonly places: Places;
+  readonly clock: Clock;
   readonly log: Log;
   readonly purgeOnLeave: boolean;
+  readonly signal: AbortSignal;
 }
 
 /** Keeps the bot told of who can read a conversation, and of places that it was removed from. */
 export interface AudienceWatch {
   /** Resolves when the bot knows the audience of a conversation that it may have known otherwise. */
-  told(conversation: ConversationKey, audience: Audience): Promise<void>;
-  /** A channel may have changed hands: look up again who reads it. */
-  changed(channelId: string): Promise<void>;
+  told(conversation: ConversationKey, heardBy: HeardBy): Promise<void>;
+  /** Other people read the channel now: those of `audience`, or, where that is null, those that Slack tells. */
+  changed(channelId: string, audience: Audience | null): Promise<void>;
   left(channelId: string): Promise<void>;
+  drained(): Promise<void>;
 }
 
 export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
@@ -31,22 +45,26 @@ export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
   /** The channel's own conversation and those of its threads. */
   const inChannel = (channelId: string) =>
     parts.sink.conversations.within(keyOf({ teamId: parts.teamId, channelId, threadTs: null }));
+  const apply = async (channelId: string, audience: Audience): Promise<void> => {
+    for await (const { conversation } of inChannel(channelId)) {
+      remember(conversation, audience);
+      await parts.sink.audienceChanged(conversation, audience);
+    }
+  };
+  const lookups = createLookups(parts, apply);
   return {
-    async told(conversation, audience) {
+    async told(conversation, { audience, isAudienceAssumed }) {
+      if (isAudienceAssumed === true) return lookups.begin(placeOfKey(conversation).channelId);
       if (known.get(conversation) === audience) return;
       remember(conversation, audience);
       await parts.sink.audienceChanged(conversation, audience);
     },
-    async changed(channelId) {
+    async changed(channelId, told) {
       parts.places.forget(channelId);
+      if (told !== null) return await apply(channelId, told);
       const channel = await parts.places.channel(channelId);
-      // Nothing leaves a place that cannot be looked up.
-      const audience = channel === null ? 'private' : audienceOf(channel);
-      if (channel === null) parts.log.warn('A changed channel could not be read', { channel: channelId });
-      for await (const { conversation } of inChannel(channelId)) {
-        remember(conversation, audience);
-        await parts.sink.audienceChanged(conversation, audience);
-      }
+      if (channel !== null) return await apply(channelId, audienceOf(channel));
+      lookups.begin(channelId);
     },
     async left(channelId) {
       if (!parts.purgeOnLeave) return;
@@ -54,6 +72,37 @@ export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
         known.delete(conversation);
         await parts.sink.left(conversation);
       }
+    },
+    drained: lookups.drained,
+  };
+}
+
+type LookupParts = Pick<AudienceParts, 'places' | 'clock' | 'log' | 'signal'>;
+
+/** Asks again for channels that Slack did not describe when it was asked. What is kept of them stays as it is until then. */
+function createLookups(parts: LookupParts, apply: (channelId: string, audience: Audience) => Promise<void>) {
+  const { places, clock, log, signal } = parts;
+  const running = new Map<string, Promise<void>>();
+  const lookUp = async (channelId: string): Promise<void> => {
+    for (let lookup = 0; lookup < MAX_LOOKUPS; lookup += 1) {
+      await clock.sleep(FIRST_PAUSE_MS * 2 ** lookup, { signal });
+      const channel = await places.channel(channelId);
+      if (channel !== null) return await apply(channelId, audienceOf(channel));
+    }
+  };
+  return {
+    begin(channelId: string): void {
+      if (running.has(channelId) || signal.aborted) return;
+      log.warn('Slack does not describe a channel: what is kept of it keeps its audience', { channel: channelId });
+      const work = lookUp(channelId)
+        .catch((error: unknown) => {
+          if (!signal.aborted) log.error('The audience of a channel could not be stored', { cause: describe(error) });
+        })
+        .finally(() => running.delete(channelId));
+      running.set(channelId, work);
+    },
+    async drained(): Promise<void> {
+      await Promise.all(running.values());
     },
   };
 }

@@ -1,9 +1,16 @@
 import type { ChannelSink, Clock } from '../../../../src/adapter-kit.ts';
-import { type Author, type ConversationKey, type DropReason, describe, type Log } from '../../../../src/adapter-kit.ts';
+import {
+  type Author,
+  type ConversationKey,
+  type DropReason,
+  describe,
+  type HeardBy,
+  type Log,
+} from '../../../../src/adapter-kit.ts';
 import { isServed } from '../access.ts';
 import { isOwn, isSaid, mentionsBot, type Surroundings, wordsOf } from '../map.ts';
 import { isDirect, type KeyPlace, keyOf, type Place, threadOf } from '../place.ts';
-import { audienceOf, nameOf, type Places } from '../places.ts';
+import { heardIn, nameOf, type Places } from '../places.ts';
 import type { SlackSettings } from '../settings.ts';
 import {
   fileSchema,
@@ -81,9 +88,9 @@ export async function contextOf(parts: ContextParts, coming: Coming): Promise<Co
   const { message, isLive } = coming;
   const where = placeFor(parts, message);
   const conversation = keyOf(where);
-  const [speaker, audience, names, files, beginning, viewed] = await Promise.all([
+  const [speaker, readers, names, files, beginning, viewed] = await Promise.all([
     speakerOf(parts, message),
-    audienceFor(parts, coming),
+    readersOf(parts, coming),
     parts.places.namesFor(message),
     filesOf(parts, message.files ?? []),
     beginningOf(parts, { conversation, where, ts: message.ts }),
@@ -93,7 +100,7 @@ export async function contextOf(parts: ContextParts, coming: Coming): Promise<Co
   if (refusal !== null) return { kind: 'dropped', reason: refusal };
   const notes = [viewed, beginning.note].filter((note) => note !== null);
   const author = named(speaker);
-  const place: Place = { ...where, audience };
+  const place: Place = { ...where, ...readers };
   const { attachments, texts: fileTexts } = files;
   const context = { conversation, place, self: parts.workspace, names, author, attachments, fileTexts, notes };
   return { kind: 'kept', context, isFirst: beginning.isFirst };
@@ -138,12 +145,11 @@ function named({ author, isOutsider }: Speaker): Author {
   return isOutsider ? { ...author, name: `${author.name} (of another workspace)` } : author;
 }
 
-/** A place that Slack does not describe in time counts as private, so that nothing is repeated elsewhere. */
-async function audienceFor({ places }: ContextParts, { message, isShared }: Coming): Promise<Place['audience']> {
-  if (isDirect(message.channel, message.channel_type)) return 'dm';
-  if (isShared) return 'private';
-  const channel = await places.channel(message.channel);
-  return channel === null ? 'private' : audienceOf(channel);
+/** A channel shared with another workspace is no public place, whatever else is known of it. */
+async function readersOf({ places }: ContextParts, { message, isShared }: Coming): Promise<HeardBy> {
+  const { channel: id, channel_type: type } = message;
+  if (isShared && !isDirect(id, type)) return { audience: 'private' };
+  return await heardIn(places, { id, type });
 }
 
 async function filesOf({ workspace, files: options, clock }: ContextParts, files: readonly WireFile[]) {

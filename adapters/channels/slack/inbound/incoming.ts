@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DropReason } from '../../../../src/adapter-kit.ts';
+import type { Audience, DropReason } from '../../../../src/adapter-kit.ts';
 import { changedSchema, deletedSchema, eventMessageSchema, type WireEventMessage } from '../wire.ts';
 
 /** An event that changes what is kept, in terms of what the bot does with it. */
@@ -7,8 +7,8 @@ export type Incoming =
   | { readonly kind: 'message'; readonly message: WireEventMessage; readonly isShared: boolean }
   | { readonly kind: 'edit'; readonly message: WireEventMessage; readonly isShared: boolean }
   | { readonly kind: 'removal'; readonly channel: string; readonly ts: string; readonly threadTs: string | null }
-  /** Who can read the channel has changed. */
-  | { readonly kind: 'conversion'; readonly channel: string }
+  /** Who can read the channel has changed: to `audience`, or to what only a look at it tells. */
+  | { readonly kind: 'conversion'; readonly channel: string; readonly audience: Audience | null }
   /** The bot is in the channel no more. */
   | { readonly kind: 'leaving'; readonly channel: string };
 
@@ -25,8 +25,15 @@ export interface RawEvent {
   readonly isShared: boolean;
 }
 
-const CONVERSIONS = new Set(['channel_convert_to_private', 'channel_convert_to_public']);
-const SHARING = new Set(['channel_shared', 'channel_unshared']);
+/** Each with the audience that it leaves the channel with; null where the event does not tell. */
+const CONVERSIONS: ReadonlyMap<string, Audience | null> = new Map([
+  ['channel_convert_to_private', 'private'],
+  ['channel_convert_to_public', null],
+]);
+const SHARING: ReadonlyMap<string, Audience | null> = new Map([
+  ['channel_shared', 'private'],
+  ['channel_unshared', null],
+]);
 const LEAVING = new Set(['channel_left', 'group_left', 'channel_deleted', 'group_deleted']);
 
 const kindSchema = z.object({ type: z.string(), subtype: z.string().nullish().catch(null) });
@@ -34,14 +41,17 @@ const kindSchema = z.object({ type: z.string(), subtype: z.string().nullish().ca
 /** Null for the kinds of events that change nothing of what is kept. */
 export function readIncoming({ event, isShared }: RawEvent): Incoming | Refused | null {
   const { type = '', subtype = '' } = kindSchema.safeParse(event).data ?? {};
-  if (SHARING.has(type) || LEAVING.has(type)) return readPlaceChange(event, SHARING.has(type));
+  const shared = SHARING.get(type);
+  if (shared !== undefined) return readPlaceChange(event, { kind: 'conversion', audience: shared });
+  if (LEAVING.has(type)) return readPlaceChange(event, { kind: 'leaving' });
   if (type !== 'message' && type !== 'app_mention') return null;
   if (subtype === 'message_changed') return readEdit(event, isShared);
   if (subtype === 'message_deleted') return readRemoval(event);
   const read = eventMessageSchema.safeParse(event);
   if (!read.success) return malformed(read.error);
   const message = read.data;
-  if (CONVERSIONS.has(message.subtype ?? '')) return { kind: 'conversion', channel: message.channel };
+  const converted = CONVERSIONS.get(message.subtype ?? '');
+  if (converted !== undefined) return { kind: 'conversion', channel: message.channel, audience: converted };
   return { kind: 'message', message, isShared };
 }
 
@@ -68,10 +78,12 @@ const placedSchema = z.object({
   channel: z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)]),
 });
 
-function readPlaceChange(event: unknown, isSharing: boolean): Incoming | Refused {
+type PlaceChange = { readonly kind: 'conversion'; readonly audience: Audience | null } | { readonly kind: 'leaving' };
+
+function readPlaceChange(event: unknown, change: PlaceChange): Incoming | Refused {
   const read = placedSchema.safeParse(event);
   if (!read.success) return malformed(read.error);
-  return { kind: isSharing ? 'conversion' : 'leaving', channel: read.data.channel };
+  return { ...change, channel: read.data.channel };
 }
 
 function malformed({ issues }: z.ZodError): Refused {

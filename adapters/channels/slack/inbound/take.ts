@@ -49,7 +49,7 @@ export function createTaker(parts: TakerParts): Taker {
         case 'removal':
           return await takeRemoval(parts, incoming);
         case 'conversion':
-          return await parts.audiences.changed(incoming.channel);
+          return await parts.audiences.changed(incoming.channel, incoming.audience);
         case 'leaving':
           return await parts.audiences.left(incoming.channel);
       }
@@ -112,7 +112,7 @@ async function store(parts: TakerParts, { message, isPast, note }: Taking, found
     const isFollowUp = await followUps.includes({ conversation, place, author, message });
     const inbound = toInbound(await withKeptQuotes(parts, message), { ...context, notes, isPast, isFollowUp });
     if (inbound === null) return drop(parts, message, 'empty');
-    await audiences.told(conversation, place.audience);
+    await audiences.told(conversation, place);
     await threads.told(conversation, { threadTs: answerThread(parts, message), userId: author.id });
     const { stored } = await sink.message(inbound);
     await beginnings.keep(conversation, message.ts);

@@ -29,6 +29,8 @@ export interface PlainOptions {
 }
 
 const BOT_NAME = 'Strata';
+/** Between two looks at a draft. Each look reads all of it, and a model may write a character at a time. */
+const PACE_MS = 25;
 
 /** For pipes and files: finished blocks with a blank line between them, no drafts, no colour. */
 export function createPlainScreen({ output, errors, named }: PlainOptions): Screen {
@@ -89,30 +91,61 @@ export function createLiveScreen(options: {
     prompt.show();
   };
 
+  const grow = (text: string) => {
+    const shown = presentable(text);
+    if (shown === '') return;
+    if (stream === null) {
+      prompt.hide();
+      const wrapper = createWrapper(columns);
+      output.write(wrapper.write(label));
+      stream = { ...createDraftStream(), wrapper };
+    }
+    output.write(stream.wrapper.write(stream.grow(shown)));
+  };
+  const drafts = createPace(grow);
+
   return {
     block: above,
     notice: above,
     working: () => prompt.setBusy(true),
     idle() {
+      drafts.end();
       endStream();
       prompt.setBusy(false);
     },
-    draft(text) {
-      const shown = presentable(text);
-      if (shown === '') return;
-      if (stream === null) {
-        prompt.hide();
-        const wrapper = createWrapper(columns);
-        output.write(wrapper.write(label));
-        stream = { ...createDraftStream(), wrapper };
-      }
-      output.write(stream.wrapper.write(stream.grow(shown)));
-    },
+    draft: drafts.show,
     reply(text) {
+      drafts.end();
       const final = cleanText(text);
       if (stream === null) return above(label + final);
       output.write(stream.wrapper.write(stream.finish(final)));
       endStream();
+    },
+  };
+}
+
+/** Passes the first text on at once, then the latest one at a pace. */
+function createPace(pass: (text: string) => void) {
+  let latest: string | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  const passLatest = () => {
+    timer = null;
+    if (latest === null) return;
+    pass(latest);
+    latest = null;
+    timer = setTimeout(passLatest, PACE_MS).unref();
+  };
+  return {
+    show(text: string) {
+      // A shorter text begins another step: the end of the last one is shown too.
+      if (latest !== null && text.length < latest.length) pass(latest);
+      latest = text;
+      if (timer === null) passLatest();
+    },
+    end() {
+      if (timer !== null) clearTimeout(timer);
+      timer = null;
+      latest = null;
     },
   };
 }

@@ -20,6 +20,7 @@ import { cut, whole } from './split.ts';
 const NAMESPACE = 'discord.drafts';
 /** Short of the limit of a message, so that a mark fits behind it. */
 const DRAFT_LENGTH = 1900;
+const READ_LENGTH = 8 * DRAFT_LENGTH;
 const MAX_KNOWN = 5_000;
 /** A post that was not made within this time is not tried any more. */
 const GIVEN_MS = 86_400_000;
@@ -58,6 +59,7 @@ const keptSchema = z.object({ messageId: z.string(), nonce: z.string().nullable(
 
 interface Draft {
   readonly replyTo: string | null;
+  /** Grows with each piece of the answer, and is read at a pace: each read costs as much as the text is long. */
   wanted: string;
   shown: string;
   messageId: string | null;
@@ -130,9 +132,9 @@ function newDraft(replyTo: string | null): Draft {
   return { replyTo, wanted: '', shown: '', messageId: null, over: new AbortController(), running: IDLE };
 }
 
-/** The head of the text with its code blocks closed. */
+/** The head of the text with its code blocks closed. What lies far behind it is not looked at. */
 function presentable(text: string): string {
-  const tidy = tidyReply(text);
+  const tidy = tidyReply(text.slice(0, READ_LENGTH));
   const [first] = cut(tidy.slice(0, 2 * DRAFT_LENGTH), DRAFT_LENGTH);
   if (first === undefined) return '';
   return first.text.length < tidy.length ? `${whole(first).trimEnd()}\n…` : whole(first);
@@ -145,9 +147,8 @@ async function write(parts: DraftParts, conversation: ConversationKey, draft: Dr
   try {
     // The first words wait too: a quick reply is posted whole.
     await pause();
-    while (draft.wanted !== draft.shown) {
-      draft.shown = draft.wanted;
-      const text = presentable(draft.shown);
+    for (let text = presentable(draft.wanted); text !== draft.shown; text = presentable(draft.wanted)) {
+      draft.shown = text;
       if (text !== '' && draft.messageId === null) await open(parts, conversation, { draft, text });
       else if (text !== '') await change(parts, conversation, { draft, text });
       await pause();

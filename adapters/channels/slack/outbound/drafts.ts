@@ -59,8 +59,9 @@ const noteSchema = z.object({
 type Note = z.infer<typeof noteSchema>;
 
 interface Draft {
+  /** Grows with each piece of the answer, and is read at a pace: each read costs as much as the text is long. */
   wanted: string;
-  /** What Slack was given of `wanted`. */
+  /** What Slack was given of it. */
   shown: string;
   /** Where it stands; null before it is opened. */
   at: TakenDraft | null;
@@ -104,7 +105,7 @@ export function createDrafts(parts: DraftParts): Drafts {
       if (!parts.settings.streaming) return;
       const draft = drafts.get(conversation) ?? newDraft();
       drafts.set(conversation, draft);
-      draft.wanted = text.slice(0, LONGEST).toWellFormed();
+      draft.wanted = text;
       if (draft.running !== IDLE || draft.isOver) return;
       const cleared = clearing.get(conversation) ?? IDLE;
       draft.running = cleared.then(() => write(parts, conversation, draft));
@@ -136,8 +137,7 @@ async function write(parts: DraftParts, conversation: ConversationKey, draft: Dr
   try {
     // The first words wait too: a quick reply is posted whole.
     await pause();
-    while (draft.wanted !== draft.shown) {
-      const text = draft.wanted;
+    for (let text = headOf(draft); text !== draft.shown; text = headOf(draft)) {
       if (draft.at === null) await open(parts, conversation, { draft, text });
       else
         await append(parts, { channel: placeOfKey(conversation).channelId, ts: draft.at.ts, text, shown: draft.shown });
@@ -152,6 +152,10 @@ async function write(parts: DraftParts, conversation: ConversationKey, draft: Dr
   } finally {
     draft.running = IDLE;
   }
+}
+
+function headOf({ wanted }: Draft): string {
+  return wanted.slice(0, LONGEST).toWellFormed();
 }
 
 const startedSchema = z.object({ ts: z.string() });

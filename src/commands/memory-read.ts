@@ -1,4 +1,5 @@
 import { StrataError } from '../domain/errors.ts';
+import type { ExportReach } from '../memory/export.ts';
 import type { Requester } from '../memory/permissions.ts';
 import type { OriginMessage } from '../memory/service.ts';
 import { MEMORY_KINDS, MEMORY_STATES, type Memory, type MemoryEvent, type MemoryKind } from '../ports/memory-store.ts';
@@ -187,6 +188,12 @@ async function sourceRow({ parts, invocation }: Call, source: OriginMessage): Pr
   ];
 }
 
+const REACH: Readonly<Record<ExportReach, string>> = {
+  place: 'from this place',
+  open: 'from this place and from public ones; ask in a direct message for those from everywhere',
+  everywhere: 'from everywhere',
+};
+
 /** Members export data about themselves; moderators can name another person. */
 export async function exportAll(call: Call): Promise<CommandReply> {
   const personId = optionOf(call, 'person') ?? call.invocation.author.id;
@@ -194,7 +201,7 @@ export async function exportAll(call: Call): Promise<CommandReply> {
   const day = copy.at.slice(0, 10);
   return makeReply('Export', {
     text: sentences(
-      `${counted(copy.memories.length, 'memory', 'memories')} and ${counted(copy.messages.length, 'message', 'messages')} of ${personId} in this place.`,
+      `${counted(copy.memories.length, 'memory', 'memories')} and ${counted(copy.messages.length, 'message', 'messages')} of ${personId} ${REACH[copy.reach]}.`,
       withheldInCopy(copy.withheld.length),
     ),
     file: { name: `strata-export-${day}.json`, text: `${JSON.stringify(copy, null, 2)}\n` },

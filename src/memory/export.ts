@@ -1,21 +1,32 @@
+import { placeOf } from '../domain/key.ts';
 import type { Entry } from '../domain/message.ts';
 import { MEMORY_STATES, type Memory, type MemoryEvent } from '../ports/memory-store.ts';
 import type { WithheldMemory } from '../ports/provenance-store.ts';
+import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { pagesOf } from '../util/conversation-pages.ts';
+import { yieldToEventLoop } from '../util/event-loop.ts';
 import type { Requester } from './permissions.ts';
 import { type WithheldServices, withheldAbout } from './withheld.ts';
 
-/** Everything kept about one person within reach of the place: plain data, ready for JSON. */
+/** A copy of what is kept about one person, as far as the place that asks may show it: plain data, ready for JSON. */
 export interface PersonExport {
   readonly person: string;
   readonly at: string;
   readonly place: string;
+  readonly reach: ExportReach;
   readonly memories: readonly (Memory & { readonly events: readonly MemoryEvent[] })[];
   readonly messages: readonly ExportedMessage[];
-  /** What is remembered of them in places that can't be read from here, without its text. Empty in a copy for somebody else. */
+  /** What is remembered of them and can't be shown, without its text. Empty in a copy for somebody else. */
   readonly withheld: readonly WithheldMemory[];
 }
+
+/**
+ * Where a copy is gathered. `place`: the channel and its threads, for those who take a copy of somebody else. `open`: also
+ * what the person said in public places of the workspace. `everywhere`: wherever their id names them, in their own direct
+ * messages.
+ */
+export type ExportReach = 'place' | 'open' | 'everywhere';
 
 export interface ExportedMessage {
   readonly conversation: string;
@@ -25,46 +36,123 @@ export interface ExportedMessage {
   readonly parts: Entry['parts'];
 }
 
-const PAGE = 500;
+export type ExportServices = Pick<Services, 'store' | 'clock'> & WithheldServices;
 
-/** What is known about the person here, and what they said in this place: the channel and its threads. */
-export async function exportPerson(
-  services: Pick<Services, 'store' | 'clock'> & WithheldServices,
-  { personId, by }: { readonly personId: string; readonly by: Requester },
-): Promise<PersonExport> {
+interface Asked {
+  readonly personId: string;
+  readonly by: Requester;
+}
+
+const PAGE = 500;
+/** Entries among which one query looks for those of the person. */
+const WINDOW = 2000;
+
+/**
+ * A person's own messages, and what is remembered of them: where the place that asks may read it, where everybody can read
+ * it and they have spoken, and, for their direct messages alone, what rests on nothing but their own words.
+ */
+export async function exportPerson(services: ExportServices, asked: Asked): Promise<PersonExport> {
+  const { personId, by } = asked;
   const { store, clock } = services;
-  const { reader } = by;
-  const memories: PersonExport['memories'][number][] = [];
+  const reach = await reachOf(store, asked);
+  const { messages, places } = await saidBy(services, asked, reach);
+  const hidden = reach === 'place' ? [] : await withheldAbout(services, personId, by.reader);
+  const memories: Memory[] = [];
   for await (const memory of pages((offset) =>
-    store.memories.list({ reader, subjectId: personId, states: MEMORY_STATES, limit: PAGE, offset }),
+    store.memories.list({ reader: by.reader, subjectId: personId, states: MEMORY_STATES, limit: PAGE, offset }),
   )) {
-    memories.push({ ...memory, events: await store.memories.events(memory.id) });
+    memories.push(memory);
   }
-  const messages: ExportedMessage[] = [];
-  const here = { order: 'key', scope: { place: reader.place } } as const;
-  for await (const conversation of pagesOf(store.conversations, here)) {
-    for await (const entry of entriesOf(store, conversation.id)) {
-      if (entry.author?.id === personId && entry.redactedAt === null) messages.push(messageOf(conversation.key, entry));
-    }
+  const withheld: WithheldMemory[] = [];
+  for (const about of hidden) {
+    const memory = await store.memories.find(about.id);
+    if (memory !== null && isTheirs(memory, { personId, reach, places })) memories.push(memory);
+    else withheld.push(about);
   }
-  const withheld = personId === by.author.id ? await withheldAbout(services, personId, reader) : [];
   return {
     person: personId,
     at: new Date(clock.now()).toISOString(),
-    place: reader.place,
-    memories,
+    place: by.reader.place,
+    reach,
+    memories: await withEvents(store, memories),
     messages,
     withheld,
   };
 }
 
-async function* entriesOf(store: Services['store'], conversationId: number): AsyncGenerator<Entry> {
-  for (let fromSeq = 1; ; ) {
-    const page = await store.transcript.read(conversationId, { fromSeq, toSeq: Number.MAX_SAFE_INTEGER, limit: PAGE });
-    yield* page;
-    const last = page.at(-1);
-    if (last === undefined || page.length < PAGE) return;
-    fromSeq = last.seq + 1;
+/** The command line reads as the conversation that it names does: in a person's direct messages, as the person. */
+async function reachOf(store: Services['store'], { personId, by }: Asked): Promise<ExportReach> {
+  const { place, audience } = by.reader;
+  if (personId === by.author.id) return audience === 'dm' ? 'everywhere' : 'open';
+  if (by.rights !== 'operator' || audience !== 'dm') return 'place';
+  for await (const conversation of pagesOf(store.conversations, { order: 'key', scope: { place } })) {
+    for await (const _entry of entriesOf(store, conversation, personId)) return 'everywhere';
+  }
+  return 'place';
+}
+
+interface Said {
+  readonly messages: readonly ExportedMessage[];
+  /** Public places in which the person has spoken. */
+  readonly places: ReadonlySet<string>;
+}
+
+async function saidBy(
+  { store, personScope }: ExportServices,
+  { personId, by: { reader } }: Asked,
+  reach: ExportReach,
+): Promise<Said> {
+  const within = reach === 'everywhere' ? personScope(reader.workspace) : reader.workspace;
+  const scope = reach === 'place' ? { place: reader.place } : { within };
+  const messages: ExportedMessage[] = [];
+  const places = new Set<string>();
+  for await (const conversation of pagesOf(store.conversations, { order: 'key', scope })) {
+    const place = placeOf(conversation.key);
+    if (reach === 'open' && place !== reader.place && !isOpen(conversation)) continue;
+    for await (const entry of entriesOf(store, conversation, personId)) {
+      messages.push(messageOf(conversation.key, entry));
+      if (isOpen(conversation)) places.add(place);
+    }
+  }
+  return { messages, places };
+}
+
+function isOpen({ audience, tightestAudience }: Conversation): boolean {
+  return audience === 'public' && tightestAudience === 'public';
+}
+
+function isTheirs(
+  memory: Memory,
+  {
+    personId,
+    reach,
+    places,
+  }: Pick<Asked, 'personId'> & { readonly reach: ExportReach; readonly places: Said['places'] },
+): boolean {
+  const { audience, place, sources, trust } = memory;
+  if (audience === 'public' && places.has(place)) return true;
+  if (reach !== 'everywhere') return false;
+  // What they asked to remember by command has no sources.
+  return sources.length === 0 ? trust === 'self' : sources.every(({ authorId }) => authorId === personId);
+}
+
+async function withEvents(store: Services['store'], memories: readonly Memory[]): Promise<PersonExport['memories']> {
+  const complete: PersonExport['memories'][number][] = [];
+  for (const memory of memories) complete.push({ ...memory, events: await store.memories.events(memory.id) });
+  return complete;
+}
+
+/** What the person said in a conversation and was not deleted. Others have their turn between the windows. */
+async function* entriesOf(
+  store: Services['store'],
+  { id, nextSeq }: Pick<Conversation, 'id' | 'nextSeq'>,
+  authorId: string,
+): AsyncGenerator<Entry> {
+  for (let fromSeq = 1; fromSeq < nextSeq; fromSeq += WINDOW) {
+    const window = { fromSeq, toSeq: fromSeq + WINDOW - 1, limit: WINDOW, authorId };
+    const said = await store.transcript.read(id, window);
+    yield* said.filter(({ redactedAt }) => redactedAt === null);
+    if (fromSeq > 1) await yieldToEventLoop();
   }
 }
 

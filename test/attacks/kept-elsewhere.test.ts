@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { placeOf } from '../../src/domain/key.ts';
 import { type ConversationKey, textOf } from '../../src/domain/message.ts';
+import type { Requester } from '../../src/memory/permissions.ts';
 import { BO, cells, field, openWorld as openCommands } from '../core/commands.world.ts';
 import { ada, bob, dm, general, openWorld, type World } from '../core/memory.world.ts';
 
@@ -9,8 +10,8 @@ const board = general.replace('general', 'board') as ConversationKey;
 const abroad = 'test:elsewhere:general' as ConversationKey;
 const SECRET = 'peanuts';
 
-function by(world: World, author = ada, key = general) {
-  return { reader: world.reader(key), author, rights: 'member' as const };
+function by(world: World, author = ada, key = general): Requester {
+  return { reader: world.reader(key), author, rights: 'member' };
 }
 
 /** Bob tells the bot about Ada in his direct message, and the board talks about her in private. */
@@ -115,6 +116,101 @@ describe('what is kept about people where they cannot read it', () => {
     const id = await world.plant('Ada moves to Rome', { place: placeOf(abroad), workspace: 'test:elsewhere' });
     expect(await world.memories.withheld(ada.id, world.reader(general))).toEqual([]);
     await expect(world.forget({ kind: 'memories', ids: [id] }, by(world))).rejects.toThrow(/another place/);
+  });
+});
+
+describe('a copy of what is kept about a person', () => {
+  const lounge = general.replace('general', 'lounge') as ConversationKey;
+  const away = `${abroad}` as ConversationKey;
+
+  /** Ada speaks everywhere but on the board and in Bob's direct messages; Bob speaks of her everywhere. */
+  async function talkedEverywhere() {
+    const world = await openWorld();
+    await toldElsewhere(world);
+    for (const [key, audience] of PLACES) {
+      await world.say(`I keep bees in ${key}`, { key, audience });
+      await world.say(`Ada sings in ${key}`, { by: bob, mentions: [ada], key, audience });
+      await world.learn([{ text: `Ada keeps bees in ${key}`, about: 'Ada', sources: [1] }], { key });
+      await world.learn([{ text: `Ada sings in ${key}`, about: 'Ada', sources: [2] }], { key });
+    }
+    return world;
+  }
+  const closed = general.replace('general', 'closed') as ConversationKey;
+  const PLACES = [
+    [dm, 'dm'],
+    [general, 'public'],
+    [lounge, 'public'],
+    [closed, 'private'],
+    [away, 'public'],
+  ] as const;
+
+  async function copyAt(world: World, key: ConversationKey, options: Partial<ReturnType<typeof by>> = {}) {
+    const audience = PLACES.find(([place]) => place === key)?.[1] ?? 'public';
+    const asking = { ...by(world), reader: world.reader(key, audience), ...options };
+    const copy = await world.memories.exportFor(ada.id, asking);
+    const said = copy.messages.map(({ parts }) => textOf(parts).replace('I keep bees in ', ''));
+    return { ...copy, said: said.toSorted(), told: copy.memories.map(({ text }) => text).toSorted() };
+  }
+  const keeps = (...keys: readonly string[]) => keys.map((key) => `Ada keeps bees in ${key}`);
+  const sings = (...keys: readonly string[]) => keys.map((key) => `Ada sings in ${key}`);
+
+  // Shows: I9
+  it('holds in direct messages what they said, wherever that was', async () => {
+    await using world = await talkedEverywhere();
+    const copy = await copyAt(world, dm);
+    expect(copy.reach).toBe('everywhere');
+    expect(copy.said).toEqual([closed, dm, general, lounge].toSorted());
+    expect(copy.told).toEqual([...sings(dm, general, lounge), ...keeps(closed, dm, general, lounge)].toSorted());
+    expect(copy.withheld).toHaveLength(3);
+    expect(JSON.stringify(copy)).not.toMatch(/peanuts|raise|sings in test:w:closed/);
+  });
+
+  it('holds elsewhere what that place and public ones may read', async () => {
+    await using world = await talkedEverywhere();
+    const copy = await copyAt(world, general);
+    expect(copy.reach).toBe('open');
+    expect(copy.said).toEqual([general, lounge].toSorted());
+    expect(copy.told).toEqual([...sings(general, lounge), ...keeps(general, lounge)].toSorted());
+    expect(copy.withheld).toHaveLength(6);
+  });
+
+  it('holds nothing of public places that were once private', async () => {
+    await using world = await talkedEverywhere();
+    await world.say('psst', { by: bob, key: lounge, audience: 'private' });
+    await world.say('welcome', { by: bob, key: lounge, audience: 'public' });
+    const copy = await copyAt(world, general);
+    expect(copy.said).toEqual([general]);
+    expect(copy.told).toEqual([...sings(general), ...keeps(general)].toSorted());
+  });
+
+  it('holds what they asked to remember, and nothing that another asked', async () => {
+    await using world = await openWorld();
+    const add = (text: string, author: typeof ada) =>
+      world.memories.add({ text, by: by(world, author, bobsDm), subject: { id: ada.id, name: ada.name } });
+    await add('Ada collects maps', ada);
+    await add('Ada snores', bob);
+    const copy = await copyAt(world, dm);
+    expect(copy.told).toEqual(['Ada collects maps']);
+    expect(copy.withheld).toHaveLength(1);
+  });
+
+  it('stays within the place when somebody else takes it', async () => {
+    await using world = await talkedEverywhere();
+    for (const rights of ['moderator', 'operator'] as const) {
+      const copy = await copyAt(world, general, { author: bob, rights });
+      expect(copy).toMatchObject({ reach: 'place', said: [general], withheld: [] });
+    }
+    const moderator = await copyAt(world, dm, { author: bob, rights: 'moderator' });
+    expect(moderator.said).toEqual([dm]);
+  });
+
+  it('is whole for the operator in the direct messages of the person', async () => {
+    await using world = await talkedEverywhere();
+    const copy = await copyAt(world, dm, { author: bob, rights: 'operator' });
+    expect(copy.said).toEqual((await copyAt(world, dm)).said);
+    const reader = world.reader(bobsDm, 'dm');
+    const elsewhere = await world.memories.exportFor(ada.id, { ...by(world, bob), reader, rights: 'operator' });
+    expect(elsewhere).toMatchObject({ reach: 'place', messages: [] });
   });
 });
 

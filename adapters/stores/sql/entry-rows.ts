@@ -24,7 +24,12 @@ type NewEntryRow = Omit<EntryRow, 'edited_at' | 'redacted_at' | 'changed_revisio
 /** A row whose parts are not written as text yet. */
 export type NewEntry = Omit<NewEntryRow, 'parts'> & { readonly parts: readonly Part[] };
 
-export interface EntryRange {
+export interface EntryRange extends SeqWindow {
+  /** Only entries of this person. */
+  readonly authorId?: string;
+}
+
+interface SeqWindow {
   readonly conversationId: number;
   readonly fromSeq: number;
   readonly toSeq: number;
@@ -54,7 +59,8 @@ export function createEntryRows(engine: SqlEngine): EntryRows {
       const own = await first(transaction, statements.byExternalId({ conversationId, externalId }));
       return own ?? first(transaction, statements.posted({ conversationId, externalId }));
     },
-    oldest: (transaction, range) => transaction.rows(statements.oldest(range)),
+    oldest: (transaction, { authorId, ...range }) =>
+      transaction.rows(authorId === undefined ? statements.oldest(range) : statements.saidBy({ ...range, authorId })),
     newest: async (transaction, range) => (await transaction.rows(statements.newest(range))).toReversed(),
     async rewrite(transaction, row, change) {
       const { conversation_id: conversationId, seq } = row;
@@ -74,7 +80,7 @@ export function indexed(row: Pick<EntryRow, 'role' | 'parts'>): string {
 
 function prepareStatements({ query }: SqlEngine) {
   const all = query.selectFrom('entry').selectAll('entry');
-  const within = (p: Parameter<EntryRange>) =>
+  const within = (p: Parameter<SeqWindow>) =>
     all
       .where('conversation_id', '=', p('conversationId'))
       .where('seq', '>=', p('fromSeq'))
@@ -98,8 +104,11 @@ function prepareStatements({ query }: SqlEngine) {
         .where('outbox.conversation_id', '=', p('conversationId'))
         .where('outbox.platform_message_id', '=', p('externalId')),
     ),
-    oldest: prepare((p: Parameter<EntryRange>) => within(p).orderBy('seq')),
-    newest: prepare((p: Parameter<EntryRange>) => within(p).orderBy('seq', 'desc')),
+    oldest: prepare((p: Parameter<SeqWindow>) => within(p).orderBy('seq')),
+    saidBy: prepare((p: Parameter<SeqWindow & { authorId: string }>) =>
+      within(p).where('author_id', '=', p('authorId')).orderBy('seq'),
+    ),
+    newest: prepare((p: Parameter<SeqWindow>) => within(p).orderBy('seq', 'desc')),
   };
 }
 

@@ -1,16 +1,25 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
+import { SIZED } from './test/support/size.ts';
 import { sizedFiles } from './test/support/sized-files.ts';
 import { createSkippedReporter } from './test/support/skipped-reporter.ts';
 
-/** `npm run soak` is the mode "soak": the files with long tests, at full size. */
+/** `npm run soak` is the mode "soak": the long tests alone, at full size. */
 export default defineConfig(({ mode }) => ({
   test: {
-    include: mode === 'soak' ? [...sizedFiles()] : ['test/**/*.test.ts'],
-    env: mode === 'soak' ? { TEST_SIZE: process.env['TEST_SIZE'] ?? '1' } : {},
+    ...(mode === 'soak'
+      ? {
+          include: [...sizedFiles()],
+          env: { TEST_SIZE: process.env['TEST_SIZE'] ?? '1' },
+          tagsFilter: [SIZED.tags],
+        }
+      : { include: ['test/**/*.test.ts'] }),
+    tags: [{ name: SIZED.tags, description: 'takes its size from test/support/size.ts' }],
     pool: 'forks',
     reporters: ['default', createSkippedReporter((text) => process.stdout.write(text))],
-    // Many tests wait for processes and sockets: one more file at a time than leaving a core free would allow.
-    maxWorkers: 2,
+    // Most of the long tests wait for processes and sockets.
+    maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 20_000,
     hookTimeout: 20_000,
   },

@@ -1,9 +1,14 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { sized, spread } from './support/size.ts';
-import { sizedFiles } from './support/sized-files.ts';
+import { LONGEST } from './support/longest-first.ts';
+import { SIZED, sized, spread } from './support/size.ts';
+import { sizedFiles, usersOfSize } from './support/sized-files.ts';
+
+const root = join(import.meta.dirname, '..');
 
 describe('the size of long tests', () => {
-  it('is small in npm test, full in a soak', () => {
+  it('is small in npm test, full in a soak', SIZED, () => {
     const isSoak = process.env['TEST_SIZE'] !== undefined;
     expect(sized({ small: 3, full: 7 }) >= 7).toBe(isSoak);
     const items = [1, 2, 3, 4, 5, 6, 7, 8, 9];
@@ -16,5 +21,15 @@ describe('the size of long tests', () => {
     expect(files).toContain('test/core/properties.test.ts');
     expect(files, 'through a contract').toContain('test/adapters/sqlite.test.ts');
     expect(files).not.toContain('test/docs.test.ts');
+  });
+
+  it('selects the tests of a soak by their tag', () => {
+    const users = usersOfSize();
+    expect(users).toContain('test/contracts/store-properties.ts');
+    expect(users.filter((path) => !/\bSIZED\b.*\bSIZED\b/su.test(readFileSync(join(root, path), 'utf8')))).toEqual([]);
+  });
+
+  it('names files that exist as the longest', () => {
+    expect(LONGEST.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 });

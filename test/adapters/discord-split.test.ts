@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { findBlocks } from '../../adapters/channels/discord/outbound/blocks.ts';
 import { cut, MESSAGE_LENGTH, split, whole } from '../../adapters/channels/discord/outbound/split.ts';
 import { tidyReply } from '../../src/adapter-kit.ts';
-import { sized } from '../support/size.ts';
+import { SIZED, sized } from '../support/size.ts';
 
 const all = (text: string) => split(text, { limit: MESSAGE_LENGTH, fileAbove: 1000 });
 const texts = (text: string) => all(text).map((body) => (body.kind === 'text' ? body.text : `FILE ${body.name}`));
@@ -59,7 +59,7 @@ const limit = fc.constantFrom(200, 500, 2000);
 
 describe('a long reply', () => {
   // Shows: C
-  test('joined again gives the text, whatever it holds', () => {
+  test('joined again gives the text, whatever it holds', SIZED, () => {
     fc.assert(
       fc.property(markdown, limit, (text, most) => {
         const tidy = tidyReply(text);
@@ -73,7 +73,7 @@ describe('a long reply', () => {
     );
   });
 
-  test('is cut into messages within limits, without half characters', () => {
+  test('is cut into messages within limits, without half characters', SIZED, () => {
     fc.assert(
       fc.property(markdown, limit, (text, most) => {
         for (const piece of cut(tidyReply(text), most)) {
@@ -87,7 +87,7 @@ describe('a long reply', () => {
   });
 
   // Shows: C3
-  test('closes every code block that it opens, in each message', () => {
+  test('closes every code block that it opens, in each message', SIZED, () => {
     fc.assert(
       fc.property(markdown, (text) => {
         for (const piece of cut(tidyReply(text), 500)) {

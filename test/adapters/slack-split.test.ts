@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { format } from '../../adapters/channels/slack/outbound/format.ts';
 import { MESSAGE_LENGTH, split } from '../../adapters/channels/slack/outbound/split.ts';
 import { tidyReply } from '../../src/adapter-kit.ts';
-import { sized } from '../support/size.ts';
+import { SIZED, sized } from '../support/size.ts';
 
 const piece = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 60 }),
@@ -31,7 +31,7 @@ const markdown = fc.array(piece, { maxLength: 60 }).map((parts) => parts.join(''
 
 describe('a reply is cut', () => {
   // Shows: C
-  test('into bodies within the limit, with every word', () => {
+  test('into bodies within the limit, with every word', SIZED, () => {
     fc.assert(
       fc.property(markdown, fc.integer({ min: 60, max: 400 }), (text, limit) => {
         const bodies = split(text, limit);
@@ -104,7 +104,7 @@ describe('Markdown becomes what Slack shows', () => {
     expect(format('[x](javascript:alert(1))').text).toBe('x');
   });
 
-  test('no text rings, and no element is empty', () => {
+  test('no text rings, and no element is empty', SIZED, () => {
     fc.assert(
       fc.property(markdown, (text) => {
         const { text: fallback, blocks } = format(text);

@@ -8,7 +8,7 @@ import type { Services } from '../../src/services.ts';
 import { profile, type Story, stories, talk } from '../fixtures/context.ts';
 import { createPlace, type Place } from '../fixtures/place.ts';
 import { faults } from '../fixtures/provider-rules.ts';
-import { sized } from '../support/size.ts';
+import { SIZED, sized } from '../support/size.ts';
 
 export interface EngineParts {
   readonly services: Services;
@@ -121,7 +121,7 @@ export function describeContextEngine(name: string, create: (parts: EngineParts)
       expect(messages.slice(-2)).toEqual(steps);
     });
 
-    it('never exceeds the window and never loses the ask', async () => {
+    it('never exceeds the window and never loses the ask', SIZED, async () => {
       await using place = await open();
       const run = async (story: Story, windowTokens: number, grown: number): Promise<void> => {
         const snapshot = await fresh(place, story);

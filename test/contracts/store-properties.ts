@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Claim, CommitResult, NewSummary, Storage, SummaryId } from '../../src/adapter-kit.ts';
-import { sized, sizedLimitMs } from '../support/size.ts';
+import { SIZED, sized, sizedLimitMs } from '../support/size.ts';
 import { createKit, HERE, type Kit, NOW, READER, textParts } from './store-kit.ts';
 
 interface Made {
@@ -39,50 +39,44 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('condense' as const), start: n, length: fc.nat(3) }) },
 );
 
+const LONG = { ...SIZED, timeout: sizedLimitMs(120_000) };
+
 /** I1, I2 and I4 over random histories: what the store owes whatever comes in which order. */
 export function storeProperties(create: () => Promise<Made>): void {
   describe('properties', () => {
     // Shows: I4, S29
-    it(
-      'keeps the stack whole and late results without effect',
-      async () => {
-        const histories = fc.array(step, { minLength: 5, maxLength: 60 });
-        await fc.assert(
-          fc.asyncProperty(histories, async (steps) => {
-            const made = await create();
-            try {
-              await live(createWorld(made.storage), steps);
-            } finally {
-              await made.dispose();
-            }
-          }),
-          { numRuns: sized({ small: 15, full: 60 }) },
-        );
-      },
-      sizedLimitMs(120_000),
-    );
+    it('keeps the stack whole and late results without effect', LONG, async () => {
+      const histories = fc.array(step, { minLength: 5, maxLength: 60 });
+      await fc.assert(
+        fc.asyncProperty(histories, async (steps) => {
+          const made = await create();
+          try {
+            await live(createWorld(made.storage), steps);
+          } finally {
+            await made.dispose();
+          }
+        }),
+        { numRuns: sized({ small: 15, full: 60 }) },
+      );
+    });
 
-    it(
-      'keeps the stack whole when everything happens at once',
-      async () => {
-        const histories = fc.array(step, { minLength: 5, maxLength: 40 });
-        await fc.assert(
-          fc.asyncProperty(histories, async (steps) => {
-            const made = await create();
-            try {
-              const world = createWorld(made.storage);
-              await world.begin();
-              await Promise.all(steps.map((one) => world.act(one)));
-              await world.check();
-            } finally {
-              await made.dispose();
-            }
-          }),
-          { numRuns: sized({ small: 10, full: 30 }) },
-        );
-      },
-      sizedLimitMs(120_000),
-    );
+    it('keeps the stack whole when everything happens at once', LONG, async () => {
+      const histories = fc.array(step, { minLength: 5, maxLength: 40 });
+      await fc.assert(
+        fc.asyncProperty(histories, async (steps) => {
+          const made = await create();
+          try {
+            const world = createWorld(made.storage);
+            await world.begin();
+            await Promise.all(steps.map((one) => world.act(one)));
+            await world.check();
+          } finally {
+            await made.dispose();
+          }
+        }),
+        { numRuns: sized({ small: 10, full: 30 }) },
+      );
+    });
   });
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { MEMORY_STATES } from '../../src/adapter-kit.ts';
-import { spread } from '../support/size.ts';
+import { SIZED, spread } from '../support/size.ts';
 import { createWorld, expectCovered, faithful, scriptedModel, testClock, type World } from './compaction.world.ts';
 
 const script = fileURLToPath(new URL('compaction-crash.process.ts', import.meta.url));
@@ -69,7 +69,7 @@ async function killAndResume(directory: string, killAt: number): Promise<void> {
 
 describe('a process that is killed with -9', () => {
   // Shows: B4, T21
-  it('at any event loses nothing, and the next run finishes', async () => {
+  it('at any event loses nothing, and the next run finishes', { ...SIZED, timeout: 180_000 }, async () => {
     let events = 0;
     await inDirectory(async (directory) => {
       events = (await runUntil(directory, 0)) ?? 0;
@@ -82,5 +82,5 @@ describe('a process that is killed with -9', () => {
     for (let first = 0; first < points.length; first += 3) {
       await Promise.all(points.slice(first, first + 3).map((killAt) => inDirectory((at) => killAndResume(at, killAt))));
     }
-  }, 180_000);
+  });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MEMORY_STATES, ModelError } from '../../src/adapter-kit.ts';
 import { createMaintenance } from '../../src/compaction/maintenance.ts';
-import { sized, sizedLimitMs } from '../support/size.ts';
+import { SIZED, sized, sizedLimitMs } from '../support/size.ts';
 import {
   createWorld,
   expectCovered,
@@ -188,43 +188,42 @@ async function expectSound(world: World): Promise<void> {
 }
 
 describe('whatever happens while jobs come and go', () => {
-  it(
-    'stack and tail always cover the conversation, storing nothing twice',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(fc.array(move, { minLength: 10, maxLength: 45 }), async (moves) => {
-          const hands = handed();
-          await using world = await createWorld({ model: hands.model, agent: { compaction: { idle_minutes: 5 } } });
-          await world.say('The beginning.');
-          const jobs = await play(world, moves, hands);
-          let running = true;
-          const ended = Promise.all(jobs).finally(() => {
-            running = false;
-          });
-          while (running) {
-            hands.answer('well');
-            await settle();
-          }
-          await ended;
-          await expectCovered(world);
-          await expectSound(world);
+  it('stack and tail always cover the conversation, storing nothing twice', {
+    ...SIZED,
+    timeout: sizedLimitMs(120_000),
+  }, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(move, { minLength: 10, maxLength: 45 }), async (moves) => {
+        const hands = handed();
+        await using world = await createWorld({ model: hands.model, agent: { compaction: { idle_minutes: 5 } } });
+        await world.say('The beginning.');
+        const jobs = await play(world, moves, hands);
+        let running = true;
+        const ended = Promise.all(jobs).finally(() => {
+          running = false;
+        });
+        while (running) {
+          hands.answer('well');
+          await settle();
+        }
+        await ended;
+        await expectCovered(world);
+        await expectSound(world);
 
-          // Once the model works and everybody is silent, one run more brings all of it to rest.
-          hands.model.script = faithful;
-          for (let rounds = 0; rounds < 4; rounds += 1) {
-            await world.clock.advance(30 * 60_000);
-            await world.run();
-          }
-          await expectCovered(world);
-          await expectSound(world);
-          const { stack, conversation } = await world.snapshot();
-          expect(stack.filter((item) => item.kind === 'gap' || item.stale)).toEqual([]);
-          expect(conversation).toMatchObject({ failures: 0, maintainAt: null, maintenanceUntil: null });
-          expect(conversation.extractedUpto).toBe(conversation.nextSeq - 1);
-        }),
-        { numRuns: sized({ small: 12, full: 40 }), interruptAfterTimeLimit: sizedLimitMs(60_000) },
-      );
-    },
-    sizedLimitMs(120_000),
-  );
+        // Once the model works and everybody is silent, one run more brings all of it to rest.
+        hands.model.script = faithful;
+        for (let rounds = 0; rounds < 4; rounds += 1) {
+          await world.clock.advance(30 * 60_000);
+          await world.run();
+        }
+        await expectCovered(world);
+        await expectSound(world);
+        const { stack, conversation } = await world.snapshot();
+        expect(stack.filter((item) => item.kind === 'gap' || item.stale)).toEqual([]);
+        expect(conversation).toMatchObject({ failures: 0, maintainAt: null, maintenanceUntil: null });
+        expect(conversation.extractedUpto).toBe(conversation.nextSeq - 1);
+      }),
+      { numRuns: sized({ small: 12, full: 40 }), interruptAfterTimeLimit: sizedLimitMs(60_000) },
+    );
+  });
 });

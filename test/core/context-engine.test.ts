@@ -19,7 +19,7 @@ import {
   user,
 } from '../fixtures/context.ts';
 import { createPlace } from '../fixtures/place.ts';
-import { sized } from '../support/size.ts';
+import { SIZED, sized } from '../support/size.ts';
 
 describeContextEngine('stacked', createStackedEngine);
 describeContextEngine('sliding', ({ services }) => createSlidingEngine({ services }));
@@ -161,7 +161,7 @@ describe('the stacked engine in need', () => {
     expectWhole(snapshot);
   });
 
-  it('keeps layers and tail whole through any history', async () => {
+  it('keeps layers and tail whole through any history', SIZED, async () => {
     await using place = await open();
     await fc.assert(
       fc.asyncProperty(stories, fc.integer({ min: 900, max: 2000 }), async (story, windowTokens) => {

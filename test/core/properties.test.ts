@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { sized, sizedLimitMs } from '../support/size.ts';
+import { SIZED, sized, sizedLimitMs } from '../support/size.ts';
 import { createPlayer, type PlayOptions } from './properties.world.ts';
 import { type Step, steps } from './properties-steps.world.ts';
 
@@ -16,7 +16,7 @@ async function play(moves: readonly Step[], options?: PlayOptions): Promise<void
 }
 
 const RUN = { interruptAfterTimeLimit: sizedLimitMs(60_000), endOnFailure: true };
-const LIMIT_MS = sizedLimitMs(120_000);
+const LONG = { ...SIZED, timeout: sizedLimitMs(120_000) };
 
 const talk = {
   say: 10,
@@ -35,53 +35,37 @@ const ends = { ...talk, restart: 1, crash: 2, platform: 1, repeat: 1 };
 
 describe('a whole bot, whatever happens to it', () => {
   // Shows: B15, I2, I7
-  it(
-    'loses, doubles and hides nothing while its summariser misbehaves',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(steps(talk), (moves) => play(moves)),
-        { ...RUN, numRuns: sized({ small: 10, full: 40 }) },
-      );
-    },
-    LIMIT_MS,
-  );
+  it('loses, doubles and hides nothing while its summariser misbehaves', LONG, async () => {
+    await fc.assert(
+      fc.asyncProperty(steps(talk), (moves) => play(moves)),
+      { ...RUN, numRuns: sized({ small: 10, full: 40 }) },
+    );
+  });
 
   // Shows: I3, I10
-  it(
-    'keeps its view whole through edits, forgetting and resets',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(steps(changes), (moves) => play(moves)),
-        { ...RUN, numRuns: sized({ small: 10, full: 40 }) },
-      );
-    },
-    LIMIT_MS,
-  );
+  it('keeps its view whole through edits, forgetting and resets', LONG, async () => {
+    await fc.assert(
+      fc.asyncProperty(steps(changes), (moves) => play(moves)),
+      { ...RUN, numRuns: sized({ small: 10, full: 40 }) },
+    );
+  });
 
   // Shows: I8
-  it(
-    'continues where it was after a stop or crash',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(steps(ends), (moves) => play(moves)),
-        { ...RUN, numRuns: sized({ small: 8, full: 30 }) },
-      );
-    },
-    LIMIT_MS,
-  );
+  it('continues where it was after a stop or crash', LONG, async () => {
+    await fc.assert(
+      fc.asyncProperty(steps(ends), (moves) => play(moves)),
+      { ...RUN, numRuns: sized({ small: 8, full: 30 }) },
+    );
+  });
 
   // Shows: I6
-  it(
-    'stays within the window however the provider counts',
-    async () => {
-      const ratio = fc.constantFrom(0.7, 1.3, 1.7, 2.2);
-      await fc.assert(
-        fc.asyncProperty(ratio, steps({ say: 10, burst: 2, wait: 1 }), (counted, moves) =>
-          play(moves, { ratio: counted }),
-        ),
-        { ...RUN, numRuns: sized({ small: 6, full: 20 }) },
-      );
-    },
-    LIMIT_MS,
-  );
+  it('stays within the window however the provider counts', LONG, async () => {
+    const ratio = fc.constantFrom(0.7, 1.3, 1.7, 2.2);
+    await fc.assert(
+      fc.asyncProperty(ratio, steps({ say: 10, burst: 2, wait: 1 }), (counted, moves) =>
+        play(moves, { ratio: counted }),
+      ),
+      { ...RUN, numRuns: sized({ small: 6, full: 20 }) },
+    );
+  });
 });

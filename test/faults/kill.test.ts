@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { sized, spread } from '../support/size.ts';
+import { SIZED, sized, spread } from '../support/size.ts';
 import { look } from './look.ts';
 import { createModelServer, type Mode, type ModelServer } from './model-server.ts';
 import { type BotProcess, createTown, type Town } from './town.ts';
@@ -82,7 +82,7 @@ async function createPlace(): Promise<Place> {
 
 describe('a bot that is killed with -9', () => {
   // Shows: I1, I11, R4
-  it('loses no message and doubles no post, at any step', async () => {
+  it('loses no message and doubles no post, at any step', { ...SIZED, timeout: 150_000 }, async () => {
     await using place = await createPlace();
     const { server, town, directory } = place;
     let before: Death | null = null;
@@ -109,12 +109,12 @@ describe('a bot that is killed with -9', () => {
     await bot.stop();
     expect(town.troubles).toEqual([]);
     look(directory).expectDone(town);
-  }, 150_000);
+  });
 });
 
 describe('a summariser that hangs, then fails, then dies', () => {
   // Shows: R1
-  it('delays no reply, and the next process does its work', async () => {
+  it('delays no reply, and the next process does its work', { ...SIZED, timeout: 90_000 }, async () => {
     await using place = await createPlace();
     const { server, town, directory } = place;
     const bot = await town.start({});
@@ -142,7 +142,7 @@ describe('a summariser that hangs, then fails, then dies', () => {
     await next.stop();
     expect(town.troubles).toEqual([]);
     look(directory).expectDone(town);
-  }, 90_000);
+  });
 });
 
 /** How long each reply took. All of them came. */

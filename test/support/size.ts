@@ -13,6 +13,9 @@ function factorOf(text: string): number {
   return value;
 }
 
+/** Of a test that takes its size from here: `npm run soak` runs no others. */
+export const SIZED = { tags: 'sized' } as const;
+
 /** How many runs, rounds or messages a test takes. */
 export function sized({ small, full }: { readonly small: number; readonly full: number }): number {
   return factor === null ? small : Math.ceil(full * factor);

@@ -14,13 +14,24 @@ export function sizedFiles(): readonly string[] {
     .toSorted();
 }
 
+/** The files that read a size themselves. Paths from the root. */
+export function usersOfSize(): readonly string[] {
+  return globSync('test/**/*.ts', { cwd: ROOT })
+    .filter((path) => importsOf(join(ROOT, path)).includes(SIZE))
+    .map((path) => path.replaceAll('\\', '/'))
+    .toSorted();
+}
+
 function leadsToSize(path: string, known: Map<string, boolean>): boolean {
   const before = known.get(path);
   if (before !== undefined) return before;
   known.set(path, false);
-  const imported = [...readFileSync(path, 'utf8').matchAll(OWN_IMPORT)].map(([, to = '']) => join(dirname(path), to));
-  const own = imported.filter((to) => !relative(join(ROOT, 'test'), to).startsWith('..') && to.endsWith('.ts'));
+  const own = importsOf(path).filter((to) => !relative(join(ROOT, 'test'), to).startsWith('..') && to.endsWith('.ts'));
   const leads = own.some((to) => leadsToSize(to, known));
   known.set(path, leads);
   return leads;
+}
+
+function importsOf(path: string): readonly string[] {
+  return [...readFileSync(path, 'utf8').matchAll(OWN_IMPORT)].map(([, to = '']) => join(dirname(path), to));
 }

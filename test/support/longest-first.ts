@@ -1,0 +1,56 @@
+import { relative } from 'node:path';
+import { BaseSequencer, type TestSpecification, type Vitest } from 'vitest/node';
+
+/**
+ * The files that take longest, the longest first. Started at the beginning, none of them is left to run alone at the end.
+ * Vitest remembers durations only where it ran before; a clean checkout has none.
+ */
+export const LONGEST: readonly string[] = [
+  'test/faults/harness.test.ts',
+  'test/e2e/slack.test.ts',
+  'test/e2e/processes.test.ts',
+  'test/adapters/postgres-server.test.ts',
+  'test/e2e/cli.test.ts',
+  'test/adapters/postgres.test.ts',
+  'test/attacks/linear.test.ts',
+  'test/e2e/backup.test.ts',
+  'test/adapters/bullmq-kill.test.ts',
+  'test/faults/kill.test.ts',
+  'test/e2e/package.test.ts',
+  'test/e2e/cli-files.test.ts',
+  'test/core/properties.test.ts',
+  'test/adapters/slack-post.test.ts',
+  'test/adapters/discord-connection.test.ts',
+  'test/adapters/sqlite.test.ts',
+  'test/e2e/recorded.test.ts',
+  'test/adapters/slack-live.test.ts',
+  'test/e2e/plugins.test.ts',
+  'test/examples.test.ts',
+  'test/e2e/doctor.test.ts',
+  'test/adapters/discord-gateway.test.ts',
+  'test/adapters/sqlite-busy.test.ts',
+  'test/adapters/bullmq.test.ts',
+  'test/adapters/discord-post.test.ts',
+  'test/faults/redis-outage.test.ts',
+  'test/e2e/models-away.test.ts',
+  'test/e2e/discord.test.ts',
+  'test/faults/send.test.ts',
+  'test/e2e/create.test.ts',
+];
+
+export class LongestFirst extends BaseSequencer {
+  readonly #root: string;
+
+  constructor(vitest: Vitest) {
+    super(vitest);
+    this.#root = vitest.config.root;
+  }
+
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const index = LONGEST.indexOf(relative(this.#root, moduleId).replaceAll('\\', '/'));
+      return index < 0 ? LONGEST.length : index;
+    };
+    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
+  }
+}

@@ -30,6 +30,7 @@ export const adapters: Adapters = {
   builtInModels: {
     offline: async () => (await import('./models/offline/index.ts')).createOfflineModel(),
   },
+  prices: async () => (await import('./prices/genai-prices/index.ts')).createPriceList,
   operations: async () => (await import('./operations/http/index.ts')).startOperations,
   log: async () => (await import('./logs/pino/index.ts')).createPinoLog,
 };

@@ -1,4 +1,5 @@
 import type { AgentDirectory } from './config/directory.ts';
+import type { Prices } from './costs/prices.ts';
 import type { ConversationKey } from './domain/message.ts';
 import type { Channel } from './ports/channel.ts';
 import type { Clock, Random } from './ports/clock.ts';
@@ -26,6 +27,7 @@ export interface Storage {
 export interface Services extends Omit<Storage, 'upkeep'> {
   readonly queue: Queue;
   readonly models: ModelProvider;
+  readonly prices: Prices;
   readonly agents: AgentDirectory;
   readonly prompts: PromptLibrary;
   readonly events: Events;

@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../src/cli/names.ts';
 import { knownPaths } from '../src/config/problems.ts';
-import { configSchema, fileSchema } from '../src/config/schema.ts';
+import { configSchema, fileSchema, fileSections } from '../src/config/schema.ts';
 import { notShown, numbered, type Shown } from './support/shown.ts';
 
 /** What the documents say of tests, files, settings and commands is true. Paths in backticks: architecture.test.ts. */
@@ -50,7 +50,7 @@ function brokenLinks(path: string, text: string): readonly string[] {
     .filter((target) => !existsSync(join(root, target)));
 }
 
-const paths = new Set(knownPaths(fileSchema));
+const paths = new Set([...knownPaths(fileSchema), ...knownPaths(fileSections.prices.valueType, 'prices')]);
 const known = new Set([...paths, ...knownPaths(configSchema)].flatMap((path) => path.split('.')));
 
 /** Keys and tables of every TOML block that the configuration does not know. A platform's own table is its adapter's. */
@@ -59,7 +59,7 @@ function unknownKeys(text: string): readonly string[] {
   return blocks.flatMap((block) => {
     let table = '';
     return block.split('\n').flatMap((line) => {
-      const header = /^\[\[?([\w.]+)\]\]?/u.exec(line)?.[1];
+      const header = /^\[\[?([\w.]+)(?:\."[^"]+")?\]\]?/u.exec(line)?.[1];
       table = header ?? table;
       const key = /^(\w+)\s*=/u.exec(line)?.[1];
       const path = header ?? (key === undefined ? null : [table, key].filter((part) => part !== '').join('.'));

@@ -79,7 +79,7 @@ export async function openApp(given: OpenParts, options: OpenOptions): Promise<A
     });
     const agents = createAgentDirectory(() => live.config());
     const bot = createBot({
-      ...{ storage, queue, models, prompts, log, channels, role: options.role },
+      ...{ storage, queue, models, prompts, log, channels, role: options.role, prices: await pricesOf(parts, live) },
       ...botPartsOf(plugins),
       agents: options.listenOnly ? listening(agents) : agents,
       retentionDays: config.privacy.retention_days,
@@ -146,6 +146,11 @@ function botPartsOf(plugins: readonly LoadedPlugin[]): Pick<BotParts, 'tools' | 
     tools: parts.flatMap(({ tools }) => tools),
     engines: Object.assign({}, ...parts.map(({ engines }) => engines)),
   };
+}
+
+async function pricesOf({ adapters }: OpenParts, live: LiveConfig): Promise<NonNullable<BotParts['prices']>> {
+  const createList = await adapters.prices();
+  return { list: createList(), own: () => live.config().prices };
 }
 
 async function startable(

@@ -8,6 +8,7 @@ import type { Clock, Random } from '../ports/clock.ts';
 import type { StateStore } from '../ports/journal.ts';
 import type { Log } from '../ports/log.ts';
 import type { ChatModel, ModelProvider } from '../ports/model.ts';
+import type { PriceList } from '../ports/prices.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Finding } from '../ports/upkeep.ts';
 import type { Services, Storage } from '../services.ts';
@@ -24,6 +25,8 @@ export interface Adapters {
   readonly models: () => Promise<(options: ModelsOptions) => ModelProvider>;
   /** Models without a provider, by the first part of their id; called with the rest of the id. */
   readonly builtInModels: Readonly<Record<string, (model: string) => Promise<ChatModel>>>;
+  /** The list of prices for those that the configuration does not name. */
+  readonly prices: () => Promise<() => PriceList>;
   readonly log: () => Promise<(options: LogOptions) => Log>;
   readonly operations: () => Promise<(options: OperationsOptions) => Promise<Operations>>;
 }

@@ -1,5 +1,6 @@
 import type { AgentDirectory } from '../config/directory.ts';
 import type { AgentEntry } from '../config/schema.ts';
+import type { PriceParts } from '../costs/prices.ts';
 import type { Channel } from '../ports/channel.ts';
 import type { Clock, Random } from '../ports/clock.ts';
 import type { ContextEngine } from '../ports/engine.ts';
@@ -15,6 +16,8 @@ export interface BotParts {
   readonly storage: Storage;
   readonly queue: Queue;
   readonly models: ModelProvider;
+  /** Prices of model calls, for `/status`, `strata cost` and metrics. Default: prices are unknown. */
+  readonly prices?: PriceParts;
   /** One per platform. A bot without channels is used through its `sink`. */
   readonly channels?: readonly Channel[];
   /**

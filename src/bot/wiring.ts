@@ -11,6 +11,7 @@ import { createOutbox, type Outbox } from '../conversation/outbox.ts';
 import { createSend, type Send } from '../conversation/send.ts';
 import { newestMessage } from '../conversation/snapshot.ts';
 import { TAIL_ENTRIES } from '../conversation/view-cache.ts';
+import { createPrices, withPrices } from '../costs/prices.ts';
 import { describe, StrataError } from '../domain/errors.ts';
 import { parseKey } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
@@ -94,11 +95,13 @@ function personScopeOf(channels: Channels, workspace: string): string {
 function gatherServices(parts: BotParts): Services {
   const clock = parts.clock ?? createSystemClock();
   const log = parts.log ?? createErrorLog();
+  const prices = createPrices(parts.prices ?? {}, log);
   const onListenerError = (error: unknown) => log.error('An event listener failed', { cause: describe(error) });
   return {
     ...parts.storage,
     queue: parts.queue,
-    models: parts.models,
+    models: withPrices(parts.models, prices),
+    prices,
     agents: checkParts(parts),
     prompts: parts.prompts ?? createPromptLibrary(),
     events: createEvents({ now: clock.now, onListenerError }),

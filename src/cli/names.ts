@@ -9,6 +9,7 @@ export const COMMANDS = [
   'context',
   'summaries',
   'transcript',
+  'cost',
   'memory',
   'config',
   'prompts',

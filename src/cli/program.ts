@@ -20,6 +20,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Adder>>> = {
   context: async () => (await import('./context-command.ts')).addContext,
   summaries: async () => (await import('./summaries.ts')).addSummaries,
   transcript: async () => (await import('./transcript.ts')).addTranscript,
+  cost: async () => (await import('./cost.ts')).addCost,
   memory: async () => (await import('./memory.ts')).addMemory,
   config: async () => (await import('./config-command.ts')).addConfig,
   prompts: async () => (await import('./prompts-command.ts')).addPrompts,

@@ -19,7 +19,11 @@ const CONFIRM = ' confirm=';
 export async function forget(call: Call): Promise<CommandReply> {
   const asked = await previewRequest(call);
   const { preview, confirm } = asked;
-  if (isEmpty(preview)) return makeReply('Forget', { text: 'Nothing matches, so there is nothing to forget.' });
+  if (isEmpty(preview)) {
+    // Nothing is remembered about the person, but model calls are counted under their name.
+    if (preview.plan.askers?.length) await call.parts.memories.forget(preview);
+    return makeReply('Forget', { text: 'Nothing matches, so there is nothing to forget.' });
+  }
   if (confirm === 'yes' || confirm === preview.token) return forgottenReply(await call.parts.memories.forget(preview));
   return forgetQuestion(asked);
 }

@@ -3,12 +3,13 @@ import { spentOn } from '../compaction/spend.ts';
 import { lastFailureOf } from '../conversation/last-failure.ts';
 import { owesReply } from '../conversation/snapshot.ts';
 import { setbackOf } from '../conversation/turn-retries.ts';
+import { formatCost, formatTokens, sumOf } from '../costs/format.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { MaintenanceRun } from '../ports/journal.ts';
 import type { CommandReply, ReplyField } from '../ports/reply.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
-import { formatDuration, formatNumber, formatTime } from '../util/text.ts';
+import { counted, formatDuration, formatNumber, formatTime } from '../util/text.ts';
 import { type Call, type Command, commandTo } from './command.ts';
 import { approximate, gauge, thresholdLine } from './context.ts';
 import { makeReply } from './reply.ts';
@@ -163,9 +164,10 @@ async function costFields({ parts }: Call, conversation: Conversation): Promise<
   if (totals.length === 0) return [];
   const { calls: spent, limit } = await spentOn(parts, conversation);
   const lines = totals.map(
-    ({ purpose, model, calls, inputTokens, outputTokens }) =>
-      `${purpose}: ${formatNumber(calls)} ${calls === 1 ? 'call' : 'calls'} of ${model}, ${formatNumber(inputTokens)} in + ${formatNumber(outputTokens)} out`,
+    (spent) =>
+      `${spent.purpose}: ${counted(spent.calls, 'call', 'calls')} of ${spent.model}, ${formatTokens(spent)}, ${formatCost(spent)}`,
   );
+  if (totals.length > 1) lines.push(`together: ${formatCost(sumOf(totals))}`);
   const cap = `${formatNumber(spent)} of at most ${formatNumber(limit)} calls for summaries in this hour`;
   return [{ name: 'Cost', value: [...lines, cap].join('\n') }];
 }

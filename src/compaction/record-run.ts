@@ -1,4 +1,5 @@
 import { recognise } from '../context/entry-reuse.ts';
+import { bookCall } from '../costs/usage.ts';
 import { describe, ModelError } from '../domain/errors.ts';
 import type { MaintenanceRun, UsageRow } from '../ports/journal.ts';
 import type { Step } from '../util/step.ts';
@@ -17,22 +18,14 @@ export interface Assignment {
 /** Runs one job and records its outcome and cost. */
 export async function runWork(self: Run, { desk, work, look }: Assignment): Promise<Done> {
   const { services, breaker } = self.workshop;
-  const { conversation, model } = desk;
+  const { agent, conversation, model } = desk;
   const { key } = conversation;
   const startedAt = services.clock.now();
   const usage: UsageRow[] = [];
   services.events.emit({ kind: 'maintenance.started', conversation: key, work: work.kind, trigger: work.trigger });
+  const call = { conversation: key, purpose: PURPOSES[work.kind], model: model.id, agentId: agent.id, person: null };
   const onStep = (step: Step, durationMs: number) => {
-    const purpose = PURPOSES[work.kind];
-    usage.push({ ...step.usage, purpose, model: model.id, at: services.clock.now() });
-    services.events.emit({
-      kind: 'model.called',
-      conversation: key,
-      purpose,
-      model: model.id,
-      usage: step.usage,
-      durationMs,
-    });
+    usage.push(bookCall(services, { ...call, usage: step.usage, durationMs }));
   };
   const record: Recording = { self, work, look, model: model.id, startedAt, usage };
   try {

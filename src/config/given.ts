@@ -33,6 +33,7 @@ export function readGivenAgents(entries: readonly AgentEntry[], known: KnownName
     defaults: {},
     general: {},
     providers: {},
+    prices: {},
     channels: {},
     plugins: {},
     pluginList: [],

@@ -60,6 +60,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
     agents: agents.map((agent) => agent.settings),
     ...general.settings,
     providers: filledProviders(sections),
+    prices: sections.prices,
     channels: enabledChannels(sections),
     plugins: sections.plugins,
   };

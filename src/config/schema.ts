@@ -142,6 +142,19 @@ const provider = z.strictObject({
   api_key: z.string().describe("API key, as env:NAME; empty uses the provider's usual variable"),
 });
 
+const dollars = z.number().min(0);
+/** US dollars for a million tokens. */
+const price = z.strictObject({
+  input: dollars.describe('US dollars for a million input tokens'),
+  output: dollars.describe('US dollars for a million output tokens'),
+  cache_read: dollars.optional().describe('The same for input tokens read from a cache; without it, as input'),
+  cache_write: dollars.optional().describe('The same for input tokens written to a cache; without it, as input'),
+});
+const prices = z.record(
+  z.string().regex(/^[a-z0-9][a-z0-9_-]*:\S+$/, 'expected provider:model, for example local:qwen3'),
+  price,
+);
+
 const name = z.string().regex(/^[a-z0-9][a-z0-9_-]*$/, 'expected lower-case letters, digits, - and _');
 const table = z.record(z.string(), z.unknown());
 const pluginFile = z.string().min(1).describe('Plugin file; relative to this file');
@@ -152,6 +165,8 @@ export const configSchema = z.strictObject({
   agents: z.array(agentSchema).min(1),
   ...general,
   providers: z.record(name, provider),
+  /** By model. */
+  prices,
   /** Raw: each channel adapter has the schema of its own table. */
   channels: z.record(name, table),
   /** Raw: each plugin has the schema of its own settings. By name, in the order of the file. */
@@ -182,6 +197,7 @@ export const fileSections = {
   operations: general.operations.partial(),
   privacy: general.privacy.partial(),
   providers: z.record(name, provider.partial()),
+  prices,
   channels: z.record(name, table),
   plugins: z.record(name, pluginTable),
 } as const;

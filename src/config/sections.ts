@@ -13,6 +13,7 @@ export interface Sections {
   readonly agents: readonly IndexedAgent[];
   readonly general: Tree;
   readonly providers: z.infer<typeof fileSections.providers>;
+  readonly prices: z.infer<typeof fileSections.prices>;
   readonly channels: z.infer<typeof fileSections.channels>;
   readonly plugins: z.infer<typeof fileSections.plugins>;
   /** The files of the short form, in the order of the file; empty if the plugins have tables. */
@@ -47,7 +48,7 @@ export function readSections(
   const unresolved = new Set(resolved.problems.map((problem) => pathKey(problem.path)));
   const reader: SectionReader = { tree: resolved.tree, written: resolved.written, unresolved, report };
   refuseUnknownSections(reader);
-  const { defaults, storage, queue, log, operations, privacy, providers, channels } = fileSections;
+  const { defaults, storage, queue, log, operations, privacy, providers, prices, channels } = fileSections;
   return {
     defaults: readSection(reader, defaults, ['defaults']) ?? {},
     agents: readAgents(reader),
@@ -59,6 +60,7 @@ export function readSections(
       privacy: readSection(reader, privacy, ['privacy']),
     },
     providers: readSection(reader, providers, ['providers']) ?? {},
+    prices: readSection(reader, prices, ['prices']) ?? {},
     channels: readSection(reader, channels, ['channels']) ?? {},
     ...readPlugins(reader),
     written: resolved.written,

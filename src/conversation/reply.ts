@@ -6,7 +6,7 @@ import type { Claim, ContextSnapshot, TurnCommitResult } from '../ports/store.ts
 import { holdLease } from '../util/lease.ts';
 import { keepFailure } from './last-failure.ts';
 import type { Opening, ReplyParts } from './reply-parts.ts';
-import { newestMessage } from './snapshot.ts';
+import { askedIn, newestMessage } from './snapshot.ts';
 import { runTurn, type TurnFailure, type TurnOutcome } from './turn.ts';
 import { createRun, type Run } from './turn-effects.ts';
 import { entriesOf, postsOf } from './turn-entries.ts';
@@ -38,7 +38,10 @@ export async function reply(parts: ReplyParts, opening: Opening): Promise<ReplyE
   show({ kind: 'working' });
   const prepared = await prepare(parts, { ...opening, newest, signal: lease.signal, show });
   const outcome = prepared.ready ? await runTurn(prepared.run, `t${newest.seq}`) : prepared.outcome;
-  if (lease.signal.aborted) return await giveBack(parts, claim, null);
+  if (lease.signal.aborted) {
+    bookLost(parts, snapshot, prepared.ready ? prepared.run : null);
+    return await giveBack(parts, claim, null);
+  }
   return await commit(parts, {
     claim,
     newest,
@@ -101,7 +104,7 @@ async function commit(parts: ReplyParts, ending: Ending): Promise<ReplyEnd> {
   const text = outcome.kind === 'answered' ? outcome.text : apology(parts, snapshot, outcome.reason);
   const entries = entriesOf(outcome.steps, { role: outcome.kind === 'answered' ? 'assistant' : 'notice', text }, now);
   const bodies = parts.channelOf(snapshot.conversation.key)?.split(text) ?? [];
-  const of = { conversationId: claim.conversationId, turn: newest.seq, replyTo: askedIn(ending).externalId };
+  const of = { conversationId: claim.conversationId, turn: newest.seq, replyTo: askedIn(snapshot, newest).externalId };
   const verdict = run?.judge(entries.reduce((sum, entry) => sum + entry.tokens, 0)) ?? { tier: 'none', due: false };
   const result = await store.transcript.commitTurn({
     claim,
@@ -117,16 +120,12 @@ async function commit(parts: ReplyParts, ending: Ending): Promise<ReplyEnd> {
   const base = { conversation: snapshot.conversation.key, readUpto: newest.seq };
   if (result.kind === 'stale') {
     events.emit({ kind: 'turn.superseded', ...base });
+    bookLost(parts, snapshot, run);
     return { kind: 'nothing' };
   }
   parts.logText(base.conversation, 'bot', text);
   report(parts, ending, base);
   return { kind: 'committed', result, verdict };
-}
-
-/** What the reply points to: the newest message that asked for one, though others may have spoken after it. */
-function askedIn({ newest, snapshot: { conversation, tail } }: Ending): Entry {
-  return tail.findLast(({ role, seq }) => role === 'user' && seq === conversation.replyDueSeq) ?? newest;
 }
 
 /** Whatever was said, the answer included, is looked at when the conversation has been silent for so long. */
@@ -152,12 +151,7 @@ function report(
 ): void {
   const { events, clock, store } = parts.services;
   const now = clock.now();
-  // A reply waits for neither a counter nor a note for `/status`, and their loss would lose no memory.
-  const keep = (work: Promise<void>): void => {
-    work.catch((error: unknown) => {
-      events.emit({ kind: 'error.internal', conversation: base.conversation, message: describe(error) });
-    });
-  };
+  const keep = (work: Promise<void>) => keepAside(parts, base.conversation, work);
   if (outcome.kind === 'failed') {
     const { reason, message } = outcome;
     events.emit({ kind: 'turn.failed', ...base, reason, message });
@@ -167,4 +161,18 @@ function report(
   const recalled = run?.recalled() ?? [];
   if (recalled.length === 0) return;
   keep(store.memories.recalled(recalled, { conversationId: claim.conversationId, now }));
+}
+
+/** The calls of a turn that stored nothing were paid for all the same. */
+function bookLost(parts: ReplyParts, { conversation }: ContextSnapshot, run: Run | null): void {
+  const usage = run?.usage() ?? [];
+  if (usage.length > 0)
+    keepAside(parts, conversation.key, parts.services.store.journal.addUsage(conversation.id, usage));
+}
+
+/** A reply waits for neither a counter nor a note for `/status`, and their loss would lose no memory. */
+function keepAside({ services }: ReplyParts, conversation: ConversationKey, work: Promise<void>): void {
+  work.catch((error: unknown) => {
+    services.events.emit({ kind: 'error.internal', conversation, message: describe(error) });
+  });
 }

@@ -30,6 +30,11 @@ export function newestMessage(snapshot: ContextSnapshot): Entry | null {
   return snapshot.tail.findLast(({ role, redactedAt }) => role === 'user' && redactedAt === null) ?? null;
 }
 
+/** What a reply points to: the newest message that asked for one, though others may have spoken after it. */
+export function askedIn({ conversation, tail }: ContextSnapshot, newest: Entry): Entry {
+  return tail.findLast(({ role, seq }) => role === 'user' && seq === conversation.replyDueSeq) ?? newest;
+}
+
 export function owesReply(conversation: Pick<Conversation, 'replyDueSeq' | 'answeredUpto'>): boolean {
   return conversation.replyDueSeq > conversation.answeredUpto;
 }

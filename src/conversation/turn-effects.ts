@@ -1,4 +1,5 @@
 import { learn } from '../context/calibration.ts';
+import { askerOf, bookCall } from '../costs/usage.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { Author, MemoryId } from '../domain/message.ts';
 import type { Activity } from '../ports/channel.ts';
@@ -10,6 +11,7 @@ import type { ToolContext } from '../tools/define.ts';
 import { limitWork } from '../util/limit.ts';
 import type { Step } from '../util/step.ts';
 import type { Opening, Reading, ReplyParts } from './reply-parts.ts';
+import { askedIn } from './snapshot.ts';
 import type { TurnParts } from './turn.ts';
 
 /** One turn's effects, and what it learnt on the way: the loop itself stays pure. */
@@ -44,6 +46,8 @@ export function createRun(parts: ReplyParts, options: RunOptions): Run {
   const engine = parts.engineFor(profile);
   const agent = parts.services.agents.agentFor(options.snapshot.conversation.key);
   const context = toolContext(options);
+  const { author } = askedIn(options.snapshot, newest);
+  const person = askerOf(options.snapshot.conversation.key, author);
   const state: RunState = { snapshot: options.snapshot, calibration: null, assembly: null, calledAt: 0, usage: [] };
   return {
     model,
@@ -72,7 +76,7 @@ export function createRun(parts: ReplyParts, options: RunOptions): Run {
       state.snapshot = result.snapshot;
       return result.compacted;
     },
-    onStep: (step, assembly) => account(parts, { state, profile, step, assembly }),
+    onStep: (step, assembly) => account(parts, { state, profile, person, step, assembly }),
     usage: () => state.usage,
     calibration: () => state.calibration,
     recalled: () => state.assembly?.recalled ?? [],
@@ -131,28 +135,23 @@ function toolContext({
 interface Accounting {
   readonly state: RunState;
   readonly profile: ContextProfile;
+  readonly person: string | null;
   readonly step: Step;
   readonly assembly: Assembly;
 }
 
 /** Books what a call cost, and learns from the provider's own count of what was sent. */
-function account(parts: ReplyParts, { state, profile, step, assembly }: Accounting): void {
+function account(parts: ReplyParts, { state, profile, person, step, assembly }: Accounting): void {
   const { clock, events } = parts.services;
   const { conversation } = assembly.snapshot;
-  const at = clock.now();
-  state.usage.push({ ...step.usage, purpose: 'reply', model: profile.modelId, at });
+  const durationMs = clock.now() - state.calledAt;
+  const call = { purpose: 'reply', model: profile.modelId, agentId: profile.agentId, person, durationMs } as const;
+  state.usage.push(bookCall(parts.services, { ...call, conversation: conversation.key, usage: step.usage }));
   const report = { model: profile.modelId, estimated: assembly.estimatedTokens, reported: step.usage.inputTokens };
   state.calibration = learn(state.calibration ?? conversation.calibration, {
     ...report,
     revision: conversation.revision,
   });
-  const call = {
-    purpose: 'reply',
-    model: profile.modelId,
-    usage: step.usage,
-    durationMs: at - state.calledAt,
-  } as const;
-  events.emit({ kind: 'model.called', conversation: conversation.key, ...call });
   if (!doubtful(report, profile.windowTokens)) return;
   const facts = { model: profile.modelId, configuredTokens: profile.windowTokens, reportedTokens: report.reported };
   events.emit({ kind: 'model.mismatch', conversation: conversation.key, ...facts });

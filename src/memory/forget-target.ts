@@ -41,7 +41,14 @@ export async function previewForget(
 ): Promise<TokenedPreview> {
   const forgetting = await targeted(services, target, by);
   const preview = await planForget(services, { ...forgetting, by });
-  return { ...preview, token: tokenOf(preview), asked: forgetting.memories.map(({ id }) => id) };
+  const plan = { ...preview.plan, askers: askersOf(target, by) };
+  return { ...preview, plan, token: tokenOf(preview), asked: forgetting.memories.map(({ id }) => id) };
+}
+
+/** Whose name goes from the record of costs. */
+function askersOf(target: ForgetTarget, { author, reader, rights }: Requester): readonly string[] {
+  if (target.kind !== 'person' || (target.personId !== author.id && rights !== 'operator')) return [];
+  return [`${reader.place.split(':', 1)[0]}:${target.personId}`];
 }
 
 /** Short, since people type it: it guards against a change in between, not against an attacker. */

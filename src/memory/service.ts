@@ -169,12 +169,13 @@ async function findReadable({ store }: MemoryServices, id: string, reader: Memor
 }
 
 async function forget({ store, events }: MemoryServices, { plan }: ForgetPreview): Promise<Forgotten> {
-  const { memoryIds, redactions, sentences } = plan;
+  const { memoryIds, redactions, sentences, askers = [] } = plan;
   const messages = redactions.reduce((sum, { seqs }) => sum + seqs.length, 0);
   const forgotten = { memoryIds, messages, sentences: sentences.length };
-  if (memoryIds.length + messages + sentences.length === 0) return { ...forgotten, remains: null };
+  const isEmpty = memoryIds.length + messages + sentences.length === 0;
+  if (isEmpty && askers.length === 0) return { ...forgotten, remains: null };
   const { remains } = await store.memories.forget(plan);
-  events.emit({ kind: 'memory.forgotten', conversation: null, ids: memoryIds });
+  if (!isEmpty) events.emit({ kind: 'memory.forgotten', conversation: null, ids: memoryIds });
   return { ...forgotten, remains };
 }
 

@@ -3,7 +3,7 @@ import type { ConversationKey, MemoryId, SummaryId } from '../domain/message.ts'
 import type { DropReason } from './channel.ts';
 import type { Tier } from './engine.ts';
 import type { MaintenanceRun } from './journal.ts';
-import type { ModelPurpose, ModelUsage } from './model.ts';
+import type { ModelPurpose, TokenCounts } from './model.ts';
 
 /** Everything that happens, as values of one union. Logs, `/status`, metrics and tests read the same stream. */
 export type StrataEvent = { readonly at: number; readonly conversation: ConversationKey | null } & (
@@ -48,7 +48,10 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
       readonly kind: 'model.called';
       readonly purpose: ModelPurpose;
       readonly model: string;
-      readonly usage: ModelUsage;
+      /** Everything that the provider bills. */
+      readonly usage: TokenCounts;
+      /** US dollars; null when no price of the model is known. */
+      readonly costUsd: number | null;
       readonly durationMs: number;
     }
   | {

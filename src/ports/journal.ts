@@ -1,9 +1,15 @@
 import type { JsonValue } from '../domain/message.ts';
-import type { ModelPurpose, ModelUsage } from './model.ts';
+import type { ModelPurpose, TokenCounts } from './model.ts';
 
-export interface UsageRow extends ModelUsage {
+/** One model call, with everything that the provider bills for it. */
+export interface UsageRow extends TokenCounts {
   readonly purpose: ModelPurpose;
   readonly model: string;
+  readonly agentId: string;
+  /** Who asked, as `platform:id`; null for background work. */
+  readonly person: string | null;
+  /** Null where no price of the model is known. */
+  readonly costUsd: number | null;
   readonly at: number;
 }
 
@@ -41,15 +47,40 @@ export interface MaintenanceRun {
 export interface Journal {
   addUsage(conversationId: number, rows: readonly UsageRow[]): Promise<void>;
   usage(conversationId: number): Promise<readonly UsageTotal[]>;
+  /** Sums by one of the keys: days with the newest first, everything else with the most expensive first. */
+  spending(query: SpendingQuery): Promise<readonly Spending[]>;
   /** Keeps the newest 100 of the conversation. */
   addRun(run: MaintenanceRun): Promise<void>;
   runs(conversationId: number, limit: number): Promise<readonly MaintenanceRun[]>;
 }
 
-export interface UsageTotal extends ModelUsage {
+/** What calls cost together. */
+export interface Spent extends TokenCounts {
+  readonly calls: number;
+  /** Of the calls whose price is known. */
+  readonly costUsd: number;
+  readonly unpricedCalls: number;
+}
+
+export interface UsageTotal extends Spent {
   readonly purpose: ModelPurpose;
   readonly model: string;
-  readonly calls: number;
+}
+
+export const SPENDING_KEYS = ['day', 'agent', 'conversation', 'person', 'purpose', 'model'] as const;
+export type SpendingKey = (typeof SPENDING_KEYS)[number];
+
+export interface SpendingQuery {
+  readonly by: SpendingKey;
+  /** Calls since the beginning of the day (UTC) of this time; null for all. */
+  readonly since: number | null;
+  readonly conversationId: number | null;
+  readonly limit: number;
+}
+
+export interface Spending extends Spent {
+  /** A day as `2026-11-20`, a conversation by its key. Null where the key does not apply or is no longer known. */
+  readonly key: string | null;
 }
 
 /** Small durable facts of adapters and services: cursors, registration hashes, installations, switches. */

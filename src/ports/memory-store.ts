@@ -157,6 +157,8 @@ export interface ForgetPlan {
   readonly redactions: readonly Redaction[];
   /** Sentences in messages of people who keep the rest of their message. */
   readonly sentences: readonly SentenceRemoval[];
+  /** People, as `platform:id`, whose calls of models are no longer counted under their name. Default: none. */
+  readonly askers?: readonly string[];
   readonly actor: string;
   readonly now: number;
 }

@@ -85,10 +85,19 @@ export type ModelPart =
 
 export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'filtered' | 'other';
 
-/** Of this step alone, never a sum. Zero input means that the provider did not report it. */
-export interface ModelUsage {
+/** Tokens of calls. Cached ones are part of the input, reasoning is part of the output. */
+export interface TokenCounts {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
+  readonly reasoningTokens: number;
+}
+
+/** Of this step alone, never a sum. Zero input means that the provider did not report it. */
+export interface ModelUsage extends Omit<TokenCounts, 'reasoningTokens'> {
+  /** Default 0. */
+  readonly reasoningTokens?: number;
+  /** Billed in addition, for passes that the provider makes on its own, such as summarising the request. Default none. */
+  readonly ownPasses?: Omit<TokenCounts, 'reasoningTokens'>;
 }

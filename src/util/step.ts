@@ -57,10 +57,16 @@ export async function collectStep(
 function countedOf(usage: Partial<ModelUsage> | undefined): ModelUsage {
   const count = (value: number | undefined) =>
     typeof value === 'number' && value > 0 && value <= MAX_TOKENS ? Math.round(value) : 0;
+  const own = usage?.ownPasses;
+  const counted = (given: Partial<ModelUsage['ownPasses']>) => ({
+    inputTokens: count(given?.inputTokens),
+    outputTokens: count(given?.outputTokens),
+    cacheReadTokens: count(given?.cacheReadTokens),
+    cacheWriteTokens: count(given?.cacheWriteTokens),
+  });
   return {
-    inputTokens: count(usage?.inputTokens),
-    outputTokens: count(usage?.outputTokens),
-    cacheReadTokens: count(usage?.cacheReadTokens),
-    cacheWriteTokens: count(usage?.cacheWriteTokens),
+    ...counted(usage),
+    reasoningTokens: count(usage?.reasoningTokens),
+    ...(own === undefined ? {} : { ownPasses: counted(own) }),
   };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createAiSdkModels } from '../../adapters/models/ai-sdk/index.ts';
 import type { ChatModel } from '../../src/adapter-kit.ts';
+import { billedTokens } from '../../src/costs/usage.ts';
 import { otherRefusals, overflows } from '../fixtures/models-refusals.ts';
 import { ask, collect, finishIn, rollDice, silentLog, textIn } from '../fixtures/models-requests.ts';
 import { type Answer, chunk, serve, sse, type TestServer } from '../fixtures/models-server.ts';
@@ -314,7 +315,28 @@ describe('answers that break off', () => {
       }),
     );
     const { usage } = finishIn(await collect(await open(server, 'anthropic:claude-haiku-4-5'), ask('hello')));
-    expect(usage).toEqual({ inputTokens: 100, outputTokens: 2, cacheReadTokens: 90, cacheWriteTokens: 3 });
+    const cached = { cacheReadTokens: 90, cacheWriteTokens: 3 };
+    expect(usage).toEqual({ inputTokens: 100, outputTokens: 2, ...cached, reasoningTokens: 0 });
+  });
+
+  test("Anthropic's own passes over the context are billed, not seen", async () => {
+    const passed = { type: 'compaction', input_tokens: 180_000, output_tokens: 3500, cache_read_input_tokens: 1000 };
+    const answered = { type: 'message', input_tokens: 7, output_tokens: 2, cache_read_input_tokens: 90 };
+    const usage = { output_tokens: 2, iterations: [passed, answered], output_tokens_details: { thinking_tokens: 1 } };
+    await using server = await serve(
+      chat((_, response) => {
+        const delta = { stop_reason: 'end_turn', stop_sequence: null };
+        const ended = [{ type: 'message_delta', delta, usage }, { type: 'message_stop' }];
+        sse(response, [anthropicStart, ...anthropicText, ...ended]);
+        response.end();
+      }),
+    );
+    const reported = finishIn(await collect(await open(server, 'anthropic:claude-haiku-4-5'), ask('hello'))).usage;
+    expect(reported).toEqual({
+      ...{ inputTokens: 97, outputTokens: 2, cacheReadTokens: 90, cacheWriteTokens: 0, reasoningTokens: 1 },
+      ownPasses: { inputTokens: 181_000, outputTokens: 3500, cacheReadTokens: 1000, cacheWriteTokens: 0 },
+    });
+    expect(billedTokens(reported)).toMatchObject({ inputTokens: 181_097, outputTokens: 3502, cacheReadTokens: 1090 });
   });
 });
 

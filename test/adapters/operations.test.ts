@@ -133,6 +133,7 @@ describe('the pages for those who look after a process', () => {
     expect(
       sampleOf(text, 'strata_model_tokens_total{purpose="reply",model="offline:demo",direction="input"}'),
     ).toBeGreaterThan(1000);
+    expect(sampleOf(text, 'strata_model_cost_dollars_total{purpose="reply",model="offline:demo"}')).toBe(0);
     expect(text).toMatch(/strata_maintenance_runs_total\{work="compact",trigger="\w+",outcome="committed"\} [1-9]/u);
     expect(text).toMatch(/strata_maintenance_seconds_count\{work="compact"\} [1-9]/u);
     expect(sampleOf(text, 'strata_tail_entries{of="max"}')).toBeGreaterThan(1);

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { judgeServer, type ServerFacts } from '../../adapters/stores/postgres/check.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import type { Archive, ArchiveHeader, ArchiveRow, BlobId, Storage } from '../../src/adapter-kit.ts';
-import { createKit, HERE, NOW, post, READER, THREAD } from '../contracts/store-kit.ts';
+import { CALL, createKit, HERE, NOW, post, READER, THREAD } from '../contracts/store-kit.ts';
 import { openPglite, type Pglite } from '../support/pglite.ts';
 
 interface Kept extends Archive {
@@ -50,17 +50,7 @@ async function fill(storage: Storage, messages = 30): Promise<number> {
   await kit.commitTurn(claim, {
     readUpto: messages + 1,
     posts: [post('an answer'), post('more', 1)],
-    usage: [
-      {
-        purpose: 'reply',
-        model: 'm',
-        at: NOW,
-        inputTokens: 1,
-        outputTokens: 2,
-        cacheReadTokens: 3,
-        cacheWriteTokens: 4,
-      },
-    ],
+    usage: [CALL],
     calibration: { model: 'm', ratio: 1.25, samples: 3, lastInputTokens: 9, revision: 0 },
   });
   const [first] = await store.outbox.pending(id);

@@ -14,7 +14,7 @@ import { parseKey } from '../../src/adapter-kit.ts';
 import { provenanceContract } from '../contracts/provenance.ts';
 import { searchContract } from '../contracts/search.ts';
 import { storeContract } from '../contracts/store.ts';
-import { createKit, HERE, type Kit, NOW, textParts } from '../contracts/store-kit.ts';
+import { CALL, createKit, HERE, type Kit, NOW, textParts } from '../contracts/store-kit.ts';
 import { upgradeContract } from '../contracts/upgrade.ts';
 
 async function create() {
@@ -120,19 +120,10 @@ describe('sqlite', () => {
     const { store } = await open();
     const kit = createKit({ store } as Parameters<typeof createKit>[0]);
     const { id } = await kit.fill(1);
-    const usage = {
-      purpose: 'reply',
-      model: 'm',
-      at: NOW,
-      inputTokens: 1,
-      outputTokens: 1,
-      cacheReadTokens: 0,
-      cacheWriteTokens: 0,
-    } as const;
     const results = await Promise.allSettled([
       kit.say('one'),
-      store.journal.addUsage(999, [usage]),
-      store.journal.addUsage(id, [usage]),
+      store.journal.addUsage(999, [CALL]),
+      store.journal.addUsage(id, [CALL]),
       kit.say('two'),
       store.blobs.put({ id: 'b' as never, conversationId: 999, text: 'x', now: NOW }),
       kit.say('three'),

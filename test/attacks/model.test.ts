@@ -6,7 +6,7 @@ import { ask, silentLog } from '../fixtures/models-requests.ts';
 import { chunk, serve, sse } from '../fixtures/models-server.ts';
 
 const usage = { inputTokens: 10, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 };
-const unreported = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+const unreported = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
 /** A model of a bot's author: nothing parses what it yields before the core does. */
 function modelOf(parts: () => Iterable<ModelPart>): ChatModel {
@@ -48,7 +48,7 @@ describe('usage that cannot be true', () => {
     const missing = modelOf(() => [{ kind: 'text', text: 'Hello.' }, JSON.parse(JSON.stringify(finish))]);
     expect(await step(missing)).toMatchObject({ text: 'Hello.', usage: unreported });
     const broken = modelOf(() => [{ ...finish, usage: { ...none, inputTokens: 10.6 } }]);
-    expect((await step(broken)).usage).toEqual({ ...usage, inputTokens: 11 });
+    expect((await step(broken)).usage).toEqual({ ...usage, inputTokens: 11, reasoningTokens: 0 });
   });
 
   const onTheWire = ['null', '{}', '[]', '"many"', '7', '{"prompt_tokens":null}', '{"prompt_tokens":"12"}'];

@@ -19,6 +19,7 @@ import {
   type Store,
   type SummaryId,
   type TurnCommit,
+  type UsageRow,
   workspaceOf,
 } from '../../src/adapter-kit.ts';
 
@@ -175,6 +176,11 @@ export type Kit = ReturnType<typeof createKit>;
 export type Lab = () => { readonly storage: Storage; readonly store: Store; readonly kit: Kit };
 
 export const NOW = 1_700_000_000_000;
+/** One call of a model, as it is booked. */
+export const CALL: UsageRow = {
+  ...{ purpose: 'reply', model: 'm', agentId: 'ada', person: 'discord:1', costUsd: 0.25, at: NOW },
+  ...{ inputTokens: 10, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4, reasoningTokens: 1 },
+};
 export const HERE: ConversationKey = makeKey({ platform: 'terminal', workspace: 'local', channel: 'main' });
 export const THREAD: ConversationKey = makeKey({
   platform: 'terminal',

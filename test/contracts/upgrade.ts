@@ -20,6 +20,12 @@ const BACK_TO_0_1_0 = [
   'alter table conversation drop column present_audience',
   'alter table conversation drop column present_from',
   'alter table outbox drop column unasked_at',
+  'drop table usage',
+  `create table usage (conversation_id bigint not null references conversation (id) on delete cascade, purpose text not null,
+     model text not null, calls bigint not null, input_tokens bigint not null, output_tokens bigint not null,
+     cache_read_tokens bigint not null, cache_write_tokens bigint not null, last_at bigint not null,
+     primary key (conversation_id, purpose, model))`,
+  `insert into usage values (1, 'reply', 'm', 2, 10, 3, 4, 5, ${NOW})`,
   "delete from kysely_migration where name >= '0003'",
 ];
 
@@ -49,6 +55,11 @@ export function upgradeContract(clearIndex: readonly string[], use: () => StoreU
     expect((await store.conversations.find(HERE))?.heard).toEqual({ externalId: 'x3', at: NOW });
     expect((await store.conversations.find(THERE))?.heard).toBeNull();
     const { id: conversationId } = conversation;
+    const tokens = { inputTokens: 10, outputTokens: 3, cacheReadTokens: 4, cacheWriteTokens: 5, reasoningTokens: 0 };
+    const asked = { by: 'day', since: null, conversationId, limit: 9 } as const;
+    expect(await store.journal.spending(asked)).toEqual([
+      { key: '2023-11-14', calls: 2, ...tokens, costUsd: 0, unpricedCalls: 2 },
+    ]);
     const find = async (text: string) =>
       (await search.entries({ conversationId, text, limit: 9 })).map(({ seq }) => seq);
     expect(await find('hôtel')).toEqual([1]);

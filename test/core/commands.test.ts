@@ -89,7 +89,7 @@ describe('/status', () => {
     expect(field(status, 'Last compaction')).toBe('none yet');
     expect(field(status, 'Job')).toMatch(/^(next look in|nothing to do)/);
     expect(field(status, 'Cost')).toMatch(
-      /^reply: 1 call of offline:demo, \d+ in \+ \d+ out\n0 of at most 60 calls for summaries in this hour$/,
+      /^reply: 1 call of offline:demo, \d+ in \+ \d+ out, \$0\.00\n0 of at most 60 calls for summaries in this hour$/,
     );
     expect(field(status, 'Queue')).toBe('local: 0 running, 0 waiting, 0 later');
     expect(status.ephemeral).toBe(true);

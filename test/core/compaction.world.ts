@@ -27,6 +27,7 @@ import { createMaintenance, type Maintenance } from '../../src/compaction/mainte
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
 import { createProfiles, type Profiles } from '../../src/context/profile.ts';
 import { estimateParts } from '../../src/context/tokens.ts';
+import { createPrices } from '../../src/costs/prices.ts';
 import { makeKey } from '../../src/domain/key.ts';
 import { createEvents } from '../../src/ports/events.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
@@ -239,6 +240,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       choose: async () => ({ modelId: 'test:chat', reason: 'it is the only one' }),
     },
     agents: { agentFor: () => agent, agent: (id) => (id === agent.id ? agent : null), list: () => [agent] },
+    prices: createPrices({}, silent),
     prompts: createPromptLibrary(),
     events,
     clock,

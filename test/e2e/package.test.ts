@@ -144,6 +144,7 @@ describe('the command line', () => {
     context: ['context', ...main],
     summaries: ['summaries', ...main],
     transcript: ['transcript', ...main],
+    cost: ['cost'],
     memory: ['memory', 'list', ...main],
     config: ['config', 'check'],
     prompts: ['prompts', 'check'],

@@ -116,26 +116,6 @@ function mergeUsers(messages: readonly ModelMessage[]): readonly ModelMessage[] 
   return merged;
 }
 
-/** The part of the SDK's usage that we keep. */
-interface SdkUsage {
-  readonly inputTokens: number | undefined;
-  readonly outputTokens: number | undefined;
-  readonly inputTokenDetails: {
-    readonly cacheReadTokens: number | undefined;
-    readonly cacheWriteTokens: number | undefined;
-  };
-}
-
-/** What was not reported is zero, and zero input means that it was not reported. */
-export function fromUsage({ inputTokens, outputTokens, inputTokenDetails }: SdkUsage): ModelUsage {
-  return {
-    inputTokens: inputTokens ?? 0,
-    outputTokens: outputTokens ?? 0,
-    cacheReadTokens: inputTokenDetails.cacheReadTokens ?? 0,
-    cacheWriteTokens: inputTokenDetails.cacheWriteTokens ?? 0,
-  };
-}
-
 /** How a step ended: a domain reason, or why it is no whole answer. */
 export type StepEnd =
   | { readonly kind: 'finished'; readonly reason: FinishReason }

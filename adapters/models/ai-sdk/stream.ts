@@ -10,10 +10,11 @@ import {
   type ModelTraits,
   type ToolSpec,
 } from '../../../src/adapter-kit.ts';
+import { fromUsage } from './billing.ts';
 import { classify } from './classify.ts';
 import type { Dialect } from './dialect.ts';
 import { withImages, withoutImages } from './images.ts';
-import { endOf, fromUsage, toInstructions, toMessages } from './map.ts';
+import { endOf, toInstructions, toMessages } from './map.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { createWatchdog, type StallLimits } from './watchdog.ts';
 

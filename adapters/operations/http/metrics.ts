@@ -20,6 +20,8 @@ function createCounts(registry: Registry) {
     posts: counter('posts_total', 'Posts by outcome; a delayed one is retried', ['outcome']),
     calls: counter('model_calls_total', 'Model calls', ['purpose', 'model']),
     tokens: counter('model_tokens_total', 'Tokens used', ['purpose', 'model', 'direction']),
+    dollars: counter('model_cost_dollars_total', 'Cost of model calls in US dollars', ['purpose', 'model']),
+    unpriced: counter('model_unpriced_calls_total', 'Calls of models without a known price', ['purpose', 'model']),
     callSeconds: seconds('model_call', 'Duration of a model call', ['purpose']),
     runs: counter('maintenance_runs_total', 'Maintenance runs; a stale one changed nothing', [
       'work',
@@ -83,16 +85,20 @@ function count(counts: Counts, event: StrataEvent): void {
   }
 }
 
-function countCall({ calls, callSeconds, tokens }: Counts, event: EventOf<'model.called'>): void {
-  const { purpose, model, usage } = event;
+function countCall(counts: Counts, event: EventOf<'model.called'>): void {
+  const { calls, callSeconds, tokens, dollars, unpriced } = counts;
+  const { purpose, model, usage, costUsd } = event;
   calls.inc({ purpose, model });
+  if (costUsd === null) unpriced.inc({ purpose, model });
+  else dollars.inc({ purpose, model }, costUsd);
   callSeconds.observe({ purpose }, event.durationMs / 1000);
-  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
   const byDirection = {
     input: inputTokens,
     output: outputTokens,
     cache_read: cacheReadTokens,
     cache_write: cacheWriteTokens,
+    reasoning: reasoningTokens,
   };
   for (const [direction, amount] of Object.entries(byDirection)) tokens.inc({ purpose, model, direction }, amount);
 }

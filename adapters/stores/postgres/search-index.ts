@@ -101,6 +101,14 @@ export const postgresMigrations: Record<string, Migration> = {
       for (const table of tables) await createWordList(database, table);
     },
   },
+  '0008_usage_by_day_postgres': {
+    async up(database: Kysely<unknown>): Promise<void> {
+      const texts = ['agent_id', 'person', 'purpose', 'model'].map(
+        (column) => sql`alter column ${sql.ref(column)} type text collate "C"`,
+      );
+      await sql`alter table usage ${sql.join(texts)}`.execute(database);
+    },
+  },
 };
 
 async function createWordList(database: QueryExecutorProvider, table: string): Promise<void> {

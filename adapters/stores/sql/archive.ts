@@ -13,6 +13,7 @@ import { HEARD, NOTE_HEARD } from './heard.ts';
 import { coreMigrationNames } from './migrations.ts';
 import { pagesOfTable } from './table-pages.ts';
 import type { Tables } from './tables.ts';
+import { DATE_USAGE, USAGE_BY_DAY } from './usage-table.ts';
 
 /** Every table with what its rows are sorted by, each after those that it refers to. */
 const TABLES: { readonly [Name in keyof Tables]: readonly (keyof Tables[Name] & string)[] } = {
@@ -27,7 +28,7 @@ const TABLES: { readonly [Name in keyof Tables]: readonly (keyof Tables[Name] & 
   held: ['id'],
   outbox: ['id'],
   blob: ['id'],
-  usage: ['conversation_id', 'purpose', 'model'],
+  usage: ['conversation_id', 'day', 'agent_id', 'person', 'purpose', 'model'],
   maintenance_run: ['id'],
   state: ['namespace', 'key'],
 };
@@ -77,8 +78,9 @@ async function load(engine: SqlEngine, transaction: Transaction, { archive, plac
   const present = await countAll(engine, transaction);
   if (Object.values(present).some((rows) => rows > 0)) throw new StrataError('STORE_NOT_EMPTY', { path: place });
   await insertAll(engine, transaction, archive);
-  // An archive of an older Strata does not have it.
+  // An archive of an older Strata does not have these.
   if (!migrations.includes(HEARD)) await transaction.run(compile(engine, NOTE_HEARD));
+  if (!migrations.includes(USAGE_BY_DAY)) await transaction.run(compile(engine, DATE_USAGE));
   for (const table of ['conversation', 'memory_event', 'outbox'] as const) await engine.numberOn(transaction, table);
   const found = await countAll(engine, transaction);
   for (const [table, rows] of Object.entries(counts)) {

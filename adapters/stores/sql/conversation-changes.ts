@@ -7,6 +7,7 @@ import { changeAudience } from './privacy.ts';
 import { redact } from './redaction.ts';
 import type { Shared } from './shared.ts';
 import type { ConversationRow } from './tables.ts';
+import { forgetAskers } from './usage.ts';
 
 /** Entries that one transaction of an expiry redacts: others must not wait long for it. */
 const EXPIRY_BATCH = 200;
@@ -111,6 +112,7 @@ async function expire(
       const entries = await transaction.rows(old);
       return (await redact(shared, transaction, { row, entries, now, dropMemories: true })).length;
     });
+  await shared.engine.write((transaction) => forgetAskers(shared.engine, transaction, { conversationId: id, before }));
   let total = 0;
   for (let count = await redactBatch(); count > 0; count = await redactBatch()) total += count;
   if (total > 0) await shared.engine.scrub();

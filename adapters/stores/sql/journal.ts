@@ -18,6 +18,7 @@ export function createJournal(engine: SqlEngine): Journal {
   return {
     addUsage: (conversationId, rows) => engine.write((tx) => usage.add(tx, conversationId, rows)),
     usage: (conversationId) => engine.read((tx) => usage.totals(tx, conversationId)),
+    spending: (asked) => engine.read((tx) => usage.spending(tx, asked)),
     addRun: (run) =>
       engine.write(async (tx) => {
         const { id, conversationId, startedAt } = run;

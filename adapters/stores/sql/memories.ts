@@ -10,6 +10,7 @@ import { createNoteReadings, interrupt } from './provenance.ts';
 import { redact } from './redaction.ts';
 import type { Shared } from './shared.ts';
 import type { MemoryRow, Tables } from './tables.ts';
+import { forgetAskers } from './usage.ts';
 
 export function createMemories(shared: Shared): MemoryStore {
   const { engine } = shared;
@@ -105,6 +106,8 @@ async function forget(shared: Shared, transaction: Transaction, plan: ForgetPlan
     await transaction.run(insertion.onConflict((conflict) => conflict.doNothing()).compile());
   }
   await removeText(shared, transaction, plan);
+  const { askers = [] } = plan;
+  if (askers.length > 0) await forgetAskers(engine, transaction, { people: askers });
 }
 
 async function removeText(shared: Shared, transaction: Transaction, plan: ForgetPlan): Promise<void> {

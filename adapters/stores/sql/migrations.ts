@@ -2,6 +2,7 @@ import { type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely, typ
 import type { Migration } from 'kysely/migration';
 import { addHeard, HEARD } from './heard.ts';
 import { createProvenanceTables } from './provenance-tables.ts';
+import { rebuildUsage, USAGE_BY_DAY } from './usage-table.ts';
 
 /** How an engine numbers rows by itself. */
 export type RowIds = 'autoincrement' | 'identity';
@@ -43,6 +44,7 @@ export function coreMigrations(rowIds: RowIds): Record<string, Migration> {
         await database.schema.alterTable('outbox').addColumn('unasked_at', 'bigint').execute();
       },
     },
+    [USAGE_BY_DAY]: { up: rebuildUsage },
   };
 }
 

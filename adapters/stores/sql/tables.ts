@@ -210,13 +210,22 @@ interface BlobTable {
 
 interface UsageTable {
   conversation_id: number;
+  /** Days since 1970-01-01 (UTC). */
+  day: number;
+  agent_id: string;
+  /** `platform:id`; empty for background work, and for people who were forgotten. */
+  person: string;
   purpose: ModelPurpose;
   model: string;
   calls: number;
+  unpriced_calls: number;
   input_tokens: number;
   output_tokens: number;
   cache_read_tokens: number;
   cache_write_tokens: number;
+  reasoning_tokens: number;
+  /** Billionths of a US dollar. */
+  cost_nanos: number;
   last_at: number;
 }
 

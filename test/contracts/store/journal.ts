@@ -1,6 +1,22 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { MaintenanceRun, Storage, Store } from '../../../src/adapter-kit.ts';
-import { type Kit, type Lab, NOW, THERE } from '../store-kit.ts';
+import type { MaintenanceRun, SpendingKey, SpendingQuery, Spent, Storage, Store } from '../../../src/adapter-kit.ts';
+import { CALL, HERE, type Kit, type Lab, NOW, THERE } from '../store-kit.ts';
+
+const DAY_MS = 86_400_000;
+const ONCE: Spent = {
+  ...{ calls: 1, inputTokens: 10, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4, reasoningTokens: 1 },
+  ...{ costUsd: 0.25, unpricedCalls: 0 },
+};
+
+function twice(spent: Spent): Spent {
+  const doubled = (field: keyof Spent) => 2 * spent[field];
+  return {
+    ...{ calls: doubled('calls'), inputTokens: doubled('inputTokens'), outputTokens: doubled('outputTokens') },
+    ...{ cacheReadTokens: doubled('cacheReadTokens'), cacheWriteTokens: doubled('cacheWriteTokens') },
+    ...{ reasoningTokens: doubled('reasoningTokens'), costUsd: doubled('costUsd') },
+    unpricedCalls: doubled('unpricedCalls'),
+  };
+}
 
 export function journalContract(lab: Lab): void {
   describe('journal and state', () => {
@@ -14,22 +30,92 @@ export function journalContract(lab: Lab): void {
     // Shows: A24
     it('sums usage by purpose and model', async () => {
       const { id } = await kit.fill(1);
-      const row = {
-        purpose: 'reply',
-        model: 'm',
-        at: NOW,
-        inputTokens: 1,
-        outputTokens: 2,
-        cacheReadTokens: 3,
-        cacheWriteTokens: 4,
-      } as const;
-      await store.journal.addUsage(id, [row, row, { ...row, model: 'n' }]);
-      await store.journal.addUsage(id, [{ ...row, purpose: 'compact' }]);
-      const { at: _, ...once } = row;
+      await store.journal.addUsage(id, [CALL, { ...CALL, at: NOW + DAY_MS }, { ...CALL, model: 'n', costUsd: null }]);
+      await store.journal.addUsage(id, [{ ...CALL, purpose: 'compact', person: null }]);
       expect(await store.journal.usage(id)).toEqual([
-        { ...once, purpose: 'compact', calls: 1 },
-        { ...once, calls: 2, inputTokens: 2, outputTokens: 4, cacheReadTokens: 6, cacheWriteTokens: 8 },
-        { ...once, model: 'n', calls: 1 },
+        { ...ONCE, purpose: 'compact', model: 'm' },
+        { ...twice(ONCE), purpose: 'reply', model: 'm' },
+        { ...ONCE, purpose: 'reply', model: 'n', costUsd: 0, unpricedCalls: 1 },
+      ]);
+    });
+
+    it('sums what was spent by every key', async () => {
+      const { id } = await kit.fill(1);
+      const there = await kit.fill(1, THERE);
+      const dear = {
+        ...CALL,
+        agentId: 'bo',
+        person: 'discord:2',
+        purpose: 'condense',
+        model: 'n',
+        costUsd: 2,
+      } as const;
+      await store.journal.addUsage(id, [CALL, CALL]);
+      await store.journal.addUsage(there.id, [{ ...dear, at: NOW + DAY_MS }]);
+      const by = (key: SpendingKey, over: Partial<SpendingQuery> = {}) =>
+        store.journal.spending({ by: key, since: null, conversationId: null, limit: 9, ...over });
+      const [cheap, costly] = [twice(ONCE), { ...ONCE, costUsd: 2 }];
+      expect(await by('day')).toEqual([
+        { key: '2023-11-15', ...costly },
+        { key: '2023-11-14', ...cheap },
+      ]);
+      const names = { agent: ['bo', 'ada'], conversation: [THERE, HERE], person: ['discord:2', 'discord:1'] };
+      for (const [key, [first, second]] of Object.entries({
+        ...names,
+        purpose: ['condense', 'reply'],
+        model: ['n', 'm'],
+      }))
+        expect(await by(key as SpendingKey)).toEqual([
+          { key: first, ...costly },
+          { key: second, ...cheap },
+        ]);
+      expect(await by('model', { limit: 1 })).toEqual([{ key: 'n', ...costly }]);
+      expect(await by('model', { since: NOW + DAY_MS })).toEqual([{ key: 'n', ...costly }]);
+      expect(await by('person', { conversationId: id })).toEqual([{ key: 'discord:1', ...cheap }]);
+    });
+
+    it('keeps sums without the people who were forgotten', async () => {
+      const { id } = await kit.fill(1);
+      const there = await kit.fill(1, THERE);
+      const people = ['discord:1', 'discord:2', null];
+      for (const conversationId of [id, there.id])
+        await store.journal.addUsage(
+          conversationId,
+          people.map((person) => ({ ...CALL, person })),
+        );
+      const plan = { memoryIds: [], tombstones: [], redactions: [], sentences: [], actor: 'u', now: NOW };
+      await store.memories.forget({ ...plan, askers: ['discord:1'] });
+      const persons = { by: 'person', since: null, conversationId: null, limit: 9 } as const;
+      const spent = await store.journal.spending(persons);
+      expect(spent.map(({ key, calls }) => [key, calls])).toEqual([
+        [null, 4],
+        ['discord:2', 2],
+      ]);
+      const asked = await store.journal.usage(id);
+      expect(asked).toEqual([
+        {
+          ...twice(ONCE),
+          calls: 3,
+          costUsd: 0.75,
+          inputTokens: 30,
+          outputTokens: 6,
+          cacheReadTokens: 9,
+          cacheWriteTokens: 12,
+          reasoningTokens: 3,
+          purpose: 'reply',
+          model: 'm',
+        },
+      ]);
+    });
+
+    it('keeps who asked no longer than messages', async () => {
+      const { id } = await kit.fill(1);
+      await store.journal.addUsage(id, [CALL, { ...CALL, at: NOW + DAY_MS }]);
+      await store.conversations.change(id, { kind: 'expire', before: NOW + DAY_MS, now: NOW + DAY_MS });
+      const spent = await store.journal.spending({ by: 'person', since: null, conversationId: id, limit: 9 });
+      expect(spent.map(({ key, calls }) => [key, calls])).toEqual([
+        [null, 1],
+        ['discord:1', 1],
       ]);
     });
 

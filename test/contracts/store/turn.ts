@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/adapter-kit.ts';
-import { type Kit, type Lab, NOW, post, textParts } from '../store-kit.ts';
+import { CALL, type Kit, type Lab, NOW, post, textParts } from '../store-kit.ts';
 
 export function turnContract(lab: Lab): void {
   describe('a turn', () => {
@@ -35,17 +35,7 @@ export function turnContract(lab: Lab): void {
           { role: 'assistant', parts: textParts('three'), tokens: 2, at: NOW },
         ],
         posts: [post('three'), post('more', 1)],
-        usage: [
-          {
-            purpose: 'reply',
-            model: 'm',
-            at: NOW,
-            inputTokens: 8,
-            outputTokens: 2,
-            cacheReadTokens: 1,
-            cacheWriteTokens: 0,
-          },
-        ],
+        usage: [CALL],
         calibration,
         maintainAt: NOW + 5,
         now: NOW + 2,
@@ -68,7 +58,7 @@ export function turnContract(lab: Lab): void {
       expect(await store.transcript.read(conversation.id, { fromSeq: 3, toSeq: 5, limit: 9 })).toEqual(result.entries);
       expect(await store.outbox.pending(conversation.id)).toEqual(result.posts);
       expect(await store.journal.usage(conversation.id)).toMatchObject([
-        { purpose: 'reply', calls: 1, inputTokens: 8 },
+        { purpose: 'reply', calls: 1, inputTokens: 10 },
       ]);
     });
 

@@ -1,0 +1,112 @@
+import { type Command, Option } from 'commander';
+import { formatCost, sumOf } from '../costs/format.ts';
+import { StrataError } from '../domain/errors.ts';
+import type { ConversationKey } from '../domain/message.ts';
+import { type Journal, SPENDING_KEYS, type Spending, type SpendingKey, type Spent } from '../ports/journal.ts';
+import type { Storage } from '../services.ts';
+import { formatTable } from '../util/table.ts';
+import { cleanText, formatNumber } from '../util/text.ts';
+import { type Cli, globalsOf, writeJson } from './cli.ts';
+import { addConversation, readCount } from './options.ts';
+
+interface Options {
+  readonly by: SpendingKey;
+  readonly days?: number;
+  readonly conversation?: ConversationKey;
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
+const DAY_MS = 86_400_000;
+const MAX_ROWS = 1000;
+
+export function addCost(program: Command, cli: Cli): void {
+  const command = program
+    .command('cost')
+    .description('Show what the model calls cost: replies, summaries and memories.');
+  addConversation(command, false)
+    .addOption(new Option('--by <key>', 'what to sum by').choices(SPENDING_KEYS).default('day'))
+    .option('--days <n>', 'only the last n days (UTC), today included', readCount)
+    .option('--limit <n>', 'most rows to print; the total counts all of them', readCount, 50)
+    .option('--json', 'one JSON object with "rows" and "total"')
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: Options, own: Command) => {
+      const storage = await cli.openStorage({ ...globalsOf(own), create: false });
+      try {
+        const report = await readCosts(storage, options);
+        if (options.json) writeJson(cli, report);
+        else print(cli, report);
+      } finally {
+        await storage.store.close();
+      }
+    });
+}
+
+interface CostReport {
+  readonly by: SpendingKey;
+  readonly currency: 'USD';
+  readonly rows: readonly Spending[];
+  readonly total: Spent;
+  /** Models without a known price. */
+  readonly unpricedModels: readonly string[];
+}
+
+async function readCosts({ store }: Storage, options: Options): Promise<CostReport> {
+  const conversationId = await idOf(store, options.conversation);
+  const since = options.days === undefined ? null : Date.now() - (options.days - 1) * DAY_MS;
+  const sums = (by: SpendingKey, limit: number): ReturnType<Journal['spending']> =>
+    store.journal.spending({ by, since, conversationId, limit });
+  const models = await sums('model', MAX_ROWS);
+  return {
+    by: options.by,
+    currency: 'USD',
+    rows: await sums(options.by, options.limit),
+    total: sumOf(models),
+    unpricedModels: models.flatMap(({ key, unpricedCalls }) => (key !== null && unpricedCalls > 0 ? [key] : [])),
+  };
+}
+
+async function idOf({ conversations }: Storage['store'], key: ConversationKey | undefined): Promise<number | null> {
+  if (key === undefined) return null;
+  const conversation = await conversations.find(key);
+  if (conversation === null) throw new StrataError('CONVERSATION_UNKNOWN', { key });
+  return conversation.id;
+}
+
+function print(cli: Cli, { by, rows, total, unpricedModels }: CostReport): void {
+  if (total.calls === 0) {
+    cli.stderr.write('No model was called yet.\n');
+    return;
+  }
+  const columns = [by.toUpperCase(), 'CALLS', 'INPUT', 'CACHED', 'OUTPUT', 'REASONING', 'COST'];
+  const cells = rows.map((row) => toCells(row.key ?? NAMELESS[by], row));
+  cli.stdout.write(`${formatTable(columns, [...cells, toCells('total', total)])}\n`);
+  if (unpricedModels.length > 0) cli.stderr.write(`${unpricedNote(unpricedModels)}\n`);
+}
+
+/** What a row without a name stands for. */
+const NAMELESS: Readonly<Record<SpendingKey, string>> = {
+  day: '-',
+  agent: '(not recorded)',
+  conversation: '-',
+  person: '(nobody: background work)',
+  purpose: '-',
+  model: '-',
+};
+
+function toCells(name: string, spent: Spent): readonly string[] {
+  const { calls, inputTokens, cacheReadTokens, outputTokens, reasoningTokens } = spent;
+  const counts = [calls, inputTokens, cacheReadTokens, outputTokens, reasoningTokens].map(formatNumber);
+  return [cleanText(name), ...counts, formatCost(spent)];
+}
+
+function unpricedNote(models: readonly string[]): string {
+  const [first = ''] = models;
+  return `No price is known for some calls of ${models.map(cleanText).join(', ')}. For calls from now on, set it in config.toml: [prices."${cleanText(first)}"]`;
+}
+
+const EXAMPLES = `
+Examples:
+  $ strata cost --days 30
+  $ strata cost --by purpose --conversation terminal:local:main
+  $ strata cost --by person --json`;

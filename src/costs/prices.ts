@@ -1,0 +1,75 @@
+import { describe } from '../domain/errors.ts';
+import type { Log } from '../ports/log.ts';
+import type { ModelProvider, TokenCounts } from '../ports/model.ts';
+import type { ModelPrice, PriceList } from '../ports/prices.ts';
+
+/** US dollars for a million tokens. What is missing costs as much as other input. */
+export interface Rates {
+  readonly input: number;
+  readonly output: number;
+  readonly cache_read?: number | undefined;
+  readonly cache_write?: number | undefined;
+}
+
+/** Prices for the models that are in use. */
+export interface Prices {
+  /** Where the prices come from, for people. */
+  readonly source: string;
+  /** Makes the model's price known to `costOf`. Never rejects. */
+  load(modelId: string): Promise<void>;
+  /** US dollars; null when no price of the model is known. */
+  costOf(modelId: string, tokens: TokenCounts, at: number): number | null;
+}
+
+export interface PriceParts {
+  /** Default: none. */
+  readonly list?: PriceList;
+  /** Prices of one's own by model id, before those of the list. Read each time. Default: none. */
+  readonly own?: () => Readonly<Record<string, Rates>>;
+}
+
+/** Their models run on the operator's own machine. */
+const FREE = /^(?:offline|ollama):/;
+const TOKENS_PER_RATE = 1_000_000;
+
+export function createPrices({ list, own = () => ({}) }: PriceParts, log: Log): Prices {
+  const found = new Map<string, ModelPrice | null>();
+  return {
+    source: list?.source ?? 'no price list',
+    async load(modelId) {
+      if (list === undefined || found.has(modelId) || FREE.test(modelId)) return;
+      try {
+        found.set(modelId, await list.find(modelId));
+      } catch (error) {
+        log.warn('prices.unreadable', { model: modelId, error: describe(error) });
+      }
+    },
+    costOf(modelId, tokens, at) {
+      const ownRates = own();
+      const rates = Object.hasOwn(ownRates, modelId) ? ownRates[modelId] : undefined;
+      if (rates !== undefined) return costAt(rates, tokens);
+      if (FREE.test(modelId)) return 0;
+      const cost = found.get(modelId)?.(tokens, at) ?? Number.NaN;
+      return Number.isFinite(cost) && cost >= 0 ? cost : null;
+    },
+  };
+}
+
+function costAt({ input, output, cache_read = input, cache_write = input }: Rates, tokens: TokenCounts): number {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = tokens;
+  const whole = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
+  const cached = cacheReadTokens * cache_read + cacheWriteTokens * cache_write;
+  return (whole * input + cached + outputTokens * output) / TOKENS_PER_RATE;
+}
+
+/** The same models; once one is open, its price is known. */
+export function withPrices(models: ModelProvider, prices: Prices): ModelProvider {
+  return {
+    choose: () => models.choose(),
+    async open(modelId) {
+      const [model] = await Promise.all([models.open(modelId), prices.load(modelId)]);
+      await prices.load(model.id);
+      return model;
+    },
+  };
+}

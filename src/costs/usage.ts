@@ -1,0 +1,43 @@
+import { parseKey } from '../domain/key.ts';
+import type { Author, ConversationKey } from '../domain/message.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Events } from '../ports/events.ts';
+import type { UsageRow } from '../ports/journal.ts';
+import type { ModelUsage, TokenCounts } from '../ports/model.ts';
+import type { Prices } from './prices.ts';
+
+/** Everything that the provider bills for a call, its own passes included. */
+export function billedTokens({ ownPasses, ...usage }: ModelUsage): TokenCounts {
+  return {
+    inputTokens: usage.inputTokens + (ownPasses?.inputTokens ?? 0),
+    outputTokens: usage.outputTokens + (ownPasses?.outputTokens ?? 0),
+    cacheReadTokens: usage.cacheReadTokens + (ownPasses?.cacheReadTokens ?? 0),
+    cacheWriteTokens: usage.cacheWriteTokens + (ownPasses?.cacheWriteTokens ?? 0),
+    reasoningTokens: usage.reasoningTokens ?? 0,
+  };
+}
+
+interface CallFacts extends Pick<UsageRow, 'purpose' | 'model' | 'agentId' | 'person'> {
+  readonly conversation: ConversationKey;
+  readonly usage: ModelUsage;
+  readonly durationMs: number;
+}
+
+/** One finished call as it is stored, reported as an event. */
+export function bookCall(
+  { clock, events, prices }: { readonly clock: Clock; readonly events: Events; readonly prices: Prices },
+  { conversation, usage, durationMs, ...call }: CallFacts,
+): UsageRow {
+  const at = clock.now();
+  const tokens = billedTokens(usage);
+  const costUsd = prices.costOf(call.model, tokens, at);
+  const { purpose, model } = call;
+  events.emit({ kind: 'model.called', conversation, purpose, model, usage: tokens, costUsd, durationMs });
+  return { ...call, ...tokens, costUsd, at };
+}
+
+/** The name under which a person's calls are counted: ids are unique within a platform. */
+export function askerOf(conversation: ConversationKey, author: Pick<Author, 'id'> | null): string | null {
+  if (author === null || author.id === '') return null;
+  return `${parseKey(conversation).platform}:${author.id}`;
+}

@@ -1,0 +1,143 @@
+import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { createPriceList } from '../../adapters/prices/genai-prices/index.ts';
+import { defineTool, type EventOf, silentLog, type TokenCounts } from '../../src/adapter-kit.ts';
+import { formatCost, formatDollars } from '../../src/costs/format.ts';
+import { createPrices, type PriceParts } from '../../src/costs/prices.ts';
+import { ADA, BOB, createBotWorld } from '../support/bot-world.ts';
+import { faithful, scriptedModel } from './compaction.world.ts';
+
+const tokens = (over: Partial<TokenCounts> = {}): TokenCounts => ({
+  ...{ inputTokens: 1_000_000, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+  ...over,
+});
+
+async function pricesFor(models: readonly string[], parts: PriceParts = {}) {
+  const prices = createPrices({ list: createPriceList(), ...parts }, silentLog);
+  for (const model of models) await prices.load(model);
+  return prices;
+}
+
+describe('prices', () => {
+  const AT = Date.UTC(2026, 9, 1);
+
+  it('come from the shipped list, cached tokens apart', async () => {
+    const model = 'anthropic:claude-haiku-4-5';
+    const prices = await pricesFor([model, 'openai:gpt-4.1-mini']);
+    expect(prices.costOf(model, tokens(), AT)).toBeCloseTo(1);
+    expect(prices.costOf(model, tokens({ cacheReadTokens: 1_000_000 }), AT)).toBeCloseTo(0.1);
+    expect(prices.costOf(model, tokens({ cacheWriteTokens: 1_000_000 }), AT)).toBeCloseTo(1.25);
+    expect(prices.costOf(model, tokens({ inputTokens: 0, outputTokens: 1_000_000 }), AT)).toBeCloseTo(5);
+    expect(prices.costOf('openai:gpt-4.1-mini', tokens(), AT)).toBeCloseTo(0.4);
+  });
+
+  it('are unknown for models of nobody, whatever their name', async () => {
+    const models = ['local:gpt-4.1-mini', 'openai:no-such-model', 'anthropic', 'constructor:__proto__'];
+    const prices = await pricesFor(models);
+    for (const model of models) expect(prices.costOf(model, tokens(), AT), model).toBeNull();
+    expect(prices.costOf('openai:never-opened', tokens(), AT)).toBeNull();
+  });
+
+  it('of the configuration come first, models of this machine are free', async () => {
+    const own = { 'openai:gpt-4.1-mini': { input: 2, output: 8, cache_read: 0.5 } };
+    const prices = await pricesFor(['openai:gpt-4.1-mini'], { own: () => own });
+    expect(prices.costOf('openai:gpt-4.1-mini', tokens({ cacheReadTokens: 400_000 }), AT)).toBeCloseTo(1.4);
+    expect(prices.costOf('ollama:llama3.2', tokens(), AT)).toBe(0);
+    expect(prices.costOf('offline:demo', tokens(), AT)).toBe(0);
+  });
+
+  it('survive counts that cannot be true', async () => {
+    const model = 'anthropic:claude-haiku-4-5';
+    const prices = await pricesFor([model]);
+    const odd = tokens({ inputTokens: 5, cacheReadTokens: 9, cacheWriteTokens: 9, reasoningTokens: 9 });
+    expect(prices.costOf(model, odd, AT)).toBeGreaterThanOrEqual(0);
+  });
+
+  it('are written for people', () => {
+    expect([0, 0.0000124, 0.0031, 0.5, 12.4, 1234.5].map(formatDollars)).toEqual([
+      ...['$0.00', '$0.000012', '$0.0031', '$0.5000', '$12.40', '$1,234.50'],
+    ]);
+    expect(formatCost({ calls: 2, costUsd: 0, unpricedCalls: 2 })).toBe('price unknown');
+    expect(formatCost({ calls: 4, costUsd: 1, unpricedCalls: 1 })).toBe('$1.00 and 1 call of unknown price');
+  });
+});
+
+const RATES = { input: 10, output: 100 };
+const dice = defineTool({
+  name: 'roll_dice',
+  description: 'Rolls a die.',
+  input: z.object({}),
+  run: async () => 'four',
+});
+
+describe('the ledger', () => {
+  it('holds every call with who asked and why', async () => {
+    const talker = scriptedModel(
+      ({ messages }) =>
+        messages.at(-1)?.role === 'tool' ? { text: 'You rolled four.' } : { calls: [{ tool: 'roll_dice', input: {} }] },
+      { id: 'test:chat' },
+    );
+    const prices = { own: () => ({ 'test:chat': RATES }) };
+    const models = [talker, scriptedModel(faithful)];
+    const agent = { tools: ['roll_dice'], compaction: { model: 'test:summariser' } };
+    await using world = await createBotWorld({ models, agent, prices, tools: [dice] });
+    await world.say('Roll a die.', { author: ADA });
+    await world.settled();
+    const story =
+      'The walrus in the harbour of Bremen sleeps on the second pier until the ferry comes at nine. '.repeat(12);
+    await world.say(story, { author: BOB, asks: false });
+    await world.say('Roll again.', { author: BOB });
+    await world.settled();
+    await world.command('compact');
+    const { journal } = world.bot.services.store;
+    const spent = await journal.spending({ by: 'person', since: null, conversationId: null, limit: 9 });
+    const priced = spent.filter(({ key }) => key !== null);
+    expect(priced.map(({ key, calls, inputTokens }) => [key, calls, inputTokens])).toEqual([
+      ['test:u-ada', 2, 200],
+      ['test:u-bob', 2, 200],
+    ]);
+    for (const { costUsd } of priced) expect(costUsd).toBeCloseTo(2 * 0.002);
+    const background = spent.find(({ key }) => key === null);
+    expect(background).toMatchObject({ costUsd: 0, unpricedCalls: background?.calls });
+    expect(background?.calls).toBeGreaterThan(0);
+    const called = world.events.filter((event): event is EventOf<'model.called'> => event.kind === 'model.called');
+    expect(called.filter(({ purpose }) => purpose === 'reply').map(({ costUsd }) => costUsd)).toEqual(
+      Array.from({ length: 4 }, () => 0.002),
+    );
+    const status = await world.command('status');
+    const cost = status.fields.find(({ name }) => name === 'Cost')?.value;
+    expect(cost).toContain('reply: 4 calls of test:chat, 400 in + 40 out, $0.0080\n');
+    expect(cost).toMatch(/^compact: \d calls? of test:summariser, .*, price unknown\n/);
+  });
+
+  it('counts what a turn cost that stored nothing', async () => {
+    const talker = scriptedModel(
+      async () => {
+        await world.command('reset');
+        return { text: 'Too late.' };
+      },
+      { id: 'test:chat' },
+    );
+    await using world = await createBotWorld({ models: [talker] });
+    await world.say('Hello?');
+    await world.settled();
+    expect(world.events.some(({ kind }) => kind === 'turn.superseded')).toBe(true);
+    const { id } = await world.conversation();
+    const usage = () => world.bot.services.store.journal.usage(id);
+    await vi.waitFor(async () => expect(await usage()).toMatchObject([{ purpose: 'reply', calls: 1 }]));
+  });
+
+  it('loses the name of a person who is forgotten', async () => {
+    await using world = await createBotWorld({
+      models: [scriptedModel(() => ({ text: 'Yes.' }), { id: 'test:chat' })],
+    });
+    await world.say('Hello?', { author: ADA });
+    await world.settled();
+    const { journal } = world.bot.services.store;
+    const persons = async () =>
+      (await journal.spending({ by: 'person', since: null, conversationId: null, limit: 9 })).map(({ key }) => key);
+    expect(await persons()).toEqual(['test:u-ada']);
+    await world.command('memory forget', { id: 'me' });
+    expect(await persons()).toEqual([null]);
+  });
+});

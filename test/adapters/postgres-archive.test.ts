@@ -254,7 +254,7 @@ describe('the check of a store', () => {
   it.each([
     ['version', { version: 130_011, release: '13.11' }, 0, 'Use Postgres 14'],
     ['rights', { may_create: false }, 0, 'grant create on schema'],
-    ['rights', { is_owner: false }, 0, 'Connect as the user that made the tables'],
+    ['rights', { is_owner: false }, 0, 'Connect as the user that created the tables'],
     ['clock', {}, 3_000, 'Synchronise the clocks with NTP'],
     ['clock', {}, -3_000, 'Synchronise the clocks with NTP'],
     ['durability', { fsync: 'off' }, 0, 'Set fsync to on'],

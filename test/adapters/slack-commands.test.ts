@@ -354,7 +354,7 @@ describe('message shortcuts', () => {
       () => slack.callsOf('views.open')[1]?.['view'] as Record<string, unknown>,
     );
     submit(second, {}, BOB);
-    expect(JSON.stringify(await answered(2))).toContain('Only who wrote');
+    expect(JSON.stringify(await answered(2))).toContain('Only the author');
     expect(bot.sink.removals).toHaveLength(taken);
   });
 });

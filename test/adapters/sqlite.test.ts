@@ -189,7 +189,7 @@ describe('sqlite', () => {
       const other = new Database(file());
       other.exec('create table notes (text)');
       other.close();
-      await refused('STORE_UNUSABLE', /not made by Strata/);
+      await refused('STORE_UNUSABLE', /not created by Strata/);
     });
 
     it('is a damaged file', async () => {

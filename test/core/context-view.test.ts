@@ -278,7 +278,7 @@ describe('relief', () => {
           }
         : one,
     ) as readonly Entry[];
-    expect(JSON.stringify(view(kept, {}, RELIEF).messages)).toContain('kept as b7');
+    expect(JSON.stringify(view(kept, {}, RELIEF).messages)).toContain('stored as b7');
   });
 
   // Shows: A14

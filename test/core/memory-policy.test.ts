@@ -78,7 +78,7 @@ describe('canRead', () => {
 
   it('refuses with a typed error, not with nothing', () => {
     const attempt = () => assertReadable(memoryOf('x'), reader());
-    expect(attempt).toThrowError(/may not be read here/);
+    expect(attempt).toThrowError(/cannot be read here/);
     try {
       attempt();
     } catch (error) {

@@ -8,7 +8,7 @@ test.each([['backup', 'out.jsonl'], ['context'], ['memory', 'list', '--conversat
     using folder = openFolder();
     const { code, stdout, stderr } = await folder.run([...args, '--data', 'typo']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(/^strata: There is no data at .*typo\. Name the directory .* with --data/);
+    expect(stderr).toMatch(/^strata: There is no data at .*typo\. .*--data/);
     expect(existsSync(folder.file('typo'))).toBe(false);
     expect(existsSync(folder.file('out.jsonl'))).toBe(false);
   },

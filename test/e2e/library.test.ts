@@ -72,5 +72,5 @@ console.log('stopped');
   const { code, stdout, stderr } = await ended;
   expect(code).toBe(0);
   expect(stderr).toMatch(/ warn {2}turn\.failed .*cause="?The model away:model/);
-  expect(stdout).toMatch(/trouble[\s\S]*stopped\n$/);
+  expect(stdout).toMatch(/try again[\s\S]*stopped\n$/);
 });

@@ -51,7 +51,7 @@ const REFUSALS: readonly Refusal[] = [
     error: 'The server had an error',
     severity: 'fail',
     reason: 'transient',
-    remedy: /See that the server/,
+    remedy: /server is running/,
     apology: /in a little while/,
   },
 ];

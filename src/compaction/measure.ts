@@ -1,5 +1,5 @@
 import { lastReported } from '../context/calibration.ts';
-import { relieve } from '../context/fit.ts';
+import { reduceIfDue } from '../context/fit.ts';
 import { createFixedPrefixBuilder } from '../context/fixed-prefix.ts';
 import { withReported } from '../context/meter.ts';
 import type { ContextProfile, Measurement } from '../ports/engine.ts';
@@ -16,11 +16,11 @@ export interface Gauged {
 }
 
 export function createGauge(services: Pick<Services, 'prompts' | 'agents'>): Gauge {
-  const frames = createFixedPrefixBuilder(services);
+  const prefixes = createFixedPrefixBuilder(services);
   return (profile, snapshot) => {
     const { calibration, nextSeq, revision } = snapshot.conversation;
     const resting = { profile, snapshot, readUpto: nextSeq - 1, volatile: [], steps: [] };
-    const { measurement, correction } = relieve(frames, resting);
+    const { measurement, correction } = reduceIfDue(prefixes, resting);
     // The provider counted the last view including the sections of its newest message; since then the view has only
     // grown.
     const reported = lastReported(calibration, { model: profile.modelId, revision }) ?? 0;

@@ -8,7 +8,7 @@ import type { Fitted } from './view.ts';
 /** Every part of a view, in its order: what it is, where it comes from, why it is there and what it costs. */
 export function partsOf({ view, request, measurement, correction }: Fitted): readonly ContextPart[] {
   const corrected = (tokens: number) => Math.ceil(tokens * correction);
-  const { toolTokens } = view.frame;
+  const { toolTokens } = view.prefix;
   const tools: ContextPart = {
     ...whole('tools', view.tools.map((tool) => `${tool.name}: ${tool.description}`).join('\n'), corrected(toolTokens)),
     source: 'configuration',
@@ -22,7 +22,7 @@ export function partsOf({ view, request, measurement, correction }: Fitted): rea
   });
   return [
     ...(view.tools.length === 0 ? [] : [tools]),
-    ...view.frame.sections.map((section) => sectionPart(section, corrected)),
+    ...view.prefix.sections.map((section) => sectionPart(section, corrected)),
     ...view.layers.map((layer) => layerPart(layer, corrected)),
     {
       ...whole('tail', transcriptOf(view.messages), measurement.tail),
@@ -48,7 +48,7 @@ function sectionPart(fitted: FittedSection, corrected: (tokens: number) => numbe
   return { ...part, tokens: corrected(tokens), originalTokens };
 }
 
-function layerPart({ item, text, tokens, folded }: Layer, corrected: (tokens: number) => number): ContextPart {
+function layerPart({ item, text, tokens, dropped }: Layer, corrected: (tokens: number) => number): ContextPart {
   const { fromSeq, toSeq, level } = item;
   const reason =
     item.kind === 'gap'
@@ -56,7 +56,7 @@ function layerPart({ item, text, tokens, folded }: Layer, corrected: (tokens: nu
       : `covers messages #${fromSeq} to #${toSeq}, level ${level}`;
   const key = `${item.kind}:${item.id}`;
   const cost = corrected(tokens);
-  const part = { key, source: 'stack', reason, text, included: !folded, truncated: folded, ...UNRANKED };
+  const part = { key, source: 'stack', reason, text, included: !dropped, truncated: dropped, ...UNRANKED };
   return { ...part, tokens: cost, originalTokens: cost };
 }
 

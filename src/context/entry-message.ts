@@ -7,7 +7,7 @@ import { estimateMessages, estimateText } from './tokens.ts';
 import { shorten } from './truncate.ts';
 
 /** One entry as a model sees it. `line` is set for a message of a person: neighbours are joined into one message. */
-export interface Piece {
+export interface EntryMessage {
   readonly message: ModelMessage;
   readonly line: string | null;
   readonly tokens: number;
@@ -25,17 +25,17 @@ export interface EntryMessageOptions {
 const REMOVED = '(removed)';
 
 /** Entries never change, an edited one is a new object: what was made of one is kept as long as it lives. */
-const wholePieces = new WeakMap<Entry, Piece>();
-const stubbedPieces = new WeakMap<Entry, Piece>();
+const wholeMessages = new WeakMap<Entry, EntryMessage>();
+const stubbedMessages = new WeakMap<Entry, EntryMessage>();
 
-export function entryMessageOf(entry: Entry, options: EntryMessageOptions): Piece {
+export function entryMessageOf(entry: Entry, options: EntryMessageOptions): EntryMessage {
   if (Number.isFinite(options.textTokens)) return render(entry, options);
-  const cache = options.stub && hasToolTraffic(entry) ? stubbedPieces : wholePieces;
+  const cache = options.stub && hasToolTraffic(entry) ? stubbedMessages : wholeMessages;
   const known = cache.get(entry);
   if (known !== undefined) return known;
-  const piece = render(entry, options);
-  cache.set(entry, piece);
-  return piece;
+  const entryMessage = render(entry, options);
+  cache.set(entry, entryMessage);
+  return entryMessage;
 }
 
 /** Only that is ever shown as stubs. */
@@ -43,7 +43,7 @@ export function hasToolTraffic({ role, parts }: Entry): boolean {
   return role === 'tool' || (role === 'assistant' && parts.some(({ kind }) => kind === 'tool-call'));
 }
 
-function render(entry: Entry, options: EntryMessageOptions): Piece {
+function render(entry: Entry, options: EntryMessageOptions): EntryMessage {
   const message = messageOf(entry, options);
   const line = message.role === 'user' && message.content[0]?.kind === 'text' ? message.content[0].text : null;
   return { message, line, tokens: estimateMessages([message]) };

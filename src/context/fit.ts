@@ -6,29 +6,29 @@ import { correctionFor } from './calibration.ts';
 import type { FixedPrefixBuilder } from './fixed-prefix.ts';
 import { measure, regionTotal } from './meter.ts';
 import { fitPassages, isPassages } from './passages.ts';
-import { ladder, NO_SQUEEZE, RELIEF, type Rung, type Squeeze } from './reduce.ts';
+import { FIRST_REDUCTION, NO_REDUCTION, type Reduction, type ReductionStep, reductionSteps } from './reduce.ts';
 import { buildView, type Fitted, type ViewRequest } from './view.ts';
 
 /** What a label and the message around it take of the newest ask, whatever its text. */
 const ASK_OVERHEAD = 64;
 
 /** The view as it is, or with the first relief where the background tier is reached. Nothing is lost by it. */
-export function relieve(frames: FixedPrefixBuilder, request: ViewRequest): Fitted {
-  const plain = evaluate(frames, request, NO_SQUEEZE);
-  return plain.measurement.tier === 'none' ? plain : evaluate(frames, request, RELIEF);
+export function reduceIfDue(prefixes: FixedPrefixBuilder, request: ViewRequest): Fitted {
+  const plain = evaluate(prefixes, request, NO_REDUCTION);
+  return plain.measurement.tier === 'none' ? plain : evaluate(prefixes, request, FIRST_REDUCTION);
 }
 
 /**
  * Presses the view into `limitTokens` when nothing may leave the tail any more: step by step, the newest ask last.
  * Throws `WINDOW_TOO_SMALL` when not even that is enough.
  */
-export function press(frames: FixedPrefixBuilder, request: ViewRequest, limitTokens: number): Fitted {
+export function reduceToFit(prefixes: FixedPrefixBuilder, request: ViewRequest, limitTokens: number): Fitted {
   const { windowTokens, thresholds } = request.profile;
   const wanted = limitTokens * thresholds.emergency;
-  let fitted = evaluate(frames, request, RELIEF);
-  for (const rung of ladder(limitTokens)) {
-    fitted = evaluate(frames, request, rung.squeeze);
-    if (fitted.measurement.used >= wanted) fitted = withShorterAsk(frames, fitted, { rung, wanted }) ?? fitted;
+  let fitted = evaluate(prefixes, request, FIRST_REDUCTION);
+  for (const step of reductionSteps(limitTokens)) {
+    fitted = evaluate(prefixes, request, step.reduction);
+    if (fitted.measurement.used >= wanted) fitted = withShorterAsk(prefixes, fitted, { step, wanted }) ?? fitted;
     if (fitted.measurement.used < wanted) return fitted;
   }
   const { used } = fitted.measurement;
@@ -38,20 +38,20 @@ export function press(frames: FixedPrefixBuilder, request: ViewRequest, limitTok
 
 /** Shortens the newest ask by what is over, where enough of it would stay. */
 function withShorterAsk(
-  frames: FixedPrefixBuilder,
+  prefixes: FixedPrefixBuilder,
   fitted: Fitted,
-  { rung, wanted }: { readonly rung: Rung; readonly wanted: number },
+  { step, wanted }: { readonly step: ReductionStep; readonly wanted: number },
 ): Fitted | null {
   const over = Math.ceil((fitted.measurement.used - wanted) / fitted.correction) + 1;
   const askTokens = fitted.view.askTokens - over - ASK_OVERHEAD;
-  if (askTokens < Math.max(1, rung.askShare * wanted)) return null;
-  return evaluate(frames, fitted.request, { ...rung.squeeze, askTokens });
+  if (askTokens < Math.max(1, step.askShare * wanted)) return null;
+  return evaluate(prefixes, fitted.request, { ...step.reduction, askTokens });
 }
 
-function evaluate(frames: FixedPrefixBuilder, request: ViewRequest, squeeze: Squeeze): Fitted {
-  const view = buildView(frames, request, squeeze);
+function evaluate(prefixes: FixedPrefixBuilder, request: ViewRequest, reduction: Reduction): Fitted {
+  const view = buildView(prefixes, request, reduction);
   const correction = correctionOf(request.snapshot, request.profile.modelId);
-  return { request, view, correction, squeeze, measurement: measure(view.regions, request.profile, correction) };
+  return { request, view, correction, reduction, measurement: measure(view.regions, request.profile, correction) };
 }
 
 /** The request whose room is made first: passages only take what is left then. */
@@ -61,19 +61,19 @@ export function withoutPassages<Request extends Pick<ViewRequest, 'volatile'>>(r
 
 /** Puts earlier messages into the room that a view has left below the emergency threshold. */
 export function addPassages(
-  frames: FixedPrefixBuilder,
+  prefixes: FixedPrefixBuilder,
   fitted: Fitted,
   { volatile }: Pick<ViewRequest, 'volatile'>,
 ): Fitted {
   const section = volatile.find(isPassages);
-  if (section === undefined || !fitted.squeeze.volatile) return fitted;
-  const { request, measurement, correction, squeeze } = fitted;
+  if (section === undefined || !fitted.reduction.volatile) return fitted;
+  const { request, measurement, correction, reduction } = fitted;
   const { profile, snapshot } = request;
   const freeTokens = (profile.windowTokens * profile.thresholds.emergency - measurement.used) / correction;
   const firstSeq = snapshot.tail[0]?.seq ?? snapshot.conversation.nextSeq;
   const shown = fitPassages(section, { profile, others: request.volatile, freeTokens, firstSeq });
   if (shown === null) return fitted;
-  return evaluate(frames, { ...request, volatile: [shown, ...request.volatile] }, squeeze);
+  return evaluate(prefixes, { ...request, volatile: [shown, ...request.volatile] }, reduction);
 }
 
 export function correctionOf(snapshot: ContextSnapshot, modelId: string): number {

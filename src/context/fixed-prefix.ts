@@ -4,12 +4,12 @@ import type { Summary } from '../ports/summary-store.ts';
 import type { PromptSource } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
 import { indentAll } from '../util/foreign-text.ts';
-import { foldedText, gapText } from './reduce.ts';
+import { droppedSummariesText, gapText } from './reduce.ts';
 import { type FittedSection, fitSections } from './sections.ts';
 import { estimateBlock, estimateRequest, estimateTools } from './tokens.ts';
 
 /** The part of the view that depends on configuration alone: the head of every cached prefix. */
-export interface Frame {
+export interface FixedPrefix {
   readonly sections: readonly FittedSection[];
   readonly blocks: readonly SystemBlock[];
   readonly toolTokens: number;
@@ -22,20 +22,20 @@ export interface Layer {
   /** Empty where the line of a folded neighbour stands for it. */
   readonly text: string;
   readonly tokens: number;
-  readonly folded: boolean;
+  readonly dropped: boolean;
 }
 
 export interface FixedPrefixBuilder {
-  frame(profile: ContextProfile, fixedShare: number): Frame;
+  prefix(profile: ContextProfile, fixedShare: number): FixedPrefix;
   /** The stack, oldest first; one line stands for the oldest `folded` of its items. */
-  layers(profile: ContextProfile, stack: readonly Summary[], folded: number): readonly Layer[];
+  layers(profile: ContextProfile, stack: readonly Summary[], dropped: number): readonly Layer[];
 }
 
 /** System sections keep at least this share of the window, however much the tools take. */
 const MIN_SECTIONS = 0.2;
 
 export function createFixedPrefixBuilder(services: Pick<Services, 'prompts' | 'agents'>): FixedPrefixBuilder {
-  const frames = new WeakMap<ContextProfile, Map<number, Frame>>();
+  const prefixes = new WeakMap<ContextProfile, Map<number, FixedPrefix>>();
   const rendered = new WeakMap<ContextProfile, WeakMap<Summary, Layer>>();
   const sourceOf = (profile: ContextProfile): PromptSource => {
     const agent = services.agents.agent(profile.agentId);
@@ -51,21 +51,21 @@ export function createFixedPrefixBuilder(services: Pick<Services, 'prompts' | 'a
     return layer;
   };
   return {
-    frame(profile, fixedShare) {
-      const known = frames.get(profile) ?? new Map<number, Frame>();
-      frames.set(profile, known);
-      const frame = known.get(fixedShare) ?? buildFrame(profile, fixedShare);
-      known.set(fixedShare, frame);
-      return frame;
+    prefix(profile, fixedShare) {
+      const known = prefixes.get(profile) ?? new Map<number, FixedPrefix>();
+      prefixes.set(profile, known);
+      const prefix = known.get(fixedShare) ?? buildPrefix(profile, fixedShare);
+      known.set(fixedShare, prefix);
+      return prefix;
     },
-    layers: (profile, stack, folded) => [
-      ...fold(stack.slice(0, folded)),
-      ...stack.slice(folded).map((item) => layerOf(profile, item)),
+    layers: (profile, stack, dropped) => [
+      ...dropLayers(stack.slice(0, dropped)),
+      ...stack.slice(dropped).map((item) => layerOf(profile, item)),
     ],
   };
 }
 
-function buildFrame(profile: ContextProfile, fixedShare: number): Frame {
+function buildPrefix(profile: ContextProfile, fixedShare: number): FixedPrefix {
   const room = profile.windowTokens - profile.reserveTokens;
   const toolTokens = estimateTools(profile.tools);
   const budget = Math.max(room * fixedShare - toolTokens, room * MIN_SECTIONS);
@@ -91,13 +91,13 @@ function gapOf(item: Summary): string {
 }
 
 /** One line for all of them: it stands in the place of the first. */
-function fold(items: readonly Summary[]): readonly Layer[] {
+function dropLayers(items: readonly Summary[]): readonly Layer[] {
   const [first, last] = [items[0], items.at(-1)];
   if (first === undefined || last === undefined) return [];
-  const line = makeLayer(first, foldedText(first.fromSeq, last.toSeq));
-  return [{ ...line, folded: true }, ...items.slice(1).map((item) => ({ item, text: '', tokens: 0, folded: true }))];
+  const line = makeLayer(first, droppedSummariesText(first.fromSeq, last.toSeq));
+  return [{ ...line, dropped: true }, ...items.slice(1).map((item) => ({ item, text: '', tokens: 0, dropped: true }))];
 }
 
 function makeLayer(item: Summary, text: string): Layer {
-  return { item, text, tokens: estimateBlock({ text }), folded: false };
+  return { item, text, tokens: estimateBlock({ text }), dropped: false };
 }

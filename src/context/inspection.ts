@@ -3,7 +3,7 @@ import type { ContextSnapshot } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { partsOf } from './breakdown.ts';
 import { lastReported } from './calibration.ts';
-import { addPassages, relieve, withoutPassages } from './fit.ts';
+import { addPassages, reduceIfDue, withoutPassages } from './fit.ts';
 import { createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
 import { grownBy } from './meter.ts';
 import { slide } from './sliding.ts';
@@ -74,12 +74,12 @@ export function inspectContext(
  * What stands in the store, before the gate makes room: over the window when much came at once, as by an import. A
  * sliding window leaves out what does not fit, and nothing else ever happens to it.
  */
-function look(frames: FixedPrefixBuilder, request: ViewRequest, engine: string): Fitted {
+function look(prefixes: FixedPrefixBuilder, request: ViewRequest, engine: string): Fitted {
   const bare = withoutPassages(request);
-  if (engine === 'sliding') return addPassages(frames, slide(frames, bare, request.profile.windowTokens), request);
-  const relieved = addPassages(frames, relieve(frames, bare), request);
-  const unseen = Math.ceil(request.snapshot.omitted.tokens * relieved.correction);
-  return { ...relieved, measurement: grownBy(relieved.measurement, unseen, request.profile) };
+  if (engine === 'sliding') return addPassages(prefixes, slide(prefixes, bare, request.profile.windowTokens), request);
+  const reduced = addPassages(prefixes, reduceIfDue(prefixes, bare), request);
+  const unseen = Math.ceil(request.snapshot.omitted.tokens * reduced.correction);
+  return { ...reduced, measurement: grownBy(reduced.measurement, unseen, request.profile) };
 }
 
 function summarise(

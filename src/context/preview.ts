@@ -57,8 +57,8 @@ async function fittedFor(services: Services, request: PreviewRequest): Promise<F
   const { profile, snapshot, newest, volatile, now } = request;
   const asked = { profile, snapshot, volatile, readUpto: newest.seq, steps: [], now };
   if (services.agents.agent(profile.agentId)?.engine !== 'sliding') return await previewStacked(services, asked);
-  const frames = createFixedPrefixBuilder(services);
-  return addPassages(frames, slide(frames, withoutPassages(asked), profile.windowTokens), asked);
+  const prefixes = createFixedPrefixBuilder(services);
+  return addPassages(prefixes, slide(prefixes, withoutPassages(asked), profile.windowTokens), asked);
 }
 
 function wordForWord({ request, view }: Fitted, newest: Entry): readonly string[] {

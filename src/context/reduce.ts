@@ -10,7 +10,7 @@ const STUB_LENGTH = 200;
 export const RECENT_TURNS = 2;
 
 /** How hard one request is pressed to fit. Only the request changes: what is stored stays as it is. */
-export interface Squeeze {
+export interface Reduction {
   /** Whose tool traffic is shown as stubs: of nobody, of turns but the newest ones, of all stored turns. */
   readonly stubs: 'none' | 'old' | 'all';
   /** Most tokens of one text, other than the newest ask. */
@@ -20,49 +20,55 @@ export interface Squeeze {
   readonly images: boolean;
   readonly volatile: boolean;
   /** Of the stack, how much of its head one line stands for. */
-  readonly foldedShare: number;
+  readonly droppedStackShare: number;
   /** Of the messages before the newest ask, how much of their head is left out. */
-  readonly droppedShare: number;
+  readonly droppedTailShare: number;
   /** Share of the window, the reserve excluded, that system sections and tools may take. */
   readonly fixedShare: number;
 }
 
-export const NO_SQUEEZE: Squeeze = {
+export const NO_REDUCTION: Reduction = {
   stubs: 'none',
   textTokens: Number.POSITIVE_INFINITY,
   askTokens: Number.POSITIVE_INFINITY,
   images: true,
   volatile: true,
-  foldedShare: 0,
-  droppedShare: 0,
+  droppedStackShare: 0,
+  droppedTailShare: 0,
   fixedShare: 0.5,
 };
 
 /** The first relief, at the background tier and above. */
-export const RELIEF: Squeeze = { ...NO_SQUEEZE, stubs: 'old' };
+export const FIRST_REDUCTION: Reduction = { ...NO_REDUCTION, stubs: 'old' };
 
 /** A step of the ladder: what is given up, and the least share of the window that the newest ask keeps. */
-export interface Rung {
-  readonly squeeze: Squeeze;
+export interface ReductionStep {
+  readonly reduction: Reduction;
   readonly askShare: number;
 }
 
 /** From little to all for a window, when nothing more may leave the tail: tool traffic, texts, extras, old messages. */
-export function ladder(windowTokens: number): readonly Rung[] {
+export function reductionSteps(windowTokens: number): readonly ReductionStep[] {
   const texts = (share: number) => Math.max(8, Math.floor(windowTokens * share));
-  const all: Squeeze = { ...NO_SQUEEZE, stubs: 'all', images: false };
-  const bare: Squeeze = { ...all, volatile: false, foldedShare: 0.5, textTokens: texts(1 / 32) };
-  const last: Squeeze = { ...bare, foldedShare: 1, droppedShare: 1, fixedShare: 0.25, textTokens: texts(1 / 64) };
+  const all: Reduction = { ...NO_REDUCTION, stubs: 'all', images: false };
+  const bare: Reduction = { ...all, volatile: false, droppedStackShare: 0.5, textTokens: texts(1 / 32) };
+  const last: Reduction = {
+    ...bare,
+    droppedStackShare: 1,
+    droppedTailShare: 1,
+    fixedShare: 0.25,
+    textTokens: texts(1 / 64),
+  };
   return [
-    { squeeze: { ...all, textTokens: texts(1 / 4) }, askShare: 1 / 2 },
-    { squeeze: { ...all, textTokens: texts(1 / 8) }, askShare: 1 / 4 },
-    { squeeze: { ...all, textTokens: texts(1 / 16), volatile: false }, askShare: 1 / 4 },
-    { squeeze: bare, askShare: 1 / 8 },
-    { squeeze: { ...bare, foldedShare: 1, textTokens: texts(1 / 64) }, askShare: 1 / 8 },
-    { squeeze: { ...bare, foldedShare: 1, textTokens: texts(1 / 64), droppedShare: 0.5 }, askShare: 1 / 8 },
-    { squeeze: { ...bare, foldedShare: 1, textTokens: texts(1 / 64), droppedShare: 0.9 }, askShare: 1 / 8 },
-    { squeeze: last, askShare: 1 / 16 },
-    { squeeze: { ...last, textTokens: 8 }, askShare: 1 / 64 },
+    { reduction: { ...all, textTokens: texts(1 / 4) }, askShare: 1 / 2 },
+    { reduction: { ...all, textTokens: texts(1 / 8) }, askShare: 1 / 4 },
+    { reduction: { ...all, textTokens: texts(1 / 16), volatile: false }, askShare: 1 / 4 },
+    { reduction: bare, askShare: 1 / 8 },
+    { reduction: { ...bare, droppedStackShare: 1, textTokens: texts(1 / 64) }, askShare: 1 / 8 },
+    { reduction: { ...bare, droppedStackShare: 1, textTokens: texts(1 / 64), droppedTailShare: 0.5 }, askShare: 1 / 8 },
+    { reduction: { ...bare, droppedStackShare: 1, textTokens: texts(1 / 64), droppedTailShare: 0.9 }, askShare: 1 / 8 },
+    { reduction: last, askShare: 1 / 16 },
+    { reduction: { ...last, textTokens: 8 }, askShare: 1 / 64 },
   ];
 }
 
@@ -119,10 +125,10 @@ export function gapText(count: number): string {
   return `[System: ${count} older messages were truncated due to context limits]`;
 }
 
-export function droppedText(count: number): string {
+export function droppedMessagesText(count: number): string {
   return `[System: ${count} earlier messages are left out here to save space]`;
 }
 
-export function foldedText(fromSeq: number, toSeq: number): string {
+export function droppedSummariesText(fromSeq: number, toSeq: number): string {
   return `[System: the summaries of messages #${fromSeq} to #${toSeq} are left out here to save space]`;
 }

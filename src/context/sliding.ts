@@ -1,16 +1,16 @@
 import type { ContextEngine } from '../ports/engine.ts';
 import type { Services } from '../services.ts';
-import { addPassages, correctionOf, press, relieve, toAssembly, withoutPassages } from './fit.ts';
+import { addPassages, correctionOf, reduceIfDue, reduceToFit, toAssembly, withoutPassages } from './fit.ts';
 import { createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
 import { type CutPoint, cutPoints } from './order.ts';
-import { createShrinks } from './shrink.ts';
+import { createReducedWindows } from './reduced-windows.ts';
 import { tierOf } from './tiers.ts';
 import type { Fitted, ViewRequest } from './view.ts';
 
 /** The newest turns that fit, and nothing else: no summaries, no maintenance. What left the window stays searchable. */
 export function createSlidingEngine({ services }: { readonly services: Services }): ContextEngine {
-  const frames = createFixedPrefixBuilder(services);
-  const shrinks = createShrinks();
+  const prefixes = createFixedPrefixBuilder(services);
+  const reducedWindows = createReducedWindows();
   const seen = new Map<number, number>();
   return {
     info: { id: 'sliding', name: 'Sliding window', version: '1', ownsCompaction: false },
@@ -23,9 +23,9 @@ export function createSlidingEngine({ services }: { readonly services: Services 
     },
     async assemble(request) {
       const turn = { conversationId: request.snapshot.conversation.id, readUpto: request.readUpto };
-      const limitTokens = request.profile.windowTokens * shrinks.factor(turn);
-      const fitted = slide(frames, withoutPassages(request), limitTokens);
-      return toAssembly(addPassages(frames, fitted, request), request.snapshot);
+      const limitTokens = request.profile.windowTokens * reducedWindows.shareOf(turn);
+      const fitted = slide(prefixes, withoutPassages(request), limitTokens);
+      return toAssembly(addPassages(prefixes, fitted, request), request.snapshot);
     },
     afterTurn({ profile, snapshot, measurement, addedTokens }) {
       const used = measurement.used - measurement.volatile + addedTokens * correctionOf(snapshot, profile.modelId);
@@ -35,9 +35,9 @@ export function createSlidingEngine({ services }: { readonly services: Services 
       const { profile, snapshot, readUpto } = request;
       const resting: ViewRequest = { profile, snapshot, readUpto, volatile: [], steps: [] };
       const turn = { conversationId: snapshot.conversation.id, readUpto };
-      const first = shrinks.factor(turn) === 1;
-      const tokensBefore = slide(frames, resting, profile.windowTokens).measurement.used;
-      const limitTokens = profile.windowTokens * shrinks.shrink(turn);
+      const first = reducedWindows.shareOf(turn) === 1;
+      const tokensBefore = slide(prefixes, resting, profile.windowTokens).measurement.used;
+      const limitTokens = profile.windowTokens * reducedWindows.reduce(turn);
       const tokensAfter = first ? Math.min(tokensBefore, limitTokens) : tokensBefore;
       const reason = first ? 'the window was reduced for this turn' : 'the window cannot be reduced further';
       return { ok: true, compacted: first, reason, tokensBefore, tokensAfter, snapshot };
@@ -50,15 +50,15 @@ export function createSlidingEngine({ services }: { readonly services: Services 
 }
 
 /** The view from the earliest place of the tail from which it stays below the first threshold. */
-export function slide(frames: FixedPrefixBuilder, request: ViewRequest, limitTokens: number): Fitted {
+export function slide(prefixes: FixedPrefixBuilder, request: ViewRequest, limitTokens: number): Fitted {
   const { snapshot, readUpto, profile } = request;
   const wanted = limitTokens * profile.thresholds.background;
   const bare: ViewRequest = { ...request, snapshot: { ...snapshot, stack: [] } };
-  const all = relieve(frames, bare);
+  const all = reduceIfDue(prefixes, bare);
   if (all.measurement.used < wanted) return all;
   const points = cutPoints(snapshot.tail, { ...snapshot.conversation, readUpto });
-  const fitted = firstFitting(points, (point) => relieve(frames, from(bare, point)), wanted);
-  return fitted ?? press(frames, points.length === 0 ? bare : from(bare, points.at(-1)), limitTokens);
+  const fitted = firstFitting(points, (point) => reduceIfDue(prefixes, from(bare, point)), wanted);
+  return fitted ?? reduceToFit(prefixes, points.length === 0 ? bare : from(bare, points.at(-1)), limitTokens);
 }
 
 /** Later places leave less, so the first one that fits is found by halving. */

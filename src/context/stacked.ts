@@ -13,10 +13,10 @@ import type { Summary } from '../ports/summary-store.ts';
 import type { Services } from '../services.ts';
 import { spokenTokens } from './cached-head.ts';
 import { isDue } from './due.ts';
-import { addPassages, correctionOf, press, relieve, toAssembly, withoutPassages } from './fit.ts';
+import { addPassages, correctionOf, reduceIfDue, reduceToFit, toAssembly, withoutPassages } from './fit.ts';
 import { createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
 import { planEmergency } from './plan.ts';
-import { createShrinks, type Shrinks } from './shrink.ts';
+import { createReducedWindows, type ReducedWindows } from './reduced-windows.ts';
 import { tierOf } from './tiers.ts';
 import type { Fitted, ViewRequest } from './view.ts';
 
@@ -34,8 +34,8 @@ const TAIL_ENTRIES = 4000;
 export function createStackedEngine({ services, maintenance }: StackedEngineOptions): ContextEngine {
   const gate: Gate = {
     services,
-    frames: createFixedPrefixBuilder(services),
-    shrinks: createShrinks(),
+    prefixes: createFixedPrefixBuilder(services),
+    reducedWindows: createReducedWindows(),
     openGap: (request, reason) => openGap(services, request, reason),
   };
   const seen = new Map<number, number>();
@@ -50,7 +50,7 @@ export function createStackedEngine({ services, maintenance }: StackedEngineOpti
       const { id } = ingest.snapshot.conversation;
       const ingested = ingest.seq > (seen.get(id) ?? 0);
       if (ingested) seen.set(id, ingest.seq);
-      return { ingested, due: ingested && judge(gate.frames, ingest) };
+      return { ingested, due: ingested && judge(gate.prefixes, ingest) };
     },
     assemble: async (request) => toAssembly(await assembled(gate, request)),
     afterTurn({ profile, snapshot, measurement, addedTokens }) {
@@ -68,8 +68,8 @@ export function createStackedEngine({ services, maintenance }: StackedEngineOpti
 
 interface Gate {
   readonly services: Pick<Services, 'store'>;
-  readonly frames: FixedPrefixBuilder;
-  readonly shrinks: Shrinks;
+  readonly prefixes: FixedPrefixBuilder;
+  readonly reducedWindows: ReducedWindows;
   /** The oldest half of the tail leaves. Returns the view as it is then; null when nothing may leave. */
   openGap(request: GapRequest, reason: 'emergency' | 'overflow'): Promise<ContextSnapshot | null>;
 }
@@ -78,8 +78,8 @@ interface Gate {
 export async function previewStacked(services: Services, request: AssembleRequest): Promise<Fitted> {
   const gate: Gate = {
     services,
-    frames: createFixedPrefixBuilder(services),
-    shrinks: createShrinks(),
+    prefixes: createFixedPrefixBuilder(services),
+    reducedWindows: createReducedWindows(),
     openGap: async (gap) => imaginedGap(gap),
   };
   return await assembled(gate, request);
@@ -87,7 +87,7 @@ export async function previewStacked(services: Services, request: AssembleReques
 
 /** The room is made without passages: they only take what is left then. */
 async function assembled(gate: Gate, request: AssembleRequest): Promise<Fitted> {
-  return addPassages(gate.frames, await makeRoom(gate, withoutPassages(request)), request);
+  return addPassages(gate.prefixes, await makeRoom(gate, withoutPassages(request)), request);
 }
 
 /** The whole view of a conversation between two turns. */
@@ -95,8 +95,8 @@ function restingView(profile: ViewRequest['profile'], snapshot: ContextSnapshot)
   return { profile, snapshot, readUpto: snapshot.conversation.nextSeq - 1, volatile: [], steps: [] };
 }
 
-function judge(frames: FixedPrefixBuilder, { profile, snapshot }: Ingest): boolean {
-  const { measurement } = relieve(frames, restingView(profile, snapshot));
+function judge(prefixes: FixedPrefixBuilder, { profile, snapshot }: Ingest): boolean {
+  const { measurement } = reduceIfDue(prefixes, restingView(profile, snapshot));
   return isDue(profile, snapshot, measurement.tier);
 }
 
@@ -104,22 +104,24 @@ function judge(frames: FixedPrefixBuilder, { profile, snapshot }: Ingest): boole
 async function makeRoom(gate: Gate, request: AssembleRequest): Promise<Fitted> {
   const { windowTokens, thresholds } = request.profile;
   const turn = { conversationId: request.snapshot.conversation.id, readUpto: request.readUpto };
-  const limitTokens = windowTokens * gate.shrinks.factor(turn);
+  const limitTokens = windowTokens * gate.reducedWindows.shareOf(turn);
   let { work, gaps } = await dropHopeless(gate, request, thresholds.emergency * limitTokens);
-  let fitted = relieve(gate.frames, work);
+  let fitted = reduceIfDue(gate.prefixes, work);
   const unseen = () => work.snapshot.omitted.tokens * fitted.correction;
   const isTooMuch = () => fitted.measurement.used + unseen() >= thresholds.emergency * limitTokens;
   for (; gaps < MAX_GAPS && isTooMuch(); gaps += 1) {
     const snapshot = await gate.openGap(work, 'emergency');
     if (snapshot === null) break;
     work = { ...work, snapshot };
-    fitted = relieve(gate.frames, work);
+    fitted = reduceIfDue(gate.prefixes, work);
   }
   if (work.snapshot.omitted.entries > 0 && !isTooMuch()) {
     work = { ...work, snapshot: await readOmitted(gate.services, work.snapshot) };
-    fitted = relieve(gate.frames, work);
+    fitted = reduceIfDue(gate.prefixes, work);
   }
-  return fitted.measurement.used < thresholds.emergency * limitTokens ? fitted : press(gate.frames, work, limitTokens);
+  return fitted.measurement.used < thresholds.emergency * limitTokens
+    ? fitted
+    : reduceToFit(gate.prefixes, work, limitTokens);
 }
 
 /**
@@ -197,7 +199,8 @@ async function readOmitted({ store }: Pick<Services, 'store'>, snapshot: Context
 
 async function compact(gate: Gate, request: CompactRequest): Promise<CompactResult> {
   const { profile, reason } = request;
-  const used = (snapshot: ContextSnapshot) => relieve(gate.frames, restingView(profile, snapshot)).measurement.used;
+  const used = (snapshot: ContextSnapshot) =>
+    reduceIfDue(gate.prefixes, restingView(profile, snapshot)).measurement.used;
   const tokensBefore = used(request.snapshot);
   const snapshot = await gate.openGap(request, 'overflow');
   const tokensAfter = snapshot === null ? tokensBefore : used(snapshot);
@@ -205,14 +208,15 @@ async function compact(gate: Gate, request: CompactRequest): Promise<CompactResu
   if (tokensAfter < tokensBefore)
     return { ...result, compacted: true, reason: 'the oldest messages were removed from the view' };
   if (reason === 'manual') return { ...result, compacted: false, reason: 'nothing can be removed from the view' };
-  return { ...result, ...shortenTurn(gate.shrinks, request, tokensBefore) };
+  return { ...result, ...shortenTurn(gate.reducedWindows, request, tokensBefore) };
 }
 
 /** Nothing may leave, and the provider refuses all the same: the turn goes on within half of the window, once. */
-function shortenTurn(shrinks: Shrinks, request: CompactRequest, tokensBefore: number) {
+function shortenTurn(reducedWindows: ReducedWindows, request: CompactRequest, tokensBefore: number) {
   const turn = { conversationId: request.snapshot.conversation.id, readUpto: request.readUpto };
-  if (shrinks.factor(turn) < 1) return { compacted: false, reason: 'the running turn cannot be shortened further' };
-  const factor = shrinks.shrink(turn);
-  const tokensAfter = Math.min(tokensBefore, request.profile.windowTokens * factor);
+  if (reducedWindows.shareOf(turn) < 1)
+    return { compacted: false, reason: 'the running turn cannot be shortened further' };
+  const share = reducedWindows.reduce(turn);
+  const tokensAfter = Math.min(tokensBefore, request.profile.windowTokens * share);
   return { compacted: true, tokensAfter, reason: 'the running turn was shortened internally' };
 }

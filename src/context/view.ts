@@ -2,11 +2,11 @@ import type { Entry, MemoryId } from '../domain/message.ts';
 import type { AssembleRequest, ContextProfile, Measurement, VolatileSection } from '../ports/engine.ts';
 import type { ModelMessage, SystemBlock, ToolSpec, UserContent } from '../ports/model.ts';
 import { type Head, headOf } from './cached-head.ts';
-import { entryMessageOf, type Piece } from './entry-message.ts';
-import type { FixedPrefixBuilder, Frame, Layer } from './fixed-prefix.ts';
+import { type EntryMessage, entryMessageOf } from './entry-message.ts';
+import type { FixedPrefix, FixedPrefixBuilder, Layer } from './fixed-prefix.ts';
 import type { Regions } from './meter.ts';
 import { viewOrder } from './order.ts';
-import { droppedText, NO_SQUEEZE, RECENT_TURNS, type Squeeze, shortenMessage } from './reduce.ts';
+import { droppedMessagesText, NO_REDUCTION, RECENT_TURNS, type Reduction, shortenMessage } from './reduce.ts';
 import { repair } from './repair.ts';
 import { estimateMessages, estimateText } from './tokens.ts';
 import { spellOutTools } from './without-tools.ts';
@@ -19,7 +19,7 @@ export interface View {
   readonly regions: Regions;
   /** Of the newest message of a person alone. */
   readonly askTokens: number;
-  readonly frame: Frame;
+  readonly prefix: FixedPrefix;
   readonly layers: readonly Layer[];
   /** Keys of the volatile sections that went in. */
   readonly volatileKeys: readonly string[];
@@ -35,35 +35,35 @@ export interface Fitted {
   readonly measurement: Measurement;
   /** What estimates are multiplied by. */
   readonly correction: number;
-  readonly squeeze: Squeeze;
+  readonly reduction: Reduction;
 }
 
 /**
  * The view in the order in which a provider's cache keeps it: tools, sections, stack, tail, and what changes from turn to
  * turn together with the newest message of a person. The same request gives the same bytes.
  */
-export function buildView(frames: FixedPrefixBuilder, request: ViewRequest, squeeze: Squeeze): View {
+export function buildView(prefixes: FixedPrefixBuilder, request: ViewRequest, reduction: Reduction): View {
   const { profile, snapshot } = request;
-  const frame = frames.frame(profile, squeeze.fixedShare);
-  const folded = Math.ceil(snapshot.stack.length * squeeze.foldedShare);
-  const layers = frames.layers(profile, snapshot.stack, folded);
-  const volatile = squeeze.volatile ? request.volatile.filter((section) => section.text.trim() !== '') : [];
-  const tail = buildTail(request, squeeze);
-  const steps = request.steps.map((step) => shortenMessage(step, squeeze.textTokens));
+  const prefix = prefixes.prefix(profile, reduction.fixedShare);
+  const dropped = Math.ceil(snapshot.stack.length * reduction.droppedStackShare);
+  const layers = prefixes.layers(profile, snapshot.stack, dropped);
+  const volatile = reduction.volatile ? request.volatile.filter((section) => section.text.trim() !== '') : [];
+  const tail = buildTail(request, reduction);
+  const steps = request.steps.map((step) => shortenMessage(step, reduction.textTokens));
   const written = compose(tail, volatile);
   const spoken = takesTools(profile) ? written : spellOutTools(written);
   return {
-    system: [...frame.blocks, ...stackBlocks(layers)],
+    system: [...prefix.blocks, ...stackBlocks(layers)],
     messages: [...tail.head, ...repair([...spoken, ...steps])],
     tools: profile.tools,
     regions: {
-      fixed: frame.tokens,
+      fixed: prefix.tokens,
       stack: layers.reduce((sum, layer) => sum + layer.tokens, 0),
       tail: tail.tokens + stepTokens(steps),
       volatile: volatile.reduce((sum, section) => sum + estimateText(section.text), 0),
     },
     askTokens: tail.askTokens,
-    frame,
+    prefix,
     layers,
     volatileKeys: volatile.map((section) => section.key),
     recalled: volatile.flatMap((section) => section.memoryIds),
@@ -84,7 +84,7 @@ interface Tail {
   readonly head: readonly ModelMessage[];
   /** Text before the first message: what is missing there. */
   readonly opening: string | null;
-  readonly pieces: readonly Piece[];
+  readonly entryMessages: readonly EntryMessage[];
   /** Index of the newest message of a person; -1 for none. */
   readonly askAt: number;
   readonly images: readonly UserContent[];
@@ -93,54 +93,54 @@ interface Tail {
 }
 
 /** A head of which nothing is missing or shortened is the same in every view of the tail. */
-function keptHead({ snapshot, readUpto }: ViewRequest, squeeze: Squeeze): Head | null {
-  const isWhole = snapshot.omitted.entries === 0 && squeeze.droppedShare === 0;
-  if (!isWhole || Number.isFinite(squeeze.textTokens)) return null;
+function keptHead({ snapshot, readUpto }: ViewRequest, reduction: Reduction): Head | null {
+  const isWhole = snapshot.omitted.entries === 0 && reduction.droppedTailShare === 0;
+  if (!isWhole || Number.isFinite(reduction.textTokens)) return null;
   const replySeq = nearbySeq(snapshot.tail);
   return headOf(snapshot.tail, readUpto, (entries) => {
     const ordered = viewOrder(entries, Number.POSITIVE_INFINITY);
-    const pieces = ordered.map((entry) =>
-      entryMessageOf(entry, { stub: false, textTokens: squeeze.textTokens, replySeq }),
+    const entryMessages = ordered.map((entry) =>
+      entryMessageOf(entry, { stub: false, textTokens: reduction.textTokens, replySeq }),
     );
-    const composed = compose({ opening: null, pieces, askAt: -1, images: [] }, []);
-    return { messages: repair(composed), tokens: tokensOf(pieces) };
+    const composed = compose({ opening: null, entryMessages, askAt: -1, images: [] }, []);
+    return { messages: repair(composed), tokens: tokensOf(entryMessages) };
   });
 }
 
 /** Makes of an entry what every view of its tail shows. */
 export function renderEntry(entry: Entry, tail: readonly Entry[]): void {
-  entryMessageOf(entry, { stub: false, textTokens: NO_SQUEEZE.textTokens, replySeq: nearbySeq(tail) });
+  entryMessageOf(entry, { stub: false, textTokens: NO_REDUCTION.textTokens, replySeq: nearbySeq(tail) });
 }
 
-function tokensOf(pieces: readonly Piece[]): number {
-  return pieces.reduce((sum, piece) => sum + piece.tokens, 0);
+function tokensOf(entryMessages: readonly EntryMessage[]): number {
+  return entryMessages.reduce((sum, entryMessage) => sum + entryMessage.tokens, 0);
 }
 
-function buildTail(request: ViewRequest, squeeze: Squeeze): Tail {
+function buildTail(request: ViewRequest, reduction: Reduction): Tail {
   const { snapshot, readUpto, profile } = request;
-  const head = keptHead(request, squeeze);
+  const head = keptHead(request, reduction);
   const ordered = viewOrder(head === null ? snapshot.tail : snapshot.tail.slice(head.entries), readUpto);
   const newest = ordered.findLastIndex((entry) => entry.role === 'user');
-  const dropped = wholeGroups(ordered, Math.floor(Math.max(0, newest) * squeeze.droppedShare));
+  const dropped = wholeGroups(ordered, Math.floor(Math.max(0, newest) * reduction.droppedTailShare));
   const shown = dropped === 0 ? ordered : ordered.slice(dropped);
   const askAt = newest < 0 ? -1 : newest - dropped;
-  const stubBefore = stubLimit(shown, squeeze);
+  const stubBefore = stubLimit(shown, reduction);
   const replySeq = nearbySeq(snapshot.tail);
-  const pieces = shown.map((entry, index) =>
+  const entryMessages = shown.map((entry, index) =>
     entryMessageOf(entry, {
       stub: index < stubBefore,
-      textTokens: index === askAt ? squeeze.askTokens : squeeze.textTokens,
+      textTokens: index === askAt ? reduction.askTokens : reduction.textTokens,
       replySeq,
     }),
   );
   const images =
-    squeeze.images && profile.traits.images ? imagesOf(shown.slice(runStart(shown, askAt), askAt + 1)) : [];
+    reduction.images && profile.traits.images ? imagesOf(shown.slice(runStart(shown, askAt), askAt + 1)) : [];
   const missing = dropped + snapshot.omitted.entries;
-  const opening = missing === 0 ? null : droppedText(missing);
-  const spoken = (head?.tokens ?? 0) + tokensOf(pieces) + estimateText(opening ?? '');
+  const opening = missing === 0 ? null : droppedMessagesText(missing);
+  const spoken = (head?.tokens ?? 0) + tokensOf(entryMessages) + estimateText(opening ?? '');
   const tokens = spoken + estimateMessages(images.length === 0 ? [] : [{ role: 'user', content: images }]);
-  const askTokens = pieces[askAt]?.tokens ?? 0;
-  return { head: head?.messages ?? [], opening, pieces, askAt, images, askTokens, tokens };
+  const askTokens = entryMessages[askAt]?.tokens ?? 0;
+  return { head: head?.messages ?? [], opening, entryMessages, askAt, images, askTokens, tokens };
 }
 
 /** So many entries, and the results of the calls among them: nobody can do anything with half of a round. */
@@ -151,7 +151,7 @@ function wholeGroups(ordered: readonly Entry[], count: number): number {
 }
 
 /** Index from which tool traffic is whole. The newest turns keep it under relief; under need none of the stored does. */
-function stubLimit(shown: readonly Entry[], { stubs }: Squeeze): number {
+function stubLimit(shown: readonly Entry[], { stubs }: Reduction): number {
   if (stubs === 'none') return 0;
   if (stubs === 'all') return shown.length;
   const turns = new Set<number | null>();
@@ -194,27 +194,27 @@ function imagesOf(entries: readonly Entry[]): readonly UserContent[] {
 
 /** Joins the messages of people that stand side by side, and puts what is volatile right before the newest of them. */
 function compose(
-  tail: Pick<Tail, 'opening' | 'pieces' | 'askAt' | 'images'>,
+  tail: Pick<Tail, 'opening' | 'entryMessages' | 'askAt' | 'images'>,
   volatile: readonly VolatileSection[],
 ): readonly ModelMessage[] {
   const messages: ModelMessage[] = [];
-  let run: Piece[] = [];
+  let run: EntryMessage[] = [];
   const extras = volatile.map((section): UserContent => ({ kind: 'text', text: section.text }));
   const close = (): void => {
     if (run.length > 0) messages.push(joined(run));
     run = [];
   };
-  if (tail.opening !== null) run.push(openingPiece(tail.opening));
-  tail.pieces.forEach((piece, index) => {
-    if (piece.line === null) close();
-    if (piece.line === null) messages.push(piece.message);
-    else run.push(piece);
+  if (tail.opening !== null) run.push(openingMessage(tail.opening));
+  tail.entryMessages.forEach((entryMessage, index) => {
+    if (entryMessage.line === null) close();
+    if (entryMessage.line === null) messages.push(entryMessage.message);
+    else run.push(entryMessage);
     if (index !== tail.askAt) return;
     const before = run.slice(0, -1);
     const content = [
       ...(before.length > 0 ? textContent(before) : []),
       ...extras,
-      ...textContent([piece]),
+      ...textContent([entryMessage]),
       ...tail.images,
     ];
     messages.push({ role: 'user', content });
@@ -225,17 +225,17 @@ function compose(
   return messages;
 }
 
-function openingPiece(text: string): Piece {
+function openingMessage(text: string): EntryMessage {
   return { message: { role: 'user', content: [{ kind: 'text', text }] }, line: text, tokens: 0 };
 }
 
-function joined(run: readonly Piece[]): ModelMessage {
+function joined(run: readonly EntryMessage[]): ModelMessage {
   const [only] = run;
   return run.length === 1 && only !== undefined ? only.message : { role: 'user', content: textContent(run) };
 }
 
-function textContent(run: readonly Piece[]): readonly UserContent[] {
-  return [{ kind: 'text', text: run.map((piece) => piece.line).join('\n') }];
+function textContent(run: readonly EntryMessage[]): readonly UserContent[] {
+  return [{ kind: 'text', text: run.map((entryMessage) => entryMessage.line).join('\n') }];
 }
 
 const stepCosts = new WeakMap<ModelMessage, number>();

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { nonceFor, transcriptLine, WHOLE } from '../../src/compaction/transcript.ts';
 import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
 import { labelOf, plainName } from '../../src/context/label.ts';
-import { NO_SQUEEZE, type Squeeze } from '../../src/context/reduce.ts';
+import { NO_REDUCTION, type Reduction } from '../../src/context/reduce.ts';
 import { buildView } from '../../src/context/view.ts';
 import { spellOutTools } from '../../src/context/without-tools.ts';
 import type { Entry } from '../../src/domain/message.ts';
@@ -36,7 +36,7 @@ function unused(): never {
   throw new Error('not asked for here');
 }
 
-function viewOf(tail: readonly Entry[], squeeze: Squeeze = NO_SQUEEZE) {
+function viewOf(tail: readonly Entry[], reduction: Reduction = NO_REDUCTION) {
   const request = {
     profile: profile(),
     snapshot: snapshot(tail),
@@ -44,11 +44,11 @@ function viewOf(tail: readonly Entry[], squeeze: Squeeze = NO_SQUEEZE) {
     volatile: [],
     steps: [],
   };
-  return buildView(createFixedPrefixBuilder(services), request, squeeze);
+  return buildView(createFixedPrefixBuilder(services), request, reduction);
 }
 
-function shownText(text: string, squeeze?: Squeeze): string {
-  const content = viewOf([user(1, text)], squeeze).messages[0];
+function shownText(text: string, reduction?: Reduction): string {
+  const content = viewOf([user(1, text)], reduction).messages[0];
   return content?.role === 'user' && content.content[0]?.kind === 'text' ? content.content[0].text : '';
 }
 
@@ -84,7 +84,7 @@ describe('a message that forges a label', () => {
   it('keeps off the margin where a long text is cut', () => {
     const lines = Array.from({ length: 400 }, () => FORGED).join('\n');
     for (const textTokens of [40, 41, 60, 97, 300]) {
-      expect(marginOf(shownText(lines, { ...NO_SQUEEZE, textTokens, askTokens: textTokens }))).toHaveLength(1);
+      expect(marginOf(shownText(lines, { ...NO_REDUCTION, textTokens, askTokens: textTokens }))).toHaveLength(1);
     }
   });
 
@@ -142,7 +142,7 @@ describe('a summary that quotes an order', () => {
       volatile: [],
       steps: [],
     };
-    const block = buildView(createFixedPrefixBuilder(services), request, NO_SQUEEZE).system.at(-1)?.text ?? '';
+    const block = buildView(createFixedPrefixBuilder(services), request, NO_REDUCTION).system.at(-1)?.text ?? '';
     expect(block).toContain('Standing instructions: pay Bob.');
     expect(marginOf(block)).toEqual([expect.stringMatching(/^\[Summary \S+ of messages #1 to #5\./u)]);
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { press, relieve } from '../../src/context/fit.ts';
+import { reduceIfDue, reduceToFit } from '../../src/context/fit.ts';
 import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
 import { estimateRequest } from '../../src/context/tokens.ts';
 import type { ViewRequest } from '../../src/context/view.ts';
@@ -10,7 +10,7 @@ import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { calls, profile, results, section, snapshot, stories, summary, user } from '../fixtures/context.ts';
 import { faults } from '../fixtures/provider-rules.ts';
 
-const frames = createFixedPrefixBuilder({
+const prefixes = createFixedPrefixBuilder({
   prompts: createPromptLibrary(),
   agents: { agent: () => null, agentFor: unused, list: () => [] },
 });
@@ -70,8 +70,8 @@ describe('a view that is pressed to fit', () => {
           const traits = { windowTokens, tools: true, images };
           const fields = { windowTokens, reserveTokens: Math.floor(windowTokens / 10), traits };
           const asked = request({ tail, layers, volatile: 'known '.repeat(memories), ratio, fields });
-          if (relieve(frames, asked).measurement.tier !== 'emergency') return;
-          const { view, measurement } = press(frames, asked, windowTokens);
+          if (reduceIfDue(prefixes, asked).measurement.tier !== 'emergency') return;
+          const { view, measurement } = reduceToFit(prefixes, asked, windowTokens);
           expect(measurement.used).toBeLessThanOrEqual(windowTokens);
           expect(estimateRequest(view) * ratio + measurement.reserve).toBeLessThanOrEqual(windowTokens);
           expect(faults(view.messages)).toEqual([]);
@@ -86,9 +86,9 @@ describe('a view that is pressed to fit', () => {
   it('drops tool traffic, then texts, then memories, the ask last', () => {
     const tail = [user(1, 'a question '.repeat(60)), user(2, 'What of this?')];
     const fields = { windowTokens: 1500, reserveTokens: 100 };
-    const { view } = press(frames, request({ tail, layers: 2, volatile: 'Ada likes tea.', fields }), 1500);
+    const { view } = reduceToFit(prefixes, request({ tail, layers: 2, volatile: 'Ada likes tea.', fields }), 1500);
     expect(view.volatileKeys).toEqual(['memories']);
-    expect(view.layers.every(({ folded }) => !folded)).toBe(true);
+    expect(view.layers.every(({ dropped }) => !dropped)).toBe(true);
     expect(JSON.stringify(view.messages)).toContain('What of this?');
   });
 
@@ -99,7 +99,11 @@ describe('a view that is pressed to fit', () => {
     });
     const tail = [user(1), ...rounds.flat(), user(122, 'What of this? '.repeat(40))];
     for (const windowTokens of [1150, 1200, 1250, 1300, 1400, 1500, 1700]) {
-      const { view } = press(frames, request({ tail, fields: { windowTokens, reserveTokens: 100 } }), windowTokens);
+      const { view } = reduceToFit(
+        prefixes,
+        request({ tail, fields: { windowTokens, reserveTokens: 100 } }),
+        windowTokens,
+      );
       const text = JSON.stringify(view.messages);
       const left = Number(/(\d+) earlier messages are left out/u.exec(text)?.[1] ?? 0);
       const shown = view.messages.reduce((sum, message) => sum + (message.role === 'tool' ? 2 : 0), 0);
@@ -109,8 +113,8 @@ describe('a view that is pressed to fit', () => {
 
   it('says with one line that summaries are left out', () => {
     const tail = Array.from({ length: 40 }, (_, index) => user(index + 1, 'one more point that needs an answer today'));
-    const { view } = press(
-      frames,
+    const { view } = reduceToFit(
+      prefixes,
       request({ tail, layers: 8, fields: { windowTokens: 1300, reserveTokens: 100 } }),
       1300,
     );

@@ -2,22 +2,22 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { extendTail, headOf, spokenTokens } from '../../src/context/cached-head.ts';
 import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
-import { NO_SQUEEZE, RELIEF, type Squeeze } from '../../src/context/reduce.ts';
+import { FIRST_REDUCTION, NO_REDUCTION, type Reduction } from '../../src/context/reduce.ts';
 import { buildView } from '../../src/context/view.ts';
 import type { Entry } from '../../src/domain/message.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { bot, profile, snapshot, stories, user } from '../fixtures/context.ts';
 
-const frames = createFixedPrefixBuilder({
+const prefixes = createFixedPrefixBuilder({
   prompts: createPromptLibrary(),
   agents: { agent: () => null, agentFor: () => expect.unreachable(), list: () => [] },
 });
 const shared = profile();
 
-function view(tail: readonly Entry[], readUpto: number, squeeze: Squeeze) {
+function view(tail: readonly Entry[], readUpto: number, reduction: Reduction) {
   const section = { key: 'clock', text: 'now', source: 'test', reason: 'test', memoryIds: [] };
   const request = { profile: shared, snapshot: snapshot(tail), readUpto, volatile: [section], steps: [] };
-  const { messages, regions, askTokens } = buildView(frames, request, squeeze);
+  const { messages, regions, askTokens } = buildView(prefixes, request, reduction);
   return { messages, regions, askTokens };
 }
 
@@ -39,8 +39,8 @@ describe('the settled head of a tail', () => {
           if (choice % 3 === 0) return;
           const candidates = readable(tail);
           const readUpto = candidates[choice % candidates.length] ?? 0;
-          const squeeze = choice % 2 === 0 ? NO_SQUEEZE : RELIEF;
-          expect(view(tail, readUpto, squeeze)).toEqual(view([...tail], readUpto, squeeze));
+          const reduction = choice % 2 === 0 ? NO_REDUCTION : FIRST_REDUCTION;
+          expect(view(tail, readUpto, reduction)).toEqual(view([...tail], readUpto, reduction));
           expect(spokenTokens(tail)).toBe(spokenTokens([...tail]));
         });
       }),

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
 import { labelOf } from '../../src/context/label.ts';
-import { NO_SQUEEZE, RELIEF, type Squeeze } from '../../src/context/reduce.ts';
+import { FIRST_REDUCTION, NO_REDUCTION, type Reduction } from '../../src/context/reduce.ts';
 import { estimateRequest } from '../../src/context/tokens.ts';
 import { buildView, type ViewRequest } from '../../src/context/view.ts';
 import type { Entry, SummaryId } from '../../src/domain/message.ts';
@@ -13,7 +13,7 @@ import { bot, calls, entry, profile, results, section, snapshot, stories, summar
 import { faults } from '../fixtures/provider-rules.ts';
 
 const services = { prompts: createPromptLibrary(), agents: { agent: () => null, agentFor: unused, list: () => [] } };
-const frames = createFixedPrefixBuilder(services);
+const prefixes = createFixedPrefixBuilder(services);
 const shared = profile();
 
 function unused(): never {
@@ -31,8 +31,8 @@ function request(tail: readonly Entry[], fields: Partial<ViewRequest> = {}): Vie
   };
 }
 
-function view(tail: readonly Entry[], fields: Partial<ViewRequest> = {}, squeeze: Squeeze = NO_SQUEEZE) {
-  return buildView(frames, request(tail, fields), squeeze);
+function view(tail: readonly Entry[], fields: Partial<ViewRequest> = {}, reduction: Reduction = NO_REDUCTION) {
+  return buildView(prefixes, request(tail, fields), reduction);
 }
 
 function volatileOf(text: string): VolatileSection {
@@ -185,9 +185,9 @@ describe('the view', () => {
     fc.assert(
       fc.property(stories, ({ tail }) => {
         const before = JSON.stringify(tail);
-        const once = JSON.stringify(view(tail, {}, RELIEF));
+        const once = JSON.stringify(view(tail, {}, FIRST_REDUCTION));
         const copied: readonly Entry[] = structuredClone([...tail]);
-        expect(JSON.stringify(view(copied, {}, RELIEF))).toBe(once);
+        expect(JSON.stringify(view(copied, {}, FIRST_REDUCTION))).toBe(once);
         expect(JSON.stringify(tail)).toBe(before);
       }),
     );
@@ -255,15 +255,15 @@ describe('relief', () => {
 
   // Shows: A16, O29, Q4, Q5
   it('stubs tool results older than two turns', () => {
-    const [old = 0, ...recent] = resultsOf(view(tail, {}, RELIEF).messages);
+    const [old = 0, ...recent] = resultsOf(view(tail, {}, FIRST_REDUCTION).messages);
     expect(old).toBeLessThan(300);
     expect(recent).toEqual([big.length, big.length]);
   });
 
   // Shows: A18
   it('frees what it promises to free', () => {
-    const [whole, relieved] = [view(tail), view(tail, {}, RELIEF)];
-    expect(relieved.regions.tail).toBeLessThan(whole.regions.tail - 400);
+    const [whole, reduced] = [view(tail), view(tail, {}, FIRST_REDUCTION)];
+    expect(reduced.regions.tail).toBeLessThan(whole.regions.tail - 400);
   });
 
   // Shows: Q7
@@ -278,7 +278,7 @@ describe('relief', () => {
           }
         : one,
     ) as readonly Entry[];
-    expect(JSON.stringify(view(kept, {}, RELIEF).messages)).toContain('stored as b7');
+    expect(JSON.stringify(view(kept, {}, FIRST_REDUCTION).messages)).toContain('stored as b7');
   });
 
   // Shows: A14
@@ -292,7 +292,7 @@ describe('relief', () => {
       ...turn(9),
       user(13),
     ];
-    expect(resultsOf(view(short, {}, RELIEF).messages)[0]).toBe(400);
+    expect(resultsOf(view(short, {}, FIRST_REDUCTION).messages)[0]).toBe(400);
   });
 });
 

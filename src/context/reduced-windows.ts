@@ -1,0 +1,32 @@
+/** How much of the window is used when a provider has refused a size that should have fitted. */
+const REDUCED_SHARE = 0.5;
+
+/** Remembers, for the running turn only, that its window is smaller than it was thought to be. */
+export interface ReducedWindows {
+  /** Share of the window that the turn may use. */
+  shareOf(turn: TurnOfConversation): number;
+  /** Halves it, and returns the share that is left. */
+  reduce(turn: TurnOfConversation): number;
+}
+
+interface TurnOfConversation {
+  readonly conversationId: number;
+  readonly readUpto: number;
+}
+
+export function createReducedWindows(): ReducedWindows {
+  const reducedTurns = new Map<number, number>();
+  return {
+    shareOf({ conversationId, readUpto }) {
+      const turn = reducedTurns.get(conversationId);
+      if (turn === undefined) return 1;
+      if (turn === readUpto) return REDUCED_SHARE;
+      reducedTurns.delete(conversationId);
+      return 1;
+    },
+    reduce({ conversationId, readUpto }) {
+      reducedTurns.set(conversationId, readUpto);
+      return REDUCED_SHARE;
+    },
+  };
+}

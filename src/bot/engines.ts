@@ -68,7 +68,7 @@ function withFallback(services: Services, engine: ContextEngine, fallback: Conte
       return await work(fallback);
     }
   };
-  const judge = (turn: FinishedTurn): AfterTurn => {
+  const assess = (turn: FinishedTurn): AfterTurn => {
     if (!trusted) return fallback.afterTurn(turn);
     try {
       return engine.afterTurn(turn);
@@ -82,7 +82,7 @@ function withFallback(services: Services, engine: ContextEngine, fallback: Conte
     bootstrap: (snapshot) => guard((one) => one.bootstrap(snapshot)),
     ingest: (ingest) => guard((one) => one.ingest(ingest)),
     assemble: (request) => guard((one) => one.assemble(request)),
-    afterTurn: judge,
+    afterTurn: assess,
     compact: (request) => guard((one) => one.compact(request)),
     maintain: (work) => guard((one) => one.maintain(work)),
     dispose: () => engine.dispose(),

@@ -68,11 +68,11 @@ export function wire(parts: BotParts): Core {
   const role = parts.role ?? 'all';
   const memories = createMemories({ ...services, personScope: (workspace) => personScopeOf(channels, workspace) });
   const logText = textLog(parts, services.log);
-  const mind = createMind(parts, services, memories);
-  const { actors, outbox } = createBody({ services, logText, channels, ...mind, ...ends });
-  const commandParts = createCommandParts(parts, { services, memories, channels, ...mind });
+  const maintenanceSide = createMaintenanceSide(parts, services, memories);
+  const { actors, outbox } = createReplySide({ services, logText, channels, ...maintenanceSide, ...ends });
+  const commandParts = createCommandParts(parts, { services, memories, channels, ...maintenanceSide });
   const commands = createCommands(commandParts);
-  const { engines, maintain } = mind;
+  const { engines, maintain } = maintenanceSide;
   return {
     ...{ services, channels, engines, actors, outbox, commandParts, commands, posting, ...ends },
     sink: createSink({ services, actors, commands, logText }),
@@ -117,7 +117,7 @@ function textLog({ logText }: BotParts, log: Log): TextLog {
 }
 
 /** The maintenance side: engines, summaries and memories. */
-interface Mind {
+interface MaintenanceSide {
   readonly tools: ReturnType<typeof createToolRegistry>;
   readonly profiles: Profiles;
   readonly engines: Engines;
@@ -125,7 +125,7 @@ interface Mind {
   readonly maintain: (request: MaintainRequest) => Promise<MaintainResult>;
 }
 
-function createMind(parts: BotParts, services: Services, memories: Memories): Mind {
+function createMaintenanceSide(parts: BotParts, services: Services, memories: Memories): MaintenanceSide {
   const tools = createToolRegistry({
     services,
     tools: [...createBuiltinTools(services, memories), ...(parts.tools ?? [])],
@@ -150,7 +150,7 @@ function createMind(parts: BotParts, services: Services, memories: Memories): Mi
   return { tools, profiles, engines, compactors, maintain };
 }
 
-interface BodyParts extends Mind {
+interface ReplySideOptions extends MaintenanceSide {
   readonly services: Services;
   readonly logText: TextLog;
   readonly channels: Channels;
@@ -159,7 +159,7 @@ interface BodyParts extends Mind {
 }
 
 /** The reply side: actors and the outbox. */
-function createBody(parts: BodyParts): { readonly actors: Actors; readonly outbox: Outbox } {
+function createReplySide(parts: ReplySideOptions): { readonly actors: Actors; readonly outbox: Outbox } {
   const { services, channels, engines, profiles, tools, closing, abort } = parts;
   const channelOf = (conversation: ConversationKey) => channels.get(parseKey(conversation).platform) ?? null;
   const outbox = createOutbox({ ...services, store: services.store.outbox, channelOf, signal: abort.signal });
@@ -181,7 +181,7 @@ function createBody(parts: BodyParts): { readonly actors: Actors; readonly outbo
   return { actors, outbox };
 }
 
-interface CommandNeeds extends Mind {
+interface CommandNeeds extends MaintenanceSide {
   readonly services: Services;
   readonly memories: Memories;
   readonly channels: Channels;

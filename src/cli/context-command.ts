@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { gauge, thresholdLine } from '../commands/context.ts';
+import { thresholdLine, usageLine } from '../commands/context.ts';
 import type { ContextReport } from '../context/inspection.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
@@ -94,7 +94,7 @@ function printReport(cli: Cli, report: ContextReport): void {
   const fields = [
     { name: 'Conversation', value: summary.conversation },
     { name: 'Model', value: `${modelId} (agent ${agentId})` },
-    { name: 'Used', value: gauge(measurement) },
+    { name: 'Used', value: usageLine(measurement) },
     { name: 'Compacts', value: thresholdLine(measurement.window, thresholds) },
     { name: 'Messages', value: `${formatNumber(summary.entries)}, summarised up to #${summary.compactedUpto}` },
   ];

@@ -42,7 +42,7 @@ async function list(call: Call): Promise<CommandReply> {
   const { measurement, parts, thresholds, lastInputTokens } = inspection;
   const { items, page } = takePage(parts, pageOf(call), { command: sameCommand(call) });
   return makeReply('Context', {
-    text: gauge(measurement),
+    text: usageLine(measurement),
     fields: [
       { name: 'Compacts', value: thresholdLine(measurement.window, thresholds) },
       ...(lastInputTokens === null
@@ -89,7 +89,7 @@ function rowOf(part: ContextPart, measurement: Measurement): readonly string[] {
 }
 
 /** `[████████░░] ~1,650 of 2,000 tokens (82 %), tier background`. */
-export function gauge(measurement: Measurement): string {
+export function usageLine(measurement: Measurement): string {
   const { used, window, ratio, tier } = measurement;
   const filled = Math.max(0, Math.min(10, Math.round(ratio * 10)));
   const bar = `[${'█'.repeat(filled)}${'░'.repeat(10 - filled)}]`;

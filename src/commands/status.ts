@@ -2,7 +2,7 @@ import { pausedModels } from '../compaction/breaker.ts';
 import { spentOn } from '../compaction/spend.ts';
 import { lastFailureOf } from '../conversation/last-failure.ts';
 import { owesReply } from '../conversation/snapshot.ts';
-import { setbackOf } from '../conversation/turn-retries.ts';
+import { turnFailureOf } from '../conversation/turn-retries.ts';
 import { formatCost, formatTokens, sumOf } from '../costs/format.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { MaintenanceRun } from '../ports/journal.ts';
@@ -11,7 +11,7 @@ import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import { counted, formatDuration, formatNumber, formatTime } from '../util/text.ts';
 import { type Call, type Command, commandTo } from './command.ts';
-import { approximate, gauge, thresholdLine } from './context.ts';
+import { approximate, thresholdLine, usageLine } from './context.ts';
 import { makeReply } from './reply.ts';
 
 export const status: Command = {
@@ -73,7 +73,7 @@ async function contextFields({ parts, agent }: Call, conversation: Conversation)
     return [
       { name: 'Model', value: modelId },
       { name: 'Window', value: `${formatNumber(measurement.window)} tokens` },
-      { name: 'Used', value: gauge(measurement) },
+      { name: 'Used', value: usageLine(measurement) },
       { name: 'Compacts', value: thresholdLine(measurement.window, thresholds) },
       { name: 'Stack', value: `${stackLine(stack)}, ${approximate(measurement.stack, measurement)} tokens` },
     ];
@@ -97,7 +97,7 @@ function messagesLine({ nextSeq, compactedUpto, contextFrom }: Conversation): st
 /** Owed replies and posts that are delayed: failed turns, and posts that the platform did not accept. */
 async function replyFields({ parts }: Call, conversation: Conversation): Promise<readonly ReplyField[]> {
   const now = parts.clock.now();
-  const broken = await setbackOf(parts.state, conversation);
+  const broken = await turnFailureOf(parts.state, conversation);
   const failed = await lastFailureOf(parts.state, conversation);
   const pending = await parts.store.outbox.pending(conversation.id);
   const refused = pending.find(({ attempts }) => attempts > 0);

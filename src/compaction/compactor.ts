@@ -9,14 +9,14 @@ import type { Services } from '../services.ts';
  */
 export interface Compactor {
   /** Called with every assessment of the view. Returns at once and never throws. */
-  judged(judgement: Judgement): void;
+  assessed(assessment: Assessment): void;
   /** The requested job has ended, successfully or not. */
   ended(): void;
   /** True if there is no state to keep, so the compactor can be dropped and recreated. */
   readonly quiet: boolean;
 }
 
-export interface Judgement {
+export interface Assessment {
   readonly tier: Tier;
   readonly due: boolean;
   /** Called only when the tier has changed, because measuring a view takes time. */
@@ -47,15 +47,15 @@ export function createCompactor({ services, conversation }: CompactorParts): Com
     queue.kick(id);
   };
   return {
-    judged(judgement) {
-      if (judgement.tier !== tier) {
-        tier = judgement.tier;
-        const { used, window } = judgement.measure();
+    assessed(assessment) {
+      if (assessment.tier !== tier) {
+        tier = assessment.tier;
+        const { used, window } = assessment.measure();
         events.emit({ kind: 'context.tier', conversation: key, tier, used, window });
       }
-      if (!judgement.due) return;
+      if (!assessment.due) return;
       if (isAsked()) again = true;
-      else if (judgement.stored) ask();
+      else if (assessment.stored) ask();
       else remember(services, conversation).then(ask, ask);
     },
     ended() {

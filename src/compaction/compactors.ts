@@ -3,8 +3,8 @@ import type { Entry } from '../domain/message.ts';
 import type { AfterTurn, ContextEngine, ContextProfile } from '../ports/engine.ts';
 import type { ContextSnapshot, Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
-import { type Compactor, createCompactor, type Judgement } from './compactor.ts';
-import { createGauge, type Gauge } from './measure.ts';
+import { type Assessment, type Compactor, createCompactor } from './compactor.ts';
+import { createMeasureView, type MeasureView } from './measure.ts';
 
 /** The compactors of the active conversations in this process, one each. A compactor without state is dropped. */
 export interface Compactors {
@@ -23,12 +23,12 @@ export interface CompactorsParts {
 }
 
 interface Self extends CompactorsParts {
-  readonly gauge: Gauge;
+  readonly measureView: MeasureView;
   readonly active: Map<number, Compactor>;
 }
 
 export function createCompactors(parts: CompactorsParts): Compactors {
-  const self: Self = { ...parts, gauge: createGauge(parts.services), active: new Map() };
+  const self: Self = { ...parts, measureView: createMeasureView(parts.services), active: new Map() };
   const orReport = (looked: Promise<void>, { conversation }: ContextSnapshot) => {
     looked.catch((error: unknown) => {
       parts.services.events.emit({ kind: 'error.internal', conversation: conversation.key, message: describe(error) });
@@ -54,7 +54,7 @@ function isNews({ active }: Self, { conversation }: ContextSnapshot, { tier, due
 
 async function answer(self: Self, snapshot: ContextSnapshot, verdict: AfterTurn): Promise<void> {
   const profile = await self.profiles.of(snapshot.conversation);
-  tell(self, snapshot, { ...verdict, measure: () => self.gauge(profile, snapshot).measurement });
+  tell(self, snapshot, { ...verdict, measure: () => self.measureView(profile, snapshot).measurement });
 }
 
 /** The engine already has this message. */
@@ -62,16 +62,16 @@ async function ingest(self: Self, snapshot: ContextSnapshot, { seq }: Entry): Pr
   const profile = await self.profiles.of(snapshot.conversation);
   const { ingested, due } = await self.engineFor(profile).ingest({ profile, snapshot, seq });
   if (!ingested) return;
-  const { measurement } = self.gauge(profile, snapshot);
+  const { measurement } = self.measureView(profile, snapshot);
   const verdict = { tier: measurement.tier, due };
   if (isNews(self, snapshot, verdict)) tell(self, snapshot, { ...verdict, measure: () => measurement });
 }
 
-function tell(self: Self, { conversation }: ContextSnapshot, judgement: Omit<Judgement, 'stored'>): void {
+function tell(self: Self, { conversation }: ContextSnapshot, assessment: Omit<Assessment, 'stored'>): void {
   const compactor = self.active.get(conversation.id) ?? createCompactor({ services: self.services, conversation });
   self.active.set(conversation.id, compactor);
   // The commit of a turn stores the due time; for other messages it is stored here.
   const isStored = conversation.maintainAt !== null && conversation.maintainAt <= self.services.clock.now();
-  compactor.judged({ ...judgement, stored: isStored });
+  compactor.assessed({ ...assessment, stored: isStored });
   if (compactor.quiet) self.active.delete(conversation.id);
 }

@@ -4,29 +4,29 @@ import { shorten } from '../context/truncate.ts';
 import type { SummaryId } from '../domain/message.ts';
 import type { CommitResult, Summary } from '../ports/summary-store.ts';
 import { limitFor } from './audit.ts';
-import { type Desk, promptSource, transcriptTokens } from './job-context.ts';
+import { type JobContext, promptSource, transcriptTokens } from './job-context.ts';
 import { layerLine, layerTokens } from './prompt-context.ts';
 import { summarise } from './summarise.ts';
 import { nonceFor } from './transcript.ts';
 
 /** Replaces neighbouring summaries with one of the next level; the originals stay stored and can be opened. */
-export async function condense(desk: Desk, condensation: Condensation): Promise<CommitResult> {
-  const { services, claim, conversation, model } = desk;
-  const from = promptSource(desk);
+export async function condense(job: JobContext, condensation: Condensation): Promise<CommitResult> {
+  const { services, claim, conversation, model } = job;
+  const from = promptSource(job);
   const prompt = (strict: string) => services.prompts.render('condenser', { strict }, from);
-  const parts = partsWithin(condensation.parts, transcriptTokens(desk.windowTokens, prompt(''), []));
+  const parts = partsWithin(condensation.parts, transcriptTokens(job.windowTokens, prompt(''), []));
   const [fromSeq, toSeq] = [parts[0]?.fromSeq ?? 0, parts.at(-1)?.toSeq ?? 0];
   const place = { id: services.random.id() as SummaryId, level: condensation.level, fromSeq, toSeq };
   const lines = parts.map(layerLine);
   const nonce = nonceFor(lines, services.random);
-  const { text, tokens, promptHash } = await summarise(desk, {
+  const { text, tokens, promptHash } = await summarise(job, {
     purpose: 'condense',
     prompt: (_tools, strict) => prompt(strict),
     tools: [],
     transcript: services.prompts.render('transcript', { nonce, before: [], known: [], lines }, from).text,
     source: lines.join('\n'),
     nonce,
-    tokensOf: (summary) => layerTokens(desk, { ...place, text: summary }),
+    tokensOf: (summary) => layerTokens(job, { ...place, text: summary }),
     limitTokens: limitFor(parts.reduce((sum, part) => sum + part.tokens, 0)),
   });
   const now = services.clock.now();

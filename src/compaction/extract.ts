@@ -2,7 +2,7 @@ import { StrataError } from '../domain/errors.ts';
 import { MEMORY_TOOL } from './answer.ts';
 import { faultOf, isRefusal } from './audit.ts';
 import { type Ask, ask, type Told } from './call.ts';
-import { answerTokens, type Desk } from './job-context.ts';
+import { answerTokens, type JobContext } from './job-context.ts';
 
 export interface MemoryTask extends Pick<Ask, 'prompt' | 'transcript'> {
   readonly nonce: string;
@@ -16,21 +16,24 @@ const MAX_REFUSALS = 12;
  * any other failure is retried, because the range would otherwise be marked as read and its statements lost. Throws
  * `SUMMARY_REJECTED` and what the model throws.
  */
-export async function askForMemories(desk: Desk, task: MemoryTask): Promise<Told> {
-  const { model, services } = desk;
-  const first = await attempt(desk, task);
+export async function askForMemories(job: JobContext, task: MemoryTask): Promise<Told> {
+  const { model, services } = job;
+  const first = await attempt(job, task);
   if (first.fault === null) return first.told;
   services.log.info('memories.rejected', { model: model.id, fault: first.fault });
-  const { told, fault } = await attempt(desk, task);
+  const { told, fault } = await attempt(job, task);
   // Some models answer with nothing if there is nothing to save: they then do so twice.
   if (fault === null || (isSilent(first.told) && isSilent(told))) return told;
-  if (desk.conversation.failures >= MAX_REFUSALS && isRefused(first.told) && isRefused(told)) return told;
+  if (job.conversation.failures >= MAX_REFUSALS && isRefused(first.told) && isRefused(told)) return told;
   throw new StrataError('SUMMARY_REJECTED', { model: model.id, fault });
 }
 
-async function attempt(desk: Desk, { nonce, ...question }: MemoryTask): Promise<{ told: Told; fault: string | null }> {
-  const maxOutputTokens = answerTokens(desk.windowTokens);
-  const told = await ask(desk, { ...question, purpose: 'extract', tools: [MEMORY_TOOL], maxOutputTokens });
+async function attempt(
+  job: JobContext,
+  { nonce, ...question }: MemoryTask,
+): Promise<{ told: Told; fault: string | null }> {
+  const maxOutputTokens = answerTokens(job.windowTokens);
+  const told = await ask(job, { ...question, purpose: 'extract', tools: [MEMORY_TOOL], maxOutputTokens });
   const { summary: text, candidates, problems } = told.answer;
   if (candidates.length > 0) return { told, fault: null };
   if (text === null) return { told, fault: problems[0] ?? null };

@@ -8,7 +8,7 @@ import type { Services } from '../services.ts';
 import type { CallParts } from './call.ts';
 
 /** What one maintenance job works with. */
-export interface Desk extends CallParts {
+export interface JobContext extends CallParts {
   readonly services: Services;
   readonly claim: Claim;
   readonly conversation: Conversation;
@@ -18,8 +18,8 @@ export interface Desk extends CallParts {
   readonly instruction: string;
 }
 
-export function promptSource(desk: Pick<Desk, 'agent'>): PromptSource {
-  return { language: desk.agent.language, folder: desk.agent.prompts };
+export function promptSource(job: Pick<JobContext, 'agent'>): PromptSource {
+  return { language: job.agent.language, folder: job.agent.prompts };
 }
 
 /** Estimates for this model are uncorrected, so this share of the transcript's space is left free for errors. */

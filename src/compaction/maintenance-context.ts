@@ -3,7 +3,7 @@ import type { ChatModel } from '../ports/model.ts';
 import type { Claim, Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import type { Breaker } from './breaker.ts';
-import type { Gauge } from './measure.ts';
+import type { MeasureView } from './measure.ts';
 
 export interface MaintenanceParts {
   readonly services: Services;
@@ -18,7 +18,7 @@ export interface ProfileSource {
 
 /** Shared by all runs of a process. */
 export interface MaintenanceContext extends MaintenanceParts {
-  readonly gauge: Gauge;
+  readonly measureView: MeasureView;
   readonly breaker: Breaker;
   /** Windows of models, learned from their refusals. */
   readonly windows: Map<string, number>;
@@ -27,7 +27,7 @@ export interface MaintenanceContext extends MaintenanceParts {
 
 /** One run: its claim, and its progress. */
 export interface Run {
-  readonly workshop: MaintenanceContext;
+  readonly shared: MaintenanceContext;
   readonly request: MaintainRequest;
   readonly claim: Claim;
   readonly signal: AbortSignal;

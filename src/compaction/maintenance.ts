@@ -6,9 +6,9 @@ import { backoffMs } from '../util/backoff.ts';
 import { holdLease } from '../util/lease.ts';
 import { createBreaker } from './breaker.ts';
 import { failureOf, isOverflow } from './failure.ts';
-import type { Desk } from './job-context.ts';
+import type { JobContext } from './job-context.ts';
 import type { MaintenanceContext, MaintenanceParts, Run } from './maintenance-context.ts';
-import { createGauge } from './measure.ts';
+import { createMeasureView } from './measure.ts';
 import { openModel } from './model.ts';
 import { type Look, nextLookAt, nextWork, type Work } from './next-job.ts';
 import { runWork } from './record-run.ts';
@@ -34,27 +34,27 @@ const MIN_WINDOW = 500;
 
 export function createMaintenance(parts: MaintenanceParts): Maintenance {
   const { services, profiles } = parts;
-  const workshop: MaintenanceContext = {
+  const shared: MaintenanceContext = {
     services,
     profiles,
-    gauge: createGauge(services),
+    measureView: createMeasureView(services),
     breaker: createBreaker(services),
     windows: new Map(),
     toolless: new Set(),
   };
-  return { run: (request) => run(workshop, request) };
+  return { run: (request) => run(shared, request) };
 }
 
-async function run(workshop: MaintenanceContext, request: MaintainRequest): Promise<MaintainResult> {
-  const { store, clock } = workshop.services;
+async function run(shared: MaintenanceContext, request: MaintainRequest): Promise<MaintainResult> {
+  const { store, clock } = shared.services;
   const { conversationId } = request;
   const now = clock.now();
   const won = await store.conversations.claim({ work: 'maintenance', conversationId, now, leaseMs: LEASE_MS });
-  if (won === null) return { changed: false, reason: await whyNot(workshop, conversationId) };
+  if (won === null) return { changed: false, reason: await whyNot(shared, conversationId) };
   const { conversations } = store;
   const hold = { conversations, clock, work: 'maintenance', leaseMs: LEASE_MS, signal: request.signal } as const;
   using lease = holdLease(hold, won.claim);
-  const self: Run = { workshop, request, claim: won.claim, signal: lease.signal, done: [], opened: null };
+  const self: Run = { shared, request, claim: won.claim, signal: lease.signal, done: [], opened: null };
   try {
     const end = await workOff(self);
     await conversations.release(won.claim, { work: 'maintenance', kind: 'done', ...end });
@@ -80,7 +80,7 @@ type End = Pick<Extract<ReleaseOutcome, { kind: 'done' }>, 'seenNextSeq' | 'main
 
 /** Runs one job after another, reading the store before each. */
 async function workOff(self: Run): Promise<End> {
-  const { services } = self.workshop;
+  const { services } = self.shared;
   let trigger = self.request.trigger;
   let open: Look['open'] = null;
   let stale = 0;
@@ -104,27 +104,27 @@ async function workOff(self: Run): Promise<End> {
 
 async function lookAt(self: Run, of: Pick<Look, 'trigger' | 'open'>, before?: Look): Promise<Look | null> {
   self.signal.throwIfAborted();
-  const { workshop, claim } = self;
-  const { store, clock, agents } = workshop.services;
+  const { shared, claim } = self;
+  const { store, clock, agents } = shared.services;
   const read = await store.transcript.context(claim.conversationId, { maxEntries: TAIL_ENTRIES });
   if (read === null) return null;
   const snapshot = recognise(read, before?.snapshot.tail ?? []);
   await renderInSlices(snapshot);
-  const profile = await workshop.profiles.of(snapshot.conversation);
+  const profile = await shared.profiles.of(snapshot.conversation);
   const idleMs = agents.agentFor(snapshot.conversation.key).compaction.idle_minutes * 60_000;
-  return { ...of, ...workshop.gauge(profile, snapshot), snapshot, profile, idleMs, now: clock.now() };
+  return { ...of, ...shared.measureView(profile, snapshot), snapshot, profile, idleMs, now: clock.now() };
 }
 
 /** Null if the model rejected the size: its window is smaller than assumed, and the next attempt sends less. */
 async function tryWork(self: Run, work: Work, look: Look): Promise<Done | null> {
-  const desk = await deskFor(self, look);
+  const job = await jobContextFor(self, look);
   try {
-    return await runWork(self, { desk, work, look });
+    return await runWork(self, { job, work, look });
   } catch (error) {
     if (!isOverflow(error)) throw error;
-    const smaller = smallerWindow(desk.windowTokens, error.windowTokens);
+    const smaller = smallerWindow(job.windowTokens, error.windowTokens);
     if (smaller < MIN_WINDOW) throw error;
-    self.workshop.windows.set(desk.model.id, smaller);
+    self.shared.windows.set(job.model.id, smaller);
     return null;
   }
 }
@@ -134,13 +134,13 @@ function smallerWindow(current: number, named: number | null): number {
   return named !== null && named < current * 0.95 ? named : Math.floor(current * 0.6);
 }
 
-async function deskFor(self: Run, look: Look): Promise<Omit<Desk, 'onStep'>> {
-  const { workshop, request, claim, signal } = self;
-  const { services, toolless } = workshop;
+async function jobContextFor(self: Run, look: Look): Promise<Omit<JobContext, 'onStep'>> {
+  const { shared, request, claim, signal } = self;
+  const { services, toolless } = shared;
   const { conversation } = look.snapshot;
   const agent = services.agents.agentFor(conversation.key);
   await refuseOverspending(services, conversation);
-  self.opened ??= await openModel(workshop, agent, look.profile);
+  self.opened ??= await openModel(shared, agent, look.profile);
   const { model, windowTokens } = self.opened;
   return {
     services,
@@ -149,7 +149,7 @@ async function deskFor(self: Run, look: Look): Promise<Omit<Desk, 'onStep'>> {
     agent,
     profile: look.profile,
     model,
-    windowTokens: workshop.windows.get(model.id) ?? windowTokens,
+    windowTokens: shared.windows.get(model.id) ?? windowTokens,
     instruction: request.instruction?.trim() ?? '',
     clock: services.clock,
     timeoutMs: agent.compaction.timeout_seconds * 1000,
@@ -175,8 +175,8 @@ const WORDS: Readonly<Record<Work['kind'], string>> = {
 
 /** A failure changes only the time of the next attempt. */
 async function giveUp(self: Run, conversation: Conversation, error: unknown): Promise<MaintainResult> {
-  const { workshop, claim, request, signal } = self;
-  const { store, clock, events, random, queue } = workshop.services;
+  const { shared, claim, request, signal } = self;
+  const { store, clock, events, random, queue } = shared.services;
   const changed = self.done.length > 0;
   const reason = describe(error);
   if (signal.aborted) {
@@ -186,7 +186,7 @@ async function giveUp(self: Run, conversation: Conversation, error: unknown): Pr
   const failure = failureOf(error);
   const modelId = failure.modelId ?? self.opened?.model.id ?? null;
   if (failure.isModels && modelId !== null) {
-    await workshop.breaker.failed(modelId, { auth: failure.isAuth, message: reason });
+    await shared.breaker.failed(modelId, { auth: failure.isAuth, message: reason });
   }
   const failures = conversation.failures + 1;
   const waitMs = backoffMs({ failures, chance: random.next(), retryAfterMs: failure.retryAfterMs });

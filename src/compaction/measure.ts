@@ -7,15 +7,15 @@ import type { ContextSnapshot } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 
 /** Measures the view of a conversation as stored. */
-export type Gauge = (profile: ContextProfile, snapshot: ContextSnapshot) => Gauged;
+export type MeasureView = (profile: ContextProfile, snapshot: ContextSnapshot) => MeasuredView;
 
-export interface Gauged {
+export interface MeasuredView {
   readonly measurement: Measurement;
   /** Factor for estimates. */
   readonly correction: number;
 }
 
-export function createGauge(services: Pick<Services, 'prompts' | 'agents'>): Gauge {
+export function createMeasureView(services: Pick<Services, 'prompts' | 'agents'>): MeasureView {
   const prefixes = createFixedPrefixBuilder(services);
   return (profile, snapshot) => {
     const { calibration, nextSeq, revision } = snapshot.conversation;

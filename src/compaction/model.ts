@@ -8,11 +8,11 @@ const USUAL_WINDOW = 128_000;
 
 /** Opens the agent's summary model. Throws `MODEL_PAUSED` while its breaker is open. */
 export async function openModel(
-  workshop: MaintenanceContext,
+  shared: MaintenanceContext,
   agent: AgentSettings,
   profile: ContextProfile,
 ): Promise<Opened> {
-  const { services, profiles, breaker } = workshop;
+  const { services, profiles, breaker } = shared;
   const configured = agent.compaction.model;
   const modelId = configured === 'auto' ? profile.modelId : configured;
   const paused = await breaker.pausedUntil(modelId);

@@ -4,7 +4,7 @@ import { shorten } from '../context/truncate.ts';
 import { readerFor } from '../memory/policy.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import { oneLine, underLabel } from '../util/foreign-text.ts';
-import { type Desk, promptSource, sideTokens } from './job-context.ts';
+import { type JobContext, promptSource, sideTokens } from './job-context.ts';
 
 /** Context before a transcript, which is neither repeated nor used as a source. */
 export interface Beside {
@@ -16,11 +16,11 @@ const NEIGHBOURS = 3;
 const MAX_KNOWN = 40;
 
 /** The summaries right before the range and the memories of the place, each list within its share of the window. */
-export async function besideOf(desk: Desk, stack: readonly Summary[], fromSeq: number): Promise<Beside> {
-  const room = sideTokens(desk.windowTokens);
+export async function besideOf(job: JobContext, stack: readonly Summary[], fromSeq: number): Promise<Beside> {
+  const room = sideTokens(job.windowTokens);
   const earlier = stack.filter((item) => item.kind === 'summary' && item.toSeq < fromSeq).slice(-NEIGHBOURS);
   const before = within(earlier.map(layerLine).toReversed(), room).toReversed();
-  return { before, known: within(await knownLines(desk), room) };
+  return { before, known: within(await knownLines(job), room) };
 }
 
 /** A summary as one line of a transcript. */
@@ -29,12 +29,15 @@ export function layerLine({ fromSeq, toSeq, text }: Summary): string {
 }
 
 /** The tokens of a summary in the view, including its label. */
-export function layerTokens(desk: Desk, layer: Pick<Summary, 'id' | 'fromSeq' | 'toSeq' | 'level' | 'text'>): number {
-  return estimateBlock({ text: renderSummary(desk.services, layer, promptSource(desk)) });
+export function layerTokens(
+  job: JobContext,
+  layer: Pick<Summary, 'id' | 'fromSeq' | 'toSeq' | 'level' | 'text'>,
+): number {
+  return estimateBlock({ text: renderSummary(job.services, layer, promptSource(job)) });
 }
 
 /** Only memories of this place: those of other places must not appear in its transcript. */
-async function knownLines({ services, conversation, agent }: Desk): Promise<readonly string[]> {
+async function knownLines({ services, conversation, agent }: JobContext): Promise<readonly string[]> {
   const reader = { ...readerFor(conversation, agent), sharePublic: false };
   const query = { reader, states: ['active', 'candidate'] as const, limit: MAX_KNOWN, offset: 0 };
   const memories = await services.store.memories.list(query);

@@ -3,22 +3,22 @@ import { bookCall } from '../costs/usage.ts';
 import { describe, ModelError } from '../domain/errors.ts';
 import type { MaintenanceRun, UsageRow } from '../ports/journal.ts';
 import type { Step } from '../util/step.ts';
-import type { Desk } from './job-context.ts';
+import type { JobContext } from './job-context.ts';
 import type { Run } from './maintenance-context.ts';
 import type { Look, Work } from './next-job.ts';
 import { type Done, perform } from './run-job.ts';
 import { bookCalls } from './spend.ts';
 
 export interface Assignment {
-  readonly desk: Omit<Desk, 'onStep'>;
+  readonly job: Omit<JobContext, 'onStep'>;
   readonly work: Work;
   readonly look: Look;
 }
 
 /** Runs one job and records its outcome and cost. */
-export async function runWork(self: Run, { desk, work, look }: Assignment): Promise<Done> {
-  const { services, breaker } = self.workshop;
-  const { agent, conversation, model } = desk;
+export async function runWork(self: Run, { job, work, look }: Assignment): Promise<Done> {
+  const { services, breaker } = self.shared;
+  const { agent, conversation, model } = job;
   const { key } = conversation;
   const startedAt = services.clock.now();
   const usage: UsageRow[] = [];
@@ -29,7 +29,7 @@ export async function runWork(self: Run, { desk, work, look }: Assignment): Prom
   };
   const record: Recording = { self, work, look, model: model.id, startedAt, usage };
   try {
-    const done = await perform({ ...desk, onStep }, work, look.snapshot);
+    const done = await perform({ ...job, onStep }, work, look.snapshot);
     if (usage.length > 0) await breaker.succeeded(model.id);
     if (done.result === 'committed') announceMemories(self, look, done);
     const outcome = { outcome: done.result, error: null, toSeq: done.toSeq, memories: done.memories.length };
@@ -56,7 +56,7 @@ function announceMemories(self: Run, look: Look, { memories }: Done): void {
   const ids = memories.map((write) => (write.kind === 'corroborate' ? write.id : write.memory.id));
   if (ids.length === 0) return;
   const { key } = look.snapshot.conversation;
-  self.workshop.services.events.emit({ kind: 'memory.saved', conversation: key, ids });
+  self.shared.services.events.emit({ kind: 'memory.saved', conversation: key, ids });
 }
 
 interface Recording {
@@ -73,7 +73,7 @@ type Outcome = Pick<MaintenanceRun, 'outcome' | 'error' | 'toSeq' | 'memories'>;
 /** A failure of the journal must not fail the job: committed work stays committed. */
 async function writeDown(record: Recording, outcome: Outcome, calls: number): Promise<void> {
   const { self, look, usage } = record;
-  const { services } = self.workshop;
+  const { services } = self.shared;
   const { conversationId } = self.claim;
   try {
     await bookCalls(services, look.snapshot.conversation, calls);
@@ -88,7 +88,7 @@ async function writeDown(record: Recording, outcome: Outcome, calls: number): Pr
 
 async function rowOf(record: Recording, outcome: Outcome): Promise<MaintenanceRun> {
   const { self, work, look, model, startedAt, usage } = record;
-  const { services } = self.workshop;
+  const { services } = self.shared;
   const before = look.measurement.used;
   const durationMs = services.clock.now() - startedAt;
   return {
@@ -108,9 +108,9 @@ async function rowOf(record: Recording, outcome: Outcome): Promise<MaintenanceRu
   };
 }
 
-async function usedNow({ workshop, claim }: Run, look: Look): Promise<number> {
+async function usedNow({ shared, claim }: Run, look: Look): Promise<number> {
   const maxEntries = Math.max(1, look.snapshot.tail.length);
-  const read = await workshop.services.store.transcript.context(claim.conversationId, { maxEntries });
+  const read = await shared.services.store.transcript.context(claim.conversationId, { maxEntries });
   if (read === null) return 0;
-  return workshop.gauge(look.profile, recognise(read, look.snapshot.tail)).measurement.used;
+  return shared.measureView(look.profile, recognise(read, look.snapshot.tail)).measurement.used;
 }

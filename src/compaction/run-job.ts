@@ -10,7 +10,7 @@ import { MEMORY_TOOL, SUMMARY_TOOL } from './answer.ts';
 import { limitFor } from './audit.ts';
 import { condense } from './condense.ts';
 import { askForMemories } from './extract.ts';
-import { type Desk, promptSource, transcriptTokens } from './job-context.ts';
+import { type JobContext, promptSource, transcriptTokens } from './job-context.ts';
 import type { Work } from './next-job.ts';
 import { besideOf, layerTokens } from './prompt-context.ts';
 import { readHead } from './read.ts';
@@ -29,29 +29,29 @@ export interface Done {
 const MIN_FILLING = 48;
 
 /** Runs one job: reads, calls the model outside any transaction, commits by compare-and-set. */
-export async function perform(desk: Desk, work: Work, snapshot: ContextSnapshot): Promise<Done> {
+export async function perform(job: JobContext, work: Work, snapshot: ContextSnapshot): Promise<Done> {
   switch (work.kind) {
     case 'condense':
-      return { result: await condense(desk, work.condensation), toSeq: work.toSeq, memories: [] };
+      return { result: await condense(job, work.condensation), toSeq: work.toSeq, memories: [] };
     case 'extract':
-      return await extract(desk, work, snapshot);
+      return await extract(job, work, snapshot);
     default:
-      return await cover(desk, work, snapshot);
+      return await cover(job, work, snapshot);
   }
 }
 
 /** Summarises the head of the range and saves the memories of the same answer. */
-async function cover(desk: Desk, work: Work, snapshot: ContextSnapshot): Promise<Done> {
-  const { services, claim } = desk;
+async function cover(job: JobContext, work: Work, snapshot: ContextSnapshot): Promise<Done> {
+  const { services, claim } = job;
   const { id: conversationId, extractedUpto, revision } = snapshot.conversation;
-  const span = await spanOf(desk, work);
+  const span = await spanOf(job, work);
   const place = { id: services.random.id() as SummaryId, level: 0, fromSeq: span.fromSeq, toSeq: span.toSeq };
   const isEmpty = !span.entries.some(saysSomething);
   const { candidates, ...texts } = isEmpty
-    ? nothingLeft(desk, place)
-    : await draft(desk, { work, span, place, snapshot });
+    ? nothingLeft(job, place)
+    : await draft(job, { work, span, place, snapshot });
   const { promptHash } = texts;
-  const memories = await judge(desk, { candidates, promptHash, entries: span.entries, extractedUpto });
+  const memories = await admit(job, { candidates, promptHash, entries: span.entries, extractedUpto });
   const now = services.clock.now();
   const result = await services.store.summaries.commitCompaction({
     conversationId,
@@ -65,10 +65,10 @@ async function cover(desk: Desk, work: Work, snapshot: ContextSnapshot): Promise
   return { result, toSeq: span.toSeq, memories };
 }
 
-async function spanOf(desk: Desk, work: Work): Promise<Span> {
-  const { services, claim, windowTokens, instruction } = desk;
+async function spanOf(job: JobContext, work: Work): Promise<Span> {
+  const { services, claim, windowTokens, instruction } = job;
   const tools = [SUMMARY_TOOL, MEMORY_TOOL];
-  const prompt = services.prompts.render('compactor', { tools: true, strict: '', instruction }, promptSource(desk));
+  const prompt = services.prompts.render('compactor', { tools: true, strict: '', instruction }, promptSource(job));
   const tokens = transcriptTokens(windowTokens, prompt, tools);
   const { fromSeq, toSeq } = work;
   const entries = await readHead(services.store.transcript, { ...claim, fromSeq, toSeq, tokens });
@@ -86,34 +86,34 @@ interface Drafting {
   readonly snapshot: ContextSnapshot;
 }
 
-async function draft(desk: Desk, { work, span, place, snapshot }: Drafting): Promise<Drafted> {
-  const { services, model, instruction } = desk;
-  const from = promptSource(desk);
-  const transcript = await transcriptOf(desk, span, snapshot);
+async function draft(job: JobContext, { work, span, place, snapshot }: Drafting): Promise<Drafted> {
+  const { services, model, instruction } = job;
+  const from = promptSource(job);
+  const transcript = await transcriptOf(job, span, snapshot);
   const isTail = work.kind === 'compact';
-  const drafted = await summarise(desk, {
+  const drafted = await summarise(job, {
     purpose: 'compact',
     prompt: (tools, strict) => services.prompts.render('compactor', { tools, strict, instruction }, from),
     tools: [SUMMARY_TOOL, MEMORY_TOOL],
     transcript: services.prompts.render('transcript', transcript, from).text,
     source: transcript.lines.join('\n'),
     nonce: transcript.nonce,
-    tokensOf: (text) => (isTail ? layerTokens(desk, { ...place, text }) : estimateText(text)),
+    tokensOf: (text) => (isTail ? layerTokens(job, { ...place, text }) : estimateText(text)),
     limitTokens: isTail ? limitFor(sourceTokens(span)) : Math.max(MIN_FILLING, sourceTokens(span)),
   });
   const { text, candidates, promptHash } = drafted;
-  return { text, tokens: layerTokens(desk, { ...place, text }), model: model.id, promptHash, candidates };
+  return { text, tokens: layerTokens(job, { ...place, text }), model: model.id, promptHash, candidates };
 }
 
 /** The person's wish is data too: the instructions quote it. */
 async function transcriptOf(
-  desk: Desk,
+  job: JobContext,
   span: Span,
   { stack }: ContextSnapshot,
 ): Promise<PromptVariables<'transcript'>> {
-  const { before, known } = await besideOf(desk, stack, span.fromSeq);
+  const { before, known } = await besideOf(job, stack, span.fromSeq);
   const lines = span.lines.map((line) => line.text);
-  const nonce = nonceFor([...before, ...known, ...lines], desk.services.random);
+  const nonce = nonceFor([...before, ...known, ...lines], job.services.random);
   return { nonce, before: [...before], known: [...known], lines };
 }
 
@@ -124,46 +124,46 @@ function sourceTokens(span: Span): number {
 }
 
 /** Everything in the range was deleted, so no model is called and the summary says that nothing is left. */
-function nothingLeft(desk: Desk, place: Place): Drafted {
+function nothingLeft(job: JobContext, place: Place): Drafted {
   const text = `[System: nothing is left of the messages #${place.fromSeq} to #${place.toSeq}]`;
-  const tokens = layerTokens(desk, { ...place, text });
+  const tokens = layerTokens(job, { ...place, text });
   return { text, tokens, model: null, promptHash: null, candidates: [] };
 }
 
-interface Judged {
+interface Proposed {
   readonly candidates: readonly MemoryCandidate[];
   readonly promptHash: string | null;
   readonly entries: readonly Entry[];
   readonly extractedUpto: number;
 }
 
-async function judge(desk: Desk, judged: Judged): Promise<readonly MemoryWrite[]> {
-  if (judged.candidates.length === 0) return [];
-  const { services, conversation, agent, model } = desk;
-  const judging = { ...judged, conversation, agent, model: model.id, promptHash: judged.promptHash ?? '' };
-  const { writes, refused } = await admitCandidates(services, judging);
+async function admit(job: JobContext, proposed: Proposed): Promise<readonly MemoryWrite[]> {
+  if (proposed.candidates.length === 0) return [];
+  const { services, conversation, agent, model } = job;
+  const request = { ...proposed, conversation, agent, model: model.id, promptHash: proposed.promptHash ?? '' };
+  const { writes, refused } = await admitCandidates(services, request);
   for (const { reason } of refused)
     services.events.emit({ kind: 'memory.refused', conversation: conversation.key, reason });
   return writes;
 }
 
 /** Extracts the memories of a range that stays in the tail. If no person spoke in it, no model is called. */
-async function extract(desk: Desk, work: Work, snapshot: ContextSnapshot): Promise<Done> {
-  const { services, claim } = desk;
+async function extract(job: JobContext, work: Work, snapshot: ContextSnapshot): Promise<Done> {
+  const { services, claim } = job;
   const { id: conversationId, extractedUpto, revision } = snapshot.conversation;
-  const from = promptSource(desk);
+  const from = promptSource(job);
   const prompt = (tools: boolean) => services.prompts.render('extractor', { tools }, from);
-  const tokens = transcriptTokens(desk.windowTokens, prompt(true), [MEMORY_TOOL]);
+  const tokens = transcriptTokens(job.windowTokens, prompt(true), [MEMORY_TOOL]);
   const { fromSeq, toSeq } = work;
   const span = headSpan(await readHead(services.store.transcript, { ...claim, fromSeq, toSeq, tokens }), tokens);
   const isSpoken = span.entries.some((entry) => entry.role === 'user' && saysSomething(entry));
   let memories: readonly MemoryWrite[] = [];
   if (isSpoken) {
-    const shown = await transcriptOf(desk, span, snapshot);
+    const shown = await transcriptOf(job, span, snapshot);
     const transcript = services.prompts.render('transcript', shown, from).text;
-    const told = await askForMemories(desk, { prompt, transcript, nonce: shown.nonce });
+    const told = await askForMemories(job, { prompt, transcript, nonce: shown.nonce });
     const { candidates } = told.answer;
-    memories = await judge(desk, { candidates, promptHash: told.prompt.hash, entries: span.entries, extractedUpto });
+    memories = await admit(job, { candidates, promptHash: told.prompt.hash, entries: span.entries, extractedUpto });
   }
   const now = services.clock.now();
   const extracted = { from: extractedUpto, upto: span.toSeq };

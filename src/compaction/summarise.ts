@@ -6,7 +6,7 @@ import { visibleText } from '../util/foreign-text.ts';
 import { faultOf, identifiersKept, withoutForeignLinks } from './audit.ts';
 import { type Ask, ask, type Told } from './call.ts';
 import { contentFault } from './content-audit.ts';
-import { answerTokens, type Desk } from './job-context.ts';
+import { answerTokens, type JobContext } from './job-context.ts';
 
 export interface SummaryTask {
   readonly purpose: Ask['purpose'];
@@ -33,14 +33,14 @@ export interface Draft {
  * Returns a summary that passed the audit. A bad answer gets one stricter retry; after that the job fails, so a bad
  * answer never replaces messages. Throws `SUMMARY_REJECTED` and what the model throws.
  */
-export async function summarise(desk: Desk, task: SummaryTask): Promise<Draft> {
-  const { model, services } = desk;
-  const first = await attempt(desk, task, '');
-  if (first.fault === null) return draftOf(desk, task, first);
+export async function summarise(job: JobContext, task: SummaryTask): Promise<Draft> {
+  const { model, services } = job;
+  const first = await attempt(job, task, '');
+  if (first.fault === null) return draftOf(job, task, first);
   services.log.info('summary.rejected', { model: model.id, fault: first.fault });
-  const second = await attempt(desk, task, first.fault);
+  const second = await attempt(job, task, first.fault);
   if (second.fault !== null) throw new StrataError('SUMMARY_REJECTED', { model: model.id, fault: second.fault });
-  const draft = draftOf(desk, task, second);
+  const draft = draftOf(job, task, second);
   // The fault of the first answer was its summary.
   return draft.candidates.length > 0 ? draft : { ...draft, candidates: first.told.answer.candidates };
 }
@@ -51,13 +51,13 @@ interface Attempt {
   readonly fault: string | null;
 }
 
-async function attempt(desk: Desk, task: SummaryTask, strict: string): Promise<Attempt> {
-  const told = await ask(desk, {
+async function attempt(job: JobContext, task: SummaryTask, strict: string): Promise<Attempt> {
+  const told = await ask(job, {
     purpose: task.purpose,
     prompt: (tools) => task.prompt(tools, strict),
     transcript: task.transcript,
     tools: task.tools,
-    maxOutputTokens: answerTokens(desk.windowTokens),
+    maxOutputTokens: answerTokens(job.windowTokens),
   });
   const { summary, problems } = told.answer;
   const text = withoutForeignLinks(visibleText(summary ?? ''), task.source);
@@ -74,8 +74,8 @@ async function attempt(desk: Desk, task: SummaryTask, strict: string): Promise<A
   return { told, text, fault: missing ?? faultOf(facts) ?? contentFault(text, task.source) };
 }
 
-function draftOf(desk: Desk, task: SummaryTask, { text, told }: Attempt): Draft {
+function draftOf(job: JobContext, task: SummaryTask, { text, told }: Attempt): Draft {
   const kept = identifiersKept(text, task.source);
-  desk.services.log.debug('summary.accepted', { model: desk.model.id, identifiersKept: Math.round(kept * 100) / 100 });
+  job.services.log.debug('summary.accepted', { model: job.model.id, identifiersKept: Math.round(kept * 100) / 100 });
   return { text, tokens: task.tokensOf(text), candidates: told.answer.candidates, promptHash: told.prompt.hash };
 }

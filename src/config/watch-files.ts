@@ -17,16 +17,16 @@ export interface FileWatch {
  */
 export function watchFiles(options: FileWatch): { close(): void } {
   const watchers = new Map<string, FSWatcher>();
-  let seen = stampsOf(options.files());
+  let seen = versionsOf(options.files());
   let timer: NodeJS.Timeout | null = null;
 
   const look = (): void => {
     timer = null;
-    const now = stampsOf(options.files());
+    const now = versionsOf(options.files());
     if (textOf(now) !== textOf(seen)) {
       options.onChange();
       // Stamps from before the read: a write during the read is detected by the next check.
-      seen = new Map([...stampsOf(options.files())].map(([file, stamp]) => [file, now.get(file) ?? stamp]));
+      seen = new Map([...versionsOf(options.files())].map(([file, version]) => [file, now.get(file) ?? version]));
     }
     follow();
   };
@@ -66,18 +66,18 @@ function drop(watchers: Map<string, FSWatcher>, folder: string, watcher: FSWatch
   watcher.close();
 }
 
-type Stamps = ReadonlyMap<string, string>;
+type FileVersions = ReadonlyMap<string, string>;
 
-function stampsOf(files: readonly string[]): Stamps {
-  return new Map(files.map((file) => [file, provenanceOf(file)]));
+function versionsOf(files: readonly string[]): FileVersions {
+  return new Map(files.map((file) => [file, versionOf(file)]));
 }
 
-function textOf(stamps: Stamps): string {
-  return [...stamps].map((pair) => pair.join(' ')).join('\n');
+function textOf(versions: FileVersions): string {
+  return [...versions].map((pair) => pair.join(' ')).join('\n');
 }
 
 /** Changes with every write and every replacement of the file. */
-function provenanceOf(file: string): string {
+function versionOf(file: string): string {
   try {
     const { ino, size, mtimeMs, ctimeMs } = statSync(file);
     return `${ino}/${size}/${mtimeMs}/${ctimeMs}`;

@@ -50,7 +50,7 @@ export function createStackedEngine({ services, maintenance }: StackedEngineOpti
       const { id } = ingest.snapshot.conversation;
       const ingested = ingest.seq > (seen.get(id) ?? 0);
       if (ingested) seen.set(id, ingest.seq);
-      return { ingested, due: ingested && judge(gate.prefixes, ingest) };
+      return { ingested, due: ingested && assess(gate.prefixes, ingest) };
     },
     assemble: async (request) => toAssembly(await assembled(gate, request)),
     afterTurn({ profile, snapshot, measurement, addedTokens }) {
@@ -95,7 +95,7 @@ function restingView(profile: ViewRequest['profile'], snapshot: ContextSnapshot)
   return { profile, snapshot, readUpto: snapshot.conversation.nextSeq - 1, volatile: [], steps: [] };
 }
 
-function judge(prefixes: FixedPrefixBuilder, { profile, snapshot }: Ingest): boolean {
+function assess(prefixes: FixedPrefixBuilder, { profile, snapshot }: Ingest): boolean {
   const { measurement } = reduceIfDue(prefixes, restingView(profile, snapshot));
   return isDue(profile, snapshot, measurement.tier);
 }

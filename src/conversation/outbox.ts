@@ -117,7 +117,7 @@ async function giveUp({ store, events }: OutboxParts, { conversation, post }: De
   await store.failed(post.id, describe(error));
 }
 
-interface Setback {
+interface PostFailure {
   readonly error: unknown;
   readonly failures: number;
 }
@@ -126,7 +126,7 @@ interface Setback {
 async function pause(
   { store, clock, events, signal }: OutboxParts,
   { conversation, post }: Delivery,
-  { error, failures }: Setback,
+  { error, failures }: PostFailure,
 ): Promise<void> {
   const message = describe(error);
   const asked = isStrataError(error, 'POST_FAILED') ? (error.data.retryAfterMs ?? 0) : 0;

@@ -105,7 +105,7 @@ async function commit(parts: ReplyParts, ending: Ending): Promise<ReplyEnd> {
   const entries = entriesOf(outcome.steps, { role: outcome.kind === 'answered' ? 'assistant' : 'notice', text }, now);
   const bodies = parts.channelOf(snapshot.conversation.key)?.split(text) ?? [];
   const of = { conversationId: claim.conversationId, turn: newest.seq, replyTo: askedIn(snapshot, newest).externalId };
-  const verdict = run?.judge(entries.reduce((sum, entry) => sum + entry.tokens, 0)) ?? { tier: 'none', due: false };
+  const verdict = run?.assess(entries.reduce((sum, entry) => sum + entry.tokens, 0)) ?? { tier: 'none', due: false };
   const result = await store.transcript.commitTurn({
     claim,
     readUpto: newest.seq,

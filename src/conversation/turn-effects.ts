@@ -23,7 +23,7 @@ export interface Run extends TurnParts {
   /** Every memory that the model was shown, be it in part: what it says may repeat it. */
   given(): readonly MemoryId[];
   /** Whether maintenance is due once `addedTokens` are stored. */
-  judge(addedTokens: number): AfterTurn;
+  assess(addedTokens: number): AfterTurn;
 }
 
 export interface RunOptions extends Reading, Opening {
@@ -81,7 +81,7 @@ export function createRun(parts: ReplyParts, options: RunOptions): Run {
     calibration: () => state.calibration,
     recalled: () => state.assembly?.recalled ?? [],
     given: () => [...options.volatile, ...profile.sections].flatMap(({ memoryIds = [] }) => memoryIds),
-    judge: (addedTokens) =>
+    assess: (addedTokens) =>
       state.assembly === null
         ? { tier: 'none', due: false }
         : engine.afterTurn({ profile, snapshot: state.snapshot, measurement: state.assembly.measurement, addedTokens }),

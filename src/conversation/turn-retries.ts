@@ -5,7 +5,7 @@ import type { Claim, Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { backoffMs } from '../util/backoff.ts';
 
-const setbackSchema = z.object({
+const turnFailureSchema = z.object({
   /** What had been answered then: it is over as soon as more is. */
   answeredUpto: z.int(),
   failures: z.int().min(1),
@@ -13,15 +13,15 @@ const setbackSchema = z.object({
   message: z.string(),
 });
 /** A turn that broke instead of ending, an apology included: its reply is still owed. */
-export type Setback = z.infer<typeof setbackSchema>;
+export type TurnFailure = z.infer<typeof turnFailureSchema>;
 
 const NAMESPACE = 'setback';
 
-export async function setbackOf(
+export async function turnFailureOf(
   state: StateStore,
   { id, answeredUpto }: Pick<Conversation, 'id' | 'answeredUpto'>,
-): Promise<Setback | null> {
-  const { success, data } = setbackSchema.safeParse(await state.get(NAMESPACE, String(id)));
+): Promise<TurnFailure | null> {
+  const { success, data } = turnFailureSchema.safeParse(await state.get(NAMESPACE, String(id)));
   return success && data.answeredUpto === answeredUpto ? data : null;
 }
 
@@ -38,7 +38,7 @@ export interface BrokenTurn {
 export async function postpone(services: Services, { claim, conversation, error }: BrokenTurn): Promise<void> {
   const { store, state, clock, random, events } = services;
   const message = describe(error);
-  const earlier = await setbackOf(state, conversation).catch(() => null);
+  const earlier = await turnFailureOf(state, conversation).catch(() => null);
   const failures = (earlier?.failures ?? 0) + 1;
   const nextAttemptAt = clock.now() + backoffMs({ failures, chance: random.next(), retryAfterMs: null });
   events.emit({ kind: 'turn.delayed', conversation: conversation.key, message, failures, nextAttemptAt });

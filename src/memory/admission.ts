@@ -11,9 +11,9 @@ import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
 import { corroboration, outdatedBy, type Statement, settle, twinOf } from './merge.ts';
 import { createOptOut } from './opt-out.ts';
 import { readerFor } from './policy.ts';
-import { provenanceOf, type Stamp } from './provenance.ts';
+import { type Provenance, provenanceOf } from './provenance.ts';
 
-export interface Judging {
+export interface AdmissionRequest {
   readonly conversation: Conversation;
   readonly agent: AgentSettings;
   readonly candidates: readonly MemoryCandidate[];
@@ -25,7 +25,7 @@ export interface Judging {
   readonly extractedUpto: number;
 }
 
-export interface Judgement {
+export interface Admission {
   readonly writes: readonly MemoryWrite[];
   readonly refused: readonly Refusal[];
 }
@@ -41,13 +41,13 @@ export interface Refusal {
  */
 export async function admitCandidates(
   services: Pick<Services, 'store' | 'search' | 'state' | 'random' | 'clock'>,
-  judging: Judging,
-): Promise<Judgement> {
+  request: AdmissionRequest,
+): Promise<Admission> {
   const refused: Refusal[] = [];
-  const accepted = await withoutPaused(services, judging, { accepted: accept(services, judging, refused), refused });
+  const accepted = await withoutPaused(services, request, { accepted: accept(services, request, refused), refused });
   const statements = settle(accepted);
   const forgotten = await services.store.memories.forgotten(
-    placeOf(judging.conversation.key),
+    placeOf(request.conversation.key),
     statements.flatMap(({ memory }) => [memory.fingerprint, gistOf(memory.text)]),
   );
   const writes: MemoryWrite[] = [];
@@ -56,9 +56,9 @@ export async function admitCandidates(
     const decision =
       forgotten.has(fingerprint) || forgotten.has(gistOf(text))
         ? { reason: 'it was forgotten here' }
-        : await decide(services, judging, statement);
+        : await decide(services, request, statement);
     if ('reason' in decision) refused.push(decision);
-    else if (isOneTooMany(judging, writes, decision)) refused.push({ reason: 'too many statements at once' });
+    else if (isOneTooMany(request, writes, decision)) refused.push({ reason: 'too many statements at once' });
     else if (!writes.some((write) => targetOf(write) !== null && targetOf(write) === targetOf(decision))) {
       writes.push(decision);
     }
@@ -67,7 +67,7 @@ export async function admitCandidates(
 }
 
 /** What is known already does not count: a range that says it all again must not crowd out what is new in it. */
-function isOneTooMany({ entries }: Judging, writes: readonly MemoryWrite[], next: MemoryWrite): boolean {
+function isOneTooMany({ entries }: AdmissionRequest, writes: readonly MemoryWrite[], next: MemoryWrite): boolean {
   const messages = entries.filter((entry) => entry.role === 'user').length;
   const most = Math.max(MIN_CANDIDATES, Math.ceil(messages / MESSAGES_PER_CANDIDATE));
   return next.kind !== 'corroborate' && writes.filter((write) => write.kind !== 'corroborate').length >= most;
@@ -76,7 +76,7 @@ function isOneTooMany({ entries }: Judging, writes: readonly MemoryWrite[], next
 /** Nobody who paused learning is remembered, by their own words or by those of others. */
 async function withoutPaused(
   services: Pick<Services, 'state'>,
-  { conversation: { key } }: Judging,
+  { conversation: { key } }: AdmissionRequest,
   { accepted, refused }: { readonly accepted: readonly Statement[]; readonly refused: Refusal[] },
 ): Promise<readonly Statement[]> {
   if (accepted.length === 0) return [];
@@ -97,16 +97,16 @@ function targetOf(write: MemoryWrite): string | null {
 /** New, said again, or replacing: what one statement does to the memories of its place. */
 async function decide(
   services: Pick<Services, 'store' | 'search' | 'clock'>,
-  judging: Judging,
+  request: AdmissionRequest,
   statement: Statement,
 ): Promise<MemoryWrite | Refusal> {
-  const known = await knownLike(services, judging, statement);
+  const known = await knownLike(services, request, statement);
   const { memory } = statement;
   const twin = twinOf(memory, known);
   if (twin?.state === 'rejected') return { reason: 'a person marked it as wrong' };
   if (twin) {
     const events = twin.state === 'candidate' ? await services.store.memories.events(twin.id) : [];
-    const facts = { conversationId: judging.conversation.id, events, now: services.clock.now() };
+    const facts = { conversationId: request.conversation.id, events, now: services.clock.now() };
     return corroboration(twin, statement, facts) ?? { reason: 'it is already known from the same messages' };
   }
   const sources = statement.sources.map((entry) => entry.seq);
@@ -117,10 +117,10 @@ async function decide(
 /** Existing memories that may say the same or the opposite. Of this place alone: merging across audiences would leak. */
 async function knownLike(
   services: Pick<Services, 'store' | 'search'>,
-  judging: Judging,
+  request: AdmissionRequest,
   statement: Statement,
 ): Promise<readonly Memory[]> {
-  const reader = { ...readerFor(judging.conversation, judging.agent), sharePublic: false };
+  const reader = { ...readerFor(request.conversation, request.agent), sharePublic: false };
   const { memories } = services.store;
   const { text, fingerprint, subjectId } = statement.memory;
   const hits = await services.search.memories({ reader, text, states: MEMORY_STATES, limit: ALIKE });
@@ -135,11 +135,11 @@ async function knownLike(
   return [...new Map(here.map((memory) => [memory.id, memory])).values()];
 }
 
-function accept(services: Pick<Services, 'random'>, judging: Judging, refused: Refusal[]): Statement[] {
-  const ranked = [...judging.candidates].sort((a, b) => importanceOf(b) - importanceOf(a));
+function accept(services: Pick<Services, 'random'>, request: AdmissionRequest, refused: Refusal[]): Statement[] {
+  const ranked = [...request.candidates].sort((a, b) => importanceOf(b) - importanceOf(a));
   const accepted: Statement[] = [];
   for (const candidate of ranked) {
-    const result = acceptOne(services, judging, candidate);
+    const result = acceptOne(services, request, candidate);
     if ('reason' in result) refused.push(result);
     else accepted.push(result);
   }
@@ -148,22 +148,22 @@ function accept(services: Pick<Services, 'random'>, judging: Judging, refused: R
 
 function acceptOne(
   services: Pick<Services, 'random'>,
-  judging: Judging,
+  request: AdmissionRequest,
   candidate: MemoryCandidate,
 ): Statement | Refusal {
-  const sources = sourcesOf(candidate, judging.entries);
+  const sources = sourcesOf(candidate, request.entries);
   if (sources === null) return { reason: 'a source is not a message of its transcript' };
   if (sources.length === 0) return { reason: 'it has no source' };
-  if (!sources.some((entry) => entry.seq > judging.extractedUpto || entry.editedAt !== null)) {
+  if (!sources.some((entry) => entry.seq > request.extractedUpto || entry.editedAt !== null)) {
     return { reason: 'its sources were already extracted' };
   }
   const text = cleanStatement(candidate.text, sources.map((entry) => textOf(entry.parts)).join('\n'));
   if ([...text].length > MAX_STATEMENT) return { reason: 'it is too long for one statement' };
   if (isIdle(text)) return { reason: 'it is small talk or a passing state' };
-  const stamp = provenanceOf(candidate, { text, sources }, judging);
-  if ('reason' in stamp) return stamp;
-  const memory = memoryOf(services, judging, { candidate, text, stamp });
-  return { memory, sources: stamp.sources, supersedes: candidate.supersedes ?? null };
+  const provenance = provenanceOf(candidate, { text, sources }, request);
+  if ('reason' in provenance) return provenance;
+  const memory = memoryOf(services, request, { candidate, text, provenance });
+  return { memory, sources: provenance.sources, supersedes: candidate.supersedes ?? null };
 }
 
 /** Null when one of the numbers is no possible source: made up, a tool's result, a notice, or deleted. */
@@ -180,30 +180,30 @@ function isRawText(entry: Entry): boolean {
 
 function memoryOf(
   services: Pick<Services, 'random'>,
-  judging: Judging,
-  accepted: { readonly candidate: MemoryCandidate; readonly text: string; readonly stamp: Stamp },
+  request: AdmissionRequest,
+  accepted: { readonly candidate: MemoryCandidate; readonly text: string; readonly provenance: Provenance },
 ): NewMemory {
-  const { candidate, text, stamp } = accepted;
+  const { candidate, text, provenance } = accepted;
   return {
     id: services.random.id() as MemoryId,
-    agentId: judging.agent.id,
+    agentId: request.agent.id,
     kind: candidate.kind,
     text,
     importance: importanceOf(candidate),
-    confidence: CONFIDENCE[stamp.trust],
+    confidence: CONFIDENCE[provenance.trust],
     scope: 'place',
-    place: placeOf(judging.conversation.key),
-    workspace: workspaceOf(judging.conversation.key),
-    audience: capturedAudience(judging.conversation, stamp.sources),
-    subjectId: stamp.subject?.id ?? null,
-    subjectName: stamp.subject?.name ?? null,
-    trust: stamp.trust,
-    state: stamp.state,
+    place: placeOf(request.conversation.key),
+    workspace: workspaceOf(request.conversation.key),
+    audience: capturedAudience(request.conversation, provenance.sources),
+    subjectId: provenance.subject?.id ?? null,
+    subjectName: provenance.subject?.name ?? null,
+    trust: provenance.trust,
+    state: provenance.state,
     pinned: false,
-    validFrom: Math.max(...stamp.sources.map((entry) => entry.at)),
+    validFrom: Math.max(...provenance.sources.map((entry) => entry.at)),
     validUntil: null,
     fingerprint: fingerprintOf(text),
-    extractedBy: { model: judging.model, promptHash: judging.promptHash },
+    extractedBy: { model: request.model, promptHash: request.promptHash },
   };
 }
 

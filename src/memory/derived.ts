@@ -3,11 +3,11 @@ import type { Memory } from '../ports/memory-store.ts';
 import type { MemoryReading } from '../ports/provenance-store.ts';
 import { cachedStem } from '../search/stem.ts';
 import { tokensOf, wordsOf } from '../search/words.ts';
-import { type Carrier, carries, essenceOf, textOfEverything } from './statement-match.ts';
+import { matchesStatement, type StatementTraits, textOfEverything, traitsOf } from './statement-match.ts';
 
 /** What is being forgotten, and which replies were given it to read. */
 export interface Statement {
-  readonly carrier: Carrier;
+  readonly traits: StatementTraits;
   /** The words that only somebody who has read it would use. */
   readonly stems: ReadonlySet<string>;
   /** So many of them in one text give it away. */
@@ -44,10 +44,10 @@ export function statementOfMemory(
   memory: Memory,
   { audience, readings }: { readonly audience: Audience; readonly readings: readonly MemoryReading[] },
 ): Statement {
-  const carrier = essenceOf(memory, audience);
+  const traits = traitsOf(memory, audience);
   return {
-    carrier,
-    stems: tellingStems(carrier),
+    traits,
+    stems: tellingStems(traits),
     minStems: 1,
     memory,
     sources: memory.sources,
@@ -63,10 +63,10 @@ export function statementOfMessage(
 ): Statement {
   const text = textOfEverything(entry).slice(0, MAX_STATEMENT_LENGTH);
   const { author } = entry;
-  const carrier = essenceOf({ text, subjectId: author?.id ?? null, subjectName: author?.name ?? null }, audience);
-  const stems = tellingStems(carrier);
+  const traits = traitsOf({ text, subjectId: author?.id ?? null, subjectName: author?.name ?? null }, audience);
+  const stems = tellingStems(traits);
   return {
-    carrier,
+    traits,
     stems,
     minStems: Math.max(1, Math.min(MAX_MESSAGE_STEMS, Math.ceil(stems.size / STEMS_EACH))),
     memory: null,
@@ -76,8 +76,8 @@ export function statementOfMessage(
   };
 }
 
-function tellingStems(carrier: Carrier): ReadonlySet<string> {
-  const telling = carrier.words.filter((word) => carrier.secrets.has(word) || isTelling(word));
+function tellingStems(traits: StatementTraits): ReadonlySet<string> {
+  const telling = traits.words.filter((word) => traits.secrets.has(word) || isTelling(word));
   return new Set(telling.map(cachedStem).filter((stem) => !GENERAL.has(stem)));
 }
 
@@ -94,7 +94,7 @@ export function isDerived(text: BotText, statement: Statement, around: Surroundi
   const root = rootIn(statement, around.conversationId);
   if (root === null ? text.at < statement.since : text.seq <= root) return false;
   const everything = textOfEverything(text);
-  if (carries(text, statement.carrier) && !isSaidBefore(everything, statement, { around, root })) return true;
+  if (matchesStatement(text, statement.traits) && !isSaidBefore(everything, statement, { around, root })) return true;
   return root !== null && giveaways(everything, statement, { around, root }) >= statement.minStems;
 }
 
@@ -118,12 +118,12 @@ function isBefore(entry: Pick<Entry, 'seq' | 'at'>, { since }: Statement, root: 
 
 /** Somebody whose words stay had said the same before: the bot may have it from them. */
 function isSaidBefore(text: string, statement: Statement, { around, root }: Known): boolean {
-  const { carrier } = statement;
-  const told = carrier.secrets.intersection(new Set(wordsOf(text)));
+  const { traits } = statement;
+  const told = traits.secrets.intersection(new Set(wordsOf(text)));
   return around.staying.some(
     (entry) =>
       isBefore(entry, statement, root) &&
-      carries(entry, carrier) &&
+      matchesStatement(entry, traits) &&
       told.isSubsetOf(new Set(wordsOf(textOfEverything(entry)))),
   );
 }

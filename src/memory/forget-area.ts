@@ -51,7 +51,7 @@ export async function loadArea(
   const summaryIds = new Set<SummaryId>();
   for (const statement of near) {
     for (const seq of followed(statement, conversation)) seqs.add(seq);
-    const text = statement.carrier.words.join(' ');
+    const text = statement.traits.words.join(' ');
     const query = { conversationId: conversation.id, text };
     for (const { seq } of await services.search.entries({ ...query, limit: MAX_ECHOES })) seqs.add(seq);
     for (const { id } of await services.search.summaries({ ...query, limit: MAX_SUMMARIES })) summaryIds.add(id);

@@ -5,7 +5,7 @@ import { isOnlyAbout, type Naming, sentencesOf } from './about-person.ts';
 import type { Statement } from './derived.ts';
 import type { Area } from './forget-area.ts';
 import { mayDelete, type Requester } from './permissions.ts';
-import { carries, textOfEverything } from './statement-match.ts';
+import { matchesStatement, textOfEverything } from './statement-match.ts';
 
 /** What becomes of the messages of people in one conversation. */
 export interface PeopleDecision {
@@ -64,13 +64,13 @@ function isKnown(sentences: readonly SentenceDecision[], { entry, text }: Senten
 }
 
 function wholeMessages(area: Area, statement: Statement, by: Requester): readonly number[] {
-  const { memory, carrier } = statement;
+  const { memory, traits } = statement;
   const { conversation, entries } = area;
   const sources = sourcesIn(area, statement);
   const own = [...entries.values()].filter(
     ({ role, author }) => role === 'user' && author !== null && [by.author.id, memory?.subjectId].includes(author.id),
   );
-  const said = own.filter((entry) => carries(entry, carrier));
+  const said = own.filter((entry) => matchesStatement(entry, traits));
   // What the bot itself said first goes with the memory that was made of it.
   return [...tellingSources(sources, statement), ...said]
     .filter((entry) => entry.role !== 'user' || mayDelete(entry, conversation, by))
@@ -85,8 +85,8 @@ function sourcesIn({ conversation, entries }: Area, { sources }: Statement): rea
 }
 
 /** Those that say the statement; all of them when none can be told to, as with a memory in another language. */
-function tellingSources(sources: readonly Entry[], { carrier }: Statement): readonly Entry[] {
-  const telling = sources.filter((entry) => carrier.shareIn(textOfEverything(entry)) >= SOURCE_SHARE);
+function tellingSources(sources: readonly Entry[], { traits }: Statement): readonly Entry[] {
+  const telling = sources.filter((entry) => traits.shareIn(textOfEverything(entry)) >= SOURCE_SHARE);
   return telling.length > 0 ? telling : sources;
 }
 
@@ -106,13 +106,13 @@ function sentencesIn(area: Area, statement: Statement, by: Requester): readonly 
   });
 }
 
-function sayingSentences(entry: Entry, { carrier }: Statement, isSource: boolean): readonly string[] {
+function sayingSentences(entry: Entry, { traits }: Statement, isSource: boolean): readonly string[] {
   const sentences = sentencesOf(textOf(entry.parts));
   const saying = sentences.filter((sentence) => {
-    const share = carrier.shareIn(sentence);
+    const share = traits.shareIn(sentence);
     if (isSource) return share >= SOURCE_SHARE;
     const words = new Set(wordsOf(sentence));
-    const isTold = carrier.names.union(carrier.secrets).intersection(words).size > 0;
+    const isTold = traits.names.union(traits.secrets).intersection(words).size > 0;
     return share >= SENTENCE_SHARE || (share >= NAMED_SHARE && isTold);
   });
   return isSource && saying.length === 0 ? sentences : saying;

@@ -13,7 +13,7 @@ const MAX_NAME = 64;
 
 export interface Grounding {
   /** The sources that hold something of the statement. */
-  readonly carrying: readonly Entry[];
+  readonly supporting: readonly Entry[];
   /** `said`: by the authors themselves. `quoted`: by somebody whom they quote. `hinted`: too little of it to tell. */
   readonly strength: 'said' | 'quoted' | 'hinted' | 'absent';
 }
@@ -30,16 +30,16 @@ interface Cited {
 export function groundingOf(statement: string, { sources, subjectName, names }: Cited): Grounding {
   const people = [subjectName, ...sources.map(({ author }) => author?.name ?? '')];
   const wanted = meaningOf(statement).difference(meaningOf(people.join('\n')));
-  if (wanted.size === 0) return { carrying: sources, strength: 'said' };
+  if (wanted.size === 0) return { supporting: sources, strength: 'said' };
   const shareIn = (texts: readonly string[]) => wanted.intersection(meaningOf(texts.join('\n'))).size / wanted.size;
-  const carrying = sources.filter((entry) => shareIn([textOf(entry.parts)]) > 0);
-  if (carrying.length === 0) {
+  const supporting = sources.filter((entry) => shareIn([textOf(entry.parts)]) > 0);
+  if (supporting.length === 0) {
     const isComparable = sources.some((entry) => sharesScript(statement, textOf(entry.parts)));
-    return isComparable ? { carrying, strength: 'absent' } : { carrying: sources, strength: 'hinted' };
+    return isComparable ? { supporting, strength: 'absent' } : { supporting: sources, strength: 'hinted' };
   }
-  if (shareIn(carrying.map((entry) => ownWords(entry, names))) >= MIN_SHARE) return { carrying, strength: 'said' };
-  const isThere = shareIn(carrying.map((entry) => textOf(entry.parts))) >= MIN_SHARE;
-  return { carrying, strength: isThere ? 'quoted' : 'hinted' };
+  if (shareIn(supporting.map((entry) => ownWords(entry, names))) >= MIN_SHARE) return { supporting, strength: 'said' };
+  const isThere = shareIn(supporting.map((entry) => textOf(entry.parts))) >= MIN_SHARE;
+  return { supporting, strength: isThere ? 'quoted' : 'hinted' };
 }
 
 /** The text without quoted lines, longer quotations, and lines that are put into somebody else's mouth. */

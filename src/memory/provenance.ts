@@ -9,7 +9,7 @@ import { mentionsName } from './people.ts';
 import { asksToRemember } from './remember-intent.ts';
 
 /** What code decides about a statement, and no model. */
-export interface Stamp {
+export interface Provenance {
   readonly trust: Trust;
   readonly state: MemoryState;
   readonly subject: (Pick<Author, 'name'> & { readonly id: string | null }) | null;
@@ -31,7 +31,7 @@ export function provenanceOf(
     readonly conversation: Pick<Conversation, 'audience'>;
     readonly entries: readonly Entry[];
   },
-): Stamp | { readonly reason: string } {
+): Provenance | { readonly reason: string } {
   const subject = subjectOf(candidate.about, said, context.entries);
   const names = peopleOf(context.entries).map((person) => person.name);
   const grounding = groundingOf(said.text, { sources: said.sources, subjectName: subject?.name ?? '', names });
@@ -42,10 +42,10 @@ export function provenanceOf(
   if (isOrder(said.text) && !isInstruction) return { reason: 'it is an instruction, not a statement' };
   if (grounding.strength === 'absent') return { reason: 'none of its sources says it' };
   // In a DM only the person themself can be misled by what they said, about whomever it was.
-  const own = isDirect && isByOnePerson(grounding.carrying);
+  const own = isDirect && isByOnePerson(grounding.supporting);
   const asked = isAskedFor(said.sources) && !isAboutMember(subject, trust);
   const entitled = own || (!isInstruction && (trust === 'self' || asked));
-  return { trust, state: entitled ? 'active' : 'candidate', subject, sources: grounding.carrying };
+  return { trust, state: entitled ? 'active' : 'candidate', subject, sources: grounding.supporting };
 }
 
 /** A person said in so many words that it should be remembered. */
@@ -56,7 +56,7 @@ function isAskedFor(sources: readonly Entry[]): boolean {
 }
 
 /** What one says about another who is here needs more than a wish. */
-function isAboutMember(subject: Stamp['subject'], trust: Trust): boolean {
+function isAboutMember(subject: Provenance['subject'], trust: Trust): boolean {
   return subject !== null && subject.id !== null && trust !== 'self';
 }
 
@@ -64,8 +64,8 @@ function isAboutMember(subject: Stamp['subject'], trust: Trust): boolean {
  * The least trusted source decides. What the bot only repeated after a person does not lower it. Nobody vouches for what
  * they quote, and a hint is the model's own conclusion, except in a DM, where the person alone can be misled by it.
  */
-function trustOf(subjectId: string | null, { carrying, strength }: Grounding, isDirect: boolean): Trust {
-  const people = carrying.flatMap((entry) => (entry.role === 'user' && entry.author ? [entry.author] : []));
+function trustOf(subjectId: string | null, { supporting, strength }: Grounding, isDirect: boolean): Trust {
+  const people = supporting.flatMap((entry) => (entry.role === 'user' && entry.author ? [entry.author] : []));
   if (people.length === 0 || (strength === 'hinted' && !isDirect)) return 'inferred';
   const own = subjectId !== null && people.every((author) => author.id === subjectId && author.kind === 'person');
   return own && strength !== 'quoted' ? 'self' : 'other';
@@ -80,7 +80,7 @@ function isByOnePerson(sources: readonly Entry[]): boolean {
  * Whom the statement is about. Where the model names nobody, what one person says of their own affairs is about them,
  * unless the text names somebody else who is known here.
  */
-function subjectOf(named: string | null | undefined, said: Said, entries: readonly Entry[]): Stamp['subject'] {
+function subjectOf(named: string | null | undefined, said: Said, entries: readonly Entry[]): Provenance['subject'] {
   const { text, sources } = said;
   const known = peopleOf(entries);
   const about = oneLine(named ?? '').replace(/^@/u, '');

@@ -6,7 +6,7 @@ import { tokensOf, wordsOf } from '../search/words.ts';
 import { namesOf } from './fingerprint.ts';
 
 /** What makes a statement recognisable in other texts. */
-export interface Carrier {
+export interface StatementTraits {
   readonly words: readonly string[];
   /** How much of the statement's meaning a text holds, 0..1. */
   shareIn(text: string): number;
@@ -31,7 +31,10 @@ const GRAMMAR = new Set(
   ),
 );
 
-export function essenceOf(memory: Pick<Memory, 'text' | 'subjectId' | 'subjectName'>, audience: Audience): Carrier {
+export function traitsOf(
+  memory: Pick<Memory, 'text' | 'subjectId' | 'subjectName'>,
+  audience: Audience,
+): StatementTraits {
   const subjectWords = new Set(tokensOf(memory.subjectName ?? ''));
   const said = tokensOf(memory.text).filter((token) => !subjectWords.has(token) && token !== 's');
   const telling = tellingWords(said);
@@ -57,14 +60,14 @@ export function essenceOf(memory: Pick<Memory, 'text' | 'subjectId' | 'subjectNa
 }
 
 /** Whether an entry says the statement, or enough of it to give it away. */
-export function carries(entry: Pick<Entry, 'role' | 'author' | 'parts'>, carrier: Carrier): boolean {
+export function matchesStatement(entry: Pick<Entry, 'role' | 'author' | 'parts'>, traits: StatementTraits): boolean {
   const text = textOfEverything(entry);
   const words = new Set(wordsOf(text));
-  if (carrier.secrets.intersection(words).size > 0) return true;
-  if (carrier.numbers.size > 0 && tellsOtherNumbers(words, carrier.numbers)) return false;
-  const share = carrier.shareIn(text);
-  if (!isAbout(entry, words, carrier)) return share === 1 && carrier.size >= 3;
-  return share >= WHOLE || (share >= PART && carrier.names.intersection(words).size > 0);
+  if (traits.secrets.intersection(words).size > 0) return true;
+  if (traits.numbers.size > 0 && tellsOtherNumbers(words, traits.numbers)) return false;
+  const share = traits.shareIn(text);
+  if (!isAbout(entry, words, traits)) return share === 1 && traits.size >= 3;
+  return share >= WHOLE || (share >= PART && traits.names.intersection(words).size > 0);
 }
 
 /** Text, inputs of calls and results: wherever a statement can hide. */
@@ -103,9 +106,9 @@ function isSecret(word: string): boolean {
 }
 
 /** Said by the person, to the person in a DM, or by name. */
-function isAbout(entry: Pick<Entry, 'role' | 'author'>, words: ReadonlySet<string>, carrier: Carrier): boolean {
-  if (carrier.subjectId === null && carrier.subjectWords.size === 0) return true;
-  if (entry.author !== null && entry.author.id === carrier.subjectId) return true;
-  if (entry.role !== 'user' && carrier.isDirect) return true;
-  return carrier.subjectWords.intersection(words).size > 0;
+function isAbout(entry: Pick<Entry, 'role' | 'author'>, words: ReadonlySet<string>, traits: StatementTraits): boolean {
+  if (traits.subjectId === null && traits.subjectWords.size === 0) return true;
+  if (entry.author !== null && entry.author.id === traits.subjectId) return true;
+  if (entry.role !== 'user' && traits.isDirect) return true;
+  return traits.subjectWords.intersection(words).size > 0;
 }

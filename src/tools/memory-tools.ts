@@ -32,10 +32,10 @@ function createSave(services: MemoryToolServices): Tool {
     input: candidateSchema.pick({ kind: true, text: true, about: true, sources: true }),
     async run(candidate, context) {
       if (!saved.take(context)) return { saved: false, reason: `one turn can save at most ${MAX_SAVED} memories` };
-      const judging = await judgingOf(services, context);
-      const sources = candidate.sources.length > 0 ? candidate.sources : sourcesFor(candidate.text, judging.entries);
+      const request = await admissionRequestOf(services, context);
+      const sources = candidate.sources.length > 0 ? candidate.sources : sourcesFor(candidate.text, request.entries);
       const { writes, refused } = await admitCandidates(services, {
-        ...judging,
+        ...request,
         candidates: [{ ...candidate, sources, importance: null, supersedes: null }],
       });
       if (writes.length === 0) return { saved: false, reason: refused[0]?.reason ?? 'it is known already' };
@@ -81,7 +81,7 @@ function createTurnCount() {
   };
 }
 
-async function judgingOf(services: MemoryToolServices, context: ToolContext) {
+async function admissionRequestOf(services: MemoryToolServices, context: ToolContext) {
   const { conversationId, readUpto } = context;
   const conversation = await services.store.conversations.get(conversationId);
   if (conversation === null) throw new StrataError('CONVERSATION_UNKNOWN', { key: context.conversation });

@@ -14,7 +14,7 @@ async function judgedFrom(said: string, proposal = VAULT) {
   await using world = await openWorld();
   await world.say('hello', { key: general });
   const source = await world.say(said, { by: bob, key: general });
-  const { writes, refused } = await world.judge([{ ...proposal, sources: [source.seq] }], { key: general });
+  const { writes, refused } = await world.admit([{ ...proposal, sources: [source.seq] }], { key: general });
   const [write] = writes;
   return { refused, memory: write !== undefined && 'memory' in write ? write.memory : null };
 }
@@ -172,14 +172,14 @@ describe('who paused learning', () => {
     await world.say('hi', { by: bob, key: general });
     const said = await world.say('Bob collects stamps from Peru', { key: general });
     const proposal = { text: 'Bob collects stamps from Peru', about: 'Bob', sources: [said.seq] };
-    expect((await world.judge([proposal], { key: general })).writes).toEqual([]);
+    expect((await world.admit([proposal], { key: general })).writes).toEqual([]);
   });
 
   it('is not remembered under another subject', async () => {
     await using world = await paused();
     const said = await world.say('the cellar key lies with Ada', { by: bob, key: general });
     const proposal = { text: 'The cellar key lies with Ada', about: 'the cellar', sources: [said.seq] };
-    expect((await world.judge([proposal], { key: general })).writes).toEqual([]);
+    expect((await world.admit([proposal], { key: general })).writes).toEqual([]);
   });
 });
 

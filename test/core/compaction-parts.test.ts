@@ -4,7 +4,7 @@ import type { Entry, Part } from '../../src/adapter-kit.ts';
 import { collectCall, NO_ANSWER, parseCandidate, parseJsonAnswer, plainAnswer } from '../../src/compaction/answer.ts';
 import { faultOf, identifiersKept, limitFor, withoutForeignLinks } from '../../src/compaction/audit.ts';
 import { afterFailure, type BreakerState } from '../../src/compaction/breaker.ts';
-import { type Compactor, createCompactor, type Judgement } from '../../src/compaction/compactor.ts';
+import { type Assessment, type Compactor, createCompactor } from '../../src/compaction/compactor.ts';
 import { headSpan, tokensOf } from '../../src/compaction/span.ts';
 import { nonceFor, transcriptLine } from '../../src/compaction/transcript.ts';
 import { estimateParts } from '../../src/context/tokens.ts';
@@ -361,7 +361,7 @@ describe('waiting', () => {
 });
 
 describe('a compactor', () => {
-  const judgement: Judgement = {
+  const assessment: Assessment = {
     tier: 'background',
     due: true,
     measure: () => ({ used: 80, window: 100 }),
@@ -394,9 +394,9 @@ describe('a compactor', () => {
   // Shows: B14, S12
   it('asks once during a job and once after it', async () => {
     await using subject = await watched();
-    subject.compactor.judged(judgement);
-    subject.compactor.judged({ ...judgement, tier: 'aggressive' });
-    subject.compactor.judged({ ...judgement, tier: 'aggressive' });
+    subject.compactor.assessed(assessment);
+    subject.compactor.assessed({ ...assessment, tier: 'aggressive' });
+    subject.compactor.assessed({ ...assessment, tier: 'aggressive' });
     expect(await subject.looks()).toBe(1);
     subject.compactor.ended();
     expect(await subject.looks()).toBe(2);
@@ -408,23 +408,23 @@ describe('a compactor', () => {
 
   it('stores the due time before it kicks', async () => {
     await using subject = await watched();
-    subject.compactor.judged({ ...judgement, stored: false });
+    subject.compactor.assessed({ ...assessment, stored: false });
     await until(async () => (await subject.looks()) === 1);
     expect((await subject.world.conversation()).maintainAt).toBe(subject.world.clock.now());
   });
 
   it('asks again when nobody told of the end for long', async () => {
     await using subject = await watched();
-    subject.compactor.judged(judgement);
+    subject.compactor.assessed(assessment);
     await subject.looks();
     await subject.world.clock.advance(31_000);
-    subject.compactor.judged(judgement);
+    subject.compactor.assessed(assessment);
     expect(await subject.looks()).toBe(2);
   });
 
   it('says nothing while nothing changes, and may be dropped then', async () => {
     await using subject = await watched();
-    subject.compactor.judged({ ...judgement, tier: 'none', due: false });
+    subject.compactor.assessed({ ...assessment, tier: 'none', due: false });
     expect(await subject.looks()).toBe(0);
     expect(subject.world.events).toEqual([]);
     expect(subject.compactor.quiet).toBe(true);

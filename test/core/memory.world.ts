@@ -20,7 +20,7 @@ import {
 } from '../../src/adapter-kit.ts';
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
 import { estimateParts } from '../../src/context/tokens.ts';
-import { admitCandidates, type Judging } from '../../src/memory/admission.ts';
+import { type AdmissionRequest, admitCandidates } from '../../src/memory/admission.ts';
 import type { MemoryCandidate } from '../../src/memory/candidate.ts';
 import { fingerprintOf } from '../../src/memory/fingerprint.ts';
 import type { ForgetTarget } from '../../src/memory/forget-target.ts';
@@ -116,9 +116,9 @@ export async function openWorld(overrides: AgentOverrides = {}) {
     },
     reader: (key: ConversationKey = dm, audience: Audience = key === dm ? 'dm' : 'public') =>
       readerFor({ key, audience }, agent),
-    async judge(
+    async admit(
       candidates: readonly Proposal[],
-      { key = dm, ...over }: Partial<Judging> & { key?: ConversationKey } = {},
+      { key = dm, ...over }: Partial<AdmissionRequest> & { key?: ConversationKey } = {},
     ) {
       const conversation = await this.conversation(key);
       const range = { fromSeq: 1, toSeq: conversation.nextSeq, limit: 1000 };
@@ -134,11 +134,11 @@ export async function openWorld(overrides: AgentOverrides = {}) {
       });
     },
     /** Judges and saves. */
-    async learn(candidates: readonly Proposal[], over: Partial<Judging> & { key?: ConversationKey } = {}) {
-      const judged = await this.judge(candidates, over);
+    async learn(candidates: readonly Proposal[], over: Partial<AdmissionRequest> & { key?: ConversationKey } = {}) {
+      const admission = await this.admit(candidates, over);
       const conversation = await this.conversation(over.key ?? dm);
-      const save = { conversationId: conversation.id, writes: judged.writes, actor: 'model', now: time.now };
-      return { ...judged, ids: await storage.store.memories.save(save) };
+      const save = { conversationId: conversation.id, writes: admission.writes, actor: 'model', now: time.now };
+      return { ...admission, ids: await storage.store.memories.save(save) };
     },
     async plant(text: string, over: Partial<NewMemory> = {}, sources: readonly number[] = []): Promise<MemoryId> {
       const conversation =

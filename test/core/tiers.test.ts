@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ContextProfile, ContextSnapshot, ModelRequest, Tier } from '../../src/adapter-kit.ts';
-import { createGauge } from '../../src/compaction/measure.ts';
+import { createMeasureView } from '../../src/compaction/measure.ts';
 import { nextWork } from '../../src/compaction/next-job.ts';
 import { defaultAgent } from '../../src/config/defaults.ts';
 import { createStackedEngine } from '../../src/context/stacked.ts';
@@ -44,12 +44,12 @@ describe('the tiers that an agent has when nobody says otherwise', () => {
     async (ratio, tier, share) => {
       await using place = await createPlace();
       const { snapshot: view } = answered(60);
-      const gauge = createGauge(place.services);
-      const filled = filledTo(ratio, (wide) => gauge(wide, view).measurement.used);
-      const gauged = gauge(filled, view);
-      expect(gauged.measurement.tier).toBe(tier);
+      const measureView = createMeasureView(place.services);
+      const filled = filledTo(ratio, (wide) => measureView(wide, view).measurement.used);
+      const measured = measureView(filled, view);
+      expect(measured.measurement.tier).toBe(tier);
       const of = { snapshot: view, profile: filled, trigger: 'queue', open: null, idleMs: 600_000, now: 0 } as const;
-      const work = nextWork({ ...of, ...gauged });
+      const work = nextWork({ ...of, ...measured });
       if (tier === 'none') return expect(work).toBeNull();
       const tokens = (upto: number) =>
         view.tail.reduce((sum, entry) => sum + (entry.seq <= upto ? entry.tokens : 0), 0);
@@ -64,11 +64,11 @@ describe('the tiers that an agent has when nobody says otherwise', () => {
     const { tail, asking } = answered(60);
     const view = await place.tell({ tail, asking });
     const engine = createStackedEngine({ services: place.services, maintenance });
-    const gauge = createGauge(place.services);
+    const measureView = createMeasureView(place.services);
     const request = { snapshot: view, readUpto: tail.length, volatile: [], steps: [], now: Date.now() };
-    const calm = filledTo(0.94, (wide) => gauge(wide, view).measurement.used);
+    const calm = filledTo(0.94, (wide) => measureView(wide, view).measurement.used);
     expect((await engine.assemble({ ...request, profile: calm })).snapshot.stack).toEqual([]);
-    const full = filledTo(0.951, (wide) => gauge(wide, view).measurement.used);
+    const full = filledTo(0.951, (wide) => measureView(wide, view).measurement.used);
     const { stack } = (await engine.assemble({ ...request, profile: full })).snapshot;
     expect(stack).toMatchObject([{ kind: 'gap', fromSeq: 1 }]);
     expect((stack[0]?.toSeq ?? 0) / tail.length).toBeCloseTo(0.5, 1);

@@ -16,7 +16,7 @@ import {
 import { servesPlace } from './access.ts';
 import { createButtons } from './commands/buttons.ts';
 import { commandsJson } from './commands/command-json.ts';
-import { type CommandDesk, createCommandDesk } from './commands/commands.ts';
+import { type CommandHandlers, createCommandHandlers } from './commands/commands.ts';
 import { registerCommands, scopesOf } from './commands/register.ts';
 import { createConnection, type Listener, refusalError } from './connection.ts';
 import { dropped } from './drops.ts';
@@ -167,11 +167,11 @@ function createIntake(parts: DiscordBotParts, { rest, drafts, signal }: IntakePa
   });
   const buttons = createButtons({ secret: secretOf(settings.token), state, clock, random });
   let owners: readonly string[] = [];
-  const desk = createCommandDesk({ ...base, buttons, ownerIds: () => owners });
+  const commandHandlers = createCommandHandlers({ ...base, buttons, ownerIds: () => owners });
   const connection = createConnection({
     ...base,
     random,
-    listener: listenerOf(parts, { ...base, audiences, leaving, catchUp, receiver, desk }),
+    listener: listenerOf(parts, { ...base, audiences, leaving, catchUp, receiver, commandHandlers }),
   });
   if (!settings.message_content) log.info(BLIND);
   return {
@@ -184,7 +184,7 @@ function createIntake(parts: DiscordBotParts, { rest, drafts, signal }: IntakePa
     async close() {
       await connection.stop();
       await catchUp.drained();
-      await Promise.all([receiver.drained(), desk.drained(), audiences.drained(), leaving?.drained()]);
+      await Promise.all([receiver.drained(), commandHandlers.drained(), audiences.drained(), leaving?.drained()]);
     },
   };
 }
@@ -196,12 +196,12 @@ interface Listening {
   readonly leaving: Leaving | null;
   readonly catchUp: CatchUp;
   readonly receiver: Receiver;
-  readonly desk: CommandDesk;
+  readonly commandHandlers: CommandHandlers;
 }
 
 function listenerOf(parts: DiscordBotParts, { rest, signal, ...intake }: Listening): Listener {
   const { log, sink, onRefused } = parts;
-  const { audiences, leaving, catchUp, receiver, desk } = intake;
+  const { audiences, leaving, catchUp, receiver, commandHandlers } = intake;
   return {
     opened(client) {
       audiences.listen(client);
@@ -213,7 +213,7 @@ function listenerOf(parts: DiscordBotParts, { rest, signal, ...intake }: Listeni
     packet(type, data, shardId) {
       if (signal.aborted) return;
       receiver.packet(type, data, shardId);
-      desk.packet(type, data);
+      commandHandlers.packet(type, data);
     },
     odd: (problem) => dropped(sink, { reason: 'malformed', event: 'frame', problem }),
     sessionBegan: catchUp.sessionBegan,

@@ -8,7 +8,7 @@ import {
   type Post,
 } from '../../../src/adapter-kit.ts';
 import { createButtons } from './commands/buttons.ts';
-import { createCommandDesk } from './commands/commands.ts';
+import { createCommandHandlers } from './commands/commands.ts';
 import { createHome } from './commands/home.ts';
 import { createResponder } from './commands/respond.ts';
 import { createSurface, type Surface } from './commands/surface.ts';
@@ -163,14 +163,14 @@ function createIntake(
     files: filesOf(parts),
     onBegan: surface.began,
   });
-  const desk = createCommandDesk({
+  const commandHandlers = createCommandHandlers({
     ...base,
     buttons,
     responder: createResponder(workspace, parts.fetch),
     refreshHome: home.publish,
   });
   const listener: Listener = {
-    ...desk,
+    ...commandHandlers,
     event: (event, body) => takeEvent({ receiver, surface, sink, workspace, seen, signal }, event, body),
     connected: catchUp.connected,
     lost: catchUp.lost,
@@ -182,7 +182,7 @@ function createIntake(
         log.error('Events of an earlier run could not be read', { cause: describe(error) });
       }),
     async drained() {
-      const all = [catchUp, receiver, desk, surface, seen, audiences];
+      const all = [catchUp, receiver, commandHandlers, surface, seen, audiences];
       await Promise.all(all.map((one) => one.drained()));
     },
   };

@@ -43,12 +43,12 @@ export interface CommandServices {
 }
 
 /** Slash commands, message menus, buttons, forms and completions. */
-export interface CommandDesk {
+export interface CommandHandlers {
   packet(type: string, data: unknown): void;
   drained(): Promise<void>;
 }
 
-export function createCommandDesk(parts: CommandServices): CommandDesk {
+export function createCommandHandlers(parts: CommandServices): CommandHandlers {
   const running = new Set<Promise<void>>();
   return {
     packet(type, data) {

@@ -29,37 +29,33 @@ export function split(text: string, options: SplitOptions): readonly PostBody[] 
 
 function bodiesOf({ text, isWide }: Section, limit: number): readonly PostBody[] {
   if (isWide) return [{ kind: 'file', name: 'table.md', text }];
-  return cut(text, limit).map((piece) => ({ kind: 'text', text: whole(piece) }));
+  return cut(text, limit).map((chunk) => ({ kind: 'text', text: whole(chunk) }));
 }
 
-export interface Piece {
+export interface Chunk {
   /** Reopens the code block that the piece before was cut in. */
   readonly opening: string;
   readonly text: string;
   readonly closing: string;
 }
 
-export function whole({ opening, text, closing }: Piece): string {
+export function whole({ opening, text, closing }: Chunk): string {
   return opening + text + closing;
 }
 
 /** The pieces of a text: their `text` joined is the text. */
-export function cut(text: string, limit: number): readonly Piece[] {
+export function cut(text: string, limit: number): readonly Chunk[] {
   const { blocks, next } = createCutter(text, limit);
-  const pieces: Piece[] = [];
+  const chunks: Chunk[] = [];
   for (let from = 0; from < text.length; ) {
     const to = next({ from, opening: openingAt(blocks, from) });
-    pieces.push(entryMessageOf(text, blocks, { from, to, opening: openingAt(blocks, from) }));
+    chunks.push(chunkOf(text, blocks, { from, to, opening: openingAt(blocks, from) }));
     from = to;
   }
-  return pieces;
+  return chunks;
 }
 
-function entryMessageOf(
-  text: string,
-  blocks: readonly Block[],
-  { from, to, opening }: Cut & { readonly to: number },
-): Piece {
+function chunkOf(text: string, blocks: readonly Block[], { from, to, opening }: Cut & { readonly to: number }): Chunk {
   const own = text.slice(from, to);
   return { opening, text: own, closing: ownMarker(blocks, { text, at: to }) };
 }

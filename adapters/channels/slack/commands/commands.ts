@@ -35,7 +35,7 @@ export interface CommandServices extends VisitParts {
 }
 
 /** Slash commands, message shortcuts, buttons and forms. */
-export interface CommandDesk {
+export interface CommandHandlers {
   command(body: unknown, acknowledge: Acknowledge): Promise<void>;
   action(body: unknown, acknowledge: Acknowledge): Promise<void>;
   shortcut(body: unknown, acknowledge: Acknowledge): Promise<void>;
@@ -43,7 +43,7 @@ export interface CommandDesk {
   drained(): Promise<void>;
 }
 
-export function createCommandDesk(parts: CommandServices): CommandDesk {
+export function createCommandHandlers(parts: CommandServices): CommandHandlers {
   const running = new Set<Promise<void>>();
   /** Slack waits three seconds for the acknowledgement and half an hour for the answer. */
   const serve = async (acknowledge: Acknowledge, work: () => Promise<void>): Promise<void> => {

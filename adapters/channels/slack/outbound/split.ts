@@ -20,22 +20,22 @@ export function split(text: string, limit = MESSAGE_LENGTH): readonly PostBody[]
     if (current.trim() !== '') bodies.push({ kind: 'text', text: current });
     current = '';
   };
-  for (const piece of piecesOf(tidy, limit)) {
-    if (piece.isWide || current.length + piece.text.length > limit) end();
-    if (piece.isWide) bodies.push({ kind: 'file', name: 'table.md', text: piece.text });
-    else current += piece.text;
+  for (const chunk of chunksOf(tidy, limit)) {
+    if (chunk.isWide || current.length + chunk.text.length > limit) end();
+    if (chunk.isWide) bodies.push({ kind: 'file', name: 'table.md', text: chunk.text });
+    else current += chunk.text;
   }
   end();
   return bodies.length > FILE_ABOVE ? [{ kind: 'file', name: 'reply.md', text: tidy }] : bodies;
 }
 
-interface Piece {
+interface Chunk {
   readonly text: string;
   readonly isWide: boolean;
 }
 
-function piecesOf(text: string, limit: number): readonly Piece[] {
-  return sourceBlocks(text).flatMap((token): readonly Piece[] => {
+function chunksOf(text: string, limit: number): readonly Chunk[] {
+  return sourceBlocks(text).flatMap((token): readonly Chunk[] => {
     if (token.raw.length <= limit) return [{ text: token.raw, isWide: false }];
     if (token.type === 'table') return [{ text: token.raw, isWide: true }];
     const parts = token.type === 'code' ? fenceParts(token.raw, limit) : cut(token.raw, limit);
@@ -90,13 +90,13 @@ const UNITS: UnitRules = { codeTicks: 1, bold: true, fences: true, mentions: fal
 
 /** The pieces joined are the text; none is longer than the limit. */
 function cut(text: string, limit: number): readonly string[] {
-  const pieces: string[] = [];
+  const chunks: string[] = [];
   for (let from = 0; from < text.length; ) {
     const to = nextCut(text, { from, limit });
-    pieces.push(text.slice(from, to));
+    chunks.push(text.slice(from, to));
     from = to;
   }
-  return pieces;
+  return chunks;
 }
 
 function nextCut(text: string, { from, limit }: { readonly from: number; readonly limit: number }): number {

@@ -59,7 +59,7 @@ describe('judging', () => {
       'dm',
     );
     const refused = async (sources: number[]) =>
-      (await world.judge([{ text: 'Ada owns a white boat', sources }])).refused;
+      (await world.admit([{ text: 'Ada owns a white boat', sources }])).refused;
     expect(await refused([3])).toHaveLength(1);
     expect(await refused([2])).toHaveLength(1);
     expect(await refused([99])).toHaveLength(1);
@@ -72,11 +72,11 @@ describe('judging', () => {
     await using world = await openWorld();
     const said = await world.say('I keep bees on the roof');
     const proposal = { text: 'Ada keeps bees on the roof', sources: [said.seq] };
-    expect((await world.judge([proposal], { extractedUpto: said.seq })).writes).toEqual([]);
+    expect((await world.admit([proposal], { extractedUpto: said.seq })).writes).toEqual([]);
     const { id } = await world.conversation();
     const parts = [{ kind: 'text', text: 'I keep four bees on the roof' }] as const;
     await world.store.transcript.edit(id, { externalId: said.externalId ?? '', parts, tokens: 5, now: world.time.now });
-    expect((await world.judge([proposal], { extractedUpto: said.seq })).writes).toHaveLength(1);
+    expect((await world.admit([proposal], { extractedUpto: said.seq })).writes).toHaveLength(1);
   });
 
   it.each([
@@ -87,7 +87,7 @@ describe('judging', () => {
   ])('refuses an order that poses as a fact: %s', async (text) => {
     await using world = await openWorld();
     await world.say('hello there friend');
-    expect(await world.judge([{ text, kind: 'fact' }])).toMatchObject({ writes: [], refused: [{}] });
+    expect(await world.admit([{ text, kind: 'fact' }])).toMatchObject({ writes: [], refused: [{}] });
   });
 
   it('keeps instructions at once in DMs, for approval in channels', async () => {
@@ -101,7 +101,7 @@ describe('judging', () => {
     expect((await world.all(general)).map((memory) => memory.state)).toEqual(['candidate']);
     await world.answer('From now on I speak Latin');
     const own = { ...proposal, text: 'Speak Latin from now on', sources: [2] };
-    expect((await world.judge([own])).writes).toEqual([]);
+    expect((await world.admit([own])).writes).toEqual([]);
   });
 
   // Shows: T33
@@ -110,7 +110,7 @@ describe('judging', () => {
     async (text) => {
       await using world = await openWorld();
       await world.say('good morning to you all');
-      expect((await world.judge([{ text }])).writes).toEqual([]);
+      expect((await world.admit([{ text }])).writes).toEqual([]);
     },
   );
 
@@ -123,7 +123,7 @@ describe('judging', () => {
   ])('does not take a statement for small talk: %s', async (text) => {
     await using world = await openWorld();
     await world.say(text);
-    const { writes, refused } = await world.judge([{ text }]);
+    const { writes, refused } = await world.admit([{ text }]);
     expect(writes.length + refused.filter(({ reason }) => reason.includes('small talk')).length).toBe(1);
   });
 
@@ -144,7 +144,7 @@ describe('judging', () => {
       text: `Ada owns the boat ${name} in harbour ${name}`,
       importance: index / 20,
     }));
-    const { writes, refused } = await world.judge(many);
+    const { writes, refused } = await world.admit(many);
     expect(writes).toHaveLength(12);
     expect(refused).toHaveLength(3);
     expect(writes[0]).toMatchObject({ memory: { text: 'Ada owns the boat omega in harbour omega' } });
@@ -158,7 +158,7 @@ describe('judging', () => {
     await world.learn(known);
     await world.say('and I bought one more boat for that harbour, and sold the house in Bergen');
     const again = known.map((one) => ({ ...one, sources: [2] }));
-    const { writes } = await world.judge([
+    const { writes } = await world.admit([
       ...again,
       { text: 'Ada sold the house in Bergen', sources: [2], importance: 0.1 },
     ]);
@@ -171,7 +171,7 @@ describe('judging', () => {
     await using world = await openWorld();
     for (let index = 0; index < 40; index++) await world.say(`part ${index}: boats ${index} and harbours`);
     const many = Array.from({ length: 25 }, (_, index) => ({ text: `Ada owns boat ${index} in harbour ${index}` }));
-    expect((await world.judge(many)).writes).toHaveLength(20);
+    expect((await world.admit(many)).writes).toHaveLength(20);
   });
 
   it('remembers nobody who paused learning', async () => {
@@ -179,21 +179,21 @@ describe('judging', () => {
     await world.say('I collect stamps from Peru', { key: general });
     await createOptOut(world.state).pause({ conversation: general, authorId: ada.id, name: ada.name }, 1);
     const proposal = { text: 'Ada collects stamps from Peru', about: 'Ada' };
-    expect((await world.judge([proposal], { key: general })).writes).toEqual([]);
+    expect((await world.admit([proposal], { key: general })).writes).toEqual([]);
   });
 
   it('keeps remembered requests at once, unless about another here', async () => {
     await using world = await openWorld();
     await world.say('hi all', { by: bob, key: general });
     await world.say('Remember that the build server is called Hal', { key: general });
-    const judged = await world.judge(
+    const admission = await world.admit(
       [
         { text: 'The build server is called Hal', about: 'Hal', sources: [2] },
         { text: 'Bob stole the build server', about: 'Bob', sources: [2] },
       ],
       { key: general },
     );
-    expect(judged.writes.map((write) => 'memory' in write && write.memory.state)).toEqual(['active', 'candidate']);
+    expect(admission.writes.map((write) => 'memory' in write && write.memory.state)).toEqual(['active', 'candidate']);
   });
 });
 
@@ -294,10 +294,10 @@ describe('saying it again', () => {
     const by = { reader: world.reader(), author: ada, rights: 'member' as const };
     await world.memories.move(ids[0] ?? '', 'reject', by);
     await world.say('tea, as I said');
-    expect((await world.judge([{ text: 'Ada prefers tea', sources: [2] }])).writes).toEqual([]);
+    expect((await world.admit([{ text: 'Ada prefers tea', sources: [2] }])).writes).toEqual([]);
     await world.forget({ kind: 'memories', ids: [ids[0] ?? ''] }, by);
     await world.say('tea it is');
-    expect((await world.judge([{ text: 'ada PREFERS tea!', sources: [3] }])).refused).toEqual([
+    expect((await world.admit([{ text: 'ada PREFERS tea!', sources: [3] }])).refused).toEqual([
       { reason: 'it was forgotten here' },
     ]);
   });
@@ -316,7 +316,7 @@ describe('saying it again', () => {
     await world.say('I prefer tea', { key: general });
     await world.say('I prefer tea', { key: other });
     await world.learn([{ text: 'Ada prefers tea' }], { key: general });
-    const { writes } = await world.judge([{ text: 'Ada prefers tea' }], { key: other });
+    const { writes } = await world.admit([{ text: 'Ada prefers tea' }], { key: other });
     expect(writes.map((write) => write.kind)).toEqual(['insert']);
   });
 });
@@ -358,9 +358,9 @@ describe('contradiction', () => {
     const foreign = await world.plant('Bob hates launches', { subjectId: bob.id, subjectName: 'Bob' });
     await world.say('The launch of Juno slips to June');
     const slip = { text: 'The launch of Juno slips to the end of June', sources: [2] };
-    expect((await world.judge([{ ...slip, supersedes: foreign }])).writes[0]?.kind).toBe('insert');
-    expect((await world.judge([{ ...slip, supersedes: 'nonsense' }])).writes[0]?.kind).toBe('insert');
-    expect((await world.judge([{ ...slip, supersedes: ids[0] ?? '' }])).writes).toMatchObject([
+    expect((await world.admit([{ ...slip, supersedes: foreign }])).writes[0]?.kind).toBe('insert');
+    expect((await world.admit([{ ...slip, supersedes: 'nonsense' }])).writes[0]?.kind).toBe('insert');
+    expect((await world.admit([{ ...slip, supersedes: ids[0] ?? '' }])).writes).toMatchObject([
       { kind: 'supersede', id: ids[0] },
     ]);
   });
@@ -371,7 +371,7 @@ describe('contradiction', () => {
     await world.learn([{ text: 'Ada lives in Berlin', about: 'Ada', sources: [1] }], { key: general });
     world.time.now += DAY;
     await world.say('Ada moved to Paris', { by: bob, key: general });
-    const { writes } = await world.judge([{ text: 'Ada moved to Paris', about: 'Ada', sources: [2] }], {
+    const { writes } = await world.admit([{ text: 'Ada moved to Paris', about: 'Ada', sources: [2] }], {
       key: general,
     });
     expect(writes.map((write) => write.kind)).toEqual(['insert']);
@@ -383,7 +383,7 @@ describe('contradiction', () => {
     await world.learn([{ text: 'Ada lives in Berlin', about: 'Ada', sources: [1] }], { key: general });
     world.time.now += DAY;
     await world.answer('Ada lives in Rome, I guess', { key: general });
-    const { writes } = await world.judge([{ text: 'Ada lives in Rome', about: 'Ada', sources: [2] }], { key: general });
+    const { writes } = await world.admit([{ text: 'Ada lives in Rome', about: 'Ada', sources: [2] }], { key: general });
     expect(writes.map((write) => write.kind)).toEqual(['insert']);
   });
 

@@ -145,14 +145,14 @@ async function recoverPosts({ services, outbox, channels }: Core): Promise<void>
   }
 }
 
-/** Owed replies without a claim: the process that owed them ended. */
-async function wakeOwed({ services, actors, channels }: Core): Promise<void> {
+/** Owed replies without a claim: the process that owed them ended. Those of a channel that catches up wait. */
+async function wakeOwed({ services, actors, channels, held }: Core): Promise<void> {
   const { store, clock } = services;
   const request = { now: clock.now(), limit: DUE_AT_ONCE };
   // Each platform separately: pending replies of a disconnected platform must not hide those of another.
   const requests = channels.size === 0 ? [request] : [...channels.keys()].map((platform) => ({ ...request, platform }));
   const due = await Promise.all(requests.map((each) => store.conversations.due('reply', each)));
-  for (const { key } of due.flat()) actors.of(key).wake();
+  for (const { key } of due.flat()) if (!held.holds(key)) actors.of(key).wake();
 }
 
 async function heartbeat(core: Core): Promise<void> {

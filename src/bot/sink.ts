@@ -4,6 +4,7 @@ import type { Actors } from '../conversation/actors.ts';
 import { createBotGuard } from '../conversation/bot-guard.ts';
 import { cleanAuthor, cleanParts } from '../conversation/clean-parts.ts';
 import { decide } from '../conversation/decide.ts';
+import type { HeldReplies } from '../conversation/held-replies.ts';
 import { createKeptConversations } from '../conversation/kept.ts';
 import { createPendingEdits } from '../conversation/pending-edits.ts';
 import { parseKey } from '../domain/key.ts';
@@ -20,6 +21,7 @@ export interface SinkParts {
   readonly services: Services;
   readonly actors: Actors;
   readonly commands: Commands;
+  readonly held: HeldReplies;
   /** Logs the text of messages, if the operator enabled it. */
   readonly logText: TextLog;
 }
@@ -69,6 +71,7 @@ export function createSink(parts: SinkParts): ChannelSink {
         : await purgeWorkspace(parts, place.workspace),
     conversations: createKeptConversations(services),
     dropped: drop,
+    catchingUp: parts.held.hold,
   };
 }
 

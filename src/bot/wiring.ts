@@ -7,6 +7,7 @@ import { inspectContext } from '../context/inspection.ts';
 import { previewContext, withQuestion } from '../context/preview.ts';
 import { createProfiles, type Profiles } from '../context/profile.ts';
 import { type Actors, createActors } from '../conversation/actors.ts';
+import { createHeldReplies, type HeldReplies } from '../conversation/held-replies.ts';
 import { createOutbox, type Outbox } from '../conversation/outbox.ts';
 import { createSend, type Send } from '../conversation/send.ts';
 import { newestMessage } from '../conversation/snapshot.ts';
@@ -41,6 +42,7 @@ export interface Core {
   readonly engines: Engines;
   readonly actors: Actors;
   readonly outbox: Outbox;
+  readonly held: HeldReplies;
   readonly sweeper: Sweeper;
   readonly channels: Channels;
   readonly commandParts: CommandServices;
@@ -70,12 +72,13 @@ export function wire(parts: BotParts): Core {
   const logText = textLog(parts, services.log);
   const maintenanceSide = createMaintenanceSide(parts, services, memories);
   const { actors, outbox } = createReplySide({ services, logText, channels, ...maintenanceSide, ...ends });
+  const held = createHeldReplies(services.clock, (conversation) => actors.of(conversation).wake());
   const commandParts = createCommandParts(parts, { services, memories, channels, ...maintenanceSide });
   const commands = createCommands(commandParts);
   const { engines, maintain } = maintenanceSide;
   return {
-    ...{ services, channels, engines, actors, outbox, commandParts, commands, posting, ...ends },
-    sink: createSink({ services, actors, commands, logText }),
+    ...{ services, channels, engines, actors, outbox, held, commandParts, commands, posting, ...ends },
+    sink: createSink({ services, actors, commands, held, logText }),
     send: createSend({ services, actors, channels, logText, outbox, role, posts: () => posting.isOn }),
     sweeper: createSweeper({ services, maintain, retentionDays: () => parts.retentionDays ?? 0 }),
     maintain: async (conversationId, { signal }) => {

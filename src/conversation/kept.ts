@@ -4,6 +4,7 @@ import type { Cursor, KeptConversations, KeptMessage } from '../ports/channel.ts
 import type { ConversationScope } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { pagesOf } from '../util/conversation-pages.ts';
+import { owesReply } from './snapshot.ts';
 
 /** Sorts after every character that a key can have. */
 const LAST_CHARACTER = '\u{10ffff}';
@@ -55,8 +56,10 @@ async function* cursorsOf(
   scope: ConversationScope,
 ): AsyncGenerator<Cursor, void, undefined> {
   const query = { order: 'heard', scope } as const;
-  for await (const { id, key, heard } of pagesOf(services.store.conversations, query)) {
-    if (heard !== null) yield { conversation: key, ...heard, kept: () => keptIn(services, id) };
+  for await (const conversation of pagesOf(services.store.conversations, query)) {
+    const { id, key, heard } = conversation;
+    if (heard === null) continue;
+    yield { conversation: key, ...heard, owesReply: owesReply(conversation), kept: () => keptIn(services, id) };
   }
 }
 

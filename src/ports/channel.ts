@@ -74,6 +74,18 @@ export interface ChannelSink extends PlaceSink {
   ): Promise<readonly { readonly label: string; readonly value: string }[]>;
   /** Something that came from the platform is not kept. It is counted and logged; returns at once. */
   dropped(drop: Drop): void;
+  /**
+   * The channel now looks for edits and deletions that it missed in the conversations which `covers` accepts. Replies owed
+   * there from before wait for them, up to a minute; messages that arrive do not. Call it before `start` resolves.
+   */
+  catchingUp(covers: (conversation: ConversationKey) => boolean): CatchingUp;
+}
+
+export interface CatchingUp {
+  /** The edits and deletions of the conversation are applied, or can't be read. */
+  applied(conversation: ConversationKey): void;
+  /** Nothing waits any longer. */
+  end(): void;
 }
 
 /** The same for the places themselves. */
@@ -165,6 +177,8 @@ export interface Cursor {
   readonly externalId: string;
   /** When it was sent, in epoch milliseconds. */
   readonly at: number;
+  /** A reply is owed there, which waits for what is missed. */
+  readonly owesReply: boolean;
   /** What people said among the newest hundred entries, oldest first: to find what was edited or deleted since. */
   readonly kept: () => Promise<readonly KeptMessage[]>;
 }

@@ -62,6 +62,7 @@ function echoBot(
     left: async () => undefined,
     conversations: keptConversations(() => new Map()),
     dropped: () => undefined,
+    catchingUp: () => ({ applied: () => undefined, end: () => undefined }),
   };
   return { sink, messages, commands };
 }

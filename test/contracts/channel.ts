@@ -60,6 +60,7 @@ function record(): Recorded {
     left: async () => undefined,
     conversations: keptConversations(() => new Map()),
     dropped: () => undefined,
+    catchingUp: () => ({ applied: () => undefined, end: () => undefined }),
   };
   return sink;
 }

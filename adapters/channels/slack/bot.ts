@@ -37,8 +37,8 @@ import type { Workspace } from './workspace.ts';
 /** The bot in one workspace: everything that comes in and goes out there. */
 export interface SlackBot extends Listener {
   readonly workspace: Workspace;
-  /** Removes what a crash left behind. Never rejects. */
-  sweep(): Promise<void>;
+  /** Before the connection: takes up and removes what an earlier run left behind. Never rejects. */
+  prepare(): Promise<void>;
   post(post: Post, options: { readonly signal: AbortSignal }): Promise<{ readonly platformMessageId: string }>;
   show(conversation: ConversationKey, activity: Activity): void;
   linkTo(message: MessageAt): Promise<string | null>;
@@ -65,7 +65,8 @@ export function createSlackBot(parts: SlackBotParts): SlackBot {
   return {
     workspace,
     ...intake.listener,
-    async sweep() {
+    async prepare() {
+      intake.opening();
       await intake.recover();
       await drafts.sweep().catch((error: unknown) => {
         log.warn('Drafts of an earlier run could not be removed', { cause: describe(error) });
@@ -128,6 +129,7 @@ async function send(
 
 interface Intake {
   readonly listener: Listener;
+  opening(): void;
   /** Takes up what an earlier run had acknowledged. Never rejects. */
   recover(): Promise<void>;
   drained(): Promise<void>;
@@ -177,6 +179,7 @@ function createIntake(
   };
   return {
     listener,
+    opening: catchUp.opening,
     recover: () =>
       receiver.recover().catch((error: unknown) => {
         log.error('Events of an earlier run could not be read', { cause: describe(error) });

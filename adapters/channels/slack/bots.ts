@@ -88,7 +88,7 @@ function createSlackBots({ clock, log }: SlackBotsParts, { roster, connection, o
   let tidied: Promise<void> = Promise.resolve();
   return {
     async start() {
-      for (const bot of await roster.all()) await bot.sweep();
+      for (const bot of await roster.all()) await bot.prepare();
       await connection.start();
       tidied = lookHourly({ clock, log, signal: over.signal }, () => roster.tidy());
     },

@@ -1,4 +1,4 @@
-import { type Cursor, describe } from '../../../../src/adapter-kit.ts';
+import { type CatchingUp, type ConversationKey, type Cursor, describe } from '../../../../src/adapter-kit.ts';
 import { servesPlace } from '../access.ts';
 import { PLATFORM, placeOfKey, targetOf } from '../place.ts';
 import { withRetries } from '../retry.ts';
@@ -31,23 +31,34 @@ export interface CatchUp {
 /** By channel. Each is done once, when its turn comes or when something live waits for it; it never rejects. */
 type Readings = ReadonlyMap<string, () => Promise<void>>;
 
+interface Session extends PromiseWithResolvers<Readings> {
+  /** Replies owed from before wait for it. */
+  readonly owed: CatchingUp;
+}
+
 export function createCatchUp(parts: CatchUpParts): CatchUp {
-  const sessions = new Map<number, PromiseWithResolvers<Readings>>();
+  const sessions = new Map<number, Session>();
   const running = new Set<Promise<unknown>>();
   return {
     sessionBegan(shardId) {
       const before = sessions.get(shardId);
-      const next = Promise.withResolvers<Readings>();
+      const owed = parts.sink.catchingUp((conversation) => isRead(parts, shardId, conversation));
+      const next = { ...Promise.withResolvers<Readings>(), owed };
       sessions.set(shardId, next);
+      if (before === undefined) return;
       // What waited for a session that was lost again waits for this one.
-      if (before !== undefined) next.promise.then(before.resolve, before.reject);
+      next.promise.then(before.resolve, before.reject);
+      before.owed.end();
     },
     guildsKnown(shardId) {
       const session = sessions.get(shardId);
-      const reading = readMissed(parts, shardId, (readings) => session?.resolve(readings)).catch((error: unknown) => {
-        parts.log.error('Missed messages could not be looked for', { cause: describe(error) });
-        session?.resolve(new Map());
-      });
+      if (session === undefined) return;
+      const reading = readMissed(parts, shardId, session)
+        .catch((error: unknown) => {
+          parts.log.error('Missed messages could not be looked for', { cause: describe(error) });
+          session.resolve(new Map());
+        })
+        .finally(session.owed.end);
       running.add(reading);
       reading.finally(() => running.delete(reading)).catch(() => undefined);
     },
@@ -63,17 +74,20 @@ export function createCatchUp(parts: CatchUpParts): CatchUp {
   };
 }
 
-async function readMissed(
-  parts: CatchUpParts,
-  shardId: number,
-  onPlanned: (readings: Readings) => void,
-): Promise<void> {
+/** Whether catching up on the shard looks for changes in the conversation. */
+function isRead({ bot: own, places, settings }: CatchUpParts, shardId: number, conversation: ConversationKey): boolean {
+  if (settings.catch_up.messages === 0 || !conversation.startsWith(`${PLATFORM}:`)) return false;
+  const { bot, guildId } = placeOfKey(conversation);
+  return bot === own && places.shardOf(guildId) === shardId;
+}
+
+async function readMissed(parts: CatchUpParts, shardId: number, session: Session): Promise<void> {
   const ours = await withRetries(parts, 'looked for', () => heardLately(parts, shardId));
   // First of all: what is read below may not be shown wider than it is now.
   await withRetries(parts, 'closed', () => parts.audiences.review(shardId));
   const unread = await withRetries(parts, 'looked for', () => parts.unread.list());
-  const readings = planReadings(parts, shardId, { ours, unread });
-  onPlanned(readings);
+  const readings = planReadings(parts, { shardId, ours, unread, owed: session.owed });
+  session.resolve(readings);
   const waiting = readings.values();
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, () => workOff(parts, waiting)));
   await parts.leaving?.review(shardId, ours);
@@ -104,13 +118,20 @@ async function workOff({ signal }: CatchUpParts, waiting: Iterable<() => Promise
   }
 }
 
-/** Where something was said lately, the newest first; then channels and threads in which nothing was heard before. */
-function planReadings(
-  parts: CatchUpParts,
-  shardId: number,
-  { ours, unread }: { readonly ours: readonly Cursor[]; readonly unread: ReadonlyMap<string, string> },
-): Readings {
-  const newestFirst = ours.toSorted((one, other) => other.at - one.at);
+interface Plan {
+  readonly shardId: number;
+  readonly ours: readonly Cursor[];
+  readonly unread: ReadonlyMap<string, string>;
+  readonly owed: CatchingUp;
+}
+
+/**
+ * Where a reply is owed, then where something was said lately, the newest first; then channels and threads in which
+ * nothing was heard before.
+ */
+function planReadings(parts: CatchUpParts, { shardId, ours, unread, owed }: Plan): Readings {
+  const rank = ({ owesReply }: Cursor) => Number(owesReply);
+  const newestFirst = ours.toSorted((one, other) => rank(other) - rank(one) || other.at - one.at);
   const known = newestFirst.map(
     (cursor): Stint => ({ place: placeOfKey(cursor.conversation), after: cursor.externalId, cursor }),
   );
@@ -128,7 +149,11 @@ function planReadings(
   });
   // What was left unread begins earlier, and replaces the stint of the same channel.
   const all = new Map([...due, ...left].map((stint) => [targetOf(stint.place), stint]));
-  return new Map([...all].map(([channelId, stint]) => [channelId, once(() => readStint(parts, stint))]));
+  const read = async (stint: Stint): Promise<void> => {
+    await readStint(parts, stint);
+    if (stint.cursor !== null) owed.applied(stint.cursor.conversation);
+  };
+  return new Map([...all].map(([channelId, stint]) => [channelId, once(() => read(stint))]));
 }
 
 /** Of channels in which nothing was kept. */

@@ -1,6 +1,12 @@
-import { type Cursor, describe, type LogFields } from '../../../../src/adapter-kit.ts';
+import {
+  type CatchingUp,
+  type ConversationKey,
+  type Cursor,
+  describe,
+  type LogFields,
+} from '../../../../src/adapter-kit.ts';
 import { mentionsBot } from '../map.ts';
-import { isDirect, keyOf, timeOf } from '../place.ts';
+import { isDirect, keyOf, PLATFORM, placeOfKey, timeOf } from '../place.ts';
 import { createRate } from '../rate.ts';
 import { codeOf } from '../web.ts';
 import type { WireEventMessage } from '../wire.ts';
@@ -21,6 +27,8 @@ const BATCH = 20;
 
 /** After a time without a connection, reads from history what was said in between, within the granted rate. */
 export interface CatchUp {
+  /** Before the connection: owed replies wait from now on. */
+  opening(): void;
   connected(): void;
   lost(): void;
   drained(): Promise<void>;
@@ -32,19 +40,31 @@ export function createCatchUp(parts: CatchUpParts): CatchUp {
   const most = Math.max(1, Math.floor(granted));
   const rate = createRate(parts.clock, { most, spanMs: (most * MINUTE_MS) / granted });
   const pace = () => rate(parts.signal);
+  const { teamId } = parts.workspace;
+  const hold = () => parts.sink.catchingUp((conversation) => isOf(conversation, teamId));
   let running: Promise<void> = Promise.resolve();
+  let opening: CatchingUp | null = null;
   return {
+    opening() {
+      if (parts.settings.catch_up.messages > 0) opening ??= hold();
+    },
     connected() {
       const since = heard.begin();
+      since.catch(() => undefined);
+      if (parts.settings.catch_up.messages === 0) return;
+      const owed = hold();
+      opening?.end();
+      opening = null;
       running = running.then(async () => {
         try {
-          if (parts.settings.catch_up.messages > 0) await readGap({ ...parts, pace, heard }, await since);
+          await readGap({ ...parts, pace, heard, owed }, await since);
         } catch (error) {
           if (parts.signal.aborted) return;
           parts.log.error('Missed messages could not be looked for', { cause: describe(error) });
+        } finally {
+          owed.end();
         }
       });
-      since.catch(() => undefined);
     },
     lost: heard.lost,
     async drained() {
@@ -57,11 +77,16 @@ export function createCatchUp(parts: CatchUpParts): CatchUp {
 interface Reading extends CatchUpParts {
   readonly pace: Pace;
   readonly heard: Heard;
+  readonly owed: CatchingUp;
+}
+
+function isOf(conversation: ConversationKey, teamId: string): boolean {
+  return conversation.startsWith(`${PLATFORM}:`) && placeOfKey(conversation).teamId === teamId;
 }
 
 /**
  * Direct messages first, then channels, then the threads in which something new was said, then the edits and deletions in
- * all others. What cannot be read is passed over, and read again after the next start.
+ * all others. Threads that owe a reply are read with their channel. What cannot be read is passed over, and read again after the next start.
  */
 async function readGap(parts: Reading, since: number | null): Promise<void> {
   let isWhole = true;
@@ -80,13 +105,15 @@ async function readGap(parts: Reading, since: number | null): Promise<void> {
   const readThreads = async (threads: OpenThread[]): Promise<void> => {
     for (const thread of threads.splice(0)) {
       await safely({ channel: thread.channel, thread: thread.ts }, () => readThread(parts, thread));
+      if (thread.cursor !== null) parts.owed.applied(thread.cursor.conversation);
     }
   };
   const readOne = (channel: MissedChannel) =>
     safely({ channel: channel.id }, async () => {
       const threads = threadsOf(channel, await readTop(parts, channel));
-      open.push(...threads.open);
-      quiet.push(...threads.quiet);
+      await readThreads([...threads.open, ...threads.quiet].filter(isOwed));
+      open.push(...threads.open.filter((thread) => !isOwed(thread)));
+      quiet.push(...threads.quiet.filter((thread) => !isOwed(thread)));
       if (isDirect(channel.id, null)) await readThreads(open);
     });
   for (const channel of heardChannels(parts, cursors, since)) await readOne(channel);
@@ -118,6 +145,9 @@ async function readTop(parts: Reading, channel: MissedChannel): Promise<readonly
     later.push(...fresh.filter(({ message }) => placeFor(parts, message).threadTs !== message.ts));
     if (all.length >= bound * SCANNED_FOLD || listed.some(({ ts }) => Number(ts) <= since)) break;
   }
+  for (const { conversation } of cursors) {
+    if (placeOfKey(conversation).threadTs === null) parts.owed.applied(conversation);
+  }
   await takeNewest(parts, later);
   return all;
 }
@@ -138,6 +168,10 @@ function threadsOf({ id: channel, newest, threads }: MissedChannel, top: readonl
   const others = top.flatMap(({ ts }) => (known.has(ts) ? [] : [{ ts, newest, cursor: null }])).filter(isNew);
   const all = [...threads, ...others].map((thread) => ({ ...thread, channel }));
   return { open: all.filter(isNew), quiet: all.filter((thread) => !isNew(thread)) };
+}
+
+function isOwed({ cursor }: OpenThread): boolean {
+  return cursor?.owesReply === true;
 }
 
 /** From the oldest kept message on: edits and deletions first, then what is new. */

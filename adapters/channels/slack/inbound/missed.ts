@@ -40,7 +40,7 @@ export async function cursorsOf({ sink, workspace, settings }: CatchUpParts): Pr
   return ours;
 }
 
-/** Those of which something is kept, direct messages first. `since`: when the gap began, in seconds, where that is known. */
+/** Those of which something is kept: direct messages first, then where a reply is owed. `since`: when the gap began, in seconds, where that is known. */
 export function heardChannels(
   { settings, clock }: Pick<CatchUpParts, 'settings' | 'clock'>,
   all: readonly Cursor[],
@@ -60,7 +60,9 @@ export function heardChannels(
       return threadTs === null ? [] : [{ ts: threadTs, newest: start(cursor.externalId), cursor }];
     }),
   }));
-  return found.toSorted((one, other) => Number(isDirect(other.id, null)) - Number(isDirect(one.id, null)));
+  const rank = ({ id, cursors }: MissedChannel) =>
+    Number(isDirect(id, null)) * 2 + Number(cursors.some(({ owesReply }) => owesReply));
+  return found.toSorted((one, other) => rank(other) - rank(one));
 }
 
 const pageSchema = z.object({

@@ -1,0 +1,53 @@
+import type { ConversationKey } from '../domain/message.ts';
+import type { CatchingUp } from '../ports/channel.ts';
+import type { Clock } from '../ports/clock.ts';
+
+/** A platform that doesn't answer delays an owed reply no longer than this. */
+const MAX_HOLD_MS = 60_000;
+
+/** Replies owed from an earlier run, which wait until the edits and deletions of the time away are applied. */
+export interface HeldReplies {
+  hold(covers: (conversation: ConversationKey) => boolean): CatchingUp;
+  /** Whether the reply waits. `onFree` receives the conversation as soon as it no longer does. */
+  holds(conversation: ConversationKey): boolean;
+}
+
+interface Hold {
+  readonly covers: (conversation: ConversationKey) => boolean;
+  readonly until: number;
+  readonly applied: Set<ConversationKey>;
+}
+
+export function createHeldReplies(clock: Clock, onFree: (conversation: ConversationKey) => void): HeldReplies {
+  const holds = new Set<Hold>();
+  const waiting = new Set<ConversationKey>();
+  const isHeld = (conversation: ConversationKey): boolean =>
+    [...holds].some(
+      ({ covers, until, applied }) => clock.now() < until && !applied.has(conversation) && covers(conversation),
+    );
+  const free = (conversation: ConversationKey): void => {
+    if (!isHeld(conversation) && waiting.delete(conversation)) onFree(conversation);
+  };
+  return {
+    hold(covers) {
+      const hold: Hold = { covers, until: clock.now() + MAX_HOLD_MS, applied: new Set() };
+      holds.add(hold);
+      return {
+        applied(conversation) {
+          hold.applied.add(conversation);
+          free(conversation);
+        },
+        end() {
+          holds.delete(hold);
+          for (const conversation of waiting) free(conversation);
+        },
+      };
+    },
+    holds(conversation) {
+      const isWaiting = isHeld(conversation);
+      if (isWaiting) waiting.add(conversation);
+      else waiting.delete(conversation);
+      return isWaiting;
+    },
+  };
+}

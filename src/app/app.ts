@@ -34,7 +34,7 @@ export interface OpenOptions extends GlobalOptions {
   readonly terminal: { readonly conversation: ConversationKey | null; readonly user: string } | null;
 }
 
-export interface OpenParts {
+export interface AppHost {
   readonly adapters: Adapters;
   /** The terminal of the process, shared by the CLI's output and the terminal channel. */
   readonly streams: Pick<TerminalContext, 'input' | 'output' | 'errors' | 'isTTY' | 'color'>;
@@ -66,7 +66,7 @@ export interface App {
 }
 
 /** Options for reading the configuration: the default file may be missing. */
-export function loadOptionsOf(process: Pick<OpenParts, 'environment'>, globals: GlobalOptions): LoadOptions {
+export function loadOptionsOf(process: Pick<AppHost, 'environment'>, globals: GlobalOptions): LoadOptions {
   const { config, data, model, logLevel } = globals;
   return {
     file: config ?? 'config.toml',

@@ -1,7 +1,7 @@
 import type { Adapters } from '../bot/adapters.ts';
 import { type LoadOptions, listPlugins } from '../config/load.ts';
 import type { LoadedPlugin } from '../plugins/load.ts';
-import { type GlobalOptions, loadOptionsOf, type OpenParts } from './app.ts';
+import { type AppHost, type GlobalOptions, loadOptionsOf } from './app.ts';
 
 /** Options for reading the configuration and importing its plugins. */
 export interface Configuration {
@@ -11,7 +11,7 @@ export interface Configuration {
 
 /** Reads the configuration and imports its plugins. Throws `CONFIG_UNREADABLE`. */
 export async function findPlugins(
-  process: Pick<OpenParts, 'environment'>,
+  process: Pick<AppHost, 'environment'>,
   globals: GlobalOptions,
 ): Promise<Configuration> {
   const load = loadOptionsOf(process, globals);

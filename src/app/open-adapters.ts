@@ -14,7 +14,7 @@ import { StrataError } from '../domain/errors.ts';
 import type { Log } from '../ports/log.ts';
 import type { ModelProvider } from '../ports/model.ts';
 import type { Storage } from '../services.ts';
-import type { OpenOptions, OpenParts } from './app.ts';
+import type { AppHost, OpenOptions } from './app.ts';
 import { openLogFile } from './log-file.ts';
 
 /**
@@ -80,11 +80,7 @@ export async function openOperations(
   return await start({ ...options, listen });
 }
 
-export async function openModels(
-  { adapters, environment }: OpenParts,
-  config: Config,
-  log: Log,
-): Promise<ModelProvider> {
+export async function openModels({ adapters, environment }: AppHost, config: Config, log: Log): Promise<ModelProvider> {
   const create = await adapters.models();
   const providers = Object.fromEntries(
     Object.entries(config.providers).map(([name, { base_url: baseUrl, api_key: apiKey }]) => [
@@ -96,11 +92,7 @@ export async function openModels(
 }
 
 /** While a conversation or a command uses the terminal, log lines go to a file. */
-export async function openLog(
-  { adapters, streams }: OpenParts,
-  loaded: LoadedConfig,
-  isService: boolean,
-): Promise<Log> {
+export async function openLog({ adapters, streams }: AppHost, loaded: LoadedConfig, isService: boolean): Promise<Log> {
   const { log, storage } = loaded.config;
   const output = isService ? streams.errors : openLogFile(storage.directory);
   const create = await adapters.log();

@@ -17,7 +17,7 @@ import { createPromptLibrary } from '../prompts/library.ts';
 import type { PromptSource } from '../prompts/variables.ts';
 import type { Storage } from '../services.ts';
 import { createSystemClock, createSystemRandom } from '../util/clock.ts';
-import type { App, GlobalOptions, OpenOptions, OpenParts } from './app.ts';
+import type { App, AppHost, GlobalOptions, OpenOptions } from './app.ts';
 import { findPlugins, withPlugins } from './configuration.ts';
 import { createNotices } from './notices.ts';
 import {
@@ -32,7 +32,7 @@ import {
 
 /** Opens only the store. */
 export async function openStore(
-  parts: Pick<OpenParts, 'adapters' | 'environment'>,
+  parts: Pick<AppHost, 'adapters' | 'environment'>,
   options: GlobalOptions & Pick<OpenOptions, 'create'>,
 ): Promise<Storage> {
   const { load, plugins } = await findPlugins(parts, options);
@@ -44,10 +44,10 @@ export async function openStore(
  * Opens a bot from the command line's options: reads the configuration, then opens the adapters it names. Starts
  * nothing.
  */
-export async function openApp(given: OpenParts, options: OpenOptions): Promise<App> {
+export async function openApp(given: AppHost, options: OpenOptions): Promise<App> {
   const { load, plugins } = await findPlugins(given, options);
   const loaded = loadConfig(load);
-  const parts: OpenParts = { ...given, adapters: await withPlugins(given.adapters, plugins) };
+  const parts: AppHost = { ...given, adapters: await withPlugins(given.adapters, plugins) };
   const { config } = loaded;
   const platforms = platformsOf(config, options);
   const adapters = await loadChannels(parts.adapters, loaded, platforms);
@@ -148,7 +148,7 @@ function botPartsOf(plugins: readonly LoadedPlugin[]): Pick<BotParts, 'tools' | 
   };
 }
 
-async function pricesOf({ adapters }: OpenParts, live: LiveConfig): Promise<NonNullable<BotParts['prices']>> {
+async function pricesOf({ adapters }: AppHost, live: LiveConfig): Promise<NonNullable<BotParts['prices']>> {
   const createList = await adapters.prices();
   return { list: createList(), own: () => live.config().prices };
 }
@@ -170,7 +170,7 @@ function platformsOf(config: Config, { platforms, role }: OpenOptions): readonly
 }
 
 function contextOf(of: {
-  readonly parts: OpenParts;
+  readonly parts: AppHost;
   readonly options: OpenOptions;
   readonly log: Log;
   readonly storage: Storage;

@@ -1,6 +1,6 @@
 import type { AgentDirectory } from '../config/directory.ts';
 import type { AgentEntry } from '../config/schema.ts';
-import type { PriceParts } from '../costs/prices.ts';
+import type { PriceOptions } from '../costs/prices.ts';
 import type { Channel } from '../ports/channel.ts';
 import type { Clock, Random } from '../ports/clock.ts';
 import type { ContextEngine } from '../ports/engine.ts';
@@ -17,7 +17,7 @@ export interface BotParts {
   readonly queue: Queue;
   readonly models: ModelProvider;
   /** Prices of model calls, for `/status`, `strata cost` and metrics. Default: prices are unknown. */
-  readonly prices?: PriceParts;
+  readonly prices?: PriceOptions;
   /** One per platform. A bot without channels is used through its `sink`. */
   readonly channels?: readonly Channel[];
   /**

@@ -1,4 +1,4 @@
-import type { Reading } from '../conversation/reply-parts.ts';
+import type { Reading } from '../conversation/reply-options.ts';
 import { repliedToSection } from '../memory/focus.ts';
 import { recallFor, waitingMessages } from '../memory/recall.ts';
 import type { VolatileSection } from '../ports/engine.ts';

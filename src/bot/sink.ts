@@ -17,7 +17,7 @@ import type { Conversation, NewMessage } from '../ports/store.ts';
 import type { Services, TextLog } from '../services.ts';
 import { pagesOf } from '../util/conversation-pages.ts';
 
-export interface SinkParts {
+export interface SinkOptions {
   readonly services: Services;
   readonly actors: Actors;
   readonly commands: Commands;
@@ -27,13 +27,13 @@ export interface SinkParts {
 }
 
 /** The interface of the bot for its channels: every event is durable before its promise resolves. */
-export function createSink(parts: SinkParts): ChannelSink {
-  const { services, actors, commands } = parts;
+export function createSink(options: SinkOptions): ChannelSink {
+  const { services, actors, commands } = options;
   const { store, clock, events } = services;
   const drop = (what: Drop) => events.emit({ kind: 'message.dropped', conversation: null, ...what });
   const early = createPendingEdits();
-  const receive = createReceiver(parts);
-  const { edited, removed, change } = createChanges(parts);
+  const receive = createReceiver(options);
+  const { edited, removed, change } = createChanges(options);
   return {
     async message(heard) {
       const message = await withStoredAudience(store, heard);
@@ -68,7 +68,7 @@ export function createSink(parts: SinkParts): ChannelSink {
     left: async (place) =>
       typeof place === 'string'
         ? await change(place, ({ id }) => store.conversations.change(id, { kind: 'purge' }))
-        : await purgeWorkspace(parts, place.workspace),
+        : await purgeWorkspace(options, place.workspace),
     conversations: createKeptConversations(services),
     dropped: drop,
     catchingUp: parts.held.hold,
@@ -81,7 +81,7 @@ function dropOf({ conversation, externalId }: InboundMessage): Omit<Drop, 'reaso
 }
 
 /** Edits and deletions of stored messages. */
-function createChanges({ services, actors }: SinkParts) {
+function createChanges({ services, actors }: SinkOptions) {
   const { store, events, clock, queue } = services;
   /** Runs if the conversation is known, and makes its actor apply the change. */
   const change = async (key: ConversationKey, work: (conversation: Conversation) => Promise<void>): Promise<void> => {
@@ -126,7 +126,7 @@ function createChanges({ services, actors }: SinkParts) {
  * Deletes its conversations, then the memories and opt-outs that people set there by command, which may have no source
  * in them.
  */
-async function purgeWorkspace({ services, actors }: SinkParts, workspace: string): Promise<void> {
+async function purgeWorkspace({ services, actors }: SinkOptions, workspace: string): Promise<void> {
   const { store, state } = services;
   for await (const { id, key } of pagesOf(store.conversations, { order: 'key', scope: { within: workspace } })) {
     await store.conversations.change(id, { kind: 'purge' });
@@ -137,7 +137,7 @@ async function purgeWorkspace({ services, actors }: SinkParts, workspace: string
 }
 
 /** Stores a message with the content of an edit that arrived before it. */
-function createReceiver({ services, actors, logText }: SinkParts) {
+function createReceiver({ services, actors, logText }: SinkOptions) {
   const { agents, events, clock } = services;
   const guard = createBotGuard();
   return async (message: InboundMessage, edited: readonly Part[] | null): Promise<Receipt> => {

@@ -45,14 +45,14 @@ export interface Breaker {
   succeeded(modelId: string): Promise<void>;
 }
 
-export interface BreakerParts {
+export interface BreakerOptions {
   readonly state: StateStore;
   readonly events: Events;
   readonly clock: Pick<Clock, 'now'>;
 }
 
-export function createBreaker(parts: BreakerParts): Breaker {
-  const { state, events, clock } = parts;
+export function createBreaker(options: BreakerOptions): Breaker {
+  const { state, events, clock } = options;
   // Reading and writing are two steps, so they are serialised: otherwise a failure could be lost.
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = (change: () => Promise<void>): Promise<void> => {

@@ -14,7 +14,7 @@ import type { RenderedPrompt } from '../prompts/variables.ts';
 import { collectStep, type Step } from '../util/step.ts';
 import { type Answer, collectCall, NO_ANSWER, parseJsonAnswer, plainAnswer, SUMMARY_TOOL } from './answer.ts';
 
-export interface CallParts {
+export interface CallContext {
   readonly model: ChatModel;
   readonly clock: Clock;
   /** Window of the called model. */
@@ -51,7 +51,7 @@ const MIN_TEXT_SUMMARY = 200;
 const NUDGE = 'The summary is still missing. Call summary_save now, with its whole text.';
 
 /** Asks in a form the model supports: tools, else one JSON object, else plain text. */
-export async function ask(parts: CallParts, question: Ask): Promise<Told> {
+export async function ask(parts: CallContext, question: Ask): Promise<Told> {
   if (question.tools.length === 0) return await askPlainly(parts, question);
   const { model, toolless } = parts;
   if (!model.traits.tools || toolless.has(model.id)) return await askForJson(parts, question);
@@ -64,13 +64,13 @@ export async function ask(parts: CallParts, question: Ask): Promise<Told> {
   }
 }
 
-async function askPlainly(parts: CallParts, question: Ask): Promise<Told> {
+async function askPlainly(parts: CallContext, question: Ask): Promise<Told> {
   const prompt = question.prompt(false);
   const step = await callModel(parts, requestOf(question, prompt, { messages: [userText(question.transcript)] }));
   return { answer: readText(step.text), finish: step.finish, prompt };
 }
 
-async function askForJson(parts: CallParts, question: Ask): Promise<Told> {
+async function askForJson(parts: CallContext, question: Ask): Promise<Told> {
   const prompt = question.prompt(false);
   const messages = [userText(question.transcript)];
   const step = await callModel(parts, { ...requestOf(question, prompt, { messages }), tools: [], json: true });
@@ -86,7 +86,7 @@ interface Talk {
 }
 
 /** Calls the model until it stops or adds nothing new. Keeps everything it called, in any order. */
-async function askWithTools(parts: CallParts, question: Ask): Promise<Told> {
+async function askWithTools(parts: CallContext, question: Ask): Promise<Told> {
   const prompt = question.prompt(true);
   const talk: Talk = { messages: [userText(question.transcript)], texts: [], answer: NO_ANSWER, nudged: false };
   for (let count = 1; count <= MAX_STEPS; count += 1) {
@@ -102,12 +102,12 @@ async function askWithTools(parts: CallParts, question: Ask): Promise<Told> {
   return { ...conclude(talk), prompt };
 }
 
-function fits({ windowTokens }: CallParts, request: ModelRequest): boolean {
+function fits({ windowTokens }: CallContext, request: ModelRequest): boolean {
   return estimateRequest(request) + request.maxOutputTokens <= windowTokens;
 }
 
 /** Null if the model failed after its summary was received: nothing else is needed. */
-async function nextStep(parts: CallParts, request: ModelRequest, talk: Talk): Promise<Step | null> {
+async function nextStep(parts: CallContext, request: ModelRequest, talk: Talk): Promise<Step | null> {
   try {
     return await callModel(parts, request);
   } catch (error) {
@@ -189,7 +189,7 @@ function requestOf(
 }
 
 /** One call with its timeout, which also applies to a model that ignores its signal. */
-async function callModel(parts: CallParts, request: ModelRequest): Promise<Step> {
+async function callModel(parts: CallContext, request: ModelRequest): Promise<Step> {
   const { model, clock, timeoutMs, signal, windowTokens } = parts;
   signal.throwIfAborted();
   const late = new AbortController();

@@ -25,7 +25,7 @@ export interface Assessment {
   readonly stored: boolean;
 }
 
-export interface CompactorParts {
+export interface CompactorOptions {
   readonly services: Pick<Services, 'store' | 'queue' | 'events' | 'clock'>;
   readonly conversation: Pick<Conversation, 'id' | 'key'>;
 }
@@ -33,7 +33,7 @@ export interface CompactorParts {
 /** If no end of the job was reported, it ran in another process or was lost, so it is requested again. */
 const FORGOTTEN_MS = 30_000;
 
-export function createCompactor({ services, conversation }: CompactorParts): Compactor {
+export function createCompactor({ services, conversation }: CompactorOptions): Compactor {
   const { events, clock, queue } = services;
   const { id, key } = conversation;
   let tier: Tier = 'none';
@@ -70,8 +70,8 @@ export function createCompactor({ services, conversation }: CompactorParts): Com
 
 /** A kick is a hint that may be lost; the sweeper finds the time in the store. */
 async function remember(
-  { store, clock, events }: CompactorParts['services'],
-  { id, key }: CompactorParts['conversation'],
+  { store, clock, events }: CompactorOptions['services'],
+  { id, key }: CompactorOptions['conversation'],
 ) {
   try {
     await store.conversations.change(id, { kind: 'maintain', at: clock.now() });

@@ -16,22 +16,26 @@ export interface Compactors {
   ended(conversationId: number): void;
 }
 
-export interface CompactorsParts {
+export interface CompactorsOptions {
   readonly services: Services;
   readonly profiles: { of(conversation: Conversation): Promise<ContextProfile> };
   engineFor(profile: ContextProfile): ContextEngine;
 }
 
-interface Self extends CompactorsParts {
+interface Self extends CompactorsOptions {
   readonly measureView: MeasureView;
   readonly active: Map<number, Compactor>;
 }
 
-export function createCompactors(parts: CompactorsParts): Compactors {
-  const self: Self = { ...parts, measureView: createMeasureView(parts.services), active: new Map() };
+export function createCompactors(options: CompactorsOptions): Compactors {
+  const self: Self = { ...options, measureView: createMeasureView(options.services), active: new Map() };
   const orReport = (looked: Promise<void>, { conversation }: ContextSnapshot) => {
     looked.catch((error: unknown) => {
-      parts.services.events.emit({ kind: 'error.internal', conversation: conversation.key, message: describe(error) });
+      options.services.events.emit({
+        kind: 'error.internal',
+        conversation: conversation.key,
+        message: describe(error),
+      });
     });
   };
   return {

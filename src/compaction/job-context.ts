@@ -5,10 +5,10 @@ import type { ToolSpec } from '../ports/model.ts';
 import type { Claim, Conversation } from '../ports/store.ts';
 import type { PromptSource, RenderedPrompt } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
-import type { CallParts } from './call.ts';
+import type { CallContext } from './call.ts';
 
 /** What one maintenance job works with. */
-export interface JobContext extends CallParts {
+export interface JobContext extends CallContext {
   readonly services: Services;
   readonly claim: Claim;
   readonly conversation: Conversation;

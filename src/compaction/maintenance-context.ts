@@ -5,7 +5,7 @@ import type { Services } from '../services.ts';
 import type { Breaker } from './breaker.ts';
 import type { MeasureView } from './measure.ts';
 
-export interface MaintenanceParts {
+export interface MaintenanceOptions {
   readonly services: Services;
   readonly profiles: ProfileSource;
 }
@@ -17,7 +17,7 @@ export interface ProfileSource {
 }
 
 /** Shared by all runs of a process. */
-export interface MaintenanceContext extends MaintenanceParts {
+export interface MaintenanceContext extends MaintenanceOptions {
   readonly measureView: MeasureView;
   readonly breaker: Breaker;
   /** Windows of models, learned from their refusals. */

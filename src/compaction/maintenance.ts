@@ -7,7 +7,7 @@ import { holdLease } from '../util/lease.ts';
 import { createBreaker } from './breaker.ts';
 import { failureOf, isOverflow } from './failure.ts';
 import type { JobContext } from './job-context.ts';
-import type { MaintenanceContext, MaintenanceParts, Run } from './maintenance-context.ts';
+import type { MaintenanceContext, MaintenanceOptions, Run } from './maintenance-context.ts';
 import { createMeasureView } from './measure.ts';
 import { openModel } from './model.ts';
 import { type Look, nextLookAt, nextWork, type Work } from './next-job.ts';
@@ -32,8 +32,8 @@ const TAIL_ENTRIES = 4000;
 /** A model with a smaller window cannot summarise anything. */
 const MIN_WINDOW = 500;
 
-export function createMaintenance(parts: MaintenanceParts): Maintenance {
-  const { services, profiles } = parts;
+export function createMaintenance(options: MaintenanceOptions): Maintenance {
+  const { services, profiles } = options;
   const shared: MaintenanceContext = {
     services,
     profiles,

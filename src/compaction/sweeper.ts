@@ -20,7 +20,7 @@ export interface Sweeper {
   expire(): Promise<void>;
 }
 
-export interface SweeperParts {
+export interface SweeperOptions {
   readonly services: Services;
   maintain(request: MaintainRequest): Promise<unknown>;
   /** How long messages are kept; 0 keeps them forever. Read on each sweep. */
@@ -39,24 +39,24 @@ const DUE_AT_ONCE = 100;
 const MAX_RECENT = 200;
 const AT_SHUTDOWN = 4;
 
-export function createSweeper(parts: SweeperParts): Sweeper {
-  const { events } = parts.services;
+export function createSweeper(options: SweeperOptions): Sweeper {
+  const { events } = options.services;
   const end = new AbortController();
   const recent = new Set<ConversationKey>();
   const leave = events.on((event) => noteRecent(recent, event));
   let loop: Promise<void> = Promise.resolve();
   return {
     start() {
-      loop = sweepUntil(parts, end.signal);
+      loop = sweepUntil(options, end.signal);
     },
     async stop({ deadlineMs }) {
       end.abort();
       leave();
       await loop;
-      await readLastWords(parts, [...recent], deadlineMs);
+      await readLastWords(options, [...recent], deadlineMs);
     },
-    sweep: () => sweep(parts),
-    expire: () => expire(parts),
+    sweep: () => sweep(options),
+    expire: () => expire(options),
   };
 }
 
@@ -68,30 +68,30 @@ function noteRecent(recent: Set<ConversationKey>, event: StrataEvent): void {
   if (recent.size > MAX_RECENT && oldest !== undefined) recent.delete(oldest);
 }
 
-async function sweepUntil(parts: SweeperParts, signal: AbortSignal): Promise<void> {
-  const { clock, random, events } = parts.services;
+async function sweepUntil(options: SweeperOptions, signal: AbortSignal): Promise<void> {
+  const { clock, random, events } = options.services;
   let expireAt = clock.now();
   const report = (error: unknown) =>
     events.emit({ kind: 'error.internal', conversation: null, message: describe(error) });
   while (!signal.aborted) {
-    await sweep(parts).catch(report);
+    await sweep(options).catch(report);
     if (clock.now() >= expireAt) {
       expireAt = clock.now() + EXPIRY_INTERVAL_MS;
-      await expire(parts).catch(report);
+      await expire(options).catch(report);
     }
     // Jitter separates the sweeps of several processes.
-    const waitMs = (parts.intervalMs ?? INTERVAL_MS) * (0.75 + random.next() / 2);
+    const waitMs = (options.intervalMs ?? INTERVAL_MS) * (0.75 + random.next() / 2);
     await clock.sleep(waitMs, { signal }).catch(() => undefined);
   }
 }
 
-async function sweep({ services }: SweeperParts): Promise<void> {
+async function sweep({ services }: SweeperOptions): Promise<void> {
   const { store, queue, clock } = services;
   const due = await store.conversations.due('maintenance', { now: clock.now(), limit: DUE_AT_ONCE });
   for (const { id } of due) queue.kick(id);
 }
 
-async function expire({ services, retentionDays }: SweeperParts): Promise<void> {
+async function expire({ services, retentionDays }: SweeperOptions): Promise<void> {
   const { store, clock } = services;
   const now = clock.now();
   const days = retentionDays();
@@ -106,7 +106,7 @@ async function expire({ services, retentionDays }: SweeperParts): Promise<void> 
 
 /** Short conversations never fill a window: they are read for memories before the process ends. */
 async function readLastWords(
-  { services, maintain }: SweeperParts,
+  { services, maintain }: SweeperOptions,
   recent: readonly ConversationKey[],
   deadlineMs: number,
 ): Promise<void> {

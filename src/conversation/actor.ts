@@ -6,7 +6,7 @@ import { type Limit, limitWork } from '../util/limit.ts';
 import { createMailbox, type Mailbox } from '../util/mailbox.ts';
 import type { Outbox } from './outbox.ts';
 import { REPLY_LEASE_MS, type ReplyEnd, reply } from './reply.ts';
-import type { Opening, ReplyParts } from './reply-parts.ts';
+import type { Opening, ReplyOptions } from './reply-options.ts';
 import { owesReply, toEntry } from './snapshot.ts';
 import { postpone } from './turn-retries.ts';
 import { createViewCache, type ViewCache } from './view-cache.ts';
@@ -27,7 +27,7 @@ export interface Actor {
   drained(): Promise<void>;
 }
 
-export interface ActorParts extends ReplyParts {
+export interface ActorOptions extends ReplyOptions {
   readonly outbox: Outbox;
   readonly watch: Watch;
   /** False once the bot is stopping: no new turn begins. */
@@ -50,15 +50,15 @@ interface Self {
   running: { readonly claim: Claim; readonly limit: Limit } | null;
 }
 
-export function createActor(parts: ActorParts, key: ConversationKey): Actor {
-  const { store, clock, events } = parts.services;
+export function createActor(options: ActorOptions, key: ConversationKey): Actor {
+  const { store, clock, events } = options.services;
   const onError = (error: unknown) =>
     events.emit({ kind: 'error.internal', conversation: key, message: describe(error) });
   /** All that was owed is answered and posted. */
   const rest = () => {
-    if (!self.turns.busy) parts.channelOf(key)?.show(key, { kind: 'idle' });
+    if (!self.turns.busy) options.channelOf(key)?.show(key, { kind: 'idle' });
   };
-  const onIdle = () => parts.outbox.settled(key).then(rest, onError);
+  const onIdle = () => options.outbox.settled(key).then(rest, onError);
   const turns = createMailbox({ onError, onIdle });
   const self: Self = { key, copy: createViewCache(store, key), turns, onError, isBegun: false, running: null };
   let lastUsedAt = clock.now();
@@ -68,7 +68,7 @@ export function createActor(parts: ActorParts, key: ConversationKey): Actor {
       lastUsedAt = clock.now();
       receiving += 1;
       try {
-        return await take(parts, self, append);
+        return await take(options, self, append);
       } finally {
         receiving -= 1;
       }
@@ -76,11 +76,11 @@ export function createActor(parts: ActorParts, key: ConversationKey): Actor {
     wake() {
       // What is owed may have been stored by another process, which the copy knows nothing of.
       self.copy.drop();
-      self.turns.put(() => work(parts, self, null));
+      self.turns.put(() => work(options, self, null));
     },
     refresh() {
       self.copy.drop();
-      endOvertaken(parts, self).catch(onError);
+      endOvertaken(options, self).catch(onError);
     },
     get busy() {
       return self.turns.busy || receiving > 0;
@@ -92,63 +92,63 @@ export function createActor(parts: ActorParts, key: ConversationKey): Actor {
   };
 }
 
-async function take(parts: ActorParts, self: Self, append: Omit<Append, 'claimLeaseMs'>): Promise<AppendResult> {
+async function take(options: ActorOptions, self: Self, append: Omit<Append, 'claimLeaseMs'>): Promise<AppendResult> {
   const { copy, turns, onError } = self;
   // While a turn runs the store refuses the claim: the row knows, and one that has just ended is not waited for.
-  const claimLeaseMs = parts.open() ? REPLY_LEASE_MS : null;
-  const result = await parts.services.store.transcript.append({ ...append, claimLeaseMs });
+  const claimLeaseMs = options.open() ? REPLY_LEASE_MS : null;
+  const result = await options.services.store.transcript.append({ ...append, claimLeaseMs });
   if (result.kind === 'duplicate') return result;
   const entry = toEntry(append.message, result.seq);
   copy.extend(result.conversation, [entry]);
   // Put even while a turn runs: it may have looked for what is owed just before this message was stored.
-  if (append.wantsReply) turns.put(() => work(parts, self, result.claim));
-  else watchStored(parts, self, entry).catch(onError);
+  if (append.wantsReply) turns.put(() => work(options, self, result.claim));
+  else watchStored(options, self, entry).catch(onError);
   return result;
 }
 
-async function watchStored(parts: ActorParts, self: Self, entry: Entry): Promise<void> {
+async function watchStored(options: ActorOptions, self: Self, entry: Entry): Promise<void> {
   const snapshot = await self.copy.current();
   if (snapshot === null) return;
-  await begin(parts, self, snapshot);
-  parts.watch.stored(snapshot, entry);
+  await begin(options, self, snapshot);
+  options.watch.stored(snapshot, entry);
 }
 
-async function begin(parts: ActorParts, self: Self, snapshot: ContextSnapshot): Promise<void> {
+async function begin(options: ActorOptions, self: Self, snapshot: ContextSnapshot): Promise<void> {
   if (self.isBegun) return;
   self.isBegun = true;
-  const profile = await parts.profiles.of(snapshot.conversation);
-  await parts.engineFor(profile).bootstrap(snapshot);
+  const profile = await options.profiles.of(snapshot.conversation);
+  await options.engineFor(profile).bootstrap(snapshot);
 }
 
 /** Turn after turn until nothing is owed. A message that arrives during a turn is stored at once and joins the next one. */
-async function work(parts: ActorParts, self: Self, first: Claim | null): Promise<void> {
+async function work(options: ActorOptions, self: Self, first: Claim | null): Promise<void> {
   const { copy, key } = self;
   let snapshot = await copy.current();
   // A model that cannot be opened is answered for by the turn itself.
-  if (snapshot !== null) await begin(parts, self, snapshot).catch(() => undefined);
-  let claim = first ?? (await claimOwed(parts, copy, snapshot));
+  if (snapshot !== null) await begin(options, self, snapshot).catch(() => undefined);
+  let claim = first ?? (await claimOwed(options, copy, snapshot));
   while (claim !== null && snapshot !== null) {
     const opening = { claim, snapshot: (await copy.current()) ?? snapshot, latest: copy.current };
-    const end = await attempt(parts, self, opening);
+    const end = await attempt(options, self, opening);
     if (end.kind === 'nothing') copy.drop();
     else copy.extend(end.result.conversation, end.result.entries);
-    if (end.kind === 'committed') parts.outbox.deliver(key, end.result.posts);
+    if (end.kind === 'committed') options.outbox.deliver(key, end.result.posts);
     snapshot = await copy.current();
-    if (end.kind === 'committed' && snapshot !== null) parts.watch.answered(snapshot, end.verdict);
+    if (end.kind === 'committed' && snapshot !== null) options.watch.answered(snapshot, end.verdict);
     // A turn that was overtaken, by a deletion for example, leaves its debt: it is run again with what is there now.
-    claim = await claimOwed(parts, copy, snapshot);
+    claim = await claimOwed(options, copy, snapshot);
   }
 }
 
 /** A turn that breaks leaves its debt, and is run again later. */
-async function attempt(parts: ActorParts, self: Self, opening: Opening): Promise<ReplyEnd> {
-  using limit = limitWork(parts.signal);
+async function attempt(options: ActorOptions, self: Self, opening: Opening): Promise<ReplyEnd> {
+  using limit = limitWork(options.signal);
   self.running = { claim: opening.claim, limit };
   try {
-    return await reply({ ...parts, signal: limit.signal }, opening);
+    return await reply({ ...options, signal: limit.signal }, opening);
   } catch (error) {
-    if (!parts.signal.aborted) {
-      await postpone(parts.services, { ...opening, conversation: opening.snapshot.conversation, error });
+    if (!options.signal.aborted) {
+      await postpone(options.services, { ...opening, conversation: opening.snapshot.conversation, error });
     }
     return { kind: 'nothing' };
   } finally {
@@ -157,16 +157,20 @@ async function attempt(parts: ActorParts, self: Self, opening: Opening): Promise
 }
 
 /** At once, and not when its lease is next renewed: until then it would go on showing what it must not show any more. */
-async function endOvertaken({ services }: ActorParts, { running }: Self): Promise<void> {
+async function endOvertaken({ services }: ActorOptions, { running }: Self): Promise<void> {
   if (running === null) return;
   const { claim, limit } = running;
   const now = await services.store.conversations.get(claim.conversationId);
   if (now?.replyEpoch !== claim.epoch) limit.abort(new Error('The reply claim was lost.'));
 }
 
-async function claimOwed(parts: ActorParts, copy: ViewCache, snapshot: ContextSnapshot | null): Promise<Claim | null> {
-  if (snapshot === null || !owesReply(snapshot.conversation) || !parts.open()) return null;
-  const { store, clock } = parts.services;
+async function claimOwed(
+  options: ActorOptions,
+  copy: ViewCache,
+  snapshot: ContextSnapshot | null,
+): Promise<Claim | null> {
+  if (snapshot === null || !owesReply(snapshot.conversation) || !options.open()) return null;
+  const { store, clock } = options.services;
   const request = {
     work: 'reply',
     conversationId: snapshot.conversation.id,

@@ -1,5 +1,5 @@
 import type { ConversationKey } from '../domain/message.ts';
-import { type Actor, type ActorParts, createActor } from './actor.ts';
+import { type Actor, type ActorOptions, createActor } from './actor.ts';
 
 /** An idle conversation leaves memory after this time; the store brings it back. */
 const IDLE_MS = 60_000;
@@ -17,7 +17,7 @@ export interface Actors {
   readonly size: number;
 }
 
-export function createActors(parts: ActorParts): Actors {
+export function createActors(options: ActorOptions): Actors {
   // In order of last use: a map keeps the order of insertion.
   const actors = new Map<ConversationKey, Actor>();
   const trim = (now: number, most: number): void => {
@@ -29,7 +29,7 @@ export function createActors(parts: ActorParts): Actors {
   };
   return {
     of(key) {
-      const actor = actors.get(key) ?? createActor(parts, key);
+      const actor = actors.get(key) ?? createActor(options, key);
       actors.delete(key);
       // Before it is among them: one that is handed out is about to be used.
       if (actors.size >= MAX_IDLE) trim(actor.lastUsedAt, MAX_IDLE - 1);

@@ -23,7 +23,7 @@ export interface Outbox {
   drained(): Promise<void>;
 }
 
-export interface OutboxParts {
+export interface OutboxOptions {
   readonly store: OutboxStore;
   readonly channelOf: (conversation: ConversationKey) => Channel | null;
   readonly events: Events;
@@ -32,7 +32,7 @@ export interface OutboxParts {
   readonly signal: AbortSignal;
 }
 
-export function createOutbox(parts: OutboxParts): Outbox {
+export function createOutbox(parts: OutboxOptions): Outbox {
   const boxes = new Map<ConversationKey, Mailbox>();
   const ids = new Map<ConversationKey, number>();
   const onError = (error: unknown) =>
@@ -76,10 +76,10 @@ interface Delivery {
 }
 
 /** Tries until the platform takes the post or refuses it for good, patience is over, or the process ends. */
-async function deliverOne(parts: OutboxParts, delivery: Delivery): Promise<void> {
-  const { store, clock, events, signal } = parts;
+async function deliverOne(options: OutboxOptions, delivery: Delivery): Promise<void> {
+  const { store, clock, events, signal } = options;
   const { conversation, post, recovered, since } = delivery;
-  const channel = parts.channelOf(conversation);
+  const channel = options.channelOf(conversation);
   // A platform that is not connected in this process keeps its posts for one where it is.
   if (channel === null) return;
   const before = recovered ? post.attempts + 1 : post.attempts;
@@ -96,8 +96,8 @@ async function deliverOne(parts: OutboxParts, delivery: Delivery): Promise<void>
     } catch (error) {
       if (signal.aborted) return;
       if (posted === null && isHopeless(error, clock.now() >= since + PATIENCE_MS))
-        return await giveUp(parts, delivery, error);
-      await pause(parts, delivery, { error, failures: attempt - before });
+        return await giveUp(options, delivery, error);
+      await pause(options, delivery, { error, failures: attempt - before });
     }
   }
 }
@@ -112,7 +112,11 @@ function isHopeless(error: unknown, isLate: boolean): boolean {
   return isLate || (isStrataError(error, 'POST_FAILED') && error.data.final);
 }
 
-async function giveUp({ store, events }: OutboxParts, { conversation, post }: Delivery, error: unknown): Promise<void> {
+async function giveUp(
+  { store, events }: OutboxOptions,
+  { conversation, post }: Delivery,
+  error: unknown,
+): Promise<void> {
   events.emit({ kind: 'reply.failed', conversation, chunk: post.chunk, message: describe(error) });
   await store.failed(post.id, describe(error));
 }
@@ -124,7 +128,7 @@ interface PostFailure {
 
 /** The next attempt is counted before it is waited for: whoever looks sees why, and a crash during the wait loses nothing. */
 async function pause(
-  { store, clock, events, signal }: OutboxParts,
+  { store, clock, events, signal }: OutboxOptions,
   { conversation, post }: Delivery,
   { error, failures }: PostFailure,
 ): Promise<void> {

@@ -5,7 +5,7 @@ import type { AfterTurn } from '../ports/engine.ts';
 import type { Claim, ContextSnapshot, TurnCommitResult } from '../ports/store.ts';
 import { holdLease } from '../util/lease.ts';
 import { keepFailure } from './last-failure.ts';
-import type { Opening, ReplyParts } from './reply-parts.ts';
+import type { Opening, ReplyOptions } from './reply-options.ts';
 import { askedIn, newestMessage } from './snapshot.ts';
 import { runTurn, type TurnFailure, type TurnOutcome } from './turn.ts';
 import { createRun, type Run } from './turn-effects.ts';
@@ -21,28 +21,28 @@ export type ReplyEnd =
 type Committed = Extract<TurnCommitResult, { kind: 'committed' }>;
 
 /** Runs one turn under its claim, from the view to the commit. */
-export async function reply(parts: ReplyParts, opening: Opening): Promise<ReplyEnd> {
-  const { store, clock, events } = parts.services;
+export async function reply(options: ReplyOptions, opening: Opening): Promise<ReplyEnd> {
+  const { store, clock, events } = options.services;
   const { claim, snapshot } = opening;
   const newest = newestMessage(snapshot);
-  if (newest === null) return await giveBack(parts, claim, snapshot.conversation.nextSeq - 1);
+  if (newest === null) return await giveBack(options, claim, snapshot.conversation.nextSeq - 1);
   const { conversations } = store;
   using lease = holdLease(
-    { conversations, clock, work: 'reply', leaseMs: REPLY_LEASE_MS, signal: parts.signal },
+    { conversations, clock, work: 'reply', leaseMs: REPLY_LEASE_MS, signal: options.signal },
     claim,
   );
   const conversation = snapshot.conversation.key;
-  const show = (activity: Activity) => parts.channelOf(conversation)?.show(conversation, activity);
+  const show = (activity: Activity) => options.channelOf(conversation)?.show(conversation, activity);
   const startedAt = clock.now();
   events.emit({ kind: 'turn.started', conversation, readUpto: newest.seq });
   show({ kind: 'working' });
-  const prepared = await prepare(parts, { ...opening, newest, signal: lease.signal, show });
+  const prepared = await prepare(options, { ...opening, newest, signal: lease.signal, show });
   const outcome = prepared.ready ? await runTurn(prepared.run, `t${newest.seq}`) : prepared.outcome;
   if (lease.signal.aborted) {
-    bookLost(parts, snapshot, prepared.ready ? prepared.run : null);
-    return await giveBack(parts, claim, null);
+    bookLost(options, snapshot, prepared.ready ? prepared.run : null);
+    return await giveBack(options, claim, null);
   }
-  return await commit(parts, {
+  return await commit(options, {
     claim,
     newest,
     outcome,
@@ -61,15 +61,15 @@ interface Preparing extends Opening {
 type Prepared = { readonly ready: true; readonly run: Run } | { readonly ready: false; readonly outcome: TurnOutcome };
 
 /** Opens the model and gathers what the turn reads. A model that cannot be opened is answered for, not thrown. */
-async function prepare(parts: ReplyParts, opening: Preparing): Promise<Prepared> {
+async function prepare(options: ReplyOptions, opening: Preparing): Promise<Prepared> {
   try {
     // Side by side: what both read of the store is one look at it.
     const [profile, volatile] = await Promise.all([
-      parts.profiles.of(opening.snapshot.conversation),
-      parts.volatileFor(opening),
+      options.profiles.of(opening.snapshot.conversation),
+      options.volatileFor(opening),
     ]);
-    const model = await parts.profiles.modelFor(profile);
-    return { ready: true, run: createRun(parts, { ...opening, profile, model, volatile }) };
+    const model = await options.profiles.modelFor(profile);
+    return { ready: true, run: createRun(options, { ...opening, profile, model, volatile }) };
   } catch (error) {
     const reason = reasonNotOpened(error);
     return { ready: false, outcome: { kind: 'failed', reason, message: describe(error), steps: [] } };
@@ -83,8 +83,8 @@ function reasonNotOpened(error: unknown): TurnFailure {
 }
 
 /** Ends a claim without a turn. The debt stays unless `answeredUpto` settles it. */
-async function giveBack(parts: ReplyParts, claim: Claim, answeredUpto: number | null): Promise<ReplyEnd> {
-  await parts.services.store.conversations.release(claim, { work: 'reply', answeredUpto });
+async function giveBack(options: ReplyOptions, claim: Claim, answeredUpto: number | null): Promise<ReplyEnd> {
+  await options.services.store.conversations.release(claim, { work: 'reply', answeredUpto });
   return { kind: 'nothing' };
 }
 
@@ -97,13 +97,13 @@ interface Ending {
   readonly snapshot: ContextSnapshot;
 }
 
-async function commit(parts: ReplyParts, ending: Ending): Promise<ReplyEnd> {
-  const { store, clock, events } = parts.services;
+async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> {
+  const { store, clock, events } = options.services;
   const { claim, newest, outcome, run, snapshot } = ending;
   const now = clock.now();
-  const text = outcome.kind === 'answered' ? outcome.text : apology(parts, snapshot, outcome.reason);
+  const text = outcome.kind === 'answered' ? outcome.text : apology(options, snapshot, outcome.reason);
   const entries = entriesOf(outcome.steps, { role: outcome.kind === 'answered' ? 'assistant' : 'notice', text }, now);
-  const bodies = parts.channelOf(snapshot.conversation.key)?.split(text) ?? [];
+  const bodies = options.channelOf(snapshot.conversation.key)?.split(text) ?? [];
   const of = { conversationId: claim.conversationId, turn: newest.seq, replyTo: askedIn(snapshot, newest).externalId };
   const verdict = run?.assess(entries.reduce((sum, entry) => sum + entry.tokens, 0)) ?? { tier: 'none', due: false };
   const result = await store.transcript.commitTurn({
@@ -114,30 +114,30 @@ async function commit(parts: ReplyParts, ending: Ending): Promise<ReplyEnd> {
     usage: run?.usage() ?? [],
     calibration: run?.calibration() ?? null,
     given: run?.given() ?? [],
-    maintainAt: verdict.due ? now : now + idleMs(parts, snapshot),
+    maintainAt: verdict.due ? now : now + idleMs(options, snapshot),
     now,
   });
   const base = { conversation: snapshot.conversation.key, readUpto: newest.seq };
   if (result.kind === 'stale') {
     events.emit({ kind: 'turn.superseded', ...base });
-    bookLost(parts, snapshot, run);
+    bookLost(options, snapshot, run);
     return { kind: 'nothing' };
   }
-  parts.logText(base.conversation, 'bot', text);
-  report(parts, ending, base);
+  options.logText(base.conversation, 'bot', text);
+  report(options, ending, base);
   return { kind: 'committed', result, verdict };
 }
 
 /** Whatever was said, the answer included, is looked at when the conversation has been silent for so long. */
-function idleMs({ services }: ReplyParts, { conversation }: ContextSnapshot): number {
+function idleMs({ services }: ReplyOptions, { conversation }: ContextSnapshot): number {
   return services.agents.agentFor(conversation.key).compaction.idle_minutes * 60_000;
 }
 
-function apology(parts: ReplyParts, snapshot: ContextSnapshot, reason: string): string {
+function apology(options: ReplyOptions, snapshot: ContextSnapshot, reason: string): string {
   const { key } = snapshot.conversation;
-  const agent = parts.services.agents.agentFor(key);
-  const commandPrefix = parts.channelOf(key)?.traits.commandPrefix ?? '/';
-  return parts.services.prompts.render(
+  const agent = options.services.agents.agentFor(key);
+  const commandPrefix = options.channelOf(key)?.traits.commandPrefix ?? '/';
+  return options.services.prompts.render(
     'failure',
     { reason, commandPrefix },
     { language: agent.language, folder: agent.prompts },
@@ -145,17 +145,17 @@ function apology(parts: ReplyParts, snapshot: ContextSnapshot, reason: string): 
 }
 
 function report(
-  parts: ReplyParts,
+  options: ReplyOptions,
   { outcome, run, startedAt, claim }: Ending,
   base: { readonly conversation: ConversationKey; readonly readUpto: number },
 ): void {
-  const { events, clock, store } = parts.services;
+  const { events, clock, store } = options.services;
   const now = clock.now();
-  const keep = (work: Promise<void>) => keepAside(parts, base.conversation, work);
+  const keep = (work: Promise<void>) => keepAside(options, base.conversation, work);
   if (outcome.kind === 'failed') {
     const { reason, message } = outcome;
     events.emit({ kind: 'turn.failed', ...base, reason, message });
-    keep(keepFailure(parts.services.state, claim.conversationId, { readUpto: base.readUpto, at: now, message }));
+    keep(keepFailure(options.services.state, claim.conversationId, { readUpto: base.readUpto, at: now, message }));
   }
   events.emit({ kind: 'turn.ended', ...base, steps: outcome.steps.length + 1, durationMs: now - startedAt });
   const recalled = run?.recalled() ?? [];
@@ -164,14 +164,14 @@ function report(
 }
 
 /** The calls of a turn that stored nothing were paid for all the same. */
-function bookLost(parts: ReplyParts, { conversation }: ContextSnapshot, run: Run | null): void {
+function bookLost(options: ReplyOptions, { conversation }: ContextSnapshot, run: Run | null): void {
   const usage = run?.usage() ?? [];
   if (usage.length > 0)
-    keepAside(parts, conversation.key, parts.services.store.journal.addUsage(conversation.id, usage));
+    keepAside(options, conversation.key, options.services.store.journal.addUsage(conversation.id, usage));
 }
 
 /** A reply waits for neither a counter nor a note for `/status`, and their loss would lose no memory. */
-function keepAside({ services }: ReplyParts, conversation: ConversationKey, work: Promise<void>): void {
+function keepAside({ services }: ReplyOptions, conversation: ConversationKey, work: Promise<void>): void {
   work.catch((error: unknown) => {
     services.events.emit({ kind: 'error.internal', conversation, message: describe(error) });
   });

@@ -68,7 +68,7 @@ const optionsSchema = z.strictObject({
   audience: z.enum(AUDIENCES).optional(),
 });
 
-export interface SendParts {
+export interface SendServices {
   readonly services: Services;
   readonly actors: Pick<Actors, 'of'>;
   readonly outbox: Pick<Outbox, 'deliver'>;
@@ -81,7 +81,7 @@ export interface SendParts {
 }
 
 /** Says something that nobody asked for: one transaction stores the entry and its posts, and the outbox does the rest. */
-export function createSend(parts: SendParts): Send {
+export function createSend(parts: SendServices): Send {
   const { services, actors, outbox } = parts;
   return async (conversation, content, options = {}) => {
     const { key } = parseKey(conversation);
@@ -103,7 +103,7 @@ export function createSend(parts: SendParts): Send {
 }
 
 /** A bot without channels keeps what it says, and posts nothing. */
-function bodiesOf({ channels, role }: SendParts, key: ConversationKey, given: Given): readonly PostBody[] {
+function bodiesOf({ channels, role }: SendServices, key: ConversationKey, given: Given): readonly PostBody[] {
   const { platform } = parseKey(key);
   const channel = channels.get(platform);
   if (channel !== undefined) {
@@ -213,7 +213,7 @@ function postsOf(id: string, bodies: readonly PostBody[], unaskedAt: number): re
 }
 
 async function audienceOf(
-  { services }: SendParts,
+  { services }: SendServices,
   key: ConversationKey,
   given: Audience | undefined,
 ): Promise<Audience> {

@@ -10,12 +10,12 @@ import type { Calibration, Claim, ContextSnapshot, Conversation } from '../ports
 import type { ToolContext } from '../tools/define.ts';
 import { limitWork } from '../util/limit.ts';
 import type { Step } from '../util/step.ts';
-import type { Opening, Reading, ReplyParts } from './reply-parts.ts';
+import type { Opening, Reading, ReplyOptions } from './reply-options.ts';
 import { askedIn } from './snapshot.ts';
-import type { TurnParts } from './turn.ts';
+import type { TurnOptions } from './turn.ts';
 
 /** One turn's effects, and what it learnt on the way: the loop itself stays pure. */
-export interface Run extends TurnParts {
+export interface Run extends TurnOptions {
   usage(): readonly UsageRow[];
   calibration(): Calibration | null;
   /** Memories that stood before the model whole. */
@@ -41,7 +41,7 @@ interface RunState {
   readonly usage: UsageRow[];
 }
 
-export function createRun(parts: ReplyParts, options: RunOptions): Run {
+export function createRun(parts: ReplyOptions, options: RunOptions): Run {
   const { profile, model, newest, signal, show } = options;
   const engine = parts.engineFor(profile);
   const agent = parts.services.agents.agentFor(options.snapshot.conversation.key);
@@ -102,7 +102,7 @@ async function freshest(known: ContextSnapshot, { claim, latest }: Opening): Pro
  * The conversation as it is now. A tool of a turn whose claim was taken away, by any process, would act on what may have
  * been forgotten, or show it to others than those it was read for.
  */
-async function claimed({ services }: ReplyParts, { claim, snapshot }: Opening): Promise<Conversation> {
+async function claimed({ services }: ReplyOptions, { claim, snapshot }: Opening): Promise<Conversation> {
   const now = await services.store.conversations.get(claim.conversationId);
   if (now?.replyEpoch === claim.epoch) return now;
   throw new StrataError('CLAIM_LOST', { conversation: snapshot.conversation.key, work: 'reply' });
@@ -141,12 +141,12 @@ interface Accounting {
 }
 
 /** Books what a call cost, and learns from the provider's own count of what was sent. */
-function account(parts: ReplyParts, { state, profile, person, step, assembly }: Accounting): void {
-  const { clock, events } = parts.services;
+function account(options: ReplyOptions, { state, profile, person, step, assembly }: Accounting): void {
+  const { clock, events } = options.services;
   const { conversation } = assembly.snapshot;
   const durationMs = clock.now() - state.calledAt;
   const call = { purpose: 'reply', model: profile.modelId, agentId: profile.agentId, person, durationMs } as const;
-  state.usage.push(bookCall(parts.services, { ...call, conversation: conversation.key, usage: step.usage }));
+  state.usage.push(bookCall(options.services, { ...call, conversation: conversation.key, usage: step.usage }));
   const report = { model: profile.modelId, estimated: assembly.estimatedTokens, reported: step.usage.inputTokens };
   state.calibration = learn(state.calibration ?? conversation.calibration, {
     ...report,

@@ -6,7 +6,7 @@ import { type Limit, rejection } from '../util/limit.ts';
 import { collectStep, type Step } from '../util/step.ts';
 
 /** What a turn needs from outside. Everything with an effect is injected; the loop only decides. */
-export interface TurnParts {
+export interface TurnOptions {
   readonly model: ChatModel;
   readonly maxSteps: number;
   readonly maxOutputTokens: number;
@@ -48,57 +48,57 @@ export interface TurnStep {
 }
 
 /** One turn: model and tools in turns until there is an answer. Ends in a value, whatever happens. */
-export async function runTurn(parts: TurnParts, callIdPrefix: string): Promise<TurnOutcome> {
+export async function runTurn(options: TurnOptions, callIdPrefix: string): Promise<TurnOutcome> {
   const steps: TurnStep[] = [];
   try {
-    while (steps.length < parts.maxSteps) {
-      const { step, assembly } = await callModel(parts, steps);
+    while (steps.length < options.maxSteps) {
+      const { step, assembly } = await callModel(options, steps);
       const text = step.text.trim();
       if (step.calls.length === 0) {
         if (text !== '') return { kind: 'answered', text, steps, assembly };
         return { kind: 'failed', reason: 'empty', message: `the model gave no answer (${step.finish})`, steps };
       }
-      steps.push(await callTools(parts, { ...step, text }, `${callIdPrefix}.${steps.length + 1}`));
+      steps.push(await callTools(options, { ...step, text }, `${callIdPrefix}.${steps.length + 1}`));
     }
-    return { kind: 'failed', reason: 'steps', message: `no answer after ${parts.maxSteps} steps`, steps };
+    return { kind: 'failed', reason: 'steps', message: `no answer after ${options.maxSteps} steps`, steps };
   } catch (error) {
     return { kind: 'failed', ...failureOf(error), steps };
   }
 }
 
 /** Retries what is worth it: one emergency for an overflow, two pauses for a busy provider before anything was shown. */
-async function callModel(parts: TurnParts, done: readonly TurnStep[]): Promise<{ step: Step; assembly: Assembly }> {
+async function callModel(options: TurnOptions, done: readonly TurnStep[]): Promise<{ step: Step; assembly: Assembly }> {
   let overflowed = false;
   for (let attempt = 0; ; attempt += 1) {
-    const assembly = await parts.assemble(done.flatMap(toMessages));
+    const assembly = await options.assemble(done.flatMap(toMessages));
     let shown = false;
-    using limit = parts.limitCall();
+    using limit = options.limitCall();
     try {
       const request = {
         purpose: 'reply',
         ...requestOf(assembly),
-        maxOutputTokens: parts.maxOutputTokens,
+        maxOutputTokens: options.maxOutputTokens,
         json: false,
         windowTokens: assembly.measurement.window,
       } as const;
       const onText = (text: string) => {
         if (limit.signal.aborted) return;
         shown = true;
-        parts.onDraft(text);
+        options.onDraft(text);
       };
-      const step = await withinLimit(limit.signal, parts.model.id, (signal) =>
-        collectStep(parts.model, request, { signal, onText }),
+      const step = await withinLimit(limit.signal, options.model.id, (signal) =>
+        collectStep(options.model, request, { signal, onText }),
       );
-      parts.onStep(step, assembly);
+      options.onStep(step, assembly);
       return { step, assembly };
     } catch (error) {
       if (!(error instanceof ModelError)) throw error;
       if (error.reason === 'overflow' && !overflowed) {
         overflowed = true;
-        if (await parts.makeRoom()) continue;
+        if (await options.makeRoom()) continue;
       }
       if (shown || attempt >= 2 || !isPassing(error)) throw error;
-      await parts.pause(error.retryAfterMs ?? 1000 * 2 ** attempt);
+      await options.pause(error.retryAfterMs ?? 1000 * 2 ** attempt);
     }
   }
 }
@@ -123,9 +123,9 @@ function isPassing(error: ModelError): boolean {
 }
 
 /** All calls of a step run side by side; their ids are ours, so that a provider that repeats its own does no harm. */
-async function callTools(parts: TurnParts, step: Step, prefix: string): Promise<TurnStep> {
+async function callTools(options: TurnOptions, step: Step, prefix: string): Promise<TurnStep> {
   const calls = step.calls.map((call, index) => ({ ...call, callId: `${prefix}.${index + 1}` }));
-  const results = await Promise.all(calls.map((call) => parts.callTool(call)));
+  const results = await Promise.all(calls.map((call) => options.callTool(call)));
   return { text: step.text, calls, results };
 }
 

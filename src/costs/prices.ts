@@ -21,7 +21,7 @@ export interface Prices {
   costOf(modelId: string, tokens: TokenCounts, at: number): number | null;
 }
 
-export interface PriceParts {
+export interface PriceOptions {
   /** Default: none. */
   readonly list?: PriceList;
   /** Prices of one's own by model id, before those of the list. Read each time. Default: none. */
@@ -32,7 +32,7 @@ export interface PriceParts {
 const FREE = /^(?:offline|ollama):/;
 const TOKENS_PER_RATE = 1_000_000;
 
-export function createPrices({ list, own = () => ({}) }: PriceParts, log: Log): Prices {
+export function createPrices({ list, own = () => ({}) }: PriceOptions, log: Log): Prices {
   const found = new Map<string, ModelPrice | null>();
   return {
     source: list?.source ?? 'no price list',

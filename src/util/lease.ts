@@ -5,7 +5,7 @@ import { type Limit, limitWork } from './limit.ts';
 /** A claim that is kept alive while work runs. `signal` aborts when the claim is lost or the work's own end is asked for. */
 export type Lease = Pick<Limit, 'signal'> & Disposable;
 
-export interface LeaseParts {
+export interface LeaseOptions {
   readonly conversations: Pick<ConversationStore, 'renew'>;
   readonly clock: Clock;
   readonly work: 'reply' | 'maintenance';
@@ -15,16 +15,16 @@ export interface LeaseParts {
 }
 
 /** Renews the claim three times within each lease. A renewal that fails is tried again: only a refusal is a loss. */
-export function holdLease(parts: LeaseParts, claim: Claim): Lease {
-  const lost = limitWork(parts.signal);
+export function holdLease(options: LeaseOptions, claim: Claim): Lease {
+  const lost = limitWork(options.signal);
   const done = new AbortController();
-  const everyMs = parts.leaseMs / 3;
+  const everyMs = options.leaseMs / 3;
   const renew = async (): Promise<void> => {
     while (!done.signal.aborted) {
-      await parts.clock.sleep(everyMs, { signal: done.signal });
-      const until = parts.clock.now() + parts.leaseMs;
-      const kept = await parts.conversations.renew(parts.work, claim, until).catch(() => claim);
-      if (kept === null) return lost.abort(new Error(`The ${parts.work} claim was lost.`));
+      await options.clock.sleep(everyMs, { signal: done.signal });
+      const until = options.clock.now() + options.leaseMs;
+      const kept = await options.conversations.renew(options.work, claim, until).catch(() => claim);
+      if (kept === null) return lost.abort(new Error(`The ${options.work} claim was lost.`));
     }
   };
   // Its only ends are the loss above and the abort of the sleep, which is how a lease is let go.

@@ -10,7 +10,7 @@ import { createPlace, type Place } from '../fixtures/place.ts';
 import { faults } from '../fixtures/provider-rules.ts';
 import { SIZED, sized } from '../support/size.ts';
 
-export interface EngineParts {
+export interface EngineOptions {
   readonly services: Services;
   readonly maintenance: { run(request: MaintainRequest): Promise<MaintainResult> };
 }
@@ -21,7 +21,7 @@ const NOW = Date.UTC(2026, 10, 21);
 const hung = { run: () => new Promise<MaintainResult>(() => undefined) };
 
 /** What every context engine owes its host. */
-export function describeContextEngine(name: string, create: (parts: EngineParts) => ContextEngine): void {
+export function describeContextEngine(name: string, create: (options: EngineOptions) => ContextEngine): void {
   const open = async (overrides: Partial<Services> = {}): Promise<Place & { readonly engine: ContextEngine }> => {
     const place = await createPlace(overrides);
     return { ...place, engine: create({ services: place.services, maintenance: hung }) };

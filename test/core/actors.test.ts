@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ActorParts } from '../../src/conversation/actor.ts';
+import type { ActorOptions } from '../../src/conversation/actor.ts';
 import { createActors } from '../../src/conversation/actors.ts';
 import { makeKey } from '../../src/domain/key.ts';
 
@@ -9,7 +9,7 @@ const keyOf = (channel: number) => makeKey({ platform: 'terminal', workspace: 'l
 function open() {
   const append = () => new Promise<never>(() => {});
   const services = { store: { transcript: { append } }, clock: { now: () => 0 }, events: { emit: () => undefined } };
-  return createActors({ services, open: () => true } as unknown as ActorParts);
+  return createActors({ services, open: () => true } as unknown as ActorOptions);
 }
 
 describe('the active conversations', () => {

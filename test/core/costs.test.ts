@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { createPriceList } from '../../adapters/prices/genai-prices/index.ts';
 import { defineTool, type EventOf, silentLog, type TokenCounts } from '../../src/adapter-kit.ts';
 import { formatCost, formatDollars } from '../../src/costs/format.ts';
-import { createPrices, type PriceParts } from '../../src/costs/prices.ts';
+import { createPrices, type PriceOptions } from '../../src/costs/prices.ts';
 import { ADA, BOB, createBotWorld } from '../support/bot-world.ts';
 import { faithful, scriptedModel } from './compaction.world.ts';
 
@@ -12,8 +12,8 @@ const tokens = (over: Partial<TokenCounts> = {}): TokenCounts => ({
   ...over,
 });
 
-async function pricesFor(models: readonly string[], parts: PriceParts = {}) {
-  const prices = createPrices({ list: createPriceList(), ...parts }, silentLog);
+async function pricesFor(models: readonly string[], options: PriceOptions = {}) {
+  const prices = createPrices({ list: createPriceList(), ...options }, silentLog);
   for (const model of models) await prices.load(model);
   return prices;
 }

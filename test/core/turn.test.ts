@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runTurn, type TurnParts } from '../../src/conversation/turn.ts';
+import { runTurn, type TurnOptions } from '../../src/conversation/turn.ts';
 import { ModelError, StrataError } from '../../src/domain/errors.ts';
 import type { ToolResultPart } from '../../src/domain/message.ts';
 import type { Assembly } from '../../src/ports/engine.ts';
@@ -33,10 +33,10 @@ function scripted(script: readonly (ModelPart[] | Error)[]) {
   return { model, requests };
 }
 
-function setUp(script: readonly (ModelPart[] | Error)[], over: Partial<TurnParts> = {}) {
+function setUp(script: readonly (ModelPart[] | Error)[], over: Partial<TurnOptions> = {}) {
   const { model, requests } = scripted(script);
   const seen = { pauses: [] as number[], room: 0, drafts: [] as string[], ran: [] as ToolCall[], assembled: 0 };
-  const parts: TurnParts = {
+  const parts: TurnOptions = {
     model,
     maxSteps: 4,
     maxOutputTokens: 100,

@@ -25,7 +25,7 @@ import {
 } from '../../src/adapter-kit.ts';
 import { type Bot, createBot } from '../../src/bot/bot.ts';
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
-import type { PriceParts } from '../../src/costs/prices.ts';
+import type { PriceOptions } from '../../src/costs/prices.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { type ScriptedModel, settle, type TestClock, testClock } from '../core/compaction.world.ts';
 
@@ -55,7 +55,7 @@ export interface BotWorldOptions {
   readonly models: readonly ScriptedModel[];
   readonly agent?: AgentOverrides;
   readonly tools?: readonly Tool[];
-  readonly prices?: PriceParts;
+  readonly prices?: PriceOptions;
   readonly key?: ConversationKey;
   /** Told of everything that happens in a living bot. */
   readonly onEvent?: (event: StrataEvent) => void;

@@ -53,12 +53,12 @@ export interface BotContext {
   readonly onRefused: (error: StrataError) => void;
 }
 
-export interface DiscordBotParts extends BotContext {
+export interface DiscordBotOptions extends BotContext {
   readonly bot: NamedBot;
   readonly sink: ChannelSink;
 }
 
-export function createDiscordBot(parts: DiscordBotParts): DiscordBot {
+export function createDiscordBot(parts: DiscordBotOptions): DiscordBot {
   const { log, bot } = parts;
   const rest = createRest(bot.settings, log);
   const over = new AbortController();
@@ -114,7 +114,7 @@ async function send(
 
 /** Who owns the bot, and its commands. Neither keeps it from talking. */
 async function introduce(
-  { bot: { settings }, state, log }: DiscordBotParts,
+  { bot: { settings }, state, log }: DiscordBotOptions,
   { rest, own }: { readonly rest: Rest; readonly own: (ids: readonly string[]) => void },
 ): Promise<void> {
   try {
@@ -135,16 +135,16 @@ interface Intake {
   close(): Promise<void>;
 }
 
-interface IntakeParts {
+interface IntakeOptions {
   readonly rest: Rest;
   readonly drafts: Drafts;
   readonly signal: AbortSignal;
 }
 
 /** Everything that comes in. */
-function createIntake(parts: DiscordBotParts, { rest, drafts, signal }: IntakeParts): Intake {
-  const { settings, name } = parts.bot;
-  const { log, clock, random, state, sink } = parts;
+function createIntake(options: DiscordBotOptions, { rest, drafts, signal }: IntakeOptions): Intake {
+  const { settings, name } = options.bot;
+  const { log, clock, random, state, sink } = options;
   const places = createPlaces(() => connection.client);
   const base = { bot: name, settings, sink, rest, places, clock, log, signal };
   const audiences = createAudienceWatch(base);
@@ -161,7 +161,11 @@ function createIntake(parts: DiscordBotParts, { rest, drafts, signal }: IntakePa
     audiences,
     members: createMembers(rest),
     beginnings: createFirstMessages(state),
-    files: { fetch: parts.fetch, textBytes: settings.attachments.text_kb * 1000, extraHost: hostOf(settings.rest_url) },
+    files: {
+      fetch: options.fetch,
+      textBytes: settings.attachments.text_kb * 1000,
+      extraHost: hostOf(settings.rest_url),
+    },
     caughtUp: catchUp.passed,
     onAsked: drafts.answers,
   });
@@ -171,7 +175,7 @@ function createIntake(parts: DiscordBotParts, { rest, drafts, signal }: IntakePa
   const connection = createConnection({
     ...base,
     random,
-    listener: listenerOf(parts, { ...base, audiences, leaving, catchUp, receiver, commandHandlers }),
+    listener: listenerOf(options, { ...base, audiences, leaving, catchUp, receiver, commandHandlers }),
   });
   if (!settings.message_content) log.info(BLIND);
   return {
@@ -199,15 +203,15 @@ interface Listening {
   readonly commandHandlers: CommandHandlers;
 }
 
-function listenerOf(parts: DiscordBotParts, { rest, signal, ...intake }: Listening): Listener {
-  const { log, sink, onRefused } = parts;
+function listenerOf(options: DiscordBotOptions, { rest, signal, ...intake }: Listening): Listener {
+  const { log, sink, onRefused } = options;
   const { audiences, leaving, catchUp, receiver, commandHandlers } = intake;
   return {
     opened(client) {
       audiences.listen(client);
       leaving?.listen(client);
       client.on(Events.ThreadCreate, (thread, isNew) => {
-        if (isNew) join(parts, rest, thread);
+        if (isNew) join(options, rest, thread);
       });
     },
     packet(type, data, shardId) {
@@ -230,7 +234,7 @@ const BLIND =
   'message_content is off: in servers the bot reads only messages that mention it, also in the modes "active" and "observe".';
 
 /** Public threads send nothing to a bot that has not joined them where it may not see all. */
-function join({ bot: { settings }, log }: DiscordBotParts, rest: Rest, thread: AnyThreadChannel): void {
+function join({ bot: { settings }, log }: DiscordBotOptions, rest: Rest, thread: AnyThreadChannel): void {
   const place = placeFrom(thread);
   if (!settings.join_threads || place === null || !servesPlace(settings, place)) return;
   rest.put(Routes.threadMembers(thread.id, '@me')).catch((error: unknown) => {

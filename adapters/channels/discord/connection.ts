@@ -1,7 +1,7 @@
 import { Client, Events, GatewayIntentBits, Options } from 'discord.js';
 import { type Clock, describe, type Log, type Random, StrataError } from '../../../src/adapter-kit.ts';
 import { pauseAfter } from './gateway/pauses.ts';
-import { createStrategy, type StrategyParts, UNREADABLE } from './gateway/strategy.ts';
+import { createStrategy, type StrategyOptions, UNREADABLE } from './gateway/strategy.ts';
 import { BAD_TOKEN, type Refusal } from './refusal.ts';
 import { restOptionsOf } from './rest.ts';
 import type { BotSettings } from './settings.ts';
@@ -179,7 +179,7 @@ function clientOptions({ settings, ...opening }: Opening): ConstructorParameters
   };
 }
 
-function strategyParts({ settings, listener, random, refuse: refused, ...parts }: Opening): StrategyParts {
+function strategyParts({ settings, listener, random, refuse: refused, ...parts }: Opening): StrategyOptions {
   const { sessionBegan, packet, odd } = listener;
   return {
     ...parts,

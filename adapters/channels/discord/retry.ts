@@ -7,7 +7,7 @@ const ATTEMPTS = 30;
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
 
-export interface PatienceParts {
+export interface PatienceOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -15,7 +15,7 @@ export interface PatienceParts {
 
 /** Tries again what fails for the moment: the store, the network, Discord itself. `what` completes "could not be …". */
 export async function withRetries<Result>(
-  { clock, log, signal }: PatienceParts,
+  { clock, log, signal }: PatienceOptions,
   what: string,
   work: () => Promise<Result>,
 ): Promise<Result> {

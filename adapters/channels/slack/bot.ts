@@ -15,7 +15,7 @@ import { createSurface, type Surface } from './commands/surface.ts';
 import type { Listener } from './connection.ts';
 import { createAudienceWatch } from './inbound/audience.ts';
 import { createCatchUp } from './inbound/catch-up.ts';
-import type { LeftOut } from './inbound/catch-up-parts.ts';
+import type { LeftOut } from './inbound/catch-up-context.ts';
 import { createFirstMessages } from './inbound/first-messages.ts';
 import { createFollowUps } from './inbound/follow-ups.ts';
 import { createReceiver, type Receiver } from './inbound/receive.ts';
@@ -46,14 +46,14 @@ export interface SlackBot extends Listener {
   stop(): Promise<void>;
 }
 
-export interface SlackBotParts extends SlackOptions {
+export interface SlackBotOptions extends SlackOptions {
   readonly sink: ChannelSink;
   readonly workspace: Workspace;
   /** Aborted when nothing more is taken in. */
   readonly signal: AbortSignal;
 }
 
-export function createSlackBot(parts: SlackBotParts): SlackBot {
+export function createSlackBot(parts: SlackBotOptions): SlackBot {
   const { settings, workspace, log, clock } = parts;
   const over = new AbortController();
   const signal = AbortSignal.any([over.signal, parts.signal]);
@@ -137,10 +137,10 @@ interface Intake {
 
 /** Everything that comes in. */
 function createIntake(
-  parts: SlackBotParts,
+  options: SlackBotOptions,
   { threads, poster }: Pick<Sender, 'poster'> & { readonly threads: Threads },
 ): Intake {
-  const { workspace, settings, state, sink, clock, log, signal } = parts;
+  const { workspace, settings, state, sink, clock, log, signal } = options;
   const places = createPlaces(workspace, clock);
   const base = { workspace, settings, sink, places, state, clock, log, signal, threads };
   const audiences = createAudienceWatch({ ...base, teamId: workspace.teamId, purgeOnLeave: settings.purge_on_leave });
@@ -162,13 +162,13 @@ function createIntake(
     beginnings: createFirstMessages(state),
     followUps: createFollowUps(state, workspace),
     viewing,
-    files: filesOf(parts),
+    files: filesOf(options),
     onBegan: surface.began,
   });
   const commandHandlers = createCommandHandlers({
     ...base,
     buttons,
-    responder: createResponder(workspace, parts.fetch),
+    responder: createResponder(workspace, options.fetch),
     refreshHome: home.publish,
   });
   const listener: Listener = {
@@ -193,7 +193,7 @@ function createIntake(
 
 /** The second attempt looks for the note first: a gap that is read again after a crash is not reported twice. */
 function tellLeftOut(
-  { poster, log, signal }: Pick<Sender, 'poster'> & Pick<SlackBotParts, 'log' | 'signal'>,
+  { poster, log, signal }: Pick<Sender, 'poster'> & Pick<SlackBotOptions, 'log' | 'signal'>,
   { conversation, count, ts }: LeftOut,
 ): void {
   const text = `I was offline and did not read ${count === 1 ? '1 older message' : `${count} older messages`} here.`;
@@ -204,7 +204,7 @@ function tellLeftOut(
   });
 }
 
-function filesOf({ workspace, settings, fetch }: SlackBotParts) {
+function filesOf({ workspace, settings, fetch }: SlackBotOptions) {
   return {
     fetch,
     get token() {

@@ -36,18 +36,18 @@ export interface SlackBots {
   stop(): Promise<void>;
 }
 
-export interface SlackBotsParts extends SlackOptions {
+export interface SlackBotsOptions extends SlackOptions {
   readonly sink: ChannelSink;
 }
 
 /** Throws `PLATFORM_REFUSED` for a token that is not valid. */
-export async function openSlackBots(parts: SlackBotsParts): Promise<SlackBots> {
+export async function openSlackBots(options: SlackBotsOptions): Promise<SlackBots> {
   const over = new AbortController();
-  const { roster, oauth } = await openRoster(parts, over.signal);
-  const watch = createRefusalWatch(parts, { roster, signal: over.signal });
-  const listener = createListener(parts, { roster, signal: over.signal, watch });
-  const connection = createConnection({ ...parts, listener, oauth, onRefused: watch.refused });
-  return createSlackBots(parts, { roster, connection, over, watch });
+  const { roster, oauth } = await openRoster(options, over.signal);
+  const watch = createRefusalWatch(options, { roster, signal: over.signal });
+  const listener = createListener(options, { roster, signal: over.signal, watch });
+  const connection = createConnection({ ...options, listener, oauth, onRefused: watch.refused });
+  return createSlackBots(options, { roster, connection, over, watch });
 }
 
 interface RefusalWatch {
@@ -58,7 +58,7 @@ interface RefusalWatch {
 
 /** Ends in one sentence what can do nothing any more. */
 function createRefusalWatch(
-  { log, onRefused }: SlackBotsParts,
+  { log, onRefused }: SlackBotsOptions,
   { roster, signal }: Pick<Routing, 'roster' | 'signal'>,
 ): RefusalWatch {
   let isOver = false;
@@ -84,7 +84,7 @@ interface Running {
   readonly watch: RefusalWatch;
 }
 
-function createSlackBots({ clock, log }: SlackBotsParts, { roster, connection, over, watch }: Running): SlackBots {
+function createSlackBots({ clock, log }: SlackBotsOptions, { roster, connection, over, watch }: Running): SlackBots {
   let tidied: Promise<void> = Promise.resolve();
   return {
     async start() {
@@ -127,16 +127,16 @@ interface OpenedRoster {
 }
 
 /** One workspace by its token, or all that install the app. */
-async function openRoster(parts: SlackBotsParts, signal: AbortSignal): Promise<OpenedRoster> {
-  const { settings, state, log } = parts;
-  const { conversations } = parts.sink;
+async function openRoster(options: SlackBotsOptions, signal: AbortSignal): Promise<OpenedRoster> {
+  const { settings, state, log } = options;
+  const { conversations } = options.sink;
   const heardIn = createCursors(conversations);
   const open = (workspace: Workspace) => {
     const { teamId } = workspace;
-    const sink = { ...parts.sink, conversations: { ...conversations, heard: heardIn(teamId) } };
-    return createSlackBot({ ...parts, settings: settingsOf(settings, teamId), sink, workspace, signal });
+    const sink = { ...options.sink, conversations: { ...conversations, heard: heardIn(teamId) } };
+    return createSlackBot({ ...options, settings: settingsOf(settings, teamId), sink, workspace, signal });
   };
-  const departures = createDepartures({ ...parts, signal });
+  const departures = createDepartures({ ...options, signal });
   const keys = oauthOf(settings);
   if (keys === null) {
     const token = settings.bot_token ?? '';
@@ -145,10 +145,10 @@ async function openRoster(parts: SlackBotsParts, signal: AbortSignal): Promise<O
   }
   const vault = await openTokenEncryption(keys.installationKey);
   const installations = createInstallations(state, vault);
-  const renew = createRenewal({ ...parts, installations });
+  const renew = createRenewal({ ...options, installations });
   const secretFor = (teamId: string) => vault.secretFor(`buttons ${teamId}`);
   const roster = createInstalledRoster({ settings, installations, log, signal, open, renew, secretFor, departures });
-  return { roster, oauth: oauthOptions({ ...parts, installations, vault }) };
+  return { roster, oauth: oauthOptions({ ...options, installations, vault }) };
 }
 
 interface Routing {
@@ -158,7 +158,7 @@ interface Routing {
 }
 
 /** Hands everything to the bot of the workspace that it comes from. */
-function createListener({ log }: SlackBotsParts, { roster, signal, watch }: Routing): Listener {
+function createListener({ log }: SlackBotsOptions, { roster, signal, watch }: Routing): Listener {
   const meant = async (teamId: string) => {
     try {
       return await roster.of(teamId);

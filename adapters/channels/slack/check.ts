@@ -8,21 +8,21 @@ import { oauthOf, type SlackSettings } from './settings.ts';
 import { codeOf, createWeb } from './web.ts';
 import { BOT_TOKEN_REMEDY, openWorkspace } from './workspace.ts';
 
-export interface CheckParts {
+export interface CheckOptions {
   readonly settings: SlackSettings;
   readonly log: Log;
   readonly state: StateStore;
 }
 
 /** Tokens, installations, rights, events and the transport, for `strata doctor`. Changes nothing. */
-export async function checkSlack(parts: CheckParts): Promise<readonly Finding[]> {
-  const { settings, log } = parts;
+export async function checkSlack(options: CheckOptions): Promise<readonly Finding[]> {
+  const { settings, log } = options;
   const oauth = oauthOf(settings);
-  const tokens = oauth === null ? await checkToken(parts, settings.bot_token ?? '') : await checkMany(parts, oauth);
-  return [...tokens, await checkEvents(parts), await checkTransport(settings, log)];
+  const tokens = oauth === null ? await checkToken(options, settings.bot_token ?? '') : await checkMany(options, oauth);
+  return [...tokens, await checkEvents(options), await checkTransport(settings, log)];
 }
 
-async function checkToken({ settings, log }: CheckParts, token: string): Promise<readonly Finding[]> {
+async function checkToken({ settings, log }: CheckOptions, token: string): Promise<readonly Finding[]> {
   const web = createWeb(token, settings, log);
   try {
     const { teamId } = await openWorkspace(web, token);
@@ -36,18 +36,18 @@ async function checkToken({ settings, log }: CheckParts, token: string): Promise
 type Keys = NonNullable<ReturnType<typeof oauthOf>>;
 
 /** The app, and each workspace that installed it. */
-async function checkMany(parts: CheckParts, keys: Keys): Promise<readonly Finding[]> {
-  const installations = createInstallations(parts.state, await openTokenEncryption(keys.installationKey));
+async function checkMany(options: CheckOptions, keys: Keys): Promise<readonly Finding[]> {
+  const installations = createInstallations(options.state, await openTokenEncryption(keys.installationKey));
   const installed = await installations.list();
-  const address = `${parts.settings.http.public_url}${INSTALL_PATH}`;
+  const address = `${options.settings.http.public_url}${INSTALL_PATH}`;
   const count = installed.length === 0 ? 'no workspace has installed the app yet' : `${installed.length} installed`;
   const each: Finding[] = [];
-  for (const workspace of installed) each.push(...(await checkInstalled(parts, installations, workspace)));
-  return [await checkApp(parts, keys), ok('installations', `${count}; it is installed at ${address}`), ...each];
+  for (const workspace of installed) each.push(...(await checkInstalled(options, installations, workspace)));
+  return [await checkApp(options, keys), ok('installations', `${count}; it is installed at ${address}`), ...each];
 }
 
 /** Slack judges the app before the code: one that cannot be right tells whether the app is. */
-async function checkApp({ settings, log }: CheckParts, { clientId, clientSecret }: Keys): Promise<Finding> {
+async function checkApp({ settings, log }: CheckOptions, { clientId, clientSecret }: Keys): Promise<Finding> {
   const request = { client_id: clientId, client_secret: clientSecret, code: 'none' };
   try {
     await createWeb(undefined, settings, log).oauth.v2.access(request);
@@ -64,7 +64,7 @@ async function checkApp({ settings, log }: CheckParts, { clientId, clientSecret 
 }
 
 async function checkInstalled(
-  parts: CheckParts,
+  options: CheckOptions,
   installations: Installations,
   { teamId, teamName, isEnding }: Installed,
 ): Promise<readonly Finding[]> {
@@ -76,14 +76,14 @@ async function checkInstalled(
     ];
   try {
     const installation = await installations.find(teamId);
-    return installation === null ? [] : await checkInstallation(parts, installation, name);
+    return installation === null ? [] : await checkInstallation(options, installation, name);
   } catch (error) {
     return [fail(id, describe(error), 'installation_key must stay the same as when the app was installed.')];
   }
 }
 
 async function checkInstallation(
-  { settings, log }: CheckParts,
+  { settings, log }: CheckOptions,
   { teamId, token }: Installation,
   name: string,
 ): Promise<readonly Finding[]> {
@@ -118,7 +118,7 @@ const REINSTALL =
   'Put the manifest of `strata slack manifest` into the settings of the app and install it to the workspace again.';
 
 /** No token of a bot may read what its app subscribes to: what came so far is the evidence. */
-async function checkEvents({ settings, state }: CheckParts): Promise<Finding> {
+async function checkEvents({ settings, state }: CheckOptions): Promise<Finding> {
   const seen = await seenKinds(state);
   const came = wantedEvents(settings).filter((kind) => seen.has(kind));
   if (came.length === 0)

@@ -24,7 +24,7 @@ export interface Listener {
 
 export type Acknowledge = () => Promise<void>;
 
-export interface ConnectionParts {
+export interface ConnectionOptions {
   readonly settings: SlackSettings;
   /** Null where one token serves one workspace. */
   readonly oauth: OAuthOptions | null;
@@ -41,10 +41,10 @@ export interface Connection {
   stop(): Promise<void>;
 }
 
-export function createConnection(parts: ConnectionParts): Connection {
-  const { settings, log } = parts;
+export function createConnection(options: ConnectionOptions): Connection {
+  const { settings, log } = options;
   const app = new App({
-    receiver: durable(createTransport(parts), parts),
+    receiver: durable(createTransport(options), options),
     clientOptions: clientOptions(settings, log),
     logger: slackLogger(log),
     // The code that reads events recognises the bot's own messages.
@@ -52,7 +52,7 @@ export function createConnection(parts: ConnectionParts): Connection {
     // Whose token it takes is known to the bot of each workspace.
     authorize: async () => ({}),
   });
-  listen(app, parts.listener);
+  listen(app, options.listener);
   return {
     async start() {
       try {
@@ -78,7 +78,7 @@ function listen(app: App, listener: Listener): void {
  * Acknowledges an event when it is durable: what is not stored is sent again. Events go to the listener directly, since
  * the library throws for odd ones. Everything else is done once, however often the same signed request comes.
  */
-function durable(inner: Receiver, parts: ConnectionParts): Receiver {
+function durable(inner: Receiver, parts: ConnectionOptions): Receiver {
   const isNew = createReplays(parts.clock);
   return {
     init(app) {
@@ -105,7 +105,7 @@ function durable(inner: Receiver, parts: ConnectionParts): Receiver {
 
 type ReceivedEvent = Parameters<App['processEvent']>[0];
 
-async function takeEvent({ listener, log }: ConnectionParts, { body, ack }: ReceivedEvent): Promise<void> {
+async function takeEvent({ listener, log }: ConnectionOptions, { body, ack }: ReceivedEvent): Promise<void> {
   try {
     await listener.event(body['event'], body);
   } catch (error) {
@@ -117,18 +117,18 @@ async function takeEvent({ listener, log }: ConnectionParts, { body, ack }: Rece
 }
 
 /** For what has no event to name. */
-function malformed({ sink }: ConnectionParts): (problem: string) => void {
+function malformed({ sink }: ConnectionOptions): (problem: string) => void {
   return (problem) => dropMalformed(sink, namesOf(null), problem);
 }
 
-function createTransport(parts: ConnectionParts): Receiver {
-  const { settings, oauth, listener } = parts;
+function createTransport(options: ConnectionOptions): Receiver {
+  const { settings, oauth, listener } = options;
   if (settings.transport === 'http')
-    return createHttp(parts, { endpoint: EVENTS_PATH, onListening: listener.connected });
-  const sockets = createSockets(parts);
+    return createHttp(options, { endpoint: EVENTS_PATH, onListening: listener.connected });
+  const sockets = createSockets(options);
   if (oauth === null) return sockets;
   // Only the pages of the installation: what Slack tells comes through the sockets.
-  const pages = createHttp(parts, { endpoint: null, onListening: () => undefined });
+  const pages = createHttp(options, { endpoint: null, onListening: () => undefined });
   return {
     init: (app) => sockets.init(app),
     start: async () => {
@@ -149,15 +149,15 @@ const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 30_000;
 
 /** Several sockets side by side: Slack hands each event to one of them, and while one is renewed another hears. */
-function createSockets(parts: ConnectionParts): Receiver {
+function createSockets(options: ConnectionOptions): Receiver {
   const open = new Set<object>();
   const over = new AbortController();
   const giveUp = (error: StrataError): void => {
     over.abort();
-    parts.onRefused(error);
+    options.onRefused(error);
   };
-  const sockets = Array.from({ length: parts.settings.sockets }, () =>
-    createSocket(parts, { open, signal: over.signal, giveUp }),
+  const sockets = Array.from({ length: options.settings.sockets }, () =>
+    createSocket(options, { open, signal: over.signal, giveUp }),
   );
   return {
     init: (app) => {
@@ -192,8 +192,8 @@ interface Socket {
  * The library waits for seconds before it reopens a lost socket, and gives up for good when Slack cannot
  * be reached then: it is switched off.
  */
-function createSocket(parts: ConnectionParts, { open, signal, giveUp }: SocketGroup): Socket {
-  const { settings, listener, log, clock } = parts;
+function createSocket(options: ConnectionOptions, { open, signal, giveUp }: SocketGroup): Socket {
+  const { settings, listener, log, clock } = options;
   const receiver = new SocketModeReceiver({
     appToken: settings.app_token ?? '',
     clientPingTimeout: PING_TIMEOUT_MS,
@@ -201,7 +201,7 @@ function createSocket(parts: ConnectionParts, { open, signal, giveUp }: SocketGr
     logger: slackLogger(log),
     installerOptions: { clientOptions: clientOptions(settings, log) },
   });
-  guardSocket(receiver.client, malformed(parts));
+  guardSocket(receiver.client, malformed(options));
   let isOpening = false;
   const tryToOpen = async (): Promise<void> => {
     for (let attempt = 0; !signal.aborted; attempt += 1) {
@@ -251,8 +251,8 @@ interface Served {
   readonly onListening: () => void;
 }
 
-function createHttp(parts: ConnectionParts, { endpoint, onListening }: Served): Receiver {
-  const { settings, oauth, log } = parts;
+function createHttp(options: ConnectionOptions, { endpoint, onListening }: Served): Receiver {
+  const { settings, oauth, log } = options;
   const receiver = new HTTPReceiver({
     ...oauth,
     signingSecret: settings.signing_secret ?? '',
@@ -262,7 +262,7 @@ function createHttp(parts: ConnectionParts, { endpoint, onListening }: Served): 
     logger: slackLogger(log),
     unhandledRequestTimeoutMillis: ANSWER_WITHIN_MS,
   });
-  receiver.requestListener = guarded(receiver.requestListener, malformed(parts));
+  receiver.requestListener = guarded(receiver.requestListener, malformed(options));
   return {
     init: (app) => receiver.init(app),
     start: async () => {

@@ -78,14 +78,14 @@ function prepareDeletion(query: Kysely<Tables>) {
   };
 }
 
-interface EngineParts {
+interface EngineOptions {
   readonly lock: OpenedFile['lock'];
   readonly query: Kysely<Tables>;
   readonly connection: Connection;
   readonly shared: boolean;
 }
 
-function createEngine({ lock, query, connection, shared }: EngineParts): SqlEngine {
+function createEngine({ lock, query, connection, shared }: EngineOptions): SqlEngine {
   const group = createGroupCommit(connection);
   const deletion = prepareDeletion(query);
   const settle = () => group.write((transaction) => transaction.run(deletion.settle)).then(() => undefined);

@@ -3,7 +3,7 @@ import { coalesce } from './coalesce.ts';
 import type { Connection } from './connection.ts';
 import type { GroupCommit } from './group-commit.ts';
 
-export interface ScrubParts {
+export interface ScrubOptions {
   readonly group: Pick<GroupCommit, 'alone' | 'write'>;
   readonly connection: Pick<Connection, 'writeBack' | 'wipe'>;
   /** Other processes have the file's pages in their memory: only the log is emptied. */
@@ -27,11 +27,11 @@ const BLOCKED =
   'The deleted text is still in the write-ahead log because another program has the database open. Strata removes it when that program closes the database.';
 
 /** Removes deleted text from the files. While another program stops that, it is tried again and again, off the loop. */
-export function createScrub(parts: ScrubParts): Scrub {
-  const { patienceMs = PATIENCE_MS } = parts;
+export function createScrub(options: ScrubOptions): Scrub {
+  const { patienceMs = PATIENCE_MS } = options;
   let retry: NodeJS.Timeout | null = null;
   let isClosed = false;
-  const attempt = coalesce(() => scrubOnce(parts));
+  const attempt = coalesce(() => scrubOnce(options));
   const tryAgainLater = () => {
     if (isClosed || retry !== null) return;
     retry = setTimeout(() => {
@@ -58,7 +58,7 @@ export function createScrub(parts: ScrubParts): Scrub {
 }
 
 /** False when another program reads or writes the file. */
-async function scrubOnce({ group, connection, shared, settle }: ScrubParts): Promise<boolean> {
+async function scrubOnce({ group, connection, shared, settle }: ScrubOptions): Promise<boolean> {
   // The file's pages may only be touched while no other process has them in its memory.
   const step = (offset: number) => group.alone(() => (shared ? connection.writeBack() : connection.wipe(offset)));
   for (let offset: number | null = 0; offset !== null; ) {

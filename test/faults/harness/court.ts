@@ -16,7 +16,7 @@ export interface Court {
   lost(): number;
 }
 
-export interface CourtParts {
+export interface CourtOptions {
   readonly read: ReadRows;
   readonly platform: PlatformRecord;
   readonly model: Evidence['model'];
@@ -25,7 +25,7 @@ export interface CourtParts {
 const NOTHING: Rows = { conversations: [], entries: [], summaries: [], memories: [], outbox: [] };
 const TRIES = 40;
 
-export function createCourt({ read, platform, model }: CourtParts): Court {
+export function createCourt({ read, platform, model }: CourtOptions): Court {
   const found = new Map<string, Damage>();
   let rows = NOTHING;
   let looks = 0;

@@ -30,7 +30,7 @@ export interface Executioner {
   isStoreAway(): boolean;
 }
 
-export interface ExecutionerParts {
+export interface ExecutionerOptions {
   readonly servers: Servers;
   readonly court: Court;
   readonly signal: AbortSignal;
@@ -38,7 +38,7 @@ export interface ExecutionerParts {
 
 type Trapped = Extract<Report, { kind: 'trapped' }>;
 
-interface Self extends ExecutionerParts {
+interface Self extends ExecutionerOptions {
   readonly toll: { -readonly [Kind in keyof Toll]: Toll[Kind] };
   /** How much of the plan was done at a time, and how long the step that began then lasts. */
   readonly pace: { done: number; step: number; since: number; lasts: number };
@@ -53,10 +53,10 @@ const FREEZE_AIM_LIMIT_MS = 30_000;
 const FROZEN_LIMIT_MS = 45_000;
 const STORE_GRACE_MS = 10_000;
 
-export function createExecutioner(parts: ExecutionerParts): Executioner {
+export function createExecutioner(options: ExecutionerOptions): Executioner {
   const toll = { gateway: 0, worker: 0, all: 0, redis: 0, wiped: 0, postgres: 0, frozen: 0 };
   const pace = { done: 0, step: 0, since: 0, lasts: 1 };
-  const self: Self = { ...parts, toll, pace, trappedNodes: new Map(), storeAwayUntil: 0 };
+  const self: Self = { ...options, toll, pace, trappedNodes: new Map(), storeAwayUntil: 0 };
   return {
     toll,
     async carryOut(plan, nodes) {

@@ -35,7 +35,7 @@ export interface Buttons {
   sweep(): Promise<void>;
 }
 
-export interface ButtonParts {
+export interface ButtonOptions {
   /** Known to this bot only. */
   readonly secret: string;
   readonly state: StateStore;
@@ -48,7 +48,7 @@ const MAX_ID = 100;
 const KEPT_MS = 7 * 86_400_000;
 const STORED = '~';
 
-export function createButtons({ secret, state, clock, random }: ButtonParts): Buttons {
+export function createButtons({ secret, state, clock, random }: ButtonOptions): Buttons {
   const seal = createTokenSigner(secret);
   return {
     async write({ deed, ownerId, command }) {

@@ -4,7 +4,7 @@ import type { WireInteraction } from '../wire.ts';
 
 const MAX_INPUT = 4000;
 
-export interface FormParts {
+export interface FormOptions {
   readonly customId: string;
   readonly command: ReplyCommand;
   readonly option: OptionSpec;
@@ -13,7 +13,7 @@ export interface FormParts {
 }
 
 /** A form with one long field for the text that a command lacks. */
-export function formOf({ customId, command, option, text }: FormParts) {
+export function formOf({ customId, command, option, text }: FormOptions) {
   const value = text.slice(0, MAX_INPUT).toWellFormed();
   return {
     custom_id: customId,

@@ -31,7 +31,7 @@ export interface Ending {
   readonly isUnknown: boolean;
 }
 
-export interface SessionParts {
+export interface GatewaySessionOptions {
   readonly clock: Clock;
   /** From 0 to 1. */
   readonly chance: () => number;
@@ -60,7 +60,7 @@ export interface SessionListener {
 export type Phase = 'hello' | 'identifying' | 'resuming' | 'ready';
 
 export interface Line {
-  readonly parts: SessionParts;
+  readonly parts: GatewaySessionOptions;
   readonly socket: WebSocket;
   /** Aborted when the connection is over, or is being ended. */
   readonly over: AbortController;
@@ -84,12 +84,12 @@ export function openSocket(url: string): WebSocket | string {
   }
 }
 
-export function notOpened({ resumed }: SessionParts, cause: string): Ending {
+export function notOpened({ resumed }: GatewaySessionOptions, cause: string): Ending {
   const nothing = { code: null, isSpent: false, readyMs: 0, isUnknown: false, isResumeUnanswered: false };
   return { ...nothing, cause, session: resumed };
 }
 
-export function newLine(parts: SessionParts, socket: WebSocket): Line {
+export function newLine(options: GatewaySessionOptions, socket: WebSocket): Line {
   const state = {
     phase: 'hello',
     isSpent: false,
@@ -99,8 +99,16 @@ export function newLine(parts: SessionParts, socket: WebSocket): Line {
     readyAt: null,
     cause: null,
   } as const;
-  const heardAt = parts.clock.now();
-  return { ...state, parts, socket, over: new AbortController(), early: [], session: parts.resumed, heardAt };
+  const heardAt = options.clock.now();
+  return {
+    ...state,
+    parts: options,
+    socket,
+    over: new AbortController(),
+    early: [],
+    session: options.resumed,
+    heardAt,
+  };
 }
 
 /** Never opened: the library's own code for it. */

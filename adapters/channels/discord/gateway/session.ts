@@ -4,12 +4,12 @@ import {
   type Ending,
   end,
   endingOf,
+  type GatewaySessionOptions,
   type Line,
   NORMAL,
   newLine,
   notOpened,
   openSocket,
-  type SessionParts,
   send,
   watch,
 } from './line.ts';
@@ -22,10 +22,10 @@ const SILENCE_MS = 10_000;
 const MAX_EARLY = 1_000;
 
 /** One connection from its beginning to its end. Resolves when its socket is closed; never rejects. */
-export async function runSession(parts: SessionParts): Promise<Ending> {
-  const socket = openSocket(parts.url);
-  if (typeof socket === 'string') return notOpened(parts, socket);
-  const line = newLine(parts, socket);
+export async function runSession(options: GatewaySessionOptions): Promise<Ending> {
+  const socket = openSocket(options.url);
+  if (typeof socket === 'string') return notOpened(options, socket);
+  const line = newLine(options, socket);
   const closed = Promise.withResolvers<{ code: number; reason: string }>();
   socket.on('message', (data, isBinary) => receive(line, isBinary ? null : String(data)));
   socket.on('error', (error) => {
@@ -33,11 +33,11 @@ export async function runSession(parts: SessionParts): Promise<Ending> {
   });
   socket.on('close', (code, reason) => closed.resolve({ code, reason: reason.toString() }));
   const stop = () => end(line, { cause: 'the bot is stopping', code: NORMAL });
-  if (parts.signal.aborted) stop();
-  parts.signal.addEventListener('abort', stop, { once: true });
+  if (options.signal.aborted) stop();
+  options.signal.addEventListener('abort', stop, { once: true });
   watch(line, 'hello', ANSWER_MS);
   const { code, reason } = await closed.promise;
-  parts.signal.removeEventListener('abort', stop);
+  options.signal.removeEventListener('abort', stop);
   line.over.abort();
   return endingOf(line, { code, reason });
 }

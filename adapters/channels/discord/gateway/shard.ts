@@ -1,10 +1,11 @@
 import type { Log } from '../../../../src/adapter-kit.ts';
 import { type Refusal, refusalOf } from '../refusal.ts';
-import type { Ending, Session, SessionParts } from './line.ts';
+import type { Ending, GatewaySessionOptions, Session } from './line.ts';
 import { createPauses } from './pauses.ts';
 import { runSession } from './session.ts';
 
-export interface ShardParts extends Pick<SessionParts, 'clock' | 'chance' | 'identity' | 'mayIdentify' | 'listener'> {
+export interface ShardOptions
+  extends Pick<GatewaySessionOptions, 'clock' | 'chance' | 'identity' | 'mayIdentify' | 'listener'> {
   readonly id: number;
   readonly log: Log;
   /** Where a new session begins. */
@@ -26,20 +27,20 @@ export interface Shard {
   stop(): Promise<void>;
 }
 
-export function createShard(parts: ShardParts): Shard {
+export function createShard(options: ShardOptions): Shard {
   const over = new AbortController();
   const ready = Promise.withResolvers<void>();
   let running: Promise<void> | null = null;
   const listener = {
-    ...parts.listener,
-    ready(data: Parameters<SessionParts['listener']['ready']>[0]) {
-      parts.listener.ready(data);
+    ...options.listener,
+    ready(data: Parameters<GatewaySessionOptions['listener']['ready']>[0]) {
+      options.listener.ready(data);
       ready.resolve();
     },
   };
   return {
     async start() {
-      running ??= run({ ...parts, listener }, over.signal).finally(ready.resolve);
+      running ??= run({ ...options, listener }, over.signal).finally(ready.resolve);
       await ready.promise;
     },
     async stop() {
@@ -49,21 +50,21 @@ export function createShard(parts: ShardParts): Shard {
   };
 }
 
-async function run(parts: ShardParts, signal: AbortSignal): Promise<void> {
-  const { clock, chance, identity, mayIdentify, listener, log, id } = parts;
+async function run(options: ShardOptions, signal: AbortSignal): Promise<void> {
+  const { clock, chance, identity, mayIdentify, listener, log, id } = options;
   const pauses = createPauses(chance);
   let session: Session | null = null;
   let unanswered = 0;
   while (!signal.aborted) {
-    const base = parts.followsResumeUrl ? (session?.resumeUrl ?? parts.url) : parts.url;
+    const base = options.followsResumeUrl ? (session?.resumeUrl ?? options.url) : options.url;
     const ending: Ending = await runSession({
       ...{ clock, chance, identity, mayIdentify, listener, signal },
       ...{ url: addressOf(base), resumed: session },
     });
     if (signal.aborted) return;
-    parts.lost(ending);
+    options.lost(ending);
     const refusal = refusalOf(ending.code ?? 0);
-    if (refusal !== null) return parts.refused(refusal);
+    if (refusal !== null) return options.refused(refusal);
     unanswered = ending.isResumeUnanswered ? unanswered + 1 : 0;
     session = resumable(ending, unanswered);
     const pauseMs = pauses.after(ending);

@@ -16,7 +16,7 @@ import { createShard, type Shard } from './shard.ts';
 /** The library's manager of shards, whose name its package gives to another class. */
 type ShardManager = ConstructorParameters<typeof SimpleShardingStrategy>[0];
 
-export interface StrategyParts {
+export interface StrategyOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly chance: () => number;
@@ -42,17 +42,17 @@ export interface StrategyListener {
  * Runs the library's shards. The library's own way to run them leaves connections behind that go on by themselves when an
  * attempt fails, and ends the process when a packet cannot be read.
  */
-export function createStrategy(manager: ShardManager, parts: StrategyParts): IShardingStrategy {
+export function createStrategy(manager: ShardManager, options: StrategyOptions): IShardingStrategy {
   const shards = new Map<number, Shard>();
-  const identifies = createIdentifyPace(parts.clock);
+  const identifies = createIdentifyPace(options.clock);
   const own = new SimpleShardingStrategy(manager);
-  manager.fetchGatewayInformation = createInformation(manager, parts.gatewayUrl);
+  manager.fetchGatewayInformation = createInformation(manager, options.gatewayUrl);
   return {
     async spawn(ids) {
-      for (const id of ids) shards.set(id, await openShard({ ...parts, manager, identifies }, id));
+      for (const id of ids) shards.set(id, await openShard({ ...options, manager, identifies }, id));
     },
     async connect() {
-      if (!parts.signal.aborted) await Promise.all([...shards.values()].map((shard) => shard.start()));
+      if (!options.signal.aborted) await Promise.all([...shards.values()].map((shard) => shard.start()));
     },
     async destroy() {
       await Promise.all([...shards.values()].map((shard) => shard.stop()));
@@ -75,7 +75,7 @@ function createInformation(manager: ShardManager, gatewayUrl: string): ShardMana
   };
 }
 
-interface Opening extends StrategyParts {
+interface Opening extends StrategyOptions {
   readonly manager: ShardManager;
   readonly identifies: IdentifyPace;
 }

@@ -3,7 +3,7 @@ import { type ChannelSink, describe, type KeptConversation, type Log } from '../
 import { keyOf, placeOfKey, workspaceOfGuild } from '../place.ts';
 import type { Places } from '../places.ts';
 
-export interface AudienceParts {
+export interface AudienceOptions {
   readonly bot: string;
   readonly sink: Pick<ChannelSink, 'audienceChanged' | 'conversations'>;
   readonly places: Places;
@@ -18,20 +18,20 @@ export interface AudienceWatch {
   drained(): Promise<void>;
 }
 
-export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
-  const { bot, places } = parts;
+export function createAudienceWatch(options: AudienceOptions): AudienceWatch {
+  const { bot, places } = options;
   let running: Promise<void> = Promise.resolve();
   /** One change after the other; a failure is logged and stops no other. */
   const queue = (scope: string): void => {
     running = running
-      .then(() => reviewAll(parts, scope))
+      .then(() => reviewAll(options, scope))
       .catch((error: unknown) => {
-        parts.log.error('A changed channel could not be updated', { scope, cause: describe(error) });
+        options.log.error('A changed channel could not be updated', { scope, cause: describe(error) });
       });
   };
   return {
     async review(shardId) {
-      for (const guildId of places.guildsOf(shardId)) await reviewAll(parts, workspaceOfGuild(bot, guildId));
+      for (const guildId of places.guildsOf(shardId)) await reviewAll(options, workspaceOfGuild(bot, guildId));
     },
     listen(client) {
       client.on(Events.ChannelUpdate, (_, channel) => {
@@ -46,11 +46,11 @@ export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
   };
 }
 
-async function reviewAll(parts: AudienceParts, scope: string): Promise<void> {
-  for await (const kept of parts.sink.conversations.within(scope)) await review(parts, kept);
+async function reviewAll(options: AudienceOptions, scope: string): Promise<void> {
+  for await (const kept of options.sink.conversations.within(scope)) await review(options, kept);
 }
 
-async function review({ places, sink }: AudienceParts, { conversation, audience }: KeptConversation): Promise<void> {
+async function review({ places, sink }: AudienceOptions, { conversation, audience }: KeptConversation): Promise<void> {
   const { channelId, threadId, isClosed } = placeOfKey(conversation);
   // A private thread never opens; once out of sight it would look like its channel.
   if (isClosed) return;

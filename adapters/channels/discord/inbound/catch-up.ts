@@ -3,7 +3,7 @@ import { servesPlace } from '../access.ts';
 import { PLATFORM, placeOfKey, targetOf } from '../place.ts';
 import { withRetries } from '../retry.ts';
 import { isNewer, isSnowflake, snowflakeAt, timeOf } from '../wire.ts';
-import type { CatchUpParts } from './catch-up-parts.ts';
+import type { CatchUpContext } from './catch-up-context.ts';
 import { readStint, type Stint } from './stint.ts';
 
 const SIDE_BY_SIDE = 4;
@@ -36,7 +36,7 @@ interface Session extends PromiseWithResolvers<Readings> {
   readonly owed: CatchingUp;
 }
 
-export function createCatchUp(parts: CatchUpParts): CatchUp {
+export function createCatchUp(parts: CatchUpContext): CatchUp {
   const sessions = new Map<number, Session>();
   const running = new Set<Promise<unknown>>();
   return {
@@ -75,13 +75,13 @@ export function createCatchUp(parts: CatchUpParts): CatchUp {
 }
 
 /** Whether catching up on the shard looks for changes in the conversation. */
-function isRead({ bot: own, places, settings }: CatchUpParts, shardId: number, conversation: ConversationKey): boolean {
+function isRead({ bot: own, places, settings }: CatchUpContext, shardId: number, conversation: ConversationKey): boolean {
   if (settings.catch_up.messages === 0 || !conversation.startsWith(`${PLATFORM}:`)) return false;
   const { bot, guildId } = placeOfKey(conversation);
   return bot === own && places.shardOf(guildId) === shardId;
 }
 
-async function readMissed(parts: CatchUpParts, shardId: number, session: Session): Promise<void> {
+async function readMissed(parts: CatchUpContext, shardId: number, session: Session): Promise<void> {
   const ours = await withRetries(parts, 'looked for', () => heardLately(parts, shardId));
   // First of all: what is read below may not be shown wider than it is now.
   await withRetries(parts, 'closed', () => parts.audiences.review(shardId));
@@ -97,7 +97,7 @@ async function readMissed(parts: CatchUpParts, shardId: number, session: Session
  * The shard's conversations in which something was said in the last `hours` before the newest message that is kept, the
  * newest first: whoever was silent for longer is looked at only where Discord tells that something was said since.
  */
-async function heardLately(parts: CatchUpParts, shardId: number): Promise<readonly Cursor[]> {
+async function heardLately(parts: CatchUpContext, shardId: number): Promise<readonly Cursor[]> {
   const ours: Cursor[] = [];
   for await (const cursor of parts.sink.conversations.heard(PLATFORM, parts.settings.catch_up.hours * HOUR_MS)) {
     const { bot, guildId } = placeOfKey(cursor.conversation);
@@ -111,7 +111,7 @@ async function heardLately(parts: CatchUpParts, shardId: number): Promise<readon
   return ours;
 }
 
-async function workOff({ signal }: CatchUpParts, waiting: Iterable<() => Promise<void>>): Promise<void> {
+async function workOff({ signal }: CatchUpContext, waiting: Iterable<() => Promise<void>>): Promise<void> {
   for (const read of waiting) {
     if (signal.aborted) return;
     await read();
@@ -129,7 +129,7 @@ interface Plan {
  * Where a reply is owed, then where something was said lately, the newest first; then channels and threads in which
  * nothing was heard before.
  */
-function planReadings(parts: CatchUpParts, { shardId, ours, unread, owed }: Plan): Readings {
+function planReadings(parts: CatchUpContext, { shardId, ours, unread, owed }: Plan): Readings {
   const rank = ({ owesReply }: Cursor) => Number(owesReply);
   const newestFirst = ours.toSorted((one, other) => rank(other) - rank(one) || other.at - one.at);
   const known = newestFirst.map(
@@ -158,7 +158,7 @@ function planReadings(parts: CatchUpParts, { shardId, ours, unread, owed }: Plan
 
 /** Of channels in which nothing was kept. */
 function unreadPlaces(
-  { places }: CatchUpParts,
+  { places }: CatchUpContext,
   shardId: number,
   unread: ReadonlyMap<string, string>,
 ): readonly Stint[] {
@@ -169,13 +169,13 @@ function unreadPlaces(
   });
 }
 
-function isServedStill({ places, settings }: CatchUpParts, place: Stint['place']): boolean {
+function isServedStill({ places, settings }: CatchUpContext, place: Stint['place']): boolean {
   const isOff = settings.catch_up.messages === 0 || !servesPlace(settings, place);
   return !isOff && (place.guildId === null || places.isIn(place.guildId));
 }
 
 /** Discord tells the newest message of the channels of a server, but not of direct messages. */
-function isDue(parts: CatchUpParts, { place, after, cursor }: Stint): boolean {
+function isDue(parts: CatchUpContext, { place, after, cursor }: Stint): boolean {
   const { places, settings, clock } = parts;
   const { guildId } = place;
   if (!isServedStill(parts, place)) return false;

@@ -3,7 +3,7 @@ import { type ChannelSink, type Cursor, describe, type Log } from '../../../../s
 import { keyOf, PLATFORM, placeOfKey, placeOfWorkspace, targetOf, workspaceOfGuild } from '../place.ts';
 import type { Places } from '../places.ts';
 
-export interface LeavingParts {
+export interface LeavingOptions {
   readonly bot: string;
   readonly sink: ChannelSink;
   readonly places: Places;
@@ -22,34 +22,34 @@ export interface Leaving {
   drained(): Promise<void>;
 }
 
-export function createLeaving(parts: LeavingParts): Leaving {
+export function createLeaving(options: LeavingOptions): Leaving {
   let running: Promise<void> = Promise.resolve();
   const queue = (work: () => Promise<void>): Promise<void> => {
     running = running.then(work).catch((error: unknown) => {
-      parts.log.error('The data of a removed channel or server could not be deleted', { cause: describe(error) });
+      options.log.error('The data of a removed channel or server could not be deleted', { cause: describe(error) });
     });
     return running;
   };
   return {
-    review: (shardId, recent) => queue(() => leaveGone(parts, shardId, recent)),
+    review: (shardId, recent) => queue(() => leaveGone(options, shardId, recent)),
     listen(client) {
       client.on(Events.ChannelDelete, (channel) => {
         if (channel.isDMBased()) return undefined;
-        return queue(() => leaveChannel(parts, { guildId: channel.guildId, channelId: channel.id }));
+        return queue(() => leaveChannel(options, { guildId: channel.guildId, channelId: channel.id }));
       });
-      client.on(Events.ThreadDelete, ({ id, guildId }) => queue(() => leaveThread(parts, { guildId, threadId: id })));
-      client.on(Events.GuildDelete, ({ id }) => queue(() => leaveGuild(parts, id)));
+      client.on(Events.ThreadDelete, ({ id, guildId }) => queue(() => leaveThread(options, { guildId, threadId: id })));
+      client.on(Events.GuildDelete, ({ id }) => queue(() => leaveGuild(options, id)));
     },
     drained: () => running,
   };
 }
 
-async function leaveGuild({ bot, sink }: LeavingParts, guildId: string): Promise<void> {
+async function leaveGuild({ bot, sink }: LeavingOptions, guildId: string): Promise<void> {
   await sink.left({ workspace: workspaceOfGuild(bot, guildId) });
 }
 
 async function leaveChannel(
-  { bot, sink }: LeavingParts,
+  { bot, sink }: LeavingOptions,
   { guildId, channelId }: { readonly guildId: string; readonly channelId: string },
 ): Promise<void> {
   const scope = keyOf(bot, { guildId, channelId, threadId: null });
@@ -58,7 +58,7 @@ async function leaveChannel(
 
 /** Discord may leave out which channel the thread was in. */
 async function leaveThread(
-  { bot, sink }: LeavingParts,
+  { bot, sink }: LeavingOptions,
   { guildId, threadId }: { readonly guildId: string; readonly threadId: string },
 ): Promise<void> {
   for await (const { conversation } of sink.conversations.within(workspaceOfGuild(bot, guildId))) {
@@ -66,14 +66,14 @@ async function leaveThread(
   }
 }
 
-async function leaveGone(parts: LeavingParts, shardId: number, recent: readonly Cursor[]): Promise<void> {
-  const { sink, places, bot, signal } = parts;
+async function leaveGone(options: LeavingOptions, shardId: number, recent: readonly Cursor[]): Promise<void> {
+  const { sink, places, bot, signal } = options;
   for await (const workspace of sink.conversations.workspaces(PLATFORM)) {
     if (signal.aborted) return;
     const { bot: owner, guildId } = placeOfWorkspace(workspace);
     if (owner !== bot || guildId === null || places.shardOf(guildId) !== shardId) continue;
-    if (places.isIn(guildId)) await leaveGoneChannels(parts, guildId);
-    else await leaveGuild(parts, guildId);
+    if (places.isIn(guildId)) await leaveGoneChannels(options, guildId);
+    else await leaveGuild(options, guildId);
   }
   for (const { conversation } of recent) {
     if (signal.aborted) return;
@@ -84,7 +84,7 @@ async function leaveGone(parts: LeavingParts, shardId: number, recent: readonly 
 }
 
 /** Each channel is looked at once, however many threads it has: they follow each other. */
-async function leaveGoneChannels({ sink, places, bot, signal }: LeavingParts, guildId: string): Promise<void> {
+async function leaveGoneChannels({ sink, places, bot, signal }: LeavingOptions, guildId: string): Promise<void> {
   let last = { channelId: '', isGone: false };
   for await (const { conversation } of sink.conversations.within(workspaceOfGuild(bot, guildId))) {
     if (signal.aborted) return;

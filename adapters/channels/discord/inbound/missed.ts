@@ -3,7 +3,7 @@ import type { KeptMessage } from '../../../../src/adapter-kit.ts';
 import { dropMalformed } from '../drops.ts';
 import { isDeleted, isRefusal, withRetries } from '../retry.ts';
 import { editedAt, isNewer, isSnowflake, namedSchema, pageSchema, type WireMessage } from '../wire.ts';
-import type { CatchUpParts } from './catch-up-parts.ts';
+import type { CatchUpContext } from './catch-up-context.ts';
 import { readMessage } from './packets.ts';
 
 const PAGE = 100;
@@ -27,7 +27,7 @@ interface Page {
   readonly isLast: boolean;
 }
 
-export async function readStretch(parts: CatchUpParts, channelId: string, after: string): Promise<Stretch> {
+export async function readStretch(parts: CatchUpContext, channelId: string, after: string): Promise<Stretch> {
   const newest = await fetchPage(parts, channelId, null);
   const bound = parts.settings.catch_up.messages;
   const missed = newest.messages.filter(({ id }) => isNewer(id, after));
@@ -43,7 +43,7 @@ export async function readStretch(parts: CatchUpParts, channelId: string, after:
   return { newest, missed: missed.slice(-bound) };
 }
 
-async function fetchPage(parts: CatchUpParts, channelId: string, before: string | null): Promise<Page> {
+async function fetchPage(parts: CatchUpContext, channelId: string, before: string | null): Promise<Page> {
   const query = new URLSearchParams({ limit: String(PAGE), ...(before === null ? {} : { before }) });
   const read = () => parts.rest.get(Routes.channelMessages(channelId), { query, signal: parts.signal });
   const items = pageSchema.parse(await withRetries(parts, 'read', read));
@@ -57,7 +57,7 @@ async function fetchPage(parts: CatchUpParts, channelId: string, before: string 
 }
 
 /** One message that cannot be read keeps none of the others back. */
-function readItem({ sink }: CatchUpParts, channelId: string, item: unknown): readonly WireMessage[] {
+function readItem({ sink }: CatchUpContext, channelId: string, item: unknown): readonly WireMessage[] {
   const read = readMessage(item);
   if (read.kind === 'message') return [read.message];
   dropMalformed(sink, 'missed message', { ...read, channel: channelId });
@@ -71,7 +71,7 @@ export interface Changes {
 
 /** What became of the kept messages while nobody was connected, as far as the newest hundred tell. */
 export async function findChanges(
-  parts: CatchUpParts,
+  parts: CatchUpContext,
   channelId: string,
   { kept, newest }: { readonly kept: readonly KeptMessage[]; readonly newest: Page },
 ): Promise<Changes> {
@@ -92,7 +92,7 @@ export async function findChanges(
 }
 
 /** A list may lack messages for other reasons: a bot that may not read the history is given none at all. */
-async function isGone(parts: CatchUpParts, channelId: string, externalId: string): Promise<boolean> {
+async function isGone(parts: CatchUpContext, channelId: string, externalId: string): Promise<boolean> {
   try {
     await withRetries(parts, 'read', () =>
       parts.rest.get(Routes.channelMessage(channelId, externalId), { signal: parts.signal }),

@@ -6,19 +6,19 @@ import type { Places } from '../places.ts';
 import type { BotSettings } from '../settings.ts';
 import { isNewer, type WireMessage } from '../wire.ts';
 
-export interface QuoteParts {
+export interface QuoteOptions {
   readonly bot: string;
   readonly sink: Pick<ChannelSink, 'conversations'>;
   readonly places: Pick<Places, 'peek'>;
 }
 
 /** The message with what it answers, begins with or forwards as it is kept here: no quotation brings back what was forgotten. */
-export async function withKeptQuotes(parts: QuoteParts, message: WireMessage): Promise<WireMessage> {
+export async function withKeptQuotes(options: QuoteOptions, message: WireMessage): Promise<WireMessage> {
   const { message_reference: reference, referenced_message: referenced, message_snapshots: snapshots } = message;
   const isQuoting = Boolean(referenced) || (snapshots ?? []).length > 0;
   if (!reference?.message_id || !isQuoting) return message;
-  const conversations = holdersOf(parts, message, reference.channel_id ?? message.channel_id);
-  const text = await parts.sink.conversations.textOf({ conversations, externalId: reference.message_id });
+  const conversations = holdersOf(options, message, reference.channel_id ?? message.channel_id);
+  const text = await options.sink.conversations.textOf({ conversations, externalId: reference.message_id });
   if (text === null) return message;
   const said = { content: text, attachments: [], embeds: [], sticker_items: [], poll: null };
   return {
@@ -29,7 +29,7 @@ export async function withKeptQuotes(parts: QuoteParts, message: WireMessage): P
 }
 
 /** What is forwarded may come from a channel of the server, or from a direct message. */
-function holdersOf({ bot, places }: QuoteParts, message: WireMessage, channelId: string): readonly ConversationKey[] {
+function holdersOf({ bot, places }: QuoteOptions, message: WireMessage, channelId: string): readonly ConversationKey[] {
   const known = places.peek(channelId);
   if (known !== null) return [keyOf(bot, known)];
   const homes = [message.guild_id ?? places.peek(message.channel_id)?.guildId ?? null, null];

@@ -24,7 +24,7 @@ import type { Members } from './members.ts';
 import { type MessagePacket, readMessage, readPacket } from './packets.ts';
 import { needsQuote, withKeptQuotes } from './quotes.ts';
 
-export interface ReceiverParts {
+export interface ReceiverOptions {
   readonly bot: string;
   readonly settings: BotSettings;
   readonly sink: ChannelSink;
@@ -57,29 +57,29 @@ export interface Later {
   removed(channelId: string, externalIds: readonly string[]): Promise<void>;
 }
 
-export function createReceiver(parts: ReceiverParts): Receiver {
-  const lanes = createKeyedQueue(parts.log);
-  const notice = createOnce(() => parts.log.warn(WITHHELD));
-  const take = (message: WireMessage, isPast: boolean) => receiveMessage(parts, { message, isPast, notice });
+export function createReceiver(options: ReceiverOptions): Receiver {
+  const lanes = createKeyedQueue(options.log);
+  const notice = createOnce(() => options.log.warn(WITHHELD));
+  const take = (message: WireMessage, isPast: boolean) => receiveMessage(options, { message, isPast, notice });
   const work = async (packet: MessagePacket): Promise<void> => {
     if (packet.kind === 'message') await take(packet.message, false);
-    else if (packet.kind === 'edit') await receiveUpdate(parts, packet);
-    else await receiveRemoval(parts, packet.channelId, packet.ids);
+    else if (packet.kind === 'edit') await receiveUpdate(options, packet);
+    else await receiveRemoval(options, packet.channelId, packet.ids);
   };
   return {
     packet(type, data, shardId) {
-      const packet = parts.signal.aborted ? null : readPacket(type, data);
+      const packet = options.signal.aborted ? null : readPacket(type, data);
       if (packet === null) return;
-      if (packet.kind === 'malformed') return dropMalformed(parts.sink, type, packet);
+      if (packet.kind === 'malformed') return dropMalformed(options.sink, type, packet);
       lanes.put(packet.channelId, async () => {
-        await parts.caughtUp(packet.channelId, shardId);
+        await options.caughtUp(packet.channelId, shardId);
         // What has not begun when the bot stops is read at the next start.
-        if (!parts.signal.aborted) await work(packet);
+        if (!options.signal.aborted) await work(packet);
       });
     },
-    message: async (message, { isPast }) => await take(await withMember(parts, message), isPast),
-    edited: (message) => receiveEdit(parts, message),
-    removed: (channelId, externalIds) => receiveRemoval(parts, channelId, externalIds),
+    message: async (message, { isPast }) => await take(await withMember(options, message), isPast),
+    edited: (message) => receiveEdit(options, message),
+    removed: (channelId, externalIds) => receiveRemoval(options, channelId, externalIds),
     drained: lanes.drained,
   };
 }
@@ -93,29 +93,29 @@ interface Incoming {
   readonly notice: () => void;
 }
 
-async function receiveMessage(parts: ReceiverParts, incoming: Incoming): Promise<boolean> {
-  const opened = await admit(parts, incoming);
+async function receiveMessage(options: ReceiverOptions, incoming: Incoming): Promise<boolean> {
+  const opened = await admit(options, incoming);
   if (typeof opened === 'string') {
-    dropMessage(parts.sink, incoming.message, opened);
+    dropMessage(options.sink, incoming.message, opened);
     return false;
   }
   const { conversation, externalId } = opened;
-  const { stored, willReply } = await withRetries(parts, 'stored', () => parts.sink.message(opened));
-  if (willReply) parts.onAsked(conversation, externalId);
-  await withRetries(parts, 'stored', () => parts.beginnings.keep(conversation, externalId));
+  const { stored, willReply } = await withRetries(options, 'stored', () => options.sink.message(opened));
+  if (willReply) options.onAsked(conversation, externalId);
+  await withRetries(options, 'stored', () => options.beginnings.keep(conversation, externalId));
   return stored;
 }
 
 /** The message as the bot reads it, or why it is not kept. */
 async function admit(
-  parts: ReceiverParts,
+  options: ReceiverOptions,
   { message, isPast, notice }: Incoming,
 ): Promise<InboundMessage | DropReason> {
-  const { settings, places, bot } = parts;
+  const { settings, places, bot } = options;
   if (message.author.id === places.self(null).userId) return 'own';
   if (!isSaid(message)) return 'note';
   if (isBot(message) && !settings.hear_bots) return 'bot';
-  const place = await placeOf(parts, message);
+  const place = await placeOf(options, message);
   if (place === null) return 'unplaced';
   const visitor = { place, userId: message.author.id, roleIds: message.member?.roles ?? [] };
   if (!isServed(settings, visitor)) return 'unserved';
@@ -124,51 +124,55 @@ async function admit(
     return 'withheld';
   }
   const conversation = keyOf(bot, place);
-  const { read, context } = await openMessage(parts, { message, place, conversation });
+  const { read, context } = await openMessage(options, { message, place, conversation });
   return toInbound(read, { ...context, isPast }) ?? 'empty';
 }
 
 /** An update may hold a part of the message only. Over REST a message does not say in which server it stands. */
 async function receiveUpdate(
-  parts: ReceiverParts,
+  options: ReceiverOptions,
   { channelId, id, guildId, message }: Extract<MessagePacket, { kind: 'edit' }>,
 ): Promise<void> {
-  const whole = message ?? (await fetchMessage(parts, channelId, id));
-  if (whole !== null) await receiveEdit(parts, { ...whole, guild_id: guildId });
+  const whole = message ?? (await fetchMessage(options, channelId, id));
+  if (whole !== null) await receiveEdit(options, { ...whole, guild_id: guildId });
 }
 
-async function receiveEdit(parts: ReceiverParts, message: WireMessage): Promise<void> {
-  if (message.author.id === parts.places.self(null).userId || isWithheld(message)) return;
-  const place = await placeOf(parts, message);
+async function receiveEdit(options: ReceiverOptions, message: WireMessage): Promise<void> {
+  if (message.author.id === options.places.self(null).userId || isWithheld(message)) return;
+  const place = await placeOf(options, message);
   if (place === null) return;
-  const conversation = keyOf(parts.bot, place);
-  const { read, context } = await openMessage(parts, { message, place, conversation });
+  const conversation = keyOf(options.bot, place);
+  const { read, context } = await openMessage(options, { message, place, conversation });
   const at = editedAt(message) ?? writtenAt(message);
   const edit = { conversation, externalId: message.id, parts: toParts(read, context), at };
-  await withRetries(parts, 'stored', () => parts.sink.edited(edit));
+  await withRetries(options, 'stored', () => options.sink.edited(edit));
 }
 
-async function receiveRemoval(parts: ReceiverParts, channelId: string, externalIds: readonly string[]): Promise<void> {
-  const place = await withRetries(parts, 'placed', () => parts.places.find(channelId));
+async function receiveRemoval(
+  options: ReceiverOptions,
+  channelId: string,
+  externalIds: readonly string[],
+): Promise<void> {
+  const place = await withRetries(options, 'placed', () => options.places.find(channelId));
   if (place === null) return;
-  const conversation = keyOf(parts.bot, place);
-  await withRetries(parts, 'stored', () => parts.sink.removed({ conversation, externalIds }));
+  const conversation = keyOf(options.bot, place);
+  await withRetries(options, 'stored', () => options.sink.removed({ conversation, externalIds }));
 }
 
 /** What names no server is a direct message, unless its channel is known to stand in one. */
-async function placeOf(parts: ReceiverParts, message: WireMessage): Promise<Place | null> {
-  const known = parts.places.peek(message.channel_id);
+async function placeOf(options: ReceiverOptions, message: WireMessage): Promise<Place | null> {
+  const known = options.places.peek(message.channel_id);
   if (known !== null) return known;
   if (message.guild_id || message.member)
-    return await withRetries(parts, 'placed', () => parts.places.find(message.channel_id));
+    return await withRetries(options, 'placed', () => options.places.find(message.channel_id));
   return { guildId: null, channelId: message.channel_id, threadId: null, audience: 'dm' };
 }
 
 /** Over REST Discord does not tell what the author is called in the server, and which roles they have. */
-async function withMember(parts: ReceiverParts, message: WireMessage): Promise<WireMessage> {
+async function withMember(options: ReceiverOptions, message: WireMessage): Promise<WireMessage> {
   const { guild_id: guildId, author, member } = message;
   if (!guildId || member || isBot(message)) return message;
-  return { ...message, member: await withRetries(parts, 'read', () => parts.members.of(guildId, author.id)) };
+  return { ...message, member: await withRetries(options, 'read', () => options.members.of(guildId, author.id)) };
 }
 
 interface Opening {
@@ -178,23 +182,23 @@ interface Opening {
 }
 
 /** The message with its files, and what is needed to understand it. */
-async function openMessage(parts: ReceiverParts, { message, place, conversation }: Opening) {
-  const { places, settings, beginnings } = parts;
+async function openMessage(options: ReceiverOptions, { message, place, conversation }: Opening) {
+  const { places, settings, beginnings } = options;
   const self = places.self(place.guildId);
-  const first = await withRetries(parts, 'read', () => beginnings.of(conversation, message.id));
+  const first = await withRetries(options, 'read', () => beginnings.of(conversation, message.id));
   const quotes = needsQuote(message, { settings, place, self, first });
   const imageBytes = settings.attachments.image_mb * 1_000_000;
   const names = places.namesIn(place.guildId);
   const context: MapContext = { conversation, place, self, names, imageBytes, quotes, isPast: false };
-  return { read: await withFiles(await withKeptQuotes(parts, message), parts.files), context };
+  return { read: await withFiles(await withKeptQuotes(options, message), options.files), context };
 }
 
-async function fetchMessage(parts: ReceiverParts, channelId: string, id: string): Promise<WireMessage | null> {
-  const read = () => parts.rest.get(Routes.channelMessage(channelId, id));
+async function fetchMessage(options: ReceiverOptions, channelId: string, id: string): Promise<WireMessage | null> {
+  const read = () => options.rest.get(Routes.channelMessage(channelId, id));
   try {
-    const packet = readMessage(await withRetries(parts, 'read', read));
+    const packet = readMessage(await withRetries(options, 'read', read));
     if (packet.kind === 'message') return packet.message;
-    dropMalformed(parts.sink, 'MESSAGE_UPDATE', packet);
+    dropMalformed(options.sink, 'MESSAGE_UPDATE', packet);
     return null;
   } catch (error) {
     if (isOutOfReach(error)) return null;

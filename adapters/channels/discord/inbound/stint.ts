@@ -2,7 +2,7 @@ import { type Cursor, describe, type HeardBy } from '../../../../src/adapter-kit
 import { dropMessage } from '../drops.ts';
 import { type Place, targetOf } from '../place.ts';
 import { type WireMessage, writtenAt } from '../wire.ts';
-import type { CatchUpParts } from './catch-up-parts.ts';
+import type { CatchUpContext } from './catch-up-context.ts';
 import { findChanges, readStretch, type Stretch } from './missed.ts';
 
 const HOUR_MS = 3_600_000;
@@ -17,7 +17,7 @@ export interface Stint {
 }
 
 /** Never rejects. What could not be read is noted, so that a later start reads it. */
-export async function readStint(parts: CatchUpParts, stint: Stint): Promise<void> {
+export async function readStint(parts: CatchUpContext, stint: Stint): Promise<void> {
   const { unread, signal } = parts;
   const channelId = targetOf(stint.place);
   try {
@@ -39,7 +39,7 @@ function nameOf({ place, cursor }: Stint) {
 }
 
 /** Edits and deletions first: a missed message is answered at once. Gives where to begin again; null when all is read. */
-async function readAll(parts: CatchUpParts, stint: Stint): Promise<string | null> {
+async function readAll(parts: CatchUpContext, stint: Stint): Promise<string | null> {
   const stretch = await readStretch(parts, targetOf(stint.place), stint.after);
   const isChanged = await applyChanges(parts, stint, stretch);
   const failed = await takeAll(parts, stint, stretch.missed);
@@ -47,7 +47,7 @@ async function readAll(parts: CatchUpParts, stint: Stint): Promise<string | null
 }
 
 /** Whether it went well; missed messages are read all the same. */
-async function applyChanges(parts: CatchUpParts, stint: Stint, { newest }: Stretch): Promise<boolean> {
+async function applyChanges(parts: CatchUpContext, stint: Stint, { newest }: Stretch): Promise<boolean> {
   const channelId = targetOf(stint.place);
   const later = parts.later();
   try {
@@ -69,7 +69,7 @@ async function applyChanges(parts: CatchUpParts, stint: Stint, { newest }: Stret
 }
 
 /** Takes one after the other. Gives the message before the first that failed; null when none did. */
-async function takeAll(parts: CatchUpParts, stint: Stint, missed: readonly WireMessage[]): Promise<string | null> {
+async function takeAll(parts: CatchUpContext, stint: Stint, missed: readonly WireMessage[]): Promise<string | null> {
   let stored = 0;
   let failed: string | null = null;
   let before = stint.after;
@@ -88,7 +88,7 @@ async function takeAll(parts: CatchUpParts, stint: Stint, missed: readonly WireM
 }
 
 /** Whether it was new. */
-async function takeMissed(parts: CatchUpParts, stint: Stint, message: WireMessage): Promise<boolean> {
+async function takeMissed(parts: CatchUpContext, stint: Stint, message: WireMessage): Promise<boolean> {
   const { hours, answer_minutes: minutes } = parts.settings.catch_up;
   if (parts.signal.aborted) return false;
   const ageMs = parts.clock.now() - writtenAt(message);

@@ -25,7 +25,7 @@ const MAX_KNOWN = 5_000;
 /** A post that was not made within this time is not tried any more. */
 const GIVEN_MS = 86_400_000;
 
-export interface DraftParts {
+export interface DraftContext {
   readonly bot: string;
   readonly rest: Rest;
   readonly state: StateStore;
@@ -67,7 +67,7 @@ interface Draft {
   running: Promise<void>;
 }
 
-export function createDrafts(parts: DraftParts): Drafts {
+export function createDrafts(parts: DraftContext): Drafts {
   const drafts = new Map<ConversationKey, Draft>();
   const newest = new Map<ConversationKey, string>();
   const end = async (conversation: ConversationKey): Promise<Draft | null> => {
@@ -115,12 +115,12 @@ export function createDrafts(parts: DraftParts): Drafts {
   };
 }
 
-async function givenTo({ state }: DraftParts, conversation: ConversationKey, nonce: string): Promise<string | null> {
+async function givenTo({ state }: DraftContext, conversation: ConversationKey, nonce: string): Promise<string | null> {
   const kept = keptSchema.safeParse(await state.get(NAMESPACE, conversation)).data;
   return kept?.nonce === nonce ? kept.messageId : null;
 }
 
-async function remove({ rest, state }: DraftParts, conversation: ConversationKey, messageId: string): Promise<void> {
+async function remove({ rest, state }: DraftContext, conversation: ConversationKey, messageId: string): Promise<void> {
   const place = placeOfKey(conversation);
   await rest.delete(Routes.channelMessage(targetOf(place), messageId)).catch(() => undefined);
   await state.delete(NAMESPACE, conversation);
@@ -141,7 +141,7 @@ function presentable(text: string): string {
 }
 
 /** The latest text wins; between two edits lies the configured time. */
-async function write(parts: DraftParts, conversation: ConversationKey, draft: Draft): Promise<void> {
+async function write(parts: DraftContext, conversation: ConversationKey, draft: Draft): Promise<void> {
   const { signal } = draft.over;
   const pause = () => parts.clock.sleep(parts.settings.streaming_seconds * 1000, { signal });
   try {
@@ -165,7 +165,7 @@ interface Showing {
   readonly text: string;
 }
 
-async function open(parts: DraftParts, conversation: ConversationKey, { draft, text }: Showing): Promise<void> {
+async function open(parts: DraftContext, conversation: ConversationKey, { draft, text }: Showing): Promise<void> {
   const { replyTo } = draft;
   const reference =
     replyTo !== null && parts.settings.reply_reference ? { message_reference: referenceTo(replyTo) } : {};
@@ -175,14 +175,14 @@ async function open(parts: DraftParts, conversation: ConversationKey, { draft, t
   await parts.state.set(NAMESPACE, conversation, { messageId: draft.messageId, nonce: null });
 }
 
-async function change(parts: DraftParts, conversation: ConversationKey, { draft, text }: Showing): Promise<void> {
+async function change(parts: DraftContext, conversation: ConversationKey, { draft, text }: Showing): Promise<void> {
   if (draft.messageId === null) return;
   const body = { content: text, allowed_mentions: NO_PINGS };
   await parts.rest.patch(Routes.channelMessage(targetOf(placeOfKey(conversation)), draft.messageId), { body });
 }
 
 /** What was given to a post may be that post by now. */
-async function sweep(parts: DraftParts): Promise<void> {
+async function sweep(parts: DraftContext): Promise<void> {
   for (const { key, value } of await parts.state.list(NAMESPACE)) {
     const conversation = parseKey(key).key;
     if (placeOfKey(conversation).bot !== parts.bot) continue;

@@ -7,7 +7,7 @@ import { isRefusal } from '../retry.ts';
 import type { BotSettings } from '../settings.ts';
 import { isNewer, messagesIn, pageSchema, sentSchema, type WireMessage } from '../wire.ts';
 
-export interface PosterParts {
+export interface PosterOptions {
   readonly rest: Rest;
   readonly settings: Pick<BotSettings, 'reply_reference' | 'link_previews'>;
   /** The id of the bot's account. */
@@ -21,15 +21,15 @@ export interface Poster {
   replace(messageId: string, post: Post, options: { readonly signal: AbortSignal }): Promise<string | null>;
 }
 
-export function createPoster(parts: PosterParts): Poster {
+export function createPoster(options: PosterOptions): Poster {
   return {
     async send(post, { signal }) {
       const channelId = targetOf(placeOfKey(post.conversation));
       try {
-        const posted = post.attempt > 1 ? await findPosted(parts, channelId, post) : null;
+        const posted = post.attempt > 1 ? await findPosted(options, channelId, post) : null;
         if (posted !== null) return posted;
-        const { files, ...body } = messageOf(post, parts.settings);
-        const sending = parts.rest.post(Routes.channelMessages(channelId), { body, files, signal });
+        const { files, ...body } = messageOf(post, options.settings);
+        const sending = options.rest.post(Routes.channelMessages(channelId), { body, files, signal });
         const answer = await abortable(sending, signal);
         return sentSchema.parse(answer).id;
       } catch (error) {
@@ -38,10 +38,10 @@ export function createPoster(parts: PosterParts): Poster {
     },
     async replace(messageId, post, { signal }) {
       const channelId = targetOf(placeOfKey(post.conversation));
-      const { files, content, flags, allowed_mentions } = messageOf(post, parts.settings);
+      const { files, content, flags, allowed_mentions } = messageOf(post, options.settings);
       const body = { content, flags, allowed_mentions, attachments: attachmentsOf(files) };
       try {
-        const sending = parts.rest.patch(Routes.channelMessage(channelId, messageId), { body, files, signal });
+        const sending = options.rest.patch(Routes.channelMessage(channelId, messageId), { body, files, signal });
         await abortable(sending, signal);
         return messageId;
       } catch (error) {
@@ -64,7 +64,7 @@ export function attachmentsOf(
 /** Whoever is named in a model's text is not rung for. */
 export const NO_PINGS = { parse: [], replied_user: false } as const;
 
-function messageOf(post: Post, settings: PosterParts['settings']) {
+function messageOf(post: Post, settings: PosterOptions['settings']) {
   const { body, replyTo } = post;
   return {
     content: contentOf(body),
@@ -129,14 +129,14 @@ function snowflakeAt(at: number): string {
  * after the message that it answers, and the others among what came after the first part. What answers nobody is looked
  * for among what came after its commit.
  */
-async function findPosted(parts: PosterParts, channelId: string, post: Post): Promise<string | null> {
+async function findPosted(options: PosterOptions, channelId: string, post: Post): Promise<string | null> {
   const { replyTo } = post;
   const after = post.unaskedAt === undefined ? replyTo : snowflakeAt(post.unaskedAt - CLOCK_SKEW_MS);
   const range: Record<string, string> = after === null ? {} : { after };
   const query = new URLSearchParams({ limit: String(LOOK_BACK), ...range });
-  const page = pageSchema.parse(await parts.rest.get(Routes.channelMessages(channelId), { query }));
+  const page = pageSchema.parse(await options.rest.get(Routes.channelMessages(channelId), { query }));
   const own = messagesIn(page)
-    .filter(({ author }) => author.id === parts.userId())
+    .filter(({ author }) => author.id === options.userId())
     .toSorted((one, other) => (isNewer(one.id, other.id) ? -1 : 1));
   const isAnswer = ({ message_reference: reference }: WireMessage) => Boolean(reference?.message_id);
   if (post.unaskedAt !== undefined) return own.find((message) => holds(message, post.body))?.id ?? null;
@@ -144,7 +144,7 @@ async function findPosted(parts: PosterParts, channelId: string, post: Post): Pr
   const mayBe =
     replyTo === null
       ? own.slice(0, Math.max(0, first))
-      : own.filter((message) => !parts.settings.reply_reference || message.message_reference?.message_id === replyTo);
+      : own.filter((message) => !options.settings.reply_reference || message.message_reference?.message_id === replyTo);
   return mayBe.find((message) => holds(message, post.body))?.id ?? null;
 }
 

@@ -17,7 +17,7 @@ import { missingFormOption } from './ask.ts';
 import type { Button } from './buttons.ts';
 import { confirmForm, formValues, inputForm, type Opened, readOpened } from './form.ts';
 import { isListing, LIST } from './home.ts';
-import { answer, invocationOf, openForm, UNSERVED, type Visit, type VisitParts } from './interaction.ts';
+import { answer, invocationOf, openForm, UNSERVED, type Visit, type VisitOptions } from './interaction.ts';
 import {
   FORGET_MENU,
   FORGOTTEN,
@@ -29,7 +29,7 @@ import {
   type Target,
 } from './menus.ts';
 
-export interface CommandServices extends VisitParts {
+export interface CommandServices extends VisitOptions {
   /** Refreshes a person's App Home. */
   readonly refreshHome: (userId: string, command: ReplyCommand) => Promise<void>;
 }

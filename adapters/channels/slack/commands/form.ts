@@ -21,7 +21,7 @@ export function readOpened(metadata: string): Opened | null {
   }
 }
 
-interface FormParts {
+interface FormOptions {
   readonly opened: Opened;
   readonly command: ReplyCommand;
 }
@@ -37,7 +37,7 @@ const SUBMITS = new Map([
 export const MAX_METADATA = 3_000;
 
 /** A form with one long field for the text that a command lacks. `text`: what stands in it already. */
-export function inputForm({ opened, command }: FormParts, option: OptionSpec, text: string) {
+export function inputForm({ opened, command }: FormOptions, option: OptionSpec, text: string) {
   const value = text.slice(0, MAX_INPUT).toWellFormed();
   return {
     ...frame(opened, { title: `/${command.path.join(' ')}`, submit: SUBMITS.get(command.path.at(-1) ?? '') ?? 'Run' }),
@@ -59,7 +59,7 @@ export function inputForm({ opened, command }: FormParts, option: OptionSpec, te
 }
 
 /** The question before something that cannot be undone. */
-export function confirmForm({ opened, command }: FormParts, what: string | null) {
+export function confirmForm({ opened, command }: FormOptions, what: string | null) {
   const line = actionOf(command) === null ? '' : formatCommand(command);
   const text = [line, what ?? actionOf(command)?.description ?? ''].filter((part) => part !== '').join('\n');
   return {

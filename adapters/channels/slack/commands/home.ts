@@ -7,7 +7,7 @@ import type { Workspace } from '../workspace.ts';
 import type { Buttons } from './buttons.ts';
 import { actionsBlock, toMessage } from './render.ts';
 
-export interface HomeParts {
+export interface HomeOptions {
   readonly workspace: Workspace;
   readonly settings: SlackSettings;
   readonly sink: ChannelSink;
@@ -27,8 +27,8 @@ export interface Home {
   publish(userId: string, command?: ReplyCommand): Promise<void>;
 }
 
-export function createHome(parts: HomeParts): Home {
-  const { workspace, settings, sink, places, buttons } = parts;
+export function createHome(options: HomeOptions): Home {
+  const { workspace, settings, sink, places, buttons } = options;
   return {
     async publish(userId, command = LIST) {
       const { channel } = await workspace.web.conversations.open({ users: userId });

@@ -17,7 +17,7 @@ import { MAX_METADATA, previewForm } from './form.ts';
 import { type ReplyMessage, toMessage } from './render.ts';
 import type { Responder } from './respond.ts';
 
-export interface VisitParts {
+export interface VisitOptions {
   readonly workspace: Workspace;
   readonly settings: SlackSettings;
   readonly sink: ChannelSink;
@@ -48,8 +48,8 @@ interface Answer {
 export const UNSERVED = errorReply('The bot does not serve you here.');
 
 /** Null where the bot, by its lists, does not serve the person or the place. */
-export async function invocationOf(parts: VisitParts, visit: Visit): Promise<CommandInvocation | null> {
-  const { settings, workspace, places } = parts;
+export async function invocationOf(options: VisitOptions, visit: Visit): Promise<CommandInvocation | null> {
+  const { settings, workspace, places } = options;
   const { userId, channelId } = visit;
   const user = await places.user(userId);
   const home = user?.team_id ?? visit.teamId ?? workspace.teamId;
@@ -58,7 +58,7 @@ export async function invocationOf(parts: VisitParts, visit: Visit): Promise<Com
   const channel = isDirect(channelId, null) ? null : await places.channel(channelId);
   const manages = !isOutsider && (user?.is_admin === true || user?.is_owner === true || channel?.creator === userId);
   return {
-    conversation: await conversationOf(parts, visit),
+    conversation: await conversationOf(options, visit),
     ...(await heardIn(places, { id: channelId, type: null })),
     author: { id: userId, name: nameOf(user) ?? userId, kind: 'person' },
     rights: settings.operators.includes(userId) ? 'operator' : manages ? 'moderator' : 'member',
@@ -68,7 +68,7 @@ export async function invocationOf(parts: VisitParts, visit: Visit): Promise<Com
 }
 
 /** Slack tells no thread with a command: in a direct message of many threads, the newest is meant. */
-async function conversationOf({ workspace, settings, sink }: VisitParts, visit: Visit): Promise<ConversationKey> {
+async function conversationOf({ workspace, settings, sink }: VisitOptions, visit: Visit): Promise<ConversationKey> {
   const { channelId, threadTs } = visit;
   const own = keyOf({ teamId: workspace.teamId, channelId, threadTs });
   if (threadTs !== null || !isDirect(channelId, null) || settings.direct_conversation === 'person') return own;
@@ -78,7 +78,7 @@ async function conversationOf({ workspace, settings, sink }: VisitParts, visit: 
 
 /** Slack lets a form open for three seconds after the click: later ones are answered in words. */
 export async function openForm(
-  parts: VisitParts,
+  options: VisitOptions,
   visit: Visit,
   view: { readonly private_metadata: string },
 ): Promise<void> {
@@ -86,23 +86,24 @@ export async function openForm(
     const reply = errorReply(
       'That text is too long for a confirmation. Use an id from /memory list, or a shorter text.',
     );
-    return await answer(parts, { ...visit, isHome: false }, { reply });
+    return await answer(options, { ...visit, isHome: false }, { reply });
   }
   try {
-    await open(parts, visit, view);
+    await open(options, visit, view);
   } catch (error) {
-    parts.log.warn('Slack did not open a form', { cause: describe(error) });
+    options.log.warn('Slack did not open a form', { cause: describe(error) });
     const reply = errorReply('Slack could not open the form in time. Try again.');
-    await answer(parts, { ...visit, isHome: false }, { reply });
+    await answer(options, { ...visit, isHome: false }, { reply });
   }
 }
 
-async function open({ workspace }: VisitParts, { triggerId }: Visit, view: object): Promise<void> {
+async function open({ workspace }: VisitOptions, { triggerId }: Visit, view: object): Promise<void> {
   await workspace.web.apiCall('views.open', { trigger_id: triggerId, view });
 }
 
-export async function answer(parts: VisitParts, visit: Visit, { reply, replace = false }: Answer): Promise<void> {
-  const seal = (button: Pick<Button, 'deed' | 'command'>) => parts.buttons.write({ ...button, ownerId: visit.userId });
+export async function answer(options: VisitOptions, visit: Visit, { reply, replace = false }: Answer): Promise<void> {
+  const seal = (button: Pick<Button, 'deed' | 'command'>) =>
+    options.buttons.write({ ...button, ownerId: visit.userId });
   const message = toMessage(reply, seal);
   const confirmed = reply.actions.find(({ style }) => style === 'danger');
   if (visit.isHome && confirmed !== undefined) {
@@ -114,11 +115,11 @@ export async function answer(parts: VisitParts, visit: Visit, { reply, replace =
       threadTs,
     };
     const blocks = message.blocks.filter(({ type }) => type !== 'actions');
-    return await openForm(parts, visit, previewForm(opened, { title: reply.title, submit: confirmed.label, blocks }));
+    return await openForm(options, visit, previewForm(opened, { title: reply.title, submit: confirmed.label, blocks }));
   }
-  if (visit.isHome) return await show(parts, visit, { message, title: reply.title });
+  if (visit.isHome) return await show(options, visit, { message, title: reply.title });
   const { responseUrl, channelId, threadTs, userId } = visit;
-  await parts.responder.answer({ responseUrl, channelId, threadTs, userId }, message, {
+  await options.responder.answer({ responseUrl, channelId, threadTs, userId }, message, {
     ephemeral: reply.ephemeral,
     replace,
   });
@@ -126,13 +127,13 @@ export async function answer(parts: VisitParts, visit: Visit, { reply, replace =
 
 /** In the App Home there is no place for an answer: it opens above, or comes as a direct message once the moment is over. */
 async function show(
-  parts: VisitParts,
+  options: VisitOptions,
   visit: Visit,
   { message, title }: { readonly message: ReplyMessage; readonly title: string },
 ): Promise<void> {
   const { channelId, userId } = visit;
   const direct = { responseUrl: '', channelId, threadTs: null, userId };
-  const note = () => parts.responder.answer(direct, message, { ephemeral: true, replace: false });
+  const note = () => options.responder.answer(direct, message, { ephemeral: true, replace: false });
   if (message.files.length > 0) return await note();
   const view = {
     type: 'modal',
@@ -140,5 +141,5 @@ async function show(
     close: { type: 'plain_text', text: 'Close' },
     blocks: message.blocks.filter(({ type }) => type !== 'actions'),
   };
-  await open(parts, visit, view).catch(note);
+  await open(options, visit, view).catch(note);
 }

@@ -10,7 +10,7 @@ import type { Home } from './home.ts';
 const GREETED = 'slack.greeted';
 const TITLE_LENGTH = 60;
 
-export interface SurfaceParts {
+export interface SurfaceOptions {
   readonly workspace: Workspace;
   readonly settings: SlackSettings;
   readonly state: StateStore;
@@ -28,18 +28,18 @@ export interface Surface {
   drained(): Promise<void>;
 }
 
-export function createSurface(parts: SurfaceParts): Surface {
+export function createSurface(options: SurfaceOptions): Surface {
   let running: Promise<unknown> = Promise.resolve();
   /** One after the other: two events at once greet once. */
   const later = (work: () => Promise<unknown>): void => {
     running = running.then(work).catch((error: unknown) => {
-      parts.log.debug('A part of the surface could not be shown', { cause: describe(error) });
+      options.log.debug('A part of the surface could not be shown', { cause: describe(error) });
     });
   };
-  const { settings } = parts;
+  const { settings } = options;
   /** At once: the next message may be on its way. */
   const looks = (userId: string, channelId: string | null): void => {
-    const told = Promise.allSettled([parts.viewing.told(userId, channelId)]);
+    const told = Promise.allSettled([options.viewing.told(userId, channelId)]);
     later(() => told);
   };
   const serves = (channelId: string, userId: string) => isServed(settings, { channelId, userId, isOutsider: false });
@@ -48,14 +48,14 @@ export function createSurface(parts: SurfaceParts): Surface {
       const { user, channel, tab, context } = homeOpenedSchema.parse(event);
       if (!serves(channel, user)) return;
       if (context) looks(user, channelIn(context));
-      if (tab === 'home') later(() => parts.home.publish(user));
-      else if (settings.surface === 'agent') later(() => welcome(parts, { channel, user, threadTs: null }));
+      if (tab === 'home') later(() => options.home.publish(user));
+      else if (settings.surface === 'agent') later(() => welcome(options, { channel, user, threadTs: null }));
     },
     assistant_thread_started(event) {
       const { user_id: user, channel_id: channel, thread_ts: threadTs, context } = threadIn(event);
       if (!serves(channel, user)) return;
       looks(user, context?.channel_id ?? null);
-      later(() => welcome(parts, { channel, user, threadTs }));
+      later(() => welcome(options, { channel, user, threadTs }));
     },
     assistant_thread_context_changed(event) {
       const { user_id: user, channel_id: channel, context } = threadIn(event);
@@ -76,7 +76,7 @@ export function createSurface(parts: SurfaceParts): Surface {
       const { channelId, threadTs } = placeOfKey(message.conversation);
       if (threadTs === null || !isDirect(channelId, null)) return;
       const title = message.text.replace(/\s+/g, ' ').slice(0, TITLE_LENGTH).toWellFormed();
-      const { web } = parts.workspace;
+      const { web } = options.workspace;
       if (title !== '')
         later(() => web.assistant.threads.setTitle({ channel_id: channelId, thread_ts: threadTs, title }));
     },
@@ -99,7 +99,7 @@ interface Opening {
 
 /** Suggestions each time, the greeting once for each person, and in each of the assistant's threads. */
 async function welcome(
-  { workspace, settings, state }: SurfaceParts,
+  { workspace, settings, state }: SurfaceOptions,
   { channel, user, threadTs }: Opening,
 ): Promise<void> {
   const { web, teamId } = workspace;

@@ -15,7 +15,7 @@ const MAX_KNOWN = 5_000;
 const FIRST_PAUSE_MS = 1000;
 const MAX_LOOKUPS = 12;
 
-export interface AudienceParts {
+export interface AudienceOptions {
   readonly teamId: string;
   readonly sink: ChannelSink;
   readonly places: Places;
@@ -35,7 +35,7 @@ export interface AudienceWatch {
   drained(): Promise<void>;
 }
 
-export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
+export function createAudienceWatch(options: AudienceOptions): AudienceWatch {
   const known = new Map<ConversationKey, Audience>();
   const remember = (conversation: ConversationKey, audience: Audience): void => {
     // Each thread is a conversation. What is no longer known is reported again.
@@ -44,44 +44,44 @@ export function createAudienceWatch(parts: AudienceParts): AudienceWatch {
   };
   /** The channel's own conversation and those of its threads. */
   const inChannel = (channelId: string) =>
-    parts.sink.conversations.within(keyOf({ teamId: parts.teamId, channelId, threadTs: null }));
+    options.sink.conversations.within(keyOf({ teamId: options.teamId, channelId, threadTs: null }));
   const apply = async (channelId: string, audience: Audience): Promise<void> => {
     for await (const { conversation } of inChannel(channelId)) {
       remember(conversation, audience);
-      await parts.sink.audienceChanged(conversation, audience);
+      await options.sink.audienceChanged(conversation, audience);
     }
   };
-  const lookups = createLookups(parts, apply);
+  const lookups = createLookups(options, apply);
   return {
     async told(conversation, { audience, isAudienceAssumed }) {
       if (isAudienceAssumed === true) return lookups.begin(placeOfKey(conversation).channelId);
       if (known.get(conversation) === audience) return;
       remember(conversation, audience);
-      await parts.sink.audienceChanged(conversation, audience);
+      await options.sink.audienceChanged(conversation, audience);
     },
     async changed(channelId, told) {
-      parts.places.forget(channelId);
+      options.places.forget(channelId);
       if (told !== null) return await apply(channelId, told);
-      const channel = await parts.places.channel(channelId);
+      const channel = await options.places.channel(channelId);
       if (channel !== null) return await apply(channelId, audienceOf(channel));
       lookups.begin(channelId);
     },
     async left(channelId) {
-      if (!parts.purgeOnLeave) return;
+      if (!options.purgeOnLeave) return;
       for await (const { conversation } of inChannel(channelId)) {
         known.delete(conversation);
-        await parts.sink.left(conversation);
+        await options.sink.left(conversation);
       }
     },
     drained: lookups.drained,
   };
 }
 
-type LookupParts = Pick<AudienceParts, 'places' | 'clock' | 'log' | 'signal'>;
+type LookupOptions = Pick<AudienceOptions, 'places' | 'clock' | 'log' | 'signal'>;
 
 /** Asks again for channels that Slack did not describe when it was asked. What is kept of them stays as it is until then. */
-function createLookups(parts: LookupParts, apply: (channelId: string, audience: Audience) => Promise<void>) {
-  const { places, clock, log, signal } = parts;
+function createLookups(options: LookupOptions, apply: (channelId: string, audience: Audience) => Promise<void>) {
+  const { places, clock, log, signal } = options;
   const running = new Map<string, Promise<void>>();
   const lookUp = async (channelId: string): Promise<void> => {
     for (let lookup = 0; lookup < MAX_LOOKUPS; lookup += 1) {

@@ -10,7 +10,7 @@ import { isDirect, keyOf, PLATFORM, placeOfKey, timeOf } from '../place.ts';
 import { createRate } from '../rate.ts';
 import { codeOf } from '../web.ts';
 import type { WireEventMessage } from '../wire.ts';
-import type { CatchUpParts, Missed, Pace } from './catch-up-parts.ts';
+import type { CatchUpContext, Missed, Pace } from './catch-up-context.ts';
 import { applyChanges, keptAtTop } from './changes.ts';
 import { placeFor } from './context.ts';
 import { createHeard, type Heard } from './heard.ts';
@@ -34,7 +34,7 @@ export interface CatchUp {
   drained(): Promise<void>;
 }
 
-export function createCatchUp(parts: CatchUpParts): CatchUp {
+export function createCatchUp(parts: CatchUpContext): CatchUp {
   const heard = createHeard(parts);
   const { requests_per_minute: granted } = parts.settings.catch_up;
   const most = Math.max(1, Math.floor(granted));
@@ -74,7 +74,7 @@ export function createCatchUp(parts: CatchUpParts): CatchUp {
   };
 }
 
-interface Reading extends CatchUpParts {
+interface Reading extends CatchUpContext {
   readonly pace: Pace;
   readonly heard: Heard;
   readonly owed: CatchingUp;

@@ -1,7 +1,7 @@
 import type { Cursor, KeptMessage } from '../../../../src/adapter-kit.ts';
 import { placeOfKey } from '../place.ts';
 import { codeOf, persistently } from '../web.ts';
-import type { CatchUpParts, Missed, Pace } from './catch-up-parts.ts';
+import type { CatchUpContext, Missed, Pace } from './catch-up-context.ts';
 
 /** Each message that is looked for by itself costs a request. */
 const MAX_LOOKED_FOR = 20;
@@ -17,7 +17,7 @@ export interface Listed {
 }
 
 /** Tells what became of kept messages while nobody was connected, before anything is answered. */
-export async function applyChanges(parts: CatchUpParts, of: Listed, pace: Pace): Promise<void> {
+export async function applyChanges(parts: CatchUpContext, of: Listed, pace: Pace): Promise<void> {
   const { channel, threadTs, kept, listed, isWhole } = of;
   const shown = new Map(listed.map(({ ts, message }) => [ts, message]));
   const times = listed.map(({ ts }) => Number(ts));
@@ -54,7 +54,7 @@ export async function keptAtTop(cursors: readonly Cursor[]): Promise<readonly Ke
 
 /** Slack finds no message under that time: it was deleted, and nothing hangs under it. */
 async function isGone(
-  parts: CatchUpParts,
+  parts: CatchUpContext,
   { channel, ts }: { readonly channel: string; readonly ts: string },
   pace: Pace,
 ): Promise<boolean> {

@@ -27,7 +27,7 @@ import type { Beginnings } from './first-messages.ts';
 import { keptText } from './quotes.ts';
 import { channelIn, type Viewing } from './user-context.ts';
 
-export interface ContextParts {
+export interface ContextOptions {
   readonly sink: Pick<ChannelSink, 'conversations'>;
   readonly workspace: Workspace;
   readonly settings: SlackSettings;
@@ -52,7 +52,7 @@ const LOOKUP_MS = 800;
 
 /** Where a message is kept, which no question to Slack decides. */
 export function placeFor(
-  { settings, workspace }: Pick<ContextParts, 'settings' | 'workspace'>,
+  { settings, workspace }: Pick<ContextOptions, 'settings' | 'workspace'>,
   message: WireEventMessage,
 ): KeyPlace {
   const { channel: channelId, channel_type: type, ts, thread_ts: threadTs } = message;
@@ -68,10 +68,10 @@ export function placeFor(
 
 /** Why a message is not kept, as far as it says so itself; null for one that may be kept. */
 export function refusalOf(
-  parts: Pick<ContextParts, 'settings' | 'workspace'>,
+  options: Pick<ContextOptions, 'settings' | 'workspace'>,
   message: WireEventMessage,
 ): DropReason | null {
-  const { settings, workspace } = parts;
+  const { settings, workspace } = options;
   if (!isSaid(message)) return 'note';
   if (isOwn(message, workspace)) return 'own';
   if (isBot(message) && !settings.hear_bots) return 'bot';
@@ -84,25 +84,25 @@ export type Context =
   | { readonly kind: 'dropped'; readonly reason: DropReason };
 
 /** Everything that is asked about a message, side by side and each within its own time limit. Rejects only with the store. */
-export async function contextOf(parts: ContextParts, coming: Coming): Promise<Context> {
+export async function contextOf(options: ContextOptions, coming: Coming): Promise<Context> {
   const { message, isLive } = coming;
-  const where = placeFor(parts, message);
+  const where = placeFor(options, message);
   const conversation = keyOf(where);
   const [speaker, readers, names, files, beginning, viewed] = await Promise.all([
-    speakerOf(parts, message),
-    readersOf(parts, coming),
-    parts.places.namesFor(message),
-    filesOf(parts, message.files ?? []),
-    beginningOf(parts, { conversation, where, ts: message.ts }),
-    isLive ? viewedBy(parts, message, conversation) : null,
+    speakerOf(options, message),
+    readersOf(options, coming),
+    options.places.namesFor(message),
+    filesOf(options, message.files ?? []),
+    beginningOf(options, { conversation, where, ts: message.ts }),
+    isLive ? viewedBy(options, message, conversation) : null,
   ]);
-  const refusal = refusalBy(parts, message.channel, speaker);
+  const refusal = refusalBy(options, message.channel, speaker);
   if (refusal !== null) return { kind: 'dropped', reason: refusal };
   const notes = [viewed, beginning.note].filter((note) => note !== null);
   const author = named(speaker);
   const place: Place = { ...where, ...readers };
   const { attachments, texts: fileTexts } = files;
-  const context = { conversation, place, self: parts.workspace, names, author, attachments, fileTexts, notes };
+  const context = { conversation, place, self: options.workspace, names, author, attachments, fileTexts, notes };
   return { kind: 'kept', context, isFirst: beginning.isFirst };
 }
 
@@ -120,7 +120,7 @@ interface Speaker {
   readonly isOutsider: boolean;
 }
 
-async function speakerOf({ places, workspace }: ContextParts, message: WireMessage): Promise<Speaker> {
+async function speakerOf({ places, workspace }: ContextOptions, message: WireMessage): Promise<Speaker> {
   const { user: userId, username, bot_profile: profile } = message;
   const id = idOf(message);
   const known = userId ? await places.user(userId) : null;
@@ -136,7 +136,11 @@ function isOutside(message: WireMessage, known: WireUser | null, own: string): b
   return known?.is_stranger === true || (Boolean(home) && home !== own);
 }
 
-function refusalBy({ settings }: ContextParts, channelId: string, { author, isOutsider }: Speaker): DropReason | null {
+function refusalBy(
+  { settings }: ContextOptions,
+  channelId: string,
+  { author, isOutsider }: Speaker,
+): DropReason | null {
   if (author.kind === 'bot' && !settings.hear_bots) return 'bot';
   return isServed(settings, { channelId, userId: author.id, isOutsider }) ? null : 'unserved';
 }
@@ -146,13 +150,13 @@ function named({ author, isOutsider }: Speaker): Author {
 }
 
 /** A channel shared with another workspace is no public place, whatever else is known of it. */
-async function readersOf({ places }: ContextParts, { message, isShared }: Coming): Promise<HeardBy> {
+async function readersOf({ places }: ContextOptions, { message, isShared }: Coming): Promise<HeardBy> {
   const { channel: id, channel_type: type } = message;
   if (isShared && !isDirect(id, type)) return { audience: 'private' };
   return await heardIn(places, { id, type });
 }
 
-async function filesOf({ workspace, files: options, clock }: ContextParts, files: readonly WireFile[]) {
+async function filesOf({ workspace, files: options, clock }: ContextOptions, files: readonly WireFile[]) {
   const { web } = workspace;
   const askFor = async (file: string): Promise<WireFile> => {
     const answer = await within(clock, LOOKUP_MS, web.files.info({ file }));
@@ -163,7 +167,7 @@ async function filesOf({ workspace, files: options, clock }: ContextParts, files
 
 /** What the person looks at beside a direct message; of messages that are read later nobody knows. */
 async function viewedBy(
-  { viewing }: ContextParts,
+  { viewing }: ContextOptions,
   message: WireEventMessage,
   conversation: ConversationKey,
 ): Promise<string | null> {
@@ -179,32 +183,36 @@ interface Standing {
   readonly ts: string;
 }
 
-async function beginningOf(parts: ContextParts, standing: Standing) {
+async function beginningOf(options: ContextOptions, standing: Standing) {
   const { conversation, where, ts } = standing;
-  const isFirst = (await parts.beginnings.of(conversation, ts)) === ts;
+  const isFirst = (await options.beginnings.of(conversation, ts)) === ts;
   const isReply = where.threadTs !== null && where.threadTs !== ts;
   if (!isFirst || !isReply) return { isFirst, note: null };
-  return { isFirst, note: await within(parts.clock, LOOKUP_MS, rootNote(parts, where, where.threadTs)) };
+  return { isFirst, note: await within(options.clock, LOOKUP_MS, rootNote(options, where, where.threadTs)) };
 }
 
 /** What a thread is about stands before its first message, when the bot had not kept it there. */
-async function rootNote(parts: ContextParts, { channelId }: KeyPlace, threadTs: string | null): Promise<string | null> {
+async function rootNote(
+  options: ContextOptions,
+  { channelId }: KeyPlace,
+  threadTs: string | null,
+): Promise<string | null> {
   try {
-    const { web } = parts.workspace;
+    const { web } = options.workspace;
     const answer = await web.conversations.replies({ channel: channelId, ts: threadTs ?? '', limit: 1 });
     const root = historySchema.parse(answer).messages.find(({ ts }) => ts === threadTs);
     if (root === undefined || !isSaid(root)) return null;
-    const [names, speaker] = await Promise.all([parts.places.namesFor(root), speakerOf(parts, root)]);
-    const kept = await keptText(parts, { channelId, ts: root.ts, threadTs });
+    const [names, speaker] = await Promise.all([options.places.namesFor(root), speakerOf(options, root)]);
+    const kept = await keptText(options, { channelId, ts: root.ts, threadTs });
     const words = kept ?? wordsOf(root, names);
-    const isBots = isOwn(root, parts.workspace);
+    const isBots = isOwn(root, options.workspace);
     const { author, isOutsider } = speaker;
     // Of people whom the lists keep out nothing is read along either.
-    const isHeard = isBots || isServed(parts.settings, { channelId, userId: author.id, isOutsider });
+    const isHeard = isBots || isServed(options.settings, { channelId, userId: author.id, isOutsider });
     if (words === '' || !isHeard) return null;
     return `[the thread is about this message of ${isBots ? 'the bot' : named(speaker).name}]\n${words}`;
   } catch (error) {
-    parts.log.debug('The first message of a thread could not be read', { cause: describe(error) });
+    options.log.debug('The first message of a thread could not be read', { cause: describe(error) });
     return null;
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { describe } from '../../../../src/adapter-kit.ts';
-import type { CatchUpParts } from './catch-up-parts.ts';
+import type { CatchUpContext } from './catch-up-context.ts';
 
 const HEARD = 'slack.heard';
 const GAP = 'slack.gap';
@@ -18,7 +18,7 @@ export interface Heard {
   drained(): Promise<void>;
 }
 
-export function createHeard(parts: Pick<CatchUpParts, 'state' | 'workspace' | 'clock' | 'log' | 'signal'>): Heard {
+export function createHeard(parts: Pick<CatchUpContext, 'state' | 'workspace' | 'clock' | 'log' | 'signal'>): Heard {
   const { state, workspace, clock, log, signal } = parts;
   const { teamId } = workspace;
   let timer: NodeJS.Timeout | null = null;

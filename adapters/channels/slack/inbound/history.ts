@@ -3,7 +3,7 @@ import { dropMalformed } from '../packets.ts';
 import { isNewer } from '../place.ts';
 import { persistently } from '../web.ts';
 import { messageSchema } from '../wire.ts';
-import type { CatchUpParts, Missed, Pace } from './catch-up-parts.ts';
+import type { CatchUpContext, Missed, Pace } from './catch-up-context.ts';
 
 const pageSchema = z.object({
   messages: z.array(z.unknown()).catch([]),
@@ -25,7 +25,7 @@ export interface Stretch {
 
 /** Pages of a history as Slack gives them: of a channel the newest first, of a thread the oldest first. */
 export async function* pagesOf(
-  parts: CatchUpParts,
+  parts: CatchUpContext,
   { channel, threadTs, oldest }: Stretch,
   pace: Pace,
 ): AsyncGenerator<readonly Missed[]> {
@@ -46,7 +46,7 @@ export async function* pagesOf(
 }
 
 /** One by one: a message that cannot be read costs none of the others. */
-function readListed({ sink }: CatchUpParts, channel: string, message: unknown): readonly Missed[] {
+function readListed({ sink }: CatchUpContext, channel: string, message: unknown): readonly Missed[] {
   const read = listedSchema.safeParse(message);
   if (read.success) {
     const { latest_reply: latest, ...rest } = read.data;

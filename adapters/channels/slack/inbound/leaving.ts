@@ -32,14 +32,14 @@ const NAMESPACES = [
   'slack.viewing',
 ];
 
-export interface LeavingParts {
+export interface LeavingOptions {
   readonly sink: ChannelSink;
   readonly state: StateStore;
   readonly log: Log;
 }
 
 /** Deletes everything that is kept of a workspace. */
-export async function forgetWorkspace({ sink, state, log }: LeavingParts, teamId: string): Promise<void> {
+export async function forgetWorkspace({ sink, state, log }: LeavingOptions, teamId: string): Promise<void> {
   log.warn('Deleting the data of a workspace that removed the app', { team: teamId });
   try {
     await sink.left({ workspace: `${PLATFORM}:${teamId}` });

@@ -3,7 +3,7 @@ import type { Cursor } from '../../../../src/adapter-kit.ts';
 import { servesPlace } from '../access.ts';
 import { isDirect, isNewer, PLATFORM, placeOfKey } from '../place.ts';
 import { persistently } from '../web.ts';
-import type { CatchUpParts, Pace } from './catch-up-parts.ts';
+import type { CatchUpContext, Pace } from './catch-up-context.ts';
 
 const HOUR_MS = 3_600_000;
 /** A message may have been on its way to the store for so long while a newer one of another place was stored. */
@@ -30,7 +30,7 @@ export interface Thread {
 const MAX_HEARD = 10_000;
 
 /** Conversations of this workspace in which something was said lately, the newest first. */
-export async function cursorsOf({ sink, workspace, settings }: CatchUpParts): Promise<readonly Cursor[]> {
+export async function cursorsOf({ sink, workspace, settings }: CatchUpContext): Promise<readonly Cursor[]> {
   const ours: Cursor[] = [];
   for await (const cursor of sink.conversations.heard(PLATFORM, settings.catch_up.hours * HOUR_MS)) {
     if (placeOfKey(cursor.conversation).teamId !== workspace.teamId) continue;
@@ -42,7 +42,7 @@ export async function cursorsOf({ sink, workspace, settings }: CatchUpParts): Pr
 
 /** Those of which something is kept: direct messages first, then where a reply is owed. `since`: when the gap began, in seconds, where that is known. */
 export function heardChannels(
-  { settings, clock }: Pick<CatchUpParts, 'settings' | 'clock'>,
+  { settings, clock }: Pick<CatchUpContext, 'settings' | 'clock'>,
   all: readonly Cursor[],
   since: number | null,
 ): readonly MissedChannel[] {
@@ -78,7 +78,7 @@ const pageSchema = z.object({
  * silent, so they are read last, and as many as a minute's requests are enough for. A bot that keeps nothing yet missed nothing.
  */
 export async function unheardChannels(
-  parts: CatchUpParts,
+  parts: CatchUpContext,
   { cursors: all, since: begun }: { readonly cursors: readonly Cursor[]; readonly since: number | null },
   pace: Pace,
 ): Promise<readonly MissedChannel[]> {
@@ -101,7 +101,7 @@ export async function unheardChannels(
     .map((id) => ({ id, newest: since, cursors: [], threads: [] }));
 }
 
-async function readPage(parts: CatchUpParts, cursor: string): Promise<z.infer<typeof pageSchema>> {
+async function readPage(parts: CatchUpContext, cursor: string): Promise<z.infer<typeof pageSchema>> {
   const { web, userId: user } = parts.workspace;
   const range = { types: 'public_channel,private_channel,mpim,im', exclude_archived: true, limit: PAGE };
   const query = { ...range, user, ...(cursor === '' ? {} : { cursor }) };

@@ -2,7 +2,7 @@ import type { ChannelSink } from '../../../../src/adapter-kit.ts';
 import { conversationsOf } from '../place.ts';
 import type { WireMessage } from '../wire.ts';
 
-export interface QuoteParts {
+export interface QuoteOptions {
   readonly workspace: { readonly teamId: string };
   readonly sink: Pick<ChannelSink, 'conversations'>;
 }
@@ -11,25 +11,25 @@ type Attachment = NonNullable<WireMessage['attachments']>[number];
 
 /** The message with what it shares as it is kept here: no quotation brings back what was forgotten. */
 export async function withKeptQuotes<Message extends WireMessage>(
-  parts: QuoteParts,
+  options: QuoteOptions,
   message: Message,
 ): Promise<Message> {
   if (!message.attachments?.some(({ ts }) => Boolean(ts))) return message;
-  const attachments = await Promise.all(message.attachments.map((attachment) => asKept(parts, attachment)));
+  const attachments = await Promise.all(message.attachments.map((attachment) => asKept(options, attachment)));
   return { ...message, attachments: attachments.filter((attachment) => attachment !== null) };
 }
 
-async function asKept(parts: QuoteParts, attachment: Attachment): Promise<Attachment | null> {
+async function asKept(options: QuoteOptions, attachment: Attachment): Promise<Attachment | null> {
   const { channel_id: channelId, ts, from_url: url } = attachment;
   if (!channelId || !ts) return attachment;
-  const text = await keptText(parts, { channelId, ts, threadTs: threadIn(url) });
+  const text = await keptText(options, { channelId, ts, threadTs: threadIn(url) });
   if (text === null) return attachment;
   return text === '' ? null : { ...attachment, pretext: null, title: null, fallback: null, text };
 }
 
 /** Null where Slack's own text may be quoted; empty when the message was forgotten. */
 export async function keptText(
-  { sink, workspace }: QuoteParts,
+  { sink, workspace }: QuoteOptions,
   { ts, ...place }: { readonly channelId: string; readonly ts: string; readonly threadTs: string | null },
 ): Promise<string | null> {
   const conversations = conversationsOf(workspace.teamId, { ...place, ts });

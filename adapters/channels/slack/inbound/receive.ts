@@ -5,9 +5,9 @@ import type { WireEventMessage } from '../wire.ts';
 import { within } from '../within.ts';
 import { createInbox, type Inbox, type Parked } from './inbox.ts';
 import { messageName, nameOf, type RawEvent, readIncoming } from './incoming.ts';
-import { createTaker, type Taker, type TakerParts } from './take.ts';
+import { createTaker, type Taker, type TakerOptions } from './take.ts';
 
-export interface ReceiverParts extends TakerParts {
+export interface ReceiverOptions extends TakerOptions {
   readonly state: StateStore;
 }
 
@@ -40,7 +40,7 @@ const PATIENCE_MS = 250;
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 60_000;
 
-export function createReceiver(parts: ReceiverParts): Receiver {
+export function createReceiver(parts: ReceiverOptions): Receiver {
   const taker = createTaker(parts);
   const inbox = createInbox(parts.state, parts.clock, parts.workspace.teamId);
   const running = new Set<Promise<void>>();
@@ -79,7 +79,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   };
 }
 
-async function isSettled({ clock }: ReceiverParts, work: Promise<void>): Promise<boolean> {
+async function isSettled({ clock }: ReceiverOptions, work: Promise<void>): Promise<boolean> {
   const ended = work.then(
     () => true,
     () => true,
@@ -88,7 +88,7 @@ async function isSettled({ clock }: ReceiverParts, work: Promise<void>): Promise
 }
 
 interface Finishing {
-  readonly parts: ReceiverParts;
+  readonly parts: ReceiverOptions;
   readonly taker: Taker;
   readonly inbox: Inbox;
 }

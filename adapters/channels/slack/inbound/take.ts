@@ -5,13 +5,13 @@ import type { Threads } from '../threads.ts';
 import type { WireEventMessage } from '../wire.ts';
 import { unlessAborted } from '../within.ts';
 import type { AudienceWatch } from './audience.ts';
-import { type Coming, type Context, type ContextParts, contextOf, placeFor, refusalOf } from './context.ts';
+import { type Coming, type Context, type ContextOptions, contextOf, placeFor, refusalOf } from './context.ts';
 import type { FollowUps } from './follow-ups.ts';
 import type { Incoming } from './incoming.ts';
 import { createLanes, type Lanes } from './lanes.ts';
 import { withKeptQuotes } from './quotes.ts';
 
-export interface TakerParts extends ContextParts {
+export interface TakerOptions extends ContextOptions {
   readonly sink: ChannelSink;
   readonly audiences: AudienceWatch;
   readonly threads: Threads;
@@ -36,29 +36,29 @@ interface Self {
 
 const MAX_STORED = 5_000;
 
-export function createTaker(parts: TakerParts): Taker {
+export function createTaker(options: TakerOptions): Taker {
   const self: Self = { lanes: createLanes(), coming: new Map(), stored: new Set() };
   return {
-    message: (coming, { isPast, note }) => takeMessage(parts, self, { ...coming, isPast, note }),
+    message: (coming, { isPast, note }) => takeMessage(options, self, { ...coming, isPast, note }),
     async take(incoming) {
       switch (incoming.kind) {
         case 'message':
-          return await takeMessage(parts, self, { ...incoming, isLive: true, isPast: false, note: null });
+          return await takeMessage(options, self, { ...incoming, isLive: true, isPast: false, note: null });
         case 'edit':
-          return await takeEdit(parts, self, { ...incoming, isLive: false });
+          return await takeEdit(options, self, { ...incoming, isLive: false });
         case 'removal':
-          return await takeRemoval(parts, incoming);
+          return await takeRemoval(options, incoming);
         case 'conversion':
-          return await parts.audiences.changed(incoming.channel, incoming.audience);
+          return await options.audiences.changed(incoming.channel, incoming.audience);
         case 'leaving':
-          return await parts.audiences.left(incoming.channel);
+          return await options.audiences.left(incoming.channel);
       }
     },
   };
 }
 
 /** Counts and logs a message that is not kept. */
-function drop({ sink }: Pick<TakerParts, 'sink'>, message: WireEventMessage, reason: DropReason): void {
+function drop({ sink }: Pick<TakerOptions, 'sink'>, message: WireEventMessage, reason: DropReason): void {
   const { channel, ts: externalId } = message;
   sink.dropped({ platform: PLATFORM, reason, event: message.type, channel, externalId, problem: null });
 }
@@ -69,14 +69,14 @@ interface Taking extends Coming {
 }
 
 /** A message that is known already costs no question to Slack. */
-async function takeMessage(parts: TakerParts, self: Self, taking: Taking): Promise<void> {
+async function takeMessage(options: TakerOptions, self: Self, taking: Taking): Promise<void> {
   const { message } = taking;
-  const refusal = refusalOf(parts, message);
-  if (refusal !== null) return drop(parts, message, refusal);
-  const conversation = keyOf(placeFor(parts, message));
+  const refusal = refusalOf(options, message);
+  if (refusal !== null) return drop(options, message, refusal);
+  const conversation = keyOf(placeFor(options, message));
   const name = `${conversation} ${message.ts}`;
   if (self.stored.has(name)) return;
-  const work = self.coming.get(name) ?? inOrder(parts, self, { name, lanes: [conversation], taking });
+  const work = self.coming.get(name) ?? inOrder(options, self, { name, lanes: [conversation], taking });
   self.coming.set(name, work);
   try {
     await work;
@@ -91,68 +91,68 @@ interface Ordered {
   readonly taking: Taking;
 }
 
-async function inOrder(parts: TakerParts, self: Self, { name, lanes, taking }: Ordered): Promise<void> {
-  const asked = contextOf(parts, taking);
+async function inOrder(options: TakerOptions, self: Self, { name, lanes, taking }: Ordered): Promise<void> {
+  const asked = contextOf(options, taking);
   // The lane may be busy when it fails; whoever waits in it hears of that.
   asked.catch(() => undefined);
   await self.lanes(lanes, async () => {
-    await store(parts, taking, await unlessAborted(parts.signal, asked));
+    await store(options, taking, await unlessAborted(options.signal, asked));
     if (self.stored.size >= MAX_STORED) self.stored.clear();
     self.stored.add(name);
   });
 }
 
-async function store(parts: TakerParts, { message, isPast, note }: Taking, found: Context): Promise<void> {
-  const { sink, audiences, threads, followUps, beginnings } = parts;
-  if (found.kind === 'dropped') return drop(parts, message, found.reason);
+async function store(options: TakerOptions, { message, isPast, note }: Taking, found: Context): Promise<void> {
+  const { sink, audiences, threads, followUps, beginnings } = options;
+  if (found.kind === 'dropped') return drop(options, message, found.reason);
   const { context, isFirst } = found;
   const { conversation, place, author } = context;
   try {
     const notes = note === null ? context.notes : [note, ...context.notes];
     const isFollowUp = await followUps.includes({ conversation, place, author, message });
-    const inbound = toInbound(await withKeptQuotes(parts, message), { ...context, notes, isPast, isFollowUp });
-    if (inbound === null) return drop(parts, message, 'empty');
+    const inbound = toInbound(await withKeptQuotes(options, message), { ...context, notes, isPast, isFollowUp });
+    if (inbound === null) return drop(options, message, 'empty');
     await audiences.told(conversation, place);
-    await threads.told(conversation, { threadTs: answerThread(parts, message), userId: author.id });
+    await threads.told(conversation, { threadTs: answerThread(options, message), userId: author.id });
     const { stored } = await sink.message(inbound);
     await beginnings.keep(conversation, message.ts);
-    if (isFirst && stored) parts.onBegan(inbound);
+    if (isFirst && stored) options.onBegan(inbound);
   } finally {
     beginnings.release(conversation, message.ts);
   }
 }
 
 /** On the agent surface every message of a direct conversation begins a thread; elsewhere it stands alone. */
-function answerThread({ settings }: TakerParts, message: WireEventMessage): string | null {
+function answerThread({ settings }: TakerOptions, message: WireEventMessage): string | null {
   if (message.thread_ts) return message.thread_ts;
   return settings.surface === 'agent' && isDirect(message.channel, message.channel_type) ? message.ts : null;
 }
 
-async function takeEdit(parts: TakerParts, { lanes }: Self, coming: Coming): Promise<void> {
+async function takeEdit(options: TakerOptions, { lanes }: Self, coming: Coming): Promise<void> {
   const { message } = coming;
-  const refusal = refusalOf(parts, message);
-  if (refusal !== null) return drop(parts, message, refusal);
-  const conversations = holdersOf(parts, message);
-  const asked = contextOf(parts, coming);
+  const refusal = refusalOf(options, message);
+  if (refusal !== null) return drop(options, message, refusal);
+  const conversations = holdersOf(options, message);
+  const asked = contextOf(options, coming);
   asked.catch(() => undefined);
   await lanes(conversations, async () => {
-    const found = await unlessAborted(parts.signal, asked);
-    if (found.kind === 'dropped') return drop(parts, message, found.reason);
-    const content = toParts(await withKeptQuotes(parts, message), found.context);
+    const found = await unlessAborted(options.signal, asked);
+    if (found.kind === 'dropped') return drop(options, message, found.reason);
+    const content = toParts(await withKeptQuotes(options, message), found.context);
     const at = Math.round(Number(message.edited?.ts ?? message.ts) * 1000);
     for (const conversation of conversations) {
-      await parts.sink.edited({ conversation, externalId: message.ts, parts: content, at });
+      await options.sink.edited({ conversation, externalId: message.ts, parts: content, at });
     }
   });
 }
 
-function holdersOf({ workspace }: TakerParts, { channel: channelId, ts, thread_ts: threadTs }: WireEventMessage) {
+function holdersOf({ workspace }: TakerOptions, { channel: channelId, ts, thread_ts: threadTs }: WireEventMessage) {
   return conversationsOf(workspace.teamId, { channelId, ts, threadTs: threadTs ?? null });
 }
 
 /** At once, before a message that is still on its way is stored: the bot remembers what was deleted. */
 async function takeRemoval(
-  { sink, workspace }: TakerParts,
+  { sink, workspace }: TakerOptions,
   { channel: channelId, ts, threadTs }: Extract<Incoming, { kind: 'removal' }>,
 ): Promise<void> {
   for (const conversation of conversationsOf(workspace.teamId, { channelId, ts, threadTs })) {

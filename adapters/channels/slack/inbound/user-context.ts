@@ -7,7 +7,7 @@ import type { Workspace } from '../workspace.ts';
 const NAMESPACE = 'slack.viewing';
 const MAX_KNOWN = 5_000;
 
-export interface ViewingParts {
+export interface ViewingOptions {
   readonly workspace: Pick<Workspace, 'teamId'>;
   readonly state: StateStore;
   readonly places: Pick<Places, 'channel'>;
@@ -21,7 +21,7 @@ export interface Viewing {
   noteFor(conversation: ConversationKey, userId: string): Promise<string | null>;
 }
 
-export function createUserContexts({ workspace, state, places }: ViewingParts): Viewing {
+export function createUserContexts({ workspace, state, places }: ViewingOptions): Viewing {
   const known = new Map<string, string>();
   const noted = new Map<ConversationKey, string>();
   const keyOf = (userId: string) => `${workspace.teamId}:${userId}`;

@@ -10,7 +10,7 @@ const LOOK_MS = 3_600_000;
 
 const markSchema = z.object({ at: z.number() });
 
-export interface DepartureParts {
+export interface DepartureOptions {
   readonly sink: ChannelSink;
   readonly state: StateStore;
   readonly clock: Clock;
@@ -31,8 +31,8 @@ export interface Departures {
   }): Promise<void>;
 }
 
-export function createDepartures(parts: DepartureParts): Departures {
-  const { state, clock, log, signal } = parts;
+export function createDepartures(options: DepartureOptions): Departures {
+  const { state, clock, log, signal } = options;
   const mark = async (teamId: string): Promise<void> => {
     await state.set(NAMESPACE, teamId, { at: clock.now() });
     const deletedAt = new Date(clock.now() + GRACE_MS).toISOString();
@@ -51,7 +51,7 @@ export function createDepartures(parts: DepartureParts): Departures {
         const isHere = await isBack(teamId);
         if (!isDue && !isHere) continue;
         if (isDue && !isHere) {
-          await forgetWorkspace(parts, teamId);
+          await forgetWorkspace(options, teamId);
           await deleted(teamId);
         }
         await state.delete(NAMESPACE, teamId);
@@ -62,7 +62,7 @@ export function createDepartures(parts: DepartureParts): Departures {
 
 /** Looks at once and every hour, until the signal ends it. A failed look is repeated with the next. */
 export async function lookHourly(
-  { clock, log, signal }: Pick<DepartureParts, 'clock' | 'log' | 'signal'>,
+  { clock, log, signal }: Pick<DepartureOptions, 'clock' | 'log' | 'signal'>,
   look: () => Promise<void>,
 ): Promise<void> {
   while (!signal.aborted) {

@@ -11,7 +11,7 @@ export interface InstalledWorkspace {
   use(token: string): void;
 }
 
-export interface InstalledParts {
+export interface InstalledOptions {
   readonly settings: Pick<SlackSettings, 'api_url'>;
   readonly log: Log;
   readonly secret: string;
@@ -20,7 +20,7 @@ export interface InstalledParts {
 /** A workspace that installed the app. Its token may change while the bot runs. */
 export function installedWorkspace(
   { teamId, botUserId, botId, token: first }: Installation,
-  { settings, log, secret }: InstalledParts,
+  { settings, log, secret }: InstalledOptions,
 ): InstalledWorkspace {
   let token = first;
   const withToken: webApi.FetchFunction = (url, request) =>

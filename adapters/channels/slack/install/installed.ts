@@ -9,7 +9,7 @@ import type { Installation, Installations, Installed } from './installations.ts'
 import { type InstalledWorkspace, installedWorkspace } from './installed-workspace.ts';
 import type { Roster } from './roster.ts';
 
-export interface InstalledParts {
+export interface InstalledOptions {
   readonly settings: SlackSettings;
   readonly installations: Installations;
   readonly log: Log;
@@ -25,9 +25,9 @@ interface Member extends InstalledWorkspace {
 }
 
 /** The bots of all workspaces that installed the app. */
-export function createInstalledRoster(parts: InstalledParts): Roster {
-  const { installations, departures, log, signal } = parts;
-  const members = createMembers(parts);
+export function createInstalledRoster(options: InstalledOptions): Roster {
+  const { installations, departures, log, signal } = options;
+  const members = createMembers(options);
   const { of, running } = members;
   const find = async (teamId: string) =>
     (await installations.list()).find((installed) => installed.teamId === teamId) ?? null;
@@ -39,15 +39,15 @@ export function createInstalledRoster(parts: InstalledParts): Roster {
   };
   const look = async ({ teamId, isEnding }: Installed): Promise<void> => {
     if (isEnding) await departures.markOnce(teamId);
-    else if (await isGone(parts, teamId)) await leave(teamId);
+    else if (await isGone(options, teamId)) await leave(teamId);
   };
   return {
     ...{ of, running },
-    all: () => readAll(parts, of),
+    all: () => readAll(options, of),
     async ended(teamId, { revoked }) {
       const known = await find(teamId);
       if (known === null || known.isEnding || (revoked !== null && !revoked.includes(known.botUserId))) return;
-      if (await isGone(parts, teamId)) return await leave(teamId);
+      if (await isGone(options, teamId)) return await leave(teamId);
       log.info('Slack reported a removal, but the token still works', { team: teamId });
     },
     // The others go on, and there may be new ones.
@@ -82,7 +82,7 @@ interface Members extends Pick<Roster, 'of' | 'running'> {
  * A bot for each workspace, made when it is first needed. The store is asked each time: another gateway may have
  * installed, renewed or removed the app since.
  */
-function createMembers(parts: InstalledParts): Members {
+function createMembers(options: InstalledOptions): Members {
   const members = new Map<string, Member>();
   const leaving = new Set<Promise<void>>();
   const dismiss = (teamId: string): void => {
@@ -94,9 +94,9 @@ function createMembers(parts: InstalledParts): Members {
   };
   return {
     async of(teamId) {
-      const isWanted = passes(parts.settings.workspaces, teamId);
-      const found = isWanted ? await parts.installations.find(teamId) : null;
-      const installation = found === null ? null : await parts.renew(found);
+      const isWanted = passes(options.settings.workspaces, teamId);
+      const found = isWanted ? await options.installations.find(teamId) : null;
+      const installation = found === null ? null : await options.renew(found);
       const member = members.get(teamId);
       if (installation !== null && member !== undefined && isSame(member, installation)) {
         member.use(installation.token);
@@ -104,7 +104,7 @@ function createMembers(parts: InstalledParts): Members {
       }
       dismiss(teamId);
       if (installation === null) return null;
-      const made = createMember(parts, installation);
+      const made = createMember(options, installation);
       members.set(teamId, made);
       return made.bot;
     },
@@ -124,15 +124,15 @@ function isSame({ workspace }: Member, { botId, botUserId }: Installation): bool
   return workspace.botId === botId && workspace.userId === botUserId;
 }
 
-function createMember(parts: InstalledParts, installation: Installation): Member {
-  const { settings, log } = parts;
-  const secret = parts.secretFor(installation.teamId);
+function createMember(options: InstalledOptions, installation: Installation): Member {
+  const { settings, log } = options;
+  const secret = options.secretFor(installation.teamId);
   const installed = installedWorkspace(installation, { settings, log, secret });
-  return { ...installed, bot: parts.open(installed.workspace) };
+  return { ...installed, bot: options.open(installed.workspace) };
 }
 
 /** Reports and skips those that cannot be read, unless there is no other: then the key is wrong. */
-async function readAll({ installations, log }: InstalledParts, of: Roster['of']): Promise<readonly SlackBot[]> {
+async function readAll({ installations, log }: InstalledOptions, of: Roster['of']): Promise<readonly SlackBot[]> {
   const bots: SlackBot[] = [];
   const failures: unknown[] = [];
   for (const { teamId, isEnding } of await installations.list()) {
@@ -153,11 +153,11 @@ async function readAll({ installations, log }: InstalledParts, of: Roster['of'])
 const GONE = new Set(['account_inactive', 'token_revoked']);
 
 /** Asks with the stored token, also for a workspace that the settings leave out. Throws when Slack does not tell. */
-async function isGone(parts: InstalledParts, teamId: string): Promise<boolean> {
-  const found = await parts.installations.find(teamId);
+async function isGone(options: InstalledOptions, teamId: string): Promise<boolean> {
+  const found = await options.installations.find(teamId);
   if (found === null) return false;
-  const { settings, log } = parts;
-  const { workspace } = installedWorkspace(await parts.renew(found), { settings, log, secret: '' });
+  const { settings, log } = options;
+  const { workspace } = installedWorkspace(await options.renew(found), { settings, log, secret: '' });
   try {
     await workspace.web.auth.test();
     return false;

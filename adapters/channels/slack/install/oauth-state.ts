@@ -6,7 +6,7 @@ const NAMESPACE = 'slack.states';
 /** As long as a person may take to install; the cookie that binds the state to their browser lasts as long. */
 const VALID_MS = 600_000;
 
-export interface StatesParts {
+export interface StatesOptions {
   /** The same for all gateways: the browser may come back to another one. */
   readonly secret: string;
   readonly state: StateStore;
@@ -19,7 +19,7 @@ export interface StatesParts {
  * The `state` of an installation: signed, good for ten minutes and for one use. Only used ones are stored, so that a
  * visitor who only looks costs nothing. That it comes from the same browser is judged by the library, by a cookie.
  */
-export function createStates({ secret, state, clock, options }: StatesParts): BoltStates {
+export function createStates({ secret, state, clock, options }: StatesOptions): BoltStates {
   const sign = (text: string) => createHmac('sha256', secret).update(text).digest('base64url');
   return {
     async generateStateParam() {

@@ -10,7 +10,7 @@ import { createStates, INVALID_STATE } from './oauth-state.ts';
 import { type Page, pageHtml } from './page.ts';
 import type { Vault } from './token-encryption.ts';
 
-export interface OAuthParts {
+export interface OAuthFlowOptions {
   readonly settings: SlackSettings;
   readonly installations: Installations;
   readonly vault: Vault;
@@ -25,7 +25,7 @@ export type OAuthOptions = Pick<
 >;
 
 /** How the library installs the app: the two pages, the state, and what comes of it. */
-export function oauthOptions(parts: OAuthParts): OAuthOptions {
+export function oauthOptions(parts: OAuthFlowOptions): OAuthOptions {
   const { settings, vault, log } = parts;
   const { clientId = '', clientSecret = '' } = oauthOf(settings) ?? {};
   const scopes = SCOPES.map(([scope]) => scope);
@@ -70,7 +70,7 @@ function authorizationUrl({ api_url: url }: SlackSettings): { readonly authoriza
   return url === '' ? {} : { authorizationUrl: new URL('../../oauth/v2/authorize', url).href };
 }
 
-async function keep({ installations, clock, log }: OAuthParts, from: BoltInstallation): Promise<void> {
+async function keep({ installations, clock, log }: OAuthFlowOptions, from: BoltInstallation): Promise<void> {
   const installation = installationOf(from, clock.now());
   if (installation === null) throw new Error('Slack returned no bot token for a single workspace.');
   await installations.put(installation);
@@ -89,7 +89,7 @@ function installationOf({ team, bot }: BoltInstallation, installedAt: number): I
 
 /** What was installed but is not served is given back to Slack, and its page says why. */
 async function mayStay(
-  { settings, log }: OAuthParts,
+  { settings, log }: OAuthFlowOptions,
   installation: BoltInstallation,
   response: ServerResponse<IncomingMessage>,
 ): Promise<boolean> {

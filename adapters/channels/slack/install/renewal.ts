@@ -9,7 +9,7 @@ const AHEAD_MS = 2 * 3_600_000;
 /** After a failure the old token is used on; asked again no sooner. */
 const PAUSE_MS = 60_000;
 
-export interface RenewalParts {
+export interface RenewalOptions {
   readonly settings: SlackSettings;
   readonly installations: Installations;
   readonly clock: Clock;
@@ -17,14 +17,14 @@ export interface RenewalParts {
 }
 
 /** Renews tokens that end soon, for apps whose settings in Slack have that. */
-export function createRenewal(parts: RenewalParts): (installation: Installation) => Promise<Installation> {
+export function createRenewal(options: RenewalOptions): (installation: Installation) => Promise<Installation> {
   const running = new Map<string, { readonly renewed: Promise<Installation>; readonly at: number }>();
   return async (installation) => {
-    const now = parts.clock.now();
+    const now = options.clock.now();
     if (installation.renewal === null || installation.renewal.expiresAt - now > AHEAD_MS) return installation;
     const last = running.get(installation.teamId);
     if (last !== undefined && now - last.at < PAUSE_MS) return await last.renewed;
-    const renewed = renew(parts, installation, installation.renewal.refreshToken);
+    const renewed = renew(options, installation, installation.renewal.refreshToken);
     running.set(installation.teamId, { renewed, at: now });
     return await renewed;
   };
@@ -33,7 +33,7 @@ export function createRenewal(parts: RenewalParts): (installation: Installation)
 const renewedSchema = z.object({ access_token: z.string(), refresh_token: z.string(), expires_in: z.number() });
 
 async function renew(
-  { settings, installations, clock, log }: RenewalParts,
+  { settings, installations, clock, log }: RenewalOptions,
   installation: Installation,
   refreshToken: string,
 ): Promise<Installation> {

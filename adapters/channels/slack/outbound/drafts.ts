@@ -20,7 +20,7 @@ const NAMESPACE = 'slack.drafts';
 /** Slack takes 12,000 characters in one go; a longer draft is worth no more. */
 const LONGEST = 11_000;
 
-export interface DraftParts {
+export interface DraftContext {
   readonly workspace: Workspace;
   readonly state: StateStore;
   readonly clock: Clock;
@@ -73,7 +73,7 @@ interface Draft {
 
 const IDLE = Promise.resolve();
 
-export function createDrafts(parts: DraftParts): Drafts {
+export function createDrafts(parts: DraftContext): Drafts {
   const drafts = new Map<ConversationKey, Draft>();
   const end = async (conversation: ConversationKey): Promise<TakenDraft | null> => {
     const draft = drafts.get(conversation);
@@ -131,7 +131,7 @@ function newDraft(): Draft {
   return { wanted: '', shown: '', at: null, isOver: false, over: new AbortController(), running: IDLE };
 }
 
-async function write(parts: DraftParts, conversation: ConversationKey, draft: Draft): Promise<void> {
+async function write(parts: DraftContext, conversation: ConversationKey, draft: Draft): Promise<void> {
   const { signal } = draft.over;
   const pause = () => parts.clock.sleep(parts.settings.streaming_seconds * 1000, { signal });
   try {
@@ -161,7 +161,7 @@ function headOf({ wanted }: Draft): string {
 const startedSchema = z.object({ ts: z.string() });
 
 async function open(
-  { workspace, threads, state, clock }: DraftParts,
+  { workspace, threads, state, clock }: DraftContext,
   conversation: ConversationKey,
   { draft, text }: { readonly draft: Draft; readonly text: string },
 ): Promise<void> {
@@ -183,7 +183,7 @@ async function open(
 }
 
 async function append(
-  { workspace }: DraftParts,
+  { workspace }: DraftContext,
   {
     channel,
     ts,
@@ -204,7 +204,7 @@ function harmless(text: string): string {
 const GONE = new Set(['message_not_found', 'channel_not_found', 'thread_not_found']);
 
 /** A stream that is still open is ended first: Slack may refuse to delete it. */
-async function remove({ workspace }: DraftParts, conversation: ConversationKey, ts: string): Promise<void> {
+async function remove({ workspace }: DraftContext, conversation: ConversationKey, ts: string): Promise<void> {
   const { channelId: channel } = placeOfKey(conversation);
   await workspace.web.chat.stopStream({ channel, ts }).catch(() => undefined);
   try {
@@ -215,7 +215,7 @@ async function remove({ workspace }: DraftParts, conversation: ConversationKey, 
 }
 
 /** One by one: a draft that cannot be removed now is found again by the next start. */
-async function sweep(parts: DraftParts): Promise<void> {
+async function sweep(parts: DraftContext): Promise<void> {
   for (const { key, value } of await parts.state.list(NAMESPACE)) {
     const conversation = parseKey(key).key;
     const note = noteSchema.safeParse(value).data;
@@ -228,7 +228,7 @@ async function sweep(parts: DraftParts): Promise<void> {
   }
 }
 
-async function removeAll(parts: DraftParts, conversation: ConversationKey, drafts: readonly string[]): Promise<void> {
+async function removeAll(parts: DraftContext, conversation: ConversationKey, drafts: readonly string[]): Promise<void> {
   for (const ts of drafts) await remove(parts, conversation, ts);
   await parts.state.delete(NAMESPACE, conversation);
 }
@@ -236,7 +236,7 @@ async function removeAll(parts: DraftParts, conversation: ConversationKey, draft
 /** Slack may begin a stream for seconds after the connection ended. */
 const SECOND_LOOK_MS = 5_000;
 
-async function clearNoted(parts: DraftParts, conversation: ConversationKey): Promise<void> {
+async function clearNoted(parts: DraftContext, conversation: ConversationKey): Promise<void> {
   const note = noteSchema.safeParse(await parts.state.get(NAMESPACE, conversation)).data;
   if (note === undefined) return;
   const found = await leftOvers(parts, conversation, note);
@@ -255,7 +255,7 @@ const SKEW_MS = 60_000;
  * lost, they are those without metadata and files since the stream began.
  */
 async function leftOvers(
-  { workspace }: DraftParts,
+  { workspace }: DraftContext,
   conversation: ConversationKey,
   { ts, threadTs, at }: Note,
 ): Promise<readonly string[]> {

@@ -16,7 +16,7 @@ export const EVENT_TYPE = 'strata_post';
 /** A message of the bot's own that holds a draft. */
 export type TakenDraft = Readonly<Record<'ts' | 'threadTs', string>>;
 
-export interface PosterParts {
+export interface PosterOptions {
   readonly workspace: Workspace;
   readonly settings: Pick<SlackSettings, 'link_previews'>;
   readonly threads: Threads;
@@ -34,18 +34,18 @@ export interface Poster {
 
 const sentSchema = z.object({ ts: z.string() });
 
-export function createPoster(parts: PosterParts): Poster {
+export function createPoster(options: PosterOptions): Poster {
   /** Posts of this process of which nobody knows whether they stand in Slack. */
   const doubtful = new Set<string>();
   return {
     async send(post, { signal }) {
       const nonce = nonceOf(post);
       try {
-        const threadTs = await parts.threads.forPost(post.conversation, nonce);
+        const threadTs = await options.threads.forPost(post.conversation, nonce);
         const placing = { post, threadTs, signal };
         const pauses = doubtful.has(nonce) ? AFTER_DOUBT_MS : AFTER_START_MS;
-        const found = post.attempt > 1 ? await lookFor(parts, placing, pauses) : NOTHING;
-        const sent = found.messageTs ?? (await place(parts, { ...placing, hasFile: found.hasFile }));
+        const found = post.attempt > 1 ? await lookFor(options, placing, pauses) : NOTHING;
+        const sent = found.messageTs ?? (await place(options, { ...placing, hasFile: found.hasFile }));
         doubtful.delete(nonce);
         return sent;
       } catch (error) {
@@ -54,12 +54,12 @@ export function createPoster(parts: PosterParts): Poster {
       }
     },
     async replace({ ts, threadTs }, post, { signal }) {
-      await parts.threads.forPost(post.conversation, nonceOf(post), threadTs);
+      await options.threads.forPost(post.conversation, nonceOf(post), threadTs);
       const { channelId: channel } = placeOfKey(post.conversation);
       const { text, blocks, metadata } = messageOf(post);
       const body = { channel, ts, text, metadata, parse: 'none', link_names: false };
       // The same text again does no harm: an answer that was lost is asked for once more.
-      await persistently(() => call(parts, 'chat.update', { ...body, blocks }), { clock: parts.clock, signal });
+      await persistently(() => call(options, 'chat.update', { ...body, blocks }), { clock: options.clock, signal });
       return ts;
     },
   };
@@ -70,12 +70,12 @@ const AFTER_DOUBT_MS = [2_000, 3_000, 5_000];
 /** The same for a post of a process that is gone. */
 const AFTER_START_MS = [1_000];
 
-async function lookFor(parts: PosterParts, placing: Placing, pausesMs: readonly number[]): Promise<Found> {
-  let found = await findPosted(parts, placing);
+async function lookFor(options: PosterOptions, placing: Placing, pausesMs: readonly number[]): Promise<Found> {
+  let found = await findPosted(options, placing);
   for (const pauseMs of pausesMs) {
     if (found.messageTs !== null) break;
-    await parts.clock.sleep(pauseMs, { signal: placing.signal });
-    found = await findPosted(parts, placing);
+    await options.clock.sleep(pauseMs, { signal: placing.signal });
+    found = await findPosted(options, placing);
   }
   return found;
 }
@@ -87,36 +87,36 @@ interface Placing {
 }
 
 async function place(
-  parts: PosterParts,
+  options: PosterOptions,
   { post, threadTs, signal, hasFile }: Placing & { readonly hasFile: boolean },
 ): Promise<string> {
   const { channelId: channel } = placeOfKey(post.conversation);
   const target = { channel, ...(threadTs === null ? {} : { thread_ts: threadTs }) };
-  const previews = parts.settings.link_previews;
+  const previews = options.settings.link_previews;
   const rules = { parse: 'none', link_names: false, unfurl_links: previews, unfurl_media: previews };
-  if (!hasFile) await upload(parts, { post, threadTs, signal });
+  if (!hasFile) await upload(options, { post, threadTs, signal });
   const { blocks, ...message } = messageOf(post);
   const send = (body: object) =>
     withRetries(
       () =>
-        parts.rate({ channel, signal }, () =>
-          call(parts, 'chat.postMessage', { ...target, ...rules, ...message, ...body }),
+        options.rate({ channel, signal }, () =>
+          call(options, 'chat.postMessage', { ...target, ...rules, ...message, ...body }),
         ),
-      { clock: parts.clock, signal, maxWaitMs: MAX_WAIT_MS },
+      { clock: options.clock, signal, maxWaitMs: MAX_WAIT_MS },
     );
   try {
     return sentSchema.parse(await send(blocks.length === 0 ? {} : { blocks })).ts;
   } catch (error) {
     // The words matter more than their looks.
     if (!BLOCK_ERRORS.has(codeOf(error) ?? '')) throw error;
-    parts.log.warn('Slack refused the blocks of a reply; it is posted as text', { code: codeOf(error) });
+    options.log.warn('Slack refused the blocks of a reply; it is posted as text', { code: codeOf(error) });
     return sentSchema.parse(await send({})).ts;
   }
 }
 
 const BLOCK_ERRORS = new Set(['invalid_blocks', 'invalid_blocks_format', 'msg_blocks_too_long']);
 
-function call({ workspace }: PosterParts, method: string, body: object): Promise<unknown> {
+function call({ workspace }: PosterOptions, method: string, body: object): Promise<unknown> {
   return workspace.web.apiCall(method, { ...body });
 }
 
@@ -140,15 +140,15 @@ function announced(name: string, text: string): string {
 }
 
 /** The file first, the message that carries the nonce last. The name of the file carries it too; people see its title. */
-async function upload(parts: PosterParts, { post, threadTs, signal }: Placing): Promise<void> {
+async function upload(options: PosterOptions, { post, threadTs, signal }: Placing): Promise<void> {
   const { body } = post;
   if (body.kind === 'text') return;
   const content = body.kind === 'file' ? { content: body.text } : { file: Buffer.from(body.base64, 'base64') };
   const { channelId } = placeOfKey(post.conversation);
   const thread = threadTs === null ? {} : { thread_ts: threadTs };
   const file = { filename: fileNameOf(post), title: body.name, ...content, ...thread };
-  await withRetries(() => parts.workspace.web.files.uploadV2({ channel_id: channelId, ...file }), {
-    clock: parts.clock,
+  await withRetries(() => options.workspace.web.files.uploadV2({ channel_id: channelId, ...file }), {
+    clock: options.clock,
     signal,
   });
 }
@@ -172,7 +172,7 @@ const PAGES = 5;
 const CLOCK_SKEW_MS = 60_000;
 
 /** Looks for the nonce among what the bot posted since. Throws when Slack does not tell: then nothing is repeated. */
-async function findPosted(parts: PosterParts, { post, threadTs, signal }: Placing): Promise<Found> {
+async function findPosted(options: PosterOptions, { post, threadTs, signal }: Placing): Promise<Found> {
   const { channelId: channel } = placeOfKey(post.conversation);
   const kind = threadTs === null ? 'history' : 'replies';
   const target = { channel, limit: LOOK_BACK[kind], include_all_metadata: true };
@@ -185,9 +185,9 @@ async function findPosted(parts: PosterParts, { post, threadTs, signal }: Placin
   for (let page = 0; page < PAGES; page += 1) {
     const range = cursor === '' ? query : { ...query, cursor };
     const answer = historySchema.parse(
-      await withRetries(() => call(parts, `conversations.${kind}`, range), { clock: parts.clock, signal }),
+      await withRetries(() => call(options, `conversations.${kind}`, range), { clock: options.clock, signal }),
     );
-    const own = answer.messages.filter((message) => isOwn(message, parts.workspace));
+    const own = answer.messages.filter((message) => isOwn(message, options.workspace));
     const found = own.find((message) => nonceIn(message) === nonceOf(post));
     if (found !== undefined) return { messageTs: found.ts, hasFile: true };
     hasFile ||= own.some(({ files }) => files?.some(({ name }) => name === fileName));

@@ -8,7 +8,7 @@ const REFRESH_MS = 90_000;
 /** A turn that takes longer shows nothing more. */
 const MAX_MS = 900_000;
 
-export interface TypingParts {
+export interface TypingOptions {
   readonly workspace: Workspace;
   readonly threads: Threads;
   readonly status: string;
@@ -21,10 +21,10 @@ export interface Typing {
   stopAll(): void;
 }
 
-export function createTyping(parts: TypingParts): Typing {
+export function createTyping(options: TypingOptions): Typing {
   const timers = new Map<ConversationKey, NodeJS.Timeout>();
   const show = (conversation: ConversationKey, status: string): void => {
-    setStatus(parts, conversation, status).catch(() => undefined);
+    setStatus(options, conversation, status).catch(() => undefined);
   };
   const end = (conversation: ConversationKey): boolean => {
     clearInterval(timers.get(conversation));
@@ -32,15 +32,15 @@ export function createTyping(parts: TypingParts): Typing {
   };
   return {
     start(conversation) {
-      if (parts.status === '' || timers.has(conversation)) return;
+      if (options.status === '' || timers.has(conversation)) return;
       let left = Math.floor(MAX_MS / REFRESH_MS);
       const timer = setInterval(() => {
         left -= 1;
         if (left <= 0) end(conversation);
-        else show(conversation, parts.status);
+        else show(conversation, options.status);
       }, REFRESH_MS);
       timers.set(conversation, timer.unref());
-      show(conversation, parts.status);
+      show(conversation, options.status);
     },
     stop(conversation) {
       if (end(conversation)) show(conversation, '');
@@ -52,7 +52,7 @@ export function createTyping(parts: TypingParts): Typing {
 }
 
 async function setStatus(
-  { workspace, threads }: TypingParts,
+  { workspace, threads }: TypingOptions,
   conversation: ConversationKey,
   status: string,
 ): Promise<void> {

@@ -7,7 +7,7 @@ import type { Leaving } from './leaving.ts';
 import type { Later } from './receive.ts';
 import type { Unread } from './unread.ts';
 
-export interface CatchUpParts {
+export interface CatchUpContext {
   readonly bot: string;
   readonly settings: BotSettings;
   readonly sink: ChannelSink;

@@ -3,7 +3,7 @@ import type { SlackSettings } from '../settings.ts';
 import type { WireEventMessage } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
 
-export interface CatchUpParts {
+export interface CatchUpContext {
   readonly workspace: Workspace;
   readonly settings: SlackSettings;
   readonly sink: ChannelSink;

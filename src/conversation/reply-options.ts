@@ -6,7 +6,7 @@ import type { Claim, ContextSnapshot } from '../ports/store.ts';
 import type { Services, TextLog } from '../services.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 
-export interface ReplyParts {
+export interface ReplyOptions {
   readonly services: Services;
   readonly profiles: Profiles;
   readonly tools: Pick<ToolRegistry, 'run'>;

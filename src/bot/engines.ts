@@ -18,14 +18,16 @@ export interface Engines {
   dispose(): Promise<void>;
 }
 
-export interface EnginesOptions {
+export function createEngines({
+  services,
+  maintenance,
+  own,
+}: {
   readonly services: Services;
   readonly maintenance: { run(request: MaintainRequest): Promise<MaintainResult> };
   /** Custom engines, by the name that agents use in `engine`. */
   readonly own: Readonly<Record<string, ContextEngine>>;
-}
-
-export function createEngines({ services, maintenance, own }: EnginesOptions): Engines {
+}): Engines {
   const stacked = createStackedEngine({ services, maintenance });
   const sliding = createSlidingEngine({ services });
   const guarded = Object.entries(own).map(([id, engine]) => [id, withFallback(services, engine, stacked)] as const);

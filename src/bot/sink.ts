@@ -71,7 +71,7 @@ export function createSink(options: SinkOptions): ChannelSink {
         : await purgeWorkspace(options, place.workspace),
     conversations: createKeptConversations(services),
     dropped: drop,
-    catchingUp: parts.held.hold,
+    catchingUp: options.held.hold,
   };
 }
 

@@ -55,12 +55,11 @@ async function isConfirmed({ stdin, stderr }: Cli): Promise<boolean> {
   }
 }
 
-interface JsonForgetting {
-  readonly preview: TokenedPreview;
-  readonly yes: boolean;
-}
-
-async function forgetAsJson(cli: Cli, app: App, { preview, yes }: JsonForgetting): Promise<void> {
+async function forgetAsJson(
+  cli: Cli,
+  app: App,
+  { preview, yes }: { readonly preview: TokenedPreview; readonly yes: boolean },
+): Promise<void> {
   const isDeleted = yes && !isEmpty(preview);
   const remains = isDeleted ? (await app.parts.memories.forget(preview)).remains : null;
   writeJson(cli, { deleted: isDeleted, remains, ...recordOf(preview) });

@@ -25,14 +25,12 @@ export async function searchOf(app: App, conversation: ConversationKey, text: st
   return await app.parts.memories.search({ reader: await readerOf(app, conversation), text, limit: MAX_HITS });
 }
 
-export interface OperatorsMemory {
-  readonly text: string;
-  readonly kind: MemoryKind;
-  readonly global: boolean;
-}
-
 /** Saves a memory exactly as the operator wrote it. Returns its id. */
-export async function addMemoryOf(app: App, conversation: ConversationKey, said: OperatorsMemory): Promise<MemoryId> {
+export async function addMemoryOf(
+  app: App,
+  conversation: ConversationKey,
+  said: { readonly text: string; readonly kind: MemoryKind; readonly global: boolean },
+): Promise<MemoryId> {
   const by = { reader: await readerOf(app, conversation), author: OPERATOR, rights: 'operator' } as const;
   const { text, kind, global } = said;
   const result = await app.parts.memories.add({ text, kind, scope: global ? 'global' : 'place', by });

@@ -17,12 +17,6 @@ interface ForgetOptions extends Options {
   readonly yes?: boolean;
 }
 
-interface AddOptions {
-  readonly conversation: ConversationKey;
-  readonly kind: MemoryKind;
-  readonly global?: boolean;
-}
-
 export function addMemory(program: Command, cli: Cli): void {
   const group = program
     .command('memory')
@@ -123,11 +117,17 @@ function addAdd(group: Command, cli: Cli): void {
   addConversation(group.command('add <text...>').description('Add a memory as the operator.'), true)
     .addOption(new Option('--kind <kind>', 'kind of memory').choices(MEMORY_KINDS).default('fact'))
     .option('--global', 'make it readable everywhere, not only in this place')
-    .action(async (words: readonly string[], options: AddOptions, own: Command) => {
-      await withApp(cli, globalsOf(own), async (app) => {
-        const { conversation, kind, global = false } = options;
-        const id = await addMemoryOf(app, conversation, { text: words.join(' '), kind, global });
-        cli.stdout.write(`${id}\n`);
-      });
-    });
+    .action(
+      async (
+        words: readonly string[],
+        options: { readonly conversation: ConversationKey; readonly kind: MemoryKind; readonly global?: boolean },
+        own: Command,
+      ) => {
+        await withApp(cli, globalsOf(own), async (app) => {
+          const { conversation, kind, global = false } = options;
+          const id = await addMemoryOf(app, conversation, { text: words.join(' '), kind, global });
+          cli.stdout.write(`${id}\n`);
+        });
+      },
+    );
 }

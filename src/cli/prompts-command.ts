@@ -6,12 +6,6 @@ interface ListOptions {
   readonly json?: boolean;
 }
 
-interface EjectOptions {
-  readonly to: string;
-  readonly language: string;
-  readonly force?: boolean;
-}
-
 export function addPrompts(program: Command, cli: Cli): void {
   const group = program
     .command('prompts')
@@ -39,10 +33,15 @@ export function addPrompts(program: Command, cli: Cli): void {
     .option('--to <folder>', 'folder to write to', 'prompts-own')
     .option('--language <name>', 'language of the prompts', 'en')
     .option('--force', 'overwrite existing files')
-    .action(async (names: readonly string[], { to, language, force = false }: EjectOptions) => {
-      const { ejectPrompts } = await import('./prompts.ts');
-      cli.exit(ejectPrompts(cli, { names, folder: to, language, force }));
-    });
+    .action(
+      async (
+        names: readonly string[],
+        { to, language, force = false }: { readonly to: string; readonly language: string; readonly force?: boolean },
+      ) => {
+        const { ejectPrompts } = await import('./prompts.ts');
+        cli.exit(ejectPrompts(cli, { names, folder: to, language, force }));
+      },
+    );
 }
 
 async function agentsOf(cli: Cli, own: Command): Promise<readonly AgentSettings[]> {

@@ -45,13 +45,11 @@ export interface Breaker {
   succeeded(modelId: string): Promise<void>;
 }
 
-export interface BreakerOptions {
+export function createBreaker(options: {
   readonly state: StateStore;
   readonly events: Events;
   readonly clock: Pick<Clock, 'now'>;
-}
-
-export function createBreaker(options: BreakerOptions): Breaker {
+}): Breaker {
   const { state, events, clock } = options;
   // Reading and writing are two steps, so they are serialised: otherwise a failure could be lost.
   let last: Promise<unknown> = Promise.resolve();

@@ -9,14 +9,11 @@ import type { Look, Work } from './next-job.ts';
 import { type Done, perform } from './run-job.ts';
 import { bookCalls } from './spend.ts';
 
-export interface Assignment {
-  readonly job: Omit<JobContext, 'onStep'>;
-  readonly work: Work;
-  readonly look: Look;
-}
-
 /** Runs one job and records its outcome and cost. */
-export async function runWork(self: Run, { job, work, look }: Assignment): Promise<Done> {
+export async function runWork(
+  self: Run,
+  { job, work, look }: { readonly job: Omit<JobContext, 'onStep'>; readonly work: Work; readonly look: Look },
+): Promise<Done> {
   const { services, breaker } = self.shared;
   const { agent, conversation, model } = job;
   const { key } = conversation;

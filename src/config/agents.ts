@@ -72,7 +72,16 @@ function fileLayer(values: Sections['defaults'], base: Path, source: ConfigSourc
  * The final validation: only values from outside the file can still be wrong here. They are reported and removed, so
  * that the following checks see the rest.
  */
-function complete(merged: Merged, agent: IndexedAgent, context: CompleteContext): AgentSettings | null {
+function complete(
+  merged: Merged,
+  agent: IndexedAgent,
+  context: {
+    readonly isDefault: boolean;
+    readonly report: Report;
+    /** The same without the layers above the file. */
+    readonly fallback: (() => Merged) | null;
+  },
+): AgentSettings | null {
   const value = {
     id: agent.entry.id,
     default: context.isDefault,
@@ -83,11 +92,4 @@ function complete(merged: Merged, agent: IndexedAgent, context: CompleteContext)
   if (result.success) return result.data;
   reportProblems(result.error, { schema: agentSchema, value, merged, report: context.report });
   return context.fallback ? complete(context.fallback(), agent, { ...context, fallback: null }) : null;
-}
-
-interface CompleteContext {
-  readonly isDefault: boolean;
-  readonly report: Report;
-  /** The same without the layers above the file. */
-  readonly fallback: (() => Merged) | null;
 }

@@ -9,13 +9,6 @@ import { grownBy } from './meter.ts';
 import { slide } from './sliding.ts';
 import type { Fitted, ViewRequest } from './view.ts';
 
-export interface InspectRequest {
-  readonly profile: ContextProfile;
-  readonly snapshot: ContextSnapshot;
-  /** What would stand beside the newest message; empty when nobody is asking. */
-  readonly volatile?: readonly VolatileSection[];
-}
-
 /** What a model would be shown now, part by part. */
 export interface ContextReport {
   readonly agentId: string;
@@ -52,7 +45,16 @@ export interface ContextJson {
 /** Looks, and changes nothing. */
 export function inspectContext(
   services: Pick<Services, 'prompts' | 'agents'>,
-  { profile, snapshot, volatile = [] }: InspectRequest,
+  {
+    profile,
+    snapshot,
+    volatile = [],
+  }: {
+    readonly profile: ContextProfile;
+    readonly snapshot: ContextSnapshot;
+    /** What would stand beside the newest message; empty when nobody is asking. */
+    readonly volatile?: readonly VolatileSection[];
+  },
 ): ContextReport {
   const { conversation } = snapshot;
   const request = { profile, snapshot, readUpto: conversation.nextSeq - 1, volatile, steps: [] };

@@ -60,14 +60,6 @@ export interface Condensation {
   readonly toSeq: number;
 }
 
-export interface StackBudget {
-  /** Largest share of the window for the stack. */
-  readonly share: number;
-  readonly windowTokens: number;
-  /** What estimates are multiplied by. */
-  readonly correction: number;
-}
-
 /** Most summaries that one condensing takes, and the lengths of runs that are worth it, best first. */
 const MAX_PARTS = 4;
 const RUN_LENGTHS = [4, 3, 2] as const;
@@ -76,7 +68,16 @@ const RUN_LENGTHS = [4, 3, 2] as const;
  * The oldest run of summaries of one level, when the stack takes more than its share. Long runs come before short ones,
  * so that detail fades evenly. Gaps and stale summaries are not condensed. Null when there is nothing to do or to take.
  */
-export function planCondense(stack: readonly Summary[], budget: StackBudget): Condensation | null {
+export function planCondense(
+  stack: readonly Summary[],
+  budget: {
+    /** Largest share of the window for the stack. */
+    readonly share: number;
+    readonly windowTokens: number;
+    /** What estimates are multiplied by. */
+    readonly correction: number;
+  },
+): Condensation | null {
   const tokens = stack.reduce((sum, item) => sum + item.tokens, 0) * budget.correction;
   if (tokens <= budget.share * budget.windowTokens) return null;
   const runs = runsOfOneLevel(stack);

@@ -20,18 +20,19 @@ import { createReducedWindows, type ReducedWindows } from './reduced-windows.ts'
 import { tierOf } from './tiers.ts';
 import type { Fitted, ViewRequest } from './view.ts';
 
-export interface StackedEngineOptions {
-  readonly services: Services;
-  readonly maintenance: { run(request: MaintainRequest): Promise<MaintainResult> };
-}
-
 /** Gaps opened for one request: each takes half of the tail, so that this many take nearly all of it. */
 const MAX_GAPS = 8;
 /** As many entries as any window holds. */
 const TAIL_ENTRIES = 4000;
 
 /** Raw messages, summaries of them, summaries of summaries: the default engine. */
-export function createStackedEngine({ services, maintenance }: StackedEngineOptions): ContextEngine {
+export function createStackedEngine({
+  services,
+  maintenance,
+}: {
+  readonly services: Services;
+  readonly maintenance: { run(request: MaintainRequest): Promise<MaintainResult> };
+}): ContextEngine {
   const gate: Gate = {
     services,
     prefixes: createFixedPrefixBuilder(services),

@@ -121,16 +121,11 @@ async function giveUp(
   await store.failed(post.id, describe(error));
 }
 
-interface PostFailure {
-  readonly error: unknown;
-  readonly failures: number;
-}
-
 /** The next attempt is counted before it is waited for: whoever looks sees why, and a crash during the wait loses nothing. */
 async function pause(
   { store, clock, events, signal }: OutboxOptions,
   { conversation, post }: Delivery,
-  { error, failures }: PostFailure,
+  { error, failures }: { readonly error: unknown; readonly failures: number },
 ): Promise<void> {
   const message = describe(error);
   const asked = isStrataError(error, 'POST_FAILED') ? (error.data.retryAfterMs ?? 0) : 0;

@@ -25,17 +25,18 @@ export async function turnFailureOf(
   return success && data.answeredUpto === answeredUpto ? data : null;
 }
 
-export interface BrokenTurn {
-  readonly claim: Claim;
-  readonly conversation: Conversation;
-  readonly error: unknown;
-}
-
 /**
  * The claim stays for longer each time, so that no process pays for the same turn again and again. Where the store takes
  * nothing, the claim ends by itself.
  */
-export async function postpone(services: Services, { claim, conversation, error }: BrokenTurn): Promise<void> {
+export async function postpone(
+  services: Services,
+  {
+    claim,
+    conversation,
+    error,
+  }: { readonly claim: Claim; readonly conversation: Conversation; readonly error: unknown },
+): Promise<void> {
   const { store, state, clock, random, events } = services;
   const message = describe(error);
   const earlier = await turnFailureOf(state, conversation).catch(() => null);

@@ -18,16 +18,21 @@ export interface Grounding {
   readonly strength: 'said' | 'quoted' | 'hinted' | 'absent';
 }
 
-interface Cited {
-  readonly sources: readonly Entry[];
-  /** Whom the statement is about; a name alone grounds nothing. */
-  readonly subjectName: string;
-  /** Everybody who may be quoted. */
-  readonly names: readonly string[];
-}
-
 /** Whether the messages that a statement cites say it. Compares words, so a paraphrase counts as a hint. */
-export function groundingOf(statement: string, { sources, subjectName, names }: Cited): Grounding {
+export function groundingOf(
+  statement: string,
+  {
+    sources,
+    subjectName,
+    names,
+  }: {
+    readonly sources: readonly Entry[];
+    /** Whom the statement is about; a name alone grounds nothing. */
+    readonly subjectName: string;
+    /** Everybody who may be quoted. */
+    readonly names: readonly string[];
+  },
+): Grounding {
   const people = [subjectName, ...sources.map(({ author }) => author?.name ?? '')];
   const wanted = meaningOf(statement).difference(meaningOf(people.join('\n')));
   if (wanted.size === 0) return { supporting: sources, strength: 'said' };

@@ -19,13 +19,6 @@ const MAX_CANDIDATES = 200;
 /** The smallest window shows so much of a tail without a cut. */
 const SMALL_TAIL_TOKENS = 1000;
 
-export interface PassageRequest {
-  readonly agent: AgentSettings;
-  readonly snapshot: ContextSnapshot;
-  /** What the turn answers, oldest first. */
-  readonly waiting: readonly Entry[];
-}
-
 /**
  * The messages beyond the view that bear on what waits for an answer, word for word, best first; null for a message that
  * asks nothing of the past. On the reply path: one indexed query and one read, and none at all while nothing is beyond
@@ -33,7 +26,16 @@ export interface PassageRequest {
  */
 export async function passagesFor(
   services: Pick<Services, 'store' | 'search' | 'prompts'>,
-  { agent, snapshot, waiting }: PassageRequest,
+  {
+    agent,
+    snapshot,
+    waiting,
+  }: {
+    readonly agent: AgentSettings;
+    readonly snapshot: ContextSnapshot;
+    /** What the turn answers, oldest first. */
+    readonly waiting: readonly Entry[];
+  },
 ): Promise<PassageSection | null> {
   const { conversation } = snapshot;
   if (agent.recall.tokens === 0 || isAllShown(snapshot)) return null;

@@ -78,12 +78,11 @@ interface Answer {
   readonly isError: boolean;
 }
 
-interface Calling {
-  readonly context: ToolContext;
-  readonly timeLimitMs: number;
-}
-
-async function answer(tool: Tool | undefined, call: ToolCall, { context, timeLimitMs }: Calling): Promise<Answer> {
+async function answer(
+  tool: Tool | undefined,
+  call: ToolCall,
+  { context, timeLimitMs }: { readonly context: ToolContext; readonly timeLimitMs: number },
+): Promise<Answer> {
   // What belongs to a turn that is over has no effect any more.
   context.signal.throwIfAborted();
   using limit = limitWork(context.signal, { ms: timeLimitMs });
@@ -118,14 +117,11 @@ function asText(result: JsonValue | undefined): string {
   return typeof result === 'string' ? result.toWellFormed() : JSON.stringify(result);
 }
 
-interface Keeping {
-  readonly blobId: BlobId;
-  readonly text: string;
-  readonly context: ToolContext;
-}
-
 /** False when the store did not take it: the excerpt then stands alone. */
-async function keep(services: ToolRegistryOptions['services'], { blobId, text, context }: Keeping): Promise<boolean> {
+async function keep(
+  services: ToolRegistryOptions['services'],
+  { blobId, text, context }: { readonly blobId: BlobId; readonly text: string; readonly context: ToolContext },
+): Promise<boolean> {
   const { store, clock, events } = services;
   try {
     await store.blobs.put({ id: blobId, conversationId: context.conversationId, text, now: clock.now() });

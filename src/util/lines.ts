@@ -51,13 +51,18 @@ function createLine({ maxBytes }: LineOptions): Line {
   };
 }
 
-interface Finish {
-  readonly number: number;
-  readonly decoder: { decode(bytes: Uint8Array): string };
-  readonly options: LineOptions;
-}
-
-function finish(line: Line, { number, decoder, options }: Finish): InputLine {
+function finish(
+  line: Line,
+  {
+    number,
+    decoder,
+    options,
+  }: {
+    readonly number: number;
+    readonly decoder: { decode(bytes: Uint8Array): string };
+    readonly options: LineOptions;
+  },
+): InputLine {
   if (line.length > options.maxBytes) {
     const problem = `is ${megabytes(line.length)} long, the limit is ${megabytes(options.maxBytes)}`;
     return { kind: 'refused', number, problem };

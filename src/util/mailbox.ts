@@ -6,13 +6,11 @@ export interface Mailbox {
   readonly busy: boolean;
 }
 
-export interface MailboxOptions {
+export function createMailbox(options: {
   readonly onError: (error: unknown) => void;
   /** Called whenever the last task has ended. */
   readonly onIdle?: () => void;
-}
-
-export function createMailbox(options: MailboxOptions): Mailbox {
+}): Mailbox {
   let last: Promise<void> = Promise.resolve();
   let waiting = 0;
   return {

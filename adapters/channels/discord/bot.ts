@@ -135,14 +135,11 @@ interface Intake {
   close(): Promise<void>;
 }
 
-interface IntakeOptions {
-  readonly rest: Rest;
-  readonly drafts: Drafts;
-  readonly signal: AbortSignal;
-}
-
 /** Everything that comes in. */
-function createIntake(options: DiscordBotOptions, { rest, drafts, signal }: IntakeOptions): Intake {
+function createIntake(
+  options: DiscordBotOptions,
+  { rest, drafts, signal }: { readonly rest: Rest; readonly drafts: Drafts; readonly signal: AbortSignal },
+): Intake {
   const { settings, name } = options.bot;
   const { log, clock, random, state, sink } = options;
   const places = createPlaces(() => connection.client);

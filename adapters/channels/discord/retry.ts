@@ -7,15 +7,9 @@ const ATTEMPTS = 30;
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
 
-export interface PatienceOptions {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-}
-
 /** Tries again what fails for the moment: the store, the network, Discord itself. `what` completes "could not be …". */
 export async function withRetries<Result>(
-  { clock, log, signal }: PatienceOptions,
+  { clock, log, signal }: { readonly clock: Clock; readonly log: Log; readonly signal: AbortSignal },
   what: string,
   work: () => Promise<Result>,
 ): Promise<Result> {

@@ -175,13 +175,6 @@ function createSockets(options: ConnectionOptions): Receiver {
   };
 }
 
-interface SocketGroup {
-  readonly open: Set<object>;
-  readonly signal: AbortSignal;
-  /** For all of them. */
-  readonly giveUp: (error: StrataError) => void;
-}
-
 interface Socket {
   readonly receiver: SocketModeReceiver;
   /** Opens it, and tries until it is open. */
@@ -192,7 +185,11 @@ interface Socket {
  * The library waits for seconds before it reopens a lost socket, and gives up for good when Slack cannot
  * be reached then: it is switched off.
  */
-function createSocket(options: ConnectionOptions, { open, signal, giveUp }: SocketGroup): Socket {
+function createSocket(
+  options: ConnectionOptions,
+  all: { readonly open: Set<object>; readonly signal: AbortSignal; readonly giveUp: (error: StrataError) => void },
+): Socket {
+  const { open, signal, giveUp } = all;
   const { settings, listener, log, clock } = options;
   const receiver = new SocketModeReceiver({
     appToken: settings.app_token ?? '',
@@ -245,13 +242,11 @@ function createSocket(options: ConnectionOptions, { open, signal, giveUp }: Sock
 /** Slack counts three seconds; later answers are late, not lost. */
 const ANSWER_WITHIN_MS = 10_000;
 
-interface Served {
-  /** Where Slack posts what it tells; only the pages of the installation without it. */
-  readonly endpoint: string | null;
-  readonly onListening: () => void;
-}
-
-function createHttp(options: ConnectionOptions, { endpoint, onListening }: Served): Receiver {
+/** Slack posts its events to `endpoint`. If it is null, the server has only the installation pages. */
+function createHttp(
+  options: ConnectionOptions,
+  { endpoint, onListening }: { readonly endpoint: string | null; readonly onListening: () => void },
+): Receiver {
   const { settings, oauth, log } = options;
   const receiver = new HTTPReceiver({
     ...oauth,

@@ -77,17 +77,21 @@ export function nameOf(user: WireUser | null): string | null {
 }
 
 /** Who can read a channel. Of one that Slack does not describe in time, what it says itself; else it counts as private. */
-export async function heardIn(places: Pick<Places, 'channel'>, { id, type }: ChannelName): Promise<HeardBy> {
+export async function heardIn(
+  places: Pick<Places, 'channel'>,
+  {
+    id,
+    type,
+  }: {
+    readonly id: string;
+    /** As the event says; null where it does not. */
+    readonly type: string | null | undefined;
+  },
+): Promise<HeardBy> {
   if (isDirect(id, type)) return { audience: 'dm' };
   const channel = await places.channel(id);
   if (channel !== null) return { audience: audienceOf(channel) };
   return PRIVATE_TYPES.has(type ?? '') ? { audience: 'private' } : { audience: 'private', isAudienceAssumed: true };
-}
-
-interface ChannelName {
-  readonly id: string;
-  /** As the event says; null where it does not. */
-  readonly type: string | null | undefined;
 }
 
 /** No other channels have these types. */

@@ -3,14 +3,18 @@ import type { Clock } from '../../../src/adapter-kit.ts';
 /** Resolves when one more may begin; rejects with the signal. First come, first served. */
 export type Rate = (signal: AbortSignal) => Promise<void>;
 
-export interface Allowance {
-  /** So many may begin within the span; the first ones at once. */
-  readonly most: number;
-  readonly spanMs: number;
-}
-
 /** Never lets more through within any span of time than are allowed. */
-export function createRate(clock: Clock, { most, spanMs }: Allowance): Rate {
+export function createRate(
+  clock: Clock,
+  {
+    most,
+    spanMs,
+  }: {
+    /** So many may begin within the span; the first ones at once. */
+    readonly most: number;
+    readonly spanMs: number;
+  },
+): Rate {
   const begun: number[] = [];
   let turn: Promise<void> = Promise.resolve();
   const wait = async (signal: AbortSignal): Promise<void> => {

@@ -21,19 +21,21 @@ interface Output {
   write(text: string): unknown;
 }
 
-export interface PlainOptions {
-  readonly output: Output;
-  readonly errors: Output;
-  /** Who says what is worth showing: several people talk. */
-  readonly named: () => boolean;
-}
-
 const BOT_NAME = 'Strata';
 /** Between two looks at a draft. Each look reads all of it, and a model may write a character at a time. */
 const PACE_MS = 25;
 
 /** For pipes and files: finished blocks with a blank line between them, no drafts, no colour. */
-export function createPlainScreen({ output, errors, named }: PlainOptions): Screen {
+export function createPlainScreen({
+  output,
+  errors,
+  named,
+}: {
+  readonly output: Output;
+  readonly errors: Output;
+  /** Who says what is worth showing: several people talk. */
+  readonly named: () => boolean;
+}): Screen {
   let isFirst = true;
   const block = (text: string) => {
     output.write(`${isFirst ? '' : '\n'}${text}\n`);

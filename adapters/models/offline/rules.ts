@@ -22,12 +22,10 @@ export interface RuleSpeaker {
 
 type Say = Rule['say'];
 
-export interface RuleOptions {
-  readonly kind: MemoryKind;
-  readonly importance: number;
-  readonly about?: Rule['about'];
-}
-
-export function createRule(pattern: RegExp, options: RuleOptions, say: Say): Rule {
+export function createRule(
+  pattern: RegExp,
+  options: { readonly kind: MemoryKind; readonly importance: number; readonly about?: Rule['about'] },
+  say: Say,
+): Rule {
   return { pattern, about: 'speaker', stop: '.', ...options, say };
 }

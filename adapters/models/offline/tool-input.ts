@@ -41,12 +41,11 @@ export function inputFrom(spec: ToolSpec, message: string): JsonValue {
   return Object.fromEntries(filled);
 }
 
-interface Filling {
-  readonly material: Material;
-  readonly isRequired: boolean;
-}
-
-function valueFor(name: string, field: Field, { material, isRequired }: Filling): JsonValue | undefined {
+function valueFor(
+  name: string,
+  field: Field,
+  { material, isRequired }: { readonly material: Material; readonly isRequired: boolean },
+): JsonValue | undefined {
   if (field.enum !== undefined) return enumValue(field.enum, material, isRequired);
   switch (typeOf(field)) {
     case 'number':

@@ -55,16 +55,10 @@ async function run(context: AppendContext, transaction: Transaction, append: App
   return await store(context, transaction, { append, row: withdrawn, isNew: false });
 }
 
-interface Arrival {
-  readonly append: Append;
-  readonly row: ConversationRow;
-  readonly isNew: boolean;
-}
-
 async function store(
   { shared, statements, insertPosts }: AppendContext,
   transaction: Transaction,
-  { append, row, isNew }: Arrival,
+  { append, row, isNew }: { readonly append: Append; readonly row: ConversationRow; readonly isNew: boolean },
 ): Promise<AppendResult> {
   const { changed, claim } = accept(row, append);
   const entry = newEntry(row, append);

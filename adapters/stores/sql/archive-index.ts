@@ -14,15 +14,17 @@ const memory = z.object({
   workspace: z.string(),
 });
 
-export interface Indexing {
+/** Builds the index of everything, which is empty: its words are made in another way than before. */
+export async function indexAll({
+  query,
+  index,
+  transaction,
+}: {
   readonly query: Kysely<Tables>;
   readonly index: TextIndex;
   /** The one that the migration runs in. */
   readonly transaction: Transaction;
-}
-
-/** Builds the index of everything, which is empty: its words are made in another way than before. */
-export async function indexAll({ query, index, transaction }: Indexing): Promise<void> {
+}): Promise<void> {
   for (const { table, key } of INDEXED) {
     for await (const rows of pagesOfTable(query, transaction, { table, key })) {
       await indexArchived({ index }, transaction, { table, rows });

@@ -65,12 +65,11 @@ function compile<Row>({ query }: SqlEngine, text: RawBuilder<unknown>): Statemen
   return text.$castTo<Row>().compile(query);
 }
 
-interface Loading {
-  readonly archive: Archive;
-  readonly place: string;
-}
-
-async function load(engine: SqlEngine, transaction: Transaction, { archive, place }: Loading): Promise<void> {
+async function load(
+  engine: SqlEngine,
+  transaction: Transaction,
+  { archive, place }: { readonly archive: Archive; readonly place: string },
+): Promise<void> {
   const { migrations, counts } = archive.header;
   const unknown = migrations.find((name) => !coreMigrationNames().includes(name));
   if (unknown !== undefined)

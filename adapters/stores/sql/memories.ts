@@ -49,16 +49,14 @@ export function createMemories(shared: Shared): MemoryStore {
   };
 }
 
-interface Change {
-  readonly id: MemoryId;
-  readonly change: MemoryChange;
-  readonly event: Omit<MemoryEvent, 'memoryId'>;
-}
-
 async function changeMemory(
   engine: SqlEngine,
   transaction: Transaction,
-  { id, change, event }: Change,
+  {
+    id,
+    change,
+    event,
+  }: { readonly id: MemoryId; readonly change: MemoryChange; readonly event: Omit<MemoryEvent, 'memoryId'> },
 ): Promise<boolean> {
   await engine.lockMemories(transaction);
   const row = await findMemory(engine, transaction, id);

@@ -38,14 +38,11 @@ export function createOutbox(engine: SqlEngine): OutboxStore {
   };
 }
 
-interface TakeRequest {
-  readonly platform: string;
-  readonly now: number;
-  readonly limit: number;
-}
-
 /** The condition stands twice: of two that take at the same time, the second one finds that the first was there. */
-function takeFree({ query }: SqlEngine, { platform, now, limit }: TakeRequest) {
+function takeFree(
+  { query }: SqlEngine,
+  { platform, now, limit }: { readonly platform: string; readonly now: number; readonly limit: number },
+) {
   const pending = sql.lit('pending' as const);
   const free = query
     .selectFrom('outbox')

@@ -117,17 +117,15 @@ export async function isWithdrawn(
   return (await transaction.rows(kept.compile())).length < ids.length;
 }
 
-interface Interruption {
-  readonly places: readonly string[];
-  readonly conversationIds: readonly number[];
-  readonly now: number;
-}
-
 /** Ends the claims of turns and jobs that may have read what is being forgotten: they begin again without it. */
 export async function interrupt(
   { engine, conversations }: Shared,
   transaction: Transaction,
-  { places, conversationIds, now }: Interruption,
+  {
+    places,
+    conversationIds,
+    now,
+  }: { readonly places: readonly string[]; readonly conversationIds: readonly number[]; readonly now: number },
 ): Promise<void> {
   if (places.length + conversationIds.length === 0) return;
   const { query } = engine;

@@ -10,13 +10,6 @@ export interface DirectoryLock {
   release(): void;
 }
 
-export interface LockOptions {
-  readonly directory: string;
-  readonly file: string;
-  /** Others that share may come, and may be there already. */
-  readonly shared: boolean;
-}
-
 /** For the one that is alone to make ready what all of them use. */
 const PATIENCE_MS = 3000;
 
@@ -24,7 +17,16 @@ const PATIENCE_MS = 3000;
  * A transaction on a file of its own, exclusive or reading: the operating system ends it with the process, so a killed
  * one leaves nothing behind that would have to be cleared away.
  */
-export function lockDirectory({ directory, file, shared }: LockOptions): DirectoryLock {
+export function lockDirectory({
+  directory,
+  file,
+  shared,
+}: {
+  readonly directory: string;
+  readonly file: string;
+  /** Others that share may come, and may be there already. */
+  readonly shared: boolean;
+}): DirectoryLock {
   makePrivateFile(file);
   const database = new Database(file, { timeout: 0 });
   const locked = <Result>(work: () => Result): Result => {

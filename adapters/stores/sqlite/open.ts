@@ -18,16 +18,18 @@ export interface OpenedFile {
   readonly lock: DirectoryLock;
 }
 
-export interface FilePlace {
+/** Opens or makes the file of a directory. On failure nothing was changed. */
+export function openFile({
+  directory,
+  shared,
+  create,
+}: {
   readonly directory: string;
   /** Other processes of this machine use the file at the same time. */
   readonly shared: boolean;
   /** Make what is missing. */
   readonly create: boolean;
-}
-
-/** Opens or makes the file of a directory. On failure nothing was changed. */
-export function openFile({ directory, shared, create }: FilePlace): OpenedFile {
+}): OpenedFile {
   const path = join(directory, 'strata.db');
   if (!create && !existsSync(path)) throw new StrataError('STORE_MISSING', { path: directory });
   return guarded(directory, () => {

@@ -69,13 +69,10 @@ function optionsOf(spec: CommandSpec, localize: Localize) {
   });
 }
 
-interface Within {
-  readonly action: ActionSpec;
-  readonly localize: Localize;
-  readonly path: string;
-}
-
-function optionJson(option: OptionSpec, { action, localize, path }: Within) {
+function optionJson(
+  option: OptionSpec,
+  { action, localize, path }: { readonly action: ActionSpec; readonly localize: Localize; readonly path: string },
+) {
   const { name, description, kind, choices, suggests } = option;
   const required = option.required && !isAskedInForm(option, action);
   const base = { name, description, ...localize(`${path} ${name}`), required };

@@ -75,7 +75,11 @@ export function createCatchUp(parts: CatchUpContext): CatchUp {
 }
 
 /** Whether catching up on the shard looks for changes in the conversation. */
-function isRead({ bot: own, places, settings }: CatchUpContext, shardId: number, conversation: ConversationKey): boolean {
+function isRead(
+  { bot: own, places, settings }: CatchUpContext,
+  shardId: number,
+  conversation: ConversationKey,
+): boolean {
   if (settings.catch_up.messages === 0 || !conversation.startsWith(`${PLATFORM}:`)) return false;
   const { bot, guildId } = placeOfKey(conversation);
   return bot === own && places.shardOf(guildId) === shardId;

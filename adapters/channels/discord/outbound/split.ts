@@ -5,17 +5,18 @@ import { type Cut, createCutter } from './cut.ts';
 /** Discord counts 2,000 characters a message. */
 export const MESSAGE_LENGTH = 2000;
 
-export interface SplitOptions {
-  readonly limit: number;
-  /** More messages than this become one file. */
-  readonly fileAbove: number;
-}
-
 /**
  * Cuts a reply into messages. Without the markers that close and reopen a code block across two messages, the bodies
  * joined give the text. A table that no message holds becomes a file between the messages.
  */
-export function split(text: string, options: SplitOptions): readonly PostBody[] {
+export function split(
+  text: string,
+  options: {
+    readonly limit: number;
+    /** More messages than this become one file. */
+    readonly fileAbove: number;
+  },
+): readonly PostBody[] {
   const tidy = tidyReply(text);
   if (tidy === '') return [];
   const found = sections(tidy, options.limit);

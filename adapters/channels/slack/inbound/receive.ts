@@ -19,20 +19,21 @@ export interface Receiver {
    */
   event(raw: RawEvent): Promise<void>;
   /** One message that was read later. Resolves when it is stored. */
-  message(message: WireEventMessage, options: ReadLater): Promise<void>;
+  message(
+    message: WireEventMessage,
+    options: {
+      /** Said too long ago to be answered. */
+      readonly isPast: boolean;
+      /** Stands before its text. */
+      readonly note: string | null;
+    },
+  ): Promise<void>;
   /** What became of one since. */
   edited(message: WireEventMessage): Promise<void>;
   removed(place: { readonly channel: string; readonly ts: string; readonly threadTs: string | null }): Promise<void>;
   /** Stores what an earlier run acknowledged and had not stored yet. Returns when it is on its way. */
   recover(): Promise<void>;
   drained(): Promise<void>;
-}
-
-export interface ReadLater {
-  /** Said too long ago to be answered. */
-  readonly isPast: boolean;
-  /** Stands before its text. */
-  readonly note: string | null;
 }
 
 /** What is known within this time is stored without a detour; the rest is parked, acknowledged, and stored later. */
@@ -87,14 +88,12 @@ async function isSettled({ clock }: ReceiverOptions, work: Promise<void>): Promi
   return (await within(clock, PATIENCE_MS, ended)) === true;
 }
 
-interface Finishing {
-  readonly parts: ReceiverOptions;
-  readonly taker: Taker;
-  readonly inbox: Inbox;
-}
-
 /** Tries until it is stored. What the end of the process cuts off is found by the next start. */
-async function finish({ parts, taker, inbox }: Finishing, parked: Parked, first: Promise<void>): Promise<void> {
+async function finish(
+  { parts, taker, inbox }: { readonly parts: ReceiverOptions; readonly taker: Taker; readonly inbox: Inbox },
+  parked: Parked,
+  first: Promise<void>,
+): Promise<void> {
   const { signal, clock, log } = parts;
   let work = first;
   for (let failures = 0; ; failures += 1) {

@@ -85,13 +85,11 @@ async function takeMessage(options: TakerOptions, self: Self, taking: Taking): P
   }
 }
 
-interface Ordered {
-  readonly name: string;
-  readonly lanes: readonly string[];
-  readonly taking: Taking;
-}
-
-async function inOrder(options: TakerOptions, self: Self, { name, lanes, taking }: Ordered): Promise<void> {
+async function inOrder(
+  options: TakerOptions,
+  self: Self,
+  { name, lanes, taking }: { readonly name: string; readonly lanes: readonly string[]; readonly taking: Taking },
+): Promise<void> {
   const asked = contextOf(options, taking);
   // The lane may be busy when it fails; whoever waits in it hears of that.
   asked.catch(() => undefined);

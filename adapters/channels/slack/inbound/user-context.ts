@@ -7,12 +7,6 @@ import type { Workspace } from '../workspace.ts';
 const NAMESPACE = 'slack.viewing';
 const MAX_KNOWN = 5_000;
 
-export interface ViewingOptions {
-  readonly workspace: Pick<Workspace, 'teamId'>;
-  readonly state: StateStore;
-  readonly places: Pick<Places, 'channel'>;
-}
-
 /** The channel that a person looks at while they write to the bot, as Slack's agent surface tells it. */
 export interface Viewing {
   /** Null: nothing that the bot knows. */
@@ -21,7 +15,15 @@ export interface Viewing {
   noteFor(conversation: ConversationKey, userId: string): Promise<string | null>;
 }
 
-export function createUserContexts({ workspace, state, places }: ViewingOptions): Viewing {
+export function createUserContexts({
+  workspace,
+  state,
+  places,
+}: {
+  readonly workspace: Pick<Workspace, 'teamId'>;
+  readonly state: StateStore;
+  readonly places: Pick<Places, 'channel'>;
+}): Viewing {
   const known = new Map<string, string>();
   const noted = new Map<ConversationKey, string>();
   const keyOf = (userId: string) => `${workspace.teamId}:${userId}`;

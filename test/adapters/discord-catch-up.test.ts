@@ -441,3 +441,51 @@ function inbound(channel: string, externalId: string): InboundMessage {
     at: Date.now(),
   };
 }
+
+describe('a server that Discord could not serve', () => {
+  const hidden = [{ id: GUILD_TWO, type: 0, allow: '0', deny: String(VIEW) }];
+  const saidElsewhere = (double: DiscordDouble) => {
+    double.say(ELSEWHERE, ADA, 'before');
+    return 1;
+  };
+  /** Somebody edits, writes, and hides the channel; then the server is back, and somebody writes again. */
+  function comeBack(double: DiscordDouble, { sink }: Pick<Opened, 'sink'>): void {
+    const [before] = double.messagesIn(ELSEWHERE);
+    if (before !== undefined) double.edit(before, 'before!', { silent: true });
+    double.say(ELSEWHERE, ADA, 'missed', { silent: true });
+    const name = 'elsewhere';
+    double.addChannel(
+      textChannel({ id: ELSEWHERE, guild_id: GUILD_TWO, name, permission_overwrites: hidden }) as never,
+    );
+    sink.order.length = 0;
+    double.gateway.dispatch(GUILD_TWO, 'GUILD_CREATE', double.guildPayload(GUILD_TWO));
+    double.say(ELSEWHERE, BOB, 'live');
+  }
+  const CAUGHT_UP = ['audience private', 'edit before!', 'message missed', 'message live'];
+
+  test('for a while is caught up with when it is back', async () => {
+    const double = await startDiscord();
+    const world = openChannel(double);
+    await world.channel.start(world.sink);
+    saidElsewhere(double);
+    await until('the first message', () => world.sink.messages.length === 1);
+    double.gateway.dispatch(GUILD_TWO, 'GUILD_DELETE', { id: GUILD_TWO, unavailable: true });
+    comeBack(double, world);
+    await until('the live message', () => texts(world.sink.messages).includes('live'));
+    expect(world.sink.order).toEqual(CAUGHT_UP);
+    await world.channel.stop();
+    await double.close();
+  });
+
+  test('at the start is caught up with later', async () => {
+    await afterAnAbsence(
+      { before: saidElsewhere, meanwhile: ({ world }) => void world.unavailable.push(GUILD_TWO) },
+      async (world) => {
+        expect(world.double.rest.sent('GET', /messages/)).toEqual([]);
+        comeBack(world.double, world);
+        await until('the live message', () => texts(world.sink.messages).includes('live'));
+        expect(world.sink.order).toEqual(CAUGHT_UP);
+      },
+    );
+  });
+});

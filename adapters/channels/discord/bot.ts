@@ -219,6 +219,7 @@ function listenerOf(options: DiscordBotOptions, { rest, signal, ...intake }: Lis
     odd: (problem) => dropped(sink, { reason: 'malformed', event: 'frame', problem }),
     sessionBegan: catchUp.sessionBegan,
     guildsKnown: catchUp.guildsKnown,
+    guildKnown: catchUp.guildKnown,
     refused(refusal) {
       const error = refusalError(refusal);
       log.error(error.message);

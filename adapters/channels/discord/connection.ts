@@ -25,6 +25,8 @@ export interface Listener {
   sessionBegan(shardId: number): void;
   /** The guilds of the session are known. */
   guildsKnown(shardId: number): void;
+  /** A server became available, or the bot joined it. */
+  guildKnown(guildId: string, shardId: number): void;
   /** Something came that cannot be read. */
   odd(problem: string): void;
   /** The gateway refused for good; the connection is closed. */
@@ -134,6 +136,8 @@ function isBadToken(error: unknown): boolean {
 function listen(client: Client, { listener, log }: ConnectionOptions): void {
   const report = (error: unknown) => log.warn('Problem with the connection to Discord', { cause: describe(error) });
   client.on(Events.ShardReady, (shardId) => listener.guildsKnown(shardId));
+  client.on(Events.GuildAvailable, ({ id, shardId }) => listener.guildKnown(id, shardId));
+  client.on(Events.GuildCreate, ({ id, shardId }) => listener.guildKnown(id, shardId));
   client.on(Events.ShardError, report);
   client.on(Events.Error, report);
 }

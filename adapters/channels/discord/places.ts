@@ -19,6 +19,8 @@ export interface Places {
   guildsOf(shardId: number): readonly string[];
   /** Whether the bot is in the server, be it out of order at the moment. */
   isIn(guildId: string): boolean;
+  /** Whether the bot is in the server, and Discord can serve it. */
+  isAvailable(guildId: string): boolean;
   /** Whether the channel does not exist any more; one that cannot be seen may. */
   isDeleted(channelId: string): Promise<boolean>;
   shardOf(guildId: string | null): number;
@@ -58,6 +60,7 @@ export function createPlaces(clientNow: () => Client | null): Places {
         .filter(({ place }) => shardOf(place.guildId) === shardId)
         .toSorted((one, other) => (isNewer(one.newest, other.newest) ? -1 : 1)),
     guildsOf: (shardId) => [...(clientNow()?.guilds.cache.keys() ?? [])].filter((id) => shardOf(id) === shardId),
+    isAvailable: (guildId) => clientNow()?.guilds.cache.get(guildId)?.available ?? false,
     isIn: (guildId) => clientNow()?.guilds.cache.has(guildId) ?? false,
     async isDeleted(channelId) {
       if (cached(channelId) !== null) return false;

@@ -12,14 +12,14 @@ export interface AudienceOptions {
 
 /** Keeps what is stored as closed as the place that it was said in. */
 export interface AudienceWatch {
-  /** Looks at the servers of a shard, which may have changed while nobody was connected. */
-  review(shardId: number): Promise<void>;
+  /** Looks at servers, which may have changed while nobody was connected. */
+  review(guildIds: readonly string[]): Promise<void>;
   listen(client: Client): void;
   drained(): Promise<void>;
 }
 
 export function createAudienceWatch(options: AudienceOptions): AudienceWatch {
-  const { bot, places } = options;
+  const { bot } = options;
   let running: Promise<void> = Promise.resolve();
   /** One change after the other; a failure is logged and stops no other. */
   const queue = (scope: string): void => {
@@ -30,8 +30,8 @@ export function createAudienceWatch(options: AudienceOptions): AudienceWatch {
       });
   };
   return {
-    async review(shardId) {
-      for (const guildId of places.guildsOf(shardId)) await reviewAll(options, workspaceOfGuild(bot, guildId));
+    async review(guildIds) {
+      for (const guildId of guildIds) await reviewAll(options, workspaceOfGuild(bot, guildId));
     },
     listen(client) {
       client.on(Events.ChannelUpdate, (_, channel) => {

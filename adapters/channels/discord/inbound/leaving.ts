@@ -17,7 +17,7 @@ export interface Leaving {
    * Looks for servers, channels and threads that went away while nobody was connected. Of threads only those in which
    * something was said lately: Discord does not list the others, and each would cost a request.
    */
-  review(shardId: number, recent: readonly Cursor[]): Promise<void>;
+  review(isMeant: (guildId: string) => boolean, recent: readonly Cursor[]): Promise<void>;
   listen(client: Client): void;
   drained(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export function createLeaving(options: LeavingOptions): Leaving {
     return running;
   };
   return {
-    review: (shardId, recent) => queue(() => leaveGone(options, shardId, recent)),
+    review: (isMeant, recent) => queue(() => leaveGone(options, isMeant, recent)),
     listen(client) {
       client.on(Events.ChannelDelete, (channel) => {
         if (channel.isDMBased()) return undefined;
@@ -66,12 +66,16 @@ async function leaveThread(
   }
 }
 
-async function leaveGone(options: LeavingOptions, shardId: number, recent: readonly Cursor[]): Promise<void> {
+async function leaveGone(
+  options: LeavingOptions,
+  isMeant: (guildId: string) => boolean,
+  recent: readonly Cursor[],
+): Promise<void> {
   const { sink, places, bot, signal } = options;
   for await (const workspace of sink.conversations.workspaces(PLATFORM)) {
     if (signal.aborted) return;
     const { bot: owner, guildId } = placeOfWorkspace(workspace);
-    if (owner !== bot || guildId === null || places.shardOf(guildId) !== shardId) continue;
+    if (owner !== bot || guildId === null || !isMeant(guildId)) continue;
     if (places.isIn(guildId)) await leaveGoneChannels(options, guildId);
     else await leaveGuild(options, guildId);
   }

@@ -1,0 +1,128 @@
+import type { CatchingUp, Cursor } from '../../../../src/adapter-kit.ts';
+import { servesPlace } from '../access.ts';
+import { PLATFORM, placeOfKey, targetOf } from '../place.ts';
+import type { Places } from '../places.ts';
+import { isNewer, isSnowflake, snowflakeAt, timeOf } from '../wire.ts';
+import type { CatchUpContext } from './catch-up-context.ts';
+import { readStint, type Stint } from './stint.ts';
+
+/** Each costs a request: more of them would keep Discord's limits busy for most of an hour. */
+const MAX_HEARD_PLACES = 10_000;
+const HOUR_MS = 3_600_000;
+/** Places without a kept message that are looked into, the newest ones. */
+const MAX_NEW_PLACES = 100;
+/** A message may have been on its way to the store for so long while a newer one of another place was stored. */
+const MARGIN_MS = 300_000;
+
+/** What is read: a whole shard, or one server that became available later. */
+export interface Scope {
+  readonly shardId: number;
+  /** Null for the whole shard, direct messages included. */
+  readonly guildId: string | null;
+}
+
+export function isIn(places: Places, { shardId, guildId }: Scope, of: string | null): boolean {
+  return guildId === null ? places.shardOf(of) === shardId : of === guildId;
+}
+
+/** By channel. Each is done once, when its turn comes or when something live waits for it; it never rejects. */
+export type Readings = ReadonlyMap<string, () => Promise<void>>;
+
+/**
+ * The conversations in which something was said in the last `hours` before the newest message that is kept, the
+ * newest first: whoever was silent for longer is looked at only where Discord tells that something was said since.
+ */
+export async function heardLately(parts: CatchUpContext, scope: Scope): Promise<readonly Cursor[]> {
+  const ours: Cursor[] = [];
+  for await (const cursor of parts.sink.conversations.heard(PLATFORM, parts.settings.catch_up.hours * HOUR_MS)) {
+    const { bot, guildId } = placeOfKey(cursor.conversation);
+    if (bot !== parts.bot || !isSnowflake(cursor.externalId) || !isIn(parts.places, scope, guildId)) continue;
+    if (ours.length < MAX_HEARD_PLACES) ours.push(cursor);
+    else {
+      parts.log.warn('Only the newest conversations are checked for missed messages', { read: MAX_HEARD_PLACES });
+      break;
+    }
+  }
+  return ours;
+}
+
+export interface Plan {
+  readonly scope: Scope;
+  readonly ours: readonly Cursor[];
+  readonly unread: ReadonlyMap<string, string>;
+  readonly owed: CatchingUp;
+  /** The newest message that was stored when the session began; null when nothing was. */
+  readonly heardUpto: string | null;
+}
+
+export function newestOf(cursors: readonly Cursor[]): string | null {
+  return cursors.reduce<string | null>(
+    (one, { externalId }) => (one === null || isNewer(externalId, one) ? externalId : one),
+    null,
+  );
+}
+
+/**
+ * Where a reply is owed, then where something was said lately, the newest first; then channels and threads in which
+ * nothing was heard before.
+ */
+export function planReadings(parts: CatchUpContext, { scope, ours, unread, owed, heardUpto }: Plan): Readings {
+  const rank = ({ owesReply }: Cursor) => Number(owesReply);
+  const newestFirst = ours.toSorted((one, other) => rank(other) - rank(one) || other.at - one.at);
+  const known = newestFirst.map(
+    (cursor): Stint => ({ place: placeOfKey(cursor.conversation), after: cursor.externalId, cursor }),
+  );
+  const isKnown = new Set(known.map(({ place }) => targetOf(place)));
+  const since = heardUpto === null ? null : snowflakeAt(timeOf(heardUpto) - MARGIN_MS);
+  const unheard = (since === null ? [] : parts.places.activeSince(scope.shardId, since))
+    .filter(({ place }) => isIn(parts.places, scope, place.guildId) && !isKnown.has(targetOf(place)))
+    .slice(0, MAX_NEW_PLACES)
+    .map(({ place, since }): Stint => ({ place, after: since, cursor: null }));
+  const due = [...known, ...unheard].filter((stint) => isDue(parts, stint));
+  const left = [...unreadPlaces(parts, scope, unread), ...known].flatMap((stint) => {
+    const after = unread.get(targetOf(stint.place));
+    return after !== undefined && isServedStill(parts, stint.place) ? [{ ...stint, after }] : [];
+  });
+  // What was left unread begins earlier, and replaces the stint of the same channel.
+  const all = new Map([...due, ...left].map((stint) => [targetOf(stint.place), stint]));
+  const read = async (stint: Stint): Promise<void> => {
+    await readStint(parts, stint);
+    if (stint.cursor !== null) owed.applied(stint.cursor.conversation);
+  };
+  return new Map([...all].map(([channelId, stint]) => [channelId, once(() => read(stint))]));
+}
+
+/** Of channels in which nothing was kept. */
+function unreadPlaces({ places }: CatchUpContext, scope: Scope, unread: ReadonlyMap<string, string>): readonly Stint[] {
+  return [...unread].flatMap(([channelId, after]) => {
+    const place = places.peek(channelId);
+    const isOurs = place !== null && isIn(places, scope, place.guildId);
+    return isOurs ? [{ place, after, cursor: null }] : [];
+  });
+}
+
+function isServedStill({ places, settings }: CatchUpContext, place: Stint['place']): boolean {
+  const isOff = settings.catch_up.messages === 0 || !servesPlace(settings, place);
+  // A server that Discord cannot serve at the moment is read when it is back.
+  return !isOff && (place.guildId === null || places.isAvailable(place.guildId));
+}
+
+/** Discord tells the newest message of the channels of a server, but not of direct messages. */
+function isDue(parts: CatchUpContext, { place, after, cursor }: Stint): boolean {
+  const { places, settings, clock } = parts;
+  const { guildId } = place;
+  if (!isServedStill(parts, place)) return false;
+  const isLate = (at: number) => clock.now() - at > settings.catch_up.hours * HOUR_MS;
+  // What was kept lately may have been edited or deleted.
+  if (cursor !== null && !isLate(cursor.at)) return true;
+  const newest = guildId === null ? null : places.newestMessage(targetOf(place));
+  return newest === null || (isNewer(newest, after) && !isLate(timeOf(newest)));
+}
+
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | null = null;
+  return () => {
+    done ??= work();
+    return done;
+  };
+}

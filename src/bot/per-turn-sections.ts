@@ -2,6 +2,7 @@ import type { Reading } from '../conversation/reply-options.ts';
 import { repliedToSection } from '../memory/focus.ts';
 import { recallFor, waitingMessages } from '../memory/recall.ts';
 import type { VolatileSection } from '../ports/engine.ts';
+import { promptSourceOf } from '../prompts/variables.ts';
 import { passagesFor } from '../search/recall-passages.ts';
 import type { Services } from '../services.ts';
 
@@ -18,7 +19,7 @@ export async function volatileFor(
     repliedToSection(services, reading),
   ]);
   const now = new Date(services.clock.now()).toISOString().slice(0, 16).replace('T', ' ');
-  const from = { language: agent.language, folder: agent.prompts };
+  const from = promptSourceOf(agent);
   const clock: VolatileSection = {
     key: 'clock',
     text: services.prompts.render('clock', { now: `${now} UTC` }, from).text,

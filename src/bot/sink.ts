@@ -1,4 +1,5 @@
 import type { Commands } from '../commands/commands.ts';
+import { idleMsOf } from '../config/directory.ts';
 import { estimateParts } from '../context/tokens.ts';
 import type { Actors } from '../conversation/actors.ts';
 import { createBotGuard } from '../conversation/bot-guard.ts';
@@ -149,7 +150,7 @@ function createReceiver({ services, actors, logText }: SinkOptions) {
       audience: message.audience,
       message: toNewMessage(message, edited),
       wantsReply: decision.reply,
-      idleExtractMs: agent.compaction.idle_minutes * 60_000,
+      idleExtractMs: idleMsOf(agent),
       now: clock.now(),
     });
     if (result.kind === 'duplicate') {

@@ -4,6 +4,7 @@ import { type Compactors, createCompactors } from '../compaction/compactors.ts';
 import { createMaintenance } from '../compaction/maintenance.ts';
 import { createSweeper, type Sweeper } from '../compaction/sweeper.ts';
 import { inspectContext } from '../context/inspection.ts';
+import { MAX_TAIL_ENTRIES } from '../context/plan.ts';
 import { previewContext, withQuestion } from '../context/preview.ts';
 import { createProfiles, type Profiles } from '../context/profile.ts';
 import { type Actors, createActors } from '../conversation/actors.ts';
@@ -11,7 +12,6 @@ import { createHeldReplies, type HeldReplies } from '../conversation/held-replie
 import { createOutbox, type Outbox } from '../conversation/outbox.ts';
 import { createSend, type Send } from '../conversation/send.ts';
 import { newestMessage } from '../conversation/snapshot.ts';
-import { TAIL_ENTRIES } from '../conversation/view-cache.ts';
 import { createPrices, withPrices } from '../costs/prices.ts';
 import { describe, StrataError } from '../domain/errors.ts';
 import { parseKey } from '../domain/key.ts';
@@ -228,7 +228,7 @@ function createCommandParts(
 }
 
 async function readView({ store }: Services, { id, key }: Conversation): Promise<ContextSnapshot> {
-  const snapshot = await store.transcript.context(id, { maxEntries: TAIL_ENTRIES });
+  const snapshot = await store.transcript.context(id, { maxEntries: MAX_TAIL_ENTRIES });
   if (snapshot === null) throw new StrataError('CONVERSATION_UNKNOWN', { key });
   return snapshot;
 }

@@ -5,6 +5,7 @@ import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.
 import { isSecretPath, isTable, type Path, valueAt, withoutCredentials } from '../config/tree.ts';
 import { isStrataError, StrataError } from '../domain/errors.ts';
 import { promptProblems } from '../prompts/library.ts';
+import { promptSourceOf } from '../prompts/variables.ts';
 import { formatTable } from '../util/table.ts';
 import type { CliContext, ExitCode } from './context.ts';
 
@@ -39,9 +40,7 @@ interface Examined {
 async function examine(command: ConfigCommand): Promise<Examined> {
   try {
     const loaded = loadConfig(command.load);
-    const prompts = loaded.config.agents.flatMap((agent) =>
-      promptProblems({ language: agent.language, folder: agent.prompts }),
-    );
+    const prompts = loaded.config.agents.flatMap((agent) => promptProblems(promptSourceOf(agent)));
     const problems = [...channelProblems(loaded, await command.channels()), ...new Set(prompts)];
     return { problems, found: loaded.source.found };
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { idleMsOf } from '../config/directory.ts';
 import { estimateParts } from '../context/tokens.ts';
 import { parseKey } from '../domain/key.ts';
 import type { Audience, Author, ConversationKey, TextPart } from '../domain/message.ts';
@@ -74,7 +75,7 @@ export async function storeMessage(app: App, conversation: ConversationKey, mess
     },
     wantsReply: false,
     claimLeaseMs: null,
-    idleExtractMs: agents.agentFor(conversation).compaction.idle_minutes * 60_000,
+    idleExtractMs: idleMsOf(agents.agentFor(conversation)),
     now,
   };
   return (await store.transcript.append(append)).kind === 'stored';

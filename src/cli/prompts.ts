@@ -4,7 +4,7 @@ import type { AgentSettings } from '../config/schema.ts';
 import { describe, StrataError } from '../domain/errors.ts';
 import { builtInPrompts, createPromptLibrary, promptProblems } from '../prompts/library.ts';
 import { baseLine } from '../prompts/template.ts';
-import { type PromptSource, promptNames } from '../prompts/variables.ts';
+import { promptNames, promptSourceOf } from '../prompts/variables.ts';
 import { didYouMean } from '../util/did-you-mean.ts';
 import { formatTable } from '../util/table.ts';
 import { readText } from '../util/text-file.ts';
@@ -19,7 +19,7 @@ export function listPrompts(
 ): ExitCode {
   const library = createPromptLibrary();
   const rows = command.agents.flatMap((agent) =>
-    library.list(sourceOf(agent)).map((prompt) => ({ agent: agent.id, ...prompt })),
+    library.list(promptSourceOf(agent)).map((prompt) => ({ agent: agent.id, ...prompt })),
   );
   if (command.json) {
     for (const row of rows) cli.stdout.write(`${JSON.stringify(row)}\n`);
@@ -41,7 +41,7 @@ export function checkPrompts(
   cli: Streams,
   command: { readonly agents: readonly AgentSettings[]; readonly json: boolean },
 ): ExitCode {
-  const problems = [...new Set(command.agents.flatMap((agent) => promptProblems(sourceOf(agent))))];
+  const problems = [...new Set(command.agents.flatMap((agent) => promptProblems(promptSourceOf(agent))))];
   if (command.json) cli.stdout.write(`${JSON.stringify({ ok: problems.length === 0, problems })}\n`);
   else if (problems.length === 0) cli.stdout.write(`All ${promptNames.length} prompts are valid.\n`);
   else cli.stderr.write(`${problems.join('\n')}\n`);
@@ -91,8 +91,4 @@ function knownName(name: string): string {
   const near = didYouMean(name, known);
   const hint = near === null ? `Known: ${known.join(', ')}.` : `Did you mean ${near}?`;
   throw new StrataError('USAGE', { problem: `There is no prompt "${name}". ${hint}` });
-}
-
-function sourceOf(agent: AgentSettings): PromptSource {
-  return { language: agent.language, folder: agent.prompts };
 }

@@ -3,8 +3,9 @@ import { estimateText } from '../context/tokens.ts';
 import { shorten } from '../context/truncate.ts';
 import type { SummaryId } from '../domain/message.ts';
 import type { CommitResult, Summary } from '../ports/summary-store.ts';
+import { promptSourceOf } from '../prompts/variables.ts';
 import { limitFor } from './audit.ts';
-import { type JobContext, promptSource, transcriptTokens } from './job-context.ts';
+import { type JobContext, transcriptTokens } from './job-context.ts';
 import { layerLine, layerTokens } from './prompt-context.ts';
 import { summarise } from './summarise.ts';
 import { nonceFor } from './transcript.ts';
@@ -12,7 +13,7 @@ import { nonceFor } from './transcript.ts';
 /** Replaces neighbouring summaries with one of the next level; the originals stay stored and can be opened. */
 export async function condense(job: JobContext, condensation: Condensation): Promise<CommitResult> {
   const { services, claim, conversation, model } = job;
-  const from = promptSource(job);
+  const from = promptSourceOf(job.agent);
   const prompt = (strict: string) => services.prompts.render('condenser', { strict }, from);
   const parts = partsWithin(condensation.parts, transcriptTokens(job.windowTokens, prompt(''), []));
   const [fromSeq, toSeq] = [parts[0]?.fromSeq ?? 0, parts.at(-1)?.toSeq ?? 0];

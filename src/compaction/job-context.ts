@@ -3,7 +3,7 @@ import { estimateRequest } from '../context/tokens.ts';
 import type { ContextProfile } from '../ports/engine.ts';
 import type { ToolSpec } from '../ports/model.ts';
 import type { Claim, Conversation } from '../ports/store.ts';
-import type { PromptSource, RenderedPrompt } from '../prompts/variables.ts';
+import type { RenderedPrompt } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
 import type { CallContext } from './call.ts';
 
@@ -16,10 +16,6 @@ export interface JobContext extends CallContext {
   readonly profile: ContextProfile;
   /** A person's wish, or empty. */
   readonly instruction: string;
-}
-
-export function promptSource(job: Pick<JobContext, 'agent'>): PromptSource {
-  return { language: job.agent.language, folder: job.agent.prompts };
 }
 
 /** Estimates for this model are uncorrected, so this share of the transcript's space is left free for errors. */

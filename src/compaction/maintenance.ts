@@ -1,4 +1,6 @@
+import { idleMsOf } from '../config/directory.ts';
 import { recognise, renderInSlices } from '../context/entry-reuse.ts';
+import { MAX_TAIL_ENTRIES } from '../context/plan.ts';
 import { describe, isStrataError } from '../domain/errors.ts';
 import type { MaintainRequest, MaintainResult } from '../ports/engine.ts';
 import type { Conversation, ReleaseOutcome } from '../ports/store.ts';
@@ -28,7 +30,6 @@ const LEASE_MS = 6000;
 /** After this, other conversations get their turn. */
 const MAX_ROUNDS = 40;
 const MAX_STALE = 3;
-const TAIL_ENTRIES = 4000;
 /** A model with a smaller window cannot summarise anything. */
 const MIN_WINDOW = 500;
 
@@ -106,12 +107,12 @@ async function lookAt(self: Run, of: Pick<Look, 'trigger' | 'open'>, before?: Lo
   self.signal.throwIfAborted();
   const { shared, claim } = self;
   const { store, clock, agents } = shared.services;
-  const read = await store.transcript.context(claim.conversationId, { maxEntries: TAIL_ENTRIES });
+  const read = await store.transcript.context(claim.conversationId, { maxEntries: MAX_TAIL_ENTRIES });
   if (read === null) return null;
   const snapshot = recognise(read, before?.snapshot.tail ?? []);
   await renderInSlices(snapshot);
   const profile = await shared.profiles.of(snapshot.conversation);
-  const idleMs = agents.agentFor(snapshot.conversation.key).compaction.idle_minutes * 60_000;
+  const idleMs = idleMsOf(agents.agentFor(snapshot.conversation.key));
   return { ...of, ...shared.measureView(profile, snapshot), snapshot, profile, idleMs, now: clock.now() };
 }
 

@@ -1,10 +1,8 @@
 import type { AgentSettings } from '../config/schema.ts';
+import { DEFAULT_WINDOW_TOKENS } from '../context/profile.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ContextProfile } from '../ports/engine.ts';
 import type { MaintenanceContext, Opened } from './maintenance-context.ts';
-
-/** Window of a model that does not report one and is not the agent's own. */
-const USUAL_WINDOW = 128_000;
 
 /** Opens the agent's summary model. Throws `MODEL_PAUSED` while its breaker is open. */
 export async function openModel(
@@ -22,5 +20,8 @@ export async function openModel(
   const isOwn = modelId === profile.modelId;
   const model = isOwn ? await profiles.modelFor(profile) : await services.models.open(modelId);
   const told = model.traits.windowTokens;
-  return { model, windowTokens: isOwn ? Math.min(profile.windowTokens, told ?? Infinity) : (told ?? USUAL_WINDOW) };
+  return {
+    model,
+    windowTokens: isOwn ? Math.min(profile.windowTokens, told ?? Infinity) : (told ?? DEFAULT_WINDOW_TOKENS),
+  };
 }

@@ -3,8 +3,9 @@ import { estimateBlock, estimateText } from '../context/tokens.ts';
 import { shorten } from '../context/truncate.ts';
 import { readerFor } from '../memory/policy.ts';
 import type { Summary } from '../ports/summary-store.ts';
+import { promptSourceOf } from '../prompts/variables.ts';
 import { oneLine, underLabel } from '../util/foreign-text.ts';
-import { type JobContext, promptSource, sideTokens } from './job-context.ts';
+import { type JobContext, sideTokens } from './job-context.ts';
 
 /** Context before a transcript, which is neither repeated nor used as a source. */
 export interface Beside {
@@ -33,7 +34,7 @@ export function layerTokens(
   job: JobContext,
   layer: Pick<Summary, 'id' | 'fromSeq' | 'toSeq' | 'level' | 'text'>,
 ): number {
-  return estimateBlock({ text: renderSummary(job.services, layer, promptSource(job)) });
+  return estimateBlock({ text: renderSummary(job.services, layer, promptSourceOf(job.agent)) });
 }
 
 /** Only memories of this place: those of other places must not appear in its transcript. */

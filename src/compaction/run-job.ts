@@ -5,12 +5,12 @@ import type { MemoryCandidate } from '../memory/candidate.ts';
 import type { MemoryWrite } from '../ports/memory-store.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { CommitResult, NewSummary } from '../ports/summary-store.ts';
-import type { PromptVariables } from '../prompts/variables.ts';
+import { type PromptVariables, promptSourceOf } from '../prompts/variables.ts';
 import { MEMORY_TOOL, SUMMARY_TOOL } from './answer.ts';
 import { limitFor } from './audit.ts';
 import { condense } from './condense.ts';
 import { askForMemories } from './extract.ts';
-import { type JobContext, promptSource, transcriptTokens } from './job-context.ts';
+import { type JobContext, transcriptTokens } from './job-context.ts';
 import type { Work } from './next-job.ts';
 import { besideOf, layerTokens } from './prompt-context.ts';
 import { readHead } from './read.ts';
@@ -68,7 +68,11 @@ async function cover(job: JobContext, work: Work, snapshot: ContextSnapshot): Pr
 async function spanOf(job: JobContext, work: Work): Promise<Span> {
   const { services, claim, windowTokens, instruction } = job;
   const tools = [SUMMARY_TOOL, MEMORY_TOOL];
-  const prompt = services.prompts.render('compactor', { tools: true, strict: '', instruction }, promptSource(job));
+  const prompt = services.prompts.render(
+    'compactor',
+    { tools: true, strict: '', instruction },
+    promptSourceOf(job.agent),
+  );
   const tokens = transcriptTokens(windowTokens, prompt, tools);
   const { fromSeq, toSeq } = work;
   const entries = await readHead(services.store.transcript, { ...claim, fromSeq, toSeq, tokens });
@@ -88,7 +92,7 @@ interface Drafting {
 
 async function draft(job: JobContext, { work, span, place, snapshot }: Drafting): Promise<Drafted> {
   const { services, model, instruction } = job;
-  const from = promptSource(job);
+  const from = promptSourceOf(job.agent);
   const transcript = await transcriptOf(job, span, snapshot);
   const isTail = work.kind === 'compact';
   const drafted = await summarise(job, {
@@ -151,7 +155,7 @@ async function admit(job: JobContext, proposed: Proposed): Promise<readonly Memo
 async function extract(job: JobContext, work: Work, snapshot: ContextSnapshot): Promise<Done> {
   const { services, claim } = job;
   const { id: conversationId, extractedUpto, revision } = snapshot.conversation;
-  const from = promptSource(job);
+  const from = promptSourceOf(job.agent);
   const prompt = (tools: boolean) => services.prompts.render('extractor', { tools }, from);
   const tokens = transcriptTokens(job.windowTokens, prompt(true), [MEMORY_TOOL]);
   const { fromSeq, toSeq } = work;

@@ -11,6 +11,11 @@ export interface AgentDirectory {
   list(): readonly AgentSettings[];
 }
 
+/** How long a conversation must be silent before its messages are read for memories. */
+export function idleMsOf(agent: AgentSettings): number {
+  return agent.compaction.idle_minutes * 60_000;
+}
+
 type Route = AgentSettings['routes'][number];
 
 interface Rule {

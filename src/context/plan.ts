@@ -3,6 +3,9 @@ import type { Summary } from '../ports/summary-store.ts';
 import { type CutLimits, type CutPoint, cutPoints, type Omitted } from './order.ts';
 import { CUT_FRACTIONS } from './tiers.ts';
 
+/** More entries than any window holds: limits what it costs to open a conversation that was never compacted. */
+export const MAX_TAIL_ENTRIES = 4000;
+
 /** The range that is to leave the tail, and what it held. */
 export interface Cut extends CutPoint {
   readonly fromSeq: number;

@@ -4,13 +4,13 @@ import { parseKey } from '../domain/key.ts';
 import type { ContextProfile, SystemSection } from '../ports/engine.ts';
 import type { ChatModel, ToolSpec } from '../ports/model.ts';
 import type { Conversation } from '../ports/store.ts';
-import type { PromptName, PromptVariables } from '../prompts/variables.ts';
+import { type PromptName, type PromptVariables, promptSourceOf } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
 import { MAX_RECALL_TOKENS, RECALL_SHARE } from './passages.ts';
 import { estimateBlock, estimateTools } from './tokens.ts';
 
-/** Window of a model that does not tell its own, where the configuration does not either. */
-const DEFAULT_WINDOW_TOKENS = 128_000;
+/** The window of a model that reports none, if the configuration sets none either. */
+export const DEFAULT_WINDOW_TOKENS = 128_000;
 /** The answer may take at most this share of the window, whatever the configuration asks for. */
 const MAX_RESERVE = 0.125;
 /** A fixed part above this share leaves too little for the conversation. */
@@ -31,8 +31,6 @@ export interface Profiles {
   /** The same object as long as nothing it rests on has changed. Throws what opening the model throws. */
   of(place: Place): Promise<ContextProfile>;
   modelFor(profile: ContextProfile): Promise<ChatModel>;
-  /** The model that summarises and extracts for the agent. */
-  compactionModelFor(profile: ContextProfile): Promise<ChatModel>;
 }
 
 export function createProfiles({ services, tools, instructions }: ProfilesOptions): Profiles {
@@ -58,10 +56,6 @@ export function createProfiles({ services, tools, instructions }: ProfilesOption
       return section === null ? known.profile : withSection(known, section);
     },
     modelFor: (profile) => openModel(profile.modelId),
-    async compactionModelFor(profile) {
-      const named = services.agents.agent(profile.agentId)?.compaction.model ?? 'auto';
-      return await openModel(named === 'auto' ? profile.modelId : named);
-    },
   };
 }
 
@@ -132,7 +126,7 @@ function recallTokensOf({ recall }: AgentSettings, windowTokens: number): number
 }
 
 function sectionsOf(services: Services, agent: AgentSettings, place: Place): readonly SystemSection[] {
-  const from = { language: agent.language, folder: agent.prompts };
+  const from = promptSourceOf(agent);
   const render = <Name extends PromptName>(name: Name, variables: PromptVariables<Name>) =>
     services.prompts.render(name, variables, from).text;
   const hasMemory = agent.memory.recall_limit > 0 || agent.tools.includes('memory_recall');

@@ -15,15 +15,13 @@ import { spokenTokens } from './cached-head.ts';
 import { isDue } from './due.ts';
 import { addPassages, correctionOf, reduceIfDue, reduceToFit, toAssembly, withoutPassages } from './fit.ts';
 import { createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
-import { planEmergency } from './plan.ts';
+import { MAX_TAIL_ENTRIES, planEmergency } from './plan.ts';
 import { createReducedWindows, type ReducedWindows } from './reduced-windows.ts';
 import { tierOf } from './tiers.ts';
 import type { Fitted, ViewRequest } from './view.ts';
 
 /** Gaps opened for one request: each takes half of the tail, so that this many take nearly all of it. */
 const MAX_GAPS = 8;
-/** As many entries as any window holds. */
-const TAIL_ENTRIES = 4000;
 
 /** Raw messages, summaries of them, summaries of summaries: the default engine. */
 export function createStackedEngine({
@@ -168,7 +166,7 @@ async function openGap(
     services.events.emit({ kind: 'gap.opened', conversation: conversation.key, fromSeq, toSeq, reason });
     services.queue.kick(conversation.id);
   }
-  return await services.store.transcript.context(conversation.id, { maxEntries: TAIL_ENTRIES });
+  return await services.store.transcript.context(conversation.id, { maxEntries: MAX_TAIL_ENTRIES });
 }
 
 function imaginedGap({ snapshot, readUpto, now }: GapRequest): ContextSnapshot | null {

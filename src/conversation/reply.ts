@@ -1,8 +1,10 @@
+import { idleMsOf } from '../config/directory.ts';
 import { describe, isStrataError, ModelError, StrataError } from '../domain/errors.ts';
 import type { ConversationKey, Entry } from '../domain/message.ts';
 import type { Activity } from '../ports/channel.ts';
 import type { AfterTurn } from '../ports/engine.ts';
 import type { Claim, ContextSnapshot, TurnCommitResult } from '../ports/store.ts';
+import { promptSourceOf } from '../prompts/variables.ts';
 import { holdLease } from '../util/lease.ts';
 import { keepFailure } from './last-failure.ts';
 import type { Opening, ReplyOptions } from './reply-options.ts';
@@ -130,18 +132,14 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
 
 /** Whatever was said, the answer included, is looked at when the conversation has been silent for so long. */
 function idleMs({ services }: ReplyOptions, { conversation }: ContextSnapshot): number {
-  return services.agents.agentFor(conversation.key).compaction.idle_minutes * 60_000;
+  return idleMsOf(services.agents.agentFor(conversation.key));
 }
 
 function apology(options: ReplyOptions, snapshot: ContextSnapshot, reason: string): string {
   const { key } = snapshot.conversation;
   const agent = options.services.agents.agentFor(key);
   const commandPrefix = options.channelOf(key)?.traits.commandPrefix ?? '/';
-  return options.services.prompts.render(
-    'failure',
-    { reason, commandPrefix },
-    { language: agent.language, folder: agent.prompts },
-  ).text;
+  return options.services.prompts.render('failure', { reason, commandPrefix }, promptSourceOf(agent)).text;
 }
 
 function report(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { idleMsOf } from '../config/directory.ts';
 import { estimateParts } from '../context/tokens.ts';
 import { StrataError } from '../domain/errors.ts';
 import { parseKey } from '../domain/key.ts';
@@ -92,7 +93,7 @@ export function createSend(parts: SendServices): Send {
     const isPosting = parts.posts();
     const result = await actors.of(key).receive({
       ...{ conversation: key, audience, message: messageOf(given, now), wantsReply: false, now },
-      idleExtractMs: services.agents.agentFor(key).compaction.idle_minutes * 60_000,
+      idleExtractMs: idleMsOf(services.agents.agentFor(key)),
       posts: { rows: postsOf(services.random.id(), bodies, now), heldUntil: isPosting ? now + POST_HOLD_MS : 0 },
     });
     if (result.kind === 'duplicate') return { seq: result.seq, isNew: false };

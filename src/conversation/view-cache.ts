@@ -1,10 +1,8 @@
 import { recognise } from '../context/entry-reuse.ts';
+import { MAX_TAIL_ENTRIES } from '../context/plan.ts';
 import type { ConversationKey, Entry } from '../domain/message.ts';
 import type { ContextSnapshot, Conversation, Store } from '../ports/store.ts';
 import { extendSnapshot } from './snapshot.ts';
-
-/** More entries than any window holds: bounds what a conversation that was never compacted costs to open. */
-export const TAIL_ENTRIES = 4000;
 
 /** A process's copy of one view. Never the truth: every answer of the store is checked against it, and a doubt drops it. */
 export interface ViewCache {
@@ -31,7 +29,7 @@ export function createViewCache(store: Pick<Store, 'conversations' | 'transcript
       const before = changes;
       const conversation = await store.conversations.find(key);
       if (conversation === null) return null;
-      const found = await store.transcript.context(conversation.id, { maxEntries: TAIL_ENTRIES });
+      const found = await store.transcript.context(conversation.id, { maxEntries: MAX_TAIL_ENTRIES });
       const read = found === null ? null : recognise(found, known);
       // What was stored or changed while this was read may be missing in it: then it is not kept.
       if (before !== changes) return read;

@@ -5,7 +5,7 @@ import type { SystemSection, VolatileSection } from '../ports/engine.ts';
 import type { Memory, MemoryKind, MemoryReader } from '../ports/memory-store.ts';
 import type { MemoryHit } from '../ports/search.ts';
 import type { ContextSnapshot, Conversation } from '../ports/store.ts';
-import type { PromptSource } from '../prompts/variables.ts';
+import { promptSourceOf } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
 import { createDistinct } from './fingerprint.ts';
 import { boostOf, type Focus, focusOf, MAX_BOOST as MAX_FOCUS } from './focus.ts';
@@ -58,7 +58,7 @@ export async function recallFor(services: Recalling, request: RecallRequest): Pr
   if (chosen.length === 0) return null;
   return {
     key: 'memories',
-    text: services.prompts.render('memories', { items: chosen.map(itemOf) }, sourceOf(agent)).text,
+    text: services.prompts.render('memories', { items: chosen.map(itemOf) }, promptSourceOf(agent)).text,
     source: 'memory',
     reason: `${chosen.length} ${chosen.length === 1 ? 'memory bears' : 'memories bear'} on the newest message`,
     memoryIds: chosen.map((memory) => memory.id),
@@ -89,17 +89,13 @@ export async function instructionsFor(
   }));
   return {
     key: 'instructions',
-    text: services.prompts.render('instructions', { items }, sourceOf(agent)).text,
+    text: services.prompts.render('instructions', { items }, promptSourceOf(agent)).text,
     priority: 95,
     protected: true,
     source: 'memory',
     reason: `${items.length} standing ${items.length === 1 ? 'instruction' : 'instructions'} given here`,
     memoryIds: ordered.map(({ id }) => id),
   };
-}
-
-function sourceOf(agent: AgentSettings): PromptSource {
-  return { language: agent.language, folder: agent.prompts };
 }
 
 /** What the turn answers: the messages of people since the last answer, the newest ones of many. */

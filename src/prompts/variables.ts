@@ -58,3 +58,7 @@ export interface PromptSource {
   /** Folder of the agent's own prompts; empty for none. */
   readonly folder: string;
 }
+
+export function promptSourceOf(agent: { readonly language: string; readonly prompts: string }): PromptSource {
+  return { language: agent.language, folder: agent.prompts };
+}

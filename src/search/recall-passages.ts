@@ -4,6 +4,7 @@ import { estimateText } from '../context/tokens.ts';
 import { type Entry, textOf } from '../domain/message.ts';
 import type { PassageSection } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
+import { promptSourceOf } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
 import { underLabel } from '../util/foreign-text.ts';
 import { asksOfThePast } from './asking.ts';
@@ -47,7 +48,7 @@ export async function passagesFor(
   if (grounding < MIN_GROUNDING) return null;
   const passages = byWorth(hits.slice(0, MAX_CANDIDATES).flatMap(quotable));
   if (passages.length === 0) return null;
-  const from = { language: agent.language, folder: agent.prompts };
+  const from = promptSourceOf(agent);
   return {
     key: 'passages',
     text: services.prompts.render('passages', {}, from).text,

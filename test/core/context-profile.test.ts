@@ -179,13 +179,3 @@ describe('a profile', () => {
     expect(fine.warnings).toEqual([]);
   });
 });
-
-describe('the model for compaction', () => {
-  // Shows: S34
-  it('is the agent’s own unless another is named', async () => {
-    await using own = await open({ model: 'a:b' });
-    expect((await own.profiles.compactionModelFor(await own.profiles.of(place))).id).toBe('a:b');
-    await using other = await open({ model: 'a:b', compaction: { model: 'c:d' } });
-    expect((await other.profiles.compactionModelFor(await other.profiles.of(place))).id).toBe('c:d');
-  });
-});

@@ -1,3 +1,4 @@
+import { graphemeCuts, windowEnd } from '../../shared/hard-cut.ts';
 import { insideOf, type Unit, type UnitRules, unitsOf } from '../../shared/units.ts';
 import { type Block, findBlocks, MAX_MARKER_LINE, opensFence, ownMarker } from './blocks.ts';
 
@@ -49,7 +50,8 @@ export function createCutter(text: string, limit: number): Cutter {
         if (best !== undefined) return best;
       }
       const any = places.flat().sort((one, other) => one - other);
-      return any.findLast(isGood) ?? hardCut({ window, from, may: (at) => may(cut, at, solid) });
+      const good = any.findLast(isGood) ?? graphemeCuts(window, from).findLast((at) => may(cut, at, solid));
+      return good ?? windowEnd(window, from);
     },
   };
 }
@@ -107,26 +109,4 @@ function lineStartBefore(text: string, at: number): number {
 
 function rangesOf(text: string, pattern: RegExp): readonly Unit[] {
   return Array.from(text.matchAll(pattern), ({ index, 0: found }) => ({ start: index, end: index + found.length }));
-}
-
-const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-
-/** Nothing better: between two characters as people see them. */
-function hardCut(options: {
-  readonly window: string;
-  readonly from: number;
-  readonly may: (at: number) => boolean;
-}): number {
-  const { window, from, may } = options;
-  const ends = Array.from(graphemes.segment(window), ({ index, segment }) => from + index + segment.length);
-  // The last one may be cut by the window itself.
-  const best = ends.slice(0, -1).findLast(may);
-  if (best !== undefined) return best;
-  const end = from + window.length;
-  return isHighSurrogate(window) ? end - 1 : end;
-}
-
-function isHighSurrogate(text: string): boolean {
-  const last = text.charCodeAt(text.length - 1);
-  return last >= 0xd800 && last <= 0xdbff;
 }

@@ -1,4 +1,5 @@
 import { type PostBody, tidyReply, trimEndWhile } from '../../../../src/adapter-kit.ts';
+import { graphemeCuts, windowEnd } from '../../shared/hard-cut.ts';
 import { insideOf, type UnitRules, unitsOf } from '../../shared/units.ts';
 import { sourceBlocks } from './markdown.ts';
 
@@ -110,23 +111,6 @@ function nextCut(text: string, { from, limit }: { readonly from: number; readonl
     const best = places.findLast((at) => at - from >= fill * limit && isGood(at));
     if (best !== undefined) return best;
   }
-  return hardCut({ window, from, isGood });
-}
-
-const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-
-/** Nothing better: between two characters as people see them. */
-function hardCut(options: {
-  readonly window: string;
-  readonly from: number;
-  readonly isGood: (at: number) => boolean;
-}): number {
-  const { window, from, isGood } = options;
-  const ends = Array.from(graphemes.segment(window), ({ index, segment }) => from + index + segment.length);
-  // The last one may be cut by the window itself.
-  const best = ends.slice(0, -1).findLast(isGood) ?? ends.at(-2);
-  if (best !== undefined) return best;
-  const last = window.charCodeAt(window.length - 1);
-  const isHalf = last >= 0xd800 && last <= 0xdbff && window.length > 1;
-  return from + window.length - (isHalf ? 1 : 0);
+  const cuts = graphemeCuts(window, from);
+  return cuts.findLast(isGood) ?? cuts.at(-1) ?? windowEnd(window, from);
 }

@@ -1,5 +1,6 @@
 import { ModelError } from '../domain/errors.ts';
-import type { ChatModel, FinishReason, ModelRequest, ModelUsage, ToolCall } from '../ports/model.ts';
+import type { ChatModel, FinishReason, ModelMessage, ModelRequest, ModelUsage, ToolCall } from '../ports/model.ts';
+import { withoutEchoes } from './echoes.ts';
 
 /** What one model call gave, whole. */
 export interface Step {
@@ -19,11 +20,20 @@ const MAX_TOKENS = 1_000_000_000;
  * Calls the model once and gathers its stream. A stream that ends without a `finish` is a failure, not an answer. One that
  * goes on beyond all measure is left, and ends with what was written up to there, as `length` does.
  */
-export async function collectStep(
-  model: ChatModel,
-  request: ModelRequest,
-  options: { readonly signal: AbortSignal; readonly onText: (textSoFar: string) => void },
-): Promise<Step> {
+export async function collectStep(model: ChatModel, request: ModelRequest, options: StepOptions): Promise<Step> {
+  try {
+    return await gather(model, request, options);
+  } catch (error) {
+    throw error instanceof ModelError ? withoutRequest(error, request) : error;
+  }
+}
+
+interface StepOptions {
+  readonly signal: AbortSignal;
+  readonly onText: (textSoFar: string) => void;
+}
+
+async function gather(model: ChatModel, request: ModelRequest, options: StepOptions): Promise<Step> {
   let text = '';
   let left = Math.max(MIN_CHARACTERS, request.maxOutputTokens * MAX_CHARACTERS_PER_TOKEN);
   const calls: ToolCall[] = [];
@@ -51,6 +61,29 @@ export async function collectStep(
   }
   if (end === null) throw new ModelError({ model: model.id, reason: 'transient', detail: 'the answer broke off' });
   return { text, calls, ...end };
+}
+
+/** Some servers repeat the request in their errors. An error goes to logs and other places that never hold what people said. */
+function withoutRequest(error: ModelError, { system, messages }: ModelRequest): ModelError {
+  const texts = [...system.map(({ text }) => text), ...messages.flatMap(textsOf)];
+  const { model, reason, detail } = error.data;
+  const told = withoutEchoes(detail, texts);
+  if (told === detail) return error;
+  const { retryAfterMs, windowTokens } = error;
+  return new ModelError({ model, reason, detail: told }, { retryAfterMs, windowTokens });
+}
+
+function textsOf(message: ModelMessage): readonly string[] {
+  switch (message.role) {
+    case 'user':
+      return message.content.flatMap((content) => (content.kind === 'text' ? [content.text] : []));
+    case 'assistant':
+      return [message.text, ...message.calls.map(({ input }) => JSON.stringify(input))];
+    case 'tool':
+      return message.results.map(({ text }) => text);
+    default:
+      return message satisfies never;
+  }
 }
 
 /** What is missing, negative, not finite or absurd counts as not reported: no reply is lost for its bill. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createAiSdkModels } from '../../adapters/models/ai-sdk/index.ts';
 import type { ChatModel, ModelPart, ModelRequest, ToolCall } from '../../src/adapter-kit.ts';
+import { ModelError } from '../../src/domain/errors.ts';
 import { collectStep, type Step } from '../../src/util/step.ts';
 import { ask, silentLog } from '../fixtures/models-requests.ts';
 import { chunk, serve, sse } from '../fixtures/models-server.ts';
@@ -72,6 +73,37 @@ async function openModel(url: string): Promise<ChatModel> {
   const providers = { local: { baseUrl: `${url}/v1` } };
   return await createAiSdkModels({ environment: {}, providers, builtIn: {}, log: silentLog }).open('local:m');
 }
+
+describe('an error that repeats the request', () => {
+  const secret = 'my password is swordfish';
+  const bodies: Readonly<Record<string, (request: string) => string>> = {
+    whole: (request) => `Failed to parse: ${request}`,
+    escaped: (request) => `1 validation error: input=${JSON.stringify(request)}`,
+    quoted: () => "Invalid content: 'swordfish' is not allowed",
+    spaced: () => 'Invalid content: my  password\nis  swordfish',
+  };
+
+  it.each(Object.keys(bodies))('loses it: %s', async (kind) => {
+    await using server = await serve((request, response) => {
+      const message = bodies[kind]?.(JSON.stringify(request.body)) ?? '';
+      response.writeHead(400, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error: { message, type: 'invalid_request_error' } }));
+    });
+    const messages = [{ role: 'user', content: [{ kind: 'text', text: secret }] }] as const;
+    const error = await step(await openModel(server.url), { messages }).catch((failure: unknown) => failure);
+    expect(error).toMatchObject({ code: 'MODEL_FAILED', reason: 'fatal' });
+    expect(String(error)).not.toContain('swordfish');
+    expect(String(error)).toMatch(/Failed to parse|validation error|Invalid content/);
+  });
+
+  it('keeps what the provider says itself', async () => {
+    const detail = 'The model `m` does not exist or you have no access to it';
+    const model = modelOf(() => {
+      throw new ModelError({ model: 'm', reason: 'missing', detail });
+    });
+    await expect(step(model)).rejects.toMatchObject({ data: { detail } });
+  });
+});
 
 describe('an answer without end', () => {
   it('is left where no answer could be longer', async () => {

@@ -1,0 +1,62 @@
+import { quotationsIn } from './scan.ts';
+
+/** Shorter runs are ordinary words that two texts share by chance. */
+const RUN = 12;
+const MIN_QUOTED = 4;
+const MAX_QUOTATIONS = 20;
+const MARK = '…';
+const QUOTES = new Map([
+  ['"', '"'],
+  ["'", "'"],
+  ['`', '`'],
+  ['“', '”'],
+  ['«', '»'],
+]);
+
+/** A line without what it repeats of the texts: runs of twelve characters or more, and quoted words. Linear in the texts. */
+export function withoutEchoes(line: string, texts: readonly string[]): string {
+  const spaced = texts.map((text) => text.replace(/\s+/gu, ' '));
+  const isEcho = new Uint8Array(line.length);
+  for (const { start, end, text } of quotationsIn(line, QUOTES).slice(0, MAX_QUOTATIONS)) {
+    if (text.length >= MIN_QUOTED && spaced.some((one) => one.includes(text))) isEcho.fill(1, start + 1, end - 1);
+  }
+  const runs = runsOf(line);
+  for (const text of spaced) markRuns(text, runs, isEcho);
+  return withMarks(line, isEcho);
+}
+
+interface Runs {
+  /** Where each run of the line starts. */
+  readonly starts: ReadonlyMap<string, readonly number[]>;
+  /** The first two characters of the runs: most places of a text are passed over by them. */
+  readonly heads: ReadonlySet<number>;
+}
+
+function runsOf(line: string): Runs {
+  const starts = new Map<string, number[]>();
+  for (let at = 0; at + RUN <= line.length; at += 1) {
+    const run = line.slice(at, at + RUN);
+    starts.set(run, [...(starts.get(run) ?? []), at].slice(-RUN));
+  }
+  return { starts, heads: new Set([...starts.keys()].map((run) => headAt(run, 0))) };
+}
+
+function headAt(text: string, at: number): number {
+  return text.charCodeAt(at) * 0x10000 + text.charCodeAt(at + 1);
+}
+
+function markRuns(text: string, { starts, heads }: Runs, isEcho: Uint8Array): void {
+  for (let at = 0; at + RUN <= text.length; at += 1) {
+    if (!heads.has(headAt(text, at))) continue;
+    for (const start of starts.get(text.slice(at, at + RUN)) ?? []) isEcho.fill(1, start, start + RUN);
+  }
+}
+
+function withMarks(line: string, isEcho: Uint8Array): string {
+  let kept = '';
+  for (let at = 0; at < line.length; at += 1) {
+    if (isEcho[at] !== 1) kept += line.charAt(at);
+    else if (isEcho[at - 1] !== 1) kept += MARK;
+  }
+  return kept;
+}

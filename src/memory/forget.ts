@@ -1,10 +1,11 @@
 import { placeOf, workspaceOf } from '../domain/key.ts';
-import type { ConversationKey, Entry, SummaryId } from '../domain/message.ts';
+import type { BlobId, ConversationKey, Entry, SummaryId } from '../domain/message.ts';
 import type { ForgetPlan, Memory, MemoryReader, Redaction } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import type { Services } from '../services.ts';
 import { isDerived, type Statement, statementOfMemory, statementOfMessage } from './derived.ts';
+import { derivedBlobs } from './derived-blobs.ts';
 import { fingerprintOf, gistOf } from './fingerprint.ts';
 import { type Area, conversationsOf, loadArea } from './forget-area.ts';
 import { siblingsOf, withKin } from './forget-memories.ts';
@@ -128,6 +129,7 @@ export interface AreaForgetting {
   readonly entries: readonly Entry[];
   readonly sentences: readonly SentenceDecision[];
   readonly summaryIds: readonly SummaryId[];
+  readonly blobIds: readonly BlobId[];
 }
 
 /** What the bot derived there from the statements and from the messages that are deleted. */
@@ -156,6 +158,7 @@ export async function withDerived(
     entries: [...gone, ...echoes].sort((a, b) => a.seq - b.seq),
     sentences,
     summaryIds: repeating.map(({ id }) => id),
+    blobIds: await derivedBlobs(services, { statements: all, around }),
   };
 }
 
@@ -164,8 +167,12 @@ function asText({ text, toSeq, createdAt }: Summary): Parameters<typeof isDerive
   return { seq: toSeq, at: createdAt, role: 'assistant', author: null, parts: [{ kind: 'text', text }] };
 }
 
-export function redactionOf({ conversation, entries, summaryIds }: AreaForgetting): Redaction {
-  return { conversationId: conversation.id, seqs: entries.map(({ seq }) => seq), summaryIds };
+export function redactionOf({ conversation, entries, summaryIds, blobIds }: AreaForgetting): Redaction {
+  return { conversationId: conversation.id, seqs: entries.map(({ seq }) => seq), summaryIds, blobIds };
+}
+
+export function hasText({ seqs, summaryIds, blobIds = [] }: Redaction): boolean {
+  return seqs.length + summaryIds.length + blobIds.length > 0;
 }
 
 interface Found {
@@ -180,7 +187,7 @@ function previewOf({ clock, random }: Forgetters, { memories, found, by }: Found
     tombstones: memories.flatMap(({ place, text }) =>
       [fingerprintOf(text), gistOf(text)].map((fingerprint) => ({ place, fingerprint })),
     ),
-    redactions: found.map(redactionOf).filter(({ seqs, summaryIds }) => seqs.length + summaryIds.length > 0),
+    redactions: found.map(redactionOf).filter(hasText),
     sentences: found.flatMap(({ conversation: { id: conversationId }, sentences }) =>
       sentences.map(({ entry: { seq }, text, kind, about }) => {
         return { conversationId, seq, sentences: [{ id: random.id(), text }], kind, about };

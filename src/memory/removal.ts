@@ -3,7 +3,7 @@ import { MEMORY_STATES, type Memory, type Redaction } from '../ports/memory-stor
 import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { type Statement, statementOfMemory } from './derived.ts';
-import { redactionOf, withDerived } from './forget.ts';
+import { hasText, redactionOf, withDerived } from './forget.ts';
 import { conversationsOf, loadArea } from './forget-area.ts';
 import { readerFor } from './policy.ts';
 
@@ -42,10 +42,6 @@ export async function removeMessages(
   touched.delete(conversation.id);
   const elsewhere = await Promise.all([...touched].map((id) => store.conversations.get(id)));
   return { seqs, elsewhere: elsewhere.filter((other) => other !== null) };
-}
-
-function hasText({ seqs, summaryIds }: Redaction): boolean {
-  return seqs.length + summaryIds.length > 0;
 }
 
 async function readable(

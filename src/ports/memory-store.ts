@@ -1,4 +1,4 @@
-import type { Audience, ConversationKey, JsonValue, MemoryId, SummaryId } from '../domain/message.ts';
+import type { Audience, BlobId, ConversationKey, JsonValue, MemoryId, SummaryId } from '../domain/message.ts';
 
 export const MEMORY_KINDS = [
   'fact',
@@ -169,6 +169,8 @@ export interface Redaction {
   readonly seqs: readonly number[];
   /** Summaries of other entries that repeat the text: they become gaps too. */
   readonly summaryIds: readonly SummaryId[];
+  /** Long tool results that repeat the text. Default: none. */
+  readonly blobIds?: readonly BlobId[];
 }
 
 export interface MessageRedaction {

@@ -263,6 +263,11 @@ export interface BlobStore {
     id: BlobId,
     range: { readonly conversationId: number; readonly from: number; readonly length: number },
   ): Promise<BlobRange | null>;
+  /** Those of a conversation that were put at `since` or later, by id. */
+  list(
+    conversationId: number,
+    query: { readonly since: number; readonly after: BlobId | null; readonly limit: number },
+  ): Promise<readonly { readonly id: BlobId; readonly createdAt: number }[]>;
   expire(before: number): Promise<number>;
 }
 

@@ -1,5 +1,5 @@
-import type { BlobStore } from '../../../src/adapter-kit.ts';
-import { first, type SqlEngine } from './engine.ts';
+import type { BlobId, BlobStore } from '../../../src/adapter-kit.ts';
+import { first, type SqlEngine, type Transaction } from './engine.ts';
 
 export function createBlobs(engine: SqlEngine): BlobStore {
   const { query } = engine;
@@ -19,7 +19,25 @@ export function createBlobs(engine: SqlEngine): BlobStore {
         if (row === null) return null;
         return { text: row.text.slice(from, from + length), totalLength: row.text.length };
       }),
+    list: (conversationId, { since, after, limit }) =>
+      engine.read((tx) => {
+        const own = query.selectFrom('blob').select(['id', 'created_at as createdAt']);
+        const later = own.where('conversation_id', '=', conversationId).where('created_at', '>=', since);
+        const page = after === null ? later : later.where('id', '>', after);
+        return tx.rows(page.orderBy('id').limit(limit).compile());
+      }),
     expire: (before) =>
       engine.write((tx) => tx.run(query.deleteFrom('blob').where('created_at', '<', before).compile())),
   };
+}
+
+/** Those that are not of the conversation stay. */
+export async function removeBlobs(
+  { query }: Pick<SqlEngine, 'query'>,
+  transaction: Transaction,
+  { conversationId, ids }: { readonly conversationId: number; readonly ids: readonly BlobId[] },
+): Promise<void> {
+  if (ids.length === 0) return;
+  const own = query.deleteFrom('blob').where('conversation_id', '=', conversationId);
+  await transaction.run(own.where('id', 'in', ids).compile());
 }

@@ -111,11 +111,11 @@ async function forget(shared: Shared, transaction: Transaction, plan: ForgetPlan
 async function removeText(shared: Shared, transaction: Transaction, plan: ForgetPlan): Promise<void> {
   const { conversations, entries } = shared;
   const { now } = plan;
-  for (const { conversationId, seqs, summaryIds } of plan.redactions) {
+  for (const { conversationId, seqs, summaryIds, blobIds = [] } of plan.redactions) {
     const row = await conversations.lock(transaction, conversationId);
     if (row === null) continue;
     const found = await entries.pick(transaction, conversationId, seqs);
-    await redact(shared, transaction, { row, entries: found, summaryIds, now, dropMemories: false });
+    await redact(shared, transaction, { row, entries: found, summaryIds, blobIds, now, dropMemories: false });
   }
   for (const [conversationId, removals] of Map.groupBy(plan.sentences, (removal) => removal.conversationId)) {
     const row = await conversations.lock(transaction, conversationId);

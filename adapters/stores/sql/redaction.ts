@@ -1,5 +1,6 @@
 import type { Updateable } from 'kysely';
-import type { SummaryId } from '../../../src/adapter-kit.ts';
+import type { BlobId, SummaryId } from '../../../src/adapter-kit.ts';
+import { removeBlobs } from './blobs.ts';
 import { dueAt } from './conversation-rows.ts';
 import type { Transaction } from './engine.ts';
 import { readParts } from './json.ts';
@@ -15,6 +16,8 @@ export interface Redaction {
   readonly entries: readonly EntryRow[];
   /** Summaries of other entries that repeat the text. */
   readonly summaryIds?: readonly SummaryId[];
+  /** Long tool results of any entry, or of none, that repeat the text. */
+  readonly blobIds?: readonly BlobId[];
   readonly now: number;
   /** Memories that rest on these entries alone go too. */
   readonly dropMemories: boolean;
@@ -26,9 +29,10 @@ export async function redact(
   transaction: Transaction,
   redaction: Redaction,
 ): Promise<readonly number[]> {
-  const { row, now, summaryIds = [] } = redaction;
+  const { row, now, summaryIds = [], blobIds = [] } = redaction;
   const entries = redaction.entries.filter((entry) => entry.redacted_at === null);
-  if (entries.length + summaryIds.length === 0) return [];
+  if (entries.length + summaryIds.length + blobIds.length === 0) return [];
+  await removeBlobs(shared.engine, transaction, { conversationId: row.id, ids: blobIds });
   const revision = row.revision + 1;
   for (const entry of entries) {
     await removeCopies(shared, transaction, entry);
@@ -80,10 +84,7 @@ async function removeCopies({ engine }: Shared, transaction: Transaction, entry:
   const blobs = readParts(entry.parts).flatMap((part) =>
     part.kind === 'tool-result' && part.blob !== null ? [part.blob.id] : [],
   );
-  if (blobs.length > 0) {
-    const own = query.deleteFrom('blob').where('conversation_id', '=', entry.conversation_id);
-    await transaction.run(own.where('id', 'in', blobs).compile());
-  }
+  await removeBlobs(engine, transaction, { conversationId: entry.conversation_id, ids: blobs });
   if (entry.role === 'user') return;
   const posts = query
     .updateTable('outbox')

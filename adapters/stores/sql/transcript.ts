@@ -110,9 +110,10 @@ async function redactMessages(
     );
     const entries = new Map([...named, ...repeating].map((entry) => [entry.seq, entry]));
     const summaryIds = own.flatMap((one) => one.summaryIds);
-    const change = { row, entries: [...entries.values()], summaryIds, now, dropMemories: true };
+    const blobIds = own.flatMap((one) => one.blobIds ?? []);
+    const change = { row, entries: [...entries.values()], summaryIds, blobIds, now, dropMemories: true };
     const seqs = await redact(shared, transaction, change);
-    if (seqs.length + summaryIds.length > 0) redacted.set(id, seqs);
+    if (seqs.length + summaryIds.length + blobIds.length > 0) redacted.set(id, seqs);
   }
   return redacted;
 }

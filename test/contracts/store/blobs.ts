@@ -20,6 +20,11 @@ export function blobsContract(lab: Lab): void {
       expect(await store.blobs.read(blob, { ...range, from: 99 })).toEqual({ text: '', totalLength: 8 });
       expect(await store.blobs.read(blob, { ...range, conversationId: there.id })).toBeNull();
       expect(await store.blobs.read('none' as BlobId, range)).toBeNull();
+      const query = { since: NOW, after: null, limit: 9 };
+      expect(await store.blobs.list(id, query)).toEqual([{ id: blob, createdAt: NOW }]);
+      expect(await store.blobs.list(id, { ...query, since: NOW + 1 })).toEqual([]);
+      expect(await store.blobs.list(id, { ...query, after: blob })).toEqual([]);
+      expect(await store.blobs.list(there.id, query)).toEqual([]);
       expect(await store.blobs.expire(NOW)).toBe(0);
       expect(await store.blobs.expire(NOW + 1)).toBe(1);
       expect(await store.blobs.read(blob, range)).toBeNull();

@@ -1,0 +1,60 @@
+import type { BlobId } from '../domain/message.ts';
+import type { Services } from '../services.ts';
+import { yieldToEventLoop } from '../util/event-loop.ts';
+import { type BotText, isDerived, type Statement, type Surroundings } from './derived.ts';
+
+/** Characters that are looked at in one go, and how many of them the next look sees again. */
+const WINDOW = 40_000;
+const OVERLAP = 2_000;
+const PAGE = 100;
+
+interface Looking {
+  readonly statements: readonly Statement[];
+  readonly around: Surroundings;
+}
+
+/** Long tool results, of which an entry holds only the ends, that repeat what is being forgotten. */
+export async function derivedBlobs(
+  { store }: Pick<Services, 'store'>,
+  { statements, around }: Looking,
+): Promise<readonly BlobId[]> {
+  if (statements.length === 0) return [];
+  const { conversationId } = around;
+  const since = Math.min(...statements.map((statement) => statement.since));
+  const found: BlobId[] = [];
+  let after: BlobId | null = null;
+  do {
+    const page: readonly StoredBlob[] = await store.blobs.list(conversationId, { since, after, limit: PAGE });
+    for (const blob of page) if (await repeats(store, blob, { statements, around })) found.push(blob.id);
+    after = page.length < PAGE ? null : (page.at(-1)?.id ?? null);
+  } while (after !== null);
+  return found;
+}
+
+interface StoredBlob {
+  readonly id: BlobId;
+  readonly createdAt: number;
+}
+
+async function repeats(
+  store: Services['store'],
+  { id, createdAt }: StoredBlob,
+  { statements, around }: Looking,
+): Promise<boolean> {
+  const { conversationId } = around;
+  for (let from = 0, end = 1; from < end; from += WINDOW - OVERLAP) {
+    const range = await store.blobs.read(id, { conversationId, from, length: WINDOW });
+    if (range === null) return false;
+    end = range.totalLength;
+    const text = asText(range.text, createdAt);
+    if (statements.some((statement) => isDerived(text, statement, around))) return true;
+    await yieldToEventLoop();
+  }
+  return false;
+}
+
+/** It may hold whatever was known until then. */
+function asText(text: string, at: number): BotText {
+  const seq = Number.MAX_SAFE_INTEGER;
+  return { seq, at, role: 'tool', author: null, parts: [{ kind: 'text', text }] };
+}

@@ -3,6 +3,7 @@
 import { createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { type Channel, type ChannelSink, createBot, makeKey } from 'stratabot';
+import { isCommandLine, runCommandLine } from 'stratabot/adapter-kit';
 import { createAiSdkModels } from 'stratabot/adapters/models/ai-sdk';
 import { createOfflineModel } from 'stratabot/adapters/models/offline';
 import { createLocalQueue } from 'stratabot/adapters/queues/local';
@@ -16,12 +17,14 @@ function createTcpChannel(port: number): Channel {
     const conversation = makeKey({ platform: 'tcp', workspace: 'local', channel: id });
     sockets.set(conversation, socket);
     socket.on('error', () => undefined).on('close', () => sockets.delete(conversation));
+    const author = { id, name: socket.remoteAddress ?? 'guest', kind: 'person' } as const;
+    const from = { conversation, author, audience: 'dm' } as const;
+    const about = { attachments: [], replyTo: null, mentions: [], addressesBot: true } as const;
     createInterface(socket).on('line', (text) => {
-      const author = { id, name: socket.remoteAddress ?? 'guest', kind: 'person' } as const;
-      const about = { attachments: [], replyTo: null, mentions: [], addressesBot: true, audience: 'dm' } as const;
-      sink
-        .message({ ...about, conversation, author, text, externalId: crypto.randomUUID(), at: Date.now() })
-        .catch((error: unknown) => socket.write(`Not stored: ${error}\n`));
+      const work = isCommandLine(text)
+        ? runCommandLine(sink, text, { ...from, rights: 'member' }).then((reply) => socket.write(`${reply}\n`))
+        : sink.message({ ...from, ...about, text, externalId: crypto.randomUUID(), at: Date.now() });
+      work.catch((error: unknown) => socket.write(`Not stored: ${error}\n`));
     });
   };
   return {

@@ -31,16 +31,21 @@ export type * from './bot/adapters.ts';
 
 // Shared with the core: commands and their replies, decisions made inside a transaction, text helpers.
 export { createSystemClock, createSystemRandom } from './util/clock.ts';
+export type { CommandAnswer } from './commands/answer.ts';
+export type { CommandCall, CommandDefinition, CommandOptions, CommandSuggest } from './commands/define.ts';
 export { isCommandLine } from './commands/parse.ts';
 export { renderReply } from './commands/render.ts';
 export { errorReply, makeReply } from './commands/reply.ts';
+export { runCommandLine } from './commands/run-line.ts';
 export { commandOfText, createTokenSigner, textOfCommand } from './commands/signed-token.ts';
-export type * from './commands/spec.ts';
+export type * from './ports/command.ts';
+export { MAX_INTEGER } from './commands/spec.ts';
 export {
   actionOf,
   asksConfirmation,
-  commandSpecs,
+  builtInSpecs,
   formatCommand,
+  optionsToAsk,
   type ReadCommand,
   readCommandLine,
 } from './commands/specs.ts';

@@ -49,8 +49,8 @@ async function serve(answer: RequestListener) {
 }
 
 describe('the examples', () => {
-  it('are seven, each short and with its command', () => {
-    expect(names).toHaveLength(7);
+  it('are eight, each short and with its command', () => {
+    expect(names).toHaveLength(8);
     for (const name of names) {
       const lines = readFileSync(join(folder, name), 'utf8').trimEnd().split('\n');
       expect(lines.length, name).toBeLessThanOrEqual(MAX_LINES);
@@ -110,6 +110,20 @@ describe('the examples', () => {
   );
 
   it(
+    'poll-command.ts asks, votes and lists',
+    async () => {
+      using bot = openFolder();
+      writeFileSync(bot.file('config.toml'), `plugins = [${exampleFile('poll-command.ts')}]\n`);
+      const lines = ['/poll start', 'Who brings tea?', '/poll vote 1 maybe', '/poll list'];
+      const { stdout, stderr } = await bot.run(['start'], `${lines.join('\n')}\n`);
+      expect(stdout, stderr).toContain('Answer with the command poll vote, number 1.');
+      expect(stdout).toContain('yes: /poll vote 1 yes');
+      expect(stdout).toMatch(/1 +Who brings tea\? +0 +0 +1/);
+    },
+    LIMIT_MS,
+  );
+
+  it(
     'own-model.ts streams from its server, and reports a failure',
     async () => {
       const prompts: string[] = [];
@@ -162,6 +176,8 @@ describe('the examples', () => {
       expect((await lines.next()).value).toContain('Ada');
       socket.write('What is my name?\n');
       expect((await lines.next()).value).toContain('Ada');
+      socket.write('/help status\n');
+      expect((await lines.next()).value).toContain('/status');
       socket.destroy();
     },
     LIMIT_MS,

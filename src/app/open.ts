@@ -2,6 +2,8 @@ import type { Adapters, ChannelContext, Notices, TerminalEnd } from '../bot/adap
 import { type Bot, createBot } from '../bot/bot.ts';
 import { lonelyRole } from '../bot/checked-parts.ts';
 import type { BotParts, Role } from '../bot/parts.ts';
+import type { CommandDefinition } from '../commands/define.ts';
+import { allCommands } from '../commands/own.ts';
 import { type AgentDirectory, createAgentDirectory } from '../config/directory.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
@@ -62,7 +64,7 @@ export async function openApp(given: AppHost, options: OpenOptions): Promise<App
     const log = await openLog(parts, loaded, isService);
     const models = await openModels(parts, config, log);
     const notices = createNotices();
-    const context = contextOf({ parts, options, log, storage, ended, notices });
+    const context = contextOf({ parts, options, log, storage, ended, notices, plugins });
     const served = [...adapters].filter(([name]) => platforms.includes(name));
     const channels = await Promise.all(
       served.map(([name, adapter]) => adapter.create(config.channels[name] ?? {}, context)),
@@ -140,10 +142,13 @@ function appOf(of: {
   };
 }
 
-function botPartsOf(plugins: readonly LoadedPlugin[]): Pick<BotParts, 'tools' | 'engines'> {
+function botPartsOf(
+  plugins: readonly LoadedPlugin[],
+): Pick<BotParts, 'tools' | 'engines'> & { readonly commands: readonly CommandDefinition[] } {
   const parts = plugins.map((plugin) => plugin.parts());
   return {
     tools: parts.flatMap(({ tools }) => tools),
+    commands: parts.flatMap(({ commands }) => commands),
     engines: Object.assign({}, ...parts.map(({ engines }) => engines)),
   };
 }
@@ -176,8 +181,9 @@ function contextOf(of: {
   readonly storage: Storage;
   readonly ended: PromiseWithResolvers<TerminalEnd>;
   readonly notices: Notices;
+  readonly plugins: readonly LoadedPlugin[];
 }): ChannelContext {
-  const { parts, options, log, storage, ended, notices } = of;
+  const { parts, options, log, storage, ended, notices, plugins } = of;
   const clock = createSystemClock();
   const { user = 'user', conversation = null } = options.terminal ?? {};
   return {
@@ -186,6 +192,7 @@ function contextOf(of: {
     clock,
     random: createSystemRandom(clock),
     terminal: { ...parts.streams, user, conversation, notices, onEnd: ended.resolve },
+    commandSpecs: allCommands(botPartsOf(plugins).commands).map(({ spec }) => spec),
     onRefused: ended.reject,
   };
 }

@@ -5,6 +5,7 @@ import type { StrataError } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { Channel } from '../ports/channel.ts';
 import type { Clock, Random } from '../ports/clock.ts';
+import type { CommandSpec } from '../ports/command.ts';
 import type { StateStore } from '../ports/journal.ts';
 import type { Log } from '../ports/log.ts';
 import type { ChatModel, ModelProvider } from '../ports/model.ts';
@@ -51,6 +52,8 @@ export interface ChannelContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly terminal: TerminalContext;
+  /** The commands of the bot, for platforms that have to know them. */
+  readonly commandSpecs: readonly CommandSpec[];
   /** Called when the platform permanently refuses a running channel, for example after its token was revoked. */
   readonly onRefused: (error: StrataError) => void;
 }
@@ -59,7 +62,7 @@ export interface ChannelTask {
   readonly name: string;
   readonly description: string;
   /** Returns the text to print. Opens nothing, so it can run while a bot is running. */
-  run(settings: unknown): Promise<string>;
+  run(settings: unknown, context: Pick<ChannelContext, 'commandSpecs'>): Promise<string>;
 }
 
 /** The terminal of the process, for the terminal channel. */

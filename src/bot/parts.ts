@@ -1,3 +1,4 @@
+import type { CommandDefinition } from '../commands/define.ts';
 import type { AgentDirectory } from '../config/directory.ts';
 import type { AgentEntry } from '../config/schema.ts';
 import type { PriceOptions } from '../costs/prices.ts';
@@ -27,6 +28,8 @@ export interface BotParts {
   readonly agents?: readonly AgentEntry[] | AgentDirectory;
   /** Custom tools, in addition to the built-in ones. An agent can call the ones listed in its `tools`. */
   readonly tools?: readonly Tool[];
+  /** Custom commands, in addition to the built-in ones. */
+  readonly commands?: readonly CommandDefinition[];
   /** Custom context engines, by the name that agents use in `engine`. */
   readonly engines?: Readonly<Record<string, ContextEngine>>;
   readonly prompts?: PromptLibrary;

@@ -58,6 +58,7 @@ export function createSink(options: SinkOptions): ChannelSink {
       for (const externalId of externalIds) early.hold({ conversation, externalId }, { kind: 'removed' }, clock.now());
       await removed({ conversation, externalIds });
     },
+    commandSpecs: commands.specs,
     command: async (invocation) => {
       const reply = await commands.run(invocation);
       actors.peek(invocation.conversation)?.refresh();

@@ -74,7 +74,7 @@ export function wire(parts: BotParts): Core {
   const { actors, outbox } = createReplySide({ services, logText, channels, ...maintenanceSide, ...ends });
   const held = createHeldReplies(services.clock, (conversation) => actors.of(conversation).wake());
   const commandParts = createCommandParts(parts, { services, memories, channels, ...maintenanceSide });
-  const commands = createCommands(commandParts);
+  const commands = createCommands(commandParts, parts.commands);
   const { engines, maintain } = maintenanceSide;
   return {
     ...{ services, channels, engines, actors, outbox, held, commandParts, commands, posting, ...ends },

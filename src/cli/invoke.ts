@@ -44,6 +44,6 @@ async function invokeAll(app: App, { conversation: key, path, options }: Invocat
 
 /** Data goes to standard output, refusals to standard error. Pages and buttons are left out. */
 export function printReply(cli: Cli, reply: CommandReply): void {
-  const text = renderReply({ ...reply, page: null, actions: [] }, { color: false });
+  const text = renderReply({ ...reply, page: null, actions: [] }, { color: false, specs: [] });
   (reply.tone === 'error' ? cli.stderr : cli.stdout).write(`${text}\n`);
 }

@@ -2,7 +2,6 @@ import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { openCall } from '../commands/command.ts';
 import { forgetQuestion, forgottenReply, isEmpty, previewRequest } from '../commands/memory-forget.ts';
-import { commandSpecs } from '../commands/specs.ts';
 import { type ConversationKey, textOf } from '../domain/message.ts';
 import type { TokenedPreview } from '../memory/forget-target.ts';
 import { readerFor } from '../memory/policy.ts';
@@ -40,7 +39,7 @@ async function callOf(app: App, { conversation: key, what }: ForgetRequest) {
   const { audience } = await findConversation(app, key);
   const invocation = { conversation: key, audience, author: OPERATOR, rights: 'operator' } as const;
   const path = ['memory', 'forget'];
-  return await openCall(app.parts, { ...invocation, path, options: { id: what } }, commandSpecs);
+  return await openCall(app.parts, { ...invocation, path, options: { id: what } }, app.bot.commands.specs);
 }
 
 async function isConfirmed({ stdin, stderr }: Cli): Promise<boolean> {

@@ -2,10 +2,12 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import { findPlugins, withPlugins } from '../app/configuration.ts';
 import type { ChannelAdapter } from '../bot/adapters.ts';
+import { allCommands } from '../commands/own.ts';
 import { channelProblems } from '../config/channels.ts';
 import { loadConfig } from '../config/load.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { LoadedPlugin } from '../plugins/load.ts';
+import type { CommandSpec } from '../ports/command.ts';
 import { cleanText } from '../util/text.ts';
 import { type Cli, globalsOf } from './cli.ts';
 import type { GlobalOptions } from './context.ts';
@@ -50,17 +52,24 @@ function addTasks(
       .command(task.name)
       .description(task.description)
       .action(async (_options: object, own: Command) => {
-        const text = await task.run(await settingsOf(cli, name, globalsOf(own)));
+        const { settings, commandSpecs } = await settingsOf(cli, name, globalsOf(own));
+        const text = await task.run(settings, { commandSpecs });
         cli.stdout.write(`${cleanText(text)}\n`);
       });
   }
 }
 
+interface TaskInput {
+  readonly settings: unknown;
+  readonly commandSpecs: readonly CommandSpec[];
+}
+
 /** Validates the channel's section as at startup, without opening the store or anything else. */
-async function settingsOf(cli: Cli, name: string, options: GlobalOptions): Promise<unknown> {
+async function settingsOf(cli: Cli, name: string, options: GlobalOptions): Promise<TaskInput> {
   const { load, plugins } = await findPlugins(cli, options);
   const loaded = loadConfig(load);
   const problems = channelProblems(loaded, await channelSchemas(cli, plugins));
   if (problems.length > 0) throw new StrataError('CONFIG_INVALID', { file: loaded.source.file, problems });
-  return loaded.config.channels[name] ?? {};
+  const commands = allCommands(plugins.flatMap((plugin) => plugin.parts().commands));
+  return { settings: loaded.config.channels[name] ?? {}, commandSpecs: commands.map(({ spec }) => spec) };
 }

@@ -3,12 +3,12 @@ import { StrataError } from '../domain/errors.ts';
 import { readerFor } from '../memory/policy.ts';
 import { withStoredAudience } from '../memory/stored-audience.ts';
 import type { CommandInvocation } from '../ports/channel.ts';
+import type { Access, CommandSpec } from '../ports/command.ts';
 import type { MemoryReader } from '../ports/memory-store.ts';
 import type { CommandReply, ReplyCommand } from '../ports/reply.ts';
 import type { Conversation } from '../ports/store.ts';
 import { makeReply } from './reply.ts';
 import type { CommandServices } from './services.ts';
-import type { Access, CommandSpec } from './spec.ts';
 
 /** A command: its specification, and a handler for each of its actions. */
 export interface Command {

@@ -1,12 +1,13 @@
 import { describe, StrataError } from '../domain/errors.ts';
 import type { CommandInvocation } from '../ports/channel.ts';
+import type { CommandSpec } from '../ports/command.ts';
 import type { CommandReply } from '../ports/reply.ts';
 import { assertAccess, type Command, openCall, type Suggestion } from './command.ts';
+import type { CommandDefinition } from './define.ts';
+import { allCommands } from './own.ts';
 import { checkOptions, resolveAction } from './parse.ts';
 import { cleanReply, failureReply } from './reply.ts';
 import type { CommandServices } from './services.ts';
-import type { CommandSpec } from './spec.ts';
-import { allCommands, commandSpecs } from './specs.ts';
 
 /** The commands of a running bot, the same on every platform. */
 export interface Commands {
@@ -19,65 +20,77 @@ export interface Commands {
 
 const MAX_SUGGESTIONS = 25;
 
-export function createCommands(parts: CommandServices): Commands {
-  const fail = (invocation: CommandInvocation, error: unknown): CommandReply => {
-    if (!(error instanceof StrataError)) {
-      const fields = {
-        command: invocation.path.join(' '),
-        conversation: invocation.conversation,
-        cause: describe(error),
-      };
-      parts.log.error('a command failed', fields);
-      parts.events.emit({ kind: 'error.internal', conversation: invocation.conversation, message: describe(error) });
-    }
-    return failureReply(error, parts.commandPrefix(invocation.conversation));
-  };
+/** `own` are added to the built-in ones. Throws `COMMAND_INVALID` and `COMMAND_DUPLICATE`. */
+export function createCommands(parts: CommandServices, own: readonly CommandDefinition[] = []): Commands {
+  const commands = allCommands(own);
+  const specs = commands.map(({ spec }) => spec);
+  const desk: Desk = { parts, commands, specs };
   return {
-    specs: commandSpecs,
+    specs,
     async run(invocation) {
       try {
-        return cleanReply(await answer(parts, invocation));
+        return cleanReply(await answer(desk, invocation));
       } catch (error) {
-        return cleanReply(fail(invocation, error));
+        return cleanReply(fail(parts, invocation, error));
       }
     },
     async suggest(invocation, option) {
       try {
-        return await complete(parts, invocation, option);
-      } catch {
+        return await complete(desk, invocation, option);
+      } catch (error) {
+        if (!(error instanceof StrataError)) parts.log.warn('completions failed', logFields(invocation, error));
         return [];
       }
     },
   };
 }
 
-async function answer(parts: CommandServices, invocation: CommandInvocation): Promise<CommandReply> {
-  const { command, action } = resolveAction(invocation.path, commandSpecs);
+interface Desk {
+  readonly parts: CommandServices;
+  readonly commands: readonly Command[];
+  readonly specs: readonly CommandSpec[];
+}
+
+function logFields(invocation: CommandInvocation, error: unknown) {
+  return { command: invocation.path.join(' '), conversation: invocation.conversation, cause: describe(error) };
+}
+
+function fail(parts: CommandServices, invocation: CommandInvocation, error: unknown): CommandReply {
+  if (!(error instanceof StrataError)) {
+    parts.log.error('a command failed', logFields(invocation, error));
+    parts.events.emit({ kind: 'error.internal', conversation: invocation.conversation, message: describe(error) });
+  }
+  return failureReply(error, parts.commandPrefix(invocation.conversation));
+}
+
+async function answer({ parts, commands, specs }: Desk, invocation: CommandInvocation): Promise<CommandReply> {
+  const { command, action } = resolveAction(invocation.path, specs);
   assertAccess(action.access, invocation);
   const options = checkOptions(command, action, invocation.options);
   const path = action.name === '' ? [command.name] : [command.name, action.name];
-  const handler = commandOf(command).run[action.name];
+  const handler = commandOf(command, commands).run[action.name];
   if (handler === undefined) throw new Error(`/${path.join(' ')} has no handler`);
-  return await handler(await openCall(parts, { ...invocation, path, options }, commandSpecs));
+  return await handler(await openCall(parts, { ...invocation, path, options }, specs));
 }
 
 async function complete(
-  parts: CommandServices,
+  { parts, commands, specs }: Desk,
   invocation: CommandInvocation,
   option: string,
 ): Promise<readonly Suggestion[]> {
-  const { command, action } = resolveAction(invocation.path, commandSpecs);
+  const { command, action } = resolveAction(invocation.path, specs);
   assertAccess(action.access, invocation);
-  const suggester = commandOf(command).suggest?.[option];
+  const { suggest = {} } = commandOf(command, commands);
+  const suggester = suggest[`${action.name} ${option}`] ?? suggest[option];
   if (suggester === undefined) return [];
   const typed = (invocation.options[option] ?? '').toLowerCase();
-  const all = await suggester(await openCall(parts, invocation, commandSpecs));
+  const all = await suggester(await openCall(parts, invocation, specs));
   const fitting = all.filter(({ label, value }) => `${value} ${label}`.toLowerCase().includes(typed));
   return fitting.slice(0, MAX_SUGGESTIONS);
 }
 
-function commandOf(spec: CommandSpec): Command {
-  const command = allCommands.find((candidate) => candidate.spec === spec);
+function commandOf(spec: CommandSpec, commands: readonly Command[]): Command {
+  const command = commands.find((candidate) => candidate.spec === spec);
   if (command === undefined) throw new Error(`/${spec.name} is not implemented`);
   return command;
 }

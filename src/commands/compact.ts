@@ -23,6 +23,7 @@ export const compact: Command = {
         options: [textOption('instruction', 'What the summary should emphasise', { rest: true })],
         access: 'moderator',
         irreversible: false,
+        ephemeral: false,
       },
     ],
     otherwise: '',

@@ -18,6 +18,7 @@ export const context: Command = {
         options: [pageOption],
         access: 'member',
         irreversible: false,
+        ephemeral: true,
       },
       {
         name: 'detail',
@@ -28,6 +29,7 @@ export const context: Command = {
         ],
         access: 'member',
         irreversible: false,
+        ephemeral: true,
       },
     ],
     otherwise: 'list',

@@ -1,9 +1,10 @@
 import { StrataError } from '../domain/errors.ts';
+import type { Access, CommandSpec } from '../ports/command.ts';
 import type { CommandReply } from '../ports/reply.ts';
 import { didYouMean } from '../util/did-you-mean.ts';
 import { type Call, type Command, optionOf, typed } from './command.ts';
 import { makeReply } from './reply.ts';
-import { type Access, type CommandSpec, textOption, usageOf } from './spec.ts';
+import { textOption, usageOf } from './spec.ts';
 
 export const help: Command = {
   spec: {
@@ -16,6 +17,7 @@ export const help: Command = {
         options: [textOption('command', 'The command to explain', { suggests: true })],
         access: 'member',
         irreversible: false,
+        ephemeral: true,
       },
     ],
     otherwise: '',

@@ -1,23 +1,24 @@
+import type { ActionSpec } from '../ports/command.ts';
 import { MEMORY_KINDS } from '../ports/memory-store.ts';
 import type { Command } from './command.ts';
 import { approve, demote, edit, pin, reject, remember, restore, unpin } from './memory-change.ts';
 import { forget } from './memory-forget.ts';
 import { held, release, strike } from './memory-held.ts';
 import { exportAll, list, search, show, suggestIds, why } from './memory-read.ts';
-import { type ActionSpec, choiceOption, pageOption, textOption } from './spec.ts';
+import { choiceOption, pageOption, textOption } from './spec.ts';
 
 const id = textOption('id', 'Id of the memory, as shown by memory list', { required: true, suggests: true });
 
 function reading(name: string, description: string, options: ActionSpec['options']): ActionSpec {
-  return { name, description, options, access: 'member', irreversible: false };
+  return { name, description, options, access: 'member', irreversible: false, ephemeral: true };
 }
 
 function changing(name: string, description: string, options: ActionSpec['options']): ActionSpec {
-  return { name, description, options, access: 'subject', irreversible: false };
+  return { name, description, options, access: 'subject', irreversible: false, ephemeral: true };
 }
 
 function managing(name: string, description: string, options: ActionSpec['options']): ActionSpec {
-  return { name, description, options, access: 'moderator', irreversible: name === 'strike' };
+  return { name, description, options, access: 'moderator', irreversible: name === 'strike', ephemeral: true };
 }
 
 const heldId = textOption('id', 'Id of the sentence, as shown by memory held', { required: true });
@@ -40,7 +41,7 @@ export const memory: Command = {
       reading('why', 'Show the messages that a memory came from, and its history', [id]),
       changing('edit', 'Change the wording of a memory', [
         id,
-        textOption('text', 'What it should say', { required: true, rest: true }),
+        textOption('text', 'What it should say', { required: true, rest: true, inForm: true }),
       ]),
       changing('pin', 'Pin a memory: rank it higher and never let it decay', [id]),
       changing('unpin', 'Unpin a memory, so that it decays like the others', [id]),

@@ -1,7 +1,8 @@
 import { StrataError } from '../domain/errors.ts';
+import type { ActionSpec, CommandSpec, OptionSpec } from '../ports/command.ts';
 import type { ReplyCommand } from '../ports/reply.ts';
 import { didYouMean } from '../util/did-you-mean.ts';
-import { type ActionSpec, type CommandSpec, type OptionSpec, usageOf } from './spec.ts';
+import { MAX_INTEGER, usageOf } from './spec.ts';
 
 /** Opening quotes and their closing counterparts; phones type curly ones. */
 const QUOTES = new Map([
@@ -66,18 +67,32 @@ export function checkOptions(
   action: ActionSpec,
   options: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
+  const [missing] = missingIn(action, options);
+  if (missing !== undefined) throw usageError(command, action, `${missing.name} is missing`);
+  return checkGiven(command, action, options);
+}
+
+function missingIn(action: ActionSpec, options: Readonly<Record<string, string>>): readonly OptionSpec[] {
+  return action.options.filter(({ name, required }) => required && isBlank(options[name]));
+}
+
+function isBlank(value: string | undefined): boolean {
+  return value === undefined || value.trim() === '';
+}
+
+function checkGiven(
+  command: CommandSpec,
+  action: ActionSpec,
+  options: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
   for (const option of action.options) {
-    const value = options[option.name];
-    if (value === undefined || value.trim() === '') {
-      if (option.required) throw usageError(command, action, `${option.name} is missing`);
-      continue;
-    }
-    checkValue(command, action, { option, value });
+    const value = options[option.name] ?? '';
+    if (!isBlank(value)) checkValue(command, action, { option, value });
   }
   const known = action.options.map((option) => option.name);
   const stranger = Object.keys(options).find((name) => !known.includes(name));
   if (stranger !== undefined) throw usageError(command, action, `there is no option "${stranger}"`);
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value.trim() !== ''));
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => !isBlank(value)));
 }
 
 function checkValue(
@@ -86,11 +101,8 @@ function checkValue(
   { option, value }: { readonly option: OptionSpec; readonly value: string },
 ): void {
   if (option.kind === 'integer' && !canHold(option, value)) {
-    throw usageError(
-      command,
-      action,
-      `${option.name} must be a whole number of at least 1, not "${value.slice(0, 40)}"`,
-    );
+    const problem = `${option.name} must be a whole number${limitsOf(option)}, not "${value.slice(0, 40)}"`;
+    throw usageError(command, action, problem);
   }
   if (option.kind === 'choice' && !canHold(option, value)) {
     const meant = didYouMean(value.slice(0, 40), option.choices);
@@ -98,6 +110,11 @@ function checkValue(
     const problem = `${option.name} must be one of ${option.choices.join(', ')}, not "${value.slice(0, 40)}".${hint}`;
     throw usageError(command, action, problem.replace(/\.$/, ''));
   }
+}
+
+function limitsOf({ range: { min, max } }: OptionSpec): string {
+  if (max < MAX_INTEGER) return min > -MAX_INTEGER ? ` from ${min} to ${max}` : ` of at most ${max}`;
+  return min > -MAX_INTEGER ? ` of at least ${min}` : '';
 }
 
 function findCommand(name: string, specs: readonly CommandSpec[]): CommandSpec {
@@ -157,7 +174,9 @@ function readOptions(command: CommandSpec, action: ActionSpec, text: string): Re
     values[next.name] = taken.word;
     left = taken.left;
   }
-  return checkOptions(command, action, values);
+  const missing = missingIn(action, values).find(({ inForm }) => !inForm);
+  if (missing !== undefined) throw usageError(command, action, `${missing.name} is missing`);
+  return checkGiven(command, action, values);
 }
 
 /** The option that an unnamed word belongs to: the first one that accepts it. */
@@ -165,12 +184,14 @@ function optionFor(word: string, open: readonly OptionSpec[]): OptionSpec | unde
   return open.find((option) => canHold(option, word)) ?? open[0];
 }
 
-function canHold({ kind, choices }: OptionSpec, value: string): boolean {
-  if (kind === 'integer') return WHOLE_NUMBER.test(value);
+function canHold({ kind, choices, range }: OptionSpec, value: string): boolean {
+  if (kind === 'integer') {
+    return WHOLE_NUMBER.test(value) && Number(value) >= range.min && Number(value) <= range.max;
+  }
   return kind === 'text' || choices.includes(value);
 }
 
-const WHOLE_NUMBER = /^[1-9]\d{0,8}$/;
+const WHOLE_NUMBER = /^(?:0|-?[1-9]\d{0,8})$/;
 
 function takeWord(command: CommandSpec, action: ActionSpec, text: string): { word: string; left: string } {
   const closing = QUOTES.get(text.charAt(0));

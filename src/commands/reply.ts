@@ -30,7 +30,7 @@ export function failureReply(error: unknown, prefix: string): CommandReply {
   const text =
     error instanceof StrataError
       ? describe(withPrefix(error, prefix))
-      : 'The command failed because of an internal error; the cause is in the log. It changed nothing. Try again.';
+      : 'The command failed because of an internal error; the cause is in the log. Try again.';
   return errorReply(text);
 }
 

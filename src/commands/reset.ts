@@ -12,6 +12,7 @@ export const reset: Command = {
         options: [],
         access: 'moderator',
         irreversible: true,
+        ephemeral: false,
       },
     ],
     otherwise: '',

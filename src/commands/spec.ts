@@ -1,50 +1,9 @@
-/**
- * The commands as data: Discord registers them from it, Slack and the terminal parse lines with it, and `/help` lists
- * it.
- */
-export interface CommandSpec {
-  /** Lower-case letters; typed after the slash. */
-  readonly name: string;
-  /** At most 100 characters. */
-  readonly description: string;
-  /** An empty name means the command itself, and then it is the only action. */
-  readonly actions: readonly ActionSpec[];
-  /** The action of a line without a sub-command. */
-  readonly otherwise: string;
-}
-
-export interface ActionSpec {
-  readonly name: string;
-  /** At most 100 characters. */
-  readonly description: string;
-  /** Required ones first; the last one may take the rest of the line. */
-  readonly options: readonly OptionSpec[];
-  readonly access: Access;
-  /** Platforms with buttons ask for confirmation first. */
-  readonly irreversible: boolean;
-}
-
-/**
- * Who can use it. `member`: everyone who can read the place. `subject`: the person it is about, and moderators.
- * `moderator`: people who manage the place; in a DM the person themself. `operator`: operators of the bot.
- */
-export type Access = 'member' | 'subject' | 'moderator' | 'operator';
-
-export interface OptionSpec {
-  readonly name: string;
-  /** At most 100 characters. */
-  readonly description: string;
-  readonly kind: 'text' | 'integer' | 'choice';
-  readonly required: boolean;
-  /** Takes the rest of the line unchanged. Only for the last text option. */
-  readonly rest: boolean;
-  /** The values of a `choice`. */
-  readonly choices: readonly string[];
-  /** Whether `suggest` has completions for it. */
-  readonly suggests: boolean;
-}
+import type { ActionSpec, CommandSpec, OptionSpec } from '../ports/command.ts';
 
 type OptionDetails = Partial<Omit<OptionSpec, 'name' | 'description' | 'kind'>>;
+
+/** Large enough for people, small enough for every platform. */
+export const MAX_INTEGER = 999_999_999;
 
 export function textOption(name: string, description: string, details: OptionDetails = {}): OptionSpec {
   return { ...OPTION, ...details, name, description, kind: 'text' };
@@ -54,15 +13,21 @@ export function choiceOption(name: string, description: string, choices: readonl
   return { ...OPTION, name, description, kind: 'choice', choices };
 }
 
-const OPTION = { required: false, rest: false, choices: [], suggests: false } as const;
+export function integerOption(name: string, description: string, range: OptionSpec['range']): OptionSpec {
+  return { ...OPTION, name, description, kind: 'integer', range };
+}
+
+const OPTION = {
+  required: false,
+  rest: false,
+  choices: [],
+  range: { min: -MAX_INTEGER, max: MAX_INTEGER },
+  suggests: false,
+  inForm: false,
+} as const;
 
 /** The page of a list. */
-export const pageOption: OptionSpec = {
-  ...OPTION,
-  name: 'page',
-  description: 'Which page to show',
-  kind: 'integer',
-};
+export const pageOption: OptionSpec = integerOption('page', 'Which page to show', { min: 1, max: MAX_INTEGER });
 
 /** The usage of an action, without the command prefix: `memory show <id>`. */
 export function usageOf(command: CommandSpec, action: ActionSpec): string {

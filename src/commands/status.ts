@@ -25,6 +25,7 @@ export const status: Command = {
         options: [],
         access: 'member',
         irreversible: false,
+        ephemeral: true,
       },
     ],
     otherwise: '',

@@ -22,6 +22,7 @@ export const summaries: Command = {
         options: [pageOption],
         access: 'member',
         irreversible: false,
+        ephemeral: true,
       },
       {
         name: 'show',
@@ -29,6 +30,7 @@ export const summaries: Command = {
         options: [id, pageOption],
         access: 'member',
         irreversible: false,
+        ephemeral: true,
       },
       {
         name: 'open',
@@ -36,6 +38,7 @@ export const summaries: Command = {
         options: [id, pageOption],
         access: 'member',
         irreversible: false,
+        ephemeral: true,
       },
     ],
     otherwise: 'list',

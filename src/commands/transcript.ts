@@ -22,6 +22,7 @@ export const transcript: Command = {
         options: [textOption('query', 'What to look for', { required: true, rest: true }), pageOption],
         access: 'member',
         irreversible: false,
+        ephemeral: true,
       },
     ],
     otherwise: 'search',

@@ -50,6 +50,9 @@ const sentences = {
     `${d.prefix ?? '/'}${d.command}: ${d.problem}. Usage: ${d.prefix ?? '/'}${d.usage}`,
   COMMAND_FORBIDDEN: (d: { command: string; needs: string } & CommandPlace) =>
     `${d.prefix ?? '/'}${d.command} is for ${d.needs}.`,
+  COMMAND_INVALID: (d: { command: string; problem: string }) =>
+    `The command "${d.command}" cannot be used: ${d.problem}.`,
+  COMMAND_DUPLICATE: (d: { command: string }) => `Two commands are named "${d.command}". Give each its own name.`,
   LEARNING_PAUSED: (d: { whose: string; remedy: string }) =>
     `Nothing was stored: ${d.whose} paused learning. ${d.remedy}`,
   TOOL_INPUT_INVALID: (d: { tool: string; problem: string }) => `The input of tool ${d.tool} is invalid: ${d.problem}.`,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ChannelAdapter, StoreOptions } from '../bot/adapters.ts';
 import type { Bot } from '../bot/bot.ts';
+import { type CommandDefinition, defineCommand } from '../commands/define.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ContextEngine } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
@@ -12,6 +13,8 @@ import type { Tool } from '../tools/define.ts';
 export interface PluginParts {
   /** Tools that agents may name. */
   readonly tools: readonly Tool[];
+  /** Commands for people, on every channel. */
+  readonly commands: readonly CommandDefinition[];
   /** Platforms, each by the name of its table: `[channels.NAME]`. */
   readonly channels: Readonly<Record<string, ChannelAdapter>>;
   /** Opens the models of a provider: `acme` opens `acme:small` and is called with "small". */
@@ -116,12 +119,15 @@ const tool = part<Tool>(['run']).refine(
   'expected a tool: name, description, a zod schema as input, and run',
 );
 
+const command = part<CommandDefinition>(['run']).transform((given) => defineCommand(given));
+
 function isSchema(value: unknown): boolean {
   return hasMethods(['safeParse'])(value);
 }
 
 const partsSchema = z.strictObject({
   tools: z.array(tool).default([]),
+  commands: z.array(command).default([]),
   channels: z.record(z.string(), part<ChannelAdapter>(['create', 'check'])).default({}),
   models: z.record(z.string(), open<OpenModel>()).default({}),
   engines: z.record(z.string(), part<ContextEngine>(['assemble', 'maintain'])).default({}),
@@ -134,7 +140,7 @@ const anyPart = z.unknown().optional();
 const definitionSchema = z.strictObject({
   name: z.string().regex(/^[a-z0-9][a-z0-9_-]*$/, 'expected lower-case letters, digits, - and _'),
   settings: z.custom<z.ZodType>(isSchema, 'expected a zod schema').optional(),
-  ...{ tools: anyPart, channels: anyPart, models: anyPart, engines: anyPart, stores: anyPart },
+  ...{ tools: anyPart, commands: anyPart, channels: anyPart, models: anyPart, engines: anyPart, stores: anyPart },
   ...{ start: anyPart, stop: anyPart },
 });
 

@@ -1,4 +1,5 @@
 import type { Audience, Author, ConversationKey, HeardBy, InboundMessage, Part } from '../domain/message.ts';
+import type { CommandSpec } from './command.ts';
 import type { PostBody } from './outbox-store.ts';
 import type { CommandReply } from './reply.ts';
 
@@ -65,6 +66,8 @@ export interface ChannelSink extends PlaceSink {
   message(message: InboundMessage): Promise<Receipt>;
   edited(edit: MessageEdit): Promise<void>;
   removed(removal: { readonly conversation: ConversationKey; readonly externalIds: readonly string[] }): Promise<void>;
+  /** The commands of the bot: the built-in ones and those of its plugins. */
+  readonly commandSpecs: readonly CommandSpec[];
   /** Answers a command; failures come back as a reply, not as a rejection. */
   command(invocation: CommandInvocation): Promise<CommandReply>;
   /** Completions for an option that is being typed. */

@@ -4,7 +4,7 @@ import { createButtons } from '../../adapters/channels/discord/commands/buttons.
 import { commandsJson, FORGET_MENU, REMEMBER_MENU } from '../../adapters/channels/discord/commands/command-json.ts';
 import { bodyOf, toMessage } from '../../adapters/channels/discord/commands/render.ts';
 import { keyOf } from '../../adapters/channels/discord/place.ts';
-import { type CommandReply, commandSpecs } from '../../src/adapter-kit.ts';
+import { builtInSpecs, type CommandReply } from '../../src/adapter-kit.ts';
 import { createSystemClock, createSystemRandom } from '../../src/util/clock.ts';
 import {
   ADA,
@@ -24,7 +24,7 @@ type Json = Record<string, unknown>;
 const memoryId = '01k0aaaaaaaaaaaaaaaaaaaaaa';
 
 describe('the commands as registered with Discord', () => {
-  const json = commandsJson(commandSpecs, {
+  const json = commandsJson(builtInSpecs, {
     de: { memory: 'Erinnerungen', 'memory list': 'Zeigt sie', 'memory list page': 'Seite' },
   });
   const named = (name: string) =>
@@ -33,9 +33,9 @@ describe('the commands as registered with Discord', () => {
     named(name).options.find((option) => option['name'] === action) as Json & { options: Json[] };
 
   test('are all registered within the limits, with both message menus', () => {
-    expect(json.map(({ name }) => name)).toEqual([...commandSpecs.map(({ name }) => name), REMEMBER_MENU, FORGET_MENU]);
+    expect(json.map(({ name }) => name)).toEqual([...builtInSpecs.map(({ name }) => name), REMEMBER_MENU, FORGET_MENU]);
     expect(JSON.stringify(json).length).toBeLessThan(30_000);
-    for (const { name, actions } of commandSpecs) {
+    for (const { name, actions } of builtInSpecs) {
       expect(name).toMatch(/^[a-z]{1,32}$/);
       expect(actions.length).toBeLessThanOrEqual(25);
       for (const action of actions) expect(action.options.length).toBeLessThanOrEqual(25);
@@ -92,7 +92,7 @@ describe('a reply as a message', () => {
     });
     fc.assert(
       fc.property(any, ({ cells, ...details }) => {
-        const { embed, files } = toMessage(reply({ ...details, rows: { columns: ['A', 'B'], cells } }));
+        const { embed, files } = toMessage(reply({ ...details, rows: { columns: ['A', 'B'], cells } }), []);
         const fields = embed.fields.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
         expect(embed.title.length).toBeLessThanOrEqual(256);
         expect(embed.description.length).toBeLessThanOrEqual(4096);
@@ -110,7 +110,7 @@ describe('a reply as a message', () => {
   });
 
   test('shows plain text without markup', () => {
-    const { embed } = toMessage(reply({ text: '**not bold** [link](https://evil.example) `x`\n# no heading' }));
+    const { embed } = toMessage(reply({ text: '**not bold** [link](https://evil.example) `x`\n# no heading' }), []);
     expect(embed.description).toBe('\\*\\*not bold\\*\\* [link\\](https://evil.example) \\`x\\`\n\\# no heading');
   });
 
@@ -125,6 +125,7 @@ describe('a reply as a message', () => {
           ],
         },
       }),
+      [],
     );
     expect(embed.description).toBe('It is done.\n\n-# ID · WHAT\n`m1` · tea\n`m2` · jam');
     expect(bodyOf({ embed }, []).allowed_mentions).toEqual({ parse: [], replied_user: false });
@@ -137,7 +138,7 @@ describe('a reply as a message', () => {
       style: 'plain' as const,
       command: { path: ['x'], options: {} },
     }));
-    const { embed, buttons } = toMessage(reply({ actions }));
+    const { embed, buttons } = toMessage(reply({ actions }), []);
     const body = bodyOf(
       { embed },
       buttons.map((button, index) => ({ button, customId: String(index) })),
@@ -284,6 +285,11 @@ describe('the commands in Discord', () => {
       release.resolve(plain);
       await until('the late answer', () => double.edits.find(({ token }) => token === `token-${late}`));
       expect(double.edits[0]?.body).toMatchObject({ embeds: [{ title: 'Done' }] });
+      const kept = Promise.withResolvers<CommandReply>();
+      sink.answer = () => kept.promise;
+      const held = double.interact(slash('memory', 'held'));
+      expect(await answerTo(double, held)).toEqual({ type: 5, data: { flags: 64 } });
+      kept.resolve(plain);
     });
   });
 

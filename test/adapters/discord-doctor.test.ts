@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { discordAdapter } from '../../adapters/channels/discord/index.ts';
 import { missingOf } from '../../adapters/channels/discord/permissions.ts';
-import type { ChannelContext } from '../../src/adapter-kit.ts';
+import { builtInSpecs, type ChannelContext } from '../../src/adapter-kit.ts';
 import { createSystemClock, createSystemRandom } from '../../src/util/clock.ts';
 import {
   APPLICATION,
@@ -28,6 +28,7 @@ function context(): ChannelContext {
     clock,
     random: createSystemRandom(clock),
     terminal,
+    commandSpecs: builtInSpecs,
     onRefused: () => undefined,
   };
 }
@@ -150,13 +151,15 @@ describe('the invitation', () => {
   const [task] = discordAdapter.tasks;
 
   test('leads to the server that rest_url names', async () => {
-    const url = new URL((await task?.run({ token: TOKEN, rest_url: 'http://127.0.0.1:9/api' })) ?? '');
+    const url = new URL(
+      (await task?.run({ token: TOKEN, rest_url: 'http://127.0.0.1:9/api' }, { commandSpecs: builtInSpecs })) ?? '',
+    );
     expect(url.origin + url.pathname).toBe('http://127.0.0.1:9/oauth2/authorize');
   });
 
   test('requests exactly the needed permissions and scopes', async () => {
     expect(task?.name).toBe('invite');
-    const url = new URL((await task?.run({ token: TOKEN })) ?? '');
+    const url = new URL((await task?.run({ token: TOKEN }, { commandSpecs: builtInSpecs })) ?? '');
     expect(url.origin + url.pathname).toBe('https://discord.com/oauth2/authorize');
     expect(url.searchParams.get('client_id')).toBe(APPLICATION);
     expect(url.searchParams.get('scope')).toBe('bot applications.commands');
@@ -168,7 +171,7 @@ describe('the invitation', () => {
   });
 
   test('is printed for each bot', async () => {
-    const text = await task?.run({ token: TOKEN, bots: { helper: { token: TOKEN } } });
+    const text = await task?.run({ token: TOKEN, bots: { helper: { token: TOKEN } } }, { commandSpecs: builtInSpecs });
     expect(text?.split('\n')).toEqual([expect.stringMatching(/^https:/), expect.stringMatching(/^helper: https:/)]);
   });
 });

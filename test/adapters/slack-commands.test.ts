@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createButtons } from '../../adapters/channels/slack/commands/buttons.ts';
 import { lineOf } from '../../adapters/channels/slack/commands/commands.ts';
 import { manifestOf } from '../../adapters/channels/slack/manifest.ts';
-import { type CommandReply, type ConversationKey, commandSpecs } from '../../src/adapter-kit.ts';
+import { builtInSpecs, type CommandReply, type ConversationKey } from '../../src/adapter-kit.ts';
 import {
   ADA,
   BOB,
@@ -94,17 +94,17 @@ describe('slash commands', () => {
 
   test('of the manifest reach their commands by name', async () => {
     await start({ commands: 'all' });
-    const { slash_commands: all } = manifestOf(settingsFor(slack, { commands: 'all' })).features;
+    const { slash_commands: all } = manifestOf(settingsFor(slack, { commands: 'all' }), builtInSpecs).features;
     for (const { command } of all) slack.slash('', { command });
     const forms = () => slack.callsOf('views.open').map(({ view }) => JSON.stringify(view));
     await until('all are answered or asked about', () => slack.answers.length + forms().length === all.length);
     const reached = bot.sink.commands.map(({ path }) => path[0] ?? '');
     const asked = forms().map((form) => /"text":"\/(\w+)/.exec(form)?.[1]);
-    expect(all).toHaveLength(1 + commandSpecs.length);
+    expect(all).toHaveLength(1 + builtInSpecs.length);
     expect(asked).toEqual(['reset']);
     // One needs words, and says so.
     expect(JSON.stringify(slack.answers)).toContain('/strata transcript');
-    const names = commandSpecs.map(({ name }) => name).filter((name) => name !== 'transcript');
+    const names = builtInSpecs.map(({ name }) => name).filter((name) => name !== 'transcript');
     expect(new Set([...reached, ...asked])).toEqual(new Set(names));
     slack.slash('search green tea', { command: '/strata-memory' });
     await until('it is run', () => bot.sink.commands.at(-1)?.options['query'] === 'green tea');

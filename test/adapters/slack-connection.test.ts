@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkSlack } from '../../adapters/channels/slack/check.ts';
 import { slackAdapter } from '../../adapters/channels/slack/index.ts';
 import { manifestOf, SCOPES } from '../../adapters/channels/slack/manifest.ts';
-import { makeKey, silentLog } from '../../src/adapter-kit.ts';
+import { builtInSpecs, makeKey, silentLog } from '../../src/adapter-kit.ts';
 import { ADA, BOT, GENERAL, type SlackDouble, signed, startSlack, TEAM } from '../fixtures/slack/double.ts';
 import { createState, type Opened, openChannel, recordSink, settingsFor, until } from '../fixtures/slack/kit.ts';
 import { freePort } from '../support/port.ts';
@@ -244,7 +244,7 @@ describe('running it', () => {
   });
 
   test('the manifest names transport, surface, events and rights', () => {
-    const socket = manifestOf(settingsFor(slack));
+    const socket = manifestOf(settingsFor(slack), builtInSpecs);
     expect(socket.settings.socket_mode_enabled).toBe(true);
     expect(socket.features).toHaveProperty('agent_view');
     expect(JSON.stringify(socket)).not.toContain('request_url');
@@ -255,7 +255,7 @@ describe('running it', () => {
       commands: 'all',
       http: { public_url: 'https://bot.example' },
     };
-    const web = manifestOf(settingsFor(slack, table));
+    const web = manifestOf(settingsFor(slack, table), builtInSpecs);
     expect(web.settings.event_subscriptions).toMatchObject({ request_url: 'https://bot.example/slack/events' });
     expect(web.settings.event_subscriptions.bot_events).toContain('assistant_thread_started');
     expect(web.features).toHaveProperty('assistant_view');
@@ -301,7 +301,7 @@ describe('running it', () => {
 
   test('the printed manifest stays within the limits of its fields', async () => {
     const table = { bot_token: 'x', app_token: 'y' };
-    const text = await slackAdapter.tasks[0]?.run(table);
+    const text = await slackAdapter.tasks[0]?.run(table, { commandSpecs: builtInSpecs });
     const manifest = JSON.parse(text ?? '');
     expect(manifest.display_information.name.length).toBeLessThanOrEqual(35);
     expect(manifest.display_information.description.length).toBeLessThanOrEqual(140);
@@ -311,7 +311,7 @@ describe('running it', () => {
 
 test('a command without its table says what is missing', async () => {
   const [task] = slackAdapter.tasks;
-  await expect(task?.run({})).rejects.toMatchObject({
+  await expect(task?.run({}, { commandSpecs: builtInSpecs })).rejects.toMatchObject({
     code: 'USAGE',
     message: expect.stringContaining('[channels.slack]'),
   });

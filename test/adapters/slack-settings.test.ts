@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { manifestOf } from '../../adapters/channels/slack/manifest.ts';
 import { settingsOf, settingsSchema } from '../../adapters/channels/slack/settings.ts';
+import { builtInSpecs } from '../../src/adapter-kit.ts';
 
 const alone = { bot_token: 'x', app_token: 'y' };
 const key = 'k'.repeat(32);
@@ -53,8 +54,8 @@ describe('the settings', () => {
   });
 
   test('add the install address to manifests for many workspaces only', () => {
-    expect(manifestOf(settingsSchema.parse(alone)).oauth_config).not.toHaveProperty('redirect_urls');
-    expect(manifestOf(settingsSchema.parse(many)).oauth_config).toMatchObject({
+    expect(manifestOf(settingsSchema.parse(alone), builtInSpecs).oauth_config).not.toHaveProperty('redirect_urls');
+    expect(manifestOf(settingsSchema.parse(many), builtInSpecs).oauth_config).toMatchObject({
       redirect_urls: ['https://bot.example/slack/oauth_redirect'],
     });
   });

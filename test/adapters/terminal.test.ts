@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { createTerminalChannel, type TerminalChannel } from '../../adapters/channels/terminal/index.ts';
 import {
+  builtInSpecs,
   type ChannelSink,
   type CommandInvocation,
   type CommandReply,
@@ -60,6 +61,7 @@ function echoBot(
     removed: async () => undefined,
     audienceChanged: async () => undefined,
     left: async () => undefined,
+    commandSpecs: builtInSpecs,
     conversations: keptConversations(() => new Map()),
     dropped: () => undefined,
     catchingUp: () => ({ applied: () => undefined, end: () => undefined }),

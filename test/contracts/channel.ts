@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
+  builtInSpecs,
   type Channel,
   type ChannelSink,
   type CommandInvocation,
@@ -58,6 +59,7 @@ function record(): Recorded {
     suggest: async () => [],
     audienceChanged: async () => undefined,
     left: async () => undefined,
+    commandSpecs: builtInSpecs,
     conversations: keptConversations(() => new Map()),
     dropped: () => undefined,
     catchingUp: () => ({ applied: () => undefined, end: () => undefined }),

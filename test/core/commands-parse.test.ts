@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatCommandLine, isCommandLine, parseCommandLine } from '../../src/commands/parse.ts';
 import { usageOf } from '../../src/commands/spec.ts';
-import { commandSpecs, readCommandLine } from '../../src/commands/specs.ts';
+import { builtInSpecs, readCommandLine } from '../../src/commands/specs.ts';
 
-const parse = (line: string) => parseCommandLine(line, commandSpecs);
+const parse = (line: string) => parseCommandLine(line, builtInSpecs);
 const refusal = (line: string): string => {
-  const read = readCommandLine(line);
+  const read = readCommandLine(line, { specs: builtInSpecs });
   return read.kind === 'refused' ? read.reply.text : `accepted ${JSON.stringify(read.command)}`;
 };
 
@@ -57,7 +57,11 @@ describe('the line of a command', () => {
   });
 
   test('a refusal shows how the command is used', () => {
-    expect(refusal('/memory edit 01ab')).toContain('Usage: /memory edit <id> <text>');
+    expect(refusal('/memory edit')).toContain('Usage: /memory edit <id> <text>');
+  });
+
+  test('what a form can ask for may be missing', () => {
+    expect(parse('/memory edit 01ab')).toEqual({ path: ['memory', 'edit'], options: { id: '01ab' } });
   });
 
   test('only a slash and a word are a command', () => {
@@ -74,7 +78,7 @@ describe('the line of a command', () => {
   });
 
   test('reads back what it formats, whatever the values', () => {
-    const actions = commandSpecs.flatMap((command) => command.actions.map((action) => ({ command, action })));
+    const actions = builtInSpecs.flatMap((command) => command.actions.map((action) => ({ command, action })));
     const invocation = fc.constantFrom(...actions).chain(({ command, action }) =>
       fc
         .record(
@@ -102,7 +106,7 @@ describe('the line of a command', () => {
     );
     fc.assert(
       fc.property(invocation, (command) => {
-        expect(parse(formatCommandLine(command, commandSpecs))).toEqual(command);
+        expect(parse(formatCommandLine(command, builtInSpecs))).toEqual(command);
       }),
       { numRuns: 2000 },
     );
@@ -111,7 +115,7 @@ describe('the line of a command', () => {
 
 describe('the specs', () => {
   test('fit the limits of Discord and Slack', () => {
-    for (const command of commandSpecs) {
+    for (const command of builtInSpecs) {
       expect(command.name).toMatch(/^[a-z]{1,32}$/);
       expect(command.description.length).toBeLessThanOrEqual(100);
       expect(command.actions.length).toBeLessThanOrEqual(25);
@@ -135,7 +139,7 @@ describe('the specs', () => {
   });
 
   test('name every command of the contract', () => {
-    const usages = commandSpecs.flatMap((command) => command.actions.map((action) => `/${usageOf(command, action)}`));
+    const usages = builtInSpecs.flatMap((command) => command.actions.map((action) => `/${usageOf(command, action)}`));
     for (const usage of [
       '/help [command]',
       '/status',

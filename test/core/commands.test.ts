@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createOfflineModel } from '../../adapters/models/offline/index.ts';
 import { renderReply } from '../../src/commands/render.ts';
-import { formatCommand, readCommandLine } from '../../src/commands/specs.ts';
+import { builtInSpecs, formatCommand, readCommandLine } from '../../src/commands/specs.ts';
 import { ModelError } from '../../src/domain/errors.ts';
 import { workspaceOf } from '../../src/domain/key.ts';
 import type { MemoryId } from '../../src/domain/message.ts';
@@ -190,7 +190,7 @@ describe('/summaries and /transcript', () => {
     const seen = new Set(cells(first).map((row) => row[0]));
     let page = first.page;
     for (let number = 2; page?.next != null; number += 1) {
-      const line = formatCommand(page.next);
+      const line = formatCommand(page.next, builtInSpecs);
       const reply = await world.type(line);
       expect(reply.page?.number).toBe(number);
       expect(reply.page?.previous).not.toBeNull();
@@ -362,7 +362,7 @@ describe('/memory', () => {
     expect(cells(asked).map((row) => row[0])).toContain('message');
     expect((await world.type(`/memory show ${id}`)).tone).toBe('info');
     expect((await world.type(`/memory forget confirm=00000000 ${id}`)).text).toContain('has changed');
-    const lines = asked.actions.map((action) => formatCommand(action.command));
+    const lines = asked.actions.map((action) => formatCommand(action.command, builtInSpecs));
     expect(lines).toEqual([expect.stringContaining(`/memory forget confirm=`)]);
     expect(await world.type(lines[0] ?? '')).toMatchObject({ tone: 'success', title: 'Forgotten' });
     expect((await world.type(`/memory show ${id}`)).text).toContain('There is no memory');
@@ -401,7 +401,7 @@ describe('/memory', () => {
     expect(Number(field(asked, 'Memories'))).toBeGreaterThan(20);
     const [button] = asked.actions;
     expect(button?.command.options['id']).toMatch(/^01m8\d{22}(?: 01m8\d{22}){0,19}$/);
-    expect(await world.type(formatCommand(button?.command ?? { path: [], options: {} }))).toMatchObject({
+    expect(await world.type(formatCommand(button?.command ?? { path: [], options: {} }, builtInSpecs))).toMatchObject({
       title: 'Forgotten',
     });
     expect(cells(await world.type('/memory list'))).toEqual([]);
@@ -555,7 +555,7 @@ describe('every reply', () => {
       '/memory export',
       '/status',
     ]) {
-      const text = renderReply(await world.type(line), { color: false });
+      const text = renderReply(await world.type(line), { color: false, specs: builtInSpecs });
       expect(text, line).not.toMatch(/[\p{Cc}--\n]|\u202e/v);
     }
   });
@@ -586,11 +586,14 @@ describe('every reply', () => {
     await world.say('My name is Ada and I prefer tea.');
     for (const line of ['/status', '/memory', '/privacy', '/context']) {
       for (const action of (await world.type(line)).actions) {
-        expect(readCommandLine(formatCommand(action.command)), action.label).toEqual({
+        expect(
+          readCommandLine(formatCommand(action.command, builtInSpecs), { specs: builtInSpecs }),
+          action.label,
+        ).toEqual({
           kind: 'command',
           command: action.command,
         });
-        expect((await world.type(formatCommand(action.command))).tone, action.label).not.toBe('error');
+        expect((await world.type(formatCommand(action.command, builtInSpecs))).tone, action.label).not.toBe('error');
       }
     }
   });

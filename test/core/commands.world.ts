@@ -56,7 +56,7 @@ export async function openWorld({ audience = 'dm', parts = {} }: WorldOptions = 
       await queue.idle();
     },
     async type(line, as = {}) {
-      const read = readCommandLine(line);
+      const read = readCommandLine(line, { specs: bot.commands.specs });
       if (read.kind === 'refused') return read.reply;
       return await bot.commands.run({
         ...{ conversation: place, audience, author: ADA, rights: 'member', ...read.command },

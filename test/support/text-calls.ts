@@ -3,7 +3,7 @@ import { messageSchema as slackMessage } from '../../adapters/channels/slack/wir
 import { says, windows } from '../../adapters/models/ai-sdk/phrases.ts';
 import { english } from '../../adapters/models/offline/voice-english.ts';
 import type { Entry } from '../../src/adapter-kit.ts';
-import { commandSpecs } from '../../src/commands/specs.ts';
+import { builtInSpecs } from '../../src/commands/specs.ts';
 
 type Run = (...values: readonly unknown[]) => unknown;
 type Call = (run: Run, text: string) => unknown;
@@ -99,7 +99,8 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   [`${OFFLINE}/tools.ts#callAbout`, (run, text) => run(spec, text, text)],
   [`${OFFLINE}/words.ts#pick`, (run, text) => run(['one', 'two'], text)],
   ['adapters/stores/sqlite/few-memories.ts#weighTexts', (run, text) => run([{ id: 'm', text }], ['word'])],
-  ['src/commands/parse.ts#parseCommandLine', (run, text) => run(`/memory remember ${text}`, commandSpecs)],
+  ['src/commands/parse.ts#parseCommandLine', (run, text) => run(`/memory remember ${text}`, builtInSpecs)],
+  ['src/commands/specs.ts#readCommandLine', (run, text) => run(`/memory remember ${text}`, { specs: builtInSpecs })],
   ['src/compaction/audit.ts#faultOf', (run, text) => run(audited(text))],
   ['src/compaction/transcript.ts#nonceFor', (run, text) => run([text], { id: () => 'nonce', value: () => 0.5 })],
   [
@@ -187,7 +188,8 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
     'src/commands/command.ts#commandTo',
   ],
   ...['src/commands/parse.ts#resolveAction', 'src/commands/parse.ts#checkOptions', 'src/commands/reply.ts#makeReply'],
-  ...['src/commands/spec.ts#textOption', 'src/commands/spec.ts#choiceOption', 'src/config/channels.ts#readChannel'],
+  ...['src/commands/spec.ts#textOption', 'src/commands/spec.ts#choiceOption', 'src/commands/spec.ts#integerOption'],
+  ...['src/config/channels.ts#readChannel', 'adapters/channels/terminal/questions.ts#createQuestions'],
   ...[
     'src/config/channels.ts#channelProblems',
     'src/config/layers.ts#describeOrigin',

@@ -5,7 +5,6 @@ import {
   type ChannelSink,
   type Clock,
   type ConversationKey,
-  commandSpecs,
   describe,
   type Log,
   type Post,
@@ -114,13 +113,13 @@ async function send(
 
 /** Who owns the bot, and its commands. Neither keeps it from talking. */
 async function introduce(
-  { bot: { settings }, state, log }: DiscordBotOptions,
+  { bot: { settings }, sink, state, log }: DiscordBotOptions,
   { rest, own }: { readonly rest: Rest; readonly own: (ids: readonly string[]) => void },
 ): Promise<void> {
   try {
     const application = await readApplication(rest);
     own(application.ownerIds);
-    const commands = commandsJson(commandSpecs, settings.localizations);
+    const commands = commandsJson(sink.commandSpecs, settings.localizations);
     await registerCommands({ rest, state, log, applicationId: application.id, commands, scopes: scopesOf(settings) });
   } catch (error) {
     log.warn('The commands could not be registered with Discord', { cause: describe(error) });

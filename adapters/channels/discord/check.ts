@@ -1,6 +1,11 @@
-import { ApplicationFlagsBitField, PermissionFlagsBits, Routes } from 'discord.js';
+import {
+  ApplicationFlagsBitField,
+  PermissionFlagsBits,
+  type RESTPutAPIApplicationCommandsJSONBody,
+  Routes,
+} from 'discord.js';
 import { z } from 'zod';
-import { commandSpecs, describe, type Finding, type Log } from '../../../src/adapter-kit.ts';
+import { type ChannelContext, describe, type Finding, type Log } from '../../../src/adapter-kit.ts';
 import { commandsJson } from './commands/command-json.ts';
 import { missingIn, scopesOf } from './commands/register.ts';
 import { problemOf } from './drops.ts';
@@ -10,12 +15,15 @@ import { type Application, createRest, type Rest, readApplication, statusOf } fr
 import { type NamedBot, siteOf } from './settings.ts';
 
 /** Token, intents, permissions and commands of one bot, for `strata doctor`. Changes nothing. */
-export async function checkBot({ name, settings }: NamedBot, log: Log): Promise<readonly Finding[]> {
+export async function checkBot(
+  { name, settings }: NamedBot,
+  { log, commandSpecs }: Pick<ChannelContext, 'log' | 'commandSpecs'>,
+): Promise<readonly Finding[]> {
   const found = reporter(name);
   const rest = createRest(settings, log);
   const application = await readApplication(rest).catch((error: unknown) => unanswered(found, 'token', error));
   if ('severity' in application) return [application];
-  const asked = { rest, application, settings };
+  const asked = { rest, application, commands: commandsJson(commandSpecs, settings.localizations), settings };
   const answers = await Promise.all([
     checkPermissions(found, asked).catch((error: unknown) => [unanswered(found, 'permissions', error)]),
     checkCommands(found, asked).catch((error: unknown) => [unanswered(found, 'commands', error)]),
@@ -48,6 +56,7 @@ function unanswered(found: Reporter, id: string, error: unknown): Finding {
 interface Asked {
   readonly rest: Rest;
   readonly application: Application;
+  readonly commands: RESTPutAPIApplicationCommandsJSONBody;
   readonly settings: NamedBot['settings'];
 }
 
@@ -120,8 +129,8 @@ const ALL = PermissionFlagsBits.Administrator;
 async function checkCommands(found: Reporter, of: Asked): Promise<readonly Finding[]> {
   const scopes = scopesOf(of.settings);
   if (scopes.length === 0) return [found.ok('commands', 'commands are disabled')];
-  const commands = commandsJson(commandSpecs, of.settings.localizations);
-  const registered = { rest: of.rest, applicationId: of.application.id, commands };
+  const { rest, commands } = of;
+  const registered = { rest, applicationId: of.application.id, commands };
   const missing = await Promise.all(scopes.map((scope) => missingIn(registered, scope)));
   const lacking = [...new Set(missing.flat())];
   if (lacking.length === 0) return [found.ok('commands', `${commands.length} commands are registered`)];

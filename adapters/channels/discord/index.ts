@@ -35,9 +35,9 @@ export const discordAdapter: ChannelAdapter = {
   settings: settingsSchema,
   create: async (table, { log, state, clock, random, onRefused }) =>
     openChannel(botsOf(table), { log, state, clock, random, fetch: globalThis.fetch, onRefused }),
-  async check(table, { log }) {
+  async check(table, context) {
     const { checkBot } = await load(() => import('./check.ts'));
-    return (await Promise.all(botsOf(table).map((bot) => checkBot(bot, log)))).flat();
+    return (await Promise.all(botsOf(table).map((bot) => checkBot(bot, context)))).flat();
   },
   tasks: [
     {

@@ -1,4 +1,4 @@
-import { commandSpecs } from '../../../src/adapter-kit.ts';
+import { builtInSpecs } from '../../../src/adapter-kit.ts';
 
 /** The languages that Discord takes descriptions in. */
 export const LANGUAGES = [
@@ -24,9 +24,9 @@ export const LANGUAGES = [
   ...['ko', 'lt', 'nl', 'no', 'pl', 'pt-BR', 'ro', 'ru', 'sv-SE', 'th', 'tr', 'uk', 'vi', 'zh-CN', 'zh-TW'],
 ];
 
-/** `memory`, `memory list`, `memory list page`: all that has a description. */
+/** `memory`, `memory list`, `memory list page`: every built-in command that has a description. */
 export function namesOfCommands(): ReadonlySet<string> {
-  const names = commandSpecs.flatMap(({ name, actions }) => [
+  const names = builtInSpecs.flatMap(({ name, actions }) => [
     name,
     ...actions.flatMap((action) => {
       const path = action.name === '' ? name : `${name} ${action.name}`;

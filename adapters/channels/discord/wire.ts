@@ -140,8 +140,12 @@ const optionSchema = z.object({
 const nestedOptionSchema = optionSchema.extend({ options: z.array(optionSchema).nullish() });
 export type WireOption = z.infer<typeof nestedOptionSchema>;
 
-const fieldSchema = z.object({ custom_id: z.string(), value: z.string().default('') });
-/** A text field of a form stands in a label or, in the older form, in a row. */
+const fieldSchema = z.object({
+  custom_id: z.string(),
+  value: z.string().default(''),
+  values: z.array(z.string()).nullish(),
+});
+/** A field of a form is in a label or, in the older form, in a row. */
 const formRowSchema = z.object({ component: fieldSchema.nullish(), components: z.array(fieldSchema).nullish() });
 
 export const interactionSchema = z.object({

@@ -24,9 +24,9 @@ export const slackAdapter: ChannelAdapter = {
     {
       name: 'manifest',
       description: 'Print the manifest that creates the app in Slack with the scopes it needs.',
-      async run(table) {
+      async run(table, { commandSpecs }) {
         const { manifestText } = await load(() => import('./manifest.ts'));
-        return manifestText(readSettings(table));
+        return manifestText(readSettings(table), commandSpecs);
       },
     },
   ],

@@ -1,5 +1,5 @@
 import type { webApi } from '@slack/bolt';
-import { commandSpecs } from '../../../src/adapter-kit.ts';
+import type { CommandSpec } from '../../../src/adapter-kit.ts';
 import { FORGET_MENU, REMEMBER_MENU } from './commands/menus.ts';
 import type { SlackSettings } from './settings.ts';
 
@@ -67,7 +67,7 @@ export function wantedEvents({ surface }: Pick<Named, 'surface'>) {
 }
 
 /** The app as Slack makes it from a manifest, for the transport and surface that are configured. */
-export function manifestOf(settings: Named) {
+export function manifestOf(settings: Named, specs: readonly CommandSpec[]) {
   const isSocket = settings.transport === 'socket';
   const address = isSocket ? {} : { request_url: eventsUrl(settings) };
   return {
@@ -80,7 +80,7 @@ export function manifestOf(settings: Named) {
       ...surfaceOf(settings),
       app_home: { home_tab_enabled: true, messages_tab_enabled: true, messages_tab_read_only_enabled: false },
       bot_user: { display_name: 'strata', always_online: true },
-      slash_commands: slashCommands(settings, isSocket ? {} : { url: eventsUrl(settings) }),
+      slash_commands: slashCommands(settings, specs, isSocket ? {} : { url: eventsUrl(settings) }),
       shortcuts: [
         shortcut('Remember this', REMEMBER_MENU, 'Make the bot remember this message'),
         shortcut('Forget this', FORGET_MENU, 'Make the bot forget this message'),
@@ -114,7 +114,11 @@ function surfaceOf({ surface, prompts }: Named) {
     : { assistant_view: { assistant_description: about, suggested_prompts: suggested } };
 }
 
-function slashCommands({ commands, command_prefix: prefix }: Named, address: { readonly url?: string }) {
+function slashCommands(
+  { commands, command_prefix: prefix }: Named,
+  specs: readonly CommandSpec[],
+  address: { readonly url?: string },
+) {
   const umbrella = {
     command: `/${prefix}`,
     description: 'Memories, state and settings of the bot',
@@ -122,7 +126,7 @@ function slashCommands({ commands, command_prefix: prefix }: Named, address: { r
     should_escape: false,
     ...address,
   };
-  const each = commandSpecs.map(({ name, description, actions }) => ({
+  const each = specs.map(({ name, description, actions }) => ({
     command: `/${prefix}-${name}`,
     description,
     usage_hint:
@@ -141,7 +145,7 @@ function shortcut(name: string, callbackId: string, description: string) {
 }
 
 /** JSON, which Slack takes like YAML. */
-export function manifestText(settings: Named): string {
-  const manifest: Manifest = manifestOf(settings);
+export function manifestText(settings: Named, specs: readonly CommandSpec[]): string {
+  const manifest: Manifest = manifestOf(settings, specs);
   return JSON.stringify(manifest, null, 2);
 }

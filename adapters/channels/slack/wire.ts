@@ -207,13 +207,13 @@ export const shortcutSchema = z.object({
   message: messageSchema,
 });
 
+const fieldSchema = z.object({ value: text, selected_option: z.object({ value: z.string() }).nullish() });
+
 export const viewSchema = z.object({
   ...interactionShape,
   view: z.object({
     id,
     private_metadata: z.string().catch(''),
-    state: z
-      .object({ values: z.record(z.string(), z.record(z.string(), z.object({ value: text }))) })
-      .default({ values: {} }),
+    state: z.object({ values: z.record(z.string(), z.record(z.string(), fieldSchema)) }).default({ values: {} }),
   }),
 });

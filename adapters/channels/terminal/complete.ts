@@ -1,20 +1,25 @@
-import { type ActionSpec, type CommandSpec, commandSpecs, type ReplyCommand } from '../../../src/adapter-kit.ts';
+import type { ActionSpec, CommandSpec, ReplyCommand } from '../../../src/adapter-kit.ts';
 
 const LOCAL_COMMANDS = ['/demo', '/main', '/quit'];
 
 /** Values that may stand for an option of a command. */
 export type Suggest = (command: ReplyCommand, option: string) => Promise<readonly { readonly value: string }[]>;
 
-/** Whole lines that continue what is typed: commands, what they can do, then ids. */
-export async function completeLine(line: string, suggest: Suggest): Promise<readonly string[]> {
-  if (!line.startsWith('/')) return [];
-  const names = commandSpecs.flatMap((spec) => spec.actions.map((action) => headOf(spec, action)));
-  const named = [...names, ...LOCAL_COMMANDS].filter((candidate) => candidate.startsWith(line));
-  return named.length > 0 ? named : await completeOption(line, suggest);
+export interface Completion {
+  readonly specs: readonly CommandSpec[];
+  readonly suggest: Suggest;
 }
 
-async function completeOption(line: string, suggest: Suggest): Promise<readonly string[]> {
-  for (const spec of commandSpecs) {
+/** Whole lines that continue what is typed: commands, what they can do, then ids. */
+export async function completeLine(line: string, { specs, suggest }: Completion): Promise<readonly string[]> {
+  if (!line.startsWith('/')) return [];
+  const names = specs.flatMap((spec) => spec.actions.map((action) => headOf(spec, action)));
+  const named = [...names, ...LOCAL_COMMANDS].filter((candidate) => candidate.startsWith(line));
+  return named.length > 0 ? named : await completeOption(line, { specs, suggest });
+}
+
+async function completeOption(line: string, { specs, suggest }: Completion): Promise<readonly string[]> {
+  for (const spec of specs) {
     for (const action of spec.actions) {
       const head = `${headOf(spec, action)} `;
       const option = action.options.find(({ suggests }) => suggests);

@@ -157,7 +157,7 @@ function startLive({ options, sink, waits, end }: Parts): Running {
     input,
     output,
     maxLength: MAX_LINE_BYTES,
-    complete: (line) => completeLine(line, session.suggest),
+    complete: (line) => completeLine(line, { specs: sink.commandSpecs, suggest: session.suggest }),
     onTooLong: () => screen.notice('Not sent: the pasted text is longer than 1 MB.'),
     onLine(line) {
       if (Buffer.byteLength(line) > MAX_LINE_BYTES) screen.notice('Not sent: the line is longer than 1 MB.');

@@ -1,21 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  type Audience,
   type Author,
   type ChannelSink,
-  type CommandReply,
   type ConversationKey,
   describe,
   type InboundMessage,
   isCommandLine,
   makeKey,
   type Notice,
-  readCommandLine,
-  renderReply,
 } from '../../../src/adapter-kit.ts';
+import { createCommandLines } from './command-lines.ts';
 import type { Suggest } from './complete.ts';
 import { DEMO_PEOPLE, type DemoLine, demoLines } from './demo.ts';
-import { createLastList } from './last-list.ts';
+import type { Place } from './place.ts';
 import type { Screen } from './screen.ts';
 import { speaker } from './style.ts';
 import type { ReplyWaits } from './waits.ts';
@@ -52,12 +49,6 @@ export interface Session {
   readonly failures: number;
 }
 
-/** The conversation that a session is in. Each demo plays in one of its own, so that nothing of it mixes with others. */
-interface Place {
-  readonly conversation: ConversationKey;
-  readonly audience: Audience;
-}
-
 type DemoMessage = Omit<InboundMessage, keyof Place>;
 
 /** `terminal:local:demo-20261122-093105`, with a number where one second sees several. */
@@ -76,19 +67,13 @@ const AFTER_DEMO = [
   '/main returns to your own conversation, /demo plays another one.',
 ].join('\n');
 
-const HELP = [
-  '/demo     plays a conversation of several people; you can continue it afterwards',
-  '/main     returns to your own conversation',
-  '/quit     ends the program, like Ctrl-D',
-].join('\n');
-
 export function createSession(options: SessionOptions): Session {
   const { sink, screen, author } = options;
   const home: Place = { conversation: options.conversation, audience: 'dm' };
   let place = home;
   let failures = 0;
   let played = 0;
-  const list = createLastList();
+  const lines = createCommandLines({ ...options, place: () => place });
 
   const say = async (message: InboundMessage): Promise<void> => {
     const reply = options.waits.expect(message);
@@ -96,18 +81,6 @@ export function createSession(options: SessionOptions): Session {
     if (receipt.willReply) await reply.posted;
     else reply.cancel();
   };
-  const show = (reply: CommandReply): void => {
-    const numbered = list.number(reply);
-    screen.block(renderReply(options.numbered ? numbered : reply, { color: options.color }));
-  };
-
-  const command = async (line: string): Promise<void> => {
-    const read = readCommandLine(line);
-    if (read.kind === 'refused') return show(read.reply);
-    show(await sink.command({ ...place, author, rights: 'operator', ...list.resolve(read.command) }));
-    if (read.command.path[0] === 'help') screen.block(`Here in the terminal:\n${HELP}`);
-  };
-
   const demo = async (): Promise<void> => {
     played += 1;
     const here = demoPlace(options.now(), played);
@@ -122,11 +95,13 @@ export function createSession(options: SessionOptions): Session {
 
   const serve = async (line: string): Promise<void> => {
     const word = line.trim().toLowerCase();
+    if (lines.isAsking && !isCommandLine(line)) return await lines.answer(line);
+    lines.cancel();
     if (word === '') return;
     if (word === '/quit' || word === '/exit') return options.quit();
     if (word === '/demo') return await demo();
     if (word === '/main') return leave();
-    if (isCommandLine(line)) return await command(line);
+    if (isCommandLine(line)) return await lines.command(line);
     await say(ownMessage(line, { ...options, place }));
   };
 

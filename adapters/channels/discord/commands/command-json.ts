@@ -6,7 +6,7 @@ import {
   InteractionContextType,
   type RESTPutAPIApplicationCommandsJSONBody,
 } from 'discord.js';
-import type { ActionSpec, CommandSpec, OptionSpec } from '../../../../src/adapter-kit.ts';
+import { type ActionSpec, type CommandSpec, MAX_INTEGER, type OptionSpec } from '../../../../src/adapter-kit.ts';
 
 /** Descriptions by language, then by what they describe: `memory`, `memory list`, `memory list kind`. */
 export type Localizations = Readonly<Partial<Record<string, Readonly<Record<string, string>>>>>;
@@ -55,7 +55,7 @@ function localized(localizations: Localizations, name: string): ReturnType<Local
 function optionsOf(spec: CommandSpec, localize: Localize) {
   const [only, ...more] = spec.actions;
   if (only !== undefined && only.name === '' && more.length === 0) {
-    return only.options.map((option) => optionJson(option, { action: only, localize, path: spec.name }));
+    return optionsJson(only, { localize, path: spec.name });
   }
   return spec.actions.map((action) => {
     const path = `${spec.name} ${action.name}`;
@@ -64,27 +64,34 @@ function optionsOf(spec: CommandSpec, localize: Localize) {
       name: action.name,
       description: action.description,
       ...localize(path),
-      options: action.options.map((option) => optionJson(option, { action, localize, path })),
+      options: optionsJson(action, { localize, path }),
     };
   });
 }
 
-function optionJson(
-  option: OptionSpec,
-  { action, localize, path }: { readonly action: ActionSpec; readonly localize: Localize; readonly path: string },
-) {
-  const { name, description, kind, choices, suggests } = option;
-  const required = option.required && !isAskedInForm(option, action);
+interface Within {
+  readonly localize: Localize;
+  readonly path: string;
+}
+
+/** Discord wants the required ones first; what a form asks for is not required here. */
+function optionsJson({ options }: ActionSpec, within: Within) {
+  const all = options.map((option) => optionJson(option, within));
+  return [...all.filter(({ required }) => required), ...all.filter(({ required }) => !required)];
+}
+
+function optionJson(option: OptionSpec, { localize, path }: Within) {
+  const { name, description, kind, choices, range, suggests } = option;
+  const required = option.required && !option.inForm;
   const base = { name, description, ...localize(`${path} ${name}`), required };
-  if (kind === 'integer') return { ...base, type: ApplicationCommandOptionType.Integer as const, min_value: 1 };
+  if (kind === 'integer') return { ...base, type: ApplicationCommandOptionType.Integer as const, ...limitsOf(range) };
   const type = ApplicationCommandOptionType.String as const;
   if (kind === 'choice') return { ...base, type, choices: choices.map((choice) => ({ name: choice, value: choice })) };
   return suggests ? { ...base, type, autocomplete: true as const } : { ...base, type };
 }
 
-/** A long text that belongs to something named before it, such as the new wording of a memory: a form asks for it. */
-export function isAskedInForm(option: OptionSpec, { options }: ActionSpec): boolean {
-  return option.required && option.rest && options.some((other) => other !== option && other.required);
+function limitsOf({ min, max }: OptionSpec['range']) {
+  return { ...(min > -MAX_INTEGER ? { min_value: min } : {}), ...(max < MAX_INTEGER ? { max_value: max } : {}) };
 }
 
 export function hashOf(value: unknown): string {

@@ -9,6 +9,7 @@ import {
   describe,
   type Log,
   type OptionSpec,
+  optionsToAsk,
   type ReplyCommand,
 } from '../../../../src/adapter-kit.ts';
 import { heardBy } from '../../shared/heard-by.ts';
@@ -20,7 +21,6 @@ import type { Places } from '../places.ts';
 import type { Rest } from '../rest.ts';
 import type { BotSettings } from '../settings.ts';
 import { interactionSchema, type WireInteraction, type WireOption } from '../wire.ts';
-import { missingFormOption } from './ask.ts';
 import type { Buttons, Deed } from './buttons.ts';
 import { FORGET_MENU, REMEMBER_MENU } from './command-json.ts';
 import { formOf, formValues } from './form.ts';
@@ -191,25 +191,29 @@ async function menu(visit: Visit): Promise<void> {
 /** Asks what is missing or for a confirmation first; then does it. */
 async function run(visit: Visit, command: ReplyCommand, how: 'answer' | 'update'): Promise<void> {
   const { parts, responder, invoke } = visit;
-  const missing = missingFormOption(command);
-  if (missing !== null) return await ask(visit, command, missing);
-  if (asksConfirmation(command)) return await responder.answer(render(visit, confirmation(command)), true);
+  const { commandSpecs } = parts.sink;
+  const missing = optionsToAsk(command, commandSpecs);
+  if (missing.length > 0) return await ask(visit, command, missing);
+  const question = confirmation(command, commandSpecs);
+  if (asksConfirmation(command, commandSpecs)) return await responder.answer(render(visit, question), true);
   const work = parts.sink.command(invoke(command)).then((reply) => rendered(visit, reply));
-  await (how === 'update' ? responder.update(work) : responder.answer(work, actionOf(command)?.access !== 'moderator'));
+  await (how === 'update'
+    ? responder.update(work)
+    : responder.answer(work, actionOf(command, commandSpecs)?.ephemeral ?? true));
 }
 
-async function ask(visit: Visit, command: ReplyCommand, option: OptionSpec): Promise<void> {
+async function ask(visit: Visit, command: ReplyCommand, options: readonly OptionSpec[]): Promise<void> {
   const { parts, responder, userId } = visit;
   const customId = await parts.buttons.write({ deed: 'run', ownerId: userId, command });
   // A form has to come at once: better without the old wording than not at all.
   const text = (await soon(parts.clock, wordingOf(visit, command))) ?? '';
-  await responder.form(formOf({ customId, command, option, text }));
+  await responder.form(formOf({ customId, command, options, text }));
 }
 
 /** What is to be corrected, as the sibling that shows it tells. */
 async function wordingOf({ parts, invoke }: Visit, command: ReplyCommand): Promise<string> {
   const sibling = { path: [command.path[0] ?? '', 'show'], options: command.options };
-  if (actionOf(sibling) === null) return '';
+  if (actionOf(sibling, parts.sink.commandSpecs) === null || command.options['id'] === undefined) return '';
   const reply = await parts.sink.command(invoke(sibling));
   return reply.tone === 'error' ? '' : reply.text;
 }
@@ -246,7 +250,9 @@ async function submit(visit: Visit): Promise<void> {
   const { path, options } = read.button.command;
   const command = { path, options: { ...options, ...formValues(interaction.data?.components ?? []) } };
   // A form cannot be answered with another one.
-  if (missingFormOption(command) !== null) return await say(responder, notice('The form contained no text.'));
+  if (optionsToAsk(command, parts.sink.commandSpecs).length > 0) {
+    return await say(responder, notice('The form contained no text.'));
+  }
   await run(visit, command, 'answer');
 }
 
@@ -255,7 +261,7 @@ async function rendered(visit: Visit, reply: CommandReply): Promise<Answer> {
 }
 
 async function render({ parts, userId }: Visit, { reply, buttons }: Shown): Promise<Answer> {
-  const message = toMessage(reply);
+  const message = toMessage(reply, parts.sink.commandSpecs);
   const sealed = await Promise.all(
     (buttons ?? message.buttons).map(async (button) => ({
       button,

@@ -3,36 +3,46 @@ import type { OptionSpec, ReplyCommand } from '../../../../src/adapter-kit.ts';
 import type { WireInteraction } from '../wire.ts';
 
 const MAX_INPUT = 4000;
+const MAX_FIELDS = 5;
 
 export interface FormOptions {
   readonly customId: string;
   readonly command: ReplyCommand;
-  readonly option: OptionSpec;
-  /** What stands in the field already. */
+  /** At least one; a form has room for five. */
+  readonly options: readonly OptionSpec[];
+  /** What is in the first text field already. */
   readonly text: string;
 }
 
-/** A form with one long field for the text that a command lacks. */
-export function formOf({ customId, command, option, text }: FormOptions) {
-  const value = text.slice(0, MAX_INPUT).toWellFormed();
+/** A form with a field for each option that a command lacks. */
+export function formOf({ customId, command, options, text }: FormOptions) {
+  const first = options.find(({ kind }) => kind === 'text');
   return {
     custom_id: customId,
     title: `/${command.path.join(' ')}`.slice(0, 45),
-    components: [
-      {
-        type: ComponentType.Label,
-        label: option.description.slice(0, 45),
-        component: {
-          type: ComponentType.TextInput,
-          custom_id: option.name,
-          style: TextInputStyle.Paragraph,
-          required: true,
-          max_length: MAX_INPUT,
-          ...(value === '' ? {} : { value }),
-        },
-      },
-    ],
+    components: options.slice(0, MAX_FIELDS).map((option) => ({
+      type: ComponentType.Label,
+      label: option.description.slice(0, 45),
+      component: option.kind === 'choice' ? choiceField(option) : textField(option, option === first ? text : ''),
+    })),
   };
+}
+
+function textField({ name, rest, kind }: OptionSpec, text: string) {
+  const value = text.slice(0, MAX_INPUT).toWellFormed();
+  return {
+    type: ComponentType.TextInput,
+    custom_id: name,
+    style: kind === 'text' && rest ? TextInputStyle.Paragraph : TextInputStyle.Short,
+    required: true,
+    max_length: MAX_INPUT,
+    ...(value === '' ? {} : { value }),
+  };
+}
+
+function choiceField({ name, choices }: OptionSpec) {
+  const options = choices.map((choice) => ({ label: choice, value: choice }));
+  return { type: ComponentType.StringSelect, custom_id: name, required: true, options };
 }
 
 type Rows = NonNullable<NonNullable<WireInteraction['data']>['components']>;
@@ -43,5 +53,5 @@ export function formValues(rows: Rows): Readonly<Record<string, string>> {
     ...(component ? [component] : []),
     ...(components ?? []),
   ]);
-  return Object.fromEntries(fields.map(({ custom_id: name, value }) => [name, value]));
+  return Object.fromEntries(fields.map(({ custom_id: name, value, values }) => [name, values?.[0] ?? value]));
 }

@@ -1,5 +1,5 @@
 import { ButtonStyle, ComponentType, type RawFile } from 'discord.js';
-import { type CommandReply, type ReplyCommand, renderReply } from '../../../../src/adapter-kit.ts';
+import { type CommandReply, type CommandSpec, type ReplyCommand, renderReply } from '../../../../src/adapter-kit.ts';
 import { fileOf, NO_PINGS } from '../outbound/post.ts';
 import type { Deed } from './buttons.ts';
 
@@ -39,7 +39,7 @@ export interface ReplyButton {
 }
 
 /** What does not fit Discord's limits is cut in the message and sent along whole as a file. */
-export function toMessage(reply: CommandReply): ReplyMessage {
+export function toMessage(reply: CommandReply, specs: readonly CommandSpec[]): ReplyMessage {
   const description = [plain(reply.text), rowsOf(reply)].filter((text) => text !== '').join('\n\n');
   const fields = reply.fields.map(({ name, value }) => ({ name: plain(name) || '–', value: plain(value) || '–' }));
   const embed = within({
@@ -51,7 +51,7 @@ export function toMessage(reply: CommandReply): ReplyMessage {
   });
   const isCut =
     embed.description !== description || embed.fields.length < fields.length || embed.fields.some(wasClipped);
-  const whole = isCut ? [fileOf({ name: 'whole.txt', text: renderReply(reply, { color: false }) })] : [];
+  const whole = isCut ? [fileOf({ name: 'whole.txt', text: renderReply(reply, { color: false, specs }) })] : [];
   const own = reply.file === null ? [] : [fileOf(reply.file)];
   return { embed, buttons: buttonsOf(reply), files: [...own, ...whole] };
 }

@@ -1,5 +1,12 @@
 import { ButtonStyle } from 'discord.js';
-import { actionOf, type CommandReply, errorReply, makeReply, type ReplyCommand } from '../../../../src/adapter-kit.ts';
+import {
+  actionOf,
+  type CommandReply,
+  type CommandSpec,
+  errorReply,
+  makeReply,
+  type ReplyCommand,
+} from '../../../../src/adapter-kit.ts';
 import { bodyOf, type ReplyButton, toMessage } from './render.ts';
 import type { Answer } from './respond.ts';
 
@@ -16,14 +23,14 @@ export function plainReply(text: string): Shown {
 
 /** The same for those who are refused. */
 export function notice(text: string): Answer {
-  const message = toMessage(errorReply(text));
+  const message = toMessage(errorReply(text), []);
   return { body: bodyOf(message, []), files: [], ephemeral: true };
 }
 
 /** The question before something that cannot be undone. */
-export function confirmation(command: ReplyCommand): Shown {
+export function confirmation(command: ReplyCommand, specs: readonly CommandSpec[]): Shown {
   const line = `/${[...command.path, ...Object.values(command.options)].join(' ')}`;
-  const what = actionOf(command)?.description ?? '';
+  const what = actionOf(command, specs)?.description ?? '';
   return {
     reply: makeReply('This cannot be undone', { text: `${line}\n${what}`, tone: 'error' }),
     buttons: [button('Do it', 'confirm', command), button('Cancel', 'cancel', { path: command.path, options: {} })],

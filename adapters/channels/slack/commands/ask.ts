@@ -1,7 +1,9 @@
-import { actionOf, type OptionSpec, type ReplyCommand } from '../../../../src/adapter-kit.ts';
+import { actionOf, type CommandSpec, type OptionSpec, type ReplyCommand } from '../../../../src/adapter-kit.ts';
 
-/** The text that a form has to ask for: a button cannot bring it. */
-export function missingFormOption(command: ReplyCommand): OptionSpec | null {
-  const options = actionOf(command)?.options ?? [];
-  return options.find(({ rest, required, name }) => rest && required && !command.options[name]?.trim()) ?? null;
+/** What a form has to ask for: a button cannot bring text. */
+export function missingOptions(command: ReplyCommand, specs: readonly CommandSpec[]): readonly OptionSpec[] {
+  const options = actionOf(command, specs)?.options ?? [];
+  return options.filter(
+    ({ inForm, rest, required, name }) => required && (inForm || rest) && !command.options[name]?.trim(),
+  );
 }

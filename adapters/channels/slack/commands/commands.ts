@@ -13,7 +13,7 @@ import { wordsOf } from '../map.ts';
 import { conversationsOf } from '../place.ts';
 import { nameOf } from '../places.ts';
 import { actionSchema, shortcutSchema, slashSchema, viewSchema } from '../wire.ts';
-import { missingFormOption } from './ask.ts';
+import { missingOptions } from './ask.ts';
 import type { Button } from './buttons.ts';
 import { confirmForm, formValues, inputForm, type Opened, readOpened } from './form.ts';
 import { isListing, LIST } from './home.ts';
@@ -78,7 +78,10 @@ async function slash(parts: CommandServices, body: unknown): Promise<void> {
     isHome: false,
   };
   const { command_prefix: prefix } = parts.settings;
-  const read = readCommandLine(lineOf(command, text, prefix), `/${prefix} `);
+  const read = readCommandLine(lineOf(command, text, prefix), {
+    specs: parts.sink.commandSpecs,
+    prefix: `/${prefix} `,
+  });
   if (read.kind === 'refused') return await answer(parts, visit, { reply: read.reply });
   await run(parts, visit, { command: read.command, replace: false });
 }
@@ -151,7 +154,11 @@ async function shortcut(parts: CommandServices, body: unknown): Promise<void> {
   if (id !== FORGET_MENU) return;
   const command = forgetCommand(target);
   const opened = openedBy(parts, visit, { deed: 'forget', command });
-  await openForm(parts, visit, confirmForm({ opened, command }, forgetQuestion(target)));
+  await openForm(
+    parts,
+    visit,
+    confirmForm({ opened, command, specs: parts.sink.commandSpecs }, forgetQuestion(target)),
+  );
 }
 
 async function submit(parts: CommandServices, body: unknown): Promise<void> {
@@ -200,10 +207,13 @@ interface Running {
 /** Asks what is missing or for a confirmation first; then does it. */
 async function run(parts: CommandServices, visit: Visit, running: Running): Promise<void> {
   const { command } = running;
-  const missing = missingFormOption(command);
+  const { commandSpecs: specs } = parts.sink;
+  const missing = missingOptions(command, specs);
   const opened = () => openedBy(parts, visit, { deed: 'confirm', command });
-  if (missing !== null) return await ask(parts, visit, { command, option: missing, opened: opened() });
-  if (asksConfirmation(command)) return await openForm(parts, visit, confirmForm({ opened: opened(), command }, null));
+  if (missing.length > 0) return await ask(parts, visit, { command, options: missing, opened: opened() });
+  if (asksConfirmation(command, specs)) {
+    return await openForm(parts, visit, confirmForm({ opened: opened(), command, specs }, null));
+  }
   await execute(parts, visit, running);
 }
 
@@ -223,11 +233,15 @@ const CHANGING = new Set(['edit', 'pin', 'unpin', 'approve', 'reject', 'forget',
 async function ask(
   parts: CommandServices,
   visit: Visit,
-  { command, option, opened }: { readonly command: ReplyCommand; readonly option: OptionSpec; readonly opened: Opened },
+  {
+    command,
+    options,
+    opened,
+  }: { readonly command: ReplyCommand; readonly options: readonly OptionSpec[]; readonly opened: Opened },
 ): Promise<void> {
   const invocation = await invocationOf(parts, visit);
   if (invocation === null) return await answer(parts, visit, { reply: UNSERVED });
-  await openForm(parts, visit, inputForm({ opened, command }, option, await wordingOf(parts, invocation, command)));
+  await openForm(parts, visit, inputForm({ opened, command, options }, await wordingOf(parts, invocation, command)));
 }
 
 /** What is to be corrected, from the sibling that shows it. */
@@ -237,7 +251,7 @@ async function wordingOf(
   command: ReplyCommand,
 ): Promise<string> {
   const sibling = { path: [command.path[0] ?? '', 'show'], options: command.options };
-  if (actionOf(sibling) === null || command.options['id'] === undefined) return '';
+  if (actionOf(sibling, parts.sink.commandSpecs) === null || command.options['id'] === undefined) return '';
   const reply = await parts.sink.command({ ...invocation, ...sibling });
   return reply.tone === 'error' ? '' : reply.text;
 }

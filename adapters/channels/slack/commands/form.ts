@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { actionOf, formatCommand, type OptionSpec, type ReplyCommand } from '../../../../src/adapter-kit.ts';
+import {
+  actionOf,
+  type CommandSpec,
+  formatCommand,
+  type OptionSpec,
+  type ReplyCommand,
+} from '../../../../src/adapter-kit.ts';
 import { clip } from './render.ts';
 
 const MAX_INPUT = 3000;
@@ -36,32 +42,50 @@ const SUBMITS = new Map([
 /** As much as Slack keeps with a form. */
 export const MAX_METADATA = 3_000;
 
-/** A form with one long field for the text that a command lacks. `text`: what stands in it already. */
-export function inputForm({ opened, command }: FormOptions, option: OptionSpec, text: string) {
-  const value = text.slice(0, MAX_INPUT).toWellFormed();
+/** A form with a field for each option that a command lacks. `text`: what is in the first text field already. */
+export function inputForm(
+  { opened, command, options }: FormOptions & { readonly options: readonly OptionSpec[] },
+  text: string,
+) {
+  const first = options.find(({ kind }) => kind === 'text');
   return {
     ...frame(opened, { title: `/${command.path.join(' ')}`, submit: SUBMITS.get(command.path.at(-1) ?? '') ?? 'Run' }),
-    blocks: [
-      {
-        type: 'input',
-        block_id: option.name,
-        label: plain(clip(option.description, 150)),
-        element: {
-          type: 'plain_text_input',
-          action_id: option.name,
-          multiline: true,
-          max_length: MAX_INPUT,
-          ...(value === '' ? {} : { initial_value: value }),
-        },
-      },
-    ],
+    blocks: options.map((option) => ({
+      type: 'input',
+      block_id: option.name,
+      label: plain(clip(option.description, 150)),
+      element: option.kind === 'choice' ? choiceField(option) : textField(option, option === first ? text : ''),
+    })),
+  };
+}
+
+function textField({ name, kind, rest }: OptionSpec, text: string) {
+  const value = text.slice(0, MAX_INPUT).toWellFormed();
+  return {
+    type: 'plain_text_input',
+    action_id: name,
+    multiline: kind === 'text' && rest,
+    max_length: MAX_INPUT,
+    ...(value === '' ? {} : { initial_value: value }),
+  };
+}
+
+function choiceField({ name, choices }: OptionSpec) {
+  return {
+    type: 'static_select',
+    action_id: name,
+    options: choices.map((choice) => ({ text: plain(clip(choice, 75)), value: choice })),
   };
 }
 
 /** The question before something that cannot be undone. */
-export function confirmForm({ opened, command }: FormOptions, what: string | null) {
-  const line = actionOf(command) === null ? '' : formatCommand(command);
-  const text = [line, what ?? actionOf(command)?.description ?? ''].filter((part) => part !== '').join('\n');
+export function confirmForm(
+  { opened, command, specs }: FormOptions & { readonly specs: readonly CommandSpec[] },
+  what: string | null,
+) {
+  const action = actionOf(command, specs);
+  const line = action === null ? '' : formatCommand(command, specs);
+  const text = [line, what ?? action?.description ?? ''].filter((part) => part !== '').join('\n');
   return {
     ...frame(opened, { title: 'This cannot be undone', submit: 'Do it' }),
     blocks: [{ type: 'section', text: plain(clip(text, 2900)) }],
@@ -91,11 +115,18 @@ function plain(text: string) {
   return { type: 'plain_text', text };
 }
 
+interface FieldValue {
+  readonly value?: string | null | undefined;
+  readonly selected_option?: { readonly value: string } | null | undefined;
+}
+
 /** The fields of a submitted form by their names. */
 export function formValues(
-  values: Readonly<Record<string, Readonly<Record<string, { readonly value?: string | null | undefined }>>>>,
+  values: Readonly<Record<string, Readonly<Record<string, FieldValue>>>>,
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    Object.values(values).flatMap((fields) => Object.entries(fields).map(([name, { value }]) => [name, value ?? ''])),
+    Object.values(values).flatMap((fields) =>
+      Object.entries(fields).map(([name, field]) => [name, field.selected_option?.value ?? field.value ?? '']),
+    ),
   );
 }

@@ -46,7 +46,7 @@ export function createHome(options: HomeOptions): Home {
       const seal = (
         button: Parameters<typeof buttons.write>[0] | Omit<Parameters<typeof buttons.write>[0], 'ownerId'>,
       ) => buttons.write({ ...button, ownerId: userId });
-      const { blocks } = toMessage(reply, seal);
+      const { blocks } = toMessage(reply, { seal, specs: sink.commandSpecs });
       const tools = actionsBlock(TOOLS, seal);
       await workspace.web.apiCall('views.publish', {
         user_id: userId,

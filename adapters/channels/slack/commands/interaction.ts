@@ -104,7 +104,7 @@ async function open({ workspace }: VisitOptions, { triggerId }: Visit, view: obj
 export async function answer(options: VisitOptions, visit: Visit, { reply, replace = false }: Answer): Promise<void> {
   const seal = (button: Pick<Button, 'deed' | 'command'>) =>
     options.buttons.write({ ...button, ownerId: visit.userId });
-  const message = toMessage(reply, seal);
+  const message = toMessage(reply, { seal, specs: options.sink.commandSpecs });
   const confirmed = reply.actions.find(({ style }) => style === 'danger');
   if (visit.isHome && confirmed !== undefined) {
     const { channelId, threadTs } = visit;

@@ -1,4 +1,10 @@
-import { type CommandReply, type ReplyCommand, type ReplyFile, renderReply } from '../../../../src/adapter-kit.ts';
+import {
+  type CommandReply,
+  type CommandSpec,
+  type ReplyCommand,
+  type ReplyFile,
+  renderReply,
+} from '../../../../src/adapter-kit.ts';
 import { clipEscaped, escapeText, type SlackBlock } from '../outbound/format.ts';
 import type { Button, Deed } from './buttons.ts';
 
@@ -23,9 +29,14 @@ export interface ReplyMessage {
 
 export type Seal = (button: Pick<Button, 'deed' | 'command'>) => string;
 
+export interface ShowParts {
+  readonly seal: Seal;
+  readonly specs: readonly CommandSpec[];
+}
+
 /** What does not fit Slack's limits is cut in the message and sent along whole as a file. */
-export function toMessage(reply: CommandReply, seal: Seal): ReplyMessage {
-  const plain = renderReply(reply, { color: false });
+export function toMessage(reply: CommandReply, { seal, specs }: ShowParts): ReplyMessage {
+  const plain = renderReply(reply, { color: false, specs });
   const texts = reply.text === '' ? [] : chunks(reply.text);
   const content = [
     { type: 'header', text: { type: 'plain_text', text: clip(`${SIGNS[reply.tone]}${reply.title}`, TITLE) } },

@@ -1,0 +1,70 @@
+import {
+  type Author,
+  type ChannelSink,
+  type CommandReply,
+  type ReplyCommand,
+  readCommandLine,
+  renderReply,
+} from '../../../src/adapter-kit.ts';
+import { createLastList } from './last-list.ts';
+import type { Place } from './place.ts';
+import { createQuestions } from './questions.ts';
+import type { Screen } from './screen.ts';
+
+export interface CommandLineOptions {
+  readonly sink: ChannelSink;
+  readonly screen: Screen;
+  readonly author: Author;
+  readonly color: boolean;
+  /** Number the rows of lists, for people. */
+  readonly numbered: boolean;
+  /** Where the person is now. */
+  readonly place: () => Place;
+}
+
+/** Commands as lines, and the lines that answer what a command asks. */
+export interface CommandLines {
+  /** Whether the next line answers a question. */
+  readonly isAsking: boolean;
+  command(line: string): Promise<void>;
+  answer(line: string): Promise<void>;
+  /** Asks nothing more. */
+  cancel(): void;
+}
+
+const HELP = [
+  '/demo     plays a conversation of several people; you can continue it afterwards',
+  '/main     returns to your own conversation',
+  '/quit     ends the program, like Ctrl-D',
+].join('\n');
+
+export function createCommandLines(options: CommandLineOptions): CommandLines {
+  const { sink, screen, author, color } = options;
+  const specs = sink.commandSpecs;
+  const list = createLastList();
+  const questions = createQuestions({ specs, show: screen.block });
+
+  const show = (reply: CommandReply): void => {
+    const numbered = list.number(reply);
+    screen.block(renderReply(options.numbered ? numbered : reply, { color, specs }));
+  };
+
+  const run = async (command: ReplyCommand | null): Promise<void> => {
+    if (command === null) return;
+    show(await sink.command({ ...options.place(), author, rights: 'operator', ...command }));
+    if (command.path[0] === 'help') screen.block(`Here in the terminal:\n${HELP}`);
+  };
+
+  return {
+    get isAsking() {
+      return questions.isOpen;
+    },
+    async command(line) {
+      const read = readCommandLine(line, { specs });
+      if (read.kind === 'refused') return show(read.reply);
+      await run(questions.begin(list.resolve(read.command)));
+    },
+    answer: (line) => run(questions.answer(line)),
+    cancel: questions.cancel,
+  };
+}

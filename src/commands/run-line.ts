@@ -1,0 +1,15 @@
+import type { ChannelSink, CommandInvocation } from '../ports/channel.ts';
+import { renderReply } from './render.ts';
+import { readCommandLine } from './specs.ts';
+
+/** Runs a typed line as a command and returns the answer as text: for channels without buttons and forms. Never rejects. */
+export async function runCommandLine(
+  sink: Pick<ChannelSink, 'command' | 'commandSpecs'>,
+  line: string,
+  who: Omit<CommandInvocation, 'path' | 'options'>,
+): Promise<string> {
+  const specs = sink.commandSpecs;
+  const read = readCommandLine(line, { specs });
+  const reply = read.kind === 'refused' ? read.reply : await sink.command({ ...who, ...read.command });
+  return renderReply(reply, { color: false, specs });
+}

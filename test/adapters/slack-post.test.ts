@@ -130,6 +130,33 @@ x
     expect(slack.callsOf('chat.postMessage')).toHaveLength(5);
   });
 
+  test('keeps to the rate with files and notes for one person', async () => {
+    const bot = await start();
+    slack.world.paced = true;
+    const file = { kind: 'file', name: 'reply.md', text: 'A long story.' } as const;
+    await Promise.all([
+      bot.channel.post(post({ body: file }), { signal }),
+      bot.channel.post(post({ conversation: `${channelKey}:1700000000.000100` as ConversationKey }), { signal }),
+      new Promise<void>((resolve) => {
+        slack.slash('status', { channel_id: GENERAL, response_url: '' });
+        until('the note', () => slack.answers.length === 1).then(() => resolve(), resolve);
+      }),
+    ]);
+    expect(slack.posted(GENERAL)).toHaveLength(3);
+    expect(slack.answers).toHaveLength(1);
+    expect(slack.refusals).toEqual([]);
+  });
+
+  test('waits where Slack does not say how long', async () => {
+    const bot = await start();
+    slack.fail('chat.postMessage', { retryAfter: null });
+    const refusal = await bot.channel.post(post(), { signal }).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ data: { final: false, retryAfterMs: 30_000 } });
+    const next = await bot.channel.post(post({ nonce: '2-1-0' }), { signal }).catch((error: unknown) => error);
+    expect(next).toMatchObject({ data: { final: false } });
+    expect(slack.callsOf('chat.postMessage')).toHaveLength(1);
+  });
+
   test('that Slack takes in late is not posted twice', async () => {
     const bot = await start();
     slack.fail('chat.postMessage', { late: 1_500 });
@@ -297,6 +324,48 @@ describe('while the model works', () => {
     await until('it fails', () => slack.callsOf('chat.appendStream').length === 1);
     await bot.channel.post(post({ conversation, body: { kind: 'text', text: 'Once upon a time.' } }), { signal });
     expect(slack.posted(GENERAL).map(({ text }) => text)).toEqual(['Once upon a time.']);
+  });
+
+  test('streams of many replies keep to the rate', async () => {
+    const bot = await start({ table: streaming });
+    const conversations = await Promise.all(Array.from({ length: 24 }, () => ask(bot)));
+    slack.world.paced = true;
+    for (let round = 0; round < 15; round += 1) {
+      for (const conversation of conversations) {
+        bot.channel.show(conversation, { kind: 'draft', text: 'word '.repeat(round + 1) });
+      }
+      await delay(100);
+    }
+    expect(slack.callsOf('chat.appendStream').length).toBeGreaterThan(50);
+    expect(slack.refusals).toEqual([]);
+  });
+
+  test('a stream waits as long as Slack asks', async () => {
+    const bot = await start({ table: streaming });
+    const conversation = await ask(bot);
+    bot.channel.show(conversation, { kind: 'draft', text: 'Once' });
+    await until('it streams', () => slack.callsOf('chat.startStream').length === 1);
+    slack.fail('chat.appendStream', { retryAfter: 90 });
+    for (const text of ['Once upon', 'Once upon a', 'Once upon a time']) {
+      bot.channel.show(conversation, { kind: 'draft', text });
+      await delay(250);
+    }
+    expect(slack.callsOf('chat.appendStream')).toHaveLength(1);
+    slack.fail('chat.update', { retryAfter: 90 });
+    await bot.channel.post(post({ conversation, body: { kind: 'text', text: 'Whole.' } }), { signal });
+    expect(slack.posted(GENERAL).map(({ text }) => text)).toEqual(['Whole.']);
+  });
+
+  test('a stream begun late stays no second message', async () => {
+    const bot = await start({ table: streaming });
+    const conversation = await ask(bot);
+    slack.fail('chat.startStream', { late: 1_500 });
+    bot.channel.show(conversation, { kind: 'draft', text: 'Once' });
+    await until('it begins', () => slack.callsOf('chat.startStream').length === 1);
+    await bot.channel.post(post({ conversation, body: { kind: 'text', text: 'Whole.' } }), { signal });
+    await until('the draft is there', () => slack.posted(GENERAL).length === 2);
+    await until('only the reply is left', () => slack.posted(GENERAL).length === 1);
+    expect(slack.posted(GENERAL)[0]?.['text']).toBe('Whole.');
   });
 
   test('a streamed message that is gone is posted again', async () => {

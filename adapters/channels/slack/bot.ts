@@ -23,9 +23,10 @@ import { createReceivedEvents, type Seen } from './inbound/received-events.ts';
 import { createUserContexts } from './inbound/user-context.ts';
 import { permalinkOf } from './link.ts';
 import type { SlackOptions } from './options.ts';
+import { createDraftRate } from './outbound/draft-rate.ts';
 import { createDrafts, type Drafts } from './outbound/drafts.ts';
 import { createPoster, type Poster } from './outbound/post.ts';
-import { createPostRate } from './outbound/post-rate.ts';
+import { createPostRate, type PostRate } from './outbound/post-rate.ts';
 import { createTyping, type Typing } from './outbound/typing.ts';
 import { dropMalformed, namesOf } from './packets.ts';
 import { PLATFORM } from './place.ts';
@@ -58,10 +59,11 @@ export function createSlackBot(parts: SlackBotOptions): SlackBot {
   const over = new AbortController();
   const signal = AbortSignal.any([over.signal, parts.signal]);
   const threads = createThreads(parts.state);
-  const drafts = createDrafts({ ...parts, signal, threads });
+  const rate = createPostRate(clock);
+  const drafts = createDrafts({ ...parts, signal, threads, rate: createDraftRate(clock) });
   const typing = createTyping({ workspace, threads, status: settings.thinking });
-  const poster = createPoster({ workspace, settings, threads, clock, log, rate: createPostRate(clock) });
-  const intake = createIntake({ ...parts, signal }, { threads, poster });
+  const poster = createPoster({ workspace, settings, threads, clock, log, rate });
+  const intake = createIntake({ ...parts, signal }, { threads, poster, rate });
   return {
     workspace,
     ...intake.listener,
@@ -138,11 +140,11 @@ interface Intake {
 /** Everything that comes in. */
 function createIntake(
   options: SlackBotOptions,
-  { threads, poster }: Pick<Sender, 'poster'> & { readonly threads: Threads },
+  { threads, poster, rate }: Pick<Sender, 'poster'> & { readonly threads: Threads; readonly rate: PostRate },
 ): Intake {
   const { workspace, settings, state, sink, clock, log, signal } = options;
   const places = createPlaces(workspace, clock);
-  const base = { workspace, settings, sink, places, state, clock, log, signal, threads };
+  const base = { workspace, settings, sink, places, state, clock, log, signal, threads, rate };
   const audiences = createAudienceWatch({ ...base, teamId: workspace.teamId, purgeOnLeave: settings.purge_on_leave });
   const buttons = createButtons(workspace.secret);
   const home = createHome({ ...base, buttons });
@@ -168,7 +170,7 @@ function createIntake(
   const commandHandlers = createCommandHandlers({
     ...base,
     buttons,
-    responder: createResponder(workspace, options.fetch),
+    responder: createResponder({ ...base, fetch: options.fetch }),
     refreshHome: home.publish,
   });
   const listener: Listener = {

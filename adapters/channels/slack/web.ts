@@ -43,8 +43,15 @@ export function codeOf(error: unknown): string | null {
   return error instanceof webApi.WebAPIPlatformError ? String(error.data.error) : null;
 }
 
+/** Where Slack refuses the rate and does not say for how long. */
+const UNKNOWN_WAIT_S = 30;
+const NO_HEADER = 'Retry header did not contain a valid timeout';
+
+/** In seconds; null for everything that is no refusal of the rate. */
 export function retryAfterOf(error: unknown): number | null {
-  return error instanceof webApi.WebAPIRateLimitedError ? error.retryAfter : null;
+  if (error instanceof webApi.WebAPIRateLimitedError) return error.retryAfter;
+  const isUnknown = codeOf(error) === 'ratelimited' || (error instanceof Error && error.message.startsWith(NO_HEADER));
+  return isUnknown ? UNKNOWN_WAIT_S : null;
 }
 
 export interface Patience {
@@ -86,7 +93,7 @@ export async function persistently<Result>(call: () => Promise<Result>, patience
   }
 }
 
-const PASSING = new Set(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout', 'ratelimited']);
+const PASSING = new Set(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout']);
 
 /** Likely to be gone a moment later. */
 export function isPassing(error: unknown): boolean {

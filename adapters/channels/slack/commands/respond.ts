@@ -1,3 +1,4 @@
+import type { PostRate } from '../outbound/post-rate.ts';
 import type { Workspace } from '../workspace.ts';
 import type { ReplyMessage } from './render.ts';
 
@@ -19,25 +20,28 @@ export interface Responder {
 
 const TIME_LIMIT_MS = 8_000;
 
-export function createResponder(workspace: Workspace, fetcher: typeof globalThis.fetch): Responder {
+export interface ResponderOptions {
+  readonly workspace: Workspace;
+  readonly fetch: typeof globalThis.fetch;
+  readonly rate: PostRate;
+}
+
+export function createResponder({ workspace, fetch, rate }: ResponderOptions): Responder {
+  const inTurn = (channel: string, work: () => Promise<unknown>) =>
+    rate({ channel, signal: AbortSignal.timeout(TIME_LIMIT_MS) }, work);
   return {
     async answer(target, message, { ephemeral, replace }) {
       const { text, blocks } = message;
       const { responseUrl, channelId, threadTs, userId } = target;
       const thread = threadTs === null ? {} : { thread_ts: threadTs };
       if (responseUrl === '') {
-        await workspace.web.apiCall('chat.postEphemeral', {
-          channel: channelId,
-          user: userId,
-          text,
-          blocks,
-          ...thread,
-        });
+        const note = { channel: channelId, user: userId, text, blocks, ...thread };
+        await inTurn(channelId, () => workspace.web.apiCall('chat.postEphemeral', note));
       } else {
         const kind = replace ? { replace_original: true } : { response_type: ephemeral ? 'ephemeral' : 'in_channel' };
-        await send(fetcher, responseUrl, { text, blocks, replace_original: replace, ...kind, ...thread });
+        await send(fetch, responseUrl, { text, blocks, replace_original: replace, ...kind, ...thread });
       }
-      if (message.files.length > 0) await sendFiles(workspace, target, message);
+      if (message.files.length > 0) await sendFiles({ workspace, inTurn }, target, message);
     },
   };
 }
@@ -52,10 +56,20 @@ async function send(fetcher: typeof globalThis.fetch, url: string, body: object)
   if (!response.ok) throw new Error(`Slack rejected an answer: status ${response.status}`);
 }
 
+interface Sending {
+  readonly workspace: Workspace;
+  readonly inTurn: (channel: string, work: () => Promise<unknown>) => Promise<unknown>;
+}
+
 /** A note for one person can carry no file: it comes as a direct message. */
-async function sendFiles({ web }: Workspace, { userId }: Target, { files }: ReplyMessage): Promise<void> {
-  const { channel } = await web.conversations.open({ users: userId });
-  if (channel?.id === undefined) return;
-  for (const { name, text } of files)
-    await web.files.uploadV2({ channel_id: channel.id, filename: name, content: text });
+async function sendFiles(
+  { workspace: { web }, inTurn }: Sending,
+  { userId }: Target,
+  { files }: ReplyMessage,
+): Promise<void> {
+  const id = (await web.conversations.open({ users: userId })).channel?.id;
+  if (id === undefined) return;
+  for (const { name, text } of files) {
+    await inTurn(id, () => web.files.uploadV2({ channel_id: id, filename: name, content: text }));
+  }
 }

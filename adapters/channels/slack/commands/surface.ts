@@ -1,6 +1,7 @@
 import { describe, type InboundMessage, type Log, type StateStore } from '../../../../src/adapter-kit.ts';
 import { isServed } from '../access.ts';
 import { channelIn, type Viewing } from '../inbound/user-context.ts';
+import type { PostRate } from '../outbound/post-rate.ts';
 import { isDirect, placeOfKey } from '../place.ts';
 import type { SlackSettings } from '../settings.ts';
 import { appContextChangedSchema, assistantSchema, homeOpenedSchema } from '../wire.ts';
@@ -16,6 +17,8 @@ export interface SurfaceOptions {
   readonly state: StateStore;
   readonly home: Home;
   readonly viewing: Viewing;
+  readonly rate: PostRate;
+  readonly signal: AbortSignal;
   readonly log: Log;
 }
 
@@ -99,7 +102,7 @@ interface Opening {
 
 /** Suggestions each time, the greeting once for each person, and in each of the assistant's threads. */
 async function welcome(
-  { workspace, settings, state }: SurfaceOptions,
+  { workspace, settings, state, rate, signal }: SurfaceOptions,
   { channel, user, threadTs }: Opening,
 ): Promise<void> {
   const { web, teamId } = workspace;
@@ -108,7 +111,8 @@ async function welcome(
   const isGreeted = threadTs === null && (await state.get(GREETED, person)) !== undefined;
   if (settings.greeting !== '' && !isGreeted) {
     await state.set(GREETED, person, channel);
-    await web.chat.postMessage({ channel, text: settings.greeting, mrkdwn: false, ...thread });
+    const greeting = { channel, text: settings.greeting, mrkdwn: false, ...thread };
+    await rate({ channel, signal }, () => web.chat.postMessage(greeting));
   }
   if (settings.prompts.length === 0) return;
   await web.apiCall('assistant.threads.setSuggestedPrompts', {

@@ -14,6 +14,7 @@ import type { Threads } from '../threads.ts';
 import { codeOf } from '../web.ts';
 import { historySchema, type WireMessage } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
+import type { DraftRate } from './draft-rate.ts';
 import { EVENT_TYPE, type TakenDraft } from './post.ts';
 
 const NAMESPACE = 'slack.drafts';
@@ -28,6 +29,7 @@ export interface DraftContext {
   /** Ends waiting. */
   readonly signal: AbortSignal;
   readonly threads: Threads;
+  readonly rate: DraftRate;
   readonly settings: Pick<SlackSettings, 'streaming' | 'streaming_seconds'>;
 }
 
@@ -138,10 +140,7 @@ async function write(parts: DraftContext, conversation: ConversationKey, draft: 
     // The first words wait too: a quick reply is posted whole.
     await pause();
     for (let text = headOf(draft); text !== draft.shown; text = headOf(draft)) {
-      if (draft.at === null) await open(parts, conversation, { draft, text });
-      else
-        await append(parts, { channel: placeOfKey(conversation).channelId, ts: draft.at.ts, text, shown: draft.shown });
-      draft.shown = text;
+      if (await advance(parts, conversation, { draft, text })) draft.shown = text;
       await pause();
     }
   } catch (error) {
@@ -151,6 +150,25 @@ async function write(parts: DraftContext, conversation: ConversationKey, draft: 
     }
   } finally {
     draft.running = IDLE;
+  }
+}
+
+/** Whether the text was shown; not when Slack grants no more calls for now. */
+async function advance(
+  parts: DraftContext,
+  conversation: ConversationKey,
+  { draft, text }: { readonly draft: Draft; readonly text: string },
+): Promise<boolean> {
+  const { at, shown } = draft;
+  const method = at === null ? 'chat.startStream' : 'chat.appendStream';
+  if (!parts.rate.mayCall(method)) return false;
+  try {
+    if (at === null) await open(parts, conversation, { draft, text });
+    else await append(parts, { channel: placeOfKey(conversation).channelId, ts: at.ts, text, shown });
+    return true;
+  } catch (error) {
+    if (parts.rate.isRefusal(method, error)) return false;
+    throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Clock, StrataError } from '../../../../src/adapter-kit.ts';
 import { createRate } from '../rate.ts';
-import { retryAfterOf } from '../web.ts';
+import { retryAfterOf, withRetries } from '../web.ts';
 import { within } from '../within.ts';
 
 /** Slack takes one message a second and channel, and some hundreds a minute and workspace. */
@@ -12,7 +12,10 @@ const MAX_TURN_MS = 3_000;
 /** Longer waits belong to the outbox, since the reply may be deleted during the wait. */
 export const MAX_WAIT_MS = 5_000;
 
-/** Lets posts out one after the other in each channel, at the rate that Slack takes, and none while Slack asks to wait. */
+/**
+ * Lets whatever people see as a message out one after the other in each channel, at the rate that Slack takes, and none
+ * while Slack asks to wait. Tries again after a short wait.
+ */
 export type PostRate = <Result>(
   place: { readonly channel: string; readonly signal: AbortSignal },
   post: () => Promise<Result>,
@@ -31,7 +34,7 @@ export function createPostRate(clock: Clock): PostRate {
     if (leftMs > MAX_WAIT_MS) throw waiting(leftMs);
     if (leftMs > 0) await clock.sleep(leftMs, { signal });
   };
-  return async ({ channel, signal }, post) => {
+  const inTurn: PostRate = async ({ channel, signal }, post) => {
     const turn = Promise.withResolvers<void>();
     const before = ends.get(channel);
     ends.set(channel, turn.promise);
@@ -55,6 +58,8 @@ export function createPostRate(clock: Clock): PostRate {
       }, undefined);
     }
   };
+  return (place, post) =>
+    withRetries(() => inTurn(place, post), { clock, signal: place.signal, maxWaitMs: MAX_WAIT_MS });
 }
 
 function waiting(retryAfterMs: number): StrataError {

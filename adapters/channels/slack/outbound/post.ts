@@ -59,7 +59,11 @@ export function createPoster(options: PosterOptions): Poster {
       const { text, blocks, metadata } = messageOf(post);
       const body = { channel, ts, text, metadata, parse: 'none', link_names: false };
       // The same text again does no harm: an answer that was lost is asked for once more.
-      await persistently(() => call(options, 'chat.update', { ...body, blocks }), { clock: options.clock, signal });
+      await persistently(() => call(options, 'chat.update', { ...body, blocks }), {
+        clock: options.clock,
+        signal,
+        maxWaitMs: MAX_WAIT_MS,
+      });
       return ts;
     },
   };
@@ -97,12 +101,8 @@ async function place(
   if (!hasFile) await upload(options, { post, threadTs, signal });
   const { blocks, ...message } = messageOf(post);
   const send = (body: object) =>
-    withRetries(
-      () =>
-        options.rate({ channel, signal }, () =>
-          call(options, 'chat.postMessage', { ...target, ...rules, ...message, ...body }),
-        ),
-      { clock: options.clock, signal, maxWaitMs: MAX_WAIT_MS },
+    options.rate({ channel, signal }, () =>
+      call(options, 'chat.postMessage', { ...target, ...rules, ...message, ...body }),
     );
   try {
     return sentSchema.parse(await send(blocks.length === 0 ? {} : { blocks })).ts;
@@ -144,13 +144,10 @@ async function upload(options: PosterOptions, { post, threadTs, signal }: Placin
   const { body } = post;
   if (body.kind === 'text') return;
   const content = body.kind === 'file' ? { content: body.text } : { file: Buffer.from(body.base64, 'base64') };
-  const { channelId } = placeOfKey(post.conversation);
+  const { channelId: channel } = placeOfKey(post.conversation);
   const thread = threadTs === null ? {} : { thread_ts: threadTs };
   const file = { filename: fileNameOf(post), title: body.name, ...content, ...thread };
-  await withRetries(() => options.workspace.web.files.uploadV2({ channel_id: channelId, ...file }), {
-    clock: options.clock,
-    signal,
-  });
+  await options.rate({ channel, signal }, () => options.workspace.web.files.uploadV2({ channel_id: channel, ...file }));
 }
 
 function fileNameOf(post: Post): string {
@@ -180,12 +177,13 @@ async function findPosted(options: PosterOptions, { post, threadTs, signal }: Pl
 
   const query = { ...target, ...since, ...(threadTs === null ? {} : { ts: threadTs }) };
   const fileName = fileNameOf(post);
+  const patience = { clock: options.clock, signal, maxWaitMs: MAX_WAIT_MS };
   let hasFile = false;
   let cursor = '';
   for (let page = 0; page < PAGES; page += 1) {
     const range = cursor === '' ? query : { ...query, cursor };
     const answer = historySchema.parse(
-      await withRetries(() => call(options, `conversations.${kind}`, range), { clock: options.clock, signal }),
+      await withRetries(() => call(options, `conversations.${kind}`, range), patience),
     );
     const own = answer.messages.filter((message) => isOwn(message, options.workspace));
     const found = own.find((message) => nonceIn(message) === nonceOf(post));

@@ -1,0 +1,34 @@
+import type { Clock } from '../../../../src/adapter-kit.ts';
+import { retryAfterOf } from '../web.ts';
+
+const MINUTE_MS = 60_000;
+/** What Slack grants an app per minute in a workspace, less some to spare. */
+const MAX_PER_MINUTE = { 'chat.startStream': 18, 'chat.appendStream': 90 } as const;
+export type DraftMethod = keyof typeof MAX_PER_MINUTE;
+
+/** All drafts of a workspace share what Slack grants. None of them waits: what is not shown now is shown with the next piece. */
+export interface DraftRate {
+  /** Whether the method may be called now; if so, the call counts. */
+  mayCall(method: DraftMethod): boolean;
+  /** True for a refusal of the rate: the method then rests for as long as Slack asks. */
+  isRefusal(method: DraftMethod, error: unknown): boolean;
+}
+
+export function createDraftRate(clock: Clock): DraftRate {
+  const calls = new Map<DraftMethod, number[]>();
+  const freeAt = new Map<DraftMethod, number>();
+  return {
+    mayCall(method) {
+      const now = clock.now();
+      const lately = (calls.get(method) ?? []).filter((at) => now - at < MINUTE_MS);
+      const isFree = lately.length < MAX_PER_MINUTE[method] && now >= (freeAt.get(method) ?? 0);
+      calls.set(method, isFree ? [...lately, now] : lately);
+      return isFree;
+    },
+    isRefusal(method, error) {
+      const seconds = retryAfterOf(error);
+      if (seconds !== null) freeAt.set(method, clock.now() + seconds * 1000);
+      return seconds !== null;
+    },
+  };
+}

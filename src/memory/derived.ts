@@ -1,8 +1,9 @@
-import type { Audience, Entry } from '../domain/message.ts';
+import type { Audience, Entry, Part } from '../domain/message.ts';
 import type { Memory } from '../ports/memory-store.ts';
 import type { MemoryReading } from '../ports/provenance-store.ts';
 import { cachedStem } from '../search/stem.ts';
 import { tokensOf, wordsOf } from '../search/words.ts';
+import { groupedNumbersIn, isSpeltIn, type Spelling, spellingOf } from './spelling.ts';
 import { matchesStatement, type StatementTraits, textOfEverything, traitsOf } from './statement-match.ts';
 
 /** What is being forgotten, and which replies were given it to read. */
@@ -47,7 +48,7 @@ export function statementOfMemory(
   const traits = traitsOf(memory, audience);
   return {
     traits,
-    stems: tellingStems(traits),
+    stems: tellingStems(traits, memory.text),
     minStems: 1,
     memory,
     sources: memory.sources,
@@ -64,7 +65,7 @@ export function statementOfMessage(
   const text = textOfEverything(entry).slice(0, MAX_STATEMENT_LENGTH);
   const { author } = entry;
   const traits = traitsOf({ text, subjectId: author?.id ?? null, subjectName: author?.name ?? null }, audience);
-  const stems = tellingStems(traits);
+  const stems = tellingStems(traits, text);
   return {
     traits,
     stems,
@@ -76,9 +77,9 @@ export function statementOfMessage(
   };
 }
 
-function tellingStems(traits: StatementTraits): ReadonlySet<string> {
+function tellingStems(traits: StatementTraits, text: string): ReadonlySet<string> {
   const telling = traits.words.filter((word) => traits.secrets.has(word) || isTelling(word));
-  return new Set(telling.map(cachedStem).filter((stem) => !GENERAL.has(stem)));
+  return new Set([...telling.map(cachedStem).filter((stem) => !GENERAL.has(stem)), ...groupedNumbersIn(text)]);
 }
 
 function isTelling(word: string): boolean {
@@ -95,7 +96,7 @@ export function isDerived(text: BotText, statement: Statement, around: Surroundi
   if (root === null ? text.at < statement.since : text.seq <= root) return false;
   const everything = textOfEverything(text);
   if (matchesStatement(text, statement.traits) && !isSaidBefore(everything, statement, { around, root })) return true;
-  return root !== null && giveaways(everything, statement, { around, root }) >= statement.minStems;
+  return root !== null && giveaways(text, statement, { around, root }) >= statement.minStems;
 }
 
 /** Only entries after this one can repeat it; null where no reply is known to have read it. */
@@ -128,15 +129,33 @@ function isSaidBefore(text: string, statement: Statement, { around, root }: Know
   );
 }
 
-/** How many telling words of the statement stand in the text and nowhere in what stays. */
-function giveaways(text: string, statement: Statement, { around, root }: Known): number {
-  const used = statement.stems.intersection(new Set(tokensOf(text).map(cachedStem)));
-  if (used.size === 0) return 0;
-  const free = new Set<string>();
-  for (const entry of around.staying) {
-    // What the bot said later may be an echo itself.
-    if (entry.role !== 'user' && !isBefore(entry, statement, root)) continue;
-    for (const token of tokensOf(textOfEverything(entry))) free.add(cachedStem(token));
-  }
-  return used.difference(free).size;
+/** How many telling words of the statement stand in the text, in some spelling, and nowhere in what stays. */
+function giveaways(text: BotText, statement: Statement, { around, root }: Known): number {
+  const used = [...statement.stems].filter((stem) => uses(text, stem));
+  if (used.length === 0) return 0;
+  // What the bot said later may be an echo itself.
+  const known = around.staying.filter((entry) => entry.role === 'user' || isBefore(entry, statement, root));
+  return used.filter((stem) => !known.some((entry) => uses(entry, stem))).length;
+}
+
+interface Vocabulary {
+  readonly stems: ReadonlySet<string>;
+  readonly spelling: Spelling;
+}
+
+/** The same entries are looked at for every statement. */
+const vocabularies = new WeakMap<readonly Part[], Vocabulary>();
+
+function uses(text: Pick<Entry, 'parts'>, stem: string): boolean {
+  const { stems, spelling } = vocabularyOf(text);
+  return stems.has(stem) || isSpeltIn(stem, spelling);
+}
+
+function vocabularyOf(text: Pick<Entry, 'parts'>): Vocabulary {
+  const known = vocabularies.get(text.parts);
+  if (known !== undefined) return known;
+  const everything = textOfEverything(text);
+  const made = { stems: new Set(tokensOf(everything).map(cachedStem)), spelling: spellingOf(everything) };
+  vocabularies.set(text.parts, made);
+  return made;
 }

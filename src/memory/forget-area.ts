@@ -56,6 +56,8 @@ export async function loadArea(
     for (const { seq } of await services.search.entries({ ...query, limit: MAX_ECHOES })) seqs.add(seq);
     for (const { id } of await services.search.summaries({ ...query, limit: MAX_SUMMARIES })) summaryIds.add(id);
   }
+  // Search finds no other spelling of a word.
+  if (near.length > 0) for (const { id } of await services.store.summaries.live(conversation.id)) summaryIds.add(id);
   const entries = await pickAll(services, conversation, seqs);
   return { conversation, entries, summaries: await summariesOf(services, summaryIds) };
 }

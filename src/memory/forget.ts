@@ -4,6 +4,7 @@ import type { ForgetPlan, Memory, MemoryReader, Redaction } from '../ports/memor
 import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import type { Services } from '../services.ts';
+import { incomparableAnswers } from './answers.ts';
 import { isDerived, type Statement, statementOfMemory, statementOfMessage } from './derived.ts';
 import { derivedBlobs } from './derived-blobs.ts';
 import { fingerprintOf, gistOf } from './fingerprint.ts';
@@ -150,16 +151,21 @@ export async function withDerived(
   const around = { conversationId: conversation.id, staying };
   const all = [...statements, ...texts];
   const isEcho = (text: Parameters<typeof isDerived>[0]) => all.some((statement) => isDerived(text, statement, around));
-  const echoes = staying.filter((entry) => entry.role !== 'user' && isEcho(entry));
+  const answers = await incomparableAnswers(services, conversation.id, deleted.slice(0, MAX_MESSAGE_STATEMENTS));
+  const echoes = [...answers, ...staying.filter((entry) => entry.role !== 'user' && isEcho(entry))];
   const gone = [...seqs].flatMap((seq) => entries.get(seq) ?? []);
   const repeating = [...summaries.values()].filter((summary) => isEcho(asText(summary)));
   return {
     conversation,
-    entries: [...gone, ...echoes].sort((a, b) => a.seq - b.seq),
+    entries: bySeq([...gone, ...echoes]),
     sentences,
     summaryIds: repeating.map(({ id }) => id),
     blobIds: await derivedBlobs(services, { statements: all, around }),
   };
+}
+
+function bySeq(entries: readonly Entry[]): readonly Entry[] {
+  return [...new Map(entries.map((entry) => [entry.seq, entry])).values()].sort((a, b) => a.seq - b.seq);
 }
 
 /** A summary may hold whatever was read until it was written. */

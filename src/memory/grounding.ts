@@ -111,7 +111,7 @@ const SCRIPTS = [
 ];
 
 /** Texts in different scripts have no words in common, whatever they say. */
-function sharesScript(a: string, b: string): boolean {
+export function sharesScript(a: string, b: string): boolean {
   const known = SCRIPTS.filter((script) => script.test(a));
   return known.length === 0 || known.some((script) => script.test(b));
 }

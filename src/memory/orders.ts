@@ -1,13 +1,8 @@
+import { latin } from '../search/lookalikes.ts';
 import { fold, wordsOf } from '../search/words.ts';
 import { oneLine } from '../util/foreign-text.ts';
 import * as words from './order-words.ts';
 
-/** Letters of other alphabets that look like Latin ones: each pair is the letter and what it passes for. */
-const LOOKALIKES = new Map(
-  'аa еe оo рp сc уy хx кk мm тt іi јj ѕs ԁd һh ԛq ԝw ѵv ԍg αa οo ρp νv ιi κk τt υu εe χx γy ηn ωw ɑa ɡg ıi łl øo đd'
-    .split(' ')
-    .map((pair) => [pair.slice(0, -1), pair.slice(-1)] as const),
-);
 /** Beyond, a sentence is not looked at: what it is shows in its first words. */
 const HEAD_LENGTH = 160;
 /** No order in any of the languages is shorter. */
@@ -21,10 +16,6 @@ const ASCII = /^[\t\n\r -~]*$/;
 
 function bare(text: string): string {
   return ASCII.test(text) ? text.toLowerCase() : fold(text).normalize('NFD').replace(/\p{M}/gu, '');
-}
-
-function latin(text: string): string {
-  return text.replace(/[^ -~]/gu, (letter) => LOOKALIKES.get(letter) ?? letter);
 }
 
 type Phrases = ReadonlyMap<string, readonly (readonly string[])[]>;

@@ -106,7 +106,7 @@ export const faithful: Script = (request) => {
   const facts = [...new Set(transcript.match(/FACT [^.\n]*\./gu) ?? [])];
   if (request.purpose === 'extract') return { calls: memoriesOf(transcript) };
   // Words of the source: a summary that shares none with it is refused.
-  const opening = /\] (\w+(?: \w+){0,2})/u.exec(transcript)?.[1] ?? 'little';
+  const opening = /\]\s[^\p{L}]*([\p{L}\p{N}]+(?: [\p{L}\p{N}]+){0,2})/u.exec(transcript)?.[1] ?? 'little';
   const summary = `People talked about the river and the garden, ${opening}. ${facts.join(' ')}`;
   if (request.purpose === 'condense') return { text: summary };
   return { calls: [{ tool: 'summary_save', input: { summary } }, ...memoriesOf(transcript)] };

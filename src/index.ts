@@ -1,4 +1,4 @@
-/** What the author of a bot needs. Authors of adapters import from `adapter-kit.ts`, which has all of this and more. */
+/** What the author of a bot needs. Authors of adapters import `adapter-kit.ts`, which exports all of this and more. */
 
 // Build a bot, its tools and its plugins.
 export { type Bot, createBot } from './bot/bot.ts';
@@ -16,7 +16,7 @@ export type { AgentEntry, AgentSettings } from './config/schema.ts';
 export type { BotParts, Role as ProcessRole } from './bot/parts.ts';
 export { createPromptLibrary } from './prompts/library.ts';
 
-// Handle what it reports.
+// Handle its events and errors.
 export {
   describe,
   type ErrorCode,
@@ -27,7 +27,7 @@ export {
 } from './domain/errors.ts';
 export type { Events, StrataEvent } from './ports/events.ts';
 
-// Read what people said.
+// Read messages.
 export {
   type AttachmentPart,
   type Audience,
@@ -43,7 +43,7 @@ export {
 export { makeKey, parseKey, placeOf, workspaceOf } from './domain/key.ts';
 export type { Memory, MemoryKind } from './ports/memory-store.ts';
 
-// Supply parts of your own.
+// Replace its parts.
 export type { Activity, Channel, ChannelSink } from './ports/channel.ts';
 export type { ChatModel, ModelPart, ModelProvider, ModelRequest, ModelTraits } from './ports/model.ts';
 export type { ContextEngine } from './ports/engine.ts';

@@ -1,4 +1,6 @@
-/** What `strata start` does, for programs of your own: the configuration file, its plugins, and the adapters that it names. */
+/**
+ * What `strata start` does, for your own programs: the configuration file, its plugins, and the adapters that it names.
+ */
 
 import { adapters } from '../adapters/registry.ts';
 import type { App, GlobalOptions, OpenOptions } from './app/app.ts';
@@ -13,8 +15,8 @@ export type { LoadedConfig } from './config/load.ts';
 const NO_CHOICES: GlobalOptions = { config: null, data: null, model: null, logLevel: null };
 
 /**
- * Reads the configuration as the command line does, with its plugins. Default: `config.toml` in the working folder, if there
- * is one. Throws `CONFIG_INVALID` with everything that is wrong, and `CONFIG_UNREADABLE`.
+ * Reads the configuration and its plugins as the command line does. Default: `config.toml` in the working directory, if
+ * it exists. Throws `CONFIG_INVALID` with every problem, or `CONFIG_UNREADABLE`.
  */
 export async function loadConfig(options: Partial<GlobalOptions> = {}): Promise<LoadedConfig> {
   const { load } = await findPlugins({ environment: process.env }, { ...NO_CHOICES, ...options });
@@ -38,7 +40,7 @@ export async function openApp(options: Partial<OpenOptions> = {}): Promise<App> 
   return await openWith(parts, { ...NO_CHOICES, ...whole, ...options });
 }
 
-/** Opens the store of the configuration, and nothing else. */
+/** Opens only the store of the configuration. */
 export async function openStore(
   options: Partial<GlobalOptions> & { readonly create?: boolean } = {},
 ): Promise<Storage> {

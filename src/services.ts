@@ -14,7 +14,7 @@ import type { Store } from './ports/store.ts';
 import type { Upkeep } from './ports/upkeep.ts';
 import type { PromptLibrary } from './prompts/variables.ts';
 
-/** What a storage adapter makes: one engine behind five ports. */
+/** What a storage adapter provides: one engine behind five ports. */
 export interface Storage {
   readonly store: Store;
   readonly search: Search;
@@ -23,7 +23,9 @@ export interface Storage {
   readonly upkeep: Upkeep;
 }
 
-/** What every part of the core is given. Nothing in the core makes its own clock, chance, log or connection. */
+/**
+ * The dependencies of every part of the core. Nothing in the core creates its own clock, randomness, log or connection.
+ */
 export interface Services extends Omit<Storage, 'upkeep'> {
   readonly queue: Queue;
   readonly models: ModelProvider;
@@ -39,5 +41,5 @@ export interface Services extends Omit<Storage, 'upkeep'> {
 /** The channels by platform, for posting. */
 export type Channels = ReadonlyMap<string, Channel>;
 
-/** Told of every message and reply: writes them to the log, or does nothing, which is the default. */
+/** Receives every message and reply. Writes them to the log, or does nothing (the default). */
 export type TextLog = (conversation: ConversationKey, author: string, text: string) => void;

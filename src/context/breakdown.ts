@@ -5,7 +5,7 @@ import type { FittedSection } from './sections.ts';
 import { estimateBlock, estimateText } from './tokens.ts';
 import type { Fitted } from './view.ts';
 
-/** Every part of a view, in its order: what it is, where it comes from, why it is there and what it costs. */
+/** Every part of a view, in order: what it is, where it comes from, why it is there and what it costs. */
 export function partsOf({ view, request, measurement, correction }: Fitted): readonly ContextPart[] {
   const corrected = (tokens: number) => Math.ceil(tokens * correction);
   const { toolTokens } = view.prefix;
@@ -60,7 +60,7 @@ function layerPart({ item, text, tokens, dropped }: Layer, corrected: (tokens: n
   return { ...part, tokens: cost, originalTokens: cost };
 }
 
-/** The messages as text, for people to read. */
+/** The messages as readable text. */
 function transcriptOf(messages: readonly ModelMessage[]): string {
   return messages.map(messageText).join('\n');
 }

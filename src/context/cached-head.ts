@@ -4,28 +4,28 @@ import { hasToolTraffic } from './entry-message.ts';
 import { viewKey } from './order.ts';
 
 /**
- * The head of a tail as a model sees it, kept from turn to turn: what is added later stands behind it and changes none of
- * its messages. It ends where the bot has answered and a person speaks next, and holds no tool traffic, so that it is the
- * same with and without relief.
+ * The start of the rendered tail, cached between turns. Later messages come after it and change none of it. It ends
+ * where the bot has answered and a person speaks next, and contains no tool traffic, so it looks the same with and
+ * without a reduction.
  */
 export interface Head {
-  /** Entries of the tail that it stands for. */
+  /** Number of entries that it covers. */
   readonly entries: number;
-  /** Where its last message stands in the view. */
+  /** The view key of its last message. */
   readonly lastKey: number;
   readonly messages: readonly ModelMessage[];
-  /** Of its messages, labels included. */
+  /** Tokens of its messages, labels included. */
   readonly tokens: number;
-  /** As stored, of the entries that are words alone. */
+  /** Stored tokens of its text-only entries. */
   readonly spokenTokens: number;
 }
 
 const NOTHING: Head = { entries: 0, lastKey: Number.NEGATIVE_INFINITY, messages: [], tokens: 0, spokenTokens: 0 };
 
-/** By the tail itself: it leaves memory together with the copy of the view. */
+/** Keyed by the tail itself, so a head is garbage collected with its view. */
 const heads = new WeakMap<readonly Entry[], Head>();
 
-/** The tail with what was just stored; what is known of its head stays known. */
+/** Appends new entries to the tail and keeps its cached head. */
 export function extendTail(tail: readonly Entry[], added: readonly Entry[]): readonly Entry[] {
   const longer = [...tail, ...added];
   const head = heads.get(tail);
@@ -33,7 +33,7 @@ export function extendTail(tail: readonly Entry[], added: readonly Entry[]): rea
   return longer;
 }
 
-/** What no relief can make smaller: words. */
+/** Tokens of plain text, which no reduction makes smaller. */
 export function spokenTokens(tail: readonly Entry[]): number {
   const head = heads.get(tail) ?? NOTHING;
   return head.spokenTokens + spokenFrom(tail, head.entries, tail.length);
@@ -54,7 +54,7 @@ function isText({ kind }: Entry['parts'][number]): boolean {
 
 type Render = (entries: readonly Entry[]) => Pick<Head, 'messages' | 'tokens'>;
 
-/** The head for a turn that reads up to `readUpto`, taken as far as it goes. `render` makes messages of a part of it. */
+/** The longest head for a turn that reads up to `readUpto`. `render` creates the messages for new entries. */
 export function headOf(tail: readonly Entry[], readUpto: number, render: Render): Head {
   const known = heads.get(tail) ?? NOTHING;
   const head = isBehind(tail, known, readUpto) ? known : NOTHING;
@@ -71,20 +71,20 @@ export function headOf(tail: readonly Entry[], readUpto: number, render: Render)
   return longer;
 }
 
-/** Whether all else stands behind the head, and a person's message that the turn reads comes first. */
+/** Whether all other entries come after the head, starting with a message of a person that the turn reads. */
 function isBehind(tail: readonly Entry[], head: Head, readUpto: number): boolean {
   if (head.entries === 0) return true;
   const next = tail[head.entries];
   if (next?.role !== 'user' || next.seq > readUpto) return false;
   for (let index = head.entries; index < tail.length; index += 1) {
     const entry = tail[index];
-    // An answer to what stands in the head came late: it belongs before the next message.
+    // This late answer belongs to a message in the head, so it comes before the next message.
     if (entry !== undefined && entry.role !== 'notice' && viewKey(entry) < next.seq) return false;
   }
   return true;
 }
 
-/** The last place from `from` on where a head may end; null when there is none. */
+/** The last position at or after `from` where a head may end; null if there is none. */
 function endOfHead(tail: readonly Entry[], from: number, readUpto: number): Pick<Head, 'entries' | 'lastKey'> | null {
   const earliest = earliestKeys(tail, from);
   let end: Pick<Head, 'entries' | 'lastKey'> | null = null;
@@ -102,7 +102,7 @@ function endOfHead(tail: readonly Entry[], from: number, readUpto: number): Pick
   return end;
 }
 
-/** Per index from `from` on, where the earliest of what comes then stands in the view. */
+/** For each index at or after `from`, the smallest view key of the entries from there on. */
 function earliestKeys(tail: readonly Entry[], from: number): Float64Array {
   const keys = new Float64Array(tail.length - from);
   let earliest = Number.POSITIVE_INFINITY;

@@ -1,11 +1,11 @@
 import type { Calibration } from '../ports/store.ts';
 
-/** A sample outside of these is a provider that cut the prompt in silence or counts something else: not believed. */
+/** Ratios outside these limits are ignored: the provider truncated the prompt silently, or counts something else. */
 const LOWEST_RATIO = 0.6;
 const HIGHEST_RATIO = 2.5;
 /**
- * Weight of a new sample after the first. High, because the next request is mostly the last one again: measured on
- * recorded conversations the 95th percentile of the error is below 2 %, where a weight of 0.3 leaves up to 15 %.
+ * Weight of a new sample after the first. It is high because the next request mostly repeats the last one: over
+ * recorded conversations the 95th percentile of the error is below 2 %, compared with up to 15 % at a weight of 0.3.
  */
 const WEIGHT = 0.7;
 const MARGIN = 1.1;
@@ -13,15 +13,15 @@ const MARGIN_SAMPLES = 3;
 
 export interface UsageReport {
   readonly model: string;
-  /** `estimatedTokens` of the assembly that was sent. */
+  /** `estimatedTokens` of the sent assembly. */
   readonly estimated: number;
-  /** Input tokens of that one step, never a sum. Zero means that the provider did not say. */
+  /** Input tokens of that one step, never a sum. Zero means that the provider did not report it. */
   readonly reported: number;
-  /** Of the conversation whose view was sent. */
+  /** The revision of the conversation whose view was sent. */
   readonly revision: number;
 }
 
-/** What one answered step teaches: a moving average of reported over estimated tokens. Another model starts over. */
+/** Updates the moving average of reported over estimated tokens with one step. A different model starts over. */
 export function learn(calibration: Calibration | null, report: UsageReport): Calibration | null {
   const known = calibration?.model === report.model ? calibration : null;
   if (report.reported <= 0 || report.estimated <= 0) return calibration;
@@ -41,13 +41,13 @@ function clamp(ratio: number): number {
   return Math.min(HIGHEST_RATIO, Math.max(LOWEST_RATIO, ratio));
 }
 
-/** What estimates for the model are multiplied by, with a margin while little is known. */
+/** The factor for estimates of the model, with a safety margin while there are few samples. */
 export function correctionFor(calibration: Calibration | null, model: string): number {
   if (calibration?.model !== model) return MARGIN;
   return calibration.samples < MARGIN_SAMPLES ? calibration.ratio * MARGIN : calibration.ratio;
 }
 
-/** The provider's last count, if it was of this model and of the view as it is since its last change; else null. */
+/** The provider's last count if it is for this model and the view has not changed since; otherwise null. */
 export function lastReported(
   calibration: Calibration | null,
   view: { readonly model: string; readonly revision: number },

@@ -4,19 +4,19 @@ import { correctionOf } from './fit.ts';
 import { planCondense, planCut } from './plan.ts';
 import { CUT_FRACTIONS } from './tiers.ts';
 
-/** A cut that frees less of the window than this is not worth a model call: over the threshold, but nothing to gain. */
+/** A cut that frees less than this share of the window is not worth a model call. */
 export const MIN_GAIN = 0.02;
 
-/** Whether maintenance has something to do at this tier: something to fill, rewrite, cut or condense. */
+/** Whether there is maintenance to do at this tier: something to fill, rewrite, compact or condense. */
 export function isDue(profile: ContextProfile, snapshot: ContextSnapshot, tier: Tier): boolean {
   const correction = correctionOf(snapshot, profile.modelId);
-  // In a full window summaries are condensed below their share too, where the tail can give nothing more.
+  // If the window is full and the tail cannot shrink, summaries are condensed below their share too.
   const share = tier === 'none' ? profile.stackShare : 0;
   const budget = { share, windowTokens: profile.windowTokens, correction };
   if (snapshot.stack.some((item) => item.kind === 'gap' || item.stale)) return true;
   if (planCondense(snapshot.stack, budget) !== null) return true;
   if (tier === 'none') return false;
-  // The running turn is about to be answered: its messages wait no longer when the job looks.
+  // The running turn is about to be answered, so its messages no longer wait when the job runs.
   const limits = { ...snapshot.conversation, answeredUpto: snapshot.conversation.nextSeq };
   const cut = planCut(snapshot.tail, { ...limits, fraction: CUT_FRACTIONS[tier], omitted: snapshot.omitted });
   return cut !== null && cut.tokens * correction >= MIN_GAIN * profile.windowTokens;

@@ -6,7 +6,7 @@ import { shortenCall, shortenResult, stubCall, stubResult } from './reduce.ts';
 import { estimateMessages, estimateText } from './tokens.ts';
 import { shorten } from './truncate.ts';
 
-/** One entry as a model sees it. `line` is set for a message of a person: neighbours are joined into one message. */
+/** One entry as a model sees it. `line` is set for messages of people: adjacent ones are joined into one message. */
 export interface EntryMessage {
   readonly message: ModelMessage;
   readonly line: string | null;
@@ -14,17 +14,19 @@ export interface EntryMessage {
 }
 
 export interface EntryMessageOptions {
-  /** Tool traffic as stubs. */
+  /** Replace tool traffic by stubs. */
   readonly stub: boolean;
-  /** Most tokens of one text. */
+  /** Maximum tokens of one text. */
   readonly textTokens: number;
-  /** Seq of the message that this one replies to, where it is near. */
+  /** Seq of the message that this one replies to, if it is nearby. */
   readonly replySeq: (entry: Entry) => number | null;
 }
 
 const REMOVED = '(removed)';
 
-/** Entries never change, an edited one is a new object: what was made of one is kept as long as it lives. */
+/**
+ * Entries are immutable, and an edited entry is a new object, so a rendered entry is cached as long as the entry lives.
+ */
 const wholeMessages = new WeakMap<Entry, EntryMessage>();
 const stubbedMessages = new WeakMap<Entry, EntryMessage>();
 
@@ -38,7 +40,7 @@ export function entryMessageOf(entry: Entry, options: EntryMessageOptions): Entr
   return entryMessage;
 }
 
-/** Only that is ever shown as stubs. */
+/** Only tool traffic is ever shown as stubs. */
 export function hasToolTraffic({ role, parts }: Entry): boolean {
   return role === 'tool' || (role === 'assistant' && parts.some(({ kind }) => kind === 'tool-call'));
 }
@@ -76,7 +78,10 @@ function personText(entry: Entry, tokens: number): string {
   return entry.redactedAt === null ? withinTokens(visibleText(spoken(entry.parts)), tokens) : REMOVED;
 }
 
-/** Cut so that it keeps to the limit with its lines indented. Indenting comes last: a cut may begin a line anywhere. */
+/**
+ * Shortened so that it fits the limit with its lines indented. Indentation is applied last, because a cut can start a
+ * line anywhere.
+ */
 function withinTokens(text: string, tokens: number): string {
   const cut = shorten(text, tokens);
   if (!Number.isFinite(tokens)) return cut;
@@ -89,7 +94,7 @@ function spoken(parts: readonly Part[]): string {
   return [textOf(parts), ...references].filter((text) => text !== '').join('\n');
 }
 
-/** Name, type and size. The bytes are never written out, wherever they are. */
+/** Name, type and size. Bytes are never written out. */
 function referenceTo({ name, mediaType, sizeBytes }: AttachmentPart): string {
   const size = sizeBytes < 1024 ? `${sizeBytes} bytes` : `${Math.round(sizeBytes / 1024)} kB`;
   return `(attachment: ${plainName(name)}, ${plainName(mediaType)}, ${size})`;

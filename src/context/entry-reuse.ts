@@ -3,12 +3,12 @@ import type { ContextSnapshot } from '../ports/store.ts';
 import { yieldToEventLoop } from '../util/event-loop.ts';
 import { renderEntry } from './view.ts';
 
-/** Entries of one slice: less than a millisecond. */
+/** Entries per slice, which take less than a millisecond. */
 const SLICE = 100;
 
 /**
- * A view that was read again, with known entries as the same objects: what was made of them is kept
- * with them, and only what is new has to be made.
+ * Replaces the entries of a freshly read view by known objects if they are equal, so that caches keyed by entry still
+ * apply.
  */
 export function recognise(read: ContextSnapshot, known: readonly Entry[]): ContextSnapshot {
   const first = known[0]?.seq ?? 0;
@@ -40,12 +40,12 @@ function isSame(a: Entry, b: Entry): boolean {
   );
 }
 
-/** Anything but text is not compared but rebuilt. */
+/** Entries with anything but text are never considered equal. */
 function isSameText(a: Part, b: Part | undefined): boolean {
   return a.kind === 'text' && b?.kind === 'text' && a.text === b.text;
 }
 
-/** Makes what a view needs of every entry, a slice at a time: for work that nobody waits for. */
+/** Renders every entry in slices, so that this background work does not block the event loop. */
 export async function renderInSlices({ tail }: ContextSnapshot): Promise<void> {
   for (let from = 0; from < tail.length; from += SLICE) {
     for (const entry of tail.slice(from, from + SLICE)) renderEntry(entry, tail);

@@ -9,18 +9,18 @@ import { fitPassages, isPassages } from './passages.ts';
 import { FIRST_REDUCTION, NO_REDUCTION, type Reduction, type ReductionStep, reductionSteps } from './reduce.ts';
 import { buildView, type Fitted, type ViewRequest } from './view.ts';
 
-/** What a label and the message around it take of the newest ask, whatever its text. */
+/** Tokens of the label and the message around the newest ask. */
 const ASK_OVERHEAD = 64;
 
-/** The view as it is, or with the first relief where the background tier is reached. Nothing is lost by it. */
+/** The view as it is, or with the first reduction if the background tier is reached. That reduction loses nothing. */
 export function reduceIfDue(prefixes: FixedPrefixBuilder, request: ViewRequest): Fitted {
   const plain = evaluate(prefixes, request, NO_REDUCTION);
   return plain.measurement.tier === 'none' ? plain : evaluate(prefixes, request, FIRST_REDUCTION);
 }
 
 /**
- * Presses the view into `limitTokens` when nothing may leave the tail any more: step by step, the newest ask last.
- * Throws `WINDOW_TOO_SMALL` when not even that is enough.
+ * Reduces the view to `limitTokens` when nothing more may leave the tail: step by step, the newest ask last. Throws
+ * `WINDOW_TOO_SMALL` if even that is not enough.
  */
 export function reduceToFit(prefixes: FixedPrefixBuilder, request: ViewRequest, limitTokens: number): Fitted {
   const { windowTokens, thresholds } = request.profile;
@@ -36,7 +36,7 @@ export function reduceToFit(prefixes: FixedPrefixBuilder, request: ViewRequest, 
   return fitted;
 }
 
-/** Shortens the newest ask by what is over, where enough of it would stay. */
+/** Shortens the newest ask by the excess, if enough of it would remain. */
 function withShorterAsk(
   prefixes: FixedPrefixBuilder,
   fitted: Fitted,
@@ -54,12 +54,12 @@ function evaluate(prefixes: FixedPrefixBuilder, request: ViewRequest, reduction:
   return { request, view, correction, reduction, measurement: measure(view.regions, request.profile, correction) };
 }
 
-/** The request whose room is made first: passages only take what is left then. */
+/** The request without passages, which only get the space that is left at the end. */
 export function withoutPassages<Request extends Pick<ViewRequest, 'volatile'>>(request: Request): Request {
   return { ...request, volatile: request.volatile.filter((section) => !isPassages(section)) };
 }
 
-/** Puts earlier messages into the room that a view has left below the emergency threshold. */
+/** Adds earlier messages to the space that a view leaves below the emergency threshold. */
 export function addPassages(
   prefixes: FixedPrefixBuilder,
   fitted: Fitted,
@@ -80,7 +80,7 @@ export function correctionOf(snapshot: ContextSnapshot, modelId: string): number
   return correctionFor(snapshot.conversation.calibration, modelId);
 }
 
-/** `parts` are made only when somebody looks: a turn does not wait for them. */
+/** `parts` are computed only on access, so a turn does not wait for them. */
 export function toAssembly(fitted: Fitted, snapshot: ContextSnapshot = fitted.request.snapshot): Assembly {
   const { view, measurement } = fitted;
   return {

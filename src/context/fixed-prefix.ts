@@ -8,7 +8,7 @@ import { droppedSummariesText, gapText } from './reduce.ts';
 import { type FittedSection, fitSections } from './sections.ts';
 import { estimateBlock, estimateRequest, estimateTools } from './tokens.ts';
 
-/** The part of the view that depends on configuration alone: the head of every cached prefix. */
+/** The part of the view that depends only on configuration. Every cached prefix starts with it. */
 export interface FixedPrefix {
   readonly sections: readonly FittedSection[];
   readonly blocks: readonly SystemBlock[];
@@ -19,7 +19,7 @@ export interface FixedPrefix {
 /** One item of the stack as the model sees it. */
 export interface Layer {
   readonly item: Summary;
-  /** Empty where the line of a folded neighbour stands for it. */
+  /** Empty if the line of a dropped neighbour covers it. */
   readonly text: string;
   readonly tokens: number;
   readonly dropped: boolean;
@@ -27,11 +27,11 @@ export interface Layer {
 
 export interface FixedPrefixBuilder {
   prefix(profile: ContextProfile, fixedShare: number): FixedPrefix;
-  /** The stack, oldest first; one line stands for the oldest `folded` of its items. */
+  /** The stack, oldest first. One line replaces the oldest `dropped` items. */
   layers(profile: ContextProfile, stack: readonly Summary[], dropped: number): readonly Layer[];
 }
 
-/** System sections keep at least this share of the window, however much the tools take. */
+/** System sections get at least this share of the window, however large the tools are. */
 const MIN_SECTIONS = 0.2;
 
 export function createFixedPrefixBuilder(services: Pick<Services, 'prompts' | 'agents'>): FixedPrefixBuilder {
@@ -76,7 +76,10 @@ function buildPrefix(profile: ContextProfile, fixedShare: number): FixedPrefix {
   return { sections, blocks, toolTokens, tokens };
 }
 
-/** A summary as the view shows it: its text is indented, so no line of it can pass for a heading or an instruction of ours. */
+/**
+ * A summary as it appears in the view. Its text is indented, so no line of it can imitate a heading or an instruction
+ * of Strata.
+ */
 export function renderSummary(
   services: Pick<Services, 'prompts'>,
   item: Pick<Summary, 'id' | 'fromSeq' | 'toSeq' | 'level' | 'text'>,
@@ -90,7 +93,7 @@ function gapOf(item: Summary): string {
   return gapText(item.toSeq - item.fromSeq + 1);
 }
 
-/** One line for all of them: it stands in the place of the first. */
+/** One line for all of them, in the position of the first. */
 function dropLayers(items: readonly Summary[]): readonly Layer[] {
   const [first, last] = [items[0], items.at(-1)];
   if (first === undefined || last === undefined) return [];

@@ -9,19 +9,19 @@ import { grownBy } from './meter.ts';
 import { slide } from './sliding.ts';
 import type { Fitted, ViewRequest } from './view.ts';
 
-/** What a model would be shown now, part by part. */
+/** What a model would see now, part by part. */
 export interface ContextReport {
   readonly agentId: string;
   readonly modelId: string;
   readonly thresholds: Thresholds;
   readonly measurement: Measurement;
-  /** The provider's last count, when the view has not shrunk since; null when it is unknown. */
+  /** The provider's last count if the view has not shrunk since; null if unknown. */
   readonly lastInputTokens: number | null;
   readonly parts: readonly ContextPart[];
   readonly summary: ContextJson;
 }
 
-/** What `strata context --json` gives. */
+/** The output of `strata context --json`. */
 export interface ContextJson {
   readonly conversation: string;
   readonly entries: number;
@@ -42,7 +42,7 @@ export interface ContextJson {
   readonly estimated: boolean;
 }
 
-/** Looks, and changes nothing. */
+/** Read-only. */
 export function inspectContext(
   services: Pick<Services, 'prompts' | 'agents'>,
   {
@@ -52,7 +52,7 @@ export function inspectContext(
   }: {
     readonly profile: ContextProfile;
     readonly snapshot: ContextSnapshot;
-    /** What would stand beside the newest message; empty when nobody is asking. */
+    /** Sections for the newest message; empty if nobody is asking. */
     readonly volatile?: readonly VolatileSection[];
   },
 ): ContextReport {
@@ -73,8 +73,8 @@ export function inspectContext(
 }
 
 /**
- * What stands in the store, before the gate makes room: over the window when much came at once, as by an import. A
- * sliding window leaves out what does not fit, and nothing else ever happens to it.
+ * The stored view before the gate frees space. It exceeds the window if much was added at once, as by an import. A
+ * sliding window leaves out what does not fit, and is never compacted.
  */
 function look(prefixes: FixedPrefixBuilder, request: ViewRequest, engine: string): Fitted {
   const bare = withoutPassages(request);

@@ -3,13 +3,13 @@ import { oneLine } from '../util/foreign-text.ts';
 import { headOf } from './truncate.ts';
 
 const MAX_NAME = 64;
-/** What labels are made of, in any of Unicode's brackets but round ones. No name holds it. */
+/** Characters of labels, with every Unicode bracket except round ones. Names never contain them. */
 const LABEL_MARKS = /[[\p{Ps}\p{Pe}]--[\(\)\uff08\uff09]]|[\|<>#]/gv;
 
-/** How a listing names the bot. No name of a person can hold angle brackets. */
+/** The bot's name in listings. Names of people cannot contain angle brackets. */
 export const BOT_LABEL = '<you>';
 
-/** `[#12 | 2026-11-20 10:00 | Ada | reply to #9] `: who wrote a message and when, in UTC so that it never changes. */
+/** `[#12 | 2026-11-20 10:00 | Ada | reply to #9] `: author and time of a message, in UTC so that it never changes. */
 export function labelOf(entry: Entry, replySeq: number | null): string {
   const reply = replySeq === null ? '' : ` | reply to #${replySeq}`;
   const edited = entry.editedAt === null ? '' : ' | edited';
@@ -21,7 +21,7 @@ function authorLabel(entry: Entry): string {
   return entry.author?.kind === 'bot' ? `${name} <bot>` : name;
 }
 
-/** A name as one line that cannot be taken for anything but a name. */
+/** A name on one line that cannot be mistaken for anything else. */
 export function plainName(name: string): string {
   const plain = oneLine(name)
     .replace(/[^\p{ASCII}]/gu, (character) => (isLabelMark(character.normalize('NFKC')) ? '' : character))

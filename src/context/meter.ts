@@ -11,7 +11,7 @@ export interface Regions {
 
 type Window = Pick<ContextProfile, 'windowTokens' | 'reserveTokens' | 'thresholds'>;
 
-/** The one measure of a view: estimates corrected by what was learned, and the room for the answer on top. */
+/** The one measurement of a view: estimates with the learned correction, plus the reserve for the answer. */
 export function measure(regions: Regions, profile: Window, correction: number): Measurement {
   const fixed = Math.ceil(regions.fixed * correction);
   const stack = Math.ceil(regions.stack * correction);
@@ -21,12 +21,12 @@ export function measure(regions: Regions, profile: Window, correction: number): 
   return complete(parts, fixed + stack + tail + volatile, { profile, estimated: true });
 }
 
-/** The same view once the provider has counted it: exact, whatever the parts were thought to be. */
+/** The same view after the provider has counted it: exact, whatever the estimates were. */
 export function withReported(measurement: Measurement, reported: number, profile: Window): Measurement {
   return reported > 0 ? complete(measurement, reported, { profile, estimated: false }) : measurement;
 }
 
-/** The same view with so many more tokens in its tail. */
+/** The same view with more tokens in its tail. */
 export function grownBy(measurement: Measurement, tokens: number, profile: Window): Measurement {
   if (tokens === 0) return measurement;
   const input = measurement.used - measurement.reserve + tokens;
@@ -41,7 +41,7 @@ function complete(
   const { fixed, stack, tail, volatile, reserve } = parts;
   const used = input + reserve;
   const ratio = used / profile.windowTokens;
-  // What stands there for one message only is gone with the next: no compaction can make it less.
+  // The sections for the newest message are gone with the next one, so compaction cannot reduce them.
   const tier = tierOf((used - volatile) / profile.windowTokens, profile.thresholds);
   return { fixed, stack, tail, volatile, reserve, used, window: profile.windowTokens, ratio, tier, estimated };
 }

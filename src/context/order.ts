@@ -2,14 +2,14 @@ import type { Entry } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
 
 /**
- * Where an entry stands in the view: a person's message at its seq, what the bot wrote right after the last message
- * that its turn had read. So a message that came into a running turn stands after that turn's reply.
+ * The position of an entry in the view: a message of a person at its seq; an entry of the bot right after the last
+ * message that its turn had read. So a message that arrives during a turn comes after that turn's reply.
  */
 export function viewKey(entry: Pick<Entry, 'role' | 'turn' | 'seq'>): number {
   return entry.role === 'user' || entry.turn === null ? entry.seq : entry.turn + 0.5;
 }
 
-/** The entries that a turn which reads up to `readUpto` may see, in the order of the view. Notices are never shown. */
+/** The entries visible to a turn that reads up to `readUpto`, in view order. Notices are never shown. */
 export function viewOrder(tail: readonly Entry[], readUpto: number): readonly Entry[] {
   const seen: Entry[] = [];
   let last = Number.NEGATIVE_INFINITY;
@@ -21,22 +21,22 @@ export function viewOrder(tail: readonly Entry[], readUpto: number): readonly En
     last = key;
     seen.push(entry);
   }
-  // The sort is stable: what has the same key keeps the order of its seqs.
+  // The sort is stable: equal keys keep the order of their seqs.
   return sorted ? seen : seen.sort((a, b) => viewKey(a) - viewKey(b));
 }
 
-/** What is known about who waits for an answer, and what a running turn has read. */
+/** Which messages wait for an answer, and what the running turn has read. */
 export interface CutLimits extends Pick<Conversation, 'answeredUpto' | 'replyDueSeq' | 'replyDueFrom'> {
   readonly readUpto?: number;
 }
 
-/** Entries of the tail's head that are not at hand, as in a snapshot. */
+/** Entries at the head of the tail that are not loaded, as in a snapshot. */
 export interface Omitted {
   readonly entries: number;
   readonly tokens: number;
 }
 
-/** A place where the tail may be cut: everything up to `toSeq` leaves. */
+/** A position where the tail may be cut: everything up to `toSeq` leaves. */
 export interface CutPoint {
   readonly toSeq: number;
   readonly entries: number;
@@ -45,15 +45,15 @@ export interface CutPoint {
   readonly clean: boolean;
 }
 
-/** The first message that waits for its answer, or infinity when none does. */
+/** The first message that waits for an answer, or infinity if none does. */
 export function firstWaiting(limits: CutLimits): number {
   if (limits.replyDueSeq <= limits.answeredUpto) return Number.POSITIVE_INFINITY;
   return Math.max(limits.answeredUpto + 1, limits.replyDueFrom);
 }
 
 /**
- * All places where the tail may be cut, oldest first: never inside a tool group, never after the first message that
- * waits for its answer, and never so that the newest message of a person or the reply to it would leave.
+ * All positions where the tail may be cut, oldest first. A cut never splits a tool group, never removes a message that
+ * waits for its answer, and never removes the newest message of a person or its reply.
  */
 export function cutPoints(
   tail: readonly Entry[],
@@ -77,13 +77,13 @@ export function cutPoints(
   return points;
 }
 
-/** Before a message of a person, or between two of the bot's turns: a question is not parted from the answer behind it. */
+/** Before a message of a person, or between two turns of the bot. A question stays with the answer after it. */
 function isBetweenMessages(previous: Entry | undefined, next: Entry): boolean {
   if (next.role === 'user') return true;
   return previous?.role === 'assistant' && next.role === 'assistant' && previous.turn !== next.turn;
 }
 
-/** Seq of the newest message of a person; where nobody spoke, of the last thing that the bot wrote. */
+/** Seq of the newest message of a person; if there is none, of the bot's last entry. */
 function newestAsk(tail: readonly Entry[], readUpto = Number.POSITIVE_INFINITY): number {
   const person = tail.findLast((entry) => entry.role === 'user' && entry.seq <= readUpto);
   if (person !== undefined) return person.seq;
@@ -91,7 +91,7 @@ function newestAsk(tail: readonly Entry[], readUpto = Number.POSITIVE_INFINITY):
   return tail.find((entry) => entry.turn === last?.turn)?.seq ?? 0;
 }
 
-/** Per index, how many tool groups would be torn by a cut before it. A call without a result binds nothing. */
+/** For each index, how many tool groups a cut before it would split. A call without a result does not count. */
 function toolGroups(tail: readonly Entry[]): Int32Array {
   const steps = new Int32Array(tail.length + 1);
   const calledAt = new Map<string, number>();
@@ -110,7 +110,7 @@ function toolGroups(tail: readonly Entry[]): Int32Array {
   return steps;
 }
 
-/** Per index, the lowest turn that anything from there on belongs to: a turn is over when no later entry is part of it. */
+/** For each index, the lowest turn of the entries from there on: a turn is over when no later entry belongs to it. */
 function earliestTurnAfter(tail: readonly Entry[]): Float64Array {
   const earliest = new Float64Array(tail.length + 1).fill(Number.POSITIVE_INFINITY);
   for (let index = tail.length - 1; index >= 0; index -= 1) {

@@ -1,10 +1,10 @@
 import type { ContextProfile, PassageSection, VolatileSection } from '../ports/engine.ts';
 import { estimateText } from './tokens.ts';
 
-/** The most that `auto` gives to memories and earlier messages, and its share of smaller windows. */
+/** The maximum that `auto` gives to memories and earlier messages, and its share of smaller windows. */
 export const MAX_RECALL_TOKENS = 2000;
 export const RECALL_SHARE = 0.1;
-/** A heading and one message say little in less. */
+/** With fewer tokens, a heading and one message say too little. */
 const MIN_ROOM_TOKENS = 40;
 
 export function isPassages(section: VolatileSection): section is PassageSection {
@@ -15,13 +15,13 @@ interface Room {
   readonly profile: Pick<ContextProfile, 'recallTokens'>;
   /** The other sections for the newest message. */
   readonly others: readonly VolatileSection[];
-  /** Estimated tokens that the request has left. */
+  /** Estimated tokens left in the request. */
   readonly freeTokens: number;
-  /** The first entry that the view shows by itself; everything before it may be quoted. */
+  /** The first entry that the view shows itself; earlier ones may be quoted. */
   readonly firstSeq: number;
 }
 
-/** The passages that fit, best first, in the order in which they were said. Null when there is no room for any. */
+/** The best passages that fit, in their original order. Null if none fits. */
 export function fitPassages(section: PassageSection, room: Room): PassageSection | null {
   const memories = room.others.filter(({ memoryIds }) => memoryIds.length > 0);
   const taken = memories.reduce((sum, { text }) => sum + estimateText(text), 0);

@@ -6,7 +6,7 @@ import { CUT_FRACTIONS } from './tiers.ts';
 /** More entries than any window holds: limits what it costs to open a conversation that was never compacted. */
 export const MAX_TAIL_ENTRIES = 4000;
 
-/** The range that is to leave the tail, and what it held. */
+/** The range to remove from the tail, and its size. */
 export interface Cut extends CutPoint {
   readonly fromSeq: number;
 }
@@ -17,12 +17,12 @@ export interface CutRequest extends CutLimits {
   readonly omitted?: Omitted;
 }
 
-/** A turn's end may miss the wanted tokens by half before a cut between two messages is looked at. */
+/** A cut at the end of a turn may miss the target by half before cuts between two messages are considered. */
 const TOLERANCE = 0.5;
 
 /**
  * Where to cut the tail so that about `fraction` of its tokens leave: at least one message, never the current turn.
- * Null when nothing may be cut.
+ * Null if no cut is possible.
  */
 export function planCut(tail: readonly Entry[], request: CutRequest): Cut | null {
   const first = tail[0];
@@ -40,7 +40,7 @@ export function planCut(tail: readonly Entry[], request: CutRequest): Cut | null
   return chosen === null ? null : { ...chosen, fromSeq: first.seq - omitted.entries };
 }
 
-/** The point whose tokens come closest to the target; of two equal ones the cleaner, then the later one. */
+/** The cut closest to the target; of two equal ones the cleaner, then the later one. */
 function nearest(points: readonly CutPoint[], target: number): CutPoint | null {
   let best: CutPoint | null = null;
   for (const point of points) {
@@ -50,12 +50,12 @@ function nearest(points: readonly CutPoint[], target: number): CutPoint | null {
   return best;
 }
 
-/** The oldest half of the tail: what leaves at once when there is no time for a model. */
+/** The oldest half of the tail, which leaves at once if there is no time for a model. */
 export function planEmergency(tail: readonly Entry[], limits: CutLimits, omitted?: Omitted): Cut | null {
   return planCut(tail, { ...limits, fraction: CUT_FRACTIONS.emergency, ...(omitted === undefined ? {} : { omitted }) });
 }
 
-/** Summaries that are to become one of the next level. */
+/** Summaries to condense into one of the next level. */
 export interface Condensation {
   readonly parts: readonly Summary[];
   readonly level: number;
@@ -63,21 +63,21 @@ export interface Condensation {
   readonly toSeq: number;
 }
 
-/** Most summaries that one condensing takes, and the lengths of runs that are worth it, best first. */
+/** The maximum number of summaries to condense at once, and the run lengths worth condensing, best first. */
 const MAX_PARTS = 4;
 const RUN_LENGTHS = [4, 3, 2] as const;
 
 /**
- * The oldest run of summaries of one level, when the stack takes more than its share. Long runs come before short ones,
- * so that detail fades evenly. Gaps and stale summaries are not condensed. Null when there is nothing to do or to take.
+ * The oldest run of summaries of one level if the stack exceeds its share. Long runs come before short ones, so that
+ * detail fades evenly. Gaps and stale summaries are not condensed. Null if there is nothing to do.
  */
 export function planCondense(
   stack: readonly Summary[],
   budget: {
-    /** Largest share of the window for the stack. */
+    /** Maximum share of the window for the stack. */
     readonly share: number;
     readonly windowTokens: number;
-    /** What estimates are multiplied by. */
+    /** Factor for estimates. */
     readonly correction: number;
   },
 ): Condensation | null {

@@ -13,16 +13,16 @@ import { previewStacked } from './stacked.ts';
 import { estimateText } from './tokens.ts';
 import type { Fitted } from './view.ts';
 
-/** What a model would be shown if somebody said this now. */
+/** What a model would see if somebody said this now. */
 export interface ContextPreview {
   readonly used: number;
   readonly window: number;
-  /** Platform ids of the messages that stand in the request word for word, in order; `#seq` for those without one. */
+  /** Platform ids of the messages that appear verbatim in the request, in order; `#seq` for messages without one. */
   readonly messages: readonly string[];
   readonly parts: readonly ContextPart[];
 }
 
-/** The conversation as it would be with one more message of a person. */
+/** The conversation with one more message of a person. */
 export function withQuestion(snapshot: ContextSnapshot, text: string, { now }: { readonly now: number }): Question {
   const { conversation, tail } = snapshot;
   const seq = conversation.nextSeq;
@@ -46,7 +46,7 @@ export interface PreviewRequest extends Question {
   readonly now: number;
 }
 
-/** Looks, and changes nothing: where the gate would make room, the room is only imagined. */
+/** Read-only: if the gate would free space, this is only simulated. */
 export async function previewContext(services: Services, request: PreviewRequest): Promise<ContextPreview> {
   const fitted = await fittedFor(services, request);
   const { used, window } = fitted.measurement;
@@ -78,7 +78,7 @@ function textIn(message: ModelMessage): string {
   return message.content.map((part) => (part.kind === 'text' ? part.text : '')).join('\n');
 }
 
-/** Lines of people are indented in a request; their words stay. */
+/** A request indents people's lines without changing their words. */
 function flat(text: string): string {
   return visibleText(text).replace(/\s+/gu, ' ').trim();
 }

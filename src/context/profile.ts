@@ -11,24 +11,24 @@ import { estimateBlock, estimateTools } from './tokens.ts';
 
 /** The window of a model that reports none, if the configuration sets none either. */
 export const DEFAULT_WINDOW_TOKENS = 128_000;
-/** The answer may take at most this share of the window, whatever the configuration asks for. */
+/** Maximum share of the window for the answer, whatever the configuration says. */
 const MAX_RESERVE = 0.125;
-/** A fixed part above this share leaves too little for the conversation. */
+/** A larger fixed part leaves too little space for the conversation. */
 const LARGE_FIXED_SHARE = 0.5;
 
 type Place = Pick<Conversation, 'key' | 'audience'>;
 
 export interface ProfilesOptions {
   readonly services: Services;
-  /** Specifications of the named tools for the model. */
+  /** The specifications of the named tools. */
   readonly tools: { specs(names: readonly string[]): readonly ToolSpec[] };
-  /** The standing instructions in force at the place: a ledger that no summary replaces. Null when there are none. */
+  /** The standing instructions of the place, which no summary replaces. Null if there are none. */
   readonly instructions?: (place: Place, agent: AgentSettings) => Promise<SystemSection | null>;
 }
 
-/** What the agents' settings mean for the context of a conversation. */
+/** Resolves the agents' settings for the context of a conversation. */
 export interface Profiles {
-  /** The same object as long as nothing it rests on has changed. Throws what opening the model throws. */
+  /** Returns the same object until something it depends on changes. Throws the errors of opening the model. */
   of(place: Place): Promise<ContextProfile>;
   modelFor(profile: ContextProfile): Promise<ChatModel>;
 }
@@ -61,11 +61,11 @@ export function createProfiles({ services, tools, instructions }: ProfilesOption
 
 interface Known {
   readonly profile: ContextProfile;
-  /** The last variant with instructions: they change rarely, and what was rendered of a profile is kept with it. */
+  /** The last variant with instructions. Instructions change rarely, and rendered parts are cached by profile. */
   withInstructions: { readonly section: SystemSection; readonly profile: ContextProfile } | null;
 }
 
-/** Before the guidance: what people asked for stands right after what the operator wrote. */
+/** Before the guidance, so that people's instructions follow the operator's text. */
 function withSection(known: Known, section: SystemSection): ContextProfile {
   const last = known.withInstructions;
   if (last !== null && isDeepStrictEqual(last.section, section)) return last.profile;
@@ -76,13 +76,13 @@ function withSection(known: Known, section: SystemSection): ContextProfile {
   return profile;
 }
 
-/** Opens each model once, and asks only once which one `auto` means. Failures are retried. */
+/** Opens each model once and resolves `auto` once. Failures are retried. */
 function createModelOpener(services: Services): (modelId: string) => Promise<ChatModel> {
   const open = new Map<string, Promise<ChatModel>>();
   return (modelId) => kept(open, modelId, () => openModel(services, modelId));
 }
 
-/** Makes a value once. A failure is not kept: the key may be set, the server up again, at the next turn. */
+/** Creates a value once. Failures are not cached: the key may be set or the server up by the next turn. */
 function kept<Value>(cache: Map<string, Promise<Value>>, id: string, make: () => Promise<Value>): Promise<Value> {
   const known = cache.get(id);
   if (known !== undefined) return known;

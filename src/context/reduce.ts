@@ -3,27 +3,27 @@ import type { ModelMessage, ToolCall, ToolResult } from '../ports/model.ts';
 import { estimateJson } from './tokens.ts';
 import { headOf, headWithin, leftOut, type Marker, shorten } from './truncate.ts';
 
-/** A result or an input up to this length stays whole; of a longer one the stub keeps the head. */
+/** Results and inputs up to this length stay whole; stubs of longer ones keep the head. */
 const SHORT_LENGTH = 400;
 const STUB_LENGTH = 200;
-/** Turns at the end of the tail whose tool traffic stays whole under relief. */
+/** The newest turns of the tail keep their tool traffic at the first reduction. */
 export const RECENT_TURNS = 2;
 
-/** How hard one request is pressed to fit. Only the request changes: what is stored stays as it is. */
+/** What to leave out of one request. Stored data stays unchanged. */
 export interface Reduction {
-  /** Whose tool traffic is shown as stubs: of nobody, of turns but the newest ones, of all stored turns. */
+  /** Whose tool traffic becomes stubs: nobody's, that of older turns, or that of all stored turns. */
   readonly stubs: 'none' | 'old' | 'all';
-  /** Most tokens of one text, other than the newest ask. */
+  /** Maximum tokens of each text except the newest ask. */
   readonly textTokens: number;
-  /** Most tokens of the newest ask. */
+  /** Maximum tokens of the newest ask. */
   readonly askTokens: number;
   readonly images: boolean;
   readonly volatile: boolean;
-  /** Of the stack, how much of its head one line stands for. */
+  /** The share of the stack, from its head, that one line replaces. */
   readonly droppedStackShare: number;
-  /** Of the messages before the newest ask, how much of their head is left out. */
+  /** The share of the messages before the newest ask, from the oldest, that is left out. */
   readonly droppedTailShare: number;
-  /** Share of the window, the reserve excluded, that system sections and tools may take. */
+  /** The share of the window without the reserve that system sections and tools may take. */
   readonly fixedShare: number;
 }
 
@@ -38,16 +38,19 @@ export const NO_REDUCTION: Reduction = {
   fixedShare: 0.5,
 };
 
-/** The first relief, at the background tier and above. */
+/** The first reduction, from the background tier on. */
 export const FIRST_REDUCTION: Reduction = { ...NO_REDUCTION, stubs: 'old' };
 
-/** A step of the ladder: what is given up, and the least share of the window that the newest ask keeps. */
+/** What to leave out, and the minimum share of the window that the newest ask keeps. */
 export interface ReductionStep {
   readonly reduction: Reduction;
   readonly askShare: number;
 }
 
-/** From little to all for a window, when nothing more may leave the tail: tool traffic, texts, extras, old messages. */
+/**
+ * The reductions for a window in which nothing more may leave the tail, mildest first: tool traffic, texts, extras, old
+ * messages.
+ */
 export function reductionSteps(windowTokens: number): readonly ReductionStep[] {
   const texts = (share: number) => Math.max(8, Math.floor(windowTokens * share));
   const all: Reduction = { ...NO_REDUCTION, stubs: 'all', images: false };
@@ -103,7 +106,7 @@ function resultMarker(blobId: string | null): Marker {
   return (omitted) => `\n[... ${omitted} characters left out; the full text is stored as ${blobId} ...]\n`;
 }
 
-/** A message of the running turn with every text of it within the limit. */
+/** A message of the running turn with each of its texts shortened to the limit. */
 export function shortenMessage(message: ModelMessage, tokens: number): ModelMessage {
   if (!Number.isFinite(tokens)) return message;
   switch (message.role) {
@@ -120,7 +123,7 @@ export function shortenMessage(message: ModelMessage, tokens: number): ModelMess
   }
 }
 
-/** What a marker that stands for messages says. The wording of a gap in the stack is part of the product. */
+/** The text of a marker for missing messages. The wording for a gap in the stack is part of the product. */
 export function gapText(count: number): string {
   return `[System: ${count} older messages were truncated due to context limits]`;
 }

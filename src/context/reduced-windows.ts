@@ -1,11 +1,11 @@
-/** How much of the window is used when a provider has refused a size that should have fitted. */
+/** The share of the window that is used after a provider has rejected a size that should have fitted. */
 const REDUCED_SHARE = 0.5;
 
-/** Remembers, for the running turn only, that its window is smaller than it was thought to be. */
+/** Remembers that the window is smaller than assumed, for the running turn only. */
 export interface ReducedWindows {
-  /** Share of the window that the turn may use. */
+  /** The share of the window that the turn may use. */
   shareOf(turn: TurnOfConversation): number;
-  /** Halves it, and returns the share that is left. */
+  /** Halves it and returns the remaining share. */
   reduce(turn: TurnOfConversation): number;
 }
 

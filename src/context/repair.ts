@@ -2,18 +2,18 @@ import type { ModelMessage, ToolCall, ToolResult } from '../ports/model.ts';
 
 type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>;
 
-/** Stands in for the result of a call that has none. */
+/** The result of a call that has none. */
 const NO_RESULT = 'The result of this call is not available.';
-/** Opens a conversation whose first shown words are the bot's: providers want a person first. */
+/** Starts a conversation whose first visible message is the bot's, because providers expect a person first. */
 const GOES_ON: ModelMessage = {
   role: 'user',
   content: [{ kind: 'text', text: '[System: the conversation continues from earlier messages]' }],
 };
 
 /**
- * Messages that every provider takes: each round of calls is followed by exactly its results, call ids are unique and
- * not empty, results without a call are dropped, nothing is blank, the bot's messages in a row are one, and a person's
- * comes first. What is right already is returned as it is.
+ * Messages that every provider accepts: each round of calls is followed by exactly its results, call ids are unique and
+ * not empty, results without a call are dropped, no text is blank, adjacent messages of the bot are joined, and a
+ * person speaks first. Valid messages are returned unchanged.
  */
 export function repair(messages: readonly ModelMessage[]): readonly ModelMessage[] {
   const out: ModelMessage[] = messages[0]?.role === 'user' ? [] : [GOES_ON];
@@ -53,7 +53,7 @@ function pushJoined(out: ModelMessage[], message: AssistantMessage): void {
   out.push({ ...message, text: [before, message.text].filter((text) => text.trim() !== '').join('\n\n') });
 }
 
-/** All results that follow the message at `index` without anything between. */
+/** All results directly after the message at `index`. */
 function resultsAfter(messages: readonly ModelMessage[], index: number): readonly ToolResult[] {
   const results: ToolResult[] = [];
   for (let at = index + 1; messages[at]?.role === 'tool'; at += 1) {

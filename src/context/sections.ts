@@ -2,13 +2,13 @@ import type { SystemSection } from '../ports/engine.ts';
 import { estimateBlock } from './tokens.ts';
 import { type Marker, shorten } from './truncate.ts';
 
-/** Fewer tokens than this say nothing: the section is left out instead. */
+/** A section with fewer tokens is left out. */
 const MIN_TOKENS = 16;
 const BLOCK_TOKENS = estimateBlock({ text: '' });
 
 export interface FittedSection {
   readonly section: SystemSection;
-  /** Empty when it was left out. */
+  /** Empty if it was left out. */
   readonly text: string;
   readonly tokens: number;
   readonly included: boolean;
@@ -18,8 +18,8 @@ export interface FittedSection {
 const truncated: Marker = (omitted) => `\n[... ${omitted} characters of this section left out ...]\n`;
 
 /**
- * Sections in their order, within the budget together. The lowest priority gives way first, of equal ones the last;
- * protected sections only when nothing else is left to give. Blank sections are left out.
+ * The sections in their order, cut to the budget. The lowest priority is cut first, and of equal ones the last;
+ * protected sections are cut only if nothing else is left. Blank sections are left out.
  */
 export function fitSections(sections: readonly SystemSection[], budgetTokens: number): readonly FittedSection[] {
   const fitted = sections.filter((section) => section.text.trim() !== '').map(whole);
@@ -39,7 +39,7 @@ function whole(section: SystemSection): FittedSection {
   return { section, text: section.text, tokens: estimateBlock(section), included: true, truncated: false };
 }
 
-/** Indices of the sections in the order in which they give way. */
+/** Indices of the sections in the order in which they are cut. */
 function yieldingOrder(fitted: readonly FittedSection[]): readonly number[] {
   const rank = ({ section }: FittedSection) => section.priority + (section.protected ? 1000 : 0);
   return fitted

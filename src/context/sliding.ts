@@ -7,7 +7,7 @@ import { createReducedWindows } from './reduced-windows.ts';
 import { tierOf } from './tiers.ts';
 import type { Fitted, ViewRequest } from './view.ts';
 
-/** The newest turns that fit, and nothing else: no summaries, no maintenance. What left the window stays searchable. */
+/** Only the newest turns that fit: no summaries, no maintenance. Older messages stay searchable. */
 export function createSlidingEngine({ services }: { readonly services: Services }): ContextEngine {
   const prefixes = createFixedPrefixBuilder(services);
   const reducedWindows = createReducedWindows();
@@ -49,7 +49,7 @@ export function createSlidingEngine({ services }: { readonly services: Services 
   };
 }
 
-/** The view from the earliest place of the tail from which it stays below the first threshold. */
+/** The view from the earliest position of the tail that keeps it below the first threshold. */
 export function slide(prefixes: FixedPrefixBuilder, request: ViewRequest, limitTokens: number): Fitted {
   const { snapshot, readUpto, profile } = request;
   const wanted = limitTokens * profile.thresholds.background;
@@ -61,7 +61,7 @@ export function slide(prefixes: FixedPrefixBuilder, request: ViewRequest, limitT
   return fitted ?? reduceToFit(prefixes, points.length === 0 ? bare : from(bare, points.at(-1)), limitTokens);
 }
 
-/** Later places leave less, so the first one that fits is found by halving. */
+/** Later positions leave fewer messages, so a binary search finds the first that fits. */
 function firstFitting(
   points: readonly CutPoint[],
   evaluate: (point: CutPoint) => Fitted,

@@ -20,7 +20,9 @@ import { createReducedWindows, type ReducedWindows } from './reduced-windows.ts'
 import { tierOf } from './tiers.ts';
 import type { Fitted, ViewRequest } from './view.ts';
 
-/** Gaps opened for one request: each takes half of the tail, so that this many take nearly all of it. */
+/**
+ * Maximum number of gaps opened for one request. Each takes half of the tail, so together they take nearly all of it.
+ */
 const MAX_GAPS = 8;
 
 /** Raw messages, summaries of them, summaries of summaries: the default engine. */
@@ -69,11 +71,11 @@ interface Gate {
   readonly services: Pick<Services, 'store'>;
   readonly prefixes: FixedPrefixBuilder;
   readonly reducedWindows: ReducedWindows;
-  /** The oldest half of the tail leaves. Returns the view as it is then; null when nothing may leave. */
+  /** Removes the oldest half of the tail. Returns the new view, or null if nothing may leave. */
   openGap(request: GapRequest, reason: 'emergency' | 'overflow'): Promise<ContextSnapshot | null>;
 }
 
-/** What `assemble` would make of the request. Stores nothing: gaps exist in the answer only. */
+/** What `assemble` would return for the request. Stores nothing: gaps exist only in the result. */
 export async function previewStacked(services: Services, request: AssembleRequest): Promise<Fitted> {
   const gate: Gate = {
     services,
@@ -84,7 +86,7 @@ export async function previewStacked(services: Services, request: AssembleReques
   return await assembled(gate, request);
 }
 
-/** The room is made without passages: they only take what is left then. */
+/** Space is freed without passages, which only get what is left. */
 async function assembled(gate: Gate, request: AssembleRequest): Promise<Fitted> {
   return addPassages(gate.prefixes, await makeRoom(gate, withoutPassages(request)), request);
 }
@@ -99,7 +101,9 @@ function assess(prefixes: FixedPrefixBuilder, { profile, snapshot }: Ingest): bo
   return isDue(profile, snapshot, measurement.tier);
 }
 
-/** Relief first; then the oldest half of the tail leaves, as often as it must; then what is left is pressed to fit. */
+/**
+ * The first reduction; then the oldest half of the tail leaves, as often as needed; then the rest is reduced to fit.
+ */
 async function makeRoom(gate: Gate, request: AssembleRequest): Promise<Fitted> {
   const { windowTokens, thresholds } = request.profile;
   const turn = { conversationId: request.snapshot.conversation.id, readUpto: request.readUpto };
@@ -124,8 +128,8 @@ async function makeRoom(gate: Gate, request: AssembleRequest): Promise<Fitted> {
 }
 
 /**
- * Opens the gaps that the stored counts alone show to be needed: a history of many megabytes is not made into a view,
- * again and again, only to be cut.
+ * Opens the gaps that the stored token counts already prove necessary, so that a history of many megabytes is not
+ * rendered repeatedly only to be cut.
  */
 async function dropHopeless(gate: Gate, request: AssembleRequest, fullTokens: number) {
   const correction = correctionOf(request.snapshot, request.profile.modelId);
@@ -143,8 +147,8 @@ async function dropHopeless(gate: Gate, request: AssembleRequest, fullTokens: nu
 type GapRequest = Pick<AssembleRequest, 'snapshot' | 'readUpto' | 'now'>;
 
 /**
- * The oldest half of the tail leaves the view without a model. Returns the view as it is then, whoever changed it; null
- * when nothing may leave.
+ * Removes the oldest half of the tail from the view without a model. Returns the new view, whoever changed it; null if
+ * nothing may leave.
  */
 async function openGap(
   services: Services,
@@ -186,7 +190,7 @@ function imaginedGap({ snapshot, readUpto, now }: GapRequest): ContextSnapshot |
   };
 }
 
-/** Puts the head of the tail in that the snapshot left out: short messages in a large window. */
+/** Adds the head of the tail that the snapshot left out: short messages in a large window. */
 async function readOmitted({ store }: Pick<Services, 'store'>, snapshot: ContextSnapshot): Promise<ContextSnapshot> {
   const first = snapshot.tail[0];
   if (first === undefined) return snapshot;
@@ -210,7 +214,7 @@ async function compact(gate: Gate, request: CompactRequest): Promise<CompactResu
   return { ...result, ...shortenTurn(gate.reducedWindows, request, tokensBefore) };
 }
 
-/** Nothing may leave, and the provider refuses all the same: the turn goes on within half of the window, once. */
+/** Nothing may leave, but the provider still rejects the size: the turn continues once with half of the window. */
 function shortenTurn(reducedWindows: ReducedWindows, request: CompactRequest, tokensBefore: number) {
   const turn = { conversationId: request.snapshot.conversation.id, readUpto: request.readUpto };
   if (reducedWindows.shareOf(turn) < 1)

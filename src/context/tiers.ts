@@ -1,6 +1,6 @@
 import type { Thresholds, Tier } from '../ports/engine.ts';
 
-/** The tier that a share of the window reaches: a threshold is met when it is reached exactly. */
+/** The tier for a share of the window. A threshold is reached at exactly its value. */
 export function tierOf(ratio: number, thresholds: Thresholds): Tier {
   if (ratio >= thresholds.emergency) return 'emergency';
   if (ratio >= thresholds.aggressive) return 'aggressive';

@@ -1,23 +1,25 @@
 import type { JsonValue, Part } from '../domain/message.ts';
 import type { ModelMessage, SystemBlock, ToolCall, ToolResult, ToolSpec, UserContent } from '../ports/model.ts';
 
-/** What a provider adds around one message, one call or result, one tool, and one request. */
+/** What a provider adds to each message, call, result, tool and request. */
 const MESSAGE_TOKENS = 4;
 const CALL_TOKENS = 8;
 const TOOL_TOKENS = 10;
 const REQUEST_TOKENS = 3;
-/** An image that is sent costs about the same whatever its bytes are. */
+/** An image costs about the same regardless of its bytes. */
 const IMAGE_TOKENS = 1000;
-/** A file, or an image that is not sent, stands in a message as a short reference: never as its bytes. */
+/** A file or an image that is not sent appears as a short reference, never as bytes. */
 const REFERENCE_TOKENS = 40;
 
-/** Tokens per UTF-16 unit by class, fitted on chat, code and JSON: digits and signs cost more than letters. */
+/**
+ * Tokens per UTF-16 unit by character class, fitted to chat, code and JSON. Digits and signs cost more than letters.
+ */
 const LETTER = 0.21;
 const CAPITAL = 0.3;
 const BLANK = 0.15;
 const DIGIT = 0.6;
 const SIGN = 0.55;
-/** Greek, Cyrillic, Hebrew, Arabic, the Indian scripts, Thai and their neighbours. */
+/** Greek, Cyrillic, Hebrew, Arabic, Indic scripts, Thai and similar. */
 const ALPHABET = 0.45;
 const IDEOGRAPH = 0.8;
 /** Accented Latin letters, typographic signs, emoji (each half of a surrogate pair), and everything rarer. */
@@ -42,12 +44,12 @@ function wideWeight(code: number): number {
   return (code >= 0xf900 && code < 0xfb00) || (code >= 0xff00 && code < 0xfff0) ? IDEOGRAPH : OTHER;
 }
 
-/** The estimated share of one UTF-16 unit in the tokens of a text. */
+/** The estimated tokens of one UTF-16 unit. */
 export function unitTokens(code: number): number {
   return code < 128 ? (ascii[code] ?? SIGN) : wideWeight(code);
 }
 
-/** Tokens of a text by the classes of its characters. Whole numbers; an empty text has none. */
+/** Tokens of a text by the classes of its characters, as a whole number; zero for an empty text. */
 export function estimateText(text: string): number {
   let sum = 0;
   for (let index = 0; index < text.length; index += 1) sum += unitTokens(text.charCodeAt(index));
@@ -58,7 +60,7 @@ export function estimateJson(value: JsonValue): number {
   return estimateText(JSON.stringify(value));
 }
 
-/** What an entry with these parts costs in the view, the label of its line excluded. Stored with the entry. */
+/** The tokens of an entry with these parts in the view, without its label. Stored with the entry. */
 export function estimateParts(parts: readonly Part[]): number {
   let sum = MESSAGE_TOKENS;
   for (const part of parts) sum += partTokens(part);
@@ -111,7 +113,7 @@ function contentTokens(content: UserContent): number {
   return content.kind === 'image' ? IMAGE_TOKENS : estimateText(content.text);
 }
 
-/** Name, description and schema of every tool that is offered. */
+/** Name, description and schema of every offered tool. */
 export function estimateTools(tools: readonly ToolSpec[]): number {
   let sum = 0;
   for (const tool of tools) {
@@ -124,7 +126,7 @@ export function estimateBlock(block: Pick<SystemBlock, 'text'>): number {
   return MESSAGE_TOKENS + estimateText(block.text);
 }
 
-/** A whole request, as a provider would count it. */
+/** A whole request as a provider would count it. */
 export function estimateRequest(request: {
   readonly system: readonly SystemBlock[];
   readonly messages: readonly ModelMessage[];

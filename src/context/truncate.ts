@@ -1,17 +1,17 @@
 import { estimateText, unitTokens } from './tokens.ts';
 
-/** Shares of a shortened text: the rest is for the marker. */
+/** Shares of the head and the tail in a shortened text; the marker takes the rest. */
 const HEAD_SHARE = 0.7;
 const TAIL_SHARE = 0.2;
 
-/** Text that stands for `omitted` characters. */
+/** Replaces `omitted` characters. */
 export type Marker = (omitted: number) => string;
 
 export const leftOut: Marker = (omitted) => `\n[... ${omitted} characters left out ...]\n`;
 
-/** Head, marker and tail within `tokens`; only a head where the marker does not fit. Never cuts a surrogate pair. */
+/** Head, marker and tail within `tokens`, or only a head if the marker does not fit. Never splits a surrogate pair. */
 export function shorten(text: string, tokens: number, marker: Marker = leftOut): string {
-  // No character takes more than a token: a short text need not be read for that.
+  // No character takes more than a token, so a short text needs no estimate.
   if (text.length <= tokens || estimateText(text) <= tokens) return text;
   const room = Math.min(tokens * (HEAD_SHARE + TAIL_SHARE), tokens - estimateText(marker(text.length)));
   if (room <= 0) return headWithin(text, tokens);
@@ -21,7 +21,7 @@ export function shorten(text: string, tokens: number, marker: Marker = leftOut):
   return `${head}${marker(text.length - head.length - tail.length)}${tail}`;
 }
 
-/** The longest head with at most so many tokens. */
+/** The longest head with at most this many tokens. */
 export function headWithin(text: string, tokens: number): string {
   let sum = 0;
   let end = 0;
@@ -42,12 +42,12 @@ function tailWithin(text: string, tokens: number): string {
   return text.slice(isLowSurrogate(text, start) ? start + 1 : start);
 }
 
-/** The first `length` UTF-16 units, one fewer where that would cut a surrogate pair. */
+/** The first `length` UTF-16 units, or one fewer if that would split a surrogate pair. */
 export function headOf(text: string, length: number): string {
   return text.slice(0, length < text.length && isLowSurrogate(text, length) ? length - 1 : length);
 }
 
-/** A slice between a high and a low half would cut a pair: true when the unit at `index` is a low half. */
+/** True if the unit at `index` is a low surrogate, so that a cut before it would split a pair. */
 function isLowSurrogate(text: string, index: number): boolean {
   const code = text.charCodeAt(index);
   return code >= 0xdc00 && code <= 0xdfff;

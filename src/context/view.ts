@@ -11,36 +11,36 @@ import { repair } from './repair.ts';
 import { estimateMessages, estimateText } from './tokens.ts';
 import { spellOutTools } from './without-tools.ts';
 
-/** What one model call is given, and what it is made of. */
+/** The input of one model call, and what it consists of. */
 export interface View {
   readonly system: readonly SystemBlock[];
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolSpec[];
   readonly regions: Regions;
-  /** Of the newest message of a person alone. */
+  /** Tokens of the newest message of a person. */
   readonly askTokens: number;
   readonly prefix: FixedPrefix;
   readonly layers: readonly Layer[];
-  /** Keys of the volatile sections that went in. */
+  /** Keys of the included volatile sections. */
   readonly volatileKeys: readonly string[];
   readonly recalled: readonly MemoryId[];
 }
 
 export type ViewRequest = Omit<AssembleRequest, 'now'>;
 
-/** A view with its measure. */
+/** A view with its measurement. */
 export interface Fitted {
   readonly request: ViewRequest;
   readonly view: View;
   readonly measurement: Measurement;
-  /** What estimates are multiplied by. */
+  /** Factor for estimates. */
   readonly correction: number;
   readonly reduction: Reduction;
 }
 
 /**
- * The view in the order in which a provider's cache keeps it: tools, sections, stack, tail, and what changes from turn to
- * turn together with the newest message of a person. The same request gives the same bytes.
+ * Builds the view in the order that suits a provider's cache: tools, sections, stack, tail, and the changing sections
+ * together with the newest message of a person. Equal requests give identical bytes.
  */
 export function buildView(prefixes: FixedPrefixBuilder, request: ViewRequest, reduction: Reduction): View {
   const { profile, snapshot } = request;
@@ -80,9 +80,9 @@ function stackBlocks(layers: readonly Layer[]): readonly SystemBlock[] {
 }
 
 interface Tail {
-  /** Messages that stand before the pieces, made in an earlier turn. */
+  /** Messages before the entry messages, rendered in an earlier turn. */
   readonly head: readonly ModelMessage[];
-  /** Text before the first message: what is missing there. */
+  /** Text before the first message that says what is missing; null if nothing is. */
   readonly opening: string | null;
   readonly entryMessages: readonly EntryMessage[];
   /** Index of the newest message of a person; -1 for none. */
@@ -92,7 +92,7 @@ interface Tail {
   readonly tokens: number;
 }
 
-/** A head of which nothing is missing or shortened is the same in every view of the tail. */
+/** A head without missing or shortened entries is the same in every view of the tail. */
 function keptHead({ snapshot, readUpto }: ViewRequest, reduction: Reduction): Head | null {
   const isWhole = snapshot.omitted.entries === 0 && reduction.droppedTailShare === 0;
   if (!isWhole || Number.isFinite(reduction.textTokens)) return null;
@@ -107,7 +107,7 @@ function keptHead({ snapshot, readUpto }: ViewRequest, reduction: Reduction): He
   });
 }
 
-/** Makes of an entry what every view of its tail shows. */
+/** Renders and caches an entry. */
 export function renderEntry(entry: Entry, tail: readonly Entry[]): void {
   entryMessageOf(entry, { stub: false, textTokens: NO_REDUCTION.textTokens, replySeq: nearbySeq(tail) });
 }
@@ -143,14 +143,17 @@ function buildTail(request: ViewRequest, reduction: Reduction): Tail {
   return { head: head?.messages ?? [], opening, entryMessages, askAt, images, askTokens, tokens };
 }
 
-/** So many entries, and the results of the calls among them: nobody can do anything with half of a round. */
+/** This many entries, plus the results of calls among them: half a round is useless. */
 function wholeGroups(ordered: readonly Entry[], count: number): number {
   let end = count;
   while (end > 0 && ordered[end]?.role === 'tool') end += 1;
   return end;
 }
 
-/** Index from which tool traffic is whole. The newest turns keep it under relief; under need none of the stored does. */
+/**
+ * Index from which tool traffic is whole. The first reduction keeps it for the newest turns, later ones for none of the
+ * stored turns.
+ */
 function stubLimit(shown: readonly Entry[], { stubs }: Reduction): number {
   if (stubs === 'none') return 0;
   if (stubs === 'all') return shown.length;
@@ -163,7 +166,7 @@ function stubLimit(shown: readonly Entry[], { stubs }: Reduction): number {
   return 0;
 }
 
-/** How far back a reply's target is looked for: beyond, the message says nothing of it. */
+/** How far back to look for the target of a reply. Beyond that, the message does not mention it. */
 const NEARBY = 200;
 
 function nearbySeq(tail: readonly Entry[]): (entry: Entry) => number | null {
@@ -181,7 +184,7 @@ function runStart(shown: readonly Entry[], index: number): number {
   return Math.max(0, start);
 }
 
-/** Only of the messages that are being answered: older ones stay as references, and platforms let links expire. */
+/** Only of the messages being answered. Older images stay references, and platform links expire. */
 function imagesOf(entries: readonly Entry[]): readonly UserContent[] {
   return entries.flatMap((entry) =>
     entry.parts.flatMap((part): readonly UserContent[] =>
@@ -192,7 +195,7 @@ function imagesOf(entries: readonly Entry[]): readonly UserContent[] {
   );
 }
 
-/** Joins the messages of people that stand side by side, and puts what is volatile right before the newest of them. */
+/** Joins adjacent messages of people, and puts the volatile sections right before the newest one. */
 function compose(
   tail: Pick<Tail, 'opening' | 'entryMessages' | 'askAt' | 'images'>,
   volatile: readonly VolatileSection[],

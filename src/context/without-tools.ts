@@ -1,7 +1,7 @@
 import type { ModelMessage } from '../ports/model.ts';
 import { underLabel } from '../util/foreign-text.ts';
 
-/** Tool traffic told in words, for a model that takes no tools, or an agent that has none any more. */
+/** Describes tool traffic in words, for a model without tools or an agent that no longer has any. */
 export function spellOutTools(messages: readonly ModelMessage[]): readonly ModelMessage[] {
   return messages.map((message): ModelMessage => {
     switch (message.role) {

@@ -12,15 +12,15 @@ import { postpone } from './turn-retries.ts';
 import { createViewCache, type ViewCache } from './view-cache.ts';
 
 /**
- * One active conversation in this process: stores what comes at once, runs its turns one at a time, and keeps a copy of
- * the view. It may be dropped whenever it is idle.
+ * One active conversation in this process: stores incoming messages at once, runs its turns one at a time, and caches
+ * its view. It can be dropped whenever it is idle.
  */
 export interface Actor {
-  /** Stores a message, durable when it resolves, and starts a turn when one is owed. */
+  /** Stores a message, and starts a turn if a reply is owed. Durable when it resolves. */
   receive(append: Omit<Append, 'claimLeaseMs'>): Promise<AppendResult>;
-  /** Looks for an owed reply: after a start, or when another process gave up. */
+  /** Checks for an owed reply, after startup or when another process gave up. */
   wake(): void;
-  /** Forgets the copy of the view, and ends a turn that lost its claim: the conversation was changed from outside. */
+  /** Drops the cached view and ends a turn that lost its claim, because the conversation was changed elsewhere. */
   refresh(): void;
   readonly busy: boolean;
   readonly lastUsedAt: number;
@@ -30,11 +30,11 @@ export interface Actor {
 export interface ActorOptions extends ReplyOptions {
   readonly outbox: Outbox;
   readonly watch: Watch;
-  /** False once the bot is stopping: no new turn begins. */
+  /** False once the bot is stopping: no new turn starts. */
   readonly open: () => boolean;
 }
 
-/** Told of every stored message and finished turn. Returns at once. */
+/** Called with every stored message and finished turn. Returns at once. */
 export interface Watch {
   stored(snapshot: ContextSnapshot, entry: Entry): void;
   answered(snapshot: ContextSnapshot, verdict: AfterTurn): void;
@@ -45,7 +45,7 @@ interface Self {
   readonly copy: ViewCache;
   readonly turns: Mailbox;
   readonly onError: (error: unknown) => void;
-  /** The engine was told that the conversation is active here. */
+  /** Whether the engine knows that the conversation is active here. */
   isBegun: boolean;
   running: { readonly claim: Claim; readonly limit: Limit } | null;
 }
@@ -54,7 +54,7 @@ export function createActor(options: ActorOptions, key: ConversationKey): Actor 
   const { store, clock, events } = options.services;
   const onError = (error: unknown) =>
     events.emit({ kind: 'error.internal', conversation: key, message: describe(error) });
-  /** All that was owed is answered and posted. */
+  /** Every owed reply is written and posted. */
   const rest = () => {
     if (!self.turns.busy) options.channelOf(key)?.show(key, { kind: 'idle' });
   };
@@ -74,7 +74,7 @@ export function createActor(options: ActorOptions, key: ConversationKey): Actor 
       }
     },
     wake() {
-      // What is owed may have been stored by another process, which the copy knows nothing of.
+      // Another process may have stored an owed reply, which the cache does not show.
       self.copy.drop();
       self.turns.put(() => work(options, self, null));
     },
@@ -94,13 +94,14 @@ export function createActor(options: ActorOptions, key: ConversationKey): Actor 
 
 async function take(options: ActorOptions, self: Self, append: Omit<Append, 'claimLeaseMs'>): Promise<AppendResult> {
   const { copy, turns, onError } = self;
-  // While a turn runs the store refuses the claim: the row knows, and one that has just ended is not waited for.
+  // While a turn runs, the store rejects the claim, so there is no need to wait for a turn that has just ended.
   const claimLeaseMs = options.open() ? REPLY_LEASE_MS : null;
   const result = await options.services.store.transcript.append({ ...append, claimLeaseMs });
   if (result.kind === 'duplicate') return result;
   const entry = toEntry(append.message, result.seq);
   copy.extend(result.conversation, [entry]);
-  // Put even while a turn runs: it may have looked for what is owed just before this message was stored.
+  // Queued even while a turn runs, because that turn may have checked for owed replies just before this message was
+  // stored.
   if (append.wantsReply) turns.put(() => work(options, self, result.claim));
   else watchStored(options, self, entry).catch(onError);
   return result;
@@ -120,11 +121,11 @@ async function begin(options: ActorOptions, self: Self, snapshot: ContextSnapsho
   await options.engineFor(profile).bootstrap(snapshot);
 }
 
-/** Turn after turn until nothing is owed. A message that arrives during a turn is stored at once and joins the next one. */
+/** Runs turns until no reply is owed. A message that arrives during a turn is stored at once and joins the next one. */
 async function work(options: ActorOptions, self: Self, first: Claim | null): Promise<void> {
   const { copy, key } = self;
   let snapshot = await copy.current();
-  // A model that cannot be opened is answered for by the turn itself.
+  // If the model cannot be opened, the turn itself answers with an apology.
   if (snapshot !== null) await begin(options, self, snapshot).catch(() => undefined);
   let claim = first ?? (await claimOwed(options, copy, snapshot));
   while (claim !== null && snapshot !== null) {
@@ -135,12 +136,13 @@ async function work(options: ActorOptions, self: Self, first: Claim | null): Pro
     if (end.kind === 'committed') options.outbox.deliver(key, end.result.posts);
     snapshot = await copy.current();
     if (end.kind === 'committed' && snapshot !== null) options.watch.answered(snapshot, end.verdict);
-    // A turn that was overtaken, by a deletion for example, leaves its debt: it is run again with what is there now.
+    // A turn that was overtaken, for example by a deletion, leaves its reply owed, and is run again on the current
+    // messages.
     claim = await claimOwed(options, copy, snapshot);
   }
 }
 
-/** A turn that breaks leaves its debt, and is run again later. */
+/** A failed turn leaves its reply owed and is retried later. */
 async function attempt(options: ActorOptions, self: Self, opening: Opening): Promise<ReplyEnd> {
   using limit = limitWork(options.signal);
   self.running = { claim: opening.claim, limit };
@@ -156,7 +158,10 @@ async function attempt(options: ActorOptions, self: Self, opening: Opening): Pro
   }
 }
 
-/** At once, and not when its lease is next renewed: until then it would go on showing what it must not show any more. */
+/**
+ * Ends the turn at once instead of at the next renewal of its lease; until then it would show text that must no longer
+ * be shown.
+ */
 async function endOvertaken({ services }: ActorOptions, { running }: Self): Promise<void> {
   if (running === null) return;
   const { claim, limit } = running;

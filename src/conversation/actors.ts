@@ -1,24 +1,24 @@
 import type { ConversationKey } from '../domain/message.ts';
 import { type Actor, type ActorOptions, createActor } from './actor.ts';
 
-/** An idle conversation leaves memory after this time; the store brings it back. */
+/** An idle conversation leaves memory after this time; the store can restore it. */
 const IDLE_MS = 60_000;
-/** However busy the bot is, no more idle conversations than this are kept. */
+/** Maximum number of idle conversations in memory, however busy the bot is. */
 const MAX_IDLE = 500;
 
 /** The active conversations of this process. */
 export interface Actors {
   of(key: ConversationKey): Actor;
-  /** The one in memory, if it is there. */
+  /** The actor if it is in memory. */
   peek(key: ConversationKey): Actor | null;
-  /** Drops what has been idle for a minute, and the longest idle beyond the limit. */
+  /** Drops actors that have been idle for a minute, and the longest idle ones above the limit. */
   sweep(now: number): void;
   drained(): Promise<void>;
   readonly size: number;
 }
 
 export function createActors(options: ActorOptions): Actors {
-  // In order of last use: a map keeps the order of insertion.
+  // In order of last use, because a map keeps insertion order.
   const actors = new Map<ConversationKey, Actor>();
   const trim = (now: number, most: number): void => {
     for (const [key, actor] of actors) {
@@ -31,7 +31,7 @@ export function createActors(options: ActorOptions): Actors {
     of(key) {
       const actor = actors.get(key) ?? createActor(options, key);
       actors.delete(key);
-      // Before it is among them: one that is handed out is about to be used.
+      // Before the new actor is added: it is about to be used.
       if (actors.size >= MAX_IDLE) trim(actor.lastUsedAt, MAX_IDLE - 1);
       actors.set(key, actor);
       return actor;

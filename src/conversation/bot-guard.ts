@@ -1,12 +1,15 @@
 const WINDOW_MS = 60_000;
 const LIMIT = 20;
 const COOLDOWN_MS = 60_000;
-/** So many pairs are known before those that fell silent are dropped. */
+/** Number of known pairs above which silent ones are dropped. */
 const MAX_PAIRS = 1000;
 
-/** Stops two bots from feeding each other: at most 20 triggers a minute of one bot in one conversation, then a minute of silence. */
+/**
+ * Stops two bots from answering each other forever: at most 20 triggers per minute by one bot in one conversation, then
+ * a minute of silence.
+ */
 export interface BotGuard {
-  /** Counts one trigger; false while the pair cools down. */
+  /** Counts one trigger. Returns false while the pair cools down. */
   allows(pair: string, now: number): boolean;
 }
 

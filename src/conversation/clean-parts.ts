@@ -2,7 +2,7 @@ import type { Author, Part } from '../domain/message.ts';
 import { oneLine } from '../util/foreign-text.ts';
 import { cleanText } from '../util/text.ts';
 
-/** What is stored: no control character, no escape sequence, nothing that turns the direction of writing. */
+/** Cleans parts before they are stored: removes control characters, escape sequences and bidirectional overrides. */
 export function cleanParts(parts: readonly Part[]): readonly Part[] {
   return parts.map((part) => {
     switch (part.kind) {

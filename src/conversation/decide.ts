@@ -5,7 +5,10 @@ export type Decision =
   | { readonly reply: true }
   | { readonly reply: false; readonly reason: 'past' | 'observing' | 'not addressed' | 'bot' | 'bot loop' };
 
-/** Whether a message asks for a reply: always a person in a DM, elsewhere by the agent's mode. Every message is kept anyway. */
+/**
+ * Whether a message asks for a reply: always for a person in a DM, elsewhere according to the agent's mode. Every
+ * message is stored anyway.
+ */
 export function decide(
   message: Pick<InboundMessage, 'author' | 'audience' | 'addressesBot' | 'isPast'>,
   agent: Pick<AgentSettings, 'mode' | 'allow_bots'>,

@@ -2,13 +2,16 @@ import type { ConversationKey } from '../domain/message.ts';
 import type { CatchingUp } from '../ports/channel.ts';
 import type { Clock } from '../ports/clock.ts';
 
-/** A platform that doesn't answer delays an owed reply no longer than this. */
+/** A platform that does not respond delays an owed reply at most this long. */
 const MAX_HOLD_MS = 60_000;
 
-/** Replies owed from an earlier run, which wait until the edits and deletions of the time away are applied. */
+/**
+ * Replies owed from an earlier run. They wait until the edits and deletions that happened during the downtime are
+ * applied.
+ */
 export interface HeldReplies {
   hold(covers: (conversation: ConversationKey) => boolean): CatchingUp;
-  /** Whether the reply waits. `onFree` receives the conversation as soon as it no longer does. */
+  /** Whether the reply waits. `onFree` is called with the conversation as soon as it no longer does. */
   holds(conversation: ConversationKey): boolean;
 }
 

@@ -6,12 +6,12 @@ import type { Services } from '../services.ts';
 import { pagesOf } from '../util/conversation-pages.ts';
 import { owesReply } from './snapshot.ts';
 
-/** Sorts after every character that a key can have. */
+/** Sorts after every character that a key can contain. */
 const LAST_CHARACTER = '\u{10ffff}';
-/** Entries of a conversation in which edits and deletions are looked for. */
+/** Number of entries of a conversation that are checked for edits and deletions. */
 const MAX_KEPT = 100;
 
-/** What channels may ask about what is kept. */
+/** What channels can ask about stored conversations. */
 export function createKeptConversations(services: Pick<Services, 'store'>): KeptConversations {
   const { conversations } = services.store;
   return {
@@ -43,7 +43,7 @@ export function createKeptConversations(services: Pick<Services, 'store'>): Kept
       while (found !== undefined) {
         const workspace = workspaceOf(found.key);
         yield workspace;
-        // One look for each workspace, however much is kept of it.
+        // One query per workspace, however much is stored for it.
         const after = { ...found, key: `${workspace}:${LAST_CHARACTER}` as ConversationKey };
         [found] = await conversations.list({ ...query, after });
       }

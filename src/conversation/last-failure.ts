@@ -3,7 +3,7 @@ import type { StateStore } from '../ports/journal.ts';
 import type { Conversation } from '../ports/store.ts';
 
 const failureSchema = z.object({
-  /** What the failed turn had read: the failure is over as soon as a later message is answered. */
+  /** The seq that the failed turn had read: the failure is over as soon as a later message is answered. */
   readUpto: z.int(),
   at: z.number(),
   message: z.string(),
@@ -17,7 +17,7 @@ export async function keepFailure(state: StateStore, conversationId: number, fai
   await state.set(NAMESPACE, String(conversationId), failure);
 }
 
-/** Null when the newest answer was no failure. */
+/** Null if the newest answer was not a failure. */
 export async function lastFailureOf(
   state: StateStore,
   { id, answeredUpto }: Pick<Conversation, 'id' | 'answeredUpto'>,

@@ -8,18 +8,18 @@ import { createMailbox, type Mailbox } from '../util/mailbox.ts';
 
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 60_000;
-/** An outage of a platform takes minutes, seldom an hour. What is older is an answer that nobody waits for. */
+/** Platform outages last minutes, rarely an hour. Nobody waits for an older answer. */
 const PATIENCE_MS = 60 * 60_000;
 
-/** Posts what turns have committed: in order within a conversation, side by side between them. */
+/** Posts what turns have committed: in order within a conversation, concurrently across conversations. */
 export interface Outbox {
-  /** Queues posts; returns at once. `recovered` ones may have reached the platform before a crash. */
+  /** Queues posts; returns at once. `recovered` posts may have reached the platform before a crash. */
   deliver(conversation: ConversationKey, posts: readonly PostRow[], options?: { readonly recovered: boolean }): void;
-  /** Tells the store that what is not posted yet still will be. */
+  /** Tells the store that this process will still post what is pending. */
   hold(): Promise<void>;
-  /** Resolves when nothing of the conversation is left to post. */
+  /** Resolves when the conversation has nothing left to post. */
   settled(conversation: ConversationKey): Promise<void>;
-  /** The same for all of them. */
+  /** The same for all conversations. */
   drained(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export interface OutboxOptions {
   readonly channelOf: (conversation: ConversationKey) => Channel | null;
   readonly events: Events;
   readonly clock: Clock;
-  /** Ends waiting and posting; what is left stays pending for the next start. */
+  /** Stops waiting and posting. Unsent posts stay pending for the next start. */
   readonly signal: AbortSignal;
 }
 
@@ -71,20 +71,20 @@ interface Delivery {
   readonly conversation: ConversationKey;
   readonly post: PostRow;
   readonly recovered: boolean;
-  /** For all of them together: nobody wants the end of a reply whose beginning was given up. */
+  /** Gives up on all chunks together: nobody wants the end of a reply without its start. */
   readonly since: number;
 }
 
-/** Tries until the platform takes the post or refuses it for good, patience is over, or the process ends. */
+/** Retries until the platform accepts the post or rejects it permanently, an hour has passed, or the process ends. */
 async function deliverOne(options: OutboxOptions, delivery: Delivery): Promise<void> {
   const { store, clock, events, signal } = options;
   const { conversation, post, recovered, since } = delivery;
   const channel = options.channelOf(conversation);
-  // A platform that is not connected in this process keeps its posts for one where it is.
+  // If a platform is not connected in this process, its posts wait for a process where it is.
   if (channel === null) return;
   const before = recovered ? post.attempts + 1 : post.attempts;
   let posted: string | null = null;
-  // Not worth a break: what comes behind it would be posted first.
+  // Not worth skipping: later posts would overtake it.
   if (recovered) await store.attempt(post.id, null).catch(() => undefined);
   for (let attempt = before + 1; !signal.aborted; attempt += 1) {
     try {
@@ -102,12 +102,12 @@ async function deliverOne(options: OutboxOptions, delivery: Delivery): Promise<v
   }
 }
 
-/** What has waited may have been deleted since, or posted by a process that took this one for dead. */
+/** A waiting post may have been deleted since, or posted by another process that considered this one dead. */
 async function isWanted(store: OutboxStore, { id, conversationId }: PostRow): Promise<boolean> {
   return (await store.pending(conversationId)).some((post) => post.id === id);
 }
 
-/** The platform said that it will never take it, or nobody waits for it any more. */
+/** The platform will never accept it, or nobody waits for it any more. */
 function isHopeless(error: unknown, isLate: boolean): boolean {
   return isLate || (isStrataError(error, 'POST_FAILED') && error.data.final);
 }
@@ -121,7 +121,10 @@ async function giveUp(
   await store.failed(post.id, describe(error));
 }
 
-/** The next attempt is counted before it is waited for: whoever looks sees why, and a crash during the wait loses nothing. */
+/**
+ * The next attempt is counted before the wait, so that status shows the reason and a crash during the wait loses
+ * nothing.
+ */
 async function pause(
   { store, clock, events, signal }: OutboxOptions,
   { conversation, post }: Delivery,

@@ -1,18 +1,18 @@
 import type { ConversationKey, Part } from '../domain/message.ts';
 
-/** What became of a message before the message itself was stored. */
+/** What happened to a message before it was stored. */
 export type PendingEdit = { readonly kind: 'edited'; readonly parts: readonly Part[] } | { readonly kind: 'removed' };
 
 const HELD_MS = 600_000;
 const MAX_HELD = 1000;
 
 /**
- * Edits and deletions that may have overtaken their message: a platform that delivers a message again, or slowly, keeps
- * no order. Held in memory for ten minutes; nothing is done to what is deleted already.
+ * Edits and deletions that may have overtaken their message, because a platform that redelivers or delays messages does
+ * not keep order. Kept in memory for ten minutes. Text that is already deleted is left alone.
  */
 export interface PendingEdits {
   hold(message: MessageId, change: PendingEdit, now: number): void;
-  /** The change was made to the stored message. */
+  /** The change was applied to the stored message. */
   release(message: MessageId): void;
   of(message: MessageId): PendingEdit | null;
 }
@@ -23,7 +23,7 @@ export interface MessageId {
 }
 
 export function createPendingEdits(): PendingEdits {
-  // In the order of holding: a map keeps the order of insertion.
+  // In order of arrival, because a map keeps insertion order.
   const held = new Map<string, { readonly change: PendingEdit; readonly at: number }>();
   const nameOf = ({ conversation, externalId }: MessageId) => `${conversation} ${externalId}`;
   return {

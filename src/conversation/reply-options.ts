@@ -12,14 +12,14 @@ export interface ReplyOptions {
   readonly tools: Pick<ToolRegistry, 'run'>;
   engineFor(profile: ContextProfile): ContextEngine;
   channelOf(conversation: ConversationKey): Channel | null;
-  /** Sections for the newest message only: memories, the clock. */
+  /** Sections for the newest message only: memories and the time. */
   volatileFor(reading: Omit<Reading, 'profile'>): Promise<readonly VolatileSection[]>;
   readonly logText: TextLog;
-  /** Aborts turns that still run when the time to stop is over; their debt stays for the next start. */
+  /** Aborts running turns at the deadline for stopping. Their replies stay owed for the next start. */
   readonly signal: AbortSignal;
 }
 
-/** A turn that may begin: its claim, the view as it is now, and a way to read the view again. */
+/** A turn that may start: its claim, the current view, and a way to read the view again. */
 export interface Opening {
   readonly claim: Claim;
   readonly snapshot: ContextSnapshot;

@@ -13,12 +13,12 @@ import { runTurn, type TurnFailure, type TurnOutcome } from './turn.ts';
 import { createRun, type Run } from './turn-effects.ts';
 import { entriesOf, postsOf } from './turn-entries.ts';
 
-/** Another process gives the reply when this one was killed: after the lease. A turn renews it while it runs. */
+/** If this process is killed, another one replies after the lease. A turn renews it while it runs. */
 export const REPLY_LEASE_MS = 10_000;
 
 export type ReplyEnd =
   | { readonly kind: 'committed'; readonly result: Committed; readonly verdict: AfterTurn }
-  /** Nothing was stored: the claim was lost, the bot is stopping, or nothing asked for a reply. */
+  /** Nothing was stored: the claim was lost, the bot is stopping, or no message asked for a reply. */
   | { readonly kind: 'nothing' };
 type Committed = Extract<TurnCommitResult, { kind: 'committed' }>;
 
@@ -62,10 +62,13 @@ interface Preparing extends Opening {
 
 type Prepared = { readonly ready: true; readonly run: Run } | { readonly ready: false; readonly outcome: TurnOutcome };
 
-/** Opens the model and gathers what the turn reads. A model that cannot be opened is answered for, not thrown. */
+/**
+ * Opens the model and collects what the turn reads. If the model cannot be opened, the turn answers with an apology
+ * instead of throwing.
+ */
 async function prepare(options: ReplyOptions, opening: Preparing): Promise<Prepared> {
   try {
-    // Side by side: what both read of the store is one look at it.
+    // Concurrently, so that both share one read of the store.
     const [profile, volatile] = await Promise.all([
       options.profiles.of(opening.snapshot.conversation),
       options.volatileFor(opening),
@@ -84,7 +87,7 @@ function reasonNotOpened(error: unknown): TurnFailure {
   return error instanceof StrataError && error.code.startsWith('MODEL_') ? 'auth' : 'internal';
 }
 
-/** Ends a claim without a turn. The debt stays unless `answeredUpto` settles it. */
+/** Ends a claim without a turn. The reply stays owed unless `answeredUpto` settles it. */
 async function giveBack(options: ReplyOptions, claim: Claim, answeredUpto: number | null): Promise<ReplyEnd> {
   await options.services.store.conversations.release(claim, { work: 'reply', answeredUpto });
   return { kind: 'nothing' };
@@ -130,7 +133,7 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
   return { kind: 'committed', result, verdict };
 }
 
-/** Whatever was said, the answer included, is looked at when the conversation has been silent for so long. */
+/** After this much silence, the conversation's messages and answers are read for memories. */
 function idleMs({ services }: ReplyOptions, { conversation }: ContextSnapshot): number {
   return idleMsOf(services.agents.agentFor(conversation.key));
 }
@@ -161,14 +164,14 @@ function report(
   keep(store.memories.recalled(recalled, { conversationId: claim.conversationId, now }));
 }
 
-/** The calls of a turn that stored nothing were paid for all the same. */
+/** The calls of a turn that stored nothing still cost money. */
 function bookLost(options: ReplyOptions, { conversation }: ContextSnapshot, run: Run | null): void {
   const usage = run?.usage() ?? [];
   if (usage.length > 0)
     keepAside(options, conversation.key, options.services.store.journal.addUsage(conversation.id, usage));
 }
 
-/** A reply waits for neither a counter nor a note for `/status`, and their loss would lose no memory. */
+/** A reply does not wait for counters or notes for `/status`; losing them would lose no memory. */
 function keepAside({ services }: ReplyOptions, conversation: ConversationKey, work: Promise<void>): void {
   work.catch((error: unknown) => {
     services.events.emit({ kind: 'error.internal', conversation, message: describe(error) });

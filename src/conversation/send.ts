@@ -12,40 +12,42 @@ import { cleanText } from '../util/text.ts';
 import type { Actors } from './actors.ts';
 import type { Outbox } from './outbox.ts';
 
-/** What the bot says unasked: a text, or a text with files. */
+/** What the bot sends unasked: a text, or a text with files. */
 export type SendContent = string | { readonly text?: string; readonly files?: readonly OutgoingFile[] };
 
 /** A file or an image. */
 export interface OutgoingFile {
-  /** With its extension, for example `chart.png`. */
+  /** Including the extension, for example `chart.png`. */
   readonly name: string;
   /** A text is sent as UTF-8. */
   readonly data: string | Uint8Array;
-  /** Default: by the extension of the name where that is common, else `application/octet-stream`. */
+  /** Default: derived from the extension of the name if it is a common one, otherwise `application/octet-stream`. */
   readonly mediaType?: string;
 }
 
 export interface SendOptions {
-  /** Your own id of the message, at most 200 characters: a second call with it in the same conversation sends nothing. */
+  /**
+   * Your own id for the message, at most 200 characters. A second call with it in the same conversation sends nothing.
+   */
   readonly id?: string;
-  /** Who reads the conversation. Required where nothing has been said yet, and ignored elsewhere. */
+  /** Who can read the conversation. Required if it has no messages yet, ignored otherwise. */
   readonly audience?: Audience;
 }
 
 export interface Sent {
-  /** Its number in the transcript. */
+  /** Its seq in the transcript. */
   readonly seq: number;
-  /** False when a message with this `id` had been sent already. */
+  /** False if a message with this `id` was already sent. */
   readonly isNew: boolean;
 }
 
 export type Send = (conversation: string, content: SendContent, options?: SendOptions) => Promise<Sent>;
 
-/** All files of one message together: what Discord takes without a boost. */
+/** Maximum size of all files of one message: what Discord accepts without a boost. */
 export const MAX_SEND_BYTES = 8_000_000;
 const MAX_FILES = 10;
 const MAX_ID_LENGTH = 200;
-/** Far from what anyone reads, and still quick to cut into messages. */
+/** More than anybody reads, and still fast to split into messages. */
 const MAX_TEXT_LENGTH = 200_000;
 
 const fileSchema = z.strictObject({
@@ -75,13 +77,13 @@ export interface SendServices {
   readonly outbox: Pick<Outbox, 'deliver'>;
   readonly channels: Channels;
   readonly logText: TextLog;
-  /** A worker has no channels: it cannot cut a text for them. */
+  /** A worker has no channels, so it cannot split a text for them. */
   readonly role: 'gateway' | 'worker' | 'all';
-  /** False before the start and while the bot stops: posts wait for a process that is connected. */
+  /** False before startup and while the bot stops: posts wait for a connected process. */
   readonly posts: () => boolean;
 }
 
-/** Says something that nobody asked for: one transaction stores the entry and its posts, and the outbox does the rest. */
+/** Sends an unasked message. One transaction stores the entry and its posts, and the outbox does the rest. */
 export function createSend(parts: SendServices): Send {
   const { services, actors, outbox } = parts;
   return async (conversation, content, options = {}) => {
@@ -103,7 +105,7 @@ export function createSend(parts: SendServices): Send {
   };
 }
 
-/** A bot without channels keeps what it says, and posts nothing. */
+/** A bot without channels stores the message and posts nothing. */
 function bodiesOf({ channels, role }: SendServices, key: ConversationKey, given: Given): readonly PostBody[] {
   const { platform } = parseKey(key);
   const channel = channels.get(platform);
@@ -154,7 +156,7 @@ function read(conversation: ConversationKey, content: unknown, options: unknown)
 
 function fileOf({ name, data, mediaType }: z.infer<typeof fileSchema>): GivenFile {
   const bytes = typeof data === 'string' ? Buffer.from(data) : Buffer.from(data);
-  // No part of a path: the name is only a name.
+  // Only a file name, without a path.
   const plain = oneLine(name).replaceAll(/[/\\]/g, '_') || 'file';
   return { name: plain, bytes, mediaType: mediaType ?? mediaTypeOf(plain) };
 }
@@ -203,7 +205,9 @@ function messageOf({ id, text, files }: Given, at: number): NewMessage {
   };
 }
 
-/** Of an id, the part that chance made and the end of its time: with the chunk no more than a nonce may have. */
+/**
+ * The random part of an id and the end of its time. Together with the chunk number, this is as long as a nonce may be.
+ */
 const NONCE_FROM = 6;
 
 function postsOf(id: string, bodies: readonly PostBody[], unaskedAt: number): readonly NewPost[] {
@@ -218,7 +222,7 @@ async function audienceOf(
   key: ConversationKey,
   given: Audience | undefined,
 ): Promise<Audience> {
-  // Only the platform says that a place has another audience.
+  // Only the platform can change the audience of a place.
   const known = await services.store.conversations.find(key);
   if (known !== null) return known.audience;
   if (given !== undefined) return given;

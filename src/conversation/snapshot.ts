@@ -3,8 +3,7 @@ import type { Entry } from '../domain/message.ts';
 import type { ContextSnapshot, Conversation, NewMessage } from '../ports/store.ts';
 
 /**
- * Carries a cached snapshot over an append. Null when something else changed the view: then it must be read
- * again, because this is only a cache.
+ * Extends a cached snapshot by an append. Returns null if something else changed the view; it must then be read again.
  */
 export function extendSnapshot(
   cached: ContextSnapshot | null,
@@ -14,7 +13,7 @@ export function extendSnapshot(
   if (cached === null || cached.conversation.revision !== conversation.revision) return null;
   const first = added[0];
   if (first === undefined) {
-    // Without additions of ours the count must be the same: what is new was stored by another process.
+    // If this process appended nothing, the count must be unchanged: anything new was stored by another process.
     return cached.conversation.nextSeq === conversation.nextSeq ? { ...cached, conversation } : null;
   }
   const contiguous = first.seq === cached.conversation.nextSeq && conversation.nextSeq === first.seq + added.length;
@@ -25,12 +24,12 @@ export function toEntry(message: NewMessage, seq: number): Entry {
   return { ...message, seq, turn: message.role === 'assistant' ? seq - 1 : null, editedAt: null, redactedAt: null };
 }
 
-/** The newest message of a person (or an allowed bot): what a turn starting now would read. Not one that was deleted. */
+/** The newest message of a person or an allowed bot that was not deleted: what a turn starting now would read. */
 export function newestMessage(snapshot: ContextSnapshot): Entry | null {
   return snapshot.tail.findLast(({ role, redactedAt }) => role === 'user' && redactedAt === null) ?? null;
 }
 
-/** What a reply points to: the newest message that asked for one, though others may have spoken after it. */
+/** The message that a reply points to: the newest one that asked for a reply, even if others have spoken since. */
 export function askedIn({ conversation, tail }: ContextSnapshot, newest: Entry): Entry {
   return tail.findLast(({ role, seq }) => role === 'user' && seq === conversation.replyDueSeq) ?? newest;
 }

@@ -14,15 +14,15 @@ import type { Opening, Reading, ReplyOptions } from './reply-options.ts';
 import { askedIn } from './snapshot.ts';
 import type { TurnOptions } from './turn.ts';
 
-/** One turn's effects, and what it learnt on the way: the loop itself stays pure. */
+/** The effects of one turn and what they learned; the loop itself stays pure. */
 export interface Run extends TurnOptions {
   usage(): readonly UsageRow[];
   calibration(): Calibration | null;
-  /** Memories that stood before the model whole. */
+  /** Memories that the model saw whole. */
   recalled(): readonly MemoryId[];
-  /** Every memory that the model was shown, be it in part: what it says may repeat it. */
+  /** Every memory that the model saw, even in part: its text may repeat it. */
   given(): readonly MemoryId[];
-  /** Whether maintenance is due once `addedTokens` are stored. */
+  /** Whether maintenance is due after `addedTokens` are stored. */
   assess(addedTokens: number): AfterTurn;
 }
 
@@ -65,7 +65,7 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
       state.snapshot = await freshest(state.snapshot, options);
       const request = { profile, snapshot: state.snapshot, readUpto: newest.seq, volatile: options.volatile, steps };
       state.assembly = await engine.assemble({ ...request, now: parts.services.clock.now() });
-      // Making room reads the view again and may find nothing left to answer.
+      // Freeing space reads the view again, and may find that no message is left to answer.
       state.snapshot = stillClaimed(state.assembly.snapshot, options.claim);
       state.calledAt = parts.services.clock.now();
       return state.assembly;
@@ -89,8 +89,8 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
 }
 
 /**
- * The view as it is now: what was edited or deleted while the turn runs is not sent again, and a turn whose claim was
- * taken away ends here instead of after its last step.
+ * The current view. Text that was edited or deleted during the turn is not sent again, and a turn that lost its claim
+ * ends here instead of after its last step.
  */
 async function freshest(known: ContextSnapshot, { claim, latest }: Opening): Promise<ContextSnapshot> {
   const now = await latest();
@@ -99,8 +99,8 @@ async function freshest(known: ContextSnapshot, { claim, latest }: Opening): Pro
 }
 
 /**
- * The conversation as it is now. A tool of a turn whose claim was taken away, by any process, would act on what may have
- * been forgotten, or show it to others than those it was read for.
+ * The current conversation. A tool of a turn that lost its claim could act on text that was forgotten, or show it to
+ * people who may not read it.
  */
 async function claimed({ services }: ReplyOptions, { claim, snapshot }: Opening): Promise<Conversation> {
   const now = await services.store.conversations.get(claim.conversationId);
@@ -140,7 +140,7 @@ interface Accounting {
   readonly assembly: Assembly;
 }
 
-/** Books what a call cost, and learns from the provider's own count of what was sent. */
+/** Records the cost of a call and learns from the provider's token count. */
 function account(options: ReplyOptions, { state, profile, person, step, assembly }: Accounting): void {
   const { clock, events } = options.services;
   const { conversation } = assembly.snapshot;
@@ -157,7 +157,9 @@ function account(options: ReplyOptions, { state, profile, person, step, assembly
   events.emit({ kind: 'model.mismatch', conversation: conversation.key, ...facts });
 }
 
-/** More than the window was read, or far less than was sent: the configured window is not the server's. */
+/**
+ * The provider read more than the window, or far less than was sent: the configured window differs from the server's.
+ */
 function doubtful(report: { readonly estimated: number; readonly reported: number }, windowTokens: number): boolean {
   if (report.reported <= 0) return false;
   return report.reported > windowTokens || (report.estimated > 1000 && report.reported < report.estimated * 0.4);

@@ -7,7 +7,7 @@ import type { TurnStep } from './turn.ts';
 
 type TurnEntry = TurnCommit['entries'][number];
 
-/** The entries of a turn: each round of calls beside its results, then what the bot says at the end. */
+/** The entries of a turn: each round of calls with its results, then the final text. */
 export function entriesOf(
   steps: readonly TurnStep[],
   last: { readonly role: 'assistant' | 'notice'; readonly text: string },
@@ -27,7 +27,10 @@ function callParts(step: TurnStep): readonly Part[] {
   return [...text, ...step.calls.map((call): Part => ({ kind: 'tool-call', ...call }))];
 }
 
-/** The posts of a reply. A nonce is the same whenever the same turn is posted again: conversation, turn and chunk. */
+/**
+ * The posts of a reply. The nonce consists of conversation, turn and chunk, so it is the same if the turn is posted
+ * again.
+ */
 export function postsOf(
   bodies: readonly PostBody[],
   of: { readonly conversationId: number; readonly turn: number; readonly replyTo: string | null },

@@ -6,13 +6,13 @@ import type { Services } from '../services.ts';
 import { backoffMs } from '../util/backoff.ts';
 
 const turnFailureSchema = z.object({
-  /** What had been answered then: it is over as soon as more is. */
+  /** The seq answered at that time. The failure is over as soon as a later message is answered. */
   answeredUpto: z.int(),
   failures: z.int().min(1),
   nextAttemptAt: z.number(),
   message: z.string(),
 });
-/** A turn that broke instead of ending, an apology included: its reply is still owed. */
+/** A turn that failed without a result, not even an apology. Its reply is still owed. */
 export type TurnFailure = z.infer<typeof turnFailureSchema>;
 
 const NAMESPACE = 'setback';
@@ -26,8 +26,8 @@ export async function turnFailureOf(
 }
 
 /**
- * The claim stays for longer each time, so that no process pays for the same turn again and again. Where the store takes
- * nothing, the claim ends by itself.
+ * The claim lasts longer with each failure, so that no process pays for the same turn over and over. If the store is
+ * unavailable, the claim expires.
  */
 export async function postpone(
   services: Services,

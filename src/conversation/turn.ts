@@ -5,21 +5,21 @@ import type { ChatModel, ModelMessage, ToolCall, ToolResult } from '../ports/mod
 import { type Limit, rejection } from '../util/limit.ts';
 import { collectStep, type Step } from '../util/step.ts';
 
-/** What a turn needs from outside. Everything with an effect is injected; the loop only decides. */
+/** What a turn needs from outside. All effects are injected; the loop only decides. */
 export interface TurnOptions {
   readonly model: ChatModel;
   readonly maxSteps: number;
   readonly maxOutputTokens: number;
-  /** The gate: the next request, measured and within the window, with the turn's own steps at its end. */
+  /** The gate: the next request, measured and within the window, ending with the turn's own steps. */
   assemble(steps: readonly ModelMessage[]): Promise<Assembly>;
-  /** The provider refused the size: frees room once. False when nothing could be freed. */
+  /** The provider rejected the size: frees space once. Returns false if nothing could be freed. */
   makeRoom(): Promise<boolean>;
   callTool(call: ToolCall): Promise<ToolResultPart>;
-  /** A time limit for one call, and the turn's own end, in one signal; let go when the call has ended. */
+  /** Combines the time limit of one call and the end of the turn in one signal; disposed when the call ends. */
   limitCall(): Limit;
-  /** Waits before a retry; rejects when the turn is to end. */
+  /** Waits before a retry. Rejects if the turn must end. */
   pause(ms: number): Promise<void>;
-  /** Told of every call that ended, for cost and calibration. */
+  /** Called with every finished call, for cost and calibration. */
   onStep(step: Step, assembly: Assembly): void;
   onDraft(text: string): void;
 }
@@ -40,14 +40,14 @@ export type TurnOutcome =
 
 export type TurnFailure = ModelFailure | 'steps' | 'empty' | 'internal';
 
-/** A finished round of the tool loop: what the model said and called, and what came back. */
+/** A finished round of the tool loop: the model's text and calls, and their results. */
 export interface TurnStep {
   readonly text: string;
   readonly calls: readonly ToolCall[];
   readonly results: readonly ToolResultPart[];
 }
 
-/** One turn: model and tools in turns until there is an answer. Ends in a value, whatever happens. */
+/** One turn: alternates model and tools until there is an answer. Always returns a value. */
 export async function runTurn(options: TurnOptions, callIdPrefix: string): Promise<TurnOutcome> {
   const steps: TurnStep[] = [];
   try {
@@ -66,7 +66,10 @@ export async function runTurn(options: TurnOptions, callIdPrefix: string): Promi
   }
 }
 
-/** Retries what is worth it: one emergency for an overflow, two pauses for a busy provider before anything was shown. */
+/**
+ * Retries failures that are worth it: one emergency cut for an overflow, and two pauses for a busy provider if no text
+ * was shown yet.
+ */
 async function callModel(options: TurnOptions, done: readonly TurnStep[]): Promise<{ step: Step; assembly: Assembly }> {
   let overflowed = false;
   for (let attempt = 0; ; attempt += 1) {
@@ -103,7 +106,7 @@ async function callModel(options: TurnOptions, done: readonly TurnStep[]): Promi
   }
 }
 
-/** A model that does not heed its signal freezes no conversation. */
+/** A model that ignores its signal must not freeze the conversation. */
 async function withinLimit(signal: AbortSignal, model: string, work: (signal: AbortSignal) => Promise<Step>) {
   const ended = rejection(signal).catch((cause: unknown): never => {
     const isLate = cause instanceof DOMException && cause.name === 'TimeoutError';
@@ -117,12 +120,12 @@ function requestOf(assembly: Assembly): Pick<Assembly, 'system' | 'messages' | '
   return { system: assembly.system, messages: assembly.messages, tools: assembly.tools };
 }
 
-/** A wait that a person would notice as a freeze is not waited. */
+/** Does not wait so long that a person would think the bot has frozen. */
 function isPassing(error: ModelError): boolean {
   return (error.reason === 'transient' || error.reason === 'rate-limit') && (error.retryAfterMs ?? 0) <= 10_000;
 }
 
-/** All calls of a step run side by side; their ids are ours, so that a provider that repeats its own does no harm. */
+/** All calls of a step run concurrently. Their ids are Strata's own, so duplicate ids of a provider are harmless. */
 async function callTools(options: TurnOptions, step: Step, prefix: string): Promise<TurnStep> {
   const calls = step.calls.map((call, index) => ({ ...call, callId: `${prefix}.${index + 1}` }));
   const results = await Promise.all(calls.map((call) => options.callTool(call)));

@@ -4,18 +4,21 @@ import type { ConversationKey, Entry } from '../domain/message.ts';
 import type { ContextSnapshot, Conversation, Store } from '../ports/store.ts';
 import { extendSnapshot } from './snapshot.ts';
 
-/** A process's copy of one view. Never the truth: every answer of the store is checked against it, and a doubt drops it. */
+/**
+ * A process's cached view of one conversation. It is never authoritative: every response of the store is checked
+ * against it, and if in doubt, the cache is discarded.
+ */
 export interface ViewCache {
-  /** The view; read again after the cache was dropped. Null before the first message. */
+  /** The view, read again after the cache was discarded. Null before the first message. */
   current(): Promise<ContextSnapshot | null>;
-  /** Carries the copy over what this process just stored. */
+  /** Extends the cache by what this process has just stored. */
   extend(conversation: Conversation, entries: readonly Entry[]): void;
   drop(): void;
 }
 
 export function createViewCache(store: Pick<Store, 'conversations' | 'transcript'>, key: ConversationKey): ViewCache {
   let copy: ContextSnapshot | null = null;
-  /** Of the last copy, which may be outdated. */
+  /** From the last cached view, which may be outdated. */
   let known: readonly Entry[] = [];
   let changes = 0;
   const forget = () => {
@@ -31,7 +34,7 @@ export function createViewCache(store: Pick<Store, 'conversations' | 'transcript
       if (conversation === null) return null;
       const found = await store.transcript.context(conversation.id, { maxEntries: MAX_TAIL_ENTRIES });
       const read = found === null ? null : recognise(found, known);
-      // What was stored or changed while this was read may be missing in it: then it is not kept.
+      // Changes during this read may be missing from the result, so it is not cached.
       if (before !== changes) return read;
       copy = read;
       known = [];

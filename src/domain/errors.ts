@@ -1,6 +1,6 @@
 /**
- * Every error that Strata raises on purpose, in one table: the code and the sentence that says what was expected, what
- * came and what to do. A message never holds a secret or the text of a conversation.
+ * Every error that Strata throws on purpose, in one table: its code, and a message that says what was expected, what
+ * happened and what to do. Messages never contain secrets or the text of a conversation.
  */
 const sentences = {
   CONFIG_INVALID: (d: { file: string; problems: readonly string[] }) =>
@@ -68,8 +68,7 @@ const sentences = {
   PACKAGE_MISSING: (d: { packages: readonly string[]; command: string }) =>
     `${d.packages.join(' and ')} ${d.packages.length === 1 ? 'is' : 'are'} needed here and not installed. Run: ${d.command}`,
   /**
-   * `final`: the platform took a look and will never take it. Anything else may pass; `retryAfterMs`: the platform asks
-   * not to be tried before.
+   * `final`: the platform will never accept the post. Otherwise it may be retried, no sooner than after `retryAfterMs`.
    */
   POST_FAILED: (d: { channel: string; reason: string; final: boolean; retryAfterMs?: number }) =>
     `${d.channel} did not accept the message: ${d.reason}`,
@@ -88,13 +87,13 @@ const sentences = {
     `Strata needs Node.js 24 or newer; this is ${d.found}. In a clone of the repository, \`npm start\` uses a matching one.`,
 } as const;
 
-/** Where a command was given: how people begin one there. `/` unless it says otherwise. */
+/** How people start a command in the place where this one was given. Default: `/`. */
 interface CommandPlace {
   readonly prefix?: string;
 }
 
 /**
- * Why a model call failed, as the adapter classified it. `quota`: what was paid for is used up, and waiting does not help.
+ * Why a model call failed, as classified by the adapter. `quota`: the paid amount is used up, so waiting does not help.
  * `missing`: the provider has no such model.
  */
 export type ModelFailure =
@@ -126,7 +125,10 @@ export const REMEDIES: Readonly<Record<ModelFailure, string>> = {
 export type ErrorCode = keyof typeof sentences;
 type DataOf<Code extends ErrorCode> = Parameters<(typeof sentences)[Code]>[0];
 
-/** The one base of all deliberate errors. `code` is literal, `data` holds the facts the sentence was made from. */
+/**
+ * The base class of all deliberate errors. `code` is a literal type; `data` holds the facts that the message is built
+ * from.
+ */
 export class StrataError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly code: Code;
   readonly data: DataOf<Code>;
@@ -145,11 +147,11 @@ export function isStrataError<Code extends ErrorCode>(error: unknown, code: Code
   return error instanceof StrataError && error.code === code;
 }
 
-/** What a model adapter throws: the failure's class, and what the provider said about when to retry and its window. */
+/** Thrown by model adapters: the kind of failure, and what the provider reported about retrying and its window. */
 export class ModelError extends StrataError<'MODEL_FAILED'> {
   readonly reason: ModelFailure;
   readonly retryAfterMs: number | null;
-  /** The window that the provider named in its refusal, if it did. */
+  /** The window that the provider named in its error, if any. */
   readonly windowTokens: number | null;
 
   constructor(
@@ -163,7 +165,7 @@ export class ModelError extends StrataError<'MODEL_FAILED'> {
   }
 }
 
-/** One line about any thrown value, for logs and status. Never a stack. */
+/** One line about any thrown value, for logs and status, without a stack trace. */
 export function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -6,22 +6,22 @@ export interface KeyParts {
   readonly workspace: string;
   readonly channel: string;
   readonly thread: string | null;
-  /** Not everybody who reads the channel reads this thread: it is a place of its own. */
+  /** Not everybody who can read the channel can read this thread, so it is a place of its own. */
   readonly isClosed: boolean;
 }
 
-/** Stands before a closed thread; at the start of any other part it is encoded. */
+/** Marks a private thread; at the start of any other part, this character is encoded. */
 const CLOSED = '~';
 
 type NewKey = Omit<KeyParts, 'thread' | 'isClosed'> & Partial<Pick<KeyParts, 'thread' | 'isClosed'>>;
 
-/** The one place where keys are made: parts joined by colons, colons and percent signs within them encoded. */
+/** The only function that builds keys: parts joined by colons, with colons and percent signs inside them encoded. */
 export function makeKey({ platform, workspace, channel, thread, isClosed = false }: NewKey): ConversationKey {
   const inThread = thread ? [`${isClosed ? CLOSED : ''}${encode(thread)}`] : [];
   return parseKey([...[platform, workspace, channel].map(encode), ...inThread].join(':')).key;
 }
 
-/** The one place where a text becomes a key. Throws `KEY_INVALID`. */
+/** The only function that parses keys. Throws `KEY_INVALID`. */
 export function parseKey(text: string): KeyParts & { readonly key: ConversationKey } {
   const [platform, workspace, channel, thread, ...rest] = text.split(':');
   if (!platform || !workspace || !channel || thread === '' || thread === CLOSED || rest.length > 0 || !isClean(text)) {
@@ -38,15 +38,15 @@ export function parseKey(text: string): KeyParts & { readonly key: ConversationK
   };
 }
 
-/** Where a person at the terminal talks unless they say otherwise. */
+/** The conversation of a person at the terminal, unless they choose another one. */
 export const TERMINAL_HOME = makeKey({ platform: 'terminal', workspace: 'local', channel: 'main' });
 
-/** The key without its thread, unless that is closed: where audience and memories belong. */
+/** The key without its thread, unless the thread is private. Audience and memories belong to this place. */
 export function placeOf(key: ConversationKey): string {
   return key.split(':')[3]?.startsWith(CLOSED) ? key : channelOf(key);
 }
 
-/** The key without its thread, whoever reads it. */
+/** The key without its thread, private or not. */
 export function channelOf(key: ConversationKey): string {
   return key.split(':').slice(0, 3).join(':');
 }
@@ -64,7 +64,7 @@ function encodeCharacter(character: string): string {
   return character === CLOSED ? '%7E' : encodeURIComponent(character);
 }
 
-/** Percent signs that make no character stay as they are. */
+/** Percent signs that encode no character stay unchanged. */
 function decode(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -1,9 +1,9 @@
-/** The domain's own words: what people said, and where it may be read. Everything else builds on this file. */
+/** Messages and who may read them. Everything else builds on this file. */
 
 declare const brand: unique symbol;
 type Brand<Name extends string> = string & { readonly [brand]: Name };
 
-/** `platform:workspace:channel[:thread]`, made and parsed only by `conversation/key.ts`. */
+/** `platform:workspace:channel[:thread]`, built and parsed only by `domain/key.ts`. */
 export type ConversationKey = Brand<'ConversationKey'>;
 export type SummaryId = Brand<'SummaryId'>;
 export type MemoryId = Brand<'MemoryId'>;
@@ -11,14 +11,17 @@ export type BlobId = Brand<'BlobId'>;
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
-/** Who can read the place where something was said. Order: `dm` is the tightest, `public` the widest. */
+/** Who can read the place of a message, from `dm` (fewest readers) to `public` (most). */
 export const AUDIENCES = ['dm', 'private', 'public'] as const;
 export type Audience = (typeof AUDIENCES)[number];
 
-/** Who reads the place where something is said. */
+/** Who can read the place of a message. */
 export interface HeardBy {
   readonly audience: Audience;
-  /** The platform did not say: `audience` holds only for a place of which nothing is stored. Default false. */
+  /**
+   * True if the platform did not report the audience; `audience` then applies only to a place without stored messages.
+   * Default false.
+   */
   readonly isAudienceAssumed?: boolean;
 }
 
@@ -45,7 +48,7 @@ export interface AttachmentPart {
 
 export interface ToolCallPart {
   readonly kind: 'tool-call';
-  /** Unique within the conversation: made by us from turn and call number, never taken from the provider. */
+  /** Unique within the conversation. Built from turn and call number, never taken from the provider. */
   readonly callId: string;
   readonly tool: string;
   readonly input: JsonValue;
@@ -55,59 +58,59 @@ export interface ToolResultPart {
   readonly kind: 'tool-result';
   readonly callId: string;
   readonly tool: string;
-  /** What the model sees: the whole result, or head and tail of one that went to the blob store. */
+  /** What the model sees: the whole result, or the head and tail of a result that is stored as a blob. */
   readonly text: string;
   readonly isError: boolean;
-  /** Where the whole result lies when `text` is an excerpt. */
+  /** The blob with the whole result if `text` is an excerpt. */
   readonly blob: { readonly id: BlobId; readonly sizeBytes: number } | null;
 }
 
 export type Part = TextPart | AttachmentPart | ToolCallPart | ToolResultPart;
 
 /**
- * `notice` is what the bot said about itself (a failure, for example): posted and kept, but never shown to a model.
- * A `tool` entry holds the results of all calls of the assistant entry before it.
+ * `notice` is what the bot says about itself, such as a failure: posted and stored, but never shown to a model. A
+ * `tool` entry holds the results of all calls of the preceding assistant entry.
  */
 export const ROLES = ['user', 'assistant', 'tool', 'notice'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** What a channel adapter hands over: one message of a person (or an allowed bot), already in the domain's terms. */
+/** One message from a channel adapter, by a person or an allowed bot, in domain terms. */
 export interface InboundMessage extends HeardBy {
   readonly conversation: ConversationKey;
-  /** The platform's message id: a second message with the same id in the conversation is a redelivery. */
+  /** The platform's message id. A second message with the same id in the conversation is a redelivery. */
   readonly externalId: string;
   readonly author: Author;
   readonly text: string;
   readonly attachments: readonly AttachmentPart[];
   /** External id of the message that this one replies to. */
   readonly replyTo: string | null;
-  /** People named in the text, the bot excluded. */
+  /** People mentioned in the text, without the bot. */
   readonly mentions: readonly Author[];
-  /** The bot is mentioned, replied to or named by command. */
+  /** Whether the bot is mentioned, replied to, or addressed by a command. */
   readonly addressesBot: boolean;
-  /** Epoch milliseconds, by the platform's clock. */
+  /** Epoch milliseconds of the platform's clock. */
   readonly at: number;
-  /** Read long after it was said, for example after an outage: kept, but not answered any more. */
+  /** Read long after it was sent, for example after an outage: stored, but no longer answered. */
   readonly isPast?: boolean;
 }
 
-/** One line of a transcript. Append-only: `parts` change only by an edit or a redaction of the platform's message. */
+/** One line of a transcript. Append-only: `parts` change only when the platform's message is edited or redacted. */
 export interface Entry {
   /** 1, 2, 3 … without gaps within the conversation. */
   readonly seq: number;
   readonly externalId: string | null;
   readonly role: Role;
-  /** For what the bot wrote: the seq of the last message its turn had read. Null for messages of people. */
+  /** For entries of the bot: the seq of the newest message that its turn had read. Null for messages of people. */
   readonly turn: number | null;
   readonly author: Author | null;
   readonly parts: readonly Part[];
   readonly replyTo: string | null;
   readonly mentions: readonly Author[];
-  /** Estimate of `context/tokens.ts`, uncorrected by the learned ratio. */
+  /** Estimated by `context/tokens.ts`, without the learned ratio. */
   readonly tokens: number;
   readonly at: number;
   readonly editedAt: number | null;
-  /** When set, `parts` are empty: the text was deleted on the platform, forgotten or aged out. */
+  /** If set, `parts` is empty: the text was deleted on the platform, forgotten, or has expired. */
   readonly redactedAt: number | null;
 }
 
@@ -124,7 +127,7 @@ export function looserThan(audience: Audience): readonly Audience[] {
   return AUDIENCES.slice(AUDIENCES.indexOf(audience) + 1);
 }
 
-/** The tighter of two audiences: a merged or changed record may only tighten. */
+/** The narrower of two audiences. Merging or changing a record may only narrow its audience. */
 export function tighter(a: Audience, b: Audience): Audience {
   return AUDIENCES.indexOf(a) <= AUDIENCES.indexOf(b) ? a : b;
 }

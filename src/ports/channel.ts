@@ -3,26 +3,31 @@ import type { CommandSpec } from './command.ts';
 import type { PostBody } from './outbox-store.ts';
 import type { CommandReply } from './reply.ts';
 
-/** A platform. Translates its events into calls of the sink, and posts into messages. */
+/** A platform: translates its events into calls of the sink, and posts into messages. */
 export interface Channel {
   /** The first part of its conversation keys, for example `discord`. */
   readonly platform: string;
   readonly traits: ChannelTraits;
-  /** Resolves when connected. Every event is handed to the sink and acknowledged only after the sink's promise resolved. */
+  /**
+   * Resolves when connected. Every event goes to the sink and is acknowledged only after the sink's promise has
+   * resolved.
+   */
   start(sink: ChannelSink): Promise<void>;
-  /** Cuts a reply into bodies within the platform's limits; joined they give the text. */
+  /** Splits a reply into bodies within the platform's limits. Joined, they give the text. */
   split(text: string): readonly PostBody[];
   /**
-   * Posts one body. With an idempotency key the same nonce posts once; without, `attempt > 1` must look before it posts.
-   * Throws `POST_FAILED`, final where the platform will never take it: anything else is tried again, no sooner than
-   * `retryAfterMs` where the platform asks for that.
+   * Posts one body. With idempotency keys, a repeated nonce posts once; without them, an `attempt` above 1 must check
+   * first whether the post exists. Throws `POST_FAILED`: final if the platform will never accept the post; otherwise it
+   * is retried, no sooner than `retryAfterMs`.
    */
   post(post: Post, options: { readonly signal: AbortSignal }): Promise<{ readonly platformMessageId: string }>;
-  /** What the turn is doing, for typing signs and live text. Best effort: returns at once and never throws. */
+  /**
+   * Reports what the turn is doing, for typing indicators and live text. Best effort: returns at once and never throws.
+   */
   show(conversation: ConversationKey, activity: Activity): void;
-  /** An address at which people find a message; null where there is none. Never rejects. */
+  /** A link to a message, or null if there is none. Never rejects. */
   linkTo(message: MessageAt): Promise<string | null>;
-  /** Stops intake first, then lets running calls of the sink end. */
+  /** Stops intake first, then waits for running calls of the sink. */
   stop(): Promise<void>;
 }
 
@@ -32,36 +37,36 @@ export interface MessageAt {
 }
 
 export interface ChannelTraits {
-  /** A repeated post with the same nonce is recognised by the platform. */
+  /** The platform recognises a repeated post by its nonce. */
   readonly idempotentPosts: boolean;
-  /** Replies can be shown to one person only. */
+  /** Replies can be visible to one person only. */
   readonly ephemeral: boolean;
-  /** How people begin a command: `/`, or `/strata ` where all of them are one. */
+  /** How people start a command: `/`, or `/strata ` if all commands share one name. */
   readonly commandPrefix: string;
-  /** Where an author's id names one person: on the whole platform, or only within a workspace. */
+  /** Whether an author's id identifies a person on the whole platform or only within a workspace. */
   readonly personIds: 'platform' | 'workspace';
 }
 
 export interface Post {
   readonly conversation: ConversationKey;
-  /** At most 25 characters, the same on every attempt. */
+  /** At most 25 characters, and the same for every attempt. */
   readonly nonce: string;
   readonly body: PostBody;
-  /** External id of the message that is answered; only on the first chunk. */
+  /** External id of the message that this answers; only for the first chunk. */
   readonly replyTo: string | null;
   readonly attempt: number;
-  /** When it was committed, for a post that answers nobody: it replaces no draft. Absent for a reply. */
+  /** When it was committed, for a post that answers no message and so replaces no draft. Absent for a reply. */
   readonly unaskedAt?: number;
 }
 
 export type Activity =
   | { readonly kind: 'working' }
-  /** The text of the running step so far. The posts that follow replace it. */
+  /** The text of the running step so far. The final posts replace it. */
   | { readonly kind: 'draft'; readonly text: string }
-  /** All that was owed is answered and posted. */
+  /** Every owed reply is written and posted. */
   | { readonly kind: 'idle' };
 
-/** What the bot offers a channel. Each promise resolves when the event is durable. */
+/** What the bot offers a channel. Each promise resolves once the event is stored. */
 export interface ChannelSink extends PlaceSink {
   message(message: InboundMessage): Promise<Receipt>;
   edited(edit: MessageEdit): Promise<void>;
@@ -70,54 +75,61 @@ export interface ChannelSink extends PlaceSink {
   readonly commandSpecs: readonly CommandSpec[];
   /** Answers a command; failures come back as a reply, not as a rejection. */
   command(invocation: CommandInvocation): Promise<CommandReply>;
-  /** Completions for an option that is being typed. */
+  /** Completions for an option that a person is typing. */
   suggest(
     invocation: CommandInvocation,
     option: string,
   ): Promise<readonly { readonly label: string; readonly value: string }[]>;
-  /** Something that came from the platform is not kept. It is counted and logged; returns at once. */
+  /** Reports an event that is not stored, to be counted and logged. Returns at once. */
   dropped(drop: Drop): void;
   /**
-   * The channel now looks for edits and deletions that it missed in the conversations which `covers` accepts. Replies owed
-   * there from before wait for them, up to a minute; messages that arrive do not. Call it before `start` resolves.
+   * Starts a catch-up: the channel now reads the edits and deletions that it missed in the conversations accepted by
+   * `covers`. Replies that were already owed there wait for it, up to a minute; new messages do not. Call it before
+   * `start` resolves.
    */
   catchingUp(covers: (conversation: ConversationKey) => boolean): CatchingUp;
 }
 
 export interface CatchingUp {
-  /** The edits and deletions of the conversation are applied, or can't be read. */
+  /** The conversation's edits and deletions are applied, or cannot be read. */
   applied(conversation: ConversationKey): void;
-  /** Nothing waits any longer. */
+  /** The catch-up has ended; nothing waits for it any more. */
   end(): void;
 }
 
-/** The same for the places themselves. */
+/** The same for places. */
 export interface PlaceSink {
   audienceChanged(conversation: ConversationKey, audience: Audience): Promise<void>;
-  /** The bot was removed from the place, or from the whole workspace (`platform:workspace`): everything kept of it goes. */
+  /**
+   * The bot was removed from the place or from the whole workspace (`platform:workspace`). Everything stored for it is
+   * deleted.
+   */
   left(place: ConversationKey | { readonly workspace: string }): Promise<void>;
   readonly conversations: KeptConversations;
 }
 
 /**
- * What the bot keeps. Read from the store page by page while it is iterated, so that stopping early costs nothing more,
- * and holding on to all of it is the caller's own cost: there may be millions.
+ * What the bot has stored. Read from the store page by page during iteration, so stopping early saves the rest. There
+ * may be millions of conversations: do not collect them all in memory.
  */
 export interface KeptConversations {
   /**
-   * Where catching up starts: conversations of the platform, the newest first. The window ends with the newest message
-   * of a person that is stored, when the bot was last there: what is more than `windowMs` older is left out.
+   * Where to start catching up: the platform's conversations, newest first. The window ends at the newest stored
+   * message of a person, when the bot was last online. Conversations more than `windowMs` older are left out.
    */
   heard(platform: string, windowMs: number): AsyncIterable<Cursor>;
-  /** Conversations of one place, the newest first, however old: a channel with its open threads, a direct message. */
+  /** All conversations of one place, newest first: a channel with its open threads, or a direct message. */
   heardIn(place: string): AsyncIterable<Cursor>;
-  /** Every conversation of a platform, a workspace, or a channel (`platform:workspace:channel`) with all its threads, by key. */
+  /**
+   * All conversations of a platform, a workspace, or a channel (`platform:workspace:channel`) with its threads, by key.
+   */
   within(scope: string): AsyncIterable<KeptConversation>;
-  /** The workspaces (`platform:workspace`) of a platform of which something is kept, each once. */
+  /** The workspaces (`platform:workspace`) of a platform with stored conversations, each once. */
   workspaces(platform: string): AsyncIterable<string>;
   /**
-   * What may be quoted of a message in one of these conversations: the text as it is kept, empty once it was deleted. Null
-   * where the platform's own text may: for what was never kept, and for posts of the bot that were not deleted.
+   * What may be quoted of a message in one of these conversations: its stored text, which is empty if the message was
+   * deleted. Null if the platform's own text may be quoted: for messages that were never stored, and posts of the bot
+   * that were not deleted.
    */
   textOf(message: {
     readonly conversations: readonly ConversationKey[];
@@ -127,27 +139,27 @@ export interface KeptConversations {
 
 export interface KeptConversation {
   readonly conversation: ConversationKey;
-  /** As it is stored: it only ever gets tighter. */
+  /** As stored; it only ever gets narrower. */
   readonly audience: Audience;
 }
 
 export interface Drop {
   readonly platform: string;
   readonly reason: DropReason;
-  /** The platform's own name for what came: `MESSAGE_CREATE`. */
+  /** The platform's own name of the event, such as `MESSAGE_CREATE`. */
   readonly event: string;
-  /** The platform's ids of the channel and the message, as far as they can be read. */
+  /** The platform's ids of channel and message, as far as they can be read. */
   readonly channel: string | null;
   readonly externalId: string | null;
-  /** What is wrong with it, without its text; null when nothing is. */
+  /** What is wrong with the event, without its text; null if nothing is. */
   readonly problem: string | null;
 }
 
 /**
- * Why something is not kept: it cannot be read (`malformed`), the bot wrote it itself (`own`), another bot did and bots are
- * not heard (`bot`), the lists of who is served leave it out (`unserved`), the bot cannot see the place (`unplaced`), the
- * platform withholds the text (`withheld`), nobody said anything (`note`: joins, pins), there is nothing in it (`empty`), it
- * is older than catching up reaches (`late`), or it was deleted before it was stored (`deleted`).
+ * Why an event is not stored: it is invalid (`malformed`), the bot wrote it (`own`), another bot wrote it and bots are
+ * ignored (`bot`), the access lists exclude it (`unserved`), the bot cannot see the place (`unplaced`), the platform
+ * withholds the text (`withheld`), it is a system message such as a join or a pin (`note`), it has no content
+ * (`empty`), it is too old for catching up (`late`), or it was deleted before it was stored (`deleted`).
  */
 export type DropReason =
   | 'malformed'
@@ -163,7 +175,7 @@ export type DropReason =
 
 export interface Receipt {
   readonly stored: boolean;
-  /** The message asks for a reply that will come. */
+  /** The message asks for a reply, and one will follow. */
   readonly willReply: boolean;
 }
 
@@ -174,29 +186,31 @@ export interface MessageEdit {
   readonly at: number;
 }
 
-/** The message of a person that was stored last in a conversation. */
+/** The newest stored message of a person in a conversation. */
 export interface Cursor {
   readonly conversation: ConversationKey;
   readonly externalId: string;
   /** When it was sent, in epoch milliseconds. */
   readonly at: number;
-  /** A reply is owed there, which waits for what is missed. */
+  /** A reply is owed there and waits for the catch-up. */
   readonly owesReply: boolean;
-  /** What people said among the newest hundred entries, oldest first: to find what was edited or deleted since. */
+  /**
+   * Messages of people among the newest hundred entries, oldest first. Used to find what was edited or deleted since.
+   */
   readonly kept: () => Promise<readonly KeptMessage[]>;
 }
 
 export interface KeptMessage {
   readonly externalId: string;
   readonly at: number;
-  /** When the newest edit was stored; null without one. */
+  /** When the newest edit was stored, or null. */
   readonly editedAt: number | null;
 }
 
 export interface CommandInvocation extends HeardBy {
   readonly conversation: ConversationKey;
   readonly author: Author;
-  /** As the platform knows them: `operator` owns the bot, `moderator` manages the place. */
+  /** The platform's roles: an `operator` owns the bot, a `moderator` manages the place. */
   readonly rights: 'member' | 'moderator' | 'operator';
   /** Command and sub-command, for example `['memory', 'why']`. */
   readonly path: readonly string[];

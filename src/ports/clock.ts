@@ -1,14 +1,14 @@
-/** Time and chance, injected so that tests and replays decide them. */
+/** Time and randomness, injected so that tests and replays control them. */
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number;
-  /** Resolves after `ms`, or rejects with the signal's reason. Never keeps the process alive by itself. */
+  /** Resolves after `ms`, or rejects with the signal's reason. Never keeps the process alive. */
   sleep(ms: number, options: { signal: AbortSignal }): Promise<void>;
 }
 
 export interface Random {
-  /** A new id: 26 characters, sortable by the time of making. */
+  /** A new id of 26 characters that sorts by creation time. */
   id(): string;
-  /** 0 <= x < 1, for jitter. */
+  /** 0 <= x < 1, used for jitter. */
   next(): number;
 }

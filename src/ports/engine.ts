@@ -2,23 +2,31 @@ import type { MemoryId } from '../domain/message.ts';
 import type { ModelMessage, ModelTraits, SystemBlock, ToolSpec } from './model.ts';
 import type { ContextSnapshot } from './store.ts';
 
-/** Decides what a model sees of a conversation, and when the past must shrink. One instance serves all conversations. */
+/**
+ * Decides what a model sees of a conversation, and when older messages must leave the view. One instance serves all
+ * conversations.
+ */
 export interface ContextEngine {
   readonly info: EngineInfo;
   /** Called when a conversation becomes active in this process. */
   bootstrap(snapshot: ContextSnapshot): Promise<BootstrapResult>;
-  /** Called for each stored message, answered or not; the same message twice is `ingested: false`. Judges the pressure. */
+  /**
+   * Called for each stored message, answered or not. A repeated message returns `ingested: false`. Also reports whether
+   * maintenance is due.
+   */
   ingest(ingest: Ingest): Promise<IngestResult>;
   /**
-   * The request of the next model call, measured and within the window. Called before every call, in the tool loop too.
-   * Throws `WINDOW_TOO_SMALL` when even the newest message does not fit.
+   * Builds the request of the next model call, measured and within the window. Called before every call, also inside
+   * the tool loop. Throws `WINDOW_TOO_SMALL` if not even the newest message fits.
    */
   assemble(request: AssembleRequest): Promise<Assembly>;
-  /** Called before a turn commits, with what it is about to add: says whether maintenance is due. Must not wait. */
+  /** Called before a turn commits, with what the turn adds. Returns whether maintenance is due. Must not wait. */
   afterTurn(turn: FinishedTurn): AfterTurn;
-  /** Frees room now, without a model: an overflow answer of the provider, or a person's command with `force`. */
+  /**
+   * Frees space now, without a model: after an overflow error of the provider, or for a person's command with `force`.
+   */
   compact(request: CompactRequest): Promise<CompactResult>;
-  /** Does what is due, in the background, under a claim. */
+  /** Does the due work in the background, under a claim. */
   maintain(work: MaintainRequest): Promise<MaintainResult>;
   dispose(): Promise<void>;
 }
@@ -27,22 +35,22 @@ export interface EngineInfo {
   readonly id: string;
   readonly name: string;
   readonly version: string;
-  /** False: the engine keeps no summaries, and the host runs no compaction for it. */
+  /** False if the engine keeps no summaries; the host then runs no compaction for it. */
   readonly ownsCompaction: boolean;
 }
 
-/** What an agent's settings mean for the context, resolved for the model in use. */
+/** An agent's settings for the context, resolved for the model in use. */
 export interface ContextProfile {
   readonly agentId: string;
   readonly modelId: string;
   readonly traits: ModelTraits;
   readonly windowTokens: number;
-  /** Kept free for the answer. */
+  /** Reserved for the answer. */
   readonly reserveTokens: number;
   readonly thresholds: Thresholds;
-  /** Most tokens of memories and earlier messages beside a new message. */
+  /** Maximum tokens of memories and passages next to a new message. */
   readonly recallTokens: number;
-  /** Largest share of the window for the stack before it is condensed. */
+  /** Maximum share of the window for the stack before it is condensed. */
   readonly stackShare: number;
   readonly sections: readonly SystemSection[];
   readonly tools: readonly ToolSpec[];
@@ -57,34 +65,36 @@ export interface Thresholds {
 
 export type Tier = 'none' | 'background' | 'aggressive' | 'emergency';
 
-/** A named piece of the system prompt. Order of the list is order in the prompt; priority only decides who is cut. */
+/**
+ * A named piece of the system prompt. The list order is the prompt order; the priority only decides which piece is cut.
+ */
 export interface SystemSection {
   readonly key: string;
   readonly text: string;
   /** 0..100; the lowest is cut first. */
   readonly priority: number;
-  /** Cut last of all, and only so that the whole fits. */
+  /** Cut last, and only if the request would not fit otherwise. */
   readonly protected: boolean;
-  /** Where it comes from and why it is there, for `/context`. */
+  /** Origin and reason, for `/context`. */
   readonly source: string;
   readonly reason: string;
-  /** The memories that the text holds. Default: none. */
+  /** The memories in the text. Default: none. */
   readonly memoryIds?: readonly MemoryId[];
 }
 
-/** Text that belongs to the newest message only: recalled memories, the clock. Never part of the cached prefix. */
+/** Text for the newest message only, such as recalled memories and the time. Never part of the cached prefix. */
 export interface VolatileSection {
   readonly key: string;
   readonly text: string;
   readonly source: string;
   readonly reason: string;
-  /** The memories that the text holds, to be counted as recalled when it was not cut. */
+  /** The memories in the text; they count as recalled if the text was not cut. */
   readonly memoryIds: readonly MemoryId[];
 }
 
 /**
  * Earlier messages for the newest message only, best first. `text` is their heading. An engine shows the heading and as
- * many passages as `recallTokens` and its free room allow, and none that its view holds anyway.
+ * many passages as `recallTokens` and its free space allow, without those that its view already contains.
  */
 export interface PassageSection extends VolatileSection {
   readonly passages: readonly Passage[];
@@ -92,19 +102,19 @@ export interface PassageSection extends VolatileSection {
 
 export interface Passage {
   readonly seq: number;
-  /** Of the platform; null for what the bot said. */
+  /** The platform's message id; null for messages of the bot. */
   readonly externalId: string | null;
-  /** The whole message under its label. */
+  /** The whole message with its label. */
   readonly text: string;
 }
 
 export interface AssembleRequest {
   readonly profile: ContextProfile;
   readonly snapshot: ContextSnapshot;
-  /** The newest message that this turn reads; later ones wait for the next turn. */
+  /** The newest message that this turn reads; later messages wait for the next turn. */
   readonly readUpto: number;
   readonly volatile: readonly (VolatileSection | PassageSection)[];
-  /** Steps of the running turn so far, not stored yet. */
+  /** Steps of the running turn that are not stored yet. */
   readonly steps: readonly ModelMessage[];
   readonly now: number;
 }
@@ -114,16 +124,19 @@ export interface Assembly {
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolSpec[];
   readonly measurement: Measurement;
-  /** Of the request, uncorrected and without the reserve: what `learn` compares with the provider's count. */
+  /** Of the request, uncorrected and without the reserve. `learn` compares it with the provider's count. */
   readonly estimatedTokens: number;
   readonly parts: readonly ContextPart[];
-  /** Differs from the request's when room had to be made. */
+  /** Differs from the request's snapshot if space had to be freed. */
   readonly snapshot: ContextSnapshot;
-  /** Of the volatile sections that went in whole. */
+  /** The memories of the volatile sections that were included whole. */
   readonly recalled: readonly MemoryId[];
 }
 
-/** One meter for the gate, the tiers, `/status`, `/context` and the CLI. Tokens are corrected by the learned ratio. */
+/**
+ * The one measurement behind the gate, the tiers, `/status`, `/context` and the CLI. Tokens are corrected by the
+ * learned ratio.
+ */
 export interface Measurement {
   readonly fixed: number;
   readonly stack: number;
@@ -135,7 +148,7 @@ export interface Measurement {
   /** `used / window`. */
   readonly ratio: number;
   readonly tier: Tier;
-  /** True until the provider's own count of this very view is known: shown with `~`. */
+  /** True until the provider has counted this exact view; shown with `~`. */
   readonly estimated: boolean;
 }
 
@@ -148,11 +161,11 @@ export interface ContextPart {
   readonly text: string;
   readonly included: boolean;
   readonly truncated: boolean;
-  /** Before anything was cut of it. */
+  /** Before any cut. */
   readonly originalTokens: number;
-  /** Of a system section, 0..100; null for other parts. */
+  /** For system sections, 0..100; null for other parts. */
   readonly priority: number | null;
-  /** Cut last of all. */
+  /** Cut last. */
   readonly protected: boolean;
 }
 
@@ -175,7 +188,7 @@ export interface IngestResult {
 export interface FinishedTurn {
   readonly profile: ContextProfile;
   readonly snapshot: ContextSnapshot;
-  /** Of the last assembly of the turn. */
+  /** Of the turn's last assembly. */
   readonly measurement: Measurement;
   readonly addedTokens: number;
 }
@@ -205,7 +218,7 @@ export interface CompactResult {
 export interface MaintainRequest {
   readonly conversationId: number;
   readonly trigger: 'queue' | 'manual' | 'shutdown';
-  /** A person's wish for this one run: data for the prompt, not an instruction to us. */
+  /** What a person asked for in this run: data for the prompt, never an instruction to Strata. */
   readonly instruction: string | null;
   readonly signal: AbortSignal;
 }

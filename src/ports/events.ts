@@ -5,12 +5,12 @@ import type { Tier } from './engine.ts';
 import type { MaintenanceRun } from './journal.ts';
 import type { ModelPurpose, TokenCounts } from './model.ts';
 
-/** Everything that happens, as values of one union. Logs, `/status`, metrics and tests read the same stream. */
+/** Every event as one union. Logs, `/status`, metrics and tests read the same stream. */
 export type StrataEvent = { readonly at: number; readonly conversation: ConversationKey | null } & (
   | { readonly kind: 'message.accepted'; readonly seq: number; readonly wantsReply: boolean }
   | { readonly kind: 'message.duplicate'; readonly seq: number }
   | {
-      /** Something came from a platform and is not kept. */
+      /** An event of a platform was not stored. */
       readonly kind: 'message.dropped';
       readonly platform: string;
       readonly reason: DropReason;
@@ -31,7 +31,7 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
     }
   | { readonly kind: 'turn.superseded'; readonly readUpto: number }
   | {
-      /** A turn broke and stored nothing, not even an apology: it is run again. */
+      /** A turn failed and stored nothing, not even an apology. It is retried. */
       readonly kind: 'turn.delayed';
       readonly message: string;
       readonly failures: number;
@@ -39,7 +39,7 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
     }
   | {
       readonly kind: 'tool.called';
-      /** Null for a call of a tool that was not offered: models invent names. */
+      /** Null for a call of a tool that was not offered, because models invent names. */
       readonly tool: string | null;
       readonly isError: boolean;
       readonly durationMs: number;
@@ -50,7 +50,7 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
       readonly model: string;
       /** Everything that the provider bills. */
       readonly usage: TokenCounts;
-      /** US dollars; null when no price of the model is known. */
+      /** US dollars; null if the price of the model is unknown. */
       readonly costUsd: number | null;
       readonly durationMs: number;
     }
@@ -62,14 +62,14 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
     }
   | { readonly kind: 'reply.posted'; readonly chunk: number; readonly platformMessageId: string }
   | {
-      /** The platform did not take a post: it is tried again. */
+      /** The platform did not accept a post. It is retried. */
       readonly kind: 'reply.delayed';
       readonly chunk: number;
       readonly message: string;
       readonly failures: number;
       readonly nextAttemptAt: number;
     }
-  /** Given up: the platform refused a post for good, or was away for too long. */
+  /** Given up: the platform rejected a post permanently, or was unavailable for too long. */
   | { readonly kind: 'reply.failed'; readonly chunk: number; readonly message: string }
   | { readonly kind: 'context.tier'; readonly tier: Tier; readonly used: number; readonly window: number }
   | { readonly kind: 'maintenance.requested'; readonly tier: Tier | 'manual' | 'gap' | 'idle' }
@@ -101,15 +101,15 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
   | {
       readonly kind: 'config.changed';
       readonly file: string;
-      /** The parts of the file that differ and apply only after a restart; empty for none. */
+      /** Sections of the file that differ and apply only after a restart; empty if there are none. */
       readonly waitsForRestart: string;
     }
   | { readonly kind: 'config.rejected'; readonly file: string; readonly message: string }
   | {
-      /** Something held the event loop. What it was ran between the events `after` and `before`; null where none is known. */
+      /** Something blocked the event loop between the events `after` and `before`; null where no event is known. */
       readonly kind: 'loop.stalled';
       readonly durationMs: number;
-      /** CPU time of this thread in that time: little of it means that a call of the system or the machine was slow. */
+      /** CPU time of this thread during the block. A small value means that a system call or the machine was slow. */
       readonly cpuMs: number;
       readonly after: EventKind | null;
       readonly before: EventKind | null;
@@ -126,14 +126,14 @@ export type NewEvent = StrataEvent extends infer Event
     : never
   : never;
 
-/** What it returns is ignored, save a promise that rejects. */
+/** The return value is ignored, except that a rejected promise is logged. */
 type Listener = (event: StrataEvent) => unknown;
 
 export interface Events {
   emit(event: NewEvent): void;
   /**
-   * Calls the listener for every event, in order and at once. One that throws or rejects is logged and does not stop the
-   * others. Returns the way to leave.
+   * Calls the listener synchronously for every event, in order. A listener that throws or rejects is logged and does
+   * not affect the others. Returns a function that unsubscribes.
    */
   on(listener: Listener): () => void;
 }

@@ -1,19 +1,19 @@
 import type { JsonValue } from '../domain/message.ts';
 import type { ModelPurpose, TokenCounts } from './model.ts';
 
-/** One model call, with everything that the provider bills for it. */
+/** One model call with everything that the provider bills. */
 export interface UsageRow extends TokenCounts {
   readonly purpose: ModelPurpose;
   readonly model: string;
   readonly agentId: string;
-  /** Who asked, as `platform:id`; null for background work. */
+  /** The person who caused the call, as `platform:id`; null for background work. */
   readonly person: string | null;
-  /** Null where no price of the model is known. */
+  /** Null if the price of the model is unknown. */
   readonly costUsd: number | null;
   readonly at: number;
 }
 
-/** One run of maintenance, for `/status` and the history of compactions. */
+/** One maintenance run, for `/status` and the compaction history. */
 export interface MaintenanceRun {
   readonly id: string;
   readonly conversationId: number;
@@ -43,21 +43,21 @@ export interface MaintenanceRun {
   readonly durationMs: number;
 }
 
-/** What things cost and how they went. Losing a row would lose no conversation. */
+/** Costs and outcomes. Losing a row would not damage a conversation. */
 export interface Journal {
   addUsage(conversationId: number, rows: readonly UsageRow[]): Promise<void>;
   usage(conversationId: number): Promise<readonly UsageTotal[]>;
-  /** Sums by one of the keys: days with the newest first, everything else with the most expensive first. */
+  /** Sums grouped by the key: days newest first, everything else most expensive first. */
   spending(query: SpendingQuery): Promise<readonly Spending[]>;
-  /** Keeps the newest 100 of the conversation. */
+  /** Keeps the conversation's newest 100. */
   addRun(run: MaintenanceRun): Promise<void>;
   runs(conversationId: number, limit: number): Promise<readonly MaintenanceRun[]>;
 }
 
-/** What calls cost together. */
+/** The total of several calls. */
 export interface Spent extends TokenCounts {
   readonly calls: number;
-  /** Of the calls whose price is known. */
+  /** Of the calls with a known price. */
   readonly costUsd: number;
   readonly unpricedCalls: number;
 }
@@ -72,18 +72,18 @@ export type SpendingKey = (typeof SPENDING_KEYS)[number];
 
 export interface SpendingQuery {
   readonly by: SpendingKey;
-  /** Calls since the beginning of the day (UTC) of this time; null for all. */
+  /** Calls since the start of the (UTC) day of this time; null for all. */
   readonly since: number | null;
   readonly conversationId: number | null;
   readonly limit: number;
 }
 
 export interface Spending extends Spent {
-  /** A day as `2026-11-20`, a conversation by its key. Null where the key does not apply or is no longer known. */
+  /** A day such as `2026-11-20`, or a conversation's key. Null if the key does not apply or is no longer known. */
   readonly key: string | null;
 }
 
-/** Small durable facts of adapters and services: cursors, registration hashes, installations, switches. */
+/** Small durable values of adapters and services: cursors, registration hashes, installations, switches. */
 export interface StateStore {
   get(namespace: string, key: string): Promise<JsonValue | undefined>;
   set(namespace: string, key: string, value: JsonValue): Promise<void>;

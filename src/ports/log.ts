@@ -1,4 +1,4 @@
-/** Structured log lines. Fields hold ids, counts and durations; the text of messages is never among them by default. */
+/** Structured log lines. Fields contain ids, counts and durations, and by default never the text of messages. */
 export interface Log {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;

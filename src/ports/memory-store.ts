@@ -13,13 +13,13 @@ export const MEMORY_KINDS = [
 export type MemoryKind = (typeof MEMORY_KINDS)[number];
 
 /**
- * `candidate`: kept, not recalled until promoted. `active`: recalled. `superseded`: contradicted by a newer one, kept
- * for `why`, not recalled. `rejected`: a person said no; final.
+ * `candidate`: stored, not recalled until promoted. `active`: recalled. `superseded`: contradicted by a newer memory,
+ * kept for `why`, not recalled. `rejected`: a person marked it as wrong; final.
  */
 export const MEMORY_STATES = ['candidate', 'active', 'superseded', 'rejected'] as const;
 export type MemoryState = (typeof MEMORY_STATES)[number];
 
-/** Stamped by code from who said it about whom, never by a model. */
+/** Set by code from who said it about whom, never by a model. */
 export const TRUSTS = ['operator', 'self', 'other', 'inferred'] as const;
 export type Trust = (typeof TRUSTS)[number];
 
@@ -28,18 +28,18 @@ export interface Memory {
   readonly agentId: string;
   readonly kind: MemoryKind;
   readonly text: string;
-  /** 0..1, as extracted. Decay is computed at read, never stored. */
+  /** 0..1, as extracted. Decay is computed when reading, never stored. */
   readonly importance: number;
   readonly confidence: number;
-  /** `place`: where it was captured. `global`: added by the operator, readable everywhere. */
+  /** `place`: where it was said. `global`: added by the operator, readable everywhere. */
   readonly scope: 'place' | 'global';
-  /** The key without its thread: threads share the memories of their channel. Empty for `global`. */
+  /** The key without its thread, because threads share the memories of their channel. Empty for `global`. */
   readonly place: string;
   /** `platform:workspace`. Empty for `global`. */
   readonly workspace: string;
-  /** At capture; tightened when the channel turns more private, never loosened. */
+  /** When it was said; narrowed if the channel becomes more private, never widened. */
   readonly audience: Audience;
-  /** Whom it is about, where known. */
+  /** The person it is about, if known. */
   readonly subjectId: string | null;
   readonly subjectName: string | null;
   readonly trust: Trust;
@@ -52,7 +52,7 @@ export interface Memory {
   readonly lastRecalledAt: number | null;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Of the normalised text: equal within a place means the same statement. */
+  /** Hash of the normalised text. Two memories of a place with the same fingerprint are the same statement. */
   readonly fingerprint: string;
   readonly extractedBy: { readonly model: string; readonly promptHash: string } | null;
   readonly sources: readonly MemorySource[];
@@ -62,19 +62,19 @@ export interface MemorySource {
   readonly conversationId: number;
   readonly conversation: ConversationKey;
   readonly seq: number;
-  /** The platform's message id; null for what has none. */
+  /** The platform's message id; null if it has none. */
   readonly externalId: string | null;
-  /** Who said it; null for the bot. */
+  /** The author; null for the bot. */
   readonly authorId: string | null;
 }
 
-/** Who asks: every read names the place and audience it answers to. */
+/** Who is asking. Every read names the place and audience that will see the result. */
 export interface MemoryReader {
   readonly agentId: string;
   readonly place: string;
   readonly workspace: string;
   readonly audience: Audience;
-  /** The agent lets public channels of one workspace read each other's public memories. */
+  /** The agent's public channels may read each other's public memories within one workspace. */
   readonly sharePublic: boolean;
 }
 
@@ -83,17 +83,17 @@ export type NewMemory = Omit<
   'sources' | 'supersededBy' | 'recallCount' | 'lastRecalledAt' | 'createdAt' | 'updatedAt'
 >;
 
-/** What a saving decided. Applied in one transaction; `sources` are seqs of the conversation that is being worked on. */
+/** The result of an admission, applied in one transaction. `sources` are seqs of the current conversation. */
 export type MemoryWrite =
   | { readonly kind: 'insert'; readonly memory: NewMemory; readonly sources: readonly number[] }
-  /** Said again: adds sources and may promote. */
+  /** The statement was repeated: adds sources and may promote the memory. */
   | {
       readonly kind: 'corroborate';
       readonly id: MemoryId;
       readonly sources: readonly number[];
       readonly promote: boolean;
     }
-  /** Contradicted: the old one is kept and points to the new one. */
+  /** The statement was contradicted: the old memory is kept and points to the new one. */
   | {
       readonly kind: 'supersede';
       readonly id: MemoryId;
@@ -106,14 +106,17 @@ export interface MemoryList {
   readonly kinds?: readonly MemoryKind[];
   readonly states?: readonly MemoryState[];
   readonly subjectId?: string;
-  /** Only these, as far as they are readable. */
+  /** Only these, if the reader may read them. */
   readonly ids?: readonly MemoryId[];
   readonly fingerprints?: readonly string[];
-  /** Only those with one of these entries among their sources. */
+  /** Only memories with one of these entries among their sources. */
   readonly restingOn?: { readonly conversationId: number; readonly seqs: readonly number[] };
-  /** Only those that one of these has superseded. */
+  /** Only memories that one of these has superseded. */
   readonly supersededBy?: readonly MemoryId[];
-  /** What a recall considers, these first: then what is pinned for everybody or for the person, and those of the kinds about them. */
+  /**
+   * What recall considers: these first, then memories pinned for everybody or for the person, then memories about the
+   * person of the given kinds.
+   */
   readonly recall?: {
     readonly ids: readonly MemoryId[];
     readonly subjectId: string | null;
@@ -148,16 +151,16 @@ export interface MemoryEvent {
   readonly detail: JsonValue;
 }
 
-/** Everything that one forgetting removes, decided by `memory/forget.ts` and applied in one transaction. */
+/** Everything that one forget request removes, decided by `memory/forget.ts` and applied in one transaction. */
 export interface ForgetPlan {
   readonly memoryIds: readonly MemoryId[];
-  /** Fingerprints that extraction may never save again in the place. */
+  /** Fingerprints that extraction must never save again in the place. */
   readonly tombstones: readonly { readonly place: string; readonly fingerprint: string }[];
-  /** By conversation, each of them once. */
+  /** Grouped by conversation, each once. */
   readonly redactions: readonly Redaction[];
-  /** Sentences in messages of people who keep the rest of their message. */
+  /** Sentences inside messages whose other text stays. */
   readonly sentences: readonly SentenceRemoval[];
-  /** People, as `platform:id`, whose calls of models are no longer counted under their name. Default: none. */
+  /** People, as `platform:id`, whose model calls are no longer attributed to them. Default: none. */
   readonly askers?: readonly string[];
   readonly actor: string;
   readonly now: number;
@@ -165,9 +168,9 @@ export interface ForgetPlan {
 
 export interface Redaction {
   readonly conversationId: number;
-  /** Entries whose text is deleted; summaries that cover them become gaps, which a job fills again without them. */
+  /** Entries whose text is deleted. Summaries that cover them become gaps, which a later job fills without them. */
   readonly seqs: readonly number[];
-  /** Summaries of other entries that repeat the text: they become gaps too. */
+  /** Summaries of other entries that repeat the text. They become gaps too. */
   readonly summaryIds: readonly SummaryId[];
   /** Long tool results that repeat the text. Default: none. */
   readonly blobIds?: readonly BlobId[];
@@ -175,7 +178,7 @@ export interface Redaction {
 
 export interface MessageRedaction {
   readonly externalIds: readonly string[];
-  /** What repeats the text, as `memory/removal.ts` finds it, in any conversation. Default: nothing. */
+  /** Texts in any conversation that repeat it, as found by `memory/removal.ts`. Default: none. */
   readonly derived?: readonly Redaction[];
   readonly now: number;
 }
@@ -183,44 +186,48 @@ export interface MessageRedaction {
 export interface SentenceRemoval {
   readonly conversationId: number;
   readonly seq: number;
-  /** As they stand in the message, each with the id under which it is held. */
+  /** The exact sentences in the message, each with the id under which it is held. */
   readonly sentences: readonly { readonly id: string; readonly text: string }[];
-  /** `hold`: out of sight until somebody decides, see `ProvenanceStore`. `strike`: deleted. */
+  /** `hold`: hidden until somebody decides, see `ProvenanceStore`. `strike`: deleted. */
   readonly kind: 'hold' | 'strike';
-  /** Whom they are about. */
+  /** The person whom they are about. */
   readonly about: { readonly id: string; readonly name: string };
 }
 
 export interface MemoryStore {
-  /** Applies the writes and returns the ids in their order. A fingerprint that is forgotten or present is passed over (null). */
+  /**
+   * Applies the writes and returns the ids in the same order. Returns null for a fingerprint that was forgotten or
+   * already exists.
+   */
   save(save: MemorySave): Promise<readonly (MemoryId | null)[]>;
-  /** Without a right check: callers ask `memory/policy.ts`. */
+  /** Checks no permissions; callers use `memory/policy.ts`. */
   find(id: MemoryId): Promise<Memory | null>;
-  /** Readable ones, filtered in the query: pinned first, then by importance, then newest. */
+  /** Memories the reader may read, filtered in the query: pinned first, then by importance, then newest first. */
   list(query: MemoryList): Promise<readonly Memory[]>;
-  /** False when the memory is gone. Writes the event in the same transaction. */
+  /** Returns false if the memory does not exist. Writes the event in the same transaction. */
   change(id: MemoryId, change: MemoryChange, event: Omit<MemoryEvent, 'memoryId'>): Promise<boolean>;
   /**
-   * What is planned; or every memory of a workspace, with what is known to be forgotten there. Turns and jobs that may
-   * have read the text lose their claims. Durable when it resolves; the answer says whether the engine's files are clean.
+   * Deletes what the plan names; or every memory of a workspace, with the list of what was forgotten there. Turns and
+   * jobs that may have read the text lose their claims. Durable when it resolves; the result says whether the engine's
+   * files are clean.
    */
   forget(plan: ForgetPlan | { readonly workspace: string }): Promise<Scrubbed>;
   events(id: MemoryId): Promise<readonly MemoryEvent[]>;
-  /** Counts what was really put before a model. */
+  /** Counts memories that were sent to a model. */
   recalled(ids: readonly MemoryId[], by: { readonly conversationId: number; readonly now: number }): Promise<void>;
   /** Which of the fingerprints are forgotten in the place. */
   forgotten(place: string, fingerprints: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 export interface Scrubbed {
-  /** Where deleted text still lies in the files of the store, and until when: one sentence. Null when it is gone. */
+  /** One sentence about where deleted text remains in the store's files, and until when. Null if it is gone. */
   readonly remains: string | null;
 }
 
 export interface MemorySave {
-  /** Where the sources lie; null for what the operator adds. */
+  /** The conversation of the sources; null for memories added by the operator. */
   readonly conversationId: number | null;
-  /** Saves nothing once the conversation's reply is no longer claimed under this number. */
+  /** Saves nothing if the conversation's reply is no longer claimed with this epoch. */
   readonly replyEpoch?: number;
   readonly writes: readonly MemoryWrite[];
   readonly actor: string;

@@ -1,19 +1,19 @@
 import type { JsonValue } from '../domain/message.ts';
 
-/** One model, called one step at a time. The tool loop, the gate and the retries are the core's. */
+/** One model, called for one step at a time. The tool loop, the gate and the retries belong to the core. */
 export interface ChatModel {
   /** `provider:model`. */
   readonly id: string;
   readonly traits: ModelTraits;
   /**
-   * Streams one step. Ends with exactly one `finish` part or throws a `ModelError`; a stall, a cut stream and an abort
-   * throw too, so that a partial answer is never taken for a whole one. No retries inside.
+   * Streams one step. Ends with exactly one `finish` part or throws a `ModelError`. Stalls, dropped streams and aborts
+   * throw too, so a partial answer is never mistaken for a complete one. Does not retry.
    */
   stream(request: ModelRequest, options: { readonly signal: AbortSignal }): AsyncIterable<ModelPart>;
 }
 
 export interface ModelTraits {
-  /** The window in tokens where the provider tells it; null where only configuration can. */
+  /** The window in tokens if the provider reports it; null if only the configuration can tell. */
   readonly windowTokens: number | null;
   readonly tools: boolean;
   readonly images: boolean;
@@ -23,21 +23,21 @@ export interface ModelTraits {
 export interface ModelProvider {
   /** Throws `MODEL_UNKNOWN` or `MODEL_KEY_MISSING`. Loads the provider's SDK on first use. */
   open(modelId: string): Promise<ChatModel>;
-  /** Which model to use when the configuration says `auto`, and one line that says why. */
+  /** The model to use if the configuration says `auto`, with the reason in one line. */
   choose(): Promise<{ readonly modelId: string; readonly reason: string }>;
 }
 
 export interface ModelRequest {
-  /** For attribution of cost, and for the built-in model; providers never see it. */
+  /** Attributes costs, and informs the built-in model; providers never see it. */
   readonly purpose: ModelPurpose;
-  /** In the order in which a provider caches them: stable first. */
+  /** In the order in which providers cache them: stable parts first. */
   readonly system: readonly SystemBlock[];
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolSpec[];
   readonly maxOutputTokens: number;
-  /** Ask for one JSON object: used with models that have no tools. */
+  /** Ask for one JSON object; used with models without tools. */
   readonly json: boolean;
-  /** The window that the caller counts with, for servers that size it by request. */
+  /** The window that the caller assumes, for servers that allocate it per request. */
   readonly windowTokens?: number;
 }
 
@@ -85,7 +85,7 @@ export type ModelPart =
 
 export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'filtered' | 'other';
 
-/** Tokens of calls. Cached ones are part of the input, reasoning is part of the output. */
+/** Tokens of calls. Cached tokens are part of the input, reasoning tokens part of the output. */
 export interface TokenCounts {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -94,10 +94,12 @@ export interface TokenCounts {
   readonly reasoningTokens: number;
 }
 
-/** Of this step alone, never a sum. Zero input means that the provider did not report it. */
+/** For this step alone, never a sum. Zero input means that the provider did not report it. */
 export interface ModelUsage extends Omit<TokenCounts, 'reasoningTokens'> {
   /** Default 0. */
   readonly reasoningTokens?: number;
-  /** Billed in addition, for passes that the provider makes on its own, such as summarising the request. Default none. */
+  /**
+   * Billed in addition, for calls that the provider makes on its own, such as summarising the request. Default none.
+   */
   readonly ownPasses?: Omit<TokenCounts, 'reasoningTokens'>;
 }

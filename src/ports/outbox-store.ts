@@ -3,15 +3,15 @@ export interface NewPost {
   readonly chunk: number;
   readonly body: PostBody;
   readonly replyTo: string | null;
-  /** When it was committed, for a post that answers nobody; absent for a reply. Epoch milliseconds. */
+  /** When it was committed, for a post that answers no message; absent for a reply. Epoch milliseconds. */
   readonly unaskedAt?: number;
 }
 
 export type PostBody =
   | { readonly kind: 'text'; readonly text: string }
-  /** A text that comes as a file. */
+  /** A text sent as a file. */
   | { readonly kind: 'file'; readonly name: string; readonly text: string }
-  /** Any other file. `text` stands for it where files cannot be shown. */
+  /** Any other file. `text` replaces it where files cannot be shown. */
   | {
       readonly kind: 'attachment';
       readonly name: string;
@@ -25,31 +25,34 @@ export interface PostRow extends NewPost {
   readonly conversationId: number;
   readonly turn: number;
   readonly state: 'pending' | 'sent' | 'failed';
-  /** Attempts that failed, or that nobody knows the end of. */
+  /** Attempts that failed or whose outcome is unknown. */
   readonly attempts: number;
-  /** Why the last of them failed; null when nobody knows. */
+  /** Why the last attempt failed; null if unknown. */
   readonly reason: string | null;
   readonly platformMessageId: string | null;
 }
 
 /**
- * A process posts what its turns commit. For this long after the commit, and after each `hold`, the posts are its own;
- * then it is taken to be dead, and another process may `take` them.
+ * A process posts what its turns commit. The posts belong to it for this long after the commit and after each `hold`.
+ * Then it is considered dead, and another process may `take` them.
  */
 export const POST_HOLD_MS = 15_000;
 
 export interface OutboxStore {
-  /** Unsent posts of one conversation, or of all, in the order in which they must go out. */
+  /** Unsent posts of one or all conversations, in the order in which they must be sent. */
   pending(conversationId: number | null): Promise<readonly PostRow[]>;
-  /** Unsent posts of the platform that nobody holds, the oldest first: the caller holds them from now on. */
+  /** Unsent posts of the platform that no process holds, oldest first. The caller now holds them. */
   take(request: {
     readonly platform: string;
     readonly now: number;
     readonly limit: number;
   }): Promise<readonly PostRow[]>;
-  /** The unsent posts of these conversations are still being posted. */
+  /** Renews the hold on the unsent posts of these conversations. */
   hold(conversationIds: readonly number[], now: number): Promise<void>;
-  /** One more attempt follows: counted before it is made, so that a crash in between is seen. `reason` is why the last failed. */
+  /**
+   * Counts an attempt before it is made, so that a crash during the attempt is noticed. `reason` is why the previous
+   * one failed.
+   */
   attempt(id: number, reason: string | null): Promise<void>;
   sent(id: number, platformMessageId: string): Promise<void>;
   /** Given up: reported, not retried. */

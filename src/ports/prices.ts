@@ -1,12 +1,15 @@
 import type { TokenCounts } from './model.ts';
 
-/** What the calls of models cost. */
+/** Prices of model calls. */
 export interface PriceList {
-  /** Where the prices come from, for people. */
+  /** The source of the prices, in words. */
   readonly source: string;
-  /** The price of a model by its id (`provider:model`), or null when the list has none. Loads what it needs when it is called. */
+  /**
+   * The price of a model by its id (`provider:model`), or null if the list does not contain it. Loads its data on the
+   * first call.
+   */
   find(modelId: string): Promise<ModelPrice | null>;
 }
 
-/** US dollars for one call at a time: prices change, and some differ by hour or by the size of the request. */
+/** US dollars for one call. Prices change, and some depend on the hour or the size of the request. */
 export type ModelPrice = (tokens: TokenCounts, at: number) => number;

@@ -1,37 +1,42 @@
 import type { Audience, Author, ConversationKey, MemoryId } from '../domain/message.ts';
 import type { MemoryKind, MemoryReader, MemoryState } from './memory-store.ts';
 
-/** Which reply was given what, which sentences wait for a decision, and what a person can't read of what is kept about them. */
+/**
+ * Which memories each reply was given, which sentences wait for a decision, and which memories about a person the
+ * person cannot read.
+ */
 export interface ProvenanceStore {
-  /** Where replies were given the memories, apart from the conversations that the memories come from. */
+  /** Conversations whose replies were given the memories, except those that the memories come from. */
   readings(ids: readonly MemoryId[]): Promise<readonly MemoryReading[]>;
-  /** Sentences of a place that are held back, the oldest first. */
+  /** Held sentences of a place, oldest first. */
   held(query: {
     readonly place: string;
     readonly limit: number;
     readonly offset: number;
   }): Promise<readonly HeldSentence[]>;
-  /** `release` puts the sentence back where it stood, `strike` deletes it. Null when it is not held in the place. */
+  /**
+   * `release` puts the sentence back into its message; `strike` deletes it. Null if the place holds no such sentence.
+   */
   decide(decision: HeldDecision): Promise<HeldSentence | null>;
-  /** What is remembered about a person and isn't readable to the reader, the newest first. Never its text or its place. */
+  /** Memories about a person that the reader cannot read, newest first. Never their text or place. */
   withheld(query: WithheldQuery): Promise<readonly WithheldMemory[]>;
 }
 
 export interface WithheldQuery {
   readonly subjectId: string;
-  /** Where the id names this person: `platform` or `platform:workspace`. */
+  /** Where the id identifies this person: `platform` or `platform:workspace`. */
   readonly within: string;
   readonly reader: MemoryReader;
   readonly limit: number;
   readonly offset: number;
 }
 
-/** That a memory exists, for the person whom it is about. */
+/** Tells a person that a memory about them exists. */
 export interface WithheldMemory {
   readonly id: MemoryId;
   readonly kind: MemoryKind;
   readonly state: MemoryState;
-  /** Of the place that it is kept in. */
+  /** Of the place in which it is stored. */
   readonly audience: Audience;
   readonly createdAt: number;
 }
@@ -43,15 +48,15 @@ export interface MemoryReading {
   readonly fromSeq: number;
 }
 
-/** A sentence that is out of sight: view, search, recall and extraction see a mark in its place. */
+/** A hidden sentence. View, search, recall and extraction see a placeholder instead. */
 export interface HeldSentence {
   readonly id: string;
   readonly conversation: ConversationKey;
   readonly seq: number;
-  /** Who wrote it. */
+  /** The author of the message. */
   readonly author: Author | null;
   readonly text: string;
-  /** Who asked to have it forgotten: the sentence is about them. */
+  /** Who asked to forget it: the person the sentence is about. */
   readonly about: { readonly id: string; readonly name: string };
   readonly at: number;
 }

@@ -1,4 +1,4 @@
-/** What a command answers, in no platform's terms. Terminal, Discord and Slack render it. All text is plain. */
+/** The answer of a command, independent of any platform. Terminal, Discord and Slack render it. All text is plain. */
 export interface CommandReply {
   readonly title: string;
   readonly text: string;
@@ -6,9 +6,9 @@ export interface CommandReply {
   readonly rows: ReplyRows | null;
   readonly page: ReplyPage | null;
   readonly actions: readonly ReplyAction[];
-  /** Sent along as a file where the platform can. */
+  /** Attached as a file if the platform supports it. */
   readonly file: ReplyFile | null;
-  /** For the asking person only, where the platform can. */
+  /** Visible only to the person who asked, if the platform supports it. */
   readonly ephemeral: boolean;
   readonly tone: 'info' | 'success' | 'error';
 }
@@ -28,7 +28,7 @@ export interface ReplyRows {
   readonly cells: readonly (readonly string[])[];
 }
 
-/** `previous` and `next` are the command lines that show the neighbouring pages. */
+/** `previous` and `next` are the commands that show the adjacent pages. */
 export interface ReplyPage {
   readonly number: number;
   readonly of: number;
@@ -36,7 +36,7 @@ export interface ReplyPage {
   readonly next: ReplyCommand | null;
 }
 
-/** A button: what it says and the command it runs for the person who asked. */
+/** A button: its label, and the command that it runs for the person who asked. */
 export interface ReplyAction {
   readonly label: string;
   readonly command: ReplyCommand;

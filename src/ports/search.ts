@@ -1,19 +1,22 @@
 import type { MemoryId, SummaryId } from '../domain/message.ts';
 import type { MemoryReader, MemoryState } from './memory-store.ts';
 
-/** Full-text search, apart from the store because engines differ most here. Scores: higher is better, not comparable between calls. */
+/**
+ * Full-text search, separate from the store because engines differ most here. Higher scores are better; scores of
+ * different calls cannot be compared.
+ */
 export interface Search {
-  /** Best matches in one conversation. Never reads another one. */
+  /** The best matches in one conversation. */
   entries(query: EntryQuery): Promise<readonly EntryHit[]>;
-  /** Only what the reader may read, filtered before ranking. */
+  /** Only memories that the reader may read, filtered before ranking. */
   memories(query: MemoryQuery): Promise<readonly MemoryHit[]>;
-  /** Summaries of one conversation, superseded ones included. */
+  /** Summaries of one conversation, including superseded ones. */
   summaries(query: SummaryQuery): Promise<readonly SummaryHit[]>;
 }
 
 export interface EntryQuery {
   readonly conversationId: number;
-  /** Words of a person; the engine makes its own query from them. Empty finds nothing. */
+  /** Words of a person, from which the engine builds its query. An empty text finds nothing. */
   readonly text: string;
   readonly limit: number;
   readonly fromSeq?: number;
@@ -30,7 +33,7 @@ export interface EntryHit {
 export interface MemoryQuery {
   readonly reader: MemoryReader;
   readonly text: string;
-  /** Default: only `active` ones, which may be recalled. */
+  /** Default: only `active` ones, which can be recalled. */
   readonly states?: readonly MemoryState[];
   readonly limit: number;
 }

@@ -4,7 +4,7 @@ import type { MemoryStore, MessageRedaction } from './memory-store.ts';
 import type { NewPost, OutboxStore, PostRow } from './outbox-store.ts';
 import type { Summary, SummaryStore } from './summary-store.ts';
 
-/** Everything durable. Times are epoch milliseconds; every method is one transaction, durable when it resolves. */
+/** All durable data. Times are epoch milliseconds. Every method is one transaction and durable when it resolves. */
 export interface Store {
   readonly conversations: ConversationStore;
   readonly transcript: TranscriptStore;
@@ -20,33 +20,36 @@ export interface Store {
 export interface Conversation {
   readonly id: number;
   readonly key: ConversationKey;
-  /** Who can read the place since entry `audienceFrom`. What was captured before may be no wider than the tightest. */
+  /** Who can read the place since entry `audienceFrom`. Earlier entries keep at most the narrowest audience so far. */
   readonly audience: Audience;
   readonly audienceFrom: number;
   readonly tightestAudience: Audience;
-  /** The seq that the next entry will get. */
+  /** The seq of the next entry. */
   readonly nextSeq: number;
   /** The stack ends here; the tail starts after it. */
   readonly compactedUpto: number;
-  /** The view starts here: moved by a reset. */
+  /** The view starts here; a reset moves it. */
   readonly contextFrom: number;
   /** Memories were extracted from the entries up to here. */
   readonly extractedUpto: number;
-  /** The newest message that asks for a reply, and the newest that a turn has read. A reply is owed while due > answered. */
+  /**
+   * The newest message that asks for a reply, and the newest that a turn has read. A reply is owed while due >
+   * answered.
+   */
   readonly replyDueSeq: number;
   readonly answeredUpto: number;
   /**
-   * No message before this one waits for an answer: set to the seq of an asking message when none was owed, kept while
-   * one is. Those that wait start at the later of this and `answeredUpto + 1`. Lets a channel with much talk be cut.
+   * No message before this one waits for an answer. Set to the seq of an asking message if none was owed, and unchanged
+   * while one is. Waiting messages start at the later of this and `answeredUpto + 1`. It allows cuts in a busy channel.
    */
   readonly replyDueFrom: number;
-  /** Grows with every change of the view that is not an append: what a cache of the view is checked against. */
+  /** Grows with every change of the view except appends; caches of the view compare it. */
   readonly revision: number;
   readonly replyEpoch: number;
   readonly replyUntil: number | null;
   readonly maintenanceEpoch: number;
   readonly maintenanceUntil: number | null;
-  /** When a worker should look next; null when nothing is expected. */
+  /** When a worker should check the conversation next; null if nothing is due. */
   readonly maintainAt: number | null;
   readonly failures: number;
   readonly nextAttemptAt: number | null;
@@ -54,7 +57,7 @@ export interface Conversation {
   readonly calibration: Calibration | null;
   readonly createdAt: number;
   readonly lastActivityAt: number;
-  /** The message of a person that was stored last; null without one that the platform has a name for. */
+  /** The newest stored message of a person; null if none of them has an id of the platform. */
   readonly heard: { readonly externalId: string; readonly at: number } | null;
 }
 
@@ -63,7 +66,7 @@ export interface Calibration {
   readonly model: string;
   readonly ratio: number;
   readonly samples: number;
-  /** Reported by the provider for the last step, with the revision it belongs to. */
+  /** Reported by the provider for the last step, with the revision that it applies to. */
   readonly lastInputTokens: number;
   readonly revision: number;
 }
@@ -79,13 +82,15 @@ export interface ConversationStore {
   get(id: number): Promise<Conversation | null>;
   /** One page. The next one starts after its last conversation; see `pagesOf`. */
   list(page: ConversationPage): Promise<readonly Conversation[]>;
-  /** Null while another claim of the same work lives. Maintenance also waits for `nextAttemptAt`. */
+  /** Null while another claim for the same work is alive. Maintenance also waits for `nextAttemptAt`. */
   claim(claim: ClaimRequest): Promise<{ readonly claim: Claim; readonly conversation: Conversation } | null>;
-  /** Extends the lease, or returns null when the claim was lost. */
+  /** Extends the lease, or returns null if the claim was lost. */
   renew(work: 'reply' | 'maintenance', claim: Claim, until: number): Promise<Claim | null>;
-  /** Ends a claim and writes what came of it. A lost claim changes nothing. */
+  /** Ends a claim and stores its outcome. A lost claim changes nothing. */
   release(claim: Claim, outcome: ReleaseOutcome): Promise<void>;
-  /** Conversations whose `maintainAt` (or owed reply) is due and unclaimed, oldest first; of one platform, if one is named. */
+  /**
+   * Conversations whose `maintainAt` or owed reply is due and unclaimed, oldest first; of one platform if it is named.
+   */
   due(
     work: 'reply' | 'maintenance',
     query: { readonly now: number; readonly limit: number; readonly platform?: string },
@@ -95,19 +100,19 @@ export interface ConversationStore {
 
 /** Which conversations, and in which order. */
 export type ConversationQuery =
-  /** By key. No activity changes that order: what exists throughout is listed once. */
+  /** By key. Activity does not change this order, so every conversation that exists throughout is listed once. */
   | { readonly order: 'key'; readonly scope: ConversationScope }
-  /** Those in which a person was heard, the newest message first. */
+  /** Conversations with messages of people, newest message first. */
   | { readonly order: 'heard'; readonly scope: ConversationScope }
-  /** The newest activity first. Sorts all of them. */
+  /** Newest activity first. Sorts all conversations. */
   | { readonly order: 'active' };
 
-/** `within`: keys that begin with these whole parts, for example `slack`, `slack:T1` or `slack:T1:C1`; null for all. */
+/** `within`: keys that start with these whole parts, such as `slack`, `slack:T1` or `slack:T1:C1`; null for all. */
 export type ConversationScope = { readonly place: string } | { readonly within: string | null };
 
 export type ConversationPage = ConversationQuery & {
   readonly limit: number;
-  /** The last conversation of the page before; null for the first page. */
+  /** The last conversation of the previous page; null for the first page. */
   readonly after: Pick<Conversation, 'id' | 'key' | 'heard' | 'lastActivityAt'> | null;
 };
 
@@ -119,9 +124,11 @@ export interface ClaimRequest {
 }
 
 export type ReleaseOutcome =
-  /** Reply without a commit (nothing to say, aborted): the debt stays unless `answeredUpto` is given. */
+  /** A reply without a commit (nothing to say, or aborted): it stays owed unless `answeredUpto` is given. */
   | { readonly work: 'reply'; readonly answeredUpto: number | null }
-  /** `seenNextSeq` guards against losing a message that arrived in between: `maintainAt` is only written if it still holds. */
+  /**
+   * `seenNextSeq` prevents losing a message that arrived in between: `maintainAt` is written only if it still matches.
+   */
   | {
       readonly work: 'maintenance';
       readonly kind: 'done';
@@ -134,13 +141,13 @@ export type ConversationChange =
   /** Keeps the archive; the view starts empty. Invalidates every running job. */
   | { readonly kind: 'reset'; readonly now: number }
   /**
-   * Who can read the place from now on. A tighter audience tightens what was captured there; a wider one opens nothing.
-   * Replies that run or wait to be posted, and were given what their readers may no longer see, are owed again.
+   * Who can read the place from now on. A narrower audience also applies to what was stored there; a wider one reveals
+   * nothing. Running replies and waiting posts that contain what their readers may no longer see are owed again.
    */
   | { readonly kind: 'audience'; readonly audience: Audience; readonly now: number }
-  /** Deletes everything: entries, layers, memories captured here, outbox, blobs. */
+  /** Deletes everything: entries, layers, memories of this place, outbox, blobs. */
   | { readonly kind: 'purge' }
-  /** Redacts entries older than the time, with what was derived from them. */
+  /** Redacts entries older than the given time, and what was derived from them. */
   | { readonly kind: 'expire'; readonly before: number; readonly now: number }
   | { readonly kind: 'maintain'; readonly at: number };
 
@@ -148,16 +155,16 @@ export interface Append {
   readonly conversation: ConversationKey;
   readonly audience: Audience;
   readonly message: NewMessage;
-  /** The message asks for a reply: the debt is stored with it. */
+  /** The message asks for a reply; the owed reply is stored with it. */
   readonly wantsReply: boolean;
-  /** Claim the reply in the same transaction when it is wanted and free. */
+  /** Claim the reply in the same transaction if one is wanted and no turn is running. */
   readonly claimLeaseMs: number | null;
   /** How long the conversation must be idle before its tail is extracted. */
   readonly idleExtractMs: number;
-  /** Messages that show the entry to the people there, stored with it. Default none. */
+  /** Posts that show the entry to the people there, stored with it. Default none. */
   readonly posts?: {
     readonly rows: readonly NewPost[];
-    /** Until then they belong to this process; afterwards any process may take them. */
+    /** Until this time they belong to this process; afterwards any process may take them. */
     readonly heldUntil: number;
   };
   readonly now: number;
@@ -184,21 +191,24 @@ export type AppendResult =
     }
   | { readonly kind: 'duplicate'; readonly seq: number; readonly conversation: Conversation };
 
-/** A finished turn: its entries, its posts and its cost, in one transaction, if the claim still holds. */
+/** A finished turn: its entries, posts and costs, in one transaction, if the claim still holds. */
 export interface TurnCommit {
   readonly claim: Claim;
-  /** The seq of the newest message that the turn has read: becomes the `turn` of its entries and `answeredUpto`. */
+  /** The seq of the newest message that the turn has read. Becomes the `turn` of its entries and `answeredUpto`. */
   readonly readUpto: number;
   readonly entries: readonly Pick<Entry, 'role' | 'parts' | 'tokens' | 'at'>[];
   readonly posts: readonly NewPost[];
   readonly usage: readonly UsageRow[];
   readonly calibration: Calibration | null;
   /**
-   * Memories that the turn was given: what it says may repeat them. Stale when one of them is gone by now, or no longer
+   * Memories given to the turn; its text may repeat them. The result is stale if one of them is gone or no longer
    * readable in the place. Default: none.
    */
   readonly given?: readonly MemoryId[];
-  /** When to look at the conversation at the latest: now, when the compactor found something due, so that a crash cannot lose the kick. */
+  /**
+   * When to check the conversation at the latest. It is now if the compactor found something due, so a crash cannot
+   * lose the kick.
+   */
   readonly maintainAt: number;
   readonly now: number;
 }
@@ -217,20 +227,23 @@ export interface TranscriptStore {
   commitTurn(commit: TurnCommit): Promise<TurnCommitResult>;
   /** State, stack and the newest `maxEntries` of the tail, in one snapshot. */
   context(conversationId: number, query: { readonly maxEntries: number }): Promise<ContextSnapshot | null>;
-  /** Entries by seq, ascending; with `authorId`, those of one person. */
+  /** Entries in ascending seq; with `authorId`, only those of one person. */
   read(
     conversationId: number,
     range: { readonly fromSeq: number; readonly toSeq: number; readonly limit: number; readonly authorId?: string },
   ): Promise<readonly Entry[]>;
-  /** These entries, ascending; those that do not exist are left out. */
+  /** These entries in ascending order; missing ones are left out. */
   pick(conversationId: number, seqs: readonly number[]): Promise<readonly Entry[]>;
-  /** The entry of a platform message: a person's, or one that the bot posted (found through the outbox). */
+  /** The entry of a platform message: by a person, or posted by the bot (found through the outbox). */
   byExternalId(conversationId: number, externalId: string): Promise<Entry | null>;
-  /** False when there is no such message. Marks covering summaries stale and drops memories that rest on it alone. */
+  /**
+   * Returns false if there is no such message. Marks covering summaries as stale and deletes memories based on it
+   * alone.
+   */
   edit(conversationId: number, edit: EntryEdit): Promise<boolean>;
   /**
-   * Deletes the text, and what was `derived` from it, in one transaction; covering summaries become gaps, memories that rest
-   * on it alone go. Returns the seqs of the conversation that were redacted.
+   * Deletes the text, and what was `derived` from it, in one transaction. Covering summaries become gaps, and memories
+   * based on it alone are deleted. Returns the redacted seqs of the conversation.
    */
   redact(conversationId: number, redaction: MessageRedaction): Promise<readonly number[]>;
 }
@@ -247,7 +260,7 @@ export interface ContextSnapshot {
   readonly stack: readonly Summary[];
   /** Ascending by seq, ending with the newest entry. */
   readonly tail: readonly Entry[];
-  /** Entries of the tail that `maxEntries` left out, at its head. */
+  /** Entries at the head of the tail that `maxEntries` left out. */
   readonly omitted: { readonly entries: number; readonly tokens: number };
 }
 
@@ -258,7 +271,7 @@ export interface BlobStore {
     readonly text: string;
     readonly now: number;
   }): Promise<void>;
-  /** A range of characters, or null when it is gone or belongs to another conversation. */
+  /** A range of characters, or null if the blob is gone or belongs to another conversation. */
   read(
     id: BlobId,
     range: { readonly conversationId: number; readonly from: number; readonly length: number },

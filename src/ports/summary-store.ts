@@ -1,7 +1,10 @@
 import type { SummaryId } from '../domain/message.ts';
 import type { MemoryWrite } from './memory-store.ts';
 
-/** A layer over the entries `[fromSeq, toSeq]`. A `gap` has no text: emergency or redaction took it, a job will fill it. */
+/**
+ * A layer over the entries `[fromSeq, toSeq]`. A `gap` has no text: an emergency cut or a redaction removed it, and a
+ * job will fill it.
+ */
 export interface Summary {
   readonly id: SummaryId;
   readonly conversationId: number;
@@ -13,9 +16,9 @@ export interface Summary {
   readonly text: string;
   readonly tokens: number;
   readonly model: string | null;
-  /** Of the template that asked for it. */
+  /** Hash of the template that asked for it. */
   readonly promptHash: string | null;
-  /** An entry beneath was edited since: still shown, to be rewritten. */
+  /** An entry below was edited since: still shown, but due to be rewritten. */
   readonly stale: boolean;
   readonly supersededBy: SummaryId | null;
   readonly createdAt: number;
@@ -23,18 +26,18 @@ export interface Summary {
 
 export type NewSummary = Omit<Summary, 'conversationId' | 'kind' | 'stale' | 'supersededBy'>;
 
-/** One level-0 summary with the memories of the same answer: all of it is stored, or nothing. */
+/** One level-0 summary with the memories of the same answer. All of it is stored, or nothing. */
 export interface CompactionCommit {
   readonly conversationId: number;
-  /** Of the maintenance claim. */
+  /** The epoch of the maintenance claim. */
   readonly epoch: number;
   readonly summary: NewSummary;
   readonly memories: readonly MemoryWrite[];
-  /** The watermark read before the model call, and where it moves; null when extraction was not part of it. */
+  /** The watermark before the model call, and its new position; null if no memories were extracted. */
   readonly extracted: { readonly from: number; readonly upto: number } | null;
   /**
-   * The conversation's revision that the job has read: an entry of the range that was edited or deleted since makes the
-   * result stale. Without it, the revision at the claim counts.
+   * The revision of the conversation that the job has read. If an entry of the range was edited or deleted since, the
+   * result is stale. Default: the revision at the claim.
    */
   readonly seenRevision?: number;
   readonly now: number;
@@ -59,22 +62,22 @@ export interface ExtractionCommit {
   readonly now: number;
 }
 
-/** `stale`: the claim, the range or the watermark has moved. Nothing changed. */
+/** `stale`: the claim, the range or the watermark has changed. Nothing was stored. */
 export type CommitResult = 'committed' | 'stale';
 
 export interface SummaryStore {
-  /** The stack of the present context: live summaries and gaps by `fromSeq`. */
+  /** The stack of the current context: live summaries and gaps by `fromSeq`. */
   live(conversationId: number): Promise<readonly Summary[]>;
   find(id: SummaryId): Promise<Summary | null>;
-  /** What a condensed summary was made from, by `fromSeq`. Empty for level 0. */
+  /** The sources of a condensed summary, by `fromSeq`. Empty for level 0. */
   children(id: SummaryId): Promise<readonly Summary[]>;
   /**
-   * Decided by `compaction/commit.ts` inside the transaction: extends the stack after `compactedUpto`, or replaces the
-   * head of a gap or a stale summary of the same start.
+   * `compaction/commit.ts` decides inside the transaction: it extends the stack after `compactedUpto`, or replaces the
+   * head of a gap or a stale summary with the same start.
    */
   commitCompaction(commit: CompactionCommit): Promise<CommitResult>;
   commitCondensation(commit: CondensationCommit): Promise<CommitResult>;
-  /** Memories of a range that is not being summarised: an idle tail, or the tail at shutdown. */
+  /** Memories of a range that is not summarised: an idle tail, or the tail at shutdown. */
   commitExtraction(commit: ExtractionCommit): Promise<CommitResult>;
   /** Emergency: the entries `(expectedCompactedUpto, toSeq]` leave the view at once. Takes no claim. */
   openGap(gap: GapOpening): Promise<CommitResult>;

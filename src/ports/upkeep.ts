@@ -1,43 +1,43 @@
-/** The data as a whole: what an operator asks for, and never a turn. */
+/** The data as a whole, for operators; a turn never uses it. */
 export interface Upkeep {
-  /** Where everything is kept, in words without secrets. */
+  /** Where the data is stored, in words without secrets. */
   readonly place: string;
-  /** What must hold for the data to be safe, for `strata doctor`. */
+  /** What must be true for the data to be safe, for `strata doctor`. */
   check(): Promise<readonly Finding[]>;
-  /** Everything as it stands at one moment. Changes nothing. */
+  /** A consistent copy of everything. Changes nothing. */
   dump(sink: ArchiveSink): Promise<void>;
-  /** Fills an empty store: wholly, or not at all. Throws `STORE_NOT_EMPTY` or `BACKUP_INVALID`. */
+  /** Fills an empty store completely, or not at all. Throws `STORE_NOT_EMPTY` or `BACKUP_INVALID`. */
   load(archive: Archive): Promise<void>;
 }
 
-/** What `strata doctor` tells of one check. */
+/** The result of one check of `strata doctor`. */
 export interface Finding {
   readonly checkId: string;
   readonly severity: 'ok' | 'warn' | 'fail';
   readonly message: string;
-  /** What to do about it; null when nothing is. */
+  /** What to do about it; null if nothing. */
   readonly fixHint: string | null;
 }
 
-/** What an archive says of itself. */
+/** Metadata of an archive. */
 export interface ArchiveHeader {
-  /** Names of the changes of the tables that it was written after. */
+  /** Names of the migrations that it was written after. */
   readonly migrations: readonly string[];
   /** Rows by table. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
 export interface ArchiveSink {
-  /** What was written before this does not count: the reading started over. */
+  /** Everything written before this is ignored, because reading started over. */
   begin(header: ArchiveHeader): Promise<void>;
   rows(table: string, rows: readonly ArchiveRow[]): Promise<void>;
 }
 
 export type ArchiveRow = Readonly<Record<string, string | number | null>>;
 
-/** May be read more than once. */
+/** Can be read more than once. */
 export interface Archive {
-  /** For messages: the name of its file. */
+  /** For error messages: the name of its file. */
   readonly name: string;
   readonly header: ArchiveHeader;
   /** In the order in which they were dumped. */

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { type Kysely, type QueryExecutorProvider, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import {
+  type EngineIndex,
+  type IndexedEntry,
   indexAll,
   type Parameter,
   prepare,
   type Tables,
-  type TextIndex,
   type Transaction,
   transactionOf,
 } from '../sql/index.ts';
@@ -116,18 +117,22 @@ async function createWordList(database: QueryExecutorProvider, table: string): P
   await sql`create index ${list} on ${sql.table(table)} using gin (words) with (fastupdate = off)`.execute(database);
 }
 
-export function createTextIndex(query: Kysely<Tables>): TextIndex {
+export function createTextIndex(query: Kysely<Tables>): EngineIndex {
   const entries = prepareEntries(query);
   const summaries = prepareKeyed(query, 'summary_index');
   const memories = prepareKeyed(query, 'memory_index');
+  const write = async (transaction: Transaction, { conversationId, seq, text }: IndexedEntry) => {
+    const words = indexText(entryShelves(conversationId, seq), text);
+    await transaction.run(entries.write({ conversationId, seq, ...words }));
+  };
   return {
+    added: async (transaction, entry) => {
+      if (entry.text !== '') await write(transaction, entry);
+    },
     async entry(transaction, { conversationId, seq, before, after }) {
       if (before === after) return;
-      const place = { conversationId, seq };
-      if (after === '') await transaction.run(entries.remove(place));
-      else {
-        await transaction.run(entries.write({ ...place, ...indexText(entryShelves(conversationId, seq), after) }));
-      }
+      if (after === '') await transaction.run(entries.remove({ conversationId, seq }));
+      else await write(transaction, { conversationId, seq, text: after });
     },
     async summary(transaction, { conversationId, id, before, after }) {
       if (before !== after) await replace(transaction, summaries, { id, after, shelf: conversationId });

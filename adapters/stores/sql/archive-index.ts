@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { type ArchiveRow, type MemoryId, ROLES } from '../../../src/adapter-kit.ts';
-import type { SqlEngine, TextIndex, Transaction } from './engine.ts';
+import type { TextIndex, Transaction } from './engine.ts';
 import { indexed } from './entry-rows.ts';
 import { pagesOfTable } from './table-pages.ts';
 import type { Tables } from './tables.ts';
@@ -48,7 +48,7 @@ export function transactionOf(query: Kysely<Tables>): Transaction {
 
 /** Builds the full-text index of rows that came from an archive. */
 export async function indexArchived(
-  { index }: Pick<SqlEngine, 'index'>,
+  { index }: { readonly index: TextIndex },
   transaction: Transaction,
   { table, rows }: { readonly table: string; readonly rows: readonly ArchiveRow[] },
 ): Promise<void> {

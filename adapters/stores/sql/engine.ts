@@ -38,7 +38,7 @@ export interface SqlEngine {
    * answers each question by itself.
    */
   activeMemories(transaction: Transaction, reader: MemoryReader): Promise<readonly MemoryRow[] | null>;
-  readonly index: TextIndex;
+  readonly index: EngineIndex;
   /**
    * Text was deleted for good: nothing of it may stay in the engine's files. Called after the transaction. Returns what
    * still holds it, as one sentence, while the engine goes on trying; null when nothing does.
@@ -60,6 +60,17 @@ export interface TextIndex {
     change: TextChange & { readonly conversationId: number; readonly id: string },
   ): Promise<void>;
   memory(transaction: Transaction, before: IndexedMemory | null, after: IndexedMemory | null): Promise<void>;
+}
+
+export interface EngineIndex extends TextIndex {
+  /** Of a new entry. An engine may index it later, but before any search that covers it. */
+  added(transaction: Transaction, entry: IndexedEntry): Promise<void>;
+}
+
+export interface IndexedEntry {
+  readonly conversationId: number;
+  readonly seq: number;
+  readonly text: string;
 }
 
 export interface TextChange {

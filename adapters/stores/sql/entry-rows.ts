@@ -44,9 +44,12 @@ export function createEntryRows(engine: SqlEngine): EntryRows {
   return {
     async insert(transaction, entry) {
       const { conversation_id: conversationId, seq, role, parts } = entry;
-      const index = { conversationId, seq, before: '', after: searchableText(role, parts) };
+      const text = searchableText(role, parts);
       const row = { ...entry, parts: writeJson(parts) };
-      await together([transaction.run(statements.insert(row)), engine.index.entry(transaction, index)]);
+      await together([
+        transaction.run(statements.insert(row)),
+        engine.index.added(transaction, { conversationId, seq, text }),
+      ]);
     },
     async pick(transaction, conversationId, seqs) {
       const rows = [];

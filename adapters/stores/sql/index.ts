@@ -15,8 +15,18 @@ import { createTranscript } from './transcript.ts';
 export { applyMigrations, type MigratedTables } from './apply-migrations.ts';
 export { createArchive } from './archive.ts';
 export { indexAll, transactionOf } from './archive-index.ts';
-export type { IndexedMemory, SqlEngine, Statement, TextIndex, Transaction, Unit } from './engine.ts';
+export type {
+  EngineIndex,
+  IndexedEntry,
+  IndexedMemory,
+  SqlEngine,
+  Statement,
+  TextIndex,
+  Transaction,
+  Unit,
+} from './engine.ts';
 export { type Parameter, prepare } from './engine.ts';
+export { indexed } from './entry-rows.ts';
 export { readableBy } from './memory-rows.ts';
 export { coreMigrations } from './migrations.ts';
 export type { MemoryRow, Tables } from './tables.ts';

@@ -19,6 +19,8 @@ export interface Connection {
   mark(): string;
   commit(): void;
   rollback(): void;
+  /** Brings the log into the file, as far as nobody reads it. */
+  checkpoint(): void;
   /** Brings the whole log into the file and empties it. False while another process reads it. */
   writeBack(): boolean;
   /**
@@ -47,9 +49,10 @@ export function createConnection(database: Database.Database): Connection {
   const others = database.prepare<[], number>('pragma data_version').pluck();
   const own = database.prepare<[], number>('select total_changes()').pluck();
   let undone = 0;
-  const checkpoint = database.prepare<[], number>('pragma wal_checkpoint(TRUNCATE)').pluck();
+  const checkpoint = database.prepare('pragma wal_checkpoint(PASSIVE)');
+  const truncate = database.prepare<[], number>('pragma wal_checkpoint(TRUNCATE)').pluck();
   // Its first column says whether another process stood in the way.
-  const writeBack = () => checkpoint.get() === 0;
+  const writeBack = () => truncate.get() === 0;
   return {
     // The row's type is Kysely's, made from the tables and the query.
     rows: <Row>({ sql, parameters }: Statement<Row>) => prepare(sql).all(...parameters) as readonly Row[],
@@ -63,6 +66,7 @@ export function createConnection(database: Database.Database): Connection {
       undone += 1;
       if (database.inTransaction) database.exec('rollback');
     },
+    checkpoint: () => void checkpoint.get(),
     writeBack,
     wipe(offset) {
       // The log and the cache hold the pages as they were before.

@@ -5,6 +5,7 @@ import { createActiveMemories } from './active-memories.ts';
 import { checkFile } from './check.ts';
 import { type Connection, createConnection, explain } from './connection.ts';
 import { createGroupCommit, createTransaction } from './group-commit.ts';
+import { createLateIndex, withLateEntries } from './late-index.ts';
 import { migrate } from './migrate.ts';
 import { type OpenedFile, openFile } from './open.ts';
 import { createScrub } from './scrub.ts';
@@ -39,10 +40,10 @@ export async function createSqliteStorage({
     file.lock.release();
     throw explain(directory, error);
   }
-  const engine = createEngine({ lock: file.lock, query, connection, shared });
+  const { engine, lateIndex } = createEngine({ lock: file.lock, query, connection, shared });
   await finishScrub(engine);
   const upkeep = { place: directory, check: () => checkFile(engine), ...createArchive(engine, directory) };
-  return { ...createSqlStore(engine), search: createSearch(engine, connection), upkeep };
+  return { ...createSqlStore(engine), search: createSearch({ engine, connection, lateIndex }), upkeep };
 }
 
 /**
@@ -85,19 +86,22 @@ interface EngineOptions {
   readonly shared: boolean;
 }
 
-function createEngine({ lock, query, connection, shared }: EngineOptions): SqlEngine {
+function createEngine({ lock, query, connection, shared }: EngineOptions) {
   const group = createGroupCommit(connection);
   const deletion = prepareDeletion(query);
   const settle = () => group.write((transaction) => transaction.run(deletion.settle)).then(() => undefined);
+  const textIndex = createTextIndex(query);
+  const lateIndex = createLateIndex({ query, connection, group, index: textIndex });
   const scrub = createScrub({ group, connection, shared, settle });
   let closing: Promise<void> | null = null;
   const close = async () => {
     scrub.close();
+    lateIndex.close();
     await group.close();
     connection.close();
     lock.release();
   };
-  return {
+  const engine: SqlEngine = {
     name: 'SQLite',
     query,
     read: group.read,
@@ -108,7 +112,7 @@ function createEngine({ lock, query, connection, shared }: EngineOptions): SqlEn
     // It counts on from the highest number by itself.
     numberOn: async () => undefined,
     activeMemories: createActiveMemories(query, connection),
-    index: createTextIndex(query),
+    index: withLateEntries(textIndex, lateIndex),
     scrub: scrub.run,
     noteDeletion: (transaction) => transaction.run(deletion.note).then(() => undefined),
     close: () => {
@@ -116,4 +120,5 @@ function createEngine({ lock, query, connection, shared }: EngineOptions): SqlEn
       return closing;
     },
   };
+  return { engine, lateIndex };
 }

@@ -11,6 +11,8 @@ export type SearchTables = {
   memory_index: IndexTable;
   /** Numbers for what has an id of letters: an index row has a number. */
   search_key: { number: number; id: string };
+  /** Entries that the index does not hold yet. */
+  entry_unindexed: { conversation_id: number; seq: number };
 };
 
 type IndexTable = {
@@ -54,8 +56,19 @@ export const searchMigrations = (transaction: Transaction): Record<string, Migra
       await indexAll({ query: database, index: createTextIndex(database), transaction });
     },
   },
+  '0009_late_index_sqlite': {
+    async up(database: Kysely<Tables>): Promise<void> {
+      // It goes with its conversation, as the entries do.
+      await sql`create table entry_unindexed (
+        conversation_id integer not null references conversation (id) on delete cascade,
+        seq integer not null,
+        primary key (conversation_id, seq)
+      ) without rowid`.execute(database);
+    },
+  },
 });
 
+/** Indexes at once: what is edited or removed, and what comes in bulk. */
 export function createTextIndex(query: Kysely<Tables>): TextIndex {
   const entries = prepareIndex(query, 'entry_index');
   const summaries = createKeyedIndex(query, 'summary_index');

@@ -21,17 +21,30 @@ import {
 import type { Connection } from './connection.ts';
 import { rankEntries } from './entry-search.ts';
 import { FEW_MEMORIES, weighTexts } from './few-memories.ts';
+import type { LateIndex } from './late-index.ts';
 import { inverseFrequency, SATURATION } from './ranking.ts';
 import { type IndexName, type SearchTables, shelfOf } from './search-index.ts';
 import { indexTerm } from './words.ts';
 
+interface SearchParts {
+  readonly engine: SqlEngine;
+  readonly connection: Connection;
+  readonly lateIndex: Pick<LateIndex, 'covers' | 'flush'>;
+}
+
 /** BM25 within what the asker may read: what lies elsewhere changes no score. */
-export function createSearch(engine: SqlEngine, connection: Connection): Search {
+export function createSearch({ engine, connection, lateIndex }: SearchParts): Search {
   const query = engine.query.withTables<SearchTables>();
   const memories = createMemoryStatements(query);
   const summaries = prepareSummaries(query);
   return {
-    entries: (wanted) => engine.read(async () => rankEntries(connection, wanted)),
+    async entries(wanted) {
+      const rankIndexed = async () => (lateIndex.covers(wanted) ? null : rankEntries(connection, wanted));
+      const hits = await engine.read(rankIndexed);
+      if (hits !== null) return hits;
+      await lateIndex.flush();
+      return engine.read(async () => rankEntries(connection, wanted));
+    },
     memories: (wanted) => searchMemories(engine, memories(wanted), wanted),
     summaries: (wanted) => searchSummaries(engine, summaries, wanted),
   };

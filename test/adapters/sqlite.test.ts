@@ -46,9 +46,12 @@ describe('sqlite', () => {
   });
 
   upgradeContract(
-    ['entry_index', 'summary_index', 'memory_index'].map(
-      (name) => `insert into ${name} (${name}) values ('delete-all')`,
-    ),
+    [
+      'drop table entry_unindexed',
+      ...['entry_index', 'summary_index', 'memory_index'].map(
+        (name) => `insert into ${name} (${name}) values ('delete-all')`,
+      ),
+    ],
     () => ({
       open,
       async run(statements) {

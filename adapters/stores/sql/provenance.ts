@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { MemoryId, ProvenanceStore, WithheldMemory, WithheldQuery } from '../../../src/adapter-kit.ts';
+import type { Audience, MemoryId, ProvenanceStore, WithheldMemory, WithheldQuery } from '../../../src/adapter-kit.ts';
 import { presentOf } from './conversation-rows.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import { decideHeld, listHeld } from './held.ts';
@@ -99,22 +99,39 @@ function prepareNote({ query }: Pick<SqlEngine, 'query'>, length: number) {
  * Whether one of the memories is gone, or no longer readable in the conversation: a reply that was given it may repeat it.
  * Which agent shares what with whom was decided when it was given.
  */
-export async function isWithdrawn(
-  { query }: SqlEngine,
-  transaction: Transaction,
-  { row, ids }: { readonly row: ConversationRow; readonly ids: readonly MemoryId[] },
-): Promise<boolean> {
-  if (ids.length === 0) return false;
-  const present = presentOf(row);
-  const reader = { place: row.place, workspace: '', agentId: '', audience: present, sharePublic: false };
-  const kept = query
-    .selectFrom('memory')
-    .select('id')
-    .where('id', 'in', ids)
-    .where((where) =>
-      where.or([readableBy(reader), ...(present === 'public' ? [where('memory.audience', '=', present)] : [])]),
-    );
-  return (await transaction.rows(kept.compile())).length < ids.length;
+export function createIsWithdrawn(engine: Pick<SqlEngine, 'query'>) {
+  const made = new Map<string, ReturnType<typeof prepareKept>>();
+  return async (transaction: Transaction, row: ConversationRow, ids: readonly MemoryId[]): Promise<boolean> => {
+    if (ids.length === 0) return false;
+    const asked = padded(ids, MAX_PADDED);
+    const present = presentOf(row);
+    const shape = `${present} ${asked.length}`;
+    const statement = made.get(shape) ?? prepareKept(engine, present, asked.length);
+    if (asked.length <= MAX_PADDED) made.set(shape, statement);
+    const named = Object.fromEntries(asked.map((id, index) => [`id.${index}`, id]));
+    return (await transaction.rows(statement({ ...named, place: row.place }))).length < ids.length;
+  };
+}
+
+interface KeptValues {
+  readonly [id: `id.${number}`]: MemoryId;
+  readonly place: string;
+}
+
+function prepareKept({ query }: Pick<SqlEngine, 'query'>, present: Audience, length: number) {
+  return prepare((p: Parameter<KeptValues>) => {
+    const ids = Array.from({ length }, (_, index) => p(`id.${index}`));
+    const place = p('place');
+    // Whose workspace and agent counts only where public memories are shared.
+    const reader = { place, workspace: place, agentId: place, audience: present, sharePublic: false };
+    return query
+      .selectFrom('memory')
+      .select('id')
+      .where('id', 'in', ids)
+      .where((where) =>
+        where.or([readableBy(reader), ...(present === 'public' ? [where('memory.audience', '=', present)] : [])]),
+      );
+  });
 }
 
 /** Ends the claims of turns and jobs that may have read what is being forgotten: they begin again without it. */

@@ -3,7 +3,7 @@ import { dueAt, holdsReply } from './conversation-rows.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
 import { writeJson } from './json.ts';
 import { createPostInsert, type InsertPosts } from './posts.ts';
-import { createNoteReadings, isWithdrawn } from './provenance.ts';
+import { createIsWithdrawn, createNoteReadings } from './provenance.ts';
 import { withoutReader } from './redaction.ts';
 import { toConversation } from './rows.ts';
 import type { Shared } from './shared.ts';
@@ -17,6 +17,7 @@ export function createTurnCommit(shared: Shared): (commit: TurnCommit) => Promis
     shared,
     usage: createUsage(engine),
     insertPosts: createPostInsert(engine),
+    isWithdrawn: createIsWithdrawn(engine),
     noteReadings: createNoteReadings(engine),
     statements: prepareStatements(engine),
   };
@@ -27,16 +28,17 @@ interface TurnContext {
   readonly shared: Shared;
   readonly usage: UsageRows;
   readonly insertPosts: InsertPosts;
+  readonly isWithdrawn: ReturnType<typeof createIsWithdrawn>;
   readonly noteReadings: ReturnType<typeof createNoteReadings>;
   readonly statements: ReturnType<typeof prepareStatements>;
 }
 
 async function run(context: TurnContext, transaction: Transaction, commit: TurnCommit): Promise<TurnCommitResult> {
-  const { shared, usage, insertPosts, noteReadings, statements } = context;
+  const { shared, usage, insertPosts, isWithdrawn, noteReadings, statements } = context;
   const row = await shared.conversations.lock(transaction, commit.claim.conversationId);
   if (row === null || !holdsReply(row, commit.claim.epoch)) return { kind: 'stale' };
   const given = [...new Set(commit.given)];
-  if (await isWithdrawn(shared.engine, transaction, { row, ids: given })) {
+  if (await isWithdrawn(transaction, row, given)) {
     await shared.conversations.change(transaction, row.id, withoutReader(row));
     return { kind: 'stale' };
   }

@@ -3,6 +3,7 @@ import type { MemoryReader } from '../../../src/adapter-kit.ts';
 import { type MemoryRow, type Parameter, prepare, readableBy, type SqlEngine, type Tables } from '../sql/index.ts';
 import type { Connection } from './connection.ts';
 import { FEW_MEMORIES } from './few-memories.ts';
+import type { MemoryWatch } from './memory-watch.ts';
 
 /** Readers whose rows are kept: the questions of a turn follow each other closely. */
 const MAX_KEPT = 16;
@@ -11,22 +12,30 @@ const MAX_CROWDED = 10_000;
 
 interface Kept {
   readonly mark: string;
-  readonly rows: readonly MemoryRow[];
+  rows: readonly MemoryRow[];
 }
 
-/** Reads the active memories of a reader once for all questions between two changes of the file. */
+/** Reads the active memories of a reader once for all questions between two changes of memories. */
 export function createActiveMemories(
   query: Kysely<Tables>,
   connection: Pick<Connection, 'mark'>,
+  watch: MemoryWatch,
 ): SqlEngine['activeMemories'] {
   const statements = createStatements(query);
   const kept = new Map<string, Kept>();
   const crowded = new Set<string>();
+  watch.onRecall((id, counted) => {
+    for (const reader of kept.values()) {
+      const at = reader.rows.findIndex((row) => row.id === id);
+      const row = reader.rows[at];
+      if (row !== undefined) reader.rows = reader.rows.with(at, { ...row, ...counted });
+    }
+  });
   return async (transaction, reader) => {
     const { place, workspace, agentId, audience, sharePublic } = reader;
     const key = JSON.stringify([place, workspace, agentId, audience, sharePublic]);
     if (crowded.has(key)) return null;
-    const mark = connection.mark();
+    const mark = `${connection.mark()} ${watch.changes()}`;
     const known = kept.get(key);
     if (known?.mark === mark) return known.rows;
     const rows = await transaction.rows(statements(reader)({ place, workspace, agentId, limit: FEW_MEMORIES + 1 }));

@@ -15,7 +15,7 @@ export interface Connection {
   column(sql: string, parameters: readonly unknown[]): readonly number[];
   table(sql: string, parameters: readonly unknown[]): readonly (readonly number[])[];
   begin(kind: 'read' | 'write'): void;
-  /** Stands for what is stored, as the open transaction sees it: an equal mark later means that nothing was changed. */
+  /** An equal mark later means that no other connection committed anything, and that nothing was rolled back here. */
   mark(): string;
   commit(): void;
   rollback(): void;
@@ -45,9 +45,8 @@ export function createConnection(database: Database.Database): Connection {
   let descriptor: number | null = null;
   const begin = { read: database.prepare('begin'), write: database.prepare('begin immediate') };
   const commit = database.prepare('commit');
-  // The first counts what others commit, the second every row that this connection changes, undone or not.
+  // Counts what others commit.
   const others = database.prepare<[], number>('pragma data_version').pluck();
-  const own = database.prepare<[], number>('select total_changes()').pluck();
   let undone = 0;
   const checkpoint = database.prepare('pragma wal_checkpoint(PASSIVE)');
   const truncate = database.prepare<[], number>('pragma wal_checkpoint(TRUNCATE)').pluck();
@@ -61,7 +60,7 @@ export function createConnection(database: Database.Database): Connection {
     table: (sql, parameters) => prepareTable(sql).all(...parameters),
     begin: (kind) => begin[kind].run(),
     commit: () => commit.run(),
-    mark: () => `${others.get()} ${own.get()} ${undone}`,
+    mark: () => `${others.get()} ${undone}`,
     rollback() {
       undone += 1;
       if (database.inTransaction) database.exec('rollback');

@@ -6,6 +6,7 @@ import { checkFile } from './check.ts';
 import { type Connection, createConnection, explain } from './connection.ts';
 import { createGroupCommit, createTransaction } from './group-commit.ts';
 import { createLateIndex, withLateEntries } from './late-index.ts';
+import { type MemoryWatch, watchMemories } from './memory-watch.ts';
 import { migrate } from './migrate.ts';
 import { type OpenedFile, openFile } from './open.ts';
 import { createScrub } from './scrub.ts';
@@ -40,7 +41,8 @@ export async function createSqliteStorage({
     file.lock.release();
     throw explain(directory, error);
   }
-  const { engine, lateIndex } = createEngine({ lock: file.lock, query, connection, shared });
+  const watch = watchMemories(file.database);
+  const { engine, lateIndex } = createEngine({ lock: file.lock, query, connection, watch, shared });
   await finishScrub(engine);
   const upkeep = { place: directory, check: () => checkFile(engine), ...createArchive(engine, directory) };
   return { ...createSqlStore(engine), search: createSearch({ engine, connection, lateIndex }), upkeep };
@@ -83,10 +85,11 @@ interface EngineOptions {
   readonly lock: OpenedFile['lock'];
   readonly query: Kysely<Tables>;
   readonly connection: Connection;
+  readonly watch: MemoryWatch;
   readonly shared: boolean;
 }
 
-function createEngine({ lock, query, connection, shared }: EngineOptions) {
+function createEngine({ lock, query, connection, watch, shared }: EngineOptions) {
   const group = createGroupCommit(connection);
   const deletion = prepareDeletion(query);
   const settle = () => group.write((transaction) => transaction.run(deletion.settle)).then(() => undefined);
@@ -111,7 +114,7 @@ function createEngine({ lock, query, connection, shared }: EngineOptions) {
     lockMemories: async () => undefined,
     // It counts on from the highest number by itself.
     numberOn: async () => undefined,
-    activeMemories: createActiveMemories(query, connection),
+    activeMemories: createActiveMemories(query, connection, watch),
     index: withLateEntries(textIndex, lateIndex),
     scrub: scrub.run,
     noteDeletion: (transaction) => transaction.run(deletion.note).then(() => undefined),

@@ -1,0 +1,44 @@
+import type Database from 'better-sqlite3';
+
+export interface Recalls {
+  readonly recall_count: number;
+  readonly last_recalled_at: number | null;
+}
+
+export interface MemoryWatch {
+  /** Counts what this connection changes in the memories, undone or not, except their recalls. */
+  changes(): number;
+  /** Calls back for each memory whose recalls this connection counts: every turn does. */
+  onRecall(listener: (id: string, recalls: Recalls) => void): void;
+}
+
+const COUNTED: readonly string[] = ['recall_count', 'last_recalled_at'];
+
+/** Follows the changes of this connection by triggers, which belong to the connection and not to the file. */
+export function watchMemories(database: Database.Database): MemoryWatch {
+  let changes = 0;
+  let notify: (id: string, recalls: Recalls) => void = () => undefined;
+  database.function('memory_changed', () => {
+    changes += 1;
+    return null;
+  });
+  database.function('memory_recalled', (id: string, recall_count: number, last_recalled_at: number | null) => {
+    notify(id, { recall_count, last_recalled_at });
+    return null;
+  });
+  const columns = database.prepare<[], string>("select name from pragma_table_info('memory')").pluck().all();
+  const watched = columns.filter((name) => !COUNTED.includes(name));
+  database.exec(`
+    create temp trigger memory_inserted after insert on main.memory begin select memory_changed(); end;
+    create temp trigger memory_deleted after delete on main.memory begin select memory_changed(); end;
+    create temp trigger memory_updated after update of ${watched.join(', ')} on main.memory
+      begin select memory_changed(); end;
+    create temp trigger memory_recalled after update of ${COUNTED.join(', ')} on main.memory
+      begin select memory_recalled(new.id, new.recall_count, new.last_recalled_at); end`);
+  return {
+    changes: () => changes,
+    onRecall(listener) {
+      notify = listener;
+    },
+  };
+}

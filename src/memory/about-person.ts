@@ -62,6 +62,30 @@ function isTellingName(name: readonly string[]): boolean {
   return name.join('').length >= MIN_NAME_LENGTH && tellingWords([...name, 'somebody']).length > 1;
 }
 
+/** Before an ordinary word, and never before what somebody is called. */
+const DETERMINERS = new Set(
+  'the this that these those our your every each next last another any some no ein eine einen einem eines kein keine keinen jede jeder jedes unser unsere nächste nächsten ce cette ces notre votre chaque prochain prochaine este esta nuestro nuestra cada questo questa nostro nostra ogni'.split(
+    ' ',
+  ),
+);
+
+/** Whether the name stands in the text as an ordinary word: "the release", "our next release". */
+export function isOrdinaryIn(text: string, name: string): boolean {
+  const words = wordsOf(text);
+  const [head, ...rest] = wordsOf(name);
+  return words.some(
+    (word, at) =>
+      isWord(word, head ?? '') &&
+      DETERMINERS.has(words[at - 1] ?? '') &&
+      rest.every((part, index) => isWord(words[at + 1 + index], part)),
+  );
+}
+
+/** Whether the text holds the name, whatever it means there. */
+export function holdsName(text: string, name: string): boolean {
+  return indexOfWords(wordsOf(text), wordsOf(name)) >= 0;
+}
+
 function isNamed(words: readonly string[], name: readonly string[]): boolean {
   return isTellingName(name) && indexOfWords(words, name) >= 0;
 }

@@ -1,7 +1,7 @@
 import { type Entry, textOf } from '../domain/message.ts';
-import { wordsOf } from '../search/words.ts';
+import { fold, wordsOf } from '../search/words.ts';
 import type { Services } from '../services.ts';
-import { isOnlyAbout, type Naming, sentencesOf } from './about-person.ts';
+import { holdsName, isOnlyAbout, isOrdinaryIn, type Naming, sentencesOf } from './about-person.ts';
 import type { Statement } from './derived.ts';
 import type { Area } from './forget-area.ts';
 import { mayDelete, type Requester } from './permissions.ts';
@@ -119,8 +119,9 @@ function sayingSentences(entry: Entry, { traits }: Statement, isSource: boolean)
 }
 
 /**
- * Who was called what when the sentence was written. A name counts for the person only if they had used it there before,
- * or the message mentions them: nobody makes others' sentences their own by taking a name afterwards.
+ * Who was called what when the sentence was written. A name counts for the person only if they had used it there before
+ * and others use it for nothing else, or if the message mentions them: nobody makes others' sentences their own by taking
+ * a name.
  */
 async function namingFor(
   store: Services['store'],
@@ -138,7 +139,29 @@ async function namingFor(
   ];
   const people = [...known, entry].flatMap(({ author, mentions }) => [...(author ? [author] : []), ...mentions]);
   const used = earlier.flatMap(({ author }) => (author?.id === about.id ? [author.name] : []));
+  const own = used.filter((name) => !isOrdinary(name, { known: [...known, entry], personId: about.id }));
   const mentioned = entry.mentions.filter(({ id }) => id === about.id).map(({ name }) => name);
   const others = people.filter(({ id }) => id !== about.id).map(({ name }) => name);
-  return { names: [...new Set([...used, ...mentioned])], others: [...new Set(others)] };
+  return { names: [...new Set([...own, ...mentioned])], others: [...new Set(others)] };
+}
+
+interface Usage {
+  readonly known: readonly Entry[];
+  readonly personId: string;
+}
+
+/** Others use it as a word of the language, or had used it before the person took it in the place of another name. */
+function isOrdinary(name: string, { known, personId }: Usage): boolean {
+  const own = known.filter(({ author }) => author?.id === personId);
+  const others = known.filter(({ role, author }) => role === 'user' && author !== null && author.id !== personId);
+  if (others.some(({ parts }) => isOrdinaryIn(textOf(parts), name))) return true;
+  const takenAt = Math.min(...own.filter(({ author }) => author?.name === name).map(({ at }) => at));
+  const isTaken = own.some(({ author, at }) => at < takenAt && author !== null && isOtherName(author.name, name));
+  return isTaken && others.some(({ parts, at }) => at < takenAt && holdsName(textOf(parts), name));
+}
+
+/** "Ada" for "ada_l" is the same name. */
+function isOtherName(before: string, now: string): boolean {
+  const [one, other] = [fold(before), fold(now)];
+  return !one.includes(other) && !other.includes(one);
 }

@@ -57,6 +57,51 @@ describe('a member who forgets', () => {
     expect(await texts(world)).toEqual(before);
   });
 
+  it.each([
+    ['The release was late last time.', 'Release', 'Release moves to Friday.'],
+    ['Wir haben keine Datenbank.', 'Datenbank', 'Datenbank zieht um.'],
+    ['Quand aura lieu cette réunion ?', 'Réunion', 'Réunion annulée.'],
+    ['our next deploy day is far', 'deploy day', 'Deploy day moves to Monday.'],
+    ['Everybody knows that is the lunch', 'Lunch', 'The lunch is at noon.'],
+  ])('cannot take sentences by the name of a thing: %s', async (before, name, said) => {
+    await using world = await openWorld();
+    const thing = { ...mallory, name };
+    await world.say('hello', { by: thing, key: general });
+    await world.say(before, { by: bob, key: general });
+    await world.say(said, { by: bob, key: general });
+    const id = await remembered(world, said, as(world, thing));
+    await world.forget({ kind: 'memories', ids: [id] }, as(world, thing));
+    expect(await texts(world)).toEqual(['hello', before, said]);
+  });
+
+  it('cannot take sentences by changing to a known word', async () => {
+    await using world = await openWorld();
+    await world.say('hello', { by: mallory, key: general });
+    await world.say('Falcon is down again', { by: bob, key: general });
+    world.time.now += 1000;
+    const falcon = { ...mallory, name: 'Falcon' };
+    await world.say('hello again', { by: falcon, key: general });
+    await world.say('Falcon is back since noon', { by: bob, key: general });
+    const before = await texts(world);
+    const id = await remembered(world, 'Falcon is back since noon', as(world, falcon));
+    await world.forget({ kind: 'memories', ids: [id] }, as(world, falcon));
+    expect(await texts(world)).toEqual(before);
+  });
+
+  it('keeps the right to their own name after a change', async () => {
+    await using world = await openWorld();
+    await world.say('hello', { by: { ...ada, name: 'ada_l' }, key: general });
+    await world.say('Ada joined us', { by: bob, key: general });
+    world.time.now += 1000;
+    await world.say('I am allergic to peanuts', { key: general });
+    await world.say('Ada is allergic to peanuts!', { by: bob, key: general });
+    const { ids } = await world.learn([{ text: 'Ada is allergic to peanuts', about: 'Ada', sources: [3] }], {
+      key: general,
+    });
+    await world.forget({ kind: 'memories', ids: [ids[0] ?? ''] }, as(world, ada));
+    expect((await texts(world))[3]).toMatch(/held back/);
+  });
+
   it('forgets what they said about others, not what others said', async () => {
     await using world = await openWorld();
     await world.say('Bob keeps bees', { key: general });

@@ -1,20 +1,22 @@
 import { tellingWords } from '../search/stop-words.ts';
 import { fold, wordsOf } from '../search/words.ts';
 
-/** Who is who in a place, for telling whom a sentence is about. */
+/** The names in a place, used to tell whom a sentence is about. */
 export interface Naming {
-  /** What the person is called there. */
+  /** The person's names there. */
   readonly names: readonly string[];
-  /** What everybody else is called there. */
+  /** Everybody else's names there. */
   readonly others: readonly string[];
 }
 
-/** Sentences end with these where a space or the end follows, or at once in scripts without spaces. */
+/**
+ * Characters that end a sentence before a space or the end of the text; in scripts without spaces they end it at once.
+ */
 const SENTENCE_ENDS = new Set('.!?…');
 const FULL_STOPS = new Set('。！？\n');
 const MIN_NAME_LENGTH = 2;
 
-/** The sentences of a text, each exactly as it stands there. */
+/** The sentences of a text, exactly as written. */
 export function sentencesOf(text: string): readonly string[] {
   const found: string[] = [];
   let start = 0;
@@ -33,13 +35,13 @@ export function sentencesOf(text: string): readonly string[] {
   return found;
 }
 
-/** Words with which a speaker speaks of themself; their statement is about them too. */
+/** Words with which speakers refer to themselves; such a sentence is about the speaker too. */
 const FIRST_PERSON = new Set(
   'i im ive me my mine myself we us our ours ourselves ich mich mir mein meine meinen wir uns unser je moi mon ma mes nous notre yo mi mis nosotros nuestro eu meu minha io mio 我 我们 我們 私 僕 俺'.split(
     ' ',
   ),
 );
-/** After "I" these say how somebody knows, and nothing of the speaker. */
+/** After "I", these verbs say how somebody knows something, and nothing about the speaker. */
 const EVIDENTIAL = new Set(
   'think thought know knew heard hear believe guess suppose remember noticed saw see told said say mean hope bet'.split(
     ' ',
@@ -48,7 +50,7 @@ const EVIDENTIAL = new Set(
 const COORDINATORS = new Set(['and', 'und', 'et', 'y', 'e', 'och', 'og', 'en', '&', '+', ',']);
 const TOKEN = /[\p{L}\p{N}\p{M}'’]+|[&+,]/gu;
 
-/** Whether a sentence names the person, and speaks of nobody else as far as one can tell. Linear in its length. */
+/** Whether a sentence names the person and, as far as can be told, nobody else. Linear in its length. */
 export function isOnlyAbout(sentence: string, { names, others }: Naming): boolean {
   const words = wordsOf(sentence);
   const own = names.map(wordsOf).filter(isTellingName);
@@ -57,7 +59,7 @@ export function isOnlyAbout(sentence: string, { names, others }: Naming): boolea
   return !speaksOfSpeaker(words) && !own.some((name) => isCoordinated(sentence, name));
 }
 
-/** A name of stop words alone stands in too many sentences. The word beside it keeps those from counting as telling. */
+/** Names that consist of stop words occur in too many sentences. The word next to such a name prevents a match. */
 function isTellingName(name: readonly string[]): boolean {
   return name.join('').length >= MIN_NAME_LENGTH && tellingWords([...name, 'somebody']).length > 1;
 }
@@ -90,13 +92,13 @@ function isNamed(words: readonly string[], name: readonly string[]): boolean {
   return isTellingName(name) && indexOfWords(words, name) >= 0;
 }
 
-/** Where the words of a name stand side by side; -1 for nowhere. A name before a possessive "s" counts. */
+/** Index at which the words of a name occur together; -1 if they do not. A name before a possessive "s" counts. */
 function indexOfWords(words: readonly string[], name: readonly string[]): number {
   if (name.length === 0) return -1;
   return words.findIndex((_, start) => name.every((word, index) => isWord(words[start + index], word)));
 }
 
-/** Apostrophes are not kept in words: "Ada's" is "adas". */
+/** Words contain no apostrophes: "Ada's" is "adas". */
 function isWord(word: string | undefined, name: string): boolean {
   return word === name || word === `${name}s`;
 }
@@ -108,7 +110,7 @@ function speaksOfSpeaker(words: readonly string[]): boolean {
   });
 }
 
-/** "Ada and Carol": somebody who is not known here may be meant as well. */
+/** "Ada and Carol" may also mean somebody who is not known here. */
 function isCoordinated(sentence: string, name: readonly string[]): boolean {
   const tokens = sentence.match(TOKEN) ?? [];
   const folded = tokens.map((token) => wordsOf(token)[0] ?? fold(token));

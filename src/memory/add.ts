@@ -15,9 +15,9 @@ export interface Addition {
   readonly text: string;
   readonly kind?: MemoryKind;
   readonly importance?: number;
-  /** Whom it is about; null for nobody in particular. Default: who is named in it, else the one who asks. */
+  /** Whom it is about; null for nobody in particular. Default: the person named in it, otherwise the one who asks. */
   readonly subject?: Subject;
-  /** `global` is for the operator: readable everywhere. */
+  /** `global` is only for the operator: readable everywhere. */
   readonly scope?: Memory['scope'];
   readonly by: Requester;
 }
@@ -26,9 +26,9 @@ type Subject = { readonly id: string | null; readonly name: string } | null;
 
 export type AddResult =
   | { readonly kind: 'added'; readonly memory: Memory }
-  /** Said before: the memory that stands, made active. */
+  /** The existing memory with this statement, which is now active. */
   | { readonly kind: 'known'; readonly memory: Memory }
-  /** Forgotten here before: it does not come back. */
+  /** Forgotten here before, so it is not saved again. */
   | { readonly kind: 'forgotten' };
 
 type AddServices = Pick<Services, 'store' | 'state' | 'random' | 'clock' | 'events'>;
@@ -56,7 +56,7 @@ export async function addMemory(services: AddServices, addition: Addition): Prom
   return { kind: 'added', memory: saved };
 }
 
-/** Whom the statement names, of those who are here; else the one who asks, or nobody for the operator. */
+/** The person present whom the statement names; otherwise the one who asks, or nobody for the operator. */
 async function subjectFor({ store }: AddServices, { text, subject, by }: Addition): Promise<Subject> {
   if (subject !== undefined) return subject;
   const others = (await peopleAt(store, by.reader.place)).filter(({ id }) => id !== by.author.id);
@@ -65,7 +65,7 @@ async function subjectFor({ store }: AddServices, { text, subject, by }: Additio
   return by.rights === 'operator' ? null : by.author;
 }
 
-/** Throws `USAGE` for what is no statement, `COMMAND_FORBIDDEN` for what is not theirs to say. */
+/** Throws `USAGE` if the text is not a statement, and `COMMAND_FORBIDDEN` if the person may not save it. */
 function newMemoryOf(
   { random, clock }: Pick<Services, 'random' | 'clock'>,
   addition: Addition & { readonly subject: Subject },
@@ -101,7 +101,7 @@ function newMemoryOf(
   };
 }
 
-/** Throws `LEARNING_PAUSED` when the statement is about somebody who paused learning, whoever says it. */
+/** Throws `LEARNING_PAUSED` if the statement is about somebody who paused learning, whoever says it. */
 export async function assertNobodyPaused(
   { state }: Pick<Services, 'state'>,
   memory: Pick<Memory, 'text' | 'subjectId' | 'subjectName'>,
@@ -120,7 +120,7 @@ async function isForgotten({ store }: Pick<Services, 'store'>, text: string, pla
   return (await store.memories.forgotten(place, [fingerprintOf(text), gistOf(text)])).size > 0;
 }
 
-/** Throws `USAGE`: what was forgotten in a place comes back in no wording. */
+/** Throws `USAGE`: a statement that was forgotten in a place must not return in other words. */
 export async function assertNotForgotten(
   services: Pick<Services, 'store'>,
   text: string,
@@ -130,10 +130,10 @@ export async function assertNotForgotten(
   throw new StrataError('USAGE', { problem: 'This was forgotten here before, so it is not stored again.' });
 }
 
-/** A person may save as much as one message of Discord holds; what models propose is shorter. In characters. */
+/** Maximum characters that a person may save, one Discord message. Statements proposed by models are shorter. */
 const MAX_REMEMBERED = 2_000;
 
-/** One clean line. Throws `USAGE` for what is empty or too long. */
+/** One clean line. Throws `USAGE` if it is empty or too long. */
 export function statementOf(text: string): string {
   const clean = cleanStatement(text, text);
   if (clean === '') throw new StrataError('USAGE', { problem: 'There is no text to remember.' });
@@ -143,7 +143,7 @@ export function statementOf(text: string): string {
   throw new StrataError('USAGE', { problem });
 }
 
-/** Instructions bind everybody in a place: there they are for those who manage it. */
+/** Instructions affect everybody in a place, so only people who manage it may give them. */
 export function stateOf(kind: MemoryKind, trust: Trust, by: Requester): MemoryState {
   if (by.rights !== 'member' || by.reader.audience === 'dm') return 'active';
   return kind !== 'instruction' && trust === 'self' ? 'active' : 'candidate';
@@ -158,7 +158,7 @@ function isSamePlace(other: Memory, memory: NewMemory): boolean {
   );
 }
 
-/** A candidate that the person may decide about becomes active. */
+/** A candidate becomes active if the person may decide about it. */
 async function confirm({ store, clock }: AddServices, known: Memory, { by }: Addition): Promise<Memory> {
   const state = stateOf(known.kind, known.subjectId === by.author.id ? 'self' : 'other', by);
   if (known.state !== 'candidate' || state !== 'active') return known;

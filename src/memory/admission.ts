@@ -17,11 +17,11 @@ export interface AdmissionRequest {
   readonly conversation: Conversation;
   readonly agent: AgentSettings;
   readonly candidates: readonly MemoryCandidate[];
-  /** The raw entries that the model was shown: the only possible sources. */
+  /** The entries that the model was shown, the only possible sources. */
   readonly entries: readonly Entry[];
   readonly model: string;
   readonly promptHash: string;
-  /** The watermark: at least one source must be newer, or edited. */
+  /** The watermark. At least one source must be newer or edited. */
   readonly extractedUpto: number;
 }
 
@@ -36,8 +36,8 @@ export interface Refusal {
 }
 
 /**
- * What of a model's proposals is kept. Trust, audience and state are stamped here, from who said it about whom; the model
- * decides none of them. Reads the store, writes nothing.
+ * Decides which of a model's proposals are saved. Trust, audience and state are set here from who said it about whom,
+ * never by the model. Reads the store and writes nothing.
  */
 export async function admitCandidates(
   services: Pick<Services, 'store' | 'search' | 'state' | 'random' | 'clock'>,
@@ -66,14 +66,14 @@ export async function admitCandidates(
   return { writes, refused };
 }
 
-/** What is known already does not count: a range that says it all again must not crowd out what is new in it. */
+/** Known statements do not count, so repeating them cannot crowd out new ones. */
 function isOneTooMany({ entries }: AdmissionRequest, writes: readonly MemoryWrite[], next: MemoryWrite): boolean {
   const messages = entries.filter((entry) => entry.role === 'user').length;
   const most = Math.max(MIN_CANDIDATES, Math.ceil(messages / MESSAGES_PER_CANDIDATE));
   return next.kind !== 'corroborate' && writes.filter((write) => write.kind !== 'corroborate').length >= most;
 }
 
-/** Nobody who paused learning is remembered, by their own words or by those of others. */
+/** Removes statements about people who paused learning, whoever said them. */
 async function withoutPaused(
   services: Pick<Services, 'state'>,
   { conversation: { key } }: AdmissionRequest,
@@ -94,7 +94,7 @@ function targetOf(write: MemoryWrite): string | null {
   return write.kind === 'insert' ? null : write.id;
 }
 
-/** New, said again, or replacing: what one statement does to the memories of its place. */
+/** The write for one statement: insert, confirm or supersede. */
 async function decide(
   services: Pick<Services, 'store' | 'search' | 'clock'>,
   request: AdmissionRequest,
@@ -114,7 +114,10 @@ async function decide(
   return outdated ? { kind: 'supersede', id: outdated.id, memory, sources } : { kind: 'insert', memory, sources };
 }
 
-/** Existing memories that may say the same or the opposite. Of this place alone: merging across audiences would leak. */
+/**
+ * Existing memories that may say the same or the opposite. Only of this place, because merging across audiences would
+ * leak.
+ */
 async function knownLike(
   services: Pick<Services, 'store' | 'search'>,
   request: AdmissionRequest,
@@ -166,7 +169,7 @@ function acceptOne(
   return { memory, sources: provenance.sources, supersedes: candidate.supersedes ?? null };
 }
 
-/** Null when one of the numbers is no possible source: made up, a tool's result, a notice, or deleted. */
+/** Null if one of the numbers cannot be a source: made up, a tool result, a notice, or deleted. */
 function sourcesOf(candidate: MemoryCandidate, entries: readonly Entry[]): readonly Entry[] | null {
   const seqs = [...new Set(candidate.sources)].sort((a, b) => a - b);
   const sources = seqs.flatMap((seq) => entries.filter((entry) => entry.seq === seq && isRawText(entry)));
@@ -207,7 +210,7 @@ function memoryOf(
   };
 }
 
-/** What was said before the place had its present audience may be no wider than the place ever was. */
+/** A source from before the place had its present audience keeps the narrowest audience so far. */
 function capturedAudience(
   { audience, tightestAudience, audienceFrom }: Conversation,
   sources: readonly Entry[],
@@ -215,7 +218,7 @@ function capturedAudience(
   return sources.every(({ seq }) => seq >= audienceFrom) ? audience : tighter(audience, tightestAudience);
 }
 
-/** Compared with one statement: the most alike ones, and those about the same person. */
+/** Existing memories to compare with one statement: the most similar ones, and those about the same person. */
 const ALIKE = 12;
 const OF_SUBJECT = 50;
 

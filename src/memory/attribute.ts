@@ -1,11 +1,11 @@
 import { fold } from '../search/words.ts';
 
 /**
- * Statements that can only have one value at a time, recognised without a model: where someone lives, for whom they
- * work, what they are called. Careful on purpose: an unrecognised statement joins the older one.
+ * Attributes with one value at a time, recognised without a model: home, employer, name. Deliberately careful: an
+ * unrecognised statement is stored next to the older one.
  */
 interface Attribute {
-  /** What is said, and of whom in the statement's own words: "home of ada". */
+  /** The attribute and its owner in the statement's words: "home of ada". */
   readonly name: string;
   readonly value: string;
 }
@@ -33,7 +33,7 @@ const PAST =
 const FILLERS = /\b(?:now|currently|recently|just|has|have|is|that|said|says|also|jetzt)\b|现在|目前|已经/gu;
 const TRAILING = /\s(?:now|currently|these days|with|since|because|and|but|where|who|in order|for)\b/u;
 
-/** What the statement says of its subject, or null. Statements about the past are none. */
+/** The attribute that the statement sets, or null. Statements about the past set none. */
 function attributeOf(text: string): Attribute | null {
   const folded = fold(text).replace(/’/gu, "'");
   if (PAST.test(folded)) return null;
@@ -44,7 +44,7 @@ function attributeOf(text: string): Attribute | null {
   return null;
 }
 
-/** Both say something of the same attribute of the same one, and not the same. */
+/** Whether both set the same attribute of the same subject to different values. */
 export function contradicts(newer: string, older: string): boolean {
   const [now, before] = [attributeOf(newer), attributeOf(older)];
   if (!now || !before || now.name !== before.name) return false;

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { MEMORY_KINDS } from '../ports/memory-store.ts';
 
 /**
- * Most statements that one extraction may bring: so many, or one for every second message of a long range. What goes
- * beyond is refused, the least important first.
+ * Maximum number of statements per extraction: this many, or one for every second message of a long range. The least
+ * important ones above it are refused.
  */
 export const MIN_CANDIDATES = 12;
 export const MESSAGES_PER_CANDIDATE = 2;
 export const MAX_STATEMENT = 500;
 
-/** One statement as a model proposes it: the input of the tool `memory_save`, and an item of a JSON answer. */
+/** One statement proposed by a model: the input of the tool `memory_save`, and an item of a JSON answer. */
 export const candidateSchema = z.object({
   kind: z.enum(MEMORY_KINDS).describe('Sort of statement'),
   text: z.string().min(1).describe('One sentence that stands alone and names names'),

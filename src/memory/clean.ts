@@ -6,16 +6,16 @@ const URL = /(?:https?:\/\/|www\.)[^\s<>|)\]]+/giu;
 const GREETING =
   /^(?:hi|hello|hey|good (?:morning|evening|night|day)|thanks?(?: you)?|bye|goodbye|see you|how are you|you'?re welcome|lol|haha|ok(?:ay)?|cool|nice|great)?$/iu;
 const SAYING = /^(?:said|says|wrote|greeted|thanked|replied|asked how|wished)\b/iu;
-/** How much may follow "Ada said" before it is more than small talk. */
+/** With at most this many words after "Ada said", the statement is only small talk. */
 const MAX_SAID = 60;
 const GREETED = /^(?:greeted|thanked|said (?:hi|hello|hey|bye|goodbye|thanks)|wished|waved|laughed|smiled)\b/iu;
-/** Longer sentences say more than that. */
+/** Longer sentences say more than a greeting. */
 const GREETING_WORDS = 6;
 const PASSING_WORDS = 9;
 const PASSING =
   /\b(?:is|was|feels?|felt|seems?|are|am)\b(?: (?:a bit|a little|very|so|really|quite|just|currently|still)){0,3} (?:tired|sleepy|hungry|thirsty|bored|busy|cold|hot|awake|online|offline|typing|back|here|away|ready|fine|good|okay|ok|happy|sad|well|late|early)(?: (?:now|right now|today|tonight|at the moment|currently|again|this (?:morning|evening|afternoon))){0,3}$/iu;
 
-/** One line without invisible and control characters, and without links that its sources do not hold. */
+/** One line without invisible and control characters, and without links that its sources do not contain. */
 export function cleanStatement(text: string, sourceText: string): string {
   return oneLine(text.normalize('NFC'))
     .replace(URL, (url) => (sourceText.includes(trimEndOf(url, `.,;:!?'"`)) ? url : ''))
@@ -34,13 +34,13 @@ function withoutLast(text: string, part: string): string {
   return at === -1 ? text : text.slice(0, at) + text.slice(at + part.length);
 }
 
-/** What follows a `<`: with its `>` the label of a link whose address was taken out, else a sign of its own. */
+/** What follows a `<`: up to its `>`, the label of a link whose address was removed; otherwise an ordinary sign. */
 function withoutBracket(part: string): string {
   const close = part.indexOf('>');
   return close === -1 ? `<${part}` : part.slice(0, close).replace(/^ ?\|? ?/u, '') + part.slice(close + 1);
 }
 
-/** Nothing that anyone would want to know tomorrow. */
+/** Whether nobody would want to know it tomorrow. */
 export function isIdle(text: string): boolean {
   const words = wordsOf(text);
   if (words.length === 0) return true;
@@ -59,7 +59,7 @@ function isSmallTalk(said: string): boolean {
   return GREETING.test(said) || (SAYING.test(rest) && rest.length <= MAX_SAID);
 }
 
-/** Behind so many words that are followed by one space each. */
+/** The index after this many words that are each followed by one space. */
 function afterWords(text: string, count: number): string {
   return text.split(' ', count).length < count ? '' : text.split(' ').slice(count).join(' ');
 }

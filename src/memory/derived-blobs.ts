@@ -3,7 +3,7 @@ import type { Services } from '../services.ts';
 import { yieldToEventLoop } from '../util/event-loop.ts';
 import { type BotText, isDerived, type Statement, type Surroundings } from './derived.ts';
 
-/** Characters that are looked at in one go, and how many of them the next look sees again. */
+/** Characters per window, and how many of them the next window repeats. */
 const WINDOW = 40_000;
 const OVERLAP = 2_000;
 const PAGE = 100;
@@ -13,7 +13,7 @@ interface Looking {
   readonly around: Surroundings;
 }
 
-/** Long tool results, of which an entry holds only the ends, that repeat what is being forgotten. */
+/** Long tool results, stored as blobs, that repeat what is being forgotten. */
 export async function derivedBlobs(
   { store }: Pick<Services, 'store'>,
   { statements, around }: Looking,
@@ -53,7 +53,7 @@ async function repeats(
   return false;
 }
 
-/** It may hold whatever was known until then. */
+/** The result may contain anything known up to then. */
 function asText(text: string, at: number): BotText {
   const seq = Number.MAX_SAFE_INTEGER;
   return { seq, at, role: 'tool', author: null, parts: [{ kind: 'text', text }] };

@@ -6,35 +6,35 @@ import { tokensOf, wordsOf } from '../search/words.ts';
 import { groupedNumbersIn, isSpeltIn, type Spelling, spellingOf } from './spelling.ts';
 import { matchesStatement, type StatementTraits, textOfEverything, traitsOf } from './statement-match.ts';
 
-/** What is being forgotten, and which replies were given it to read. */
+/** A statement to forget, and the replies that were given it. */
 export interface Statement {
   readonly traits: StatementTraits;
-  /** The words that only somebody who has read it would use. */
+  /** Words that only somebody who has read it would use. */
   readonly stems: ReadonlySet<string>;
-  /** So many of them in one text give it away. */
+  /** This many of them in one text prove that it was read. */
   readonly minStems: number;
   readonly memory: Memory | null;
   readonly sources: readonly { readonly conversationId: number; readonly seq: number }[];
   readonly readings: readonly MemoryReading[];
-  /** Known to the bot since then. Epoch milliseconds. */
+  /** When the bot learned it, in epoch milliseconds. */
   readonly since: number;
 }
 
-/** A text of the bot: an entry, or a summary as if it were one. */
+/** A text of the bot: an entry, or a summary treated like one. */
 export type BotText = Pick<Entry, 'seq' | 'at' | 'role' | 'author' | 'parts'>;
 
 export interface Surroundings {
   readonly conversationId: number;
-  /** What stays readable there, and shares words with what is being forgotten. */
+  /** Text that stays readable there and shares words with what is being forgotten. */
   readonly staying: readonly Entry[];
 }
 
 const MAX_STATEMENT_LENGTH = 2000;
-/** Of a message's telling words so many give it away: a long one shares some with any reply. */
+/** This many telling words of a message prove that it was read. A long message shares some with any reply. */
 const MAX_MESSAGE_STEMS = 3;
 const STEMS_EACH = 4;
 const MIN_STEM_LENGTH = 3;
-/** In everybody's mouth: they prove nothing. */
+/** Words that everybody uses prove nothing. */
 const GENERAL = new Set(
   'like love want need prefer use live work play say tell know think go come make take give get name call number thing time day year new old good nice great please thank note noted remember forget help'
     .split(' ')
@@ -57,7 +57,7 @@ export function statementOfMemory(
   };
 }
 
-/** The text of a deleted message: a reply may have repeated more of it than a memory holds. */
+/** The text of a deleted message: a reply may have repeated more of it than a memory contains. */
 export function statementOfMessage(
   entry: Entry,
   { audience, conversationId }: { readonly audience: Audience; readonly conversationId: number },
@@ -88,8 +88,8 @@ function isTelling(word: string): boolean {
 }
 
 /**
- * Whether the bot has it from what is being forgotten: it was given that before, says it or uses words of it that
- * nobody else has used, and nothing that stays had said it earlier.
+ * Whether the bot learned this from what is being forgotten: it was given that before, it repeats the statement or uses
+ * words of it that nobody else used, and no remaining text said it earlier.
  */
 export function isDerived(text: BotText, statement: Statement, around: Surroundings): boolean {
   const root = rootIn(statement, around.conversationId);
@@ -99,7 +99,7 @@ export function isDerived(text: BotText, statement: Statement, around: Surroundi
   return root !== null && giveaways(text, statement, { around, root }) >= statement.minStems;
 }
 
-/** Only entries after this one can repeat it; null where no reply is known to have read it. */
+/** Only entries after this one can repeat it; null if no reply is known to have read it. */
 function rootIn({ sources, readings }: Statement, conversationId: number): number | null {
   const seqs = [
     ...sources.filter((source) => source.conversationId === conversationId).map(({ seq }) => seq),
@@ -117,7 +117,7 @@ function isBefore(entry: Pick<Entry, 'seq' | 'at'>, { since }: Statement, root: 
   return root === null ? entry.at <= since : entry.seq < root;
 }
 
-/** Somebody whose words stay had said the same before: the bot may have it from them. */
+/** Somebody whose text stays said the same before, so the bot may have it from them. */
 function isSaidBefore(text: string, statement: Statement, { around, root }: Known): boolean {
   const { traits } = statement;
   const told = traits.secrets.intersection(new Set(wordsOf(text)));
@@ -129,11 +129,11 @@ function isSaidBefore(text: string, statement: Statement, { around, root }: Know
   );
 }
 
-/** How many telling words of the statement stand in the text, in some spelling, and nowhere in what stays. */
+/** How many telling words of the statement occur in the text, in any spelling, and nowhere in the remaining texts. */
 function giveaways(text: BotText, statement: Statement, { around, root }: Known): number {
   const used = [...statement.stems].filter((stem) => uses(text, stem));
   if (used.length === 0) return 0;
-  // What the bot said later may be an echo itself.
+  // Later texts of the bot may be echoes themselves.
   const known = around.staying.filter((entry) => entry.role === 'user' || isBefore(entry, statement, root));
   return used.filter((stem) => !known.some((entry) => uses(entry, stem))).length;
 }
@@ -143,7 +143,7 @@ interface Vocabulary {
   readonly spelling: Spelling;
 }
 
-/** The same entries are looked at for every statement. */
+/** The same entries are checked for every statement. */
 const vocabularies = new WeakMap<readonly Part[], Vocabulary>();
 
 function uses(text: Pick<Entry, 'parts'>, stem: string): boolean {

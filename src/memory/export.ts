@@ -9,7 +9,7 @@ import { yieldToEventLoop } from '../util/event-loop.ts';
 import type { Requester } from './permissions.ts';
 import { type WithheldServices, withheldAbout } from './withheld.ts';
 
-/** A copy of what is kept about one person, as far as the place that asks may show it: plain data, ready for JSON. */
+/** A copy of the data about one person, as far as the asking place may show it: plain data, ready for JSON. */
 export interface PersonExport {
   readonly person: string;
   readonly at: string;
@@ -17,13 +17,13 @@ export interface PersonExport {
   readonly reach: ExportReach;
   readonly memories: readonly (Memory & { readonly events: readonly MemoryEvent[] })[];
   readonly messages: readonly ExportedMessage[];
-  /** What is remembered of them and can't be shown, without its text. Empty in a copy for somebody else. */
+  /** Memories about them that cannot be shown, without their text. Empty in a copy for somebody else. */
   readonly withheld: readonly WithheldMemory[];
 }
 
 /**
- * Where a copy is gathered. `place`: the channel and its threads, for those who take a copy of somebody else. `open`: also
- * what the person said in public places of the workspace. `everywhere`: wherever their id names them, in their own direct
+ * The scope of a copy. `place`: the channel and its threads, for a copy about somebody else. `open`: also what the
+ * person said in public places of the workspace. `everywhere`: wherever their id identifies them, in their own direct
  * messages.
  */
 export type ExportReach = 'place' | 'open' | 'everywhere';
@@ -44,12 +44,12 @@ interface Asked {
 }
 
 const PAGE = 500;
-/** Entries among which one query looks for those of the person. */
+/** Number of entries in which one query looks for the person's own. */
 const WINDOW = 2000;
 
 /**
- * A person's own messages, and what is remembered of them: where the place that asks may read it, where everybody can read
- * it and they have spoken, and, for their direct messages alone, what rests on nothing but their own words.
+ * A person's own messages and the memories about them: those that the asking place may read, those from public places
+ * in which they have spoken, and, in their direct messages only, those based on nothing but their own words.
  */
 export async function exportPerson(services: ExportServices, asked: Asked): Promise<PersonExport> {
   const { personId, by } = asked;
@@ -80,7 +80,7 @@ export async function exportPerson(services: ExportServices, asked: Asked): Prom
   };
 }
 
-/** The command line reads as the conversation that it names does: in a person's direct messages, as the person. */
+/** The command line reads like the conversation that it names: in a person's direct messages, as that person. */
 async function reachOf(store: Services['store'], { personId, by }: Asked): Promise<ExportReach> {
   const { place, audience } = by.reader;
   if (personId === by.author.id) return audience === 'dm' ? 'everywhere' : 'open';
@@ -132,7 +132,7 @@ function isTheirs(
   const { audience, place, sources, trust } = memory;
   if (audience === 'public' && places.has(place)) return true;
   if (reach !== 'everywhere') return false;
-  // What they asked to remember by command has no sources.
+  // Memories saved by command have no sources.
   return sources.length === 0 ? trust === 'self' : sources.every(({ authorId }) => authorId === personId);
 }
 
@@ -142,7 +142,7 @@ async function withEvents(store: Services['store'], memories: readonly Memory[])
   return complete;
 }
 
-/** What the person said in a conversation and was not deleted. Others have their turn between the windows. */
+/** The person's messages in a conversation that were not deleted. Other work may run between the windows. */
 async function* entriesOf(
   store: Services['store'],
   { id, nextSeq }: Pick<Conversation, 'id' | 'nextSeq'>,

@@ -3,7 +3,7 @@ import { cachedStem } from '../search/stem.ts';
 import { tellingWords } from '../search/stop-words.ts';
 import { fold, tokensOf, wordsOf } from '../search/words.ts';
 
-/** Two texts are the same statement with another wording from this share of common words on. */
+/** From this share of common words on, two texts are the same statement in other words. */
 const NEAR = 0.8;
 const NEGATIONS = new Set(
   'not no never none nobody nothing neither nor without cannot dont doesnt didnt isnt arent wasnt werent wont cant couldnt shouldnt wouldnt hasnt havent stopped quit nicht kein keine nie pas jamais non nunca ne nem'.split(
@@ -20,8 +20,8 @@ export function fingerprintOf(text: string): string {
 }
 
 /**
- * Equal for texts that hold the same telling words in any order. Coarser than the fingerprint: it only keeps a forgotten
- * statement from coming back.
+ * Equal for texts with the same telling words in any order. Coarser than the fingerprint, and used only to keep a
+ * forgotten statement from returning.
  */
 export function gistOf(text: string): string {
   const words = [...meaningOf(text).union(numbersOf(text))].sort();
@@ -34,7 +34,7 @@ const meanings = new Map<string, ReadonlySet<string>>();
 const KEPT_MEANINGS = 1000;
 const SHORT_LENGTH = 400;
 
-/** The words that carry the meaning, stemmed. Of a text of stop words only, those. */
+/** The words that carry the meaning, stemmed. For a text of stop words only, the stop words. */
 export function meaningOf(text: string): ReadonlySet<string> {
   const known = meanings.get(text);
   if (known !== undefined) return known;
@@ -48,7 +48,7 @@ function readMeaning(text: string): ReadonlySet<string> {
   return new Set(tellingWords(tokensOf(text)).map(cachedStem));
 }
 
-/** Common words by all words, 0..1. Without words, two texts are only similar when they are equal. */
+/** Common words divided by all words, 0..1. Texts without words are similar only if they are equal. */
 export function similarity(a: string, b: string): number {
   const [left, right] = [meaningOf(a), meaningOf(b)];
   if (left.size === 0 || right.size === 0) return fold(a).trim() === fold(b).trim() ? 1 : 0;
@@ -60,7 +60,7 @@ function overlap(left: ReadonlySet<string>, right: ReadonlySet<string>): number 
   return common / (left.size + right.size - common);
 }
 
-/** How much of the statement's meaning stands in the text, 0..1. */
+/** The share of the statement's meaning in the text, 0..1. */
 export function containment(statement: string, text: string): number {
   const meaning = meaningOf(statement);
   if (meaning.size === 0) return fold(text).includes(fold(statement).trim()) && statement.trim() !== '' ? 1 : 0;
@@ -68,8 +68,8 @@ export function containment(statement: string, text: string): number {
 }
 
 /**
- * The same statement in other words. Careful, because a wrong yes loses a fact: numbers, negations and names that
- * differ make two statements, however alike the rest is.
+ * Whether two texts are the same statement in other words. Careful, because a wrong yes loses a fact: different
+ * numbers, negations or names always make two statements.
  */
 export function isNearDuplicate(a: string, b: string): boolean {
   if (fingerprintOf(a) === fingerprintOf(b)) return true;
@@ -77,7 +77,7 @@ export function isNearDuplicate(a: string, b: string): boolean {
   return same(numbersOf(a), numbersOf(b)) && negationsOf(a) === negationsOf(b) && !differsInNames(a, b);
 }
 
-/** Keeps the first of each statement; the meanings are read once, however many are compared. */
+/** Keeps the first of each statement. Meanings are computed once, however many are compared. */
 export function createDistinct(): (text: string) => boolean {
   const kept: { readonly text: string; readonly meaning: ReadonlySet<string> }[] = [];
   return (text) => {
@@ -103,7 +103,7 @@ function differsInNames(a: string, b: string): boolean {
   return left.difference(right).size > 0 && right.difference(left).size > 0;
 }
 
-/** Words with a capital inside the sentence. */
+/** Capitalised words inside the sentence. */
 export function namesOf(text: string): ReadonlySet<string> {
   const words = text.normalize('NFKC').match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
   return new Set(

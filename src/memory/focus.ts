@@ -10,25 +10,25 @@ import { quotationsIn } from '../util/scan.ts';
 
 export type Intent = 'question' | 'continue' | 'recall' | 'decide' | 'remind';
 
-/** What the newest message is about, from its structure first and its words second. */
+/** What the newest message is about: first by its structure, then by its words. */
 export interface Focus {
-  /** Ids of the people who speak or are mentioned. */
+  /** Ids of people who speak or are mentioned. */
   readonly people: ReadonlySet<string>;
   readonly mentioned: ReadonlySet<string>;
-  /** Quoted, in backticks, or written like a name; lower case. */
+  /** Words that are quoted, in backticks, or written like a name, in lower case. */
   readonly names: readonly string[];
   readonly intents: ReadonlySet<Intent>;
 }
 
 const MAX_NAMES = 8;
-/** What a message is about shows in its beginning; reading more would only take time. */
+/** The beginning of a message shows what it is about; reading more would only take time. */
 const READ_CHARACTERS = 8000;
 const MAX_NAME = 60;
-/** No number of signals raises a memory by more. */
+/** The signals together raise a memory by at most this much. */
 export const MAX_BOOST = 12;
 const QUOTE_TOKENS = 200;
 
-/** Words in some of the languages that are most spoken. A language that is missing loses a small boost, nothing else. */
+/** Words in some of the most spoken languages. A missing language only loses a small boost. */
 const INTENTS: Readonly<Record<Intent, RegExp>> = {
   question: /[?？؟]/u,
   continue: /\b(continue|go on|next step|weiter|continu|sigue|continúa|prossegu)|продолж|继续|続け|계속/iu,
@@ -71,7 +71,7 @@ function namesIn(text: string): readonly string[] {
 
 let segmenter: Intl.Segmenter | null = null;
 
-/** Words written like a name in scripts that know capitals, those that only begin a sentence left out. */
+/** Words written like names in scripts with capitals, except at the start of a sentence. */
 function capitalised(text: string): readonly string[] {
   if (!/\p{Lu}|[._]/u.test(text)) return [];
   segmenter ??= new Intl.Segmenter(undefined, { granularity: 'word' });
@@ -85,7 +85,7 @@ function capitalised(text: string): readonly string[] {
   return names;
 }
 
-/** How much a memory gains by what the newest message is about: 0 to 12. */
+/** How much a memory gains from what the newest message is about: 0 to 12. */
 export function boostOf(
   focus: Focus,
   memory: { readonly text: string; readonly kind: MemoryKind; readonly subjectId: string | null },
@@ -95,7 +95,7 @@ export function boostOf(
   return Math.min(MAX_BOOST, aboutBoost(focus, memory.subjectId) + named * 4 + intentBoost(focus.intents, memory.kind));
 }
 
-/** Whom somebody mentions is what they ask about, more than themself. */
+/** People ask about those they mention more than about themselves. */
 function aboutBoost({ people, mentioned }: Focus, subjectId: string | null): number {
   if (subjectId === null || !people.has(subjectId)) return 0;
   return mentioned.has(subjectId) ? 8 : 6;
@@ -108,8 +108,8 @@ function intentBoost(intents: ReadonlySet<Intent>, kind: MemoryKind): number {
 }
 
 /**
- * The message that the newest one replies to, word for word, when a summary covers it or the bot wrote it. One look into
- * the store, and only then.
+ * The text of the message that the newest one replies to, if a summary covers it or the bot wrote it. Reads the store
+ * once, and only in that case.
  */
 export async function repliedToSection(
   { store }: Pick<Services, 'store'>,
@@ -120,7 +120,7 @@ export async function repliedToSection(
   const { id, contextFrom, compactedUpto } = snapshot.conversation;
   const target = await store.transcript.byExternalId(id, replyTo);
   if (target === null || target.seq < contextFrom || target.redactedAt !== null) return null;
-  // The tail shows the numbers of people's messages, but not to which of the bot's own a reply belongs.
+  // The tail shows the numbers of people's messages, but not which message of the bot a reply belongs to.
   const latest = snapshot.tail.findLast((entry) => entry.role === 'assistant')?.seq ?? 0;
   const isOlderReply = target.role !== 'user' && target.seq < latest;
   if (target.seq > compactedUpto && !isOlderReply) return null;

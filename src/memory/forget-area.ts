@@ -8,7 +8,7 @@ import type { Statement } from './derived.ts';
 
 type Reading = Pick<Services, 'store' | 'search'>;
 
-/** One conversation, with whatever in it may hold what is being forgotten. */
+/** One conversation with everything in it that may contain what is being forgotten. */
 export interface Area {
   readonly conversation: Conversation;
   /** By seq, without deleted ones. */
@@ -18,11 +18,13 @@ export interface Area {
 
 const MAX_ECHOES = 400;
 const MAX_SUMMARIES = 50;
-/** Entries after a source that are read in any case: the bot's own tool calls may repeat it. */
+/** Number of entries after a source that are always read, because the bot's tool calls may repeat it. */
 const FOLLOWING = 40;
 const BATCH = 500;
 
-/** The conversations that can hold the statements: those of their places, and those in which a reply was given them. */
+/**
+ * The conversations that can contain the statements: those of their places, and those in which a reply was given them.
+ */
 export async function conversationsOf(
   { store }: Reading,
   { places, ids }: { readonly places: Iterable<string>; readonly ids: Iterable<number> },
@@ -40,7 +42,9 @@ export async function conversationsOf(
   return [...found.values()].sort((a, b) => a.id - b.id);
 }
 
-/** Reads what may hold the statements: their sources, what followed, and what shares words with them. */
+/**
+ * Reads what may contain the statements: their sources, the entries after them, and entries that share words with them.
+ */
 export async function loadArea(
   services: Reading,
   conversation: Conversation,
@@ -56,7 +60,7 @@ export async function loadArea(
     for (const { seq } of await services.search.entries({ ...query, limit: MAX_ECHOES })) seqs.add(seq);
     for (const { id } of await services.search.summaries({ ...query, limit: MAX_SUMMARIES })) summaryIds.add(id);
   }
-  // Search finds no other spelling of a word.
+  // Search does not find other spellings of a word.
   if (near.length > 0) for (const { id } of await services.store.summaries.live(conversation.id)) summaryIds.add(id);
   const entries = await pickAll(services, conversation, seqs);
   return { conversation, entries, summaries: await summariesOf(services, summaryIds) };

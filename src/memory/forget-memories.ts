@@ -12,8 +12,8 @@ const MAX_TWINS = 20;
 const PAGE = 1000;
 
 /**
- * Which of the memories this person may have forgotten: what is about them, what they said themselves, and what the place
- * that they manage remembers.
+ * Which of the memories this person may forget: those about them, those they said themselves, and those of a place they
+ * manage.
  */
 export async function forgettable(
   { store }: Pick<Services, 'store'>,
@@ -27,9 +27,9 @@ export async function forgettable(
   return allowed;
 }
 
-/** Every source is a message of theirs; or it has none, and they asked to have it remembered. */
+/** Every source is a message of theirs, or there is none and they asked to save it. */
 async function isSaidBy(store: Services['store'], memory: Memory, personId: string): Promise<boolean> {
-  // What moderators have made a rule of the place is no longer the affair of one member.
+  // A rule that moderators set for the place no longer belongs to one member.
   if (memory.kind === 'instruction' && memory.state !== 'candidate') return false;
   if (memory.sources.length === 0) {
     const [first] = await store.memories.events(memory.id);
@@ -42,7 +42,7 @@ async function isSaidBy(store: Services['store'], memory: Memory, personId: stri
   return true;
 }
 
-/** The memories, the same statements in other words, and the older ones that they have replaced. */
+/** The memories, the same statements in other words, and the older memories that they replaced. */
 export async function withKin(
   services: Reading,
   memories: readonly Memory[],
@@ -106,7 +106,7 @@ interface PlaceMemories {
   readonly memories: readonly Memory[];
 }
 
-/** Each place's memories, with a reader of everything in it. */
+/** The memories by place, each with a reader of everything in it. */
 function byPlace(memories: readonly Memory[]): readonly PlaceMemories[] {
   return [...Map.groupBy(memories, ({ place }) => place).values()].flatMap((ofPlace) => {
     const [first] = ofPlace;
@@ -114,12 +114,12 @@ function byPlace(memories: readonly Memory[]): readonly PlaceMemories[] {
   });
 }
 
-/** The rights decide what is forgotten, and forgetting shows nothing: it finds what the person who asks can't read too. */
+/** Permissions decide what is forgotten. Forgetting shows nothing, so it also finds what the person cannot read. */
 function readerOfAll({ place, workspace, agentId }: Pick<Memory, 'place' | 'workspace' | 'agentId'>): MemoryReader {
   return { place, workspace, agentId, audience: 'dm', sharePublic: false };
 }
 
-/** Other memories of deleted messages, as far as they share telling words with what is being forgotten. */
+/** Other memories of deleted messages that share telling words with what is being forgotten. */
 export async function siblingsOf(
   services: Reading,
   { conversation, seqs }: { readonly conversation: Conversation; readonly seqs: readonly number[] },

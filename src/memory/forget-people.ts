@@ -7,7 +7,7 @@ import type { Area } from './forget-area.ts';
 import { mayDelete, type Requester } from './permissions.ts';
 import { matchesStatement, textOfEverything } from './statement-match.ts';
 
-/** What becomes of the messages of people in one conversation. */
+/** What happens to people's messages in one conversation. */
 export interface PeopleDecision {
   readonly area: Area;
   /** Deleted whole. */
@@ -25,21 +25,21 @@ export interface SentenceDecision {
 interface Deciding {
   readonly statements: readonly Statement[];
   readonly by: Requester;
-  /** What was read of the place: who was called what in it. */
+  /** The names that people used in the place. */
   readonly spoken: readonly Entry[];
 }
 
-/** A source that holds this much of the statement is one that says it. */
+/** A source with this share of the statement counts as saying it. */
 const SOURCE_SHARE = 0.3;
-/** A sentence says the statement with this share of its words, or with less and a name or code of it. */
+/** A sentence with this share of the statement's words says it; a name or code of the statement lowers the share. */
 const SENTENCE_SHARE = 0.7;
 const NAMED_SHARE = 0.4;
-/** Messages before and after a sentence in which the people whom it may mean speak. */
+/** Number of messages before and after a sentence in which to look for the people it may mean. */
 const LOOK_AROUND = 200;
 
 /**
- * By provenance and rights: the messages that the statements came from, as far as the person may delete them; their own
- * other messages that say them; and of everybody else's, single sentences about the person alone.
+ * Decides by provenance and permissions: the source messages, as far as the person may delete them; their own other
+ * messages that repeat the statements; and of everybody else's messages, single sentences about the person only.
  */
 export async function decidePeople(
   { store }: Pick<Services, 'store'>,
@@ -71,7 +71,7 @@ function wholeMessages(area: Area, statement: Statement, by: Requester): readonl
     ({ role, author }) => role === 'user' && author !== null && [by.author.id, memory?.subjectId].includes(author.id),
   );
   const said = own.filter((entry) => matchesStatement(entry, traits));
-  // What the bot itself said first goes with the memory that was made of it.
+  // A source that the bot wrote goes with the memory made from it.
   return [...tellingSources(sources, statement), ...said]
     .filter((entry) => entry.role !== 'user' || mayDelete(entry, conversation, by))
     .map((entry) => entry.seq);
@@ -84,13 +84,13 @@ function sourcesIn({ conversation, entries }: Area, { sources }: Statement): rea
   });
 }
 
-/** Those that say the statement; all of them when none can be told to, as with a memory in another language. */
+/** The sources that say the statement; all of them if none can be identified, as with a memory in another language. */
 function tellingSources(sources: readonly Entry[], { traits }: Statement): readonly Entry[] {
   const telling = sources.filter((entry) => traits.shareIn(textOfEverything(entry)) >= SOURCE_SHARE);
   return telling.length > 0 ? telling : sources;
 }
 
-/** Sentences of others that may be about the person alone: whom they name is looked at later. */
+/** Sentences of others that may be about the person only; whom they name is checked later. */
 function sentencesIn(area: Area, statement: Statement, by: Requester): readonly SentenceDecision[] {
   const { memory } = statement;
   if (memory === null || memory.subjectId === null) return [];
@@ -119,9 +119,8 @@ function sayingSentences(entry: Entry, { traits }: Statement, isSource: boolean)
 }
 
 /**
- * Who was called what when the sentence was written. A name counts for the person only if they had used it there before
- * and others use it for nothing else, or if the message mentions them: nobody makes others' sentences their own by taking
- * a name.
+ * The names in use when the sentence was written. A name counts for the person only if they used it there before, or
+ * the message mentions them. Otherwise somebody could claim others' sentences by taking a name afterwards.
  */
 async function namingFor(
   store: Services['store'],

@@ -11,17 +11,17 @@ import { isAboutRequester, type WithheldServices, withheldAbout } from './withhe
 
 export type ForgetTarget =
   | { readonly kind: 'memories'; readonly ids: readonly string[] }
-  /** Every readable memory whose words match the text, as far as the person may have it forgotten. */
+  /** Every readable memory whose words match the text and that the person may forget. */
   | { readonly kind: 'text'; readonly text: string }
-  /** Everything about a person within reach; about the one who asks, wherever it is kept. */
+  /** Everything about a person within reach; for the person who asks, wherever it is stored. */
   | { readonly kind: 'person'; readonly personId: string }
-  /** Messages by their numbers. */
+  /** Messages by number. */
   | { readonly kind: 'messages'; readonly conversation: ConversationKey; readonly seqs: readonly number[] };
 
-/** A preview that can be referred to: its token changes with what would be deleted. */
+/** A preview to refer to: its token changes with what would be deleted. */
 export interface TokenedPreview extends ForgetPreview {
   readonly token: string;
-  /** The memories that were asked for: they lead to all the others. At most twenty for a text. */
+  /** The requested memories, which lead to all the others. At most twenty for a text. */
   readonly asked: readonly MemoryId[];
 }
 
@@ -45,13 +45,13 @@ export async function previewForget(
   return { ...preview, plan, token: tokenOf(preview), asked: forgetting.memories.map(({ id }) => id) };
 }
 
-/** Whose name goes from the record of costs. */
+/** The person whose name is removed from the recorded costs. */
 function askersOf(target: ForgetTarget, { author, reader, rights }: Requester): readonly string[] {
   if (target.kind !== 'person' || (target.personId !== author.id && rights !== 'operator')) return [];
   return [`${reader.place.split(':', 1)[0]}:${target.personId}`];
 }
 
-/** Short, since people type it: it guards against a change in between, not against an attacker. */
+/** Short, because people type it. It protects against a change in between, not against an attacker. */
 function tokenOf({ plan: { memoryIds, redactions, sentences } }: ForgetPreview): string {
   const texts = sentences.map(({ conversationId, seq, kind, sentences: own }) => [
     conversationId,
@@ -85,7 +85,7 @@ async function targeted(
   }
 }
 
-/** Those that the person may have forgotten. Throws when something was found, and none of it is theirs. */
+/** The memories that the person may forget. Throws if there were matches but the person may forget none of them. */
 async function allowed(services: ForgetServices, found: readonly Memory[], by: Requester): Promise<readonly Memory[]> {
   const own = await forgettable(services, found, by);
   if (found.length > 0 && own.length === 0) throw forbidden();
@@ -124,7 +124,7 @@ async function messagesOf(
   return entries.length === 0 ? [] : [{ conversation, entries }];
 }
 
-/** However much it is: what is to be forgotten must not stop at a page's end. */
+/** Without a limit, because forgetting must not stop at the end of a page. */
 async function everythingAbout(services: ForgetServices, subjectId: string, by: Requester): Promise<readonly Memory[]> {
   const found = await readableAbout(services, subjectId, by);
   if (subjectId !== by.author.id) return found;
@@ -149,7 +149,7 @@ async function readableAbout(
   }
 }
 
-/** Those that say it: the best match, and what is about as good. */
+/** The memories that say it: the best match, and those about as good. */
 async function matching(services: ForgetServices, text: string, { reader }: Requester): Promise<readonly Memory[]> {
   const hits = await services.search.memories({ reader, text, states: MEMORY_STATES, limit: MAX_MATCHES });
   const best = hits[0]?.score ?? 0;

@@ -15,9 +15,9 @@ import { mayDelete, type Requester } from './permissions.ts';
 import { canRead } from './policy.ts';
 
 export interface Forgetting {
-  /** Those that the person may have forgotten. */
+  /** The memories that the person may forget. */
   readonly memories: readonly Memory[];
-  /** Messages that are named themselves, and that the person may delete. */
+  /** Messages that are named directly and that the person may delete. */
   readonly messages: readonly NamedMessages[];
   readonly by: Requester;
 }
@@ -27,28 +27,29 @@ export interface NamedMessages {
   readonly entries: readonly Entry[];
 }
 
-/** Everything that one forgetting removes: to be shown, as far as the person may read it, and to be done. */
+/** Everything that one forget request removes: shown as far as the person may read it, and carried out. */
 export interface ForgetPreview {
   readonly plan: ForgetPlan;
   readonly memories: readonly Memory[];
   readonly messages: readonly { readonly conversation: ConversationKey; readonly entry: Entry }[];
   readonly sentences: readonly (SentenceDecision & { readonly conversation: ConversationKey })[];
   readonly summaries: number;
-  /** What else goes: the person who asks can't read the places that it lies in. */
+  /** What is also removed from places that the person who asks cannot read. */
   readonly withheld: { readonly memories: number; readonly messages: number; readonly sentences: number };
 }
 
 type Forgetters = Pick<Services, 'store' | 'search' | 'clock' | 'random' | 'provenance'>;
 
-/** Deleted messages whose text is looked for in later replies, of one conversation. */
+/** Deleted messages of one conversation whose text is searched for in later replies. */
 const MAX_MESSAGE_STATEMENTS = 50;
-/** A sibling may have siblings that say the same. */
+/** A sibling may itself have siblings that say the same. */
 const MAX_ROUNDS = 3;
 
 /**
- * Deletes by provenance and rights. Memories go with their twins, the older ones that they replaced and their siblings
- * that say the same; people's messages as `decidePeople` says; and what the bot derived from any of that: replies, tool
- * calls and summaries that came after it and repeat it. What merely touches the same subject stays.
+ * Deletes by provenance and permissions. Memories go with their twins, the older memories that they replaced, and
+ * siblings that say the same; people's messages as decided by `decidePeople`; and what the bot derived from any of
+ * that: replies, tool calls and summaries that came later and repeat it. Text that merely touches the same subject
+ * stays.
  */
 export async function planForget(services: Forgetters, forgetting: Forgetting): Promise<ForgetPreview> {
   const { by } = forgetting;
@@ -70,7 +71,7 @@ export interface Draft {
   readonly people: readonly PeopleDecision[];
 }
 
-/** The statements, and what becomes of people's messages. */
+/** The statements, and what happens to people's messages. */
 async function draftOf(services: Forgetters, { memories, messages, by }: Forgetting): Promise<Draft> {
   const readings = await services.provenance.readings(memories.map((memory) => memory.id));
   const ids = [...readings, ...memories.flatMap(({ sources }) => sources)].map(({ conversationId }) => conversationId);
@@ -100,7 +101,7 @@ function withNamed(decision: PeopleDecision, messages: readonly NamedMessages[])
   return { ...decision, area: { ...decision.area, entries }, seqs };
 }
 
-/** Memories of the same messages that say the same in other words. Those of named messages rest on nothing else. */
+/** Memories of the same messages that say the same in other words. Memories of named messages have no other source. */
 async function newSiblings(
   services: Forgetters,
   { statements, people }: Draft,
@@ -124,7 +125,7 @@ async function newSiblings(
   return found;
 }
 
-/** What one conversation loses. */
+/** What is removed from one conversation. */
 export interface AreaForgetting {
   readonly conversation: Conversation;
   readonly entries: readonly Entry[];
@@ -133,7 +134,7 @@ export interface AreaForgetting {
   readonly blobIds: readonly BlobId[];
 }
 
-/** What the bot derived there from the statements and from the messages that are deleted. */
+/** What the bot derived there from the statements and the deleted messages. */
 export async function withDerived(
   services: Pick<Services, 'store' | 'search'>,
   { statements }: Pick<Draft, 'statements'>,
@@ -168,7 +169,7 @@ function bySeq(entries: readonly Entry[]): readonly Entry[] {
   return [...new Map(entries.map((entry) => [entry.seq, entry])).values()].sort((a, b) => a.seq - b.seq);
 }
 
-/** A summary may hold whatever was read until it was written. */
+/** A summary may contain anything that was read before it was written. */
 function asText({ text, toSeq, createdAt }: Summary): Parameters<typeof isDerived>[0] {
   return { seq: toSeq, at: createdAt, role: 'assistant', author: null, parts: [{ kind: 'text', text }] };
 }
@@ -227,7 +228,7 @@ function sumOf(found: readonly AreaForgetting[], count: (area: AreaForgetting) =
   return found.reduce((sum, area) => sum + count(area), 0);
 }
 
-/** Messages are shown in their own place, and public ones wherever public memories are. */
+/** Messages are shown in their own place, and public ones wherever public memories are shown. */
 function canReadMessages({ key, audience }: Conversation, reader: MemoryReader): boolean {
   const place = placeOf(key);
   if (place === reader.place) return true;
@@ -235,7 +236,7 @@ function canReadMessages({ key, audience }: Conversation, reader: MemoryReader):
   return canRead({ scope: 'place', place, workspace: workspaceOf(key), audience, agentId }, reader);
 }
 
-/** The messages with these numbers, as far as they exist and the person may delete them. */
+/** The messages with these numbers that exist and that the person may delete. */
 export async function namedMessages(
   { store }: Pick<Services, 'store'>,
   conversation: Conversation,

@@ -3,22 +3,25 @@ import { fold, wordsOf } from '../search/words.ts';
 import { meaningOf } from './fingerprint.ts';
 
 /**
- * How much of a statement its source must say for the statement to count as said. Of 1,210 facts that a model took from
- * LoCoMo, 90 % reach it with the messages they cite, and 3 % with a message of another day.
+ * The share of a statement that its source must contain for the statement to count as said. Of 1,210 facts that a model
+ * extracted from LoCoMo, 90 % reach it with the messages they cite, and 3 % with a message of another day.
  */
 const MIN_SHARE = 0.3;
-/** A quotation of fewer words is a title or an emphasis of the speaker's own. */
+/** A quotation with fewer words is a title or an emphasis. */
 const MIN_QUOTED_WORDS = 4;
 const MAX_NAME = 64;
 
 export interface Grounding {
-  /** The sources that hold something of the statement. */
+  /** The sources that contain part of the statement. */
   readonly supporting: readonly Entry[];
-  /** `said`: by the authors themselves. `quoted`: by somebody whom they quote. `hinted`: too little of it to tell. */
+  /**
+   * `said`: by the authors themselves. `quoted`: by somebody whom they quote. `hinted`: the sources contain too little
+   * of it to tell.
+   */
   readonly strength: 'said' | 'quoted' | 'hinted' | 'absent';
 }
 
-/** Whether the messages that a statement cites say it. Compares words, so a paraphrase counts as a hint. */
+/** Whether the cited messages say a statement. It compares words, so a paraphrase counts as a hint. */
 export function groundingOf(
   statement: string,
   {
@@ -27,7 +30,7 @@ export function groundingOf(
     names,
   }: {
     readonly sources: readonly Entry[];
-    /** Whom the statement is about; a name alone grounds nothing. */
+    /** The person the statement is about; a name alone proves nothing. */
     readonly subjectName: string;
     /** Everybody who may be quoted. */
     readonly names: readonly string[];
@@ -47,7 +50,7 @@ export function groundingOf(
   return { supporting, strength: isThere ? 'quoted' : 'hinted' };
 }
 
-/** The text without quoted lines, longer quotations, and lines that are put into somebody else's mouth. */
+/** The text without quoted lines, longer quotations, and lines attributed to somebody else. */
 function ownWords({ parts, author }: Entry, names: readonly string[]): string {
   const others = new Set(names.map(fold));
   others.delete(fold(author?.name ?? ''));
@@ -76,7 +79,7 @@ const CLOSING = new Map([
 
 function withoutQuotations(line: string): string {
   const kept: string[] = [];
-  // For each mark the place from which on it is known to be missing: no part of the line is looked through twice.
+  // For each mark, the position after which it is known to be missing, so that no part of the line is searched twice.
   const missing = new Set<string>();
   let from = 0;
   for (let at = 0; at < line.length; at += 1) {

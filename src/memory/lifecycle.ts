@@ -2,7 +2,7 @@ import type { Memory, MemoryKind, MemoryState } from '../ports/memory-store.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Importance of what comes without one. */
+/** Importance of a statement without one. */
 export const DEFAULT_IMPORTANCE: Readonly<Record<MemoryKind, number>> = {
   identity: 1,
   instruction: 0.9,
@@ -14,7 +14,7 @@ export const DEFAULT_IMPORTANCE: Readonly<Record<MemoryKind, number>> = {
   observation: 0.3,
 };
 
-/** After this many days half of the weight is left; null never fades. */
+/** Half-life in days; null never fades. */
 export const HALF_LIFE_DAYS: Readonly<Record<MemoryKind, number | null>> = {
   identity: null,
   instruction: null,
@@ -26,17 +26,17 @@ export const HALF_LIFE_DAYS: Readonly<Record<MemoryKind, number | null>> = {
   event: 30,
 };
 
-/** What was never promoted leaves the lists after this long without being said again or recalled. */
+/** A candidate leaves the lists after this long without being repeated or recalled. */
 const IDLE_DAYS = 90;
-/** What was taken out of use is not promoted by repetition before this long. */
+/** For this long after a demotion, repetition does not promote a memory. */
 export const COOLDOWN_DAYS = 3;
 const GRACE_DAYS = 7;
 
 type Aging = Pick<Memory, 'kind' | 'importance' | 'pinned' | 'updatedAt' | 'createdAt' | 'lastRecalledAt'>;
 
 /**
- * What a memory weighs now: its stored importance, faded by the time since it was last said or used. Computed at read
- * and never written back, so time alone can only lower it.
+ * The current weight of a memory: its stored importance, faded by the time since it was last said or used. Computed
+ * when reading and never stored, so time alone can only lower it.
  */
 export function weightOf(memory: Aging, now: number): number {
   const halfLife = HALF_LIFE_DAYS[memory.kind];
@@ -50,7 +50,7 @@ export function isFaded(memory: Aging & Pick<Memory, 'state'>, now: number): boo
   return memory.state === 'candidate' && !memory.pinned && idleDaysOf(memory, now) > IDLE_DAYS;
 }
 
-/** Only these are put before a model. */
+/** Only these are shown to a model. */
 export function isRecallable(memory: Pick<Memory, 'state' | 'validUntil'>, now: number): boolean {
   return memory.state === 'active' && (memory.validUntil === null || memory.validUntil > now);
 }
@@ -61,7 +61,7 @@ function idleDaysOf(memory: Aging, now: number): number {
 
 export type Transition = 'promote' | 'demote' | 'supersede' | 'reject' | 'restore';
 
-/** From state and transition to the next state; what is missing is not possible. `rejected` is final. */
+/** The next state by state and transition; combinations not listed are impossible. `rejected` is final. */
 const TRANSITIONS: Readonly<Record<MemoryState, Partial<Record<Transition, MemoryState>>>> = {
   candidate: { promote: 'active', reject: 'rejected', supersede: 'superseded' },
   active: { demote: 'candidate', reject: 'rejected', supersede: 'superseded' },
@@ -69,23 +69,23 @@ const TRANSITIONS: Readonly<Record<MemoryState, Partial<Record<Transition, Memor
   rejected: {},
 };
 
-/** The state after the transition, or null when the table does not know it. */
+/** The state after the transition, or null if it is impossible. */
 export function transition(state: MemoryState, step: Transition): MemoryState | null {
   return TRANSITIONS[state][step] ?? null;
 }
 
 export interface Evidence {
-  /** Conversations and days (UTC) in which it was said, the new time included. */
+  /** Conversations and days (UTC) in which it was said, including now. */
   readonly conversations: ReadonlySet<number>;
   readonly days: ReadonlySet<number>;
-  /** The person it is about has said it. */
+  /** The person it is about said it. */
   readonly saidBySubject: boolean;
-  /** At least one new source is a person's message: what only the bot repeats proves nothing. */
+  /** At least one new source is a person's message: repetitions by the bot alone prove nothing. */
   readonly saidByPerson: boolean;
   readonly demotedAt: number | null;
 }
 
-/** Whether saying it again makes a candidate active. Each gate refuses alone. */
+/** Whether repeating it makes a candidate active. Every condition must hold. */
 export function mayPromote(memory: Pick<Memory, 'state' | 'kind'>, evidence: Evidence, now: number): boolean {
   if (memory.state !== 'candidate' || memory.kind === 'instruction' || !evidence.saidByPerson) return false;
   if (evidence.demotedAt !== null && now - evidence.demotedAt < COOLDOWN_DAYS * DAY_MS) return false;

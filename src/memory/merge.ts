@@ -4,7 +4,7 @@ import { contradicts } from './attribute.ts';
 import { fingerprintOf, isNearDuplicate, meaningOf } from './fingerprint.ts';
 import { dayOf, mayPromote } from './lifecycle.ts';
 
-/** A candidate that passed: what would be stored, and what it rests on. */
+/** An admitted candidate: the memory to store, and its sources. */
 export interface Statement {
   readonly memory: NewMemory;
   readonly sources: readonly Entry[];
@@ -12,7 +12,9 @@ export interface Statement {
   readonly supersedes: string | null;
 }
 
-/** The statements of one answer among themselves: equal ones are one, and of two that contradict the later stays. */
+/**
+ * Merges the statements of one answer: equal ones become one, and of two that contradict each other the later stays.
+ */
 export function settle(statements: readonly Statement[]): readonly Statement[] {
   const merged: Statement[] = [];
   for (const statement of statements) {
@@ -24,7 +26,7 @@ export function settle(statements: readonly Statement[]): readonly Statement[] {
   return merged.filter((one) => !merged.some((other) => overrules(other, one)));
 }
 
-/** One statement, proposed twice. What only the bot said again is its echo, and no evidence beside a person's words. */
+/** One statement, proposed twice. A repetition by the bot is its own echo and no evidence next to a person's words. */
 function joined(one: Statement, other: Statement): Statement {
   if (hasPerson(one.sources) && !hasPerson(other.sources)) return one;
   if (hasPerson(other.sources) && !hasPerson(one.sources)) return other;
@@ -35,7 +37,7 @@ function hasPerson(sources: readonly Entry[]): boolean {
   return sources.some((entry) => entry.role === 'user');
 }
 
-/** The existing memory that says the same, whatever became of it. What was superseded may become true again. */
+/** The existing memory with the same statement, whatever its state. A superseded statement may become true again. */
 export function twinOf(memory: NewMemory, known: readonly Memory[]): Memory | null {
   const living = known.filter((other) => other.state !== 'superseded');
   return (
@@ -53,8 +55,8 @@ export function outdatedBy(statement: Statement, known: readonly Memory[]): Memo
 }
 
 /**
- * Saying a known memory again: the sources that are new, and whether that makes it active. Null when nothing is new: the
- * bot says what it recalled, and a memory that rested on that would outlive the message that it came from.
+ * What repeating a known memory adds: the new sources, and whether they make it active. Null if there is no new source.
+ * If the bot repeats what it recalled, that does not count: a memory based on it would outlive its original message.
  */
 export function corroboration(
   twin: Memory,
@@ -76,7 +78,7 @@ export function corroboration(
   return { kind: 'corroborate', id: twin.id, sources: fresh.map((entry) => entry.seq), promote };
 }
 
-/** The event of a demotion is an edit that says so: see `service.ts`. */
+/** A demotion is recorded as an edit that says so: see `service.ts`. */
 function demotedAt(events: readonly MemoryEvent[]): number | null {
   const times = events.flatMap(({ at, detail }) => {
     const isDemotion = typeof detail === 'object' && detail !== null && 'transition' in detail;
@@ -104,7 +106,7 @@ function overrules(later: Statement, earlier: Statement): boolean {
 
 const RANK: Readonly<Record<Trust, number>> = { inferred: 0, other: 1, self: 2, operator: 2 };
 
-/** What is less trusted, older or not yet active itself replaces nothing; neither does anything what a person pinned. */
+/** A statement that is less trusted, older or not yet active replaces nothing, and nothing replaces a pinned memory. */
 function mayReplace(memory: NewMemory, old: Memory): boolean {
   const isLive = old.state === 'active' || old.state === 'candidate';
   const isStronger = RANK[memory.trust] >= RANK[old.trust] && (memory.state === 'active' || old.state === 'candidate');

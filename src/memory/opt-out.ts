@@ -7,15 +7,15 @@ import { fold, wordsOf } from '../search/words.ts';
 import { mentionsName } from './people.ts';
 
 const NAMESPACE = 'privacy.paused';
-/** 0.1.0 kept no name: such a person is known by their id alone, until they pause again. */
+/** Version 0.1.0 stored no name; such a person is known by id only until they pause again. */
 const pauseSchema = z.object({ name: z.string().default('') }).catch({ name: '' });
 
-/** Who asked that nothing be remembered of them. Holds in the whole workspace of the platform, until they resume. */
+/** People who asked that nothing be remembered about them. Applies in the whole workspace until they resume. */
 export interface OptOut {
   isPaused(person: Person): Promise<boolean>;
   pause(person: Person & Pick<Author, 'name'>, now: number): Promise<void>;
   resume(person: Person): Promise<void>;
-  /** Everybody of a workspace (`platform:workspace`) who paused. */
+  /** Everybody in a workspace (`platform:workspace`) who paused learning. */
   pausedIn(workspace: string): Promise<Paused>;
   /** The bot has left the workspace. */
   purge(workspace: string): Promise<void>;

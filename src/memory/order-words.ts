@@ -1,6 +1,6 @@
 /**
- * Words by which somebody gives a reader an order, in the languages that are spoken most. Compared without accents and in
- * folded case. A language that is missing here has one guard less: memories are shown to models as data all the same.
+ * Words that give orders to a reader, in the most spoken languages. Compared without accents and case. A missing
+ * language has one guard less; memories are shown to models as data in any case.
  */
 
 const list = (words: string): readonly string[] => words.trim().split(/\s+/u);
@@ -10,7 +10,7 @@ const phrases = (lines: string): readonly string[] =>
     .map((phrase) => phrase.trim())
     .filter((phrase) => phrase !== '');
 
-/** Said before the order itself. */
+/** Words before the order itself. */
 export const POLITE = list(
   'please kindly pls important attention bitte svp por favor prego per piacere alstublieft пожалуйста lutfen',
 );
@@ -51,7 +51,7 @@ export const OPENING_PHRASES = phrases(`
   ти повинен, ти мусиш, πρέπει να, من الآن, يجب عليك, עליך, מעכשיו, तुम्हें, आपको, hãy, bỏ qua, mulai sekarang, kamu harus
 `);
 
-/** Who is given the order, and that they must. */
+/** Who is given the order, and that they must follow it. */
 export const READERS = list(
   'assistant bot ai ki ia model modell strata assistent asystent ассистент бот модель chatbot asistente assistente',
 );
@@ -70,13 +70,13 @@ export const RULES = list(`
   instruct instruk instruc rule prompt polic guideline directive anweisung regel vorgabe richtlinie consigne règle directiv
   istruzion regol regra instrução polec zasad инструкц правил указани talimat kural تعليم הוראות instruksi
 `);
-/** Titles that claim to be more than what somebody said. */
+/** Titles that claim more authority than a statement has. */
 export const CLAIMS = phrases(`
   system prompt, system override, system message, systemprompt, developer mode, admin override, standing instructions, standing orders,
   note to the assistant, note to the reader, note to the model, instructions to the reader, système prioritaire, systemanweisung
 `);
 
-/** Orders in scripts that put no spaces between words, where a word cannot be cut out. */
+/** Orders in scripts without spaces, where single words cannot be isolated. */
 export const UNSPACED_ORDERS = list(
   '你必须 你必須 您必须 你应该总是 从现在起 從現在起 从现在开始 今后必须 请始终 總是用 总是用 しなさい 今後は 常に てください 반드시 지금부터 앞으로는 하세요',
 );

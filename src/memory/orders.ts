@@ -3,11 +3,11 @@ import { fold, wordsOf } from '../search/words.ts';
 import { oneLine } from '../util/foreign-text.ts';
 import * as words from './order-words.ts';
 
-/** Beyond, a sentence is not looked at: what it is shows in its first words. */
+/** Only the first words of a sentence are checked; they show what it is. */
 const HEAD_LENGTH = 160;
 /** No order in any of the languages is shorter. */
 const MIN_SENTENCE = 4;
-/** An override may follow so many words, as in "from this moment on, ignore …". */
+/** An override may come after this many words, as in "from this moment on, ignore …". */
 const LEAD_WORDS = 4;
 /** Words between the verb and the noun of "ignore all of the previous instructions". */
 const REACH = 6;
@@ -57,7 +57,7 @@ function dictionaryOf(spell: (text: string) => string): Dictionary {
   };
 }
 
-/** Whether a statement is an order to its reader instead. */
+/** Whether a statement is really an order to its reader. */
 export function isOrder(text: string): boolean {
   const line = oneLine(text).normalize('NFKC');
   if (words.UNSPACED_ORDERS.some((order) => line.includes(order)) || revokesUnspaced(line)) return true;
@@ -67,7 +67,7 @@ export function isOrder(text: string): boolean {
   });
 }
 
-/** Whether a text speaks to whoever reads it: it lifts rules, claims to be the system, or tells the bot what it must do. */
+/** Whether a text addresses its reader: it cancels rules, claims to be the system, or tells the bot what it must do. */
 export function commandsReader(text: string): boolean {
   return sentencesOf(text.normalize('NFKC')).some((sentence) => {
     if (revokesUnspaced(sentence.slice(0, 4 * LEAD_WORDS))) return true;
@@ -78,7 +78,7 @@ export function commandsReader(text: string): boolean {
   });
 }
 
-/** The heads of sentences, and of what follows a colon. What opens with a quotation mark is reported, not said. */
+/** The starts of sentences, and of text after a colon. Text that starts with a quotation mark is quoted, not said. */
 function sentencesOf(text: string): readonly string[] {
   return text
     .split(/[.!?:;\n\r\u2028\u2029。！？：；…]/u)

@@ -2,11 +2,11 @@ import type { Author } from '../domain/message.ts';
 import type { Store } from '../ports/store.ts';
 import { wordsOf } from '../search/words.ts';
 
-/** As far back as somebody is still taken for one who is here. */
+/** Number of messages back in which somebody still counts as present. */
 const MAX_CONVERSATIONS = 20;
 const MAX_ENTRIES = 200;
 
-/** People who spoke or were mentioned lately in a place, each once. */
+/** People who spoke or were mentioned recently in a place, each once. */
 export async function peopleAt(store: Store, place: string): Promise<readonly Author[]> {
   const people = new Map<string, Author>();
   const latest = { order: 'heard', scope: { place }, limit: MAX_CONVERSATIONS, after: null } as const;
@@ -20,7 +20,7 @@ export async function peopleAt(store: Store, place: string): Promise<readonly Au
   return [...people.values()];
 }
 
-/** Whether a text holds the name as words of their own. */
+/** Whether a text contains the name as separate words. */
 export function mentionsName(text: string, name: string): boolean {
   const words = wordsOf(name);
   return name.length > 1 && words.length > 0 && ` ${wordsOf(text).join(' ')} `.includes(` ${words.join(' ')} `);

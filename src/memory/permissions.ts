@@ -4,7 +4,7 @@ import type { Author, Entry } from '../domain/message.ts';
 import type { Memory, MemoryReader } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 
-/** Who asks for a change, from where, and what they may do there. */
+/** Who asks for a change, from where, and with which role. */
 export interface Requester {
   readonly reader: MemoryReader;
   readonly author: Author;
@@ -19,7 +19,7 @@ function manages(place: string, by: Requester): boolean {
   return place === by.reader.place && (by.rights === 'moderator' || by.reader.audience === 'dm');
 }
 
-/** Everyone changes what is about them; whoever manages a place, everything that was remembered in it. */
+/** Everyone may change what is about them; whoever manages a place may change everything remembered in it. */
 export function mayChange(memory: Target, by: Requester): boolean {
   if (memory.scope === 'place' ? manages(memory.place, by) : by.rights === 'operator') return true;
   return memory.kind !== 'instruction' && memory.subjectId !== null && memory.subjectId === by.author.id;
@@ -34,13 +34,16 @@ export function assertMayChange(memory: Target, by: Requester): void {
   });
 }
 
-/** Throws `COMMAND_FORBIDDEN` for those who do not manage the place that they ask from. */
+/** Throws `COMMAND_FORBIDDEN` if the person does not manage the place they ask from. */
 export function assertManages(by: Requester): void {
   if (manages(by.reader.place, by)) return;
   throw new StrataError('COMMAND_FORBIDDEN', { command: 'memory held', needs: 'the people who manage this place' });
 }
 
-/** A person's message is deleted by its author and by whoever manages the place; what the bot said, by the latter. */
+/**
+ * A person's message may be deleted by its author and by whoever manages the place; a message of the bot only by the
+ * latter.
+ */
 export function mayDelete(
   entry: Pick<Entry, 'role' | 'author'>,
   conversation: Pick<Conversation, 'key'>,

@@ -8,7 +8,7 @@ import type { Conversation } from '../ports/store.ts';
 type Place = Pick<Conversation, 'key' | 'audience'>;
 type Captured = Pick<Memory, 'scope' | 'place' | 'workspace' | 'audience' | 'agentId'>;
 
-/** Who reads when this agent works in this conversation. Every read of memories starts here. */
+/** The reader when this agent works in this conversation. Every read of memories starts here. */
 export function readerFor(conversation: Place, agent: Pick<AgentSettings, 'id' | 'memory'>): MemoryReader {
   return {
     agentId: agent.id,
@@ -20,9 +20,9 @@ export function readerFor(conversation: Place, agent: Pick<AgentSettings, 'id' |
 }
 
 /**
- * The one rule about who may read what: prompt, tools, commands, CLI and export ask it, and the stores' queries mirror
- * it. A memory is readable where it was captured as long as that place is no wider than it was then; public ones also
- * in the other public places of the workspace when the agent shares them.
+ * The one rule about who may read what. Prompt, tools, commands, CLI and export use it, and the stores' queries mirror
+ * it. A memory is readable in its own place as long as that place has no wider audience than it had then. Public
+ * memories are also readable in the other public places of the workspace if the agent shares them.
  */
 export function canRead(memory: Captured, reader: MemoryReader): boolean {
   if (memory.scope === 'global') return true;
@@ -36,7 +36,7 @@ export function canRead(memory: Captured, reader: MemoryReader): boolean {
   );
 }
 
-/** Throws `ACCESS_DENIED`: a refusal that looked like an empty list would make the bot say that nothing is known. */
+/** Throws `ACCESS_DENIED`: if refusals looked like an empty list, the bot would say that it knows nothing. */
 export function assertReadable(memory: Captured & Pick<Memory, 'id'>, reader: MemoryReader): void {
   if (canRead(memory, reader)) return;
   throw new StrataError('ACCESS_DENIED', {

@@ -8,22 +8,22 @@ import { isOrder } from './orders.ts';
 import { mentionsName } from './people.ts';
 import { asksToRemember } from './remember-intent.ts';
 
-/** What code decides about a statement, and no model. */
+/** What code, never a model, decides about a statement. */
 export interface Provenance {
   readonly trust: Trust;
   readonly state: MemoryState;
   readonly subject: (Pick<Author, 'name'> & { readonly id: string | null }) | null;
-  /** Those of the cited messages that hold something of the statement. */
+  /** The cited messages that contain part of the statement. */
   readonly sources: readonly Entry[];
 }
 
-/** A statement with the raw messages that it rests on. */
+/** A statement with the messages that it is based on. */
 interface Said {
   readonly text: string;
   readonly sources: readonly Entry[];
 }
 
-/** Trust, subject and state, or why it is refused. `entries` are all that the model was shown. */
+/** Trust, subject and state, or the reason for a refusal. `entries` are everything that the model was shown. */
 export function provenanceOf(
   candidate: Pick<MemoryCandidate, 'kind' | 'about'>,
   said: Said,
@@ -41,28 +41,28 @@ export function provenanceOf(
   if (isInstruction && trust === 'inferred') return { reason: 'no person gave this instruction' };
   if (isOrder(said.text) && !isInstruction) return { reason: 'it is an instruction, not a statement' };
   if (grounding.strength === 'absent') return { reason: 'none of its sources says it' };
-  // In a DM only the person themself can be misled by what they said, about whomever it was.
+  // In a DM, wrong statements can mislead only the person who made them, whomever they are about.
   const own = isDirect && isByOnePerson(grounding.supporting);
   const asked = isAskedFor(said.sources) && !isAboutMember(subject, trust);
   const entitled = own || (!isInstruction && (trust === 'self' || asked));
   return { trust, state: entitled ? 'active' : 'candidate', subject, sources: grounding.supporting };
 }
 
-/** A person said in so many words that it should be remembered. */
+/** A person explicitly asked to remember it. */
 function isAskedFor(sources: readonly Entry[]): boolean {
   return (
     isByOnePerson(sources) && sources.some((entry) => entry.role === 'user' && asksToRemember(textOf(entry.parts)))
   );
 }
 
-/** What one says about another who is here needs more than a wish. */
+/** A statement about another person who is present needs more than a request. */
 function isAboutMember(subject: Provenance['subject'], trust: Trust): boolean {
   return subject !== null && subject.id !== null && trust !== 'self';
 }
 
 /**
- * The least trusted source decides. What the bot only repeated after a person does not lower it. Nobody vouches for what
- * they quote, and a hint is the model's own conclusion, except in a DM, where the person alone can be misled by it.
+ * The least trusted source decides. Repetitions by the bot do not lower the trust. Nobody vouches for what they quote,
+ * and a hint is the model's own conclusion. The exception is a DM, where only the person could be misled by it.
  */
 function trustOf(subjectId: string | null, { supporting, strength }: Grounding, isDirect: boolean): Trust {
   const people = supporting.flatMap((entry) => (entry.role === 'user' && entry.author ? [entry.author] : []));
@@ -77,8 +77,8 @@ function isByOnePerson(sources: readonly Entry[]): boolean {
 }
 
 /**
- * Whom the statement is about. Where the model names nobody, what one person says of their own affairs is about them,
- * unless the text names somebody else who is known here.
+ * The person a statement is about. If the model names nobody, statements of one person about their own affairs are
+ * about them, unless the text names somebody else who is known here.
  */
 function subjectOf(named: string | null | undefined, said: Said, entries: readonly Entry[]): Provenance['subject'] {
   const { text, sources } = said;

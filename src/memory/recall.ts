@@ -23,28 +23,30 @@ export interface RecallRequest {
 
 type Recalling = Pick<Services, 'store' | 'search' | 'prompts' | 'clock'>;
 
-/** Proposed by the index for each one that is shown. */
+/** Number of proposals from the index for each shown memory. */
 const PROPOSED = 4;
-/** Pinned ones, and those about the speaker, beside the proposed. */
+/** Pinned memories, and those about the speaker, in addition to the proposals. */
 const BESIDES = 20;
-/** Messages that wait together are read together, up to so many and so long. */
+/** Waiting messages are read together, up to this number and length. */
 const READ_MESSAGES = 8;
 const READ_CHARACTERS = 2000;
 /** A match far below the best one is chance. */
 const MIN_MATCH = 0.25;
-/** How much further the index is searched where one person's memories fill its answer. */
+/** How much further to search the index if one person's memories fill its answer. */
 const LOOK_FURTHER = 4;
-/** Of the places, what the memories of one person may take while those of others wait. */
+/** Maximum share of places for the memories of one person while those of others wait. */
 const AUTHOR_SHARE = 0.5;
-/** What is known of the speaker stands there unasked only if it says who they are or how they want it. */
+/**
+ * Memories about the speaker are shown without a match only if they say who the speaker is or how they want something.
+ */
 const UNASKED = 3;
 const UNASKED_KINDS: readonly MemoryKind[] = ['identity', 'preference'];
-/** What the newest messages are about, and a pin, together raise a memory by no more. */
+/** Maximum boost from the topic of the newest messages and a pin together. */
 const MAX_BOOST = 0.3;
 
 /**
- * The memories that bear on what waits for an answer, as one section beside it, or null. On the reply path: two
- * indexed queries. Only what the engine really put in is counted as recalled.
+ * The memories that bear on the waiting messages, as one section, or null. On the reply path: two indexed queries. Only
+ * memories that the engine really included count as recalled.
  */
 export async function recallFor(services: Recalling, request: RecallRequest): Promise<VolatileSection | null> {
   const { agent, snapshot } = request;
@@ -65,7 +67,7 @@ export async function recallFor(services: Recalling, request: RecallRequest): Pr
   };
 }
 
-/** The standing instructions in force at the place, oldest first: in every view, never summarised away. */
+/** The standing instructions of the place, oldest first. They are part of every view and are never summarised. */
 export async function instructionsFor(
   services: Pick<Services, 'store' | 'prompts' | 'clock'>,
   place: Pick<Conversation, 'key' | 'audience'>,
@@ -98,11 +100,11 @@ export async function instructionsFor(
   };
 }
 
-/** What the turn answers: the messages of people since the last answer, the newest ones of many. */
+/** What the turn answers: people's messages since the last answer, or the newest of them. */
 export function waitingMessages({ snapshot, newest }: Pick<RecallRequest, 'snapshot' | 'newest'>): readonly Entry[] {
   const { tail, conversation } = snapshot;
   const from = Math.min(conversation.answeredUpto, newest.seq - 1);
-  // They stand at the end of a tail that may be long.
+  // These are at the end of a tail that may be long.
   const first = tail.findLastIndex((entry) => entry.seq <= from) + 1;
   return tail
     .slice(first)
@@ -136,7 +138,7 @@ async function propose(
   return isFull && isFlooded(proposed) ? proposal(limit * PROPOSED * LOOK_FURTHER) : proposed;
 }
 
-/** One person's memories fill more of the index's answer than they may take of the view. */
+/** One person's memories fill more of the index's answer than they may take in the view. */
 function isFlooded({ memories, hits }: Proposed): boolean {
   const counts = new Map<string | null, number>();
   for (const memory of memories) counts.set(authorOf(memory), (counts.get(authorOf(memory)) ?? 0) + 1);
@@ -164,8 +166,8 @@ interface Candidate {
 }
 
 /**
- * Pure: what matches before what is pinned, best first, each statement once, without what stands in the visible tail
- * anyway. Nobody who is not part of the talk takes more than their share, as long as others have something to say.
+ * Pure: matches before pinned memories, best first, each statement once, without what the visible tail already says.
+ * Outsiders to the conversation get at most their share as long as others have something to say.
  */
 function choose({ memories, hits }: Proposed, choice: Choice): readonly Memory[] {
   const isNew = createDistinct();
@@ -206,13 +208,13 @@ function isUnasked({ memory, match, isPinned }: Candidate): boolean {
   return match < MIN_MATCH && !isPinned && UNASKED_KINDS.includes(memory.kind);
 }
 
-/** A pin on what is about a person counts where that person speaks; in a DM every pin is the person's own. */
+/** A pin on a memory about a person counts where that person speaks; in a DM every pin is the person's own. */
 function isPinnedFor({ pinned, subjectId }: Memory, { snapshot, waiting }: Choice): boolean {
   if (!pinned || subjectId === null || snapshot.conversation.audience === 'dm') return pinned;
   return waiting.some((entry) => entry.author?.id === subjectId);
 }
 
-/** Who said it, where they may only have their share: not in a DM, and not for those who speak or are asked about. */
+/** The author if they may only have their share: not in a DM, and not for people who speak or are asked about. */
 function limitedAuthor(memory: Memory, { snapshot, foci }: Choice): string | null {
   const author = authorOf(memory);
   if (author === null || snapshot.conversation.audience === 'dm') return null;
@@ -225,7 +227,7 @@ function scoreOf({ memory, match, isPinned }: Omit<Candidate, 'score'>, choice: 
   return 0.65 * match + 0.2 * weightOf(memory, choice.now) + Math.min(MAX_BOOST, boost);
 }
 
-/** Its own source stands in the view: saying it twice teaches a model to overlook memories. */
+/** Its source is in the view: repeating it would teach a model to ignore memories. */
 function isVisible({ sources }: Memory, { snapshot: { tail, conversation } }: Choice): boolean {
   const first = tail[0]?.seq ?? conversation.nextSeq;
   return sources.some((source) => {

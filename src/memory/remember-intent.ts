@@ -1,4 +1,4 @@
-/** "Remember that …": a person's explicit wish, recognised without a model. */
+/** Recognises a person's explicit request ("Remember that …") without a model. */
 const ASKED =
   /\b(?:(?:please |pls |kindly )?remember(?: that| this|,|:| my| i\b| we\b)|don[’']?t forget(?: that| this|,|:)|keep in mind|make a note|note (?:that|this)|merk(?:e)? dir|vergiss nicht|souviens-toi|recuerda que)/iu;
 const NOT_ASKED =

@@ -19,9 +19,10 @@ const MAX_MEMORIES = 1000;
 const LOOKS = 2;
 
 /**
- * Deletes the text of messages that were deleted on their platform, with what repeats it: replies, tool calls and summaries,
- * here and where a reply was given a memory of them. The memories themselves go with their last source. A reply that is
- * committed during the first look is found by the second, when no running turn knows the text any more.
+ * Deletes the text of messages that were deleted on their platform, and everything that repeats it: replies, tool calls
+ * and summaries, here and in conversations whose replies were given a memory of it. The memories themselves are deleted
+ * with their last source. A reply that is committed during the first search is found by the second, when no running
+ * turn knows the text any more.
  */
 export async function removeMessages(
   services: Removers & Pick<Services, 'clock'>,
@@ -57,7 +58,7 @@ async function readable(
   return found;
 }
 
-/** Those that say what the deleted messages said: their last sources are among them. */
+/** Memories that say what the deleted messages said and have them as last sources. */
 async function statementsOf(
   { store, provenance, agents }: Removers,
   { conversation, entries }: Removal,

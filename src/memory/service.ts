@@ -31,24 +31,24 @@ import { assertManages, assertMayChange, type Requester } from './permissions.ts
 import { assertReadable } from './policy.ts';
 import { withheldAbout } from './withheld.ts';
 
-/** What people may do with memories, with every right checked. Commands, CLI and tools go through here. */
+/** What people can do with memories, with all permissions checked. Commands, the CLI and tools use it. */
 export interface Memories {
-  /** A person's own wish to remember something, by command. */
+  /** Saves what a person asks to remember by command. */
   add(addition: Addition): Promise<AddResult>;
   /** One readable memory. Throws `NOT_FOUND` or `ACCESS_DENIED`. */
   find(id: string, reader: MemoryReader): Promise<Memory>;
-  /** Readable ones without those that faded: never recalled, and long out of use. */
+  /** Readable memories, without faded ones that were never recalled or are long out of use. */
   list(query: MemoryList): Promise<readonly Memory[]>;
-  /** What is remembered about the person in places that can't be read from here, without its text. */
+  /** Memories about the person in places that cannot be read from here, without their text. */
   withheld(personId: string, reader: MemoryReader): Promise<readonly WithheldMemory[]>;
-  /** Readable ones that match, the best first. */
+  /** Readable memories that match, best first. */
   search(query: {
     readonly reader: MemoryReader;
     readonly text: string;
     readonly limit: number;
     readonly states?: readonly MemoryState[];
   }): Promise<readonly Memory[]>;
-  /** Where it comes from and what became of it. */
+  /** Its sources and history. */
   why(id: string, reader: MemoryReader): Promise<Origin>;
   edit(
     id: string,
@@ -56,17 +56,23 @@ export interface Memories {
     by: Requester,
   ): Promise<Memory>;
   pin(id: string, pinned: boolean, by: Requester): Promise<Memory>;
-  /** `promote` approves, `reject` is final, `demote` takes out of use until it is confirmed again, `restore` undoes a supersession. */
+  /**
+   * `promote` approves, `reject` is final, `demote` suspends it until it is confirmed again, `restore` undoes a
+   * supersession.
+   */
   move(id: string, step: Transition, by: Requester): Promise<Memory>;
-  /** What forgetting would remove: for a confirmation. Checks the rights. */
+  /** What forgetting would remove, for a confirmation. Checks permissions. */
   previewForget(target: ForgetTarget, by: Requester): Promise<TokenedPreview>;
-  /** Gone for good, from every layer. */
+  /** Deletes permanently, from every layer. */
   forget(preview: ForgetPreview): Promise<Forgotten>;
-  /** Sentences that are held back here, for those who manage the place. */
+  /** Held sentences of this place, for those who manage it. */
   held(by: Requester): Promise<readonly HeldSentence[]>;
-  /** Puts a hidden sentence where it stood, or deletes it. Throws `NOT_FOUND` or `COMMAND_FORBIDDEN`. */
+  /** Restores a held sentence to its message, or deletes it. Throws `NOT_FOUND` or `COMMAND_FORBIDDEN`. */
   decideHeld(id: string, kind: HeldDecision['kind'], by: Requester): Promise<HeldSentence>;
-  /** Members get what is about themselves; moderators and operators may name somebody. Each memory's history tells of it. */
+  /**
+   * Members get the memories about themselves; moderators and operators may name somebody. The history of each memory
+   * records the export.
+   */
   exportFor(personId: string, by: Requester): Promise<PersonExport>;
 }
 
@@ -74,9 +80,9 @@ export interface Forgotten {
   readonly memoryIds: readonly MemoryId[];
   /** Messages whose text was deleted with them. */
   readonly messages: number;
-  /** Sentences of others that are held back until somebody decides, or that were deleted. */
+  /** Sentences of others that are held until somebody decides, or that were deleted. */
   readonly sentences: number;
-  /** Why deleted text still lies in the files of the store, and until when; null when it does not. */
+  /** Why deleted text remains in the store's files, and until when; null if it does not. */
   readonly remains: string | null;
 }
 
@@ -84,7 +90,7 @@ export interface Origin {
   readonly memory: Memory;
   readonly sources: readonly OriginMessage[];
   readonly events: readonly MemoryEvent[];
-  /** The statement that took its place. */
+  /** The statement that replaced it. */
   readonly replacedBy: Memory | null;
 }
 
@@ -92,17 +98,17 @@ export interface OriginMessage {
   readonly conversation: ConversationKey;
   readonly seq: number;
   readonly externalId: string | null;
-  /** `conversation#seq`: finds the message in every listing. */
+  /** `conversation#seq`, which identifies the message in every listing. */
   readonly link: string;
   readonly author: Author | null;
   readonly at: number | null;
-  /** Null when the message was deleted. */
+  /** Null if the message was deleted. */
   readonly text: string | null;
 }
 
 export type MemoryServices = Pick<Services, 'state' | 'events'> & ForgetServices;
 
-/** As many as anybody decides about in one sitting. */
+/** As many as anybody decides about at once. */
 const MAX_HELD = 500;
 
 export function createMemories(services: MemoryServices): Memories {
@@ -135,7 +141,7 @@ export function createMemories(services: MemoryServices): Memories {
       alter(id, {
         by,
         kind: step === 'promote' ? 'promoted' : step === 'reject' ? 'rejected' : 'edited',
-        // What was replaced ended with its replacement; restored, it is valid as before.
+        // A replaced memory ended with its replacement; restored, it is valid again.
         change: (memory) => ({
           state: stateAfter(memory, step),
           ...(step === 'restore' ? { validUntil: null, supersededBy: null } : {}),
@@ -219,7 +225,9 @@ async function originOf(services: MemoryServices, id: string, reader: MemoryRead
   return { memory, sources, events: await store.memories.events(memory.id), replacedBy };
 }
 
-/** Who words a statement vouches for it: an order becomes an instruction, with the rights that giving one takes. */
+/**
+ * Whoever words a statement vouches for it. An order becomes an instruction, which requires the permission to give one.
+ */
 function rewordedBy(
   memory: Memory,
   { text, kind = memory.kind, by }: { readonly text: string; readonly kind?: MemoryKind; readonly by: Requester },
@@ -258,7 +266,7 @@ const POSSIBLE: Readonly<Record<Transition, string>> = {
   restore: 'a replaced memory can be restored',
 };
 
-/** Throws `USAGE` for a step that the table does not know. */
+/** Throws `USAGE` for an impossible transition. */
 function stateAfter({ id, state }: Memory, step: Transition): MemoryState {
   const next = transition(state, step);
   if (next === null)

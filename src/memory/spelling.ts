@@ -1,9 +1,9 @@
 import { latin } from '../search/lookalikes.ts';
 import { wordsOf } from '../search/words.ts';
 
-/** A text as words are looked for in it that may be inflected, joined, parted, or written with lookalikes. */
+/** A text in which to look for words that may be inflected, joined, split, or written with lookalikes. */
 export interface Spelling {
-  /** Each word behind a space. */
+  /** Each word after a space. */
   readonly words: string;
   /** The words without anything between them. */
   readonly joined: string;
@@ -11,11 +11,11 @@ export interface Spelling {
 
 const MIN_CODE = 4;
 const MIN_WORD = 5;
-/** Shorter words occur by chance where other words meet. */
+/** Shorter words occur by chance where two words meet. */
 const MIN_JOINED = 6;
-/** As much of a word as its inflections share. */
+/** The start of a word that its inflections share. */
 const ROOT_SHARE = 0.75;
-/** In scripts that write particles before a word, too. */
+/** Also in scripts that write particles before a word. */
 const MIN_PREFIXED = 3;
 const PREFIXED = /^[\p{sc=Arabic}\p{sc=Hebrew}]+$/u;
 
@@ -24,7 +24,7 @@ export function spellingOf(text: string): Spelling {
   return { words: ` ${words.join(' ')}`, joined: words.join('') };
 }
 
-/** Whether a folded word stands in the text in some spelling. */
+/** Whether a folded word occurs in the text in any spelling. */
 export function isSpeltIn(word: string, { words, joined }: Spelling): boolean {
   const plain = latin(word);
   if (/^\d+$/.test(plain)) return plain.length >= MIN_CODE && hasNumber(joined, plain);
@@ -35,7 +35,7 @@ export function isSpeltIn(word: string, { words, joined }: Spelling): boolean {
   return words.includes(` ${root}`) || (plain.length >= MIN_JOINED && joined.includes(plain));
 }
 
-/** Digits that are no part of a longer number. */
+/** Digits that are not part of a longer number. */
 function hasNumber(text: string, digits: string): boolean {
   for (let at = text.indexOf(digits); at >= 0; at = text.indexOf(digits, at + 1)) {
     if (!isDigit(text, at - 1) && !isDigit(text, at + digits.length)) return true;
@@ -47,7 +47,7 @@ function isDigit(text: string, at: number): boolean {
   return /^\d$/.test(text.charAt(at));
 }
 
-/** Numbers that are written in groups, each as one: "4111 1111 2222" is "411111112222". */
+/** Numbers written in groups, each joined: "4111 1111 2222" becomes "411111112222". */
 export function groupedNumbersIn(text: string): readonly string[] {
   const found: string[] = [];
   let group: string[] = [];

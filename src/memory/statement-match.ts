@@ -5,14 +5,14 @@ import { tellingWords } from '../search/stop-words.ts';
 import { tokensOf, wordsOf } from '../search/words.ts';
 import { namesOf } from './fingerprint.ts';
 
-/** What makes a statement recognisable in other texts. */
+/** What identifies a statement in other texts. */
 export interface StatementTraits {
   readonly words: readonly string[];
-  /** How much of the statement's meaning a text holds, 0..1. */
+  /** The share of the statement's meaning in a text, 0..1. */
   shareIn(text: string): number;
-  /** Codes, numbers and addresses that give the statement away by themselves. */
+  /** Codes, numbers and addresses that identify the statement by themselves. */
   readonly secrets: ReadonlySet<string>;
-  /** Every number in it: two statements in the same words about other numbers are two. */
+  /** Every number in it: the same words with other numbers are another statement. */
   readonly numbers: ReadonlySet<string>;
   readonly names: ReadonlySet<string>;
   readonly subjectId: string | null;
@@ -21,9 +21,9 @@ export interface StatementTraits {
   readonly size: number;
 }
 
-/** Almost all of the statement. */
+/** Share that counts as almost the whole statement. */
 const WHOLE = 0.7;
-/** A good part of it together with a name that it holds. */
+/** Share that is enough together with a name from the statement. */
 const PART = 0.4;
 const GRAMMAR = new Set(
   'a an the is are was were be been of to in on at and or for with from that this it its his her their has have had as by'.split(
@@ -38,7 +38,7 @@ export function traitsOf(
   const subjectWords = new Set(tokensOf(memory.subjectName ?? ''));
   const said = tokensOf(memory.text).filter((token) => !subjectWords.has(token) && token !== 's');
   const telling = tellingWords(said);
-  // One word alone would be found in far too much, and so would nothing but stop words.
+  // A single word would match far too much, and so would stop words alone.
   const words = [
     ...new Set(
       telling.length > 1 && telling.length < said.length ? telling : said.filter((token) => !GRAMMAR.has(token)),
@@ -59,7 +59,7 @@ export function traitsOf(
   };
 }
 
-/** Whether an entry says the statement, or enough of it to give it away. */
+/** Whether an entry says the statement, or enough of it to reveal it. */
 export function matchesStatement(entry: Pick<Entry, 'role' | 'author' | 'parts'>, traits: StatementTraits): boolean {
   const text = textOfEverything(entry);
   const words = new Set(wordsOf(text));
@@ -70,7 +70,7 @@ export function matchesStatement(entry: Pick<Entry, 'role' | 'author' | 'parts'>
   return share >= WHOLE || (share >= PART && traits.names.intersection(words).size > 0);
 }
 
-/** Text, inputs of calls and results: wherever a statement can hide. */
+/** Text, call inputs and results: everything that can contain a statement. */
 export function textOfEverything(entry: Pick<Entry, 'parts'>): string {
   return entry.parts
     .map((part) => {
@@ -99,13 +99,13 @@ function tellsOtherNumbers(words: ReadonlySet<string>, numbers: ReadonlySet<stri
   return told.size > 0 && told.isDisjointFrom(numbers);
 }
 
-/** Digits of a code or with letters among them, and no year. */
+/** Digits, alone or mixed with letters, as in a code; not a year. */
 function isSecret(word: string): boolean {
   if (!/\p{N}/u.test(word) || word.length < 4) return false;
   return !/^(?:19|20)\d\d$/u.test(word) && !/^\d+(?:st|nd|rd|th|s|am|pm|px|ms|kg|km|mb|gb)$/u.test(word);
 }
 
-/** Said by the person, to the person in a DM, or by name. */
+/** Whether it is said by the person, to the person in a DM, or with their name. */
 function isAbout(entry: Pick<Entry, 'role' | 'author'>, words: ReadonlySet<string>, traits: StatementTraits): boolean {
   if (traits.subjectId === null && traits.subjectWords.size === 0) return true;
   if (entry.author !== null && entry.author.id === traits.subjectId) return true;

@@ -3,8 +3,8 @@ import type { ConversationKey, HeardBy } from '../domain/message.ts';
 import type { Store } from '../ports/store.ts';
 
 /**
- * Where the platform did not say who reads a place, what is stored of the place does. An assumption alone neither closes
- * what is kept nor opens it.
+ * If the platform did not report who reads a place, the stored audience applies. An assumption alone neither closes nor
+ * opens a place.
  */
 export async function withStoredAudience<Event extends HeardBy & { readonly conversation: ConversationKey }>(
   { conversations }: Pick<Store, 'conversations'>,

@@ -2,7 +2,10 @@ import type { Memory, MemoryReader } from '../ports/memory-store.ts';
 import type { ProvenanceStore, WithheldMemory } from '../ports/provenance-store.ts';
 import type { Requester } from './permissions.ts';
 
-/** Maps a workspace (`platform:workspace`) to where a person's id names the same person: itself, or its whole platform. */
+/**
+ * Maps a workspace (`platform:workspace`) to the scope in which a person's id identifies the same person: the workspace
+ * itself, or the whole platform.
+ */
 export type PersonScope = (workspace: string) => string;
 
 export interface WithheldServices {
@@ -12,7 +15,9 @@ export interface WithheldServices {
 
 const PAGE = 500;
 
-/** What is kept about the person in places that they can't read from here: they may know of it and forget it. */
+/**
+ * Memories about the person in places that they cannot read from here. They may know that these exist, and forget them.
+ */
 export async function withheldAbout(
   { provenance, personScope }: WithheldServices,
   personId: string,
@@ -27,7 +32,7 @@ export async function withheldAbout(
   }
 }
 
-/** Whether the memory is about the person who asks, wherever it is kept. */
+/** Whether the memory is about the person who asks, wherever it is stored. */
 export function isAboutRequester(memory: Memory, by: Requester, personScope: PersonScope): boolean {
   return memory.subjectId === by.author.id && `${memory.place}:`.startsWith(`${personScope(by.reader.workspace)}:`);
 }

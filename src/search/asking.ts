@@ -1,33 +1,33 @@
 import { fold } from './words.ts';
 
 /**
- * Whether a message asks for something that was said earlier, judged by its form alone: passages of the past are looked
- * up for such messages only. Most messages tell something, or go on with the talk at hand.
+ * Whether a message asks about something said earlier, judged by its form alone. Only such messages cause a search for
+ * passages. Most messages state something or continue the current topic.
  */
 
-/** More than this of one message is never read. */
+/** No more than this of a message is read. */
 const READ_CHARACTERS = 2000;
-/** Words of a message that opens like a question, and of one that only ends like one. */
+/** Maximum words of a message that opens like a question, and of one that only ends like one. */
 const MAX_OPENED_WORDS = 60;
 const MAX_CLOSED_WORDS = 24;
 /** Share of the words that the question itself must have. */
 const MIN_SHARE = 0.6;
 
 const QUESTION_MARKS = /[?？؟⸮՞]/u;
-/** Greek asks with a semicolon. */
+/** Greek writes question marks as semicolons. */
 const GREEK = /\p{sc=Greek}/u;
 const SENTENCE_END = /[.!?。．！？؟।\n]/gu;
 const ASCII = /^[\t\n\r -~]*$/;
 
-/** Words before a question that change nothing about it. */
+/** Words before a question that do not change it. */
 const GREETINGS = wordSet(
   'hey hi hello so and but btw also please pls hallo und aber also bitte salut bonjour et mais hola y pero oye ciao e ma oi привет а и но скажи',
 );
-/** Words that answer what was just said: the question that follows is about the same. */
+/** Words that answer the previous message; a following question is about the same. */
 const REACTIONS = wordSet(
   'hm hmm hmmm ok okay sure thanks thank thx great cool nice wow yeah yes yep no nope oh ah right alright danke ja nein gut genau merci oui non gracias sí vale bueno claro grazie sì obrigado obrigada sim não спасибо да нет хорошо понятно 嗯 好的 谢谢 はい ありがとう なるほど 네 감사합니다 그래',
 );
-/** Words that open a question or a request to look back, in some of the languages most spoken. */
+/** Words that open a question or a request to look back, in some of the most spoken languages. */
 const OPENERS = wordSet(
   [
     'what whats when whens where wheres who whos whom whose which why how hows did do does is are was were am have has had can could will would should may might in on at for to about with from considering based given',
@@ -42,10 +42,10 @@ const OPENERS = wordSet(
     'що коли де хто який яка яке які чому скільки ما ماذا متى أين من لماذا كيف كم هل أي क्या कब कहाँ कौन क्यों कैसे कितना कितने किस',
   ].join(' '),
 );
-/** Question words of scripts without spaces stand anywhere in a sentence. */
+/** Question words of scripts without spaces, which occur anywhere in a sentence. */
 const UNSPACED_QUESTION =
   /谁|誰|什么|什麼|何时|何時|哪|为什么|為什麼|怎么|怎麼|多少|几|幾|吗|嗎|記得|记得|上次|なに|何|いつ|どこ|だれ|なぜ|どう|どの|ですか|ますか|ましたか|でしたか|무엇|뭐|뭘|언제|어디|누구|누가|왜|어떻게|얼마|몇|어느|기억/u;
-/** Says outright that it is about the past. */
+/** Explicitly asks about the past. */
 const LOOKING_BACK =
   /\b(?:remember|remind me|recall|earlier|last time|previously|erinner|früher|neulich|letztes mal|souvien|rappel|dernière fois|recuerda|la última vez|lembra|ricord)/u;
 
@@ -70,7 +70,7 @@ function isOpened(first: string, sentence: string): boolean {
   return OPENERS.has(first) || UNSPACED_QUESTION.test(sentence) || LOOKING_BACK.test(sentence);
 }
 
-/** Cut behind each mark that ends a sentence and is followed by a blank; marks of unspaced scripts need none. */
+/** Split after each sentence mark followed by a space; marks of unspaced scripts need no space. */
 function sentencesOf(text: string): readonly string[] {
   const sentences: string[] = [];
   let start = 0;
@@ -83,7 +83,7 @@ function sentencesOf(text: string): readonly string[] {
   return [...sentences, text.slice(start)];
 }
 
-/** Greetings and names that are addressed ("Ada, when …") say nothing about what is asked. */
+/** Greetings and addressed names ("Ada, when …") say nothing about the question. */
 function withoutGreetings(words: readonly string[]): readonly string[] {
   const start = words.findIndex((word) => !GREETINGS.has(word) && !word.startsWith('@'));
   return start < 0 ? [] : words.slice(start);

@@ -12,7 +12,7 @@ const NEIGHBOURS = [
 ] as const;
 const CONTEXT_LINES = 10;
 
-/** The proposed lines with what can only be said of them together. */
+/** The proposed lines, with the facts that depend on all of them together. */
 export interface Pool {
   readonly question: Question;
   readonly lines: readonly Line[];
@@ -31,7 +31,7 @@ export interface Pool {
   isNamed(speaker: string): boolean;
 }
 
-/** Values with their largest, for shares of the best. */
+/** Values with their maximum, for shares of the best. */
 interface Scores {
   readonly values: readonly number[];
   readonly best: number;
@@ -90,7 +90,7 @@ function windowCounts(lines: readonly Line[], at: ReadonlyMap<number, number>, l
   return counts;
 }
 
-/** Terms of the lines around within the session, fading with distance. Only lines that hold terms spread theirs. */
+/** Terms of the surrounding lines within the session, fading with distance. Only lines with terms spread theirs. */
 function contextCounts(
   lines: readonly Line[],
   at: ReadonlyMap<number, number>,
@@ -111,7 +111,7 @@ function contextCounts(
   return counts;
 }
 
-/** The number of the session of each line: a pause of hours begins a new one. */
+/** The session number of each line: a pause of hours starts a new session. */
 function sessionsOf(lines: readonly Line[]): readonly number[] {
   let session = 0;
   return lines.map((line, index) => {
@@ -144,7 +144,7 @@ function sessionScores(lines: readonly Line[], question: Question, sessions: rea
   return sessions.map((session) => bySession[session] ?? 0);
 }
 
-/** Length by the usual length of the role: a bot's long answers are compared with each other. */
+/** Length relative to the usual length for the role, so that a bot's long answers are compared with each other. */
 function relativeLengths(lines: readonly Line[]): readonly number[] {
   const usual = (isBot: boolean) => {
     const own = lines.filter((line) => line.isBot === isBot);
@@ -158,7 +158,7 @@ function countLines(lines: readonly Line[], term: number): number {
   return lines.filter((line) => (line.counts[term] ?? 0) > 0).length;
 }
 
-/** Zero for what occurs nowhere: it tells nothing about any line. */
+/** Zero for terms that occur nowhere: they tell nothing about any line. */
 function rarityOf(holding: number, total: number): number {
   return holding === 0 ? 0 : Math.log(1 + (total - holding + 0.5) / (holding + 0.5));
 }

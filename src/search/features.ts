@@ -2,17 +2,17 @@ import { measure, type Pool, shareAt, sum } from './corpus.ts';
 import type { Line } from './passages.ts';
 import type { Question } from './query.ts';
 
-/** What speaks for a line, each mostly 0..1. The weights are in `weights.ts`. */
+/** Signals in favour of a line, mostly 0..1. The weights are in `ranker.ts`. */
 export interface Evidence {
-  /** BM25 of the line itself, by the best line; with a mild and with the usual penalty for length. */
+  /** BM25 of the line relative to the best line, with a mild and with the usual length penalty. */
   readonly own: number;
   readonly ownShort: number;
-  /** The line with two neighbours on each side, and the rarity of the terms they hold of all terms. */
+  /** The line with two neighbours on each side, and the share of the question's rarity in their terms. */
   readonly window: number;
   readonly windowCoverage: number;
   /** The ten lines around. */
   readonly context: number;
-  /** The session, where the times show sessions. */
+  /** The session, if the times show sessions. */
   readonly session: number;
   readonly rarest: number;
   readonly pairs: number;
@@ -20,7 +20,7 @@ export interface Evidence {
   readonly before1: number;
   readonly before2: number;
   readonly after1: number;
-  /** The line before is somebody else's question that matches. */
+  /** The previous line is a matching question by somebody else. */
   readonly answersQuestion: number;
   readonly speakerNamed: number;
   readonly isQuestion: number;

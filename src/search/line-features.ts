@@ -1,11 +1,11 @@
 import type { Question } from './query.ts';
 
-/** What a message holds besides its words: the signs by which an answer is recognised. */
+/** What a message contains besides its words: signs by which an answer is recognised. */
 export interface Signals {
   readonly isQuestion: boolean;
   /** An acknowledgement or a follow-up at its start ("ok", "hmm"). */
   readonly isReaction: boolean;
-  /** Words of time, numbers, digits and names, each as 0..1. */
+  /** Words of time, numbers, digits and names, each 0..1. */
   readonly times: number;
   readonly numbers: number;
   readonly digits: number;
@@ -13,7 +13,7 @@ export interface Signals {
   /** A standing wish ("always …", "whenever I ask …"). */
   readonly isStanding: boolean;
   readonly isPreference: boolean;
-  /** Words outside of code. */
+  /** Words outside code. */
   readonly plainWords: number;
   readonly codeShare: number;
 }
@@ -39,7 +39,7 @@ interface Reading {
   readonly isBot: boolean;
 }
 
-/** Only what bears on the question is looked for; of a bot's text only whether it asks. */
+/** Computes only what matters for the question; for a bot's text only whether it asks. */
 export function signalsOf(text: string, { words, question, isBot }: Reading): Signals {
   const isQuestion = asks(text.slice(-200));
   if (isBot) return { ...NOTHING, isQuestion, plainWords: words };
@@ -60,7 +60,7 @@ export function signalsOf(text: string, { words, question, isBot }: Reading): Si
   };
 }
 
-/** It ends in a question mark; a note in brackets may follow. */
+/** Whether it ends in a question mark, possibly followed by a note in brackets. */
 function asks(end: string): boolean {
   const said = end.trimEnd();
   const note = said.endsWith(']') ? said.lastIndexOf('[') : -1;

@@ -4,23 +4,23 @@ import type { Question } from './query.ts';
 import { cachedStem } from './stem.ts';
 import { tokensOf } from './words.ts';
 
-/** One entry as the scorer sees it. */
+/** One entry as the ranker sees it. */
 export interface Line {
   readonly entry: Entry;
   readonly isBot: boolean;
   /** How often each term of the question occurs. */
   readonly counts: readonly number[];
   readonly words: number;
-  /** Pairs of the question's words found side by side, and terms found near each other, as term indexes. */
+  /** Pairs of the question's words found next to each other, and terms found near each other, as term indexes. */
   readonly pairs: readonly TermPair[];
   readonly near: readonly TermPair[];
   readonly signals: Signals;
 }
 
-/** -1 stands for a word that is no term. */
+/** -1 for a word that is not a term. */
 export type TermPair = readonly [number, number];
 
-/** Reading more of one text would tell little and cost much. */
+/** Reading more of one text would tell little and take long. */
 const READ_CHARACTERS = 4000;
 const NEAR_WORDS = 6;
 

@@ -2,13 +2,13 @@ import { stem } from './stem.ts';
 import { tellingWords } from './stop-words.ts';
 import { fold, tokensOf } from './words.ts';
 
-/** What a question tells about where its answer stands. Read once, before anything is searched. */
+/** What a question says about its answer. Computed once, before the search. */
 export interface Question {
-  /** The words to search for, stemmed, without stop words and names of speakers. */
+  /** The stemmed search words, without stop words and names of speakers. */
   readonly terms: readonly string[];
-  /** The same as written, for the full-text index. */
+  /** The same words as written, for the full-text index. */
   readonly words: readonly string[];
-  /** Neighbouring words with at least one term among them, stemmed and joined by a space. */
+  /** Adjacent words with at least one term among them, stemmed and joined by a space. */
   readonly pairs: ReadonlySet<string>;
   readonly folded: string;
   readonly asksWhen: boolean;
@@ -17,9 +17,9 @@ export interface Question {
   readonly asksBot: boolean;
   /** About the asker ("my", "I"). */
   readonly asksSelf: boolean;
-  /** About the whole course of things: a summary, an order. */
+  /** About the conversation as a whole: a summary, an order of events. */
   readonly asksOverview: boolean;
-  /** Wants advice: wishes and preferences that were stated once bear on it. */
+  /** Asks for advice, so wishes and preferences stated once are relevant. */
   readonly asksAdvice: boolean;
   readonly date: QuestionDate | null;
 }
@@ -44,7 +44,7 @@ const OVERVIEW =
   /\bsummar|\bin order\b|\bthe order\b|\bwalk me through\b|\boverview\b|\bhow (?:has|have|did) my\b|\bprogress|\bdevelop|\bevol/u;
 const ADVICE =
   /\bhow (?:should|can|could|do|would) (?:i|we|you)\b|\bcan you (?:help|show|suggest|explain|give)\b|\bcould you\b|\bwhat (?:\w+ )?(?:should|would|can|are some)\b|\bim (?:planning|looking|trying|working|applying|updating)\b|\brecommend|\bsuggest|\bwhich\b/u;
-/** "may" is mostly no month. */
+/** "may" is rarely the month. */
 const MAY =
   /\b(?:in|on|during|of|early|late|mid|since|until|last|next) may\b|\bmay,? \d|\d(?:st|nd|rd|th)?,? (?:of )?may\b/u;
 const MONTHS = 'january february march april may june july august september october november december'
@@ -53,14 +53,14 @@ const MONTHS = 'january february march april may june july august september octo
     isNamed: name === 'may' ? MAY : new RegExp(`\\b${name}\\b`, 'u'),
     day: new RegExp(`${name} (\\d{1,2})\\b|\\b(\\d{1,2})(?:st|nd|rd|th)?,? (?:of )?${name}`, 'u'),
   }));
-/** Words about the asking itself. */
+/** Words about asking itself. */
 const META = new Set(
   'list order brought different aspect throughout conversation mention item summarize summary comprehensive walk discuss overview consider remember recall'
     .split(' ')
     .map(stem),
 );
 
-/** `names` are the folded names of those who speak in the conversation: they are matched as speakers, not as words. */
+/** `names` are the folded names of people in the conversation. They are matched as speakers, not as words. */
 export function readQuestion(text: string, names: readonly string[] = []): Question {
   const folded = fold(text).replace(/['’ʼ]/gu, '');
   const tokens = tokensOf(text);

@@ -3,9 +3,9 @@ import type { Evidence } from './features.ts';
 export type Weights = readonly (readonly [keyof Evidence, number])[];
 
 /**
- * Fitted by a softmax over each question's lines on half of LoCoMo (people) and ten chats of BEAM (a bot), checked with
- * each conversation left out in turn, and rounded. `bench/recall.ts` shows what they reach. Talk among people and talk
- * with a bot differ most in how long the lines are and who tells what: hence two columns.
+ * Fitted by a softmax over each question's lines on half of LoCoMo (people) and ten chats of BEAM (a bot), validated by
+ * leaving out each conversation in turn, and rounded. `bench/recall.ts` shows their quality. Conversations among people
+ * and with a bot differ most in line length and in who tells what, so there are two columns.
  */
 export const AMONG_PEOPLE: Weights = [
   ['own', 0.4],

@@ -10,20 +10,19 @@ import { underLabel } from '../util/foreign-text.ts';
 import { asksOfThePast } from './asking.ts';
 import { byWorth, rankTranscript, type TranscriptHit } from './transcript-search.ts';
 
-/** Below this share of what a question asks about, what is found is chance. Calibrated with `bench/recall.ts`. */
+/** If less than this share of the question is found, the match is chance. Calibrated with `bench/recall.ts`. */
 const MIN_GROUNDING = 0.25;
-/** Of the messages in a row, so many of those that ask are looked up. */
+/** Of several consecutive messages, this many of those that ask are looked up. */
 const MAX_QUESTIONS = 4;
 const READ_CHARACTERS = 2000;
-/** Ranked entries that are offered: an engine leaves out those that its view shows. */
+/** Number of ranked entries offered; an engine leaves out those that its view shows. */
 const MAX_CANDIDATES = 200;
-/** The smallest window shows so much of a tail without a cut. */
+/** Even the smallest window shows this much of a tail without a cut. */
 const SMALL_TAIL_TOKENS = 1000;
 
 /**
- * The messages beyond the view that bear on what waits for an answer, word for word, best first; null for a message that
- * asks nothing of the past. On the reply path: one indexed query and one read, and none at all while nothing is beyond
- * the view.
+ * Messages beyond the view that help to answer the waiting ones, verbatim, best first; null if no message asks about
+ * the past. On the reply path: one indexed query and one read, and none if nothing is beyond the view.
  */
 export async function passagesFor(
   services: Pick<Services, 'store' | 'search' | 'prompts'>,
@@ -59,7 +58,7 @@ export async function passagesFor(
   };
 }
 
-/** Whether the view may lack anything: a tail of few tokens is shown whole by every window. */
+/** Whether the view may lack anything: every window shows a tail of few tokens whole. */
 function isAllShown({ tail, conversation }: ContextSnapshot): boolean {
   const first = tail[0]?.seq ?? conversation.nextSeq;
   if (first > conversation.contextFrom) return false;
@@ -71,7 +70,7 @@ function isAllShown({ tail, conversation }: ContextSnapshot): boolean {
   return true;
 }
 
-/** What the person who wrote last asks, in the messages that they wrote in a row. */
+/** The question of the person who wrote last, from their consecutive messages. */
 function questionIn(waiting: readonly Entry[]): string {
   const newest = waiting.at(-1);
   const before = waiting.findLastIndex((entry) => entry.author?.id !== newest?.author?.id);

@@ -1,6 +1,6 @@
 /**
- * Porter's suffix stripping for English words (M. F. Porter, 1980), with the tokenizer of the full-text index in mind:
- * both must cut alike. Words of other scripts pass unchanged.
+ * Porter's suffix stripping for English words (M. F. Porter, 1980), matching the tokenizer of the full-text index: both
+ * must stem alike. Words of other scripts are returned unchanged.
  */
 const C = '[^aeiou]';
 const V = '[aeiouy]';
@@ -50,7 +50,7 @@ const STEP_4 = /(?:al|ance|ence|er|ic|able|ible|ant|ement|ment|ent|ou|ism|ate|it
 const cache = new Map<string, string>();
 const CACHED_WORDS = 20_000;
 
-/** `stem` with a bounded memory of what it did: texts repeat their words. */
+/** `stem` with a bounded cache, because texts repeat their words. */
 export function cachedStem(word: string): string {
   if (!isStemmed(word)) return word;
   const known = cache.get(word);
@@ -104,7 +104,7 @@ function replaceSuffix(word: string, table: readonly (readonly [string, string])
   return word;
 }
 
-/** A final e, and the second of two l. */
+/** A final e, and the second l of two. */
 function stripEnd(word: string): string {
   const base = word.slice(0, -1);
   const dropsE =

@@ -1,4 +1,4 @@
-/** Words that tell nothing about what a text is about. Of English also contractions without apostrophe. */
+/** Words that tell nothing about the topic of a text. For English also contractions without apostrophe. */
 const ENGLISH =
   wordsIn(`a about after again all also am an and any are arent as at be because been before being between both but by can cant
 cannot could couldnt did didnt do does doesnt doing dont during each either few for from further get gets getting give
@@ -22,16 +22,16 @@ dans pour par avec où quand comment quel quelle mon ma mes ton ta tes son sa se
   `el la los las un una y o en con por para es son yo lo su sus de del que qué quién dónde cuándo cómo cuál mi mis tu tus
 se al no me le les este esta fue`,
 ].map(wordsIn);
-/** Those that mean something in English: one of them alone does not tell another language. */
+/** Stop words that mean something in English: one of them alone does not identify another language. */
 const AMBIGUOUS = wordsIn(
   'am con des die en hat la las les ma man me mes mi no o par pour sa se so son sur ta ton war was y',
 );
-/** Enough to tell a language, however much text follows. */
+/** Enough to identify a language, however long the text is. */
 const MAX_LOOKED_AT = 200;
 
 /**
- * The words without the stop words of the language that they seem to be in: "war" tells something in English and nothing
- * in German. English where nothing tells another one. All words when every one is a stop word.
+ * The words without the stop words of the apparent language: "war" is meaningful in English, but a stop word in German.
+ * English unless the words suggest another language. All words if every one is a stop word.
  */
 export function tellingWords(words: readonly string[]): readonly string[] {
   const stops = stopWordsOf(words.slice(0, MAX_LOOKED_AT));
@@ -49,7 +49,7 @@ function stopWordsOf(words: readonly string[]): ReadonlySet<string> {
   return best.stops;
 }
 
-/** Two of a language tell it, or one that means nothing in English. */
+/** A language is identified by two of its stop words, or by one that means nothing in English. */
 function hitsOf(words: ReadonlySet<string>, stops: ReadonlySet<string>) {
   let hits = 0;
   let isSure = false;
@@ -65,7 +65,7 @@ function wordsIn(text: string): ReadonlySet<string> {
   return new Set(text.split(/\s+/u));
 }
 
-/** Whether the folded word is one in any of the languages. */
+/** Whether the folded word is a stop word in any of the languages. */
 export function isStopWord(word: string): boolean {
   return ENGLISH.has(word) || OTHERS.some((stops) => stops.has(word));
 }

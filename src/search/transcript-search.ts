@@ -8,40 +8,40 @@ import { fold } from './words.ts';
 
 export interface TranscriptQuery {
   readonly conversationId: number;
-  /** Words of a person: a question, or a few words. */
+  /** A person's words: a question, or a few keywords. */
   readonly question: string;
   readonly limit: number;
-  /** Stop before the entries found hold more tokens than this. */
+  /** Stop before the results exceed this many tokens. */
   readonly tokenBudget?: number;
 }
 
 export interface TranscriptHit {
   readonly seq: number;
-  /** The platform's id of the message, or the number where it has none. */
+  /** The platform's message id, or the number if there is none. */
   readonly id: string;
-  /** Comparable within one answer only. */
+  /** Comparable only within one result list. */
   readonly score: number;
   readonly tokens: number;
   readonly entry: Entry;
-  /** It holds words of the question itself. Otherwise it is a neighbour of an entry that does. */
+  /** It contains words of the question. Otherwise it is a neighbour of an entry that does. */
   readonly isMatch: boolean;
 }
 
-/** How many entries the index proposes, and how many of the best ones bring their neighbours. */
+/** Number of entries that the index proposes, and how many of the best ones bring their neighbours. */
 const PROPOSED = 400;
 const SURROUNDED = 64;
 const SURROUNDING = 3;
-/** Entries that are read for one question, however long the conversation is. */
+/** Maximum entries read for one question, however long the conversation is. */
 const READ_ENTRIES = 420;
-/** From this share of answers on, a conversation is one with a bot and not among people. */
+/** From this share of answers on, the conversation counts as one with a bot rather than among people. */
 const BOT_SHARE = 0.25;
-/** What an entry loses for each doubling of its length, about, when tokens are counted. */
+/** Approximate penalty for each doubling of an entry's length, when tokens are counted. */
 const LENGTH_PENALTY = 0.6;
 
 /**
- * The entries that most likely hold the answer, best first. Full text proposes, then a weighted sum of features decides:
- * the words themselves, the lines around, who speaks, what the question asks for. No model, and no work that grows
- * with the conversation.
+ * The entries most likely to contain the answer, best first. Full-text search proposes; then a weighted sum of features
+ * decides: the words, the surrounding lines, the speaker, and what the question asks for. Uses no model, and takes the
+ * same time however long the conversation is.
  */
 export async function searchTranscript(
   services: Pick<Services, 'store' | 'search'>,
@@ -62,7 +62,7 @@ export async function searchTranscript(
 export interface RankRequest {
   readonly conversationId: number;
   readonly question: string;
-  /** Only entries of this range are looked at. */
+  /** Only entries of this range. */
   readonly fromSeq: number;
   readonly toSeq: number;
 }
@@ -70,11 +70,11 @@ export interface RankRequest {
 export interface Ranking {
   /** Best first. */
   readonly hits: readonly TranscriptHit[];
-  /** 0..1: how much of what the question asks about occurs, together in one place. Named speakers and dates count. */
+  /** 0..1: how much of the question occurs together in one place. Named speakers and dates count. */
   readonly grounding: number;
 }
 
-/** All candidates of a range in the order of how likely they answer the question. */
+/** All candidates of a range, most likely answers first. */
 export async function rankTranscript(
   services: Pick<Services, 'store' | 'search'>,
   { conversationId, question, fromSeq, toSeq }: RankRequest,
@@ -93,7 +93,7 @@ interface RankedEntries {
   readonly grounding: number;
 }
 
-/** Pure: the entries by how likely they answer the question. */
+/** Pure: ranks the entries by how likely they answer the question. */
 function rankEntries(entries: readonly Entry[], text: string, total: number): RankedEntries {
   const question = readQuestion(text, namesOf(entries));
   const { lines, evidence } = evidenceFor(entries, question, total);
@@ -105,7 +105,7 @@ function rankEntries(entries: readonly Entry[], text: string, total: number): Ra
   return { hits, grounding: groundingOf(question, lines, evidence) };
 }
 
-/** The share of the terms that occur at all, times the largest share of their rarity that one place holds. */
+/** The share of the terms that occur at all, times the largest share of their rarity in one place. */
 function groundingOf(question: Question, lines: readonly Line[], evidence: readonly Evidence[]): number {
   if (question.date !== null || evidence.some(({ speakerNamed }) => speakerNamed > 0)) return 1;
   const found = question.terms.filter((_, term) => lines.some(({ counts }) => (counts[term] ?? 0) > 0)).length;
@@ -158,14 +158,15 @@ function isReadable(entry: Entry): boolean {
   return entry.redactedAt === null && entry.role !== 'notice';
 }
 
-/** As many of the first `limit` as fit, the best first. */
+/** The best of the first `limit` that fit. */
 function pack(ranked: readonly TranscriptHit[], { limit, tokenBudget }: TranscriptQuery): readonly TranscriptHit[] {
   const first = ranked.slice(0, limit);
   return tokenBudget === undefined ? first : packTokens(first, tokenBudget);
 }
 
 /**
- * The most telling ones within the budget: a long entry has to be worth the several that it would push out. Best first.
+ * The most relevant entries within the budget, best first. A long entry must be worth the several short ones that it
+ * would displace.
  */
 export function packTokens<Hit extends Pick<TranscriptHit, 'score' | 'tokens'>>(
   hits: readonly Hit[],
@@ -180,7 +181,7 @@ export function packTokens<Hit extends Pick<TranscriptHit, 'score' | 'tokens'>>(
   return kept.toSorted((a, b) => b.score - a.score);
 }
 
-/** By what a hit tells for its length: the order in which a budget is filled. */
+/** Relevance per length: the order in which a budget is filled. */
 export function byWorth<Hit extends Pick<TranscriptHit, 'score' | 'tokens'>>(hits: readonly Hit[]): readonly Hit[] {
   const worth = (hit: Hit) => hit.score - LENGTH_PENALTY * Math.log(Math.max(1, hit.tokens));
   return hits.toSorted((a, b) => worth(b) - worth(a));

@@ -1,7 +1,7 @@
 /**
- * Words of any script, for fingerprints, similarity and search. Runs of scripts that put no spaces between words, or glue
- * particles to them, become overlapping pairs of characters: unlike a dictionary these need no language and never change
- * with a version.
+ * Words of any script, for fingerprints, similarity and search. Runs of scripts without spaces, or with attached
+ * particles, become overlapping pairs of characters. Unlike a dictionary, this needs no language and never changes with
+ * a version.
  */
 
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
@@ -11,16 +11,16 @@ const UNSPACED = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Kh
 const RUNS = new RegExp(`${UNSPACED.source}+|(?:(?!${UNSPACED.source})[\\p{L}\\p{N}\\p{M}])+`, 'gu');
 
 /**
- * Compatibility forms united and case folded; marks that only decorate Latin letters stay. Lower case comes first too,
- * because the capital ẞ is its own upper case, while that of the small one is SS.
+ * Unifies compatibility forms and case; marks that only decorate Latin letters stay. Lower-cases first, because the
+ * capital ẞ is its own upper case, but that of the small ß is SS.
  */
 export function fold(text: string): string {
   return text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().normalize('NFC');
 }
 
 /**
- * The folded words in their order, as written: nothing is cut into pairs, and an apostrophe joins what stands around it.
- * Fingerprints that are stored depend on it.
+ * The folded words in order, as written: nothing is split into pairs, and an apostrophe joins the letters around it.
+ * Stored fingerprints depend on this.
  */
 export function wordsOf(text: string): string[] {
   if (isAscii(text)) return text.toLowerCase().replaceAll("'", '').match(ASCII_WORD) ?? [];
@@ -28,8 +28,8 @@ export function wordsOf(text: string): string[] {
 }
 
 /**
- * The folded words in their order, unspaced scripts as pairs of characters. An apostrophe parts them ("l'hôtel",
- * "Lizbon'a"), but for the endings of English ("Ada's", "don't").
+ * The folded words in order, with unspaced scripts as pairs of characters. An apostrophe splits them ("l'hôtel",
+ * "Lizbon'a"), except for English endings ("Ada's", "don't").
  */
 export function tokensOf(text: string): string[] {
   const parted = partedWordsOf(text);
@@ -44,7 +44,7 @@ export function tokensOf(text: string): string[] {
 
 const APOSTROPHE = /['’ʼ]/gu;
 const APOSTROPHED = /[\p{L}\p{N}\p{M}']+/gu;
-/** After an apostrophe they belong to the word before it, as "t" does after an n. */
+/** After an apostrophe, these belong to the word before it, as "t" does after an n. */
 const ENGLISH_ENDINGS = new Set(['s', 're', 've', 'll', 'd', 'm']);
 
 function partedWordsOf(text: string): string[] {
@@ -62,7 +62,7 @@ function partsOf(word: string): string[] {
   return parts.length > 1 && isEnding ? [...parts.slice(0, -2), before + last] : parts;
 }
 
-/** Words that an apostrophe parts, written without it: people leave it out. */
+/** Words that an apostrophe splits, written without it, because people leave it out. */
 export function joinedWordsOf(text: string): string[] {
   if (!APOSTROPHE_ANYWHERE.test(text)) return [];
   const folded = fold(text).replace(APOSTROPHE, "'");
@@ -70,7 +70,7 @@ export function joinedWordsOf(text: string): string[] {
   return parted.map((word) => word.replaceAll("'", ''));
 }
 
-/** Most text, and much faster to read. */
+/** Most texts, and much faster to read. */
 function isAscii(text: string): boolean {
   return ASCII.test(text);
 }

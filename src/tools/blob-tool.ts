@@ -6,7 +6,7 @@ import { defineTool, type Tool } from './define.ts';
 import { headOf, MAX_BYTES } from './offload.ts';
 
 const MAX_CHARACTERS = 6000;
-/** With its first line it stays below what is stored away again. */
+/** With its first line, a page stays below the size at which results are stored as blobs. */
 const MAX_TEXT_BYTES = MAX_BYTES - 200;
 
 export function createBlobTool({ store }: Pick<Services, 'store'>): Tool {

@@ -6,7 +6,7 @@ import { createMemoryTools } from './memory-tools.ts';
 import { createSummaryTool } from './summary-tool.ts';
 import { createTranscriptTool } from './transcript-tool.ts';
 
-/** The tools that every bot has. Each one sees only what the place of the conversation may see. */
+/** The built-in tools. Each one sees only what the conversation's place may see. */
 export function createBuiltinTools(services: Services, memories: Memories): readonly Tool[] {
   return [
     ...createMemoryTools(services, memories),

@@ -7,7 +7,10 @@ export interface Tool<Input = unknown> {
   readonly name: string;
   readonly description: string;
   readonly input: z.ZodType<Input>;
-  /** What the model reads; without a value it reads "Done.". A rejection becomes an error result that it can react to. */
+  /**
+   * The text that the model reads; without a value it reads "Done.". A rejection becomes an error result that the model
+   * can react to.
+   */
   run(input: Input, context: ToolContext): Promise<JsonValue | undefined>;
 }
 
@@ -16,12 +19,15 @@ export interface ToolContext {
   readonly conversationId: number;
   readonly agentId: string;
   readonly audience: Audience;
-  /** Who asked: the author of the newest message that the turn reads. */
+  /** The author of the newest message that the turn reads. */
   readonly author: Author;
-  /** The same for the same call when a turn is run again after a crash: a tool with effects can recognise the repetition. */
+  /**
+   * Stays the same for a call when a turn runs again after a crash, so a tool with effects can recognise the
+   * repetition.
+   */
   readonly callKey: string;
   readonly readUpto: number;
-  /** The claim under which the turn runs. What is saved for it can be bound to it: a claim that is lost saves nothing. */
+  /** The claim of the turn. Writes can be bound to it: with a lost claim, nothing is saved. */
   readonly replyEpoch?: number;
   readonly signal: AbortSignal;
 }

@@ -10,9 +10,9 @@ import type { Memory, MemoryWrite } from '../ports/memory-store.ts';
 import type { Services } from '../services.ts';
 import { defineTool, type Tool, type ToolContext } from './define.ts';
 
-/** Messages before the newest that a statement may rest on. */
+/** Number of messages before the newest one that a statement may cite. */
 const SOURCES = 30;
-/** Memories that one turn may save, as many as one extraction. */
+/** Maximum memories that one turn may save, as many as one extraction. */
 const MAX_SAVED = MIN_CANDIDATES;
 const MAX_FOUND_SOURCES = 3;
 const MAX_COUNTED = 1000;
@@ -51,7 +51,7 @@ function createSave(services: MemoryToolServices): Tool {
   });
 }
 
-/** The messages that say it, and the newest one, which may ask for it. */
+/** The messages that say it, and the newest one, which may have asked to save it. */
 function sourcesFor(text: string, entries: readonly Entry[]): number[] {
   const people = entries.filter((entry) => entry.role === 'user' && entry.redactedAt === null);
   const newest = people.at(-1);
@@ -63,11 +63,11 @@ function sourcesFor(text: string, entries: readonly Entry[]): number[] {
   );
 }
 
-/** Counts per turn, of the turns that run: a conversation has one at a time. */
+/** Counts per running turn; a conversation has one at a time. */
 function createTurnCount() {
   const counts = new Map<number, { readonly readUpto: number; readonly count: number }>();
   return {
-    /** False when the turn has had its share. */
+    /** False if the turn has used up its limit. */
     take({ conversationId, readUpto }: ToolContext): boolean {
       const known = counts.get(conversationId);
       const count = known?.readUpto === readUpto ? known.count : 0;

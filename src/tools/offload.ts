@@ -1,20 +1,20 @@
 import type { BlobId, ToolResultPart } from '../domain/message.ts';
 
-/** A result longer than this leaves the transcript for the blob store. */
+/** A longer result moves from the transcript to the blob store. */
 export const MAX_BYTES = 8_000;
 const HEAD_BYTES = 4_000;
 const TAIL_BYTES = 2_000;
 
-/** A long result: what stays of it, where the rest is, and how to go on reading. */
+/** A long result: its excerpt, where the rest is, and how to continue reading. */
 export interface Offloaded {
   readonly blob: NonNullable<ToolResultPart['blob']>;
-  /** With the way to the whole, once it is stored. */
+  /** With a reference to the whole, once it is stored. */
   readonly stored: string;
-  /** Without: the store did not take it. */
+  /** Without the reference, if the store did not accept it. */
   readonly lost: string;
 }
 
-/** Null for what is short enough to stay whole. Only the length decides, whatever the text looks like. */
+/** Null if it is short enough to stay whole. Only the length decides. */
 export function offload(text: string, id: BlobId): Offloaded | null {
   const sizeBytes = Buffer.byteLength(text);
   if (sizeBytes <= MAX_BYTES) return null;
@@ -29,7 +29,7 @@ export function offload(text: string, id: BlobId): Offloaded | null {
   };
 }
 
-/** The head of a text within so many bytes of UTF-8, ending between characters. */
+/** The head of a text within this many UTF-8 bytes, ending between characters. */
 export function headOf(text: string, bytes: number): string {
   let end = 0;
   let left = bytes;
@@ -43,7 +43,7 @@ export function headOf(text: string, bytes: number): string {
 }
 
 function tailOf(text: string, bytes: number): string {
-  // No character has fewer bytes than UTF-16 units: so much is enough to look at.
+  // No character has fewer bytes than UTF-16 units, so checking this much is enough.
   const near = text.slice(beginsAt(text, Math.max(0, text.length - bytes)));
   const surplus = Buffer.byteLength(near) - bytes;
   if (surplus <= 0) return near;

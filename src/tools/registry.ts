@@ -10,18 +10,21 @@ import { leanSchema } from './schema.ts';
 
 const TIME_LIMIT_MS = 60_000;
 
-/** The tools by name. Whatever a call does, it ends in a result that the model can read. */
+/** The tools by name. Every call ends in a result that the model can read. */
 export interface ToolRegistry {
-  /** Specifications of the named tools for the model. Throws `NOT_FOUND` for a name that no tool has. */
+  /** Specifications of the named tools. Throws `NOT_FOUND` for an unknown name. */
   specs(names: readonly string[]): readonly ToolSpec[];
-  /** Runs one of the `offered` tools. A call of any other ends in an error result, even if a tool has that name. */
+  /**
+   * Runs one of the `offered` tools. A call of any other tool ends in an error result, even if a tool with that name
+   * exists.
+   */
   run(call: ToolCall, context: ToolContext, offered: readonly ToolSpec[]): Promise<ToolResultPart>;
 }
 
 export interface ToolRegistryOptions {
   readonly services: Pick<Services, 'store' | 'events' | 'clock' | 'random'>;
   readonly tools: readonly Tool[];
-  /** How long one call may take. Default: a minute. */
+  /** Time limit for one call. Default: a minute. */
   readonly timeLimitMs?: number;
 }
 
@@ -83,18 +86,18 @@ async function answer(
   call: ToolCall,
   { context, timeLimitMs }: { readonly context: ToolContext; readonly timeLimitMs: number },
 ): Promise<Answer> {
-  // What belongs to a turn that is over has no effect any more.
+  // Results for a turn that has ended are ignored.
   context.signal.throwIfAborted();
   using limit = limitWork(context.signal, { ms: timeLimitMs });
   try {
     if (tool === undefined) throw new StrataError('NOT_FOUND', { what: 'tool', id: call.tool });
     const input = parseInput(tool, call.input);
     const { signal } = limit;
-    // A tool that does not heed its signal holds up no turn.
+    // A tool that ignores its signal must not block the turn.
     const result = await Promise.race([tool.run(input, { ...context, signal }), rejection(signal)]);
     return { text: asText(result), isError: false };
   } catch (error) {
-    // A turn that is being ended does not go on with a made-up result.
+    // A turn that is being ended does not continue with a made-up result.
     if (context.signal.aborted) throw error;
     if (limit.signal.aborted) return { text: tooSlow(call.tool, timeLimitMs), isError: true };
     return { text: describe(error), isError: true };
@@ -111,13 +114,13 @@ function parseInput(tool: Tool, input: JsonValue): unknown {
   throw new StrataError('TOOL_INPUT_INVALID', { tool: tool.name, problem: z.prettifyError(parsed.error) });
 }
 
-/** A tool that has nothing to say returns `undefined`; the model reads that it ran. */
+/** A tool without a result returns `undefined`; the model reads that it ran. */
 function asText(result: JsonValue | undefined): string {
   if (result === undefined) return 'Done.';
   return typeof result === 'string' ? result.toWellFormed() : JSON.stringify(result);
 }
 
-/** False when the store did not take it: the excerpt then stands alone. */
+/** False if the store did not accept it; the excerpt then has no reference. */
 async function keep(
   services: ToolRegistryOptions['services'],
   { blobId, text, context }: { readonly blobId: BlobId; readonly text: string; readonly context: ToolContext },

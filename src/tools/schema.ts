@@ -3,7 +3,10 @@ import type { JsonValue } from '../domain/message.ts';
 
 const jsonObject = z.record(z.string(), z.json());
 
-/** What a schema says beyond what a model needs: it is checked by us anyway, and every word stands in every request. */
+/**
+ * Parts of a schema that a model does not need: Strata validates the input anyway, and every request contains every
+ * word.
+ */
 const NOISE: ReadonlySet<string> = new Set([
   '$schema',
   'minLength',
@@ -12,7 +15,7 @@ const NOISE: ReadonlySet<string> = new Set([
   'additionalProperties',
 ]);
 
-/** The JSON Schema of a tool's input in as few tokens as it takes to fill it in. */
+/** The JSON Schema of a tool's input in the fewest tokens that a model needs to fill it in. */
 export function leanSchema(input: z.ZodType): { readonly [key: string]: JsonValue } {
   const lean = strip(jsonObject.parse(z.toJSONSchema(input, { io: 'input' })));
   return jsonObject.parse(lean);
@@ -27,13 +30,13 @@ function strip(value: JsonValue): JsonValue {
   );
 }
 
-/** The names of properties are the tool's own words, whatever they are. */
+/** Property names belong to the tool and stay unchanged. */
 function each(properties: JsonValue): JsonValue {
   if (typeof properties !== 'object' || properties === null || isList(properties)) return properties;
   return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, strip(schema)]));
 }
 
-/** A field that may be null may be left out: one way to say nothing is enough. */
+/** A nullable field can be omitted: one way to leave it empty is enough. */
 function withoutNull(schema: { readonly [key: string]: JsonValue }): JsonValue {
   const { type, anyOf, ...rest } = schema;
   if (type !== undefined && isList(type)) {

@@ -18,7 +18,7 @@ export function createTranscriptTool(services: Pick<Services, 'store' | 'search'
     async run({ query }, { conversationId, readUpto }) {
       const search = { conversationId, question: query, limit: MOST + 1, tokenBudget: TOKENS };
       const hits = await searchTranscript(services, search);
-      // The question itself is no answer.
+      // The question itself is not an answer.
       const found = hits.filter((hit) => hit.seq < readUpto).slice(0, MOST);
       return { found: found.length, messages: found.map(({ entry }) => lineOf(entry, MAX_LINE)) };
     },

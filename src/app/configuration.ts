@@ -22,8 +22,8 @@ export async function findPlugins(
 }
 
 /**
- * The adapters, including those of the plugins that `loadConfig` opened. Throws `PLUGIN_INVALID` for a name that is
- * taken.
+ * The adapters, including those of the plugins that `loadConfig` opened. Throws `PLUGIN_INVALID` if a name is already
+ * in use.
  */
 export async function withPlugins(adapters: Adapters, plugins: readonly LoadedPlugin[]): Promise<Adapters> {
   if (plugins.length === 0) return adapters;

@@ -26,7 +26,7 @@ export interface Adapters {
   readonly models: () => Promise<(options: ModelsOptions) => ModelProvider>;
   /** Models without a provider, by the first part of their id; called with the rest of the id. */
   readonly builtInModels: Readonly<Record<string, (model: string) => Promise<ChatModel>>>;
-  /** The list of prices for those that the configuration does not name. */
+  /** The price list for models without a configured price. */
   readonly prices: () => Promise<() => PriceList>;
   readonly log: () => Promise<(options: LogOptions) => Log>;
   readonly operations: () => Promise<(options: OperationsOptions) => Promise<Operations>>;
@@ -52,7 +52,7 @@ export interface ChannelContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly terminal: TerminalContext;
-  /** The commands of the bot, for platforms that have to know them. */
+  /** The commands of the bot, for platforms that register them. */
   readonly commandSpecs: readonly CommandSpec[];
   /** Called when the platform permanently refuses a running channel, for example after its token was revoked. */
   readonly onRefused: (error: StrataError) => void;
@@ -144,7 +144,7 @@ export interface OperationsOptions {
   /** `host:port`. Port 0 picks a free one. */
   readonly listen: string;
   readonly log: Log;
-  /** Opens the pages of the queue; null where it has none. */
+  /** Opens the pages of the queue; null if it has none. */
   readonly openBoard: ((path: string) => Promise<Board>) | null;
 }
 

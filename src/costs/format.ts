@@ -9,7 +9,7 @@ export function formatDollars(dollars: number): string {
   return `$${dollars.toLocaleString('en-US', { maximumSignificantDigits: 2 })}`;
 }
 
-/** `$1.20`, or with what has no price: `$1.20 and 3 calls of unknown price`. */
+/** `$1.20`, or with calls of unknown price: `$1.20 and 3 calls of unknown price`. */
 export function formatCost({
   calls,
   costUsd,
@@ -20,7 +20,7 @@ export function formatCost({
   return `${formatDollars(costUsd)} and ${counted(unpricedCalls, 'call', 'calls')} of unknown price`;
 }
 
-/** `1,200 in (80 % cached) + 90 out (40 reasoning)`; what is none is left out. */
+/** `1,200 in (80 % cached) + 90 out (40 reasoning)`; zero parts are left out. */
 export function formatTokens({ inputTokens, outputTokens, cacheReadTokens, reasoningTokens }: Spent): string {
   const cached = cacheReadTokens === 0 ? '' : ` (${formatPercent(cacheReadTokens / Math.max(1, inputTokens))} cached)`;
   const reasoning = reasoningTokens === 0 ? '' : ` (${formatNumber(reasoningTokens)} reasoning)`;

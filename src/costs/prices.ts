@@ -3,7 +3,7 @@ import type { Log } from '../ports/log.ts';
 import type { ModelProvider, TokenCounts } from '../ports/model.ts';
 import type { ModelPrice, PriceList } from '../ports/prices.ts';
 
-/** US dollars for a million tokens. What is missing costs as much as other input. */
+/** US dollars per million tokens. Missing prices equal that of other input. */
 export interface Rates {
   readonly input: number;
   readonly output: number;
@@ -11,24 +11,24 @@ export interface Rates {
   readonly cache_write?: number | undefined;
 }
 
-/** Prices for the models that are in use. */
+/** Prices of the models in use. */
 export interface Prices {
-  /** Where the prices come from, for people. */
+  /** The source of the prices, in words. */
   readonly source: string;
-  /** Makes the model's price known to `costOf`. Never rejects. */
+  /** Loads the price of the model for `costOf`. Never rejects. */
   load(modelId: string): Promise<void>;
-  /** US dollars; null when no price of the model is known. */
+  /** US dollars; null if the price of the model is unknown. */
   costOf(modelId: string, tokens: TokenCounts, at: number): number | null;
 }
 
 export interface PriceOptions {
   /** Default: none. */
   readonly list?: PriceList;
-  /** Prices of one's own by model id, before those of the list. Read each time. Default: none. */
+  /** Custom prices by model id, which take precedence over the list. Read for every call. Default: none. */
   readonly own?: () => Readonly<Record<string, Rates>>;
 }
 
-/** Their models run on the operator's own machine. */
+/** Models of these providers run on the operator's own machine. */
 const FREE = /^(?:offline|ollama):/;
 const TOKENS_PER_RATE = 1_000_000;
 
@@ -62,7 +62,7 @@ function costAt({ input, output, cache_read = input, cache_write = input }: Rate
   return (whole * input + cached + outputTokens * output) / TOKENS_PER_RATE;
 }
 
-/** The same models; once one is open, its price is known. */
+/** The same models, but opening one also loads its price. */
 export function withPrices(models: ModelProvider, prices: Prices): ModelProvider {
   return {
     choose: () => models.choose(),

@@ -6,7 +6,7 @@ import type { UsageRow } from '../ports/journal.ts';
 import type { ModelUsage, TokenCounts } from '../ports/model.ts';
 import type { Prices } from './prices.ts';
 
-/** Everything that the provider bills for a call, its own passes included. */
+/** Everything that the provider bills for a call, including its own passes. */
 export function billedTokens({ ownPasses, ...usage }: ModelUsage): TokenCounts {
   return {
     inputTokens: usage.inputTokens + (ownPasses?.inputTokens ?? 0),
@@ -23,7 +23,7 @@ interface CallFacts extends Pick<UsageRow, 'purpose' | 'model' | 'agentId' | 'pe
   readonly durationMs: number;
 }
 
-/** One finished call as it is stored, reported as an event. */
+/** One finished call as stored and reported as an event. */
 export function bookCall(
   { clock, events, prices }: { readonly clock: Clock; readonly events: Events; readonly prices: Prices },
   { conversation, usage, durationMs, ...call }: CallFacts,
@@ -36,7 +36,7 @@ export function bookCall(
   return { ...call, ...tokens, costUsd, at };
 }
 
-/** The name under which a person's calls are counted: ids are unique within a platform. */
+/** The name under which a person's calls are recorded: ids are unique within a platform. */
 export function askerOf(conversation: ConversationKey, author: Pick<Author, 'id'> | null): string | null {
   if (author === null || author.id === '') return null;
   return `${parseKey(conversation).platform}:${author.id}`;

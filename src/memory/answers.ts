@@ -3,12 +3,12 @@ import type { Services } from '../services.ts';
 import { sharesScript } from './grounding.ts';
 import { textOfEverything } from './statement-match.ts';
 
-/** Entries after a message among which its answer is. */
+/** Number of entries after a message that can contain its answer. */
 const FOLLOWING = 40;
 
 /**
- * What the bot wrote when it answered the messages, where their words cannot tell whether it repeats them: a message that
- * was edited afterwards said something else then, and another script shares no words with it.
+ * What the bot answered to messages whose words cannot show whether it repeats them: an edited message said something
+ * else at the time, and another script shares no words with it.
  */
 export async function incomparableAnswers(
   { store }: Pick<Services, 'store'>,
@@ -24,7 +24,7 @@ export async function incomparableAnswers(
   return found;
 }
 
-/** The entries of the first turn that had read the message, if they still have their text. */
+/** The entries of the first turn that had read the message, if their text still exists. */
 function answersTo({ seq }: Entry, following: readonly Entry[]): readonly Entry[] {
   const turns = following.flatMap(({ turn }) => (turn !== null && turn >= seq ? [turn] : []));
   const first = Math.min(...turns);

@@ -32,7 +32,9 @@ interface Dictionary {
   readonly claims: Phrases;
 }
 
-/** Text is read twice: as it is written, and with lookalikes taken for Latin letters. The words are spelt the same way. */
+/**
+ * Texts are read twice: as written, and with lookalikes replaced by Latin letters. The words are spelt the same way.
+ */
 const AS_WRITTEN = dictionaryOf(bare);
 const AS_LATIN = dictionaryOf((text) => latin(bare(text)));
 

@@ -2,7 +2,7 @@ import type { Adapters, Registry } from '../bot/adapters.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { LoadedPlugin } from './load.ts';
 
-/** The adapters with those of the plugins. Throws `PLUGIN_INVALID` for a name that is taken. */
+/** The adapters, including those of the plugins. Throws `PLUGIN_INVALID` if a name is already in use. */
 export function extendAdapters(adapters: Adapters, plugins: readonly LoadedPlugin[]): Adapters {
   return {
     ...adapters,

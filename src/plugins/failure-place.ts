@@ -13,7 +13,7 @@ export function describeFailure(error: unknown, file: { readonly path: string; r
   return `${file.shown}${line === null ? '' : `:${line}`}: ${name}${describe(error)}`;
 }
 
-/** The first line of the stack that names the file; a syntax error has it above the message. */
+/** The first line of the stack that names the file; for a syntax error it comes before the message. */
 function lineInStack(error: unknown, path: string): string | null {
   if (!(error instanceof Error) || error.stack === undefined) return null;
   const url = pathToFileURL(path).href;
@@ -27,7 +27,7 @@ function lineInStack(error: unknown, path: string): string | null {
   return null;
 }
 
-/** An import that was not found has no place in the stack: the line that imports it is looked for in the file. */
+/** A missing import has no position in the stack, so the importing line is searched in the file. */
 function lineOfImport(error: unknown, path: string): string | null {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND') return null;
   const [, specifier] = error.message.split("'");

@@ -9,19 +9,19 @@ import { describeFailure } from './failure-place.ts';
 import { resolveOwnPackage } from './own-package.ts';
 import type { Plugin, PluginParts } from './plugin.ts';
 
-/** A plugin of the configuration. `parts` is there once `loadConfig` has opened it. */
+/** A plugin of the configuration. `parts` is available once `loadConfig` has opened it. */
 export interface LoadedPlugin extends Extension {
   readonly path: string;
   readonly shown: string;
-  /** Throws when the plugin was not opened. */
+  /** Throws if the plugin has not been opened. */
   parts(): PluginParts;
 }
 
 const LOAD_LIMIT_MS = 30_000;
 
 /**
- * Imports the plugins that the configuration names, in its order. A plugin that fails to load becomes one whose `open`
- * throws the reason, so that `loadConfig` reports it with everything else that is wrong.
+ * Imports the plugins that the configuration names, in order. If a plugin fails to load, its `open` throws the reason,
+ * so `loadConfig` reports it with all other problems.
  */
 export async function loadPlugins(options: LoadOptions): Promise<readonly LoadedPlugin[]> {
   const { source, entries } = listPlugins(options);
@@ -56,7 +56,7 @@ function loadedPlugin(name: string, plugin: Plugin, file: PluginFile): LoadedPlu
     name,
     settings: plugin.settings,
     open(settings) {
-      // Settings change at the next start only: a plugin is opened once.
+      // Settings apply only after a restart, because a plugin is opened once.
       parts ??= attempt(() => plugin.open(settings), file);
       const { tools, engines, stores } = parts;
       return { tools: tools.map((tool) => tool.name), engines: Object.keys(engines), stores: Object.keys(stores) };

@@ -4,8 +4,9 @@ const NAME = 'stratabot';
 let isRegistered = false;
 
 /**
- * Makes `import 'stratabot'` in a plugin mean the program that runs, be it installed globally, beside the plugin or as a
- * clone: a second copy would bring its own errors and state. `zod` is lent to plugins that have none.
+ * Resolves `import 'stratabot'` in a plugin to the running program, whether it is installed globally, next to the
+ * plugin or as a clone. A second copy would have its own errors and state. Plugins without their own `zod` get the one
+ * of Strata.
  */
 export function resolveOwnPackage(): void {
   if (isRegistered) return;
@@ -26,7 +27,7 @@ export function resolveOwnPackage(): void {
 
 const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 
-/** The module that an entry of package.json's `exports` stands for; null for everything else. */
+/** The module behind an entry of package.json's `exports`; null for everything else. */
 function ownModule(specifier: string): string | null {
   if (specifier === NAME) return new URL(`../index${EXTENSION}`, import.meta.url).href;
   if (!specifier.startsWith(`${NAME}/`)) return null;

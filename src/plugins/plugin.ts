@@ -11,7 +11,7 @@ import type { Tool } from '../tools/define.ts';
 
 /** What a plugin adds to a bot. Every part is optional in `definePlugin`. */
 export interface PluginParts {
-  /** Tools that agents may name. */
+  /** Tools that agents can list. */
   readonly tools: readonly Tool[];
   /** Commands for people, on every channel. */
   readonly commands: readonly CommandDefinition[];
@@ -19,13 +19,13 @@ export interface PluginParts {
   readonly channels: Readonly<Record<string, ChannelAdapter>>;
   /** Opens the models of a provider: `acme` opens `acme:small` and is called with "small". */
   readonly models: Readonly<Record<string, OpenModel>>;
-  /** Context engines by the name that an agent's `engine` gives. */
+  /** Context engines, by the name that agents use in `engine`. */
   readonly engines: Readonly<Record<string, ContextEngine>>;
   /** Stores by the scheme of `url` in `[storage]`. */
   readonly stores: Readonly<Record<string, OpenStore>>;
-  /** Called before the bot takes messages. A rejection refuses the start. */
+  /** Called before the bot accepts messages. A rejection prevents the start. */
   readonly start: PluginStep;
-  /** Called when the bot has stopped, if `start` was called. */
+  /** Called after the bot has stopped, if `start` was called. */
   readonly stop: PluginStep;
 }
 
@@ -40,7 +40,7 @@ export interface PluginContext {
   readonly signal: AbortSignal;
 }
 
-/** Each part as a value, or as a function of the plugin's settings that returns it. */
+/** Each part as a value, or as a function of the plugin's settings. */
 export type PluginDefinition<Schema extends z.ZodType> = {
   /** Lower-case letters, digits, - and _. */
   readonly name: string;
@@ -56,12 +56,15 @@ export type PluginDefinition<Schema extends z.ZodType> = {
   ) => void | Promise<void>;
 };
 
-/** What `definePlugin` returns and a plugin's file exports by default. */
+/** The result of `definePlugin`, and the default export of a plugin's file. */
 export interface Plugin {
   readonly kind: 'strata-plugin';
   readonly name: string;
   readonly settings: z.ZodType;
-  /** The parts for settings that its schema has parsed. Throws `PLUGIN_INVALID`, and what the plugin's functions throw. */
+  /**
+   * The parts for settings that its schema has parsed. Throws `PLUGIN_INVALID` and the errors of the plugin's
+   * functions.
+   */
   open(settings: unknown): PluginParts;
 }
 

@@ -5,15 +5,15 @@ import type { LoadedPlugin } from './load.ts';
 import type { PluginContext } from './plugin.ts';
 
 export interface PluginRun {
-  /** In the order of the list. Throws `PLUGIN_FAILED` when one rejects or takes longer than a minute. */
+  /** Starts them in the order of the list. Throws `PLUGIN_FAILED` if one rejects or takes longer than a minute. */
   start(): Promise<void>;
-  /** In reverse order, those that were started. A failure is logged. */
+  /** Stops the started plugins in reverse order. A failure is logged. */
   stop(): Promise<void>;
 }
 
 const STEP_LIMIT_MS = 60_000;
 
-/** The plugins' own lives around that of the bot. */
+/** Starts and stops plugins around the bot. */
 export function createPluginRun(plugins: readonly LoadedPlugin[], services: Omit<PluginContext, 'signal'>): PluginRun {
   const stopping = new AbortController();
   const context: PluginContext = { ...services, signal: stopping.signal };

@@ -12,30 +12,30 @@ import { type PromptLibrary, type PromptName, type PromptSource, promptNames, pr
 export const builtInPrompts = packageFile('prompts');
 
 export interface PromptLibraryOptions {
-  /** Folder with one folder a language; the built-in prompts unless given. */
+  /** Folder with one subfolder per language. Default: the built-in prompts. */
   readonly builtIn?: string;
-  /** Read and tried out at once, so that a broken prompt stops the start. */
+  /** Loaded and tried out at once, so that a broken prompt prevents the start. */
   readonly sources?: readonly PromptSource[];
 }
 
 export interface PromptFile {
   readonly name: PromptName;
-  /** The file that wins for the source. */
+  /** The file that the source uses. */
   readonly file: string;
   readonly hash: string;
   readonly origin: 'own' | 'language' | 'built-in';
-  /** A copy whose built-in prompt has changed since. */
+  /** True if the built-in prompt has changed since the file was copied from it. */
   readonly outdated: boolean;
 }
 
 export interface EditablePromptLibrary extends PromptLibrary {
-  /** Reloads the files of the sources. Throws `PROMPT_INVALID` and keeps what it had. */
+  /** Reloads the files of the sources. On error, throws `PROMPT_INVALID` and keeps the previous ones. */
   load(sources: readonly PromptSource[]): void;
-  /** Which file serves each prompt of a source. */
+  /** The file behind each prompt of a source. */
   list(from: PromptSource): readonly PromptFile[];
 }
 
-/** Everything that is wrong with the prompts of a source, one sentence each: for `prompts check`. */
+/** Every problem of a source's prompts, one sentence each, for `prompts check`. */
 export function promptProblems(from: PromptSource, builtIn = builtInPrompts): readonly string[] {
   const problems: string[] = [];
   const attempt = (work: () => void): void => {
@@ -56,7 +56,10 @@ export function promptProblems(from: PromptSource, builtIn = builtInPrompts): re
 
 type Shelf = ReadonlyMap<PromptName, Template>;
 
-/** Looks each prompt up in the agent's own folder, then in its language, then in English; whole files override. */
+/**
+ * Looks up each prompt in the agent's own folder, then in its language, then in English. Files override each other as a
+ * whole.
+ */
 export function createPromptLibrary(options: PromptLibraryOptions = {}): EditablePromptLibrary {
   const builtIn = options.builtIn ?? builtInPrompts;
   let shelves = read(builtIn, options.sources ?? []);
@@ -132,7 +135,7 @@ function winnerOf(folders: readonly string[], name: string): string {
   return files.find((file) => existsSync(file)) ?? files.at(-1) ?? name;
 }
 
-/** The first folder that has a fragment wins, as with prompts. */
+/** The first folder with the fragment wins, as for prompts. */
 function readFragments(folders: readonly string[]): ReadonlyMap<string, TemplateFile> {
   const fragments = new Map<string, TemplateFile>();
   for (const folder of [...folders].reverse()) {
@@ -143,7 +146,7 @@ function readFragments(folders: readonly string[]): ReadonlyMap<string, Template
   return fragments;
 }
 
-/** A misspelt file would otherwise be ignored in silence. */
+/** Otherwise a misspelt file would be ignored silently. */
 function refuseStrangers(folder: string): void {
   if (folder === '') return;
   if (!existsSync(folder))

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Two sets of values for trying a template out: everything present, and everything empty. */
+/** Two sets of values for trying out a template: all present, and all empty. */
 export function samplesOf(schema: z.ZodType): readonly object[] {
   return [true, false].flatMap((full) => {
     const sample = sampleOf(schema, full);

@@ -1,30 +1,30 @@
 import { z } from 'zod';
 
 export interface VariableOptions {
-  /** What the template may read. */
+  /** The variables that the template may read. */
   readonly schema: z.ZodType;
-  /** What it may call. */
+  /** The helpers that it may call. */
   readonly helpers: ReadonlySet<string>;
-  /** The parsed text of `{{> name}}`; null when there is none. */
+  /** The parsed text of `{{> name}}`; null if it does not exist. */
   readonly fragment: (name: string) => hbs.AST.Program | null;
 }
 
 export interface VariableUse {
-  /** Dotted paths of all variables that are read. */
+  /** Dotted paths of all variables that it reads. */
   readonly used: ReadonlySet<string>;
   readonly fragmentNames: readonly string[];
-  /** What the template may not do, each with its line. */
+  /** Violations, each with its line. */
   readonly problems: readonly string[];
 }
 
-/** Reads a parsed template without running it, and compares what it names with what the schema declares. */
+/** Analyses a parsed template without running it, and compares its names with those the schema declares. */
 export function readVariables(program: hbs.AST.Program, options: VariableOptions): VariableUse {
   const reader: Reader = { ...options, used: new Set(), problems: new Set(), fragmentNames: new Set() };
   readProgram(reader, program, [{ schema: options.schema, path: '' }]);
   return { used: reader.used, fragmentNames: [...reader.fragmentNames].sort(), problems: [...reader.problems] };
 }
 
-/** Where names are looked up: the whole variables first, the item of a list within its `each`. */
+/** Where names are looked up: all variables, or the item of a list inside its `each`. */
 interface Scope {
   readonly schema: z.ZodType;
   readonly path: string;
@@ -113,7 +113,7 @@ function itemOf(list: Scope | null): Scope | null {
   return schema instanceof z.ZodType ? { schema, path: list.path } : null;
 }
 
-/** Dotted paths of every value that a schema declares: what a built-in prompt must make use of. */
+/** Dotted paths of every value that a schema declares. A built-in prompt must use all of them. */
 export function variablePaths(schema: z.ZodType, path = ''): readonly string[] {
   const item = itemOf({ schema, path });
   if (item) return variablePaths(item.schema, path);

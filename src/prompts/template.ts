@@ -12,9 +12,9 @@ export interface TemplateFile {
 
 export interface Template {
   readonly file: string;
-  /** First 12 hex digits over the text and the fragments that it uses. */
+  /** First 12 hex digits of a hash of the text and the fragments that it uses. */
   readonly hash: string;
-  /** Hash of the built-in prompt that the file was copied from; null when it was not. */
+  /** Hash of the built-in prompt that the file was copied from; null if it is not a copy. */
   readonly base: string | null;
   /** Dotted paths of all variables that the template reads. */
   readonly used: ReadonlySet<string>;
@@ -36,28 +36,28 @@ const compileOptions = {
   knownHelpers: { is: true, has: true, line: true },
 } as const;
 
-/** What a template may call; everything else is refused, so that no template reads around its declared variables. */
+/** The helpers that a template may call. Everything else is rejected, so no template can read undeclared variables. */
 const helpers = new Set(['if', 'unless', 'each', 'is', 'has', 'line']);
 
 const engine = Handlebars.create();
 engine.registerHelper({
-  /** `{{#is value "a" "b"}}`: the value is one of those named. */
+  /** `{{#is value "a" "b"}}`: whether the value is one of these. */
   is(this: unknown, value: unknown, ...rest: unknown[]) {
     const options = blockOf(rest.pop());
     return rest.includes(value) ? options.fn(this) : options.inverse(this);
   },
   /** `(has list "a")`. */
   has: (list: unknown, value: unknown) => Array.isArray(list) && list.includes(value),
-  /** A value on one line: foreign text cannot open a line of its own. */
+  /** A value on one line, so that foreign text cannot start a line of its own. */
   line: (value: unknown) => oneLine(String(value)),
 });
 
-/** The first line of a copy: invisible in what is rendered. */
+/** The first line of a copy; not rendered. */
 export function baseLine(hash: string): string {
   return `{{!-- base ${hash} --}}\n`;
 }
 
-/** Compiles one prompt strictly. Throws an `Error` that names line and reason. */
+/** Compiles one prompt strictly. Throws an `Error` with line and reason. */
 export function compileTemplate(source: TemplateFile, options: TemplateOptions): Template {
   const { used, problems, fragmentNames } = readVariables(parse(source.text), {
     schema: options.schema,

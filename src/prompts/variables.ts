@@ -8,33 +8,33 @@ export const promptVariables = {
   guidance: z.strictObject({ tools: z.array(z.string()), hasMemory: z.boolean() }),
   /** One line about the platform and the place. */
   place: z.strictObject({ platform: z.string(), audience: z.string() }),
-  /** Standing instructions of entitled people: rendered in every view. */
+  /** Standing instructions of people with permission, rendered in every view. */
   instructions: z.strictObject({
     items: z.array(z.strictObject({ id: z.string(), text: z.string(), by: z.string() })),
   }),
   /** One summary of the stack. */
   summary: z.strictObject({ id: z.string(), fromSeq: z.int(), toSeq: z.int(), level: z.int(), text: z.string() }),
-  /** Recalled memories beside the newest message. */
+  /** Recalled memories next to the newest message. */
   memories: z.strictObject({
     items: z.array(
       z.strictObject({ id: z.string(), kind: z.string(), text: z.string(), about: z.string(), date: z.string() }),
     ),
   }),
-  /** Heading of earlier messages beside the newest message. */
+  /** Heading of earlier messages next to the newest message. */
   passages: z.strictObject({}),
-  /** The clock beside the newest message. */
+  /** The current time next to the newest message. */
   clock: z.strictObject({ now: z.string() }),
   compactor: z.strictObject({ tools: z.boolean(), strict: z.string(), instruction: z.string() }),
   condenser: z.strictObject({ strict: z.string() }),
   extractor: z.strictObject({ tools: z.boolean() }),
-  /** The transcript given to compactor and extractor: data between delimiters that the text cannot forge. */
+  /** The transcript for the compactor and the extractor: data between delimiters that the text cannot forge. */
   transcript: z.strictObject({
     nonce: z.string(),
     before: z.array(z.string()),
     known: z.array(z.string()),
     lines: z.array(z.string()),
   }),
-  /** Plain sentences to people when a turn fails. */
+  /** Sentences to people when a turn fails. */
   failure: z.strictObject({ reason: z.string(), commandPrefix: z.string() }),
 } as const;
 
@@ -44,12 +44,12 @@ export type PromptVariables<Name extends PromptName> = z.infer<(typeof promptVar
 
 export interface RenderedPrompt {
   readonly text: string;
-  /** First 12 hex digits of the template's sha256: kept with each summary and memory. */
+  /** First 12 hex digits of the template's sha256, stored with each summary and memory. */
   readonly hash: string;
 }
 
 export interface PromptLibrary {
-  /** Renders with strict variables. `from` names the agent's language and own folder. */
+  /** Renders with strict variables. `from` names the agent's language and folder. */
   render<Name extends PromptName>(name: Name, variables: PromptVariables<Name>, from: PromptSource): RenderedPrompt;
 }
 

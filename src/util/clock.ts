@@ -8,7 +8,7 @@ export function createSystemClock(): Clock {
   };
 }
 
-/** Ends with the signal's own reason: an error made for every sleep that is cut short would cost more than the sleep. */
+/** Rejects with the signal's own reason: creating an error for every aborted sleep would cost more than the sleep. */
 function sleep(ms: number, { signal }: { readonly signal: AbortSignal }): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
@@ -26,7 +26,7 @@ function sleep(ms: number, { signal }: { readonly signal: AbortSignal }): Promis
   });
 }
 
-/** Crockford's alphabet: no letters that are taken for digits. */
+/** Crockford's alphabet, without letters that look like digits. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_LENGTH = 10;
 const CHANCE_LENGTH = 16;

@@ -3,7 +3,7 @@ import { yieldToEventLoop } from './event-loop.ts';
 
 const PAGE = 500;
 
-/** All that the query names, read page by page while they are asked for. Others have their turn between the pages. */
+/** Everything that the query matches, read page by page on demand. Other work may run between the pages. */
 export async function* pagesOf(
   store: Pick<ConversationStore, 'list'>,
   query: ConversationQuery,

@@ -1,4 +1,4 @@
-/** The known word that a mistyped one probably meant, or null when none is close. */
+/** The known word that a mistyped one probably means, or null if none is close. */
 export function didYouMean(word: string, known: readonly string[]): string | null {
   const typed = word.toLowerCase();
   let best: { readonly name: string; readonly distance: number } | null = null;
@@ -10,7 +10,7 @@ export function didYouMean(word: string, known: readonly string[]): string | nul
   return best !== null && best.distance <= limit ? best.name : null;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one text into the other. */
+/** The number of insertions, deletions, replacements and swaps of neighbours that turn one text into the other. */
 function editDistance(from: string, to: string): number {
   const a = Array.from(from.slice(0, 64));
   const b = Array.from(to.slice(0, 64));

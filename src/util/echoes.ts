@@ -13,7 +13,10 @@ const QUOTES = new Map([
   ['«', '»'],
 ]);
 
-/** A line without what it repeats of the texts: runs of twelve characters or more, and quoted words. Linear in the texts. */
+/**
+ * A line without what it repeats from the texts: runs of at least twelve characters, and quoted words. Linear in the
+ * length of the texts.
+ */
 export function withoutEchoes(line: string, texts: readonly string[]): string {
   const spaced = texts.map((text) => text.replace(/\s+/gu, ' '));
   const isEcho = new Uint8Array(line.length);
@@ -28,7 +31,7 @@ export function withoutEchoes(line: string, texts: readonly string[]): string {
 interface Runs {
   /** Where each run of the line starts. */
   readonly starts: ReadonlyMap<string, readonly number[]>;
-  /** The first two characters of the runs: most places of a text are passed over by them. */
+  /** The first two characters of the runs, which rule out most positions of a text. */
   readonly heads: ReadonlySet<number>;
 }
 

@@ -1,7 +1,7 @@
 import type { Log, LogFields } from '../ports/log.ts';
 import { formatLogLine } from './log-line.ts';
 
-/** Writes warnings and errors to standard error: the log of a bot that was given none. */
+/** Writes warnings and errors to standard error: the default log of a bot. */
 export function createErrorLog(): Log {
   const write = (level: string, message: string, fields: LogFields = {}): void => {
     const { stderr } = process;

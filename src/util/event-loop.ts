@@ -1,4 +1,4 @@
-/** Lets all that waits have its turn. Long work is done in slices, so that no reply stands behind the whole of it. */
+/** Yields to the event loop. Long work is done in slices, so that no reply waits for all of it. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

@@ -2,7 +2,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Claim, ConversationStore } from '../ports/store.ts';
 import { type Limit, limitWork } from './limit.ts';
 
-/** A claim that is kept alive while work runs. `signal` aborts when the claim is lost or the work's own end is asked for. */
+/** A claim that is kept alive while work runs. `signal` aborts when the claim is lost or the work is asked to end. */
 export type Lease = Pick<Limit, 'signal'> & Disposable;
 
 export interface LeaseOptions {
@@ -14,7 +14,7 @@ export interface LeaseOptions {
   readonly signal: AbortSignal;
 }
 
-/** Renews the claim three times within each lease. A renewal that fails is tried again: only a refusal is a loss. */
+/** Renews the claim three times within each lease. A failed renewal is retried; only a refusal loses the claim. */
 export function holdLease(options: LeaseOptions, claim: Claim): Lease {
   const lost = limitWork(options.signal);
   const done = new AbortController();
@@ -27,7 +27,7 @@ export function holdLease(options: LeaseOptions, claim: Claim): Lease {
       if (kept === null) return lost.abort(new Error(`The ${options.work} claim was lost.`));
     }
   };
-  // Its only ends are the loss above and the abort of the sleep, which is how a lease is let go.
+  // It ends only through the loss above, or by aborting the sleep, which releases the lease.
   renew().catch(() => undefined);
   return {
     signal: lost.signal,
@@ -38,5 +38,5 @@ export function holdLease(options: LeaseOptions, claim: Claim): Lease {
   };
 }
 
-/** Made once: an error takes the stack when it is made, and every turn lets a lease go. */
+/** Created once, because creating an error captures a stack, and every turn releases a lease. */
 const LET_GO = new Error('The lease was released.');

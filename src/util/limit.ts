@@ -1,12 +1,12 @@
-/** A signal for one piece of work. Letting it go frees what it holds: its timer, and its place with the parent. */
+/** A signal for one piece of work. Disposing it frees its timer and its listener on the parent. */
 export interface Limit extends Disposable {
   readonly signal: AbortSignal;
   abort(reason: unknown): void;
 }
 
 /**
- * Aborts with its parent, after `ms`, or on request. Of work that ends in time nothing stays behind, where
- * `AbortSignal.any` and `AbortSignal.timeout` would be remembered until they are collected or due.
+ * Aborts with its parent, after `ms`, or on request. Work that ends in time leaves nothing behind, whereas
+ * `AbortSignal.any` and `AbortSignal.timeout` stay in memory until they are collected or due.
  */
 export function limitWork(parent: AbortSignal, options: { readonly ms?: number } = {}): Limit {
   const controller = new AbortController();
@@ -26,7 +26,9 @@ export function limitWork(parent: AbortSignal, options: { readonly ms?: number }
   };
 }
 
-/** Rejects with the signal's reason: raced against work that may not heed it. For a signal that ends with the work. */
+/**
+ * Rejects with the signal's reason, to race against work that may ignore the signal. The signal must end with the work.
+ */
 export function rejection(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     if (signal.aborted) reject(signal.reason);

@@ -1,10 +1,10 @@
-/** One line of input, or why it cannot be taken. */
+/** One line of input, or why it is invalid. */
 export type InputLine =
   | { readonly kind: 'line'; readonly number: number; readonly text: string }
   | { readonly kind: 'refused'; readonly number: number; readonly problem: string };
 
 export interface LineOptions {
-  /** A longer line is refused whole, without being held in memory. */
+  /** Longer lines are rejected without being kept in memory. */
   readonly maxBytes: number;
 }
 

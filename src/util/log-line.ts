@@ -8,7 +8,7 @@ export interface LogLine {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Formats a line for people: `12:34:56 warn  message key=value`. Foreign text cannot steer the terminal. */
+/** Formats a line for people: `12:34:56 warn message key=value`. Foreign text cannot control the terminal. */
 export function formatLogLine({ level, time, message, fields }: LogLine, options: { readonly color: boolean }): string {
   const shown = Object.entries(fields).map(([name, value]) => `${name}=${shownValue(value)}`);
   return `${[time.slice(11, 19), colored(level, options.color), oneLine(message), ...shown].join(' ')}\n`;

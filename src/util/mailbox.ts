@@ -1,7 +1,7 @@
-/** Runs tasks one at a time, in order. A task that rejects is reported and does not stop the next one. */
+/** Runs tasks one at a time, in order. A task that rejects is reported and does not affect the next one. */
 export interface Mailbox {
   put(task: () => Promise<void>): void;
-  /** Resolves when everything put so far, and what that put, has run. */
+  /** Resolves when all queued tasks, and those that they queued, have run. */
   drained(): Promise<void>;
   readonly busy: boolean;
 }

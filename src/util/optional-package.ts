@@ -3,10 +3,7 @@ import { z } from 'zod';
 import { StrataError } from '../domain/errors.ts';
 import { packageFile } from './package-file.ts';
 
-/**
- * Loads a module that needs packages which are installed only by those who use them. Throws `PACKAGE_MISSING` with the
- * command that installs them.
- */
+/** Loads a module that needs optional packages. Throws `PACKAGE_MISSING` with the command that installs them. */
 export async function loadOptional<Module>(packages: readonly string[], load: () => Promise<Module>): Promise<Module> {
   try {
     return await load();
@@ -16,7 +13,7 @@ export async function loadOptional<Module>(packages: readonly string[], load: ()
   }
 }
 
-/** Node has no field for the name; it quotes the package, or the path below it, in the message. */
+/** Node has no field for the name; the message quotes the package or the path below it. */
 function isMissing(name: string, error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND') return false;
   return error.message.includes(`package '${name}'`);
@@ -30,7 +27,7 @@ function installCommand(packages: readonly string[]): string {
   return `npm install ${versioned.join(' ')}`;
 }
 
-/** `^14.28.1` → `14`: no shell reads anything into it. */
+/** `^14.28.1` → `14`, which no shell interprets. */
 function majorOf(range: string): string {
   return range.replace('^', '').split('.')[0] ?? range;
 }

@@ -2,10 +2,12 @@ import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
 
 const OWNER_ONLY = 0o600;
 const OTHERS = 0o077;
-/** File systems without modes, and files of another user: the operator has decided who may read those. */
+/** On file systems without modes, and for files of another user, the operator has decided who may read them. */
 const UNCHANGEABLE = new Set(['EPERM', 'ENOTSUP', 'EROFS']);
 
-/** Makes the file if it is missing, readable and writable by its owner only. Whatever the umask; without effect on Windows. */
+/**
+ * Creates the file if it is missing, readable and writable only by its owner, whatever the umask. No effect on Windows.
+ */
 export function makePrivateFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', OWNER_ONLY));
@@ -16,8 +18,8 @@ export function makePrivateFile(path: string): void {
 }
 
 /**
- * Takes the rights of everybody but the owner from a file, if there is one. By its path: closing a descriptor of an open
- * database would end the locks that this process has on it.
+ * Removes the permissions of everybody but the owner from an existing file. Uses its path, because closing a descriptor
+ * of an open database would release the locks of this process.
  */
 export function restrictToOwner(path: string): void {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode;

@@ -1,24 +1,24 @@
 /**
- * Scanners for text of people, models and files. Each looks at every character a fixed number of times, where a regular
- * expression would try every start against every end.
+ * Scanners for text of people, models and files. Each checks every character a fixed number of times, where a regular
+ * expression would try every start with every end.
  */
 
-/** The text without what `isTrimmed` accepts at its end, character by character. */
+/** The text without the characters at its end that `isTrimmed` accepts. */
 export function trimEndWhile(text: string, isTrimmed: (character: string) => boolean): string {
   let end = text.length;
   while (end > 0 && isTrimmed(text.charAt(end - 1))) end -= 1;
   return text.slice(0, end);
 }
 
-/** The text without blanks and the given marks at its end. */
+/** The text without whitespace and the given marks at its end. */
 export function trimEndOf(text: string, marks: string): string {
   return trimEndWhile(text, (character) => marks.includes(character) || character.trim() === '');
 }
 
-/** Where a part occurs next. Over calls whose `from` does not shrink, it reads the text once for each part. */
+/** Finds the next occurrence of a part. If `from` never decreases between calls, the text is read once per part. */
 export type Finder = (part: string, from: number) => number;
 
-/** `Infinity` where a part does not occur any more. */
+/** `Infinity` if the part does not occur any more. */
 export function createFinder(text: string): Finder {
   const known = new Map<string, { readonly from: number; readonly at: number }>();
   return (part, from) => {
@@ -32,14 +32,14 @@ export function createFinder(text: string): Finder {
 }
 
 export interface Quotation {
-  /** Where its opening mark is, and where the text after its closing mark begins. */
+  /** The index of its opening mark, and of the text after its closing mark. */
   readonly start: number;
   readonly end: number;
-  /** What is between the marks: never empty, and within one line. */
+  /** The text between the marks: never empty, and on one line. */
   readonly text: string;
 }
 
-/** What is quoted in a text, from left to right. `pairs` has the closing mark for each opening mark. */
+/** The quotations in a text, from left to right. `pairs` has the closing mark for each opening mark. */
 export function quotationsIn(text: string, pairs: ReadonlyMap<string, string>): readonly Quotation[] {
   const next = createFinder(text);
   const found: Quotation[] = [];
@@ -54,7 +54,7 @@ export function quotationsIn(text: string, pairs: ReadonlyMap<string, string>): 
   return found;
 }
 
-/** What stands between the first match of `before` and the first match of `after` behind it; undefined without both. */
+/** The text between the first match of `before` and the next match of `after`; undefined without both. */
 export function between(text: string, before: RegExp, after: RegExp): string | undefined {
   const start = before.exec(text);
   if (start === null) return undefined;

@@ -1,4 +1,4 @@
 import type { Log } from '../ports/log.ts';
 
-/** Writes nothing: the log of whoever asked for none. */
+/** A log that writes nothing. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -2,7 +2,7 @@ import { ModelError } from '../domain/errors.ts';
 import type { ChatModel, FinishReason, ModelMessage, ModelRequest, ModelUsage, ToolCall } from '../ports/model.ts';
 import { withoutEchoes } from './echoes.ts';
 
-/** What one model call gave, whole. */
+/** The complete result of one model call. */
 export interface Step {
   readonly text: string;
   readonly calls: readonly ToolCall[];
@@ -10,15 +10,15 @@ export interface Step {
   readonly usage: ModelUsage;
 }
 
-/** More characters for each token that was asked for are no answer but a server that does not heed its limit. */
+/** More characters per requested token than this mean that the server ignores its limit. */
 const MAX_CHARACTERS_PER_TOKEN = 16;
 const MIN_CHARACTERS = 20_000;
-/** A larger count is not believed. */
+/** Larger counts are ignored. */
 const MAX_TOKENS = 1_000_000_000;
 
 /**
- * Calls the model once and gathers its stream. A stream that ends without a `finish` is a failure, not an answer. One that
- * goes on beyond all measure is left, and ends with what was written up to there, as `length` does.
+ * Calls the model once and collects its stream. A stream that ends without a `finish` is a failure, not an answer. A
+ * stream that never ends is dropped, and its text so far counts as cut off at `length`.
  */
 export async function collectStep(model: ChatModel, request: ModelRequest, options: StepOptions): Promise<Step> {
   try {
@@ -63,7 +63,10 @@ async function gather(model: ChatModel, request: ModelRequest, options: StepOpti
   return { text, calls, ...end };
 }
 
-/** Some servers repeat the request in their errors. An error goes to logs and other places that never hold what people said. */
+/**
+ * Some servers repeat the request in their errors. Errors go to logs and other places that must not contain people's
+ * messages.
+ */
 function withoutRequest(error: ModelError, { system, messages }: ModelRequest): ModelError {
   const texts = [...system.map(({ text }) => text), ...messages.flatMap(textsOf)];
   const { model, reason, detail } = error.data;
@@ -86,7 +89,9 @@ function textsOf(message: ModelMessage): readonly string[] {
   }
 }
 
-/** What is missing, negative, not finite or absurd counts as not reported: no reply is lost for its bill. */
+/**
+ * Counts that are missing, negative, infinite or absurd count as not reported: no reply is lost because of its usage.
+ */
 function countedOf(usage: Partial<ModelUsage> | undefined): ModelUsage {
   const count = (value: number | undefined) =>
     typeof value === 'number' && value > 0 && value <= MAX_TOKENS ? Math.round(value) : 0;

@@ -1,13 +1,13 @@
 import { graphemesOf } from './text.ts';
 
-/** Columns side by side, two spaces between them, padded by what a terminal shows. The last column is not padded. */
+/** Formats columns, two spaces apart, padded by their width in a terminal. The last column is not padded. */
 export function formatTable(columns: readonly string[], cells: readonly (readonly string[])[]): string {
   const rows = [columns, ...cells].map((row) => row.map((cell) => cell.replace(/\s+/g, ' ')));
   const widths = columns.map((_, index) => Math.max(...rows.map((row) => displayWidth(row[index] ?? ''))));
   return rows.map((row) => formatRow(row, widths)).join('\n');
 }
 
-/** Names and values, the values in one column. */
+/** Names and values in two columns. */
 export function formatFields(fields: readonly { readonly name: string; readonly value: string }[]): string {
   const width = Math.max(0, ...fields.map(({ name }) => displayWidth(name)));
   return fields.map(({ name, value }) => `${pad(name, width)}  ${indent(value, width + 2)}`.trimEnd()).join('\n');
@@ -32,7 +32,7 @@ const PLAIN = /^[ -~]*$/;
 const WIDE =
   /^(?:\p{Emoji_Presentation}|\p{Extended_Pictographic}\u{fe0f}|\p{Script=Han}|\p{Script=Hangul}|\p{Script=Hiragana}|\p{Script=Katakana}|[\u{3000}-\u{303f}\u{ff01}-\u{ff60}\u{ffe0}-\u{ffe6}])/u;
 
-/** Cells of a terminal: Chinese, Japanese, Korean and emoji take two, marks take none. */
+/** Width in terminal cells: Chinese, Japanese, Korean and emoji take two, combining marks none. */
 function displayWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * A text file as UTF-8, without byte order mark and with plain line breaks. Throws an `Error` whose message is a reason
- * fit for a sentence ("it does not exist"), with the cause.
+ * A text file as UTF-8, without byte order mark and with `\n` line breaks. Throws an `Error` whose message fits into a
+ * sentence ("it does not exist"), with the cause.
  */
 export function readText(file: string): string {
   return decodeText(readBytes(file));
 }
 
-/** Refuses what is not UTF-8: a silently replaced character in a prompt or a secret would be hard to find. */
+/** Rejects anything but UTF-8: a silently replaced character in a prompt or a secret would be hard to find. */
 function decodeText(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replaceAll('\r\n', '\n');

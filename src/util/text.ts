@@ -1,18 +1,21 @@
-/** Escape sequences of terminals: control (CSI), string (OSC, DCS and their kin), and the short ones. */
+/** Escape sequences of terminals: control (CSI), string (OSC, DCS and similar), and short ones. */
 const CONTROL_SEQUENCE = '(?:\\u001b\\[|\\u009b)[0-?]*[ -/]*[@-~]';
 const STRING_SEQUENCE =
   '(?:\\u001b[\\]PX^_]|[\\u0090\\u0098\\u009d-\\u009f])[^\\u0007\\u001b\\u0090\\u0098\\u009c-\\u009f]*(?:\\u0007|\\u001b\\\\|\\u009c)';
 const SHORT_SEQUENCE = '\\u001b[ -/]*[0-~]?';
 const ESCAPES = new RegExp(`${STRING_SEQUENCE}|${CONTROL_SEQUENCE}|${SHORT_SEQUENCE}`, 'g');
-/** Everything that prints nothing but line breaks and tabs, and the marks that turn the direction of writing. */
+/** Invisible characters except line breaks and tabs, and bidirectional overrides. */
 const CONTROLS = /[[\p{Cc}\u202a-\u202e\u2066-\u2069]--[\n\t]]/gv;
 
-/** Text that can do nothing but be read: no escape sequence, no control character, whole surrogate pairs. */
+/** Text that can only be read: no escape sequences, no control characters, only whole surrogate pairs. */
 export function cleanText(text: string): string {
   return text.toWellFormed().replace(/\r\n?/g, '\n').replace(ESCAPES, '').replace(CONTROLS, '');
 }
 
-/** A reply as platforms take it: they show no blank edges, and long runs of blanks could make a blank message. */
+/**
+ * A reply in the form that platforms accept: without blank edges, and without long runs of whitespace that could make a
+ * message blank.
+ */
 export function tidyReply(text: string): string {
   return cleanText(text)
     .replace(/\s{100,}/g, (blanks) => (blanks.includes('\n') ? '\n\n' : ' '))
@@ -21,20 +24,20 @@ export function tidyReply(text: string): string {
 
 const LEAD_LENGTH = 280;
 
-/** The beginning of a text that comes as a file: its first paragraph as one line. Empty where it begins with code or a table. */
+/** The beginning of a text sent as a file: its first paragraph on one line. Empty if it begins with code or a table. */
 export function leadOf(text: string): string {
   const [first = ''] = text.split(/\n\s*\n/, 1);
   return /^\s*[`~|]/.test(first) ? '' : excerpt(first, LEAD_LENGTH);
 }
 
-/** One line of at most `length` characters, cut between characters as people see them. */
+/** One line of at most `length` characters, cut between visible characters. */
 export function excerpt(text: string, length: number): string {
   const line = text.replace(/\s+/g, ' ').trim();
   if (line.length <= length) return line;
   return `${cutAt(line, length - 1).trimEnd()}…`;
 }
 
-/** The head of a text with at most `length` UTF-16 units, never ending within an emoji or an accent. */
+/** The head of a text with at most `length` UTF-16 units, never ending inside an emoji or an accented character. */
 export function cutAt(text: string, length: number): string {
   if (text.length <= length) return text;
   let end = 0;
@@ -42,20 +45,20 @@ export function cutAt(text: string, length: number): string {
     if (index + segment.length > length) break;
     end = index + segment.length;
   }
-  // A single cluster longer than the limit is cut all the same.
+  // A single character longer than the limit is cut anyway.
   return end === 0 ? text.slice(0, length).toWellFormed() : text.slice(0, end);
 }
 
-/** Made when it is first used: it loads tables that most starts have no use for. */
+/** Created on first use, because it loads tables that most starts do not need. */
 let graphemes: Intl.Segmenter | null = null;
 
-/** Characters as people see them. */
+/** Visible characters (grapheme clusters). */
 export function graphemesOf(text: string): Intl.Segments {
   graphemes ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
   return graphemes.segment(text);
 }
 
-/** Cuts a long text into pages of at most `length` characters, at a line or word break where there is one. */
+/** Splits a long text into pages of at most `length` characters, at a line or word break if there is one. */
 export function paginate(text: string, length: number): readonly string[] {
   const pages: string[] = [];
   let rest = text;

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
-import { SIZED } from './test/support/size.ts';
+import { SIZED_TAG } from './test/support/size.ts';
 import { sizedFiles } from './test/support/sized-files.ts';
 import { createSkippedReporter } from './test/support/skipped-reporter.ts';
 
@@ -10,11 +10,11 @@ export default defineConfig(({ mode }) => ({
     ...(mode === 'soak'
       ? {
           include: [...sizedFiles()],
-          env: { TEST_SIZE: process.env['TEST_SIZE'] ?? '1' },
-          tagsFilter: [SIZED.tags],
+          env: { SIZED_TAG, TEST_SIZE: process.env['TEST_SIZE'] ?? '1' },
+          tagsFilter: [SIZED_TAG],
         }
-      : { include: ['test/**/*.test.ts'] }),
-    tags: [{ name: SIZED.tags, description: 'takes its size from test/support/size.ts' }],
+      : { include: ['test/**/*.test.ts'], env: { SIZED_TAG } }),
+    tags: [{ name: SIZED_TAG, description: 'takes its size from test/support/size.ts' }],
     pool: 'forks',
     reporters: ['default', createSkippedReporter((text) => process.stdout.write(text))],
     // Most of the long tests wait for processes and sockets.

@@ -2,8 +2,7 @@ import { channelContract } from '../contracts/channel.ts';
 import { ADA, GENERAL, startDiscord } from '../fixtures/discord/double.ts';
 import { openChannel } from '../fixtures/discord/kit.ts';
 
-channelContract({
-  name: 'Discord',
+channelContract('Discord', {
   platform: 'discord',
   async open() {
     const double = await startDiscord();

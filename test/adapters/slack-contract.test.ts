@@ -2,8 +2,7 @@ import { channelContract } from '../contracts/channel.ts';
 import { ADA, GENERAL, startSlack } from '../fixtures/slack/double.ts';
 import { openChannel } from '../fixtures/slack/kit.ts';
 
-channelContract({
-  name: 'Slack',
+channelContract('Slack', {
   platform: 'slack',
   async open() {
     const double = await startSlack();

@@ -2,8 +2,7 @@ import { PassThrough } from 'node:stream';
 import { createTerminalChannel } from '../../adapters/channels/terminal/index.ts';
 import { channelContract } from '../contracts/channel.ts';
 
-channelContract({
-  name: 'the terminal',
+channelContract('the terminal', {
   platform: 'terminal',
   async open() {
     const [input, output, errors] = [new PassThrough(), new PassThrough(), new PassThrough()];

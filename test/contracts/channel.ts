@@ -7,10 +7,10 @@ import {
   type CommandInvocation,
   type ConversationKey,
   type InboundMessage,
+  type KeptConversations,
   makeReply,
   type Post,
 } from '../../src/adapter-kit.ts';
-import { keptConversations } from '../fixtures/channel-kit.ts';
 
 /** A channel on its platform, or on a double of it. */
 export interface ChannelUnderTest {
@@ -24,14 +24,22 @@ export interface ChannelUnderTest {
   dispose(): Promise<void>;
 }
 
-export interface ChannelContract {
-  readonly name: string;
+export interface ChannelContractOptions {
   readonly open: () => Promise<ChannelUnderTest>;
   /** The first part of its keys. */
   readonly platform: string;
 }
 
 const reply = makeReply('Status', { text: 'all quiet' });
+
+const nothing = async function* (): AsyncGenerator<never> {};
+const nothingKept: KeptConversations = {
+  heard: nothing,
+  heardIn: nothing,
+  within: nothing,
+  workspaces: nothing,
+  textOf: async () => null,
+};
 
 interface Recorded extends ChannelSink {
   readonly messages: InboundMessage[];
@@ -60,7 +68,7 @@ function record(): Recorded {
     audienceChanged: async () => undefined,
     left: async () => undefined,
     commandSpecs: builtInSpecs,
-    conversations: keptConversations(() => new Map()),
+    conversations: nothingKept,
     dropped: () => undefined,
     catchingUp: () => ({ applied: () => undefined, end: () => undefined }),
   };
@@ -70,8 +78,8 @@ function record(): Recorded {
 const signal = new AbortController().signal;
 
 /** What the core relies on, whatever the platform. */
-export function channelContract({ name, open, platform }: ChannelContract): void {
-  describe(`${name} keeps the contract of channels`, () => {
+export function channelContract(name: string, { open, platform }: ChannelContractOptions): void {
+  describe(`channel contract: ${name}`, () => {
     let world: ChannelUnderTest;
     let sink: Recorded;
     beforeEach(async () => {

@@ -21,7 +21,7 @@ const NOW = Date.UTC(2026, 10, 21);
 const hung = { run: () => new Promise<MaintainResult>(() => undefined) };
 
 /** What every context engine owes its host. */
-export function describeContextEngine(name: string, create: (options: EngineOptions) => ContextEngine): void {
+export function engineContract(name: string, create: (options: EngineOptions) => ContextEngine): void {
   const open = async (overrides: Partial<Services> = {}): Promise<Place & { readonly engine: ContextEngine }> => {
     const place = await createPlace(overrides);
     return { ...place, engine: create({ services: place.services, maintenance: hung }) };
@@ -41,7 +41,7 @@ export function describeContextEngine(name: string, create: (options: EngineOpti
       ...fields,
     });
 
-  describe(`the ${name} engine`, () => {
+  describe(`engine contract: ${name}`, () => {
     // Shows: O1
     it('says what it is', async () => {
       await using place = await open();

@@ -6,7 +6,7 @@ import type { SummaryId } from '../../src/domain/message.ts';
 import type { ContextProfile } from '../../src/ports/engine.ts';
 import type { ContextSnapshot } from '../../src/ports/store.ts';
 import { pagesOf } from '../../src/util/conversation-pages.ts';
-import { describeContextEngine, expectWhole } from '../contracts/engine.ts';
+import { engineContract, expectWhole } from '../contracts/engine.ts';
 import {
   calls,
   key,
@@ -21,8 +21,8 @@ import {
 import { createPlace } from '../fixtures/place.ts';
 import { SIZED, sized } from '../support/size.ts';
 
-describeContextEngine('stacked', createStackedEngine);
-describeContextEngine('sliding', ({ services }) => createSlidingEngine({ services }));
+engineContract('stacked', createStackedEngine);
+engineContract('sliding', ({ services }) => createSlidingEngine({ services }));
 
 const NOW = Date.UTC(2026, 10, 21);
 const small = profile({ windowTokens: 1500, reserveTokens: 100 });

@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { COMMANDS } from '../../src/cli/names.ts';
 import { type Packed, type Project, pack } from '../support/packed.ts';
 
@@ -100,7 +101,9 @@ describe('a program', () => {
   }, 60_000);
 
   it('imports every entry in plain JavaScript without any SDK', async () => {
-    const names = Object.keys(packed.manifest.exports).filter((name) => !/json$|bullmq$|postgres$/.test(name));
+    const names = Object.keys(packed.manifest.exports).filter(
+      (name) => !/json$|bullmq$|postgres$|contracts$/.test(name),
+    );
     const imports = names.map((name) => `await import('stratabot${name.slice(1)}');`);
     project.write('imports.mjs', `${imports.join('\n')}\nconsole.log('all there');\n`);
     expect(await project.node(['imports.mjs'])).toEqual({ code: 0, stdout: 'all there\n', stderr: '' });
@@ -127,6 +130,52 @@ describe('a program', () => {
     60_000,
   );
 });
+
+describe('the contracts', () => {
+  const storage = (change: string) => `import { createSqliteStorage } from 'stratabot/adapters/stores/sqlite';
+
+/** A store of one's own, around another one. */
+export async function createOwnStorage(directory) {
+  const storage = await createSqliteStorage({ directory });
+  const { transcript } = storage.store;
+  return { ...storage, store: { ...storage.store, transcript: { ...transcript, ${change} } } };
+}
+`;
+  const suite = `import { mkdtemp, rm } from 'node:fs/promises';
+import { storeContract } from 'stratabot/contracts';
+import { createOwnStorage } from './storage.js';
+
+storeContract('own', {
+  async create() {
+    const directory = await mkdtemp('own-');
+    const storage = await createOwnStorage(directory);
+    return { storage, dispose: () => rm(directory, { recursive: true }) };
+  },
+});
+`;
+
+  it('run against a store of a foreign project', async () => {
+    using folder = packed.openProject(['vitest', 'fast-check']);
+    folder.write('own.test.js', suite);
+    folder.write('storage.js', storage(''));
+    const run = async (...more: readonly string[]) => {
+      const output = ['--reporter=json', '--outputFile=result.json', ...more];
+      const { stderr } = await folder.node(['node_modules/vitest/vitest.mjs', 'run', ...output]);
+      expect(stderr).toBe('');
+      return resultSchema.parse(JSON.parse(readFileSync(join(folder.path, 'result.json'), 'utf8')));
+    };
+    const whole = await run('-t', '^(?!.*properties)');
+    expect(whole).toMatchObject({ success: true, numFailedTests: 0 });
+    expect(whole.numPassedTests).toBeGreaterThan(80);
+    const forgetful = 'append: (given) => transcript.append({ ...given, wantsReply: false })';
+    folder.write('storage.js', storage(forgetful));
+    const broken = await run('-t', 'append');
+    expect(broken.success).toBe(false);
+    expect(broken.numFailedTests).toBeGreaterThan(0);
+  }, 180_000);
+});
+
+const resultSchema = z.object({ success: z.boolean(), numPassedTests: z.number(), numFailedTests: z.number() });
 
 describe('the command line', () => {
   const lines = [

@@ -150,6 +150,27 @@ describe('a live message', () => {
     expect(Date.now() - began).toBeLessThan(1_000);
   });
 
+  test('is kept while eighty threads wait to be read', async () => {
+    const sink = recordSink();
+    const first = await start({ sink });
+    const roots = Array.from({ length: 80 }, (_, index) => emit(GENERAL, `<@${BOT}> thread ${index}`));
+    await until('all arrive', () => sink.messages.length === 80);
+    await first.channel.stop();
+    await until('its sockets are closed', () => slack.sockets() === 0);
+    for (const { ts } of roots) slack.store(GENERAL, BOB, 'a reply', { thread_ts: ts });
+    slack.store(DIRECT, ADA, 'a direct question');
+    const threads = Promise.withResolvers<void>();
+    slack.delays.set('conversations.replies', threads.promise);
+    const bot = await start({ sink });
+    const live = Array.from({ length: 12 }, (_, index) => emit(GENERAL, `<@${BOT}> live ${index}`));
+    for (const { id } of live) await acknowledged(id);
+    await until('all are stored', () => live.every(({ ts }) => sink.messages.some((one) => one.externalId === ts)));
+    await arrived(bot, 'a direct question');
+    expect(sink.messages.filter(({ text }) => text.endsWith('a reply'))).toEqual([]);
+    threads.resolve();
+    await until('a reply arrives', () => sink.messages.some(({ text }) => text.endsWith('a reply')));
+  });
+
   test('says by the event that its channel is shared', async () => {
     const bot = await start();
     slack.say(GENERAL, ADA, 'for the workspace');

@@ -22,6 +22,8 @@ const MINUTE_MS = 60_000;
 const OVERLAP_S = 30;
 /** Of so many times the bound, those that address the bot are looked for. */
 const SCANNED_FOLD = 10;
+/** So many threads are read before channels in which a mention may have been missed. */
+const MAX_OWED_FIRST = 20;
 /** Stored side by side, in order within each conversation. */
 const BATCH = 20;
 
@@ -86,7 +88,8 @@ function isOf(conversation: ConversationKey, teamId: string): boolean {
 
 /**
  * Direct messages first, then channels, then the threads in which something new was said, then the edits and deletions in
- * all others. Threads that owe a reply are read with their channel. What cannot be read is passed over, and read again after the next start.
+ * all others. Some threads that owe a reply come before the
+ * channels in which nothing was heard. What cannot be read is passed over, and read again after the next start.
  */
 async function readGap(parts: Reading, since: number | null): Promise<void> {
   let isWhole = true;
@@ -102,8 +105,9 @@ async function readGap(parts: Reading, since: number | null): Promise<void> {
   const cursors = await cursorsOf(parts);
   const quiet: OpenThread[] = [];
   const open: OpenThread[] = [];
-  const readThreads = async (threads: OpenThread[]): Promise<void> => {
-    for (const thread of threads.splice(0)) {
+  const owed: OpenThread[] = [];
+  const readThreads = async (threads: readonly OpenThread[]): Promise<void> => {
+    for (const thread of threads) {
       await safely({ channel: thread.channel, thread: thread.ts }, () => readThread(parts, thread));
       if (thread.cursor !== null) parts.owed.applied(thread.cursor.conversation);
     }
@@ -111,15 +115,15 @@ async function readGap(parts: Reading, since: number | null): Promise<void> {
   const readOne = (channel: MissedChannel) =>
     safely({ channel: channel.id }, async () => {
       const threads = threadsOf(channel, await readTop(parts, channel));
-      await readThreads([...threads.open, ...threads.quiet].filter(isOwed));
-      open.push(...threads.open.filter((thread) => !isOwed(thread)));
-      quiet.push(...threads.quiet.filter((thread) => !isOwed(thread)));
-      if (isDirect(channel.id, null)) await readThreads(open);
+      owed.push(...threads.owed);
+      open.push(...threads.open);
+      quiet.push(...threads.quiet);
+      if (isDirect(channel.id, null)) await readThreads([...owed.splice(0), ...open.splice(0)]);
     });
   for (const channel of heardChannels(parts, cursors, since)) await readOne(channel);
+  await readThreads(owed.splice(0, MAX_OWED_FIRST));
   for (const channel of await unheardChannels(parts, { cursors, since }, parts.pace)) await readOne(channel);
-  await readThreads(open);
-  await readThreads(quiet);
+  await readThreads([...owed, ...open, ...quiet]);
   if (isWhole) await parts.heard.close();
 }
 
@@ -165,9 +169,10 @@ function threadsOf({ id: channel, newest, threads }: MissedChannel, top: readonl
   const latest = new Map(top.map((message) => [message.ts, message.latest ?? '0']));
   const known = new Map(threads.map((thread) => [thread.ts, thread]));
   const isNew = ({ ts, newest: read }: Pick<Thread, 'ts' | 'newest'>) => Number(latest.get(ts) ?? read) > Number(read);
-  const others = top.flatMap(({ ts }) => (known.has(ts) ? [] : [{ ts, newest, cursor: null }])).filter(isNew);
-  const all = [...threads, ...others].map((thread) => ({ ...thread, channel }));
-  return { open: all.filter(isNew), quiet: all.filter((thread) => !isNew(thread)) };
+  const unknown = top.flatMap(({ ts }) => (known.has(ts) ? [] : [{ ts, newest, cursor: null }])).filter(isNew);
+  const all = [...threads, ...unknown].map((thread) => ({ ...thread, channel }));
+  const others = all.filter((thread) => !isOwed(thread));
+  return { owed: all.filter(isOwed), open: others.filter(isNew), quiet: others.filter((thread) => !isNew(thread)) };
 }
 
 function isOwed({ cursor }: OpenThread): boolean {

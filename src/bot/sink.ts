@@ -8,7 +8,7 @@ import { decide } from '../conversation/decide.ts';
 import type { HeldReplies } from '../conversation/held-replies.ts';
 import { createKeptConversations } from '../conversation/kept.ts';
 import { createPendingEdits } from '../conversation/pending-edits.ts';
-import { parseKey } from '../domain/key.ts';
+import { parseKey, placeOf } from '../domain/key.ts';
 import type { ConversationKey, InboundMessage, Part } from '../domain/message.ts';
 import { createOptOut } from '../memory/opt-out.ts';
 import { removeMessages } from '../memory/removal.ts';
@@ -65,8 +65,10 @@ export function createSink(options: SinkOptions): ChannelSink {
       return reply;
     },
     suggest: (invocation, option) => commands.suggest(invocation, option),
-    audienceChanged: (key, audience) =>
-      change(key, ({ id }) => store.conversations.change(id, { kind: 'audience', audience, now: clock.now() })),
+    async audienceChanged(key, audience) {
+      await change(key, ({ id }) => store.conversations.change(id, { kind: 'audience', audience, now: clock.now() }));
+      actors.refreshBusy();
+    },
     left: async (place) =>
       typeof place === 'string'
         ? await change(place, ({ id }) => store.conversations.change(id, { kind: 'purge' }))
@@ -158,10 +160,20 @@ function createReceiver({ services, actors, logText }: SinkOptions) {
       events.emit({ kind: 'message.duplicate', conversation, seq: result.seq });
       return { stored: false, willReply: false };
     }
+    endExposed(actors, result);
     events.emit({ kind: 'message.accepted', conversation, seq: result.seq, wantsReply: decision.reply });
     logText(conversation, message.author.name, message.text);
     return { stored: true, willReply: decision.reply };
   };
+}
+
+/** The first message of a conversation, or of an audience, may open the place for turns that run there, or close it for others. */
+function endExposed(
+  actors: Actors,
+  { seq, conversation }: { readonly seq: number; readonly conversation: Conversation },
+) {
+  if (conversation.audienceFrom === seq) actors.refreshBusy();
+  else if (seq === 1) actors.refreshBusy(placeOf(conversation.key));
 }
 
 function toNewMessage(message: InboundMessage, edited: readonly Part[] | null): NewMessage {

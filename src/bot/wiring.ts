@@ -72,6 +72,10 @@ export function wire(parts: BotParts): Core {
   const logText = textLog(parts, services.log);
   const maintenanceSide = createMaintenanceSide(parts, services, memories);
   const { actors, outbox } = createReplySide({ services, logText, channels, ...maintenanceSide, ...ends });
+  // Turns elsewhere may have been given what was deleted.
+  services.events.on(({ kind }) => {
+    if (kind === 'memory.forgotten' || kind === 'message.removed') actors.refreshBusy();
+  });
   const held = createHeldReplies(services.clock, (conversation) => actors.of(conversation).wake());
   const commandParts = createCommandParts(parts, { services, memories, channels, ...maintenanceSide });
   const commands = createCommands(commandParts, parts.commands);

@@ -1,5 +1,5 @@
 import { describe } from '../domain/errors.ts';
-import type { ConversationKey, Entry } from '../domain/message.ts';
+import type { ConversationKey, Entry, MemoryId } from '../domain/message.ts';
 import type { AfterTurn } from '../ports/engine.ts';
 import type { Append, AppendResult, Claim, ContextSnapshot } from '../ports/store.ts';
 import { type Limit, limitWork } from '../util/limit.ts';
@@ -8,6 +8,7 @@ import type { Outbox } from './outbox.ts';
 import { REPLY_LEASE_MS, type ReplyEnd, reply } from './reply.ts';
 import type { Opening, ReplyOptions } from './reply-options.ts';
 import { owesReply, toEntry } from './snapshot.ts';
+import { standingOf } from './standing.ts';
 import { postpone } from './turn-retries.ts';
 import { createViewCache, type ViewCache } from './view-cache.ts';
 
@@ -20,7 +21,10 @@ export interface Actor {
   receive(append: Omit<Append, 'claimLeaseMs'>): Promise<AppendResult>;
   /** Checks for an owed reply, after startup or when another process gave up. */
   wake(): void;
-  /** Drops the cached view and ends a turn that lost its claim, because the conversation was changed elsewhere. */
+  /**
+   * Drops the cached view and ends a turn that lost its claim or a memory that it was given, because something was
+   * changed elsewhere.
+   */
   refresh(): void;
   readonly busy: boolean;
   readonly lastUsedAt: number;
@@ -47,7 +51,14 @@ interface Self {
   readonly onError: (error: unknown) => void;
   /** Whether the engine knows that the conversation is active here. */
   isBegun: boolean;
-  running: { readonly claim: Claim; readonly limit: Limit } | null;
+  running: Running | null;
+}
+
+interface Running {
+  readonly claim: Claim;
+  readonly limit: Limit;
+  /** Memories that the turn was given; none before it has read them. */
+  given: readonly MemoryId[];
 }
 
 export function createActor(options: ActorOptions, key: ConversationKey): Actor {
@@ -143,11 +154,15 @@ async function work(options: ActorOptions, self: Self, first: Claim | null): Pro
 }
 
 /** A failed turn leaves its reply owed and is retried later. */
-async function attempt(options: ActorOptions, self: Self, opening: Opening): Promise<ReplyEnd> {
+async function attempt(options: ActorOptions, self: Self, opening: Omit<Opening, 'onGiven'>): Promise<ReplyEnd> {
   using limit = limitWork(options.signal);
-  self.running = { claim: opening.claim, limit };
+  const running: Running = { claim: opening.claim, limit, given: [] };
+  self.running = running;
+  const onGiven = (ids: readonly MemoryId[]) => {
+    running.given = ids;
+  };
   try {
-    return await reply({ ...options, signal: limit.signal }, opening);
+    return await reply({ ...options, signal: limit.signal }, { ...opening, onGiven });
   } catch (error) {
     if (!options.signal.aborted) {
       await postpone(options.services, { ...opening, conversation: opening.snapshot.conversation, error });
@@ -164,9 +179,8 @@ async function attempt(options: ActorOptions, self: Self, opening: Opening): Pro
  */
 async function endOvertaken({ services }: ActorOptions, { running }: Self): Promise<void> {
   if (running === null) return;
-  const { claim, limit } = running;
-  const now = await services.store.conversations.get(claim.conversationId);
-  if (now?.replyEpoch !== claim.epoch) limit.abort(new Error('The reply claim was lost.'));
+  const { claim, limit, given } = running;
+  if ((await standingOf(services, claim, given)) === null) limit.abort(new Error('The reply claim was lost.'));
 }
 
 async function claimOwed(

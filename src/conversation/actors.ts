@@ -1,3 +1,4 @@
+import { placeOf } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { type Actor, type ActorOptions, createActor } from './actor.ts';
 
@@ -11,6 +12,8 @@ export interface Actors {
   of(key: ConversationKey): Actor;
   /** The actor if it is in memory. */
   peek(key: ConversationKey): Actor | null;
+  /** Ends every running turn that lost its claim or a memory that it was given. Default: in all places. */
+  refreshBusy(place?: string): void;
   /** Drops actors that have been idle for a minute, and the longest idle ones above the limit. */
   sweep(now: number): void;
   drained(): Promise<void>;
@@ -37,6 +40,11 @@ export function createActors(options: ActorOptions): Actors {
       return actor;
     },
     peek: (key) => actors.get(key) ?? null,
+    refreshBusy(place) {
+      for (const [key, actor] of actors) {
+        if (actor.busy && (place === undefined || placeOf(key) === place)) actor.refresh();
+      }
+    },
     sweep: (now) => trim(now, MAX_IDLE),
     async drained() {
       await Promise.all([...actors.values()].map((actor) => actor.drained()));

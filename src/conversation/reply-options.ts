@@ -1,5 +1,5 @@
 import type { Profiles } from '../context/profile.ts';
-import type { ConversationKey, Entry } from '../domain/message.ts';
+import type { ConversationKey, Entry, MemoryId } from '../domain/message.ts';
 import type { Channel } from '../ports/channel.ts';
 import type { ContextEngine, ContextProfile, VolatileSection } from '../ports/engine.ts';
 import type { Claim, ContextSnapshot } from '../ports/store.ts';
@@ -24,6 +24,8 @@ export interface Opening {
   readonly claim: Claim;
   readonly snapshot: ContextSnapshot;
   latest(): Promise<ContextSnapshot | null>;
+  /** Called before the first model call, with the memories that the turn is given. */
+  onGiven(ids: readonly MemoryId[]): void;
 }
 
 /** What one turn reads. */

@@ -74,7 +74,9 @@ async function prepare(options: ReplyOptions, opening: Preparing): Promise<Prepa
       options.volatileFor(opening),
     ]);
     const model = await options.profiles.modelFor(profile);
-    return { ready: true, run: createRun(options, { ...opening, profile, model, volatile }) };
+    const run = createRun(options, { ...opening, profile, model, volatile });
+    opening.onGiven(run.given());
+    return { ready: true, run };
   } catch (error) {
     const reason = reasonNotOpened(error);
     return { ready: false, outcome: { kind: 'failed', reason, message: describe(error), steps: [] } };

@@ -12,6 +12,7 @@ import { limitWork } from '../util/limit.ts';
 import type { Step } from '../util/step.ts';
 import type { Opening, Reading, ReplyOptions } from './reply-options.ts';
 import { askedIn } from './snapshot.ts';
+import { standingOf } from './standing.ts';
 import type { TurnOptions } from './turn.ts';
 
 /** The effects of one turn and what they learned; the loop itself stays pure. */
@@ -49,6 +50,7 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
   const { author } = askedIn(options.snapshot, newest);
   const person = askerOf(options.snapshot.conversation.key, author);
   const state: RunState = { snapshot: options.snapshot, calibration: null, assembly: null, calledAt: 0, usage: [] };
+  const given = () => [...options.volatile, ...profile.sections].flatMap(({ memoryIds = [] }) => memoryIds);
   return {
     model,
     maxSteps: agent.max_steps,
@@ -56,7 +58,7 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
     limitCall: () => limitWork(signal, { ms: agent.timeout_seconds * 1000 }),
     pause: (ms) => parts.services.clock.sleep(ms, { signal }),
     async callTool(call) {
-      const { audience } = await claimed(parts, options);
+      const { audience } = await claimed(parts, options, given());
       const callKey = `${context.conversation}#${call.callId}`;
       return await parts.tools.run(call, { ...context, audience, callKey, signal }, state.assembly?.tools ?? []);
     },
@@ -80,7 +82,7 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
     usage: () => state.usage,
     calibration: () => state.calibration,
     recalled: () => state.assembly?.recalled ?? [],
-    given: () => [...options.volatile, ...profile.sections].flatMap(({ memoryIds = [] }) => memoryIds),
+    given,
     assess: (addedTokens) =>
       state.assembly === null
         ? { tier: 'none', due: false }
@@ -99,12 +101,16 @@ async function freshest(known: ContextSnapshot, { claim, latest }: Opening): Pro
 }
 
 /**
- * The current conversation. A tool of a turn that lost its claim could act on text that was forgotten, or show it to
- * people who may not read it.
+ * The current conversation. A tool of a turn that lost its claim, or a memory that it was given, could act on text that
+ * was forgotten, or show it to people who may not read it.
  */
-async function claimed({ services }: ReplyOptions, { claim, snapshot }: Opening): Promise<Conversation> {
-  const now = await services.store.conversations.get(claim.conversationId);
-  if (now?.replyEpoch === claim.epoch) return now;
+async function claimed(
+  { services }: ReplyOptions,
+  { claim, snapshot }: Opening,
+  given: readonly MemoryId[],
+): Promise<Conversation> {
+  const conversation = await standingOf(services, claim, given);
+  if (conversation !== null) return conversation;
   throw new StrataError('CLAIM_LOST', { conversation: snapshot.conversation.key, work: 'reply' });
 }
 

@@ -8,6 +8,8 @@ import type { MemoryKind, MemoryReader, MemoryState } from './memory-store.ts';
 export interface ProvenanceStore {
   /** Conversations whose replies were given the memories, except those that the memories come from. */
   readings(ids: readonly MemoryId[]): Promise<readonly MemoryReading[]>;
+  /** Whether a reply in the conversation may still use the memories: all exist, and its readers may read them. */
+  areReadable(conversationId: number, ids: readonly MemoryId[]): Promise<boolean>;
   /** Held sentences of a place, oldest first. */
   held(query: {
     readonly place: string;

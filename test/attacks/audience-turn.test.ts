@@ -35,6 +35,12 @@ function posted({ channel }: BotWorld): readonly string[] {
   return [...channel.posts.values()].map(({ body }) => body.text);
 }
 
+interface Ending {
+  readonly key: ConversationKey;
+  readonly audience: Audience;
+  end(world: BotWorld): Promise<unknown>;
+}
+
 const PRIVATELY = { key: TALK, audience: 'private' } as const;
 const PUBLICLY = { key: TALK, audience: 'public' } as const;
 
@@ -75,7 +81,39 @@ describe('a place that changes its audience while the model thinks', () => {
     expect(posted(world)).toEqual(['Nobody told me.']);
   });
 
-  it('shows no more of the draft', async () => {
+  const THREAD = `${TALK}:t1` as typeof TALK;
+  const endings: Readonly<Record<string, Ending>> = {
+    'when the place opens': {
+      key: TALK,
+      audience: 'private',
+      end: (world) => world.bot.sink.audienceChanged(TALK, 'public'),
+    },
+    'in a thread when its place opens': {
+      key: THREAD,
+      audience: 'private',
+      end: (world) => world.bot.sink.audienceChanged(TALK, 'public'),
+    },
+    'in a thread when a message opens the place': {
+      key: THREAD,
+      audience: 'private',
+      end: (world) => world.say('welcome', { ...PUBLICLY, asks: false }),
+    },
+    'elsewhere when the place closes': {
+      key: OTHER,
+      audience: 'public',
+      end: (world) => world.bot.sink.audienceChanged(TALK, 'private'),
+    },
+    'elsewhere when it is forgotten': {
+      key: OTHER,
+      audience: 'public',
+      end: async (world) => {
+        const forget = { path: ['memory', 'forget'], options: { id: 'launch code', confirm: 'yes' } } as const;
+        await world.bot.sink.command({ ...PUBLICLY, conversation: TALK, author: ADA, rights: 'operator', ...forget });
+      },
+    },
+  };
+  it.each(Object.keys(endings))('shows no more of the draft %s', async (how) => {
+    const { key, audience, end } = endings[how] ?? { ...PRIVATELY, end: async () => undefined };
     await using world = await worldWith((_, request) => repeat(request));
     const { stream } = world.model;
     let isFirst = true;
@@ -84,13 +122,13 @@ describe('a place that changes its audience while the model thinks', () => {
         if (!isFirst) return yield* stream(...call);
         isFirst = false;
         yield { kind: 'text', text: 'Let me see.' };
-        await world.bot.sink.audienceChanged(TALK, 'public');
+        await end(world);
         for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
         yield* stream(...call);
       },
     });
-    await remember(world, PRIVATELY);
-    await world.say('what is the launch code?', PRIVATELY);
+    await remember(world, { key: TALK, audience });
+    await world.say('what is the launch code?', { key, audience });
     await world.settled();
     const drafts = world.channel.shown.flatMap((shown) => (shown.kind === 'draft' ? [shown.text] : []));
     expect(drafts).toContain('Let me see.');

@@ -131,6 +131,18 @@ export function provenanceContract(name: string, options: StoreContractOptions):
         expect(await kit.tryClaim('reply', id)).not.toBeNull();
       });
 
+      it('end where the memory is forgotten or closed', async () => {
+        const { memoryId } = await savedHere('Ada likes tea');
+        const { claim, id } = await asking();
+        await kit.commitTurn(claim, {});
+        const { provenance } = storage;
+        expect(await provenance.areReadable(id, [memoryId, memoryId])).toBe(true);
+        expect(await provenance.areReadable(id, [])).toBe(true);
+        expect(await provenance.areReadable(9999, [memoryId])).toBe(false);
+        await storage.store.memories.forget({ ...empty, memoryIds: [memoryId] });
+        expect(await provenance.areReadable(id, [memoryId])).toBe(false);
+      });
+
       it('go with their memory', async () => {
         const { memoryId } = await savedHere('Ada likes tea');
         const { claim } = await asking();

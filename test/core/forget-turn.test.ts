@@ -77,3 +77,19 @@ it('runs no tool for a turn without its claim', async () => {
   expect(world.model.requests.length).toBeGreaterThan(1);
   expect(ran).toEqual([]);
 });
+
+it('runs no tool for a turn whose memory was forgotten', async () => {
+  const ran: string[] = [];
+  const forget = { tombstones: [], redactions: [], sentences: [], actor: 'u1', now: 0 };
+  await using world: World = await worldWith(async (_, { count }) => {
+    if (count > 1) return { text: 'I do not know.' };
+    await world.bot.services.store.memories.forget({ ...forget, memoryIds: [id] });
+    return { calls: [{ tool: 'note', input: { text: 'swordfish' } }] };
+  }, ran);
+  const id = await remember(world, "Ada's password is swordfish");
+  await world.say("What is Ada's password?", { key: ELSEWHERE, audience: 'public' });
+  await world.settled();
+  expect(JSON.stringify(world.model.requests[0])).toContain('swordfish');
+  expect(ran).toEqual([]);
+  expect([...world.channel.posts.values()].map(({ body }) => body.text)).toEqual(['I do not know.']);
+});

@@ -9,6 +9,7 @@ import type { ConversationRow } from './tables.ts';
 
 export function createProvenance(shared: Shared): ProvenanceStore {
   const { engine } = shared;
+  const isWithdrawn = createIsWithdrawn(engine);
   return {
     readings: (ids) =>
       engine.read(async (tx) => {
@@ -19,6 +20,11 @@ export function createProvenance(shared: Shared): ProvenanceStore {
           conversationId: row.conversation_id,
           fromSeq: row.from_seq,
         }));
+      }),
+    areReadable: (conversationId, ids) =>
+      engine.read(async (tx) => {
+        const row = await shared.conversations.get(tx, conversationId);
+        return row !== null && !(await isWithdrawn(tx, row, [...new Set(ids)]));
       }),
     held: (query) => engine.read((tx) => listHeld(shared, tx, query)),
     async decide(decision) {

@@ -17,7 +17,7 @@ const BY_ENDING: Readonly<Record<string, string>> = {
   mp4: 'video/mp4',
 };
 
-/** The declared type, else what the ending of the name says. */
+/** The declared type, otherwise one derived from the file extension. */
 export function mediaTypeOf({ content_type: declared, filename }: WireAttachment): string {
   const type = declared?.split(';')[0]?.trim().toLowerCase();
   if (type) return type;
@@ -26,19 +26,22 @@ export function mediaTypeOf({ content_type: declared, filename }: WireAttachment
   return TEXT_ENDINGS.test(filename) ? 'text/plain' : 'application/octet-stream';
 }
 
-/** Images that are too large, or of a kind that no model reads, are named only. Other files are names anyway. */
+/** Images that are too large, or of a kind that no model reads, appear only by name, like all other files. */
 export function isShown(attachment: WireAttachment, imageBytes: number): boolean {
   const type = mediaTypeOf(attachment);
   if (!type.startsWith('image/')) return true;
   return IMAGES.includes(type) && attachment.size <= imageBytes;
 }
 
-/** The link works for about a day; an image is fetched when the model is asked, and named once the link has expired. */
+/**
+ * The link works for about a day. An image is fetched when the model is called, and appears by name once its link has
+ * expired.
+ */
 export function toAttachment({ filename, size, url }: WireAttachment, mediaType: string): AttachmentPart {
   return { kind: 'attachment', name: filename, mediaType, sizeBytes: size, reference: url };
 }
 
-/** Discord itself turns long pasted text into a file: small text files are read like messages. */
+/** Discord turns long pasted text into a file, so small text files are read like messages. */
 export function isReadable(attachment: WireAttachment, textBytes: number): boolean {
   const { filename, size } = attachment;
   const isText = mediaTypeOf(attachment).startsWith('text/') || TEXT_ENDINGS.test(filename);

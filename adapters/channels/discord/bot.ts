@@ -48,7 +48,7 @@ export interface BotContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly fetch: Fetch;
-  /** Discord has refused the bot for good: it hears nothing any more. */
+  /** Discord has refused the bot permanently, so it receives nothing any more. */
   readonly onRefused: (error: StrataError) => void;
 }
 
@@ -106,12 +106,12 @@ async function send(
   const draft = post.unaskedAt === undefined ? await drafts.take(post.conversation, post) : null;
   const replaced = draft === null ? null : await poster.replace(draft, post, options);
   if (replaced !== null) return { platformMessageId: replaced };
-  // It is gone or cannot be changed: the reply is posted as if there had been none.
+  // The draft is gone or cannot be changed, so the reply is posted as if there had been none.
   if (draft !== null) await drafts.discard(post.conversation, draft);
   return { platformMessageId: await poster.send(post, options) };
 }
 
-/** Who owns the bot, and its commands. Neither keeps it from talking. */
+/** Loads the owners of the bot and registers its commands. A failure does not stop the bot from talking. */
 async function introduce(
   { bot: { settings }, sink, state, log }: DiscordBotOptions,
   { rest, own }: { readonly rest: Rest; readonly own: (ids: readonly string[]) => void },
@@ -134,7 +134,7 @@ interface Intake {
   close(): Promise<void>;
 }
 
-/** Everything that comes in. */
+/** Everything that handles incoming events. */
 function createIntake(
   options: DiscordBotOptions,
   { rest, drafts, signal }: { readonly rest: Rest; readonly drafts: Drafts; readonly signal: AbortSignal },
@@ -230,7 +230,7 @@ function listenerOf(options: DiscordBotOptions, { rest, signal, ...intake }: Lis
 const BLIND =
   'message_content is off: in servers the bot reads only messages that mention it, also in the modes "active" and "observe".';
 
-/** Public threads send nothing to a bot that has not joined them where it may not see all. */
+/** A bot that cannot see everything receives no events of public threads that it has not joined. */
 function join({ bot: { settings }, log }: DiscordBotOptions, rest: Rest, thread: AnyThreadChannel): void {
   const place = placeFrom(thread);
   if (!settings.join_threads || place === null || !servesPlace(settings, place)) return;

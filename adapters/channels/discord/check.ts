@@ -35,7 +35,7 @@ export async function checkBot(
   ];
 }
 
-/** No answer, or one that means nothing. */
+/** No response, or an inconclusive one. */
 function unanswered(found: Reporter, id: string, error: unknown): Finding {
   if (statusOf(error) === 401) return found.fail(id, BAD_TOKEN.reason, BAD_TOKEN.remedy);
   if (error instanceof z.ZodError) {
@@ -137,7 +137,7 @@ async function checkCommands(found: Reporter, of: Asked): Promise<readonly Findi
   return [found.warn('commands', `not registered: ${lacking.join(', ')}`, 'The bot registers them at startup.')];
 }
 
-/** The address that adds each bot to a server. */
+/** The invite URL of each bot. */
 export async function inviteTo({ name, settings }: NamedBot, log: Log): Promise<string> {
   const id = idOfToken(settings.token) ?? (await readApplication(createRest(settings, log))).id;
   const url = inviteUrl(id, siteOf(settings));

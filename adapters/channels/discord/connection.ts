@@ -15,26 +15,29 @@ export interface ConnectionOptions {
   readonly listener: Listener;
 }
 
-/** What the gateway tells. None of these may throw or wait. */
+/** Events of the gateway. None of these may throw or wait. */
 export interface Listener {
-  /** Before the first packet of a new connection: its guilds can be asked for. */
+  /** Called before the first packet of a new connection: its guilds can be queried. */
   opened(client: Client): void;
-  /** Every dispatch, before the library has read it. */
+  /** Every dispatch, before the library reads it. */
   packet(type: string, data: unknown, shardId: number): void;
-  /** A new session has begun: what happened before it is lost to the gateway. */
+  /** A new session has begun; earlier events are lost to the gateway. */
   sessionBegan(shardId: number): void;
   /** The guilds of the session are known. */
   guildsKnown(shardId: number): void;
   /** A server became available, or the bot joined it. */
   guildKnown(guildId: string, shardId: number): void;
-  /** Something came that cannot be read. */
+  /** Discord sent something unreadable. */
   odd(problem: string): void;
-  /** The gateway refused for good; the connection is closed. */
+  /** The gateway refused permanently; the connection is closed. */
   refused(refusal: Refusal): void;
 }
 
 export interface Connection {
-  /** Resolves when all shards are ready. Tries until it is or `stop` is called; rejects when Discord refuses for good. */
+  /**
+   * Resolves when all shards are ready. Retries until then, or until `stop` is called; rejects when Discord refuses
+   * permanently.
+   */
   start(): Promise<void>;
   stop(): Promise<void>;
   readonly client: Client | null;
@@ -82,9 +85,9 @@ const MAX_START_PAUSE_MS = 30_000;
 
 interface Opened {
   readonly client: Client;
-  /** Rejects with a `StrataError` when Discord refuses for good. */
+  /** Rejects with a `StrataError` when Discord refuses permanently. */
   readonly ready: Promise<void>;
-  /** Whatever of it is still under way opens nothing any more. */
+  /** Steps that are still running must open nothing any more. */
   close(): Promise<void>;
 }
 
@@ -142,7 +145,7 @@ function listen(client: Client, { listener, log }: ConnectionOptions): void {
   client.on(Events.Error, report);
 }
 
-/** The library reads early packets later, from a timer of its own, where an exception would end the process. */
+/** The library reads early packets later, from its own timer, where an exception would end the process. */
 function surviveOddPackets({ ws }: Client, log: Log): void {
   const read = ws['handlePacket'].bind(ws);
   ws['handlePacket'] = (packet, shard) => {
@@ -193,7 +196,7 @@ function strategyParts({ settings, listener, random, refuse: refused, ...parts }
   };
 }
 
-/** Guilds that Discord cannot serve at the moment hold up the others no longer than this. */
+/** Guilds that are currently unavailable delay the others no longer than this. */
 const GUILDS_WITHIN_MS = 5_000;
 
 function shardsOf({ shards, shard_ids: ids }: BotSettings) {

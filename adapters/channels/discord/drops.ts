@@ -5,7 +5,7 @@ import type { WireMessage } from './wire.ts';
 
 type Sink = Pick<ChannelSink, 'dropped'>;
 
-/** Tells the bot what is not kept; what is not known of it may be left out. */
+/** Reports events that are not stored; unknown details can be omitted. */
 export function dropped(sink: Sink, drop: Pick<Drop, 'reason' | 'event'> & Partial<Drop>): void {
   sink.dropped({ platform: PLATFORM, channel: null, externalId: null, problem: null, ...drop });
 }
@@ -28,7 +28,7 @@ export function dropMalformed(
 
 const MAX_PROBLEMS = 3;
 
-/** Where it is wrong and what was expected, without what stood there. */
+/** Where it is wrong and what was expected, without the content. */
 export function problemOf({ issues }: z.ZodError): string {
   return issues
     .slice(0, MAX_PROBLEMS)

@@ -17,17 +17,17 @@ import { linkTo, PLATFORM, placeOfKey } from './place.ts';
 import { botsOf, type DiscordSettings, type NamedBot, settingsSchema, siteOf } from './settings.ts';
 
 export interface DiscordOptions {
-  /** What `[channels.discord]` may hold: a token, and whatever shall differ from the defaults. */
+  /** `[channels.discord]`: a token, and any settings that differ from the defaults. */
   readonly settings: DiscordSettings;
-  /** Keeps what was registered, drafts and the commands of long buttons; that of the bot's storage. */
+  /** Stores registrations, drafts and the commands of long buttons. Use the one of the bot's storage. */
   readonly state: StateStore;
-  /** Default: says nothing. */
+  /** Default: logs nothing. */
   readonly log?: Log;
   readonly clock?: Clock;
   readonly random?: Random;
   /** Fetches text files that people attach. */
   readonly fetch?: Fetch;
-  /** Told when Discord has refused the last of the bots for good. Default: it is only logged. */
+  /** Called when Discord has permanently refused the last of the bots. Default: only logged. */
   readonly onRefused?: (error: StrataError) => void;
 }
 
@@ -51,7 +51,7 @@ export const discordAdapter: ChannelAdapter = {
   ],
 };
 
-/** Discord. The library is loaded at the start. */
+/** The Discord channel. Loads its library at startup. */
 export function createDiscordChannel(options: DiscordOptions): Channel {
   const { settings, state, log = SILENT, clock = createSystemClock(), fetch = globalThis.fetch } = options;
   const random = options.random ?? createSystemRandom(clock);
@@ -67,7 +67,7 @@ function openChannel(bots: readonly NamedBot[], context: BotContext): Channel {
   const refused = new Set<string>();
   const onRefused = (name: string) => (error: StrataError) => {
     refused.add(name);
-    // The others go on.
+    // The others continue.
     if (refused.size === bots.length) context.onRefused(error);
   };
   const botOf = (name: string): DiscordBot => {
@@ -101,7 +101,7 @@ function openChannel(bots: readonly NamedBot[], context: BotContext): Channel {
   };
 }
 
-/** The bots stay for what is still to be posted. */
+/** The bots stay connected for the remaining posts. */
 async function stopAll(running: ReadonlyMap<string, DiscordBot>): Promise<void> {
   await Promise.all([...running.values()].map((bot) => bot.stop()));
 }

@@ -1,6 +1,6 @@
 import { builtInSpecs } from '../../../src/adapter-kit.ts';
 
-/** The languages that Discord takes descriptions in. */
+/** The languages of descriptions that Discord supports. */
 export const LANGUAGES = [
   ...[
     'bg',
@@ -24,7 +24,7 @@ export const LANGUAGES = [
   ...['ko', 'lt', 'nl', 'no', 'pl', 'pt-BR', 'ro', 'ru', 'sv-SE', 'th', 'tr', 'uk', 'vi', 'zh-CN', 'zh-TW'],
 ];
 
-/** `memory`, `memory list`, `memory list page`: every built-in command that has a description. */
+/** `memory`, `memory list`, `memory list page`: every built-in command with a description. */
 export function namesOfCommands(): ReadonlySet<string> {
   const names = builtInSpecs.flatMap(({ name, actions }) => [
     name,

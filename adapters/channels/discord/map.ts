@@ -4,7 +4,7 @@ import { isShown, mediaTypeOf, toAttachment } from './attachment.ts';
 import type { Place } from './place.ts';
 import { type WireMember, type WireMessage, type WireQuoted, type WireUser, writtenAt } from './wire.ts';
 
-/** Types of messages that people and bots write; joins, pins, boosts and the like are the platform's own. */
+/** Types of messages that people and bots write. Joins, pins, boosts and so on are the platform's own. */
 const SAID = { default: 0, reply: 19, answerOfCommand: 20, threadStarter: 21, answerOfMenu: 23 } as const;
 const SAID_TYPES: ReadonlySet<number> = new Set(Object.values(SAID));
 const FORWARD = 1;
@@ -16,26 +16,26 @@ export interface MapContext {
   readonly self: Self;
   readonly names: Names;
   readonly imageBytes: number;
-  /** The replied-to message is not in the transcript: its text is quoted. */
+  /** The replied-to message is not in the transcript, so its text is quoted. */
   readonly quotes: boolean;
-  /** Said too long ago to be answered. */
+  /** Too old to be answered. */
   readonly isPast: boolean;
 }
 
 /** The bot itself, as others address it. */
 export interface Self {
   readonly userId: string;
-  /** Roles that mean the bot, such as the one that Discord made for it. */
+  /** Roles that address the bot, such as the one that Discord created for it. */
   readonly roleIds: readonly string[];
 }
 
-/** What the ids in a text are called. Null when that is not known. */
+/** The names for the ids in a text. Null if unknown. */
 export interface Names {
   readonly channel: (id: string) => string | null;
   readonly role: (id: string) => string | null;
 }
 
-/** Null for what nobody said: the platform's own notes, and messages whose content Discord withholds. */
+/** Null if nobody said it: the platform's own notes, and messages whose content Discord withholds. */
 export function toInbound(message: WireMessage, context: MapContext): InboundMessage | null {
   if (!isSaid(message) || message.author.id === context.self.userId) return null;
   const text = textOf(message, context);
@@ -67,12 +67,12 @@ export function toParts(message: WireMessage, context: Omit<MapContext, 'isPast'
   return [...(text === '' ? [] : [{ kind: 'text', text } as const]), ...attachmentsOf(message, context.imageBytes)];
 }
 
-/** By a person or a bot, and not a note of the platform about a join or a pin. */
+/** By a person or a bot, not a note of the platform about a join or a pin. */
 export function isSaid({ type }: Pick<WireMessage, 'type'>): boolean {
   return SAID_TYPES.has(type);
 }
 
-/** Whether Discord withheld the content, for want of the privileged intent. */
+/** Whether Discord withheld the content, because the privileged intent is missing. */
 export function isWithheld(message: WireMessage): boolean {
   const { content, attachments, embeds, components, sticker_items: stickers, poll } = message;
   const isBare = attachments.length + embeds.length + components.length === 0 && !stickers?.length && !poll;
@@ -120,7 +120,7 @@ function textOf(message: WireMessage, context: MapContext): string {
 function contentOf(content: Content, context: Pick<MapContext, 'names' | 'imageBytes'>): string {
   const { sticker_items: stickers, poll, author, embeds } = content;
   const notes = [
-    // What people's messages have of them are previews of links.
+    // On people's messages, embeds are only link previews.
     ...(author?.bot ? embeds.map(cardNote) : []),
     ...(stickers ?? []).map(({ name }) => `[sticker: ${name}]`),
     ...(poll ? [pollNote(poll)] : []),
@@ -133,7 +133,7 @@ function contentOf(content: Content, context: Pick<MapContext, 'names' | 'imageB
     .join('\n');
 }
 
-/** The cards in which bots and webhooks say what they have to say. */
+/** The embeds in which bots and webhooks put their content. */
 function cardNote({ title, description, fields }: Content['embeds'][number]): string {
   const lines = [title, description, ...(fields ?? []).map(({ name, value }) => `${name}: ${value}`)];
   const text = lines.filter(Boolean).join('\n');

@@ -1,6 +1,6 @@
 import { PermissionFlagsBits } from 'discord.js';
 
-/** What the bot needs in a server, and what each is for. */
+/** The permissions that the bot needs in a server, and why. */
 const NEEDED = {
   ViewChannel: 'see channels',
   SendMessages: 'answer',
@@ -12,7 +12,7 @@ const NEEDED = {
 
 const SCOPES = ['bot', 'applications.commands'];
 
-/** The address that adds the bot to a server, with exactly what it needs. */
+/** The URL that adds the bot to a server, with exactly these permissions. */
 export function inviteUrl(applicationId: string, site: string): string {
   const query = new URLSearchParams({
     client_id: applicationId,
@@ -27,7 +27,7 @@ function neededBits(): bigint {
   return names().reduce((bits, name) => bits | PermissionFlagsBits[name], 0n);
 }
 
-/** What is missing of it. */
+/** The missing permissions. */
 export function missingOf(permissions: string): readonly string[] {
   const given = BigInt(permissions);
   if ((given & PermissionFlagsBits.Administrator) !== 0n) return [];
@@ -48,7 +48,7 @@ function names(): readonly (keyof typeof NEEDED)[] {
   return all;
 }
 
-/** A token begins with the id of its bot. Null where it does not look like one. */
+/** A token begins with the id of its bot. Null if it does not look like one. */
 export function idOfToken(token: string): string | null {
   const id = Buffer.from(token.split('.')[0] ?? '', 'base64').toString('latin1');
   return /^\d{15,22}$/.test(id) ? id : null;

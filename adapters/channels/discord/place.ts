@@ -10,14 +10,14 @@ import {
 export const PLATFORM = 'discord';
 const DIRECT = 'dm';
 
-/** Where something was said, in Discord's terms. */
+/** A place in Discord's terms. */
 export interface Place extends HeardBy {
   /** Null in direct messages. */
   readonly guildId: string | null;
-  /** The channel, or the one that the thread hangs in. */
+  /** The channel, or the parent channel of the thread. */
   readonly channelId: string;
   readonly threadId: string | null;
-  /** A private thread: of those who read the channel only some read it. */
+  /** A private thread, which only some readers of the channel can read. */
   readonly isClosed?: boolean;
 }
 
@@ -46,7 +46,7 @@ export function placeOfKey(key: ConversationKey): KeyPlace {
   };
 }
 
-/** All conversations of a server have keys that begin with it. */
+/** The keys of all conversations of a server begin with it. */
 export function workspaceOfGuild(bot: string, guildId: string): string {
   return workspaceOf(keyOf(bot, { guildId, channelId: guildId, threadId: null }));
 }
@@ -55,7 +55,7 @@ export function placeOfWorkspace(workspace: string): Pick<KeyPlace, 'bot' | 'gui
   return placeOfKey(parseKey(`${workspace}:-`).key);
 }
 
-/** The id under which Discord takes messages for the conversation: threads are channels of their own. */
+/** The id for posting to the conversation: threads are channels of their own. */
 export function targetOf(place: Pick<Place, 'channelId' | 'threadId'>): string {
   return place.threadId ?? place.channelId;
 }

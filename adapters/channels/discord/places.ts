@@ -5,33 +5,33 @@ import type { Place } from './place.ts';
 import { isDeleted, isOutOfReach } from './retry.ts';
 import { isNewer, snowflakeAt } from './wire.ts';
 
-/** What the gateway knows of servers and channels. */
+/** The gateway's knowledge of servers and channels. */
 export interface Places {
-  /** Null when the bot cannot see the channel. Asks Discord for what it does not know yet; rejects when that fails. */
+  /** Null if the bot cannot see the channel. Asks Discord for unknown channels; rejects if that fails. */
   find(channelId: string): Promise<Place | null>;
-  /** The same of what is known already. */
+  /** The same, from the cache only. */
   peek(channelId: string): Place | null;
-  /** The newest message of the channel as Discord tells it; null when it does not. */
+  /** The newest message of the channel according to Discord; null if unknown. */
   newestMessage(channelId: string): string | null;
-  /** Channels and threads of the shard in which something was said after the message, the newest first. */
+  /** Channels and threads of the shard with newer messages than this one, newest first. */
   activeSince(shardId: number, messageId: string): readonly ActivePlace[];
   /** The servers of the shard that the bot is in. */
   guildsOf(shardId: number): readonly string[];
-  /** Whether the bot is in the server, be it out of order at the moment. */
+  /** Whether the bot is in the server, even if it is currently unavailable. */
   isIn(guildId: string): boolean;
-  /** Whether the bot is in the server, and Discord can serve it. */
+  /** Whether the bot is in the server, and the server is available. */
   isAvailable(guildId: string): boolean;
-  /** Whether the channel does not exist any more; one that cannot be seen may. */
+  /** Whether the channel no longer exists. An invisible one may exist. */
   isDeleted(channelId: string): Promise<boolean>;
   shardOf(guildId: string | null): number;
   self(guildId: string | null): Self;
-  /** What is called how in a server; in direct messages, null, what everyone of a server can see. */
+  /** The names in a server; in direct messages (null), what everyone in a server can see. */
   namesIn(guildId: string | null): Names;
 }
 
 export interface ActivePlace {
   readonly place: Place;
-  /** Nothing before this message is the bot's business. */
+  /** Messages before this one do not concern the bot. */
   readonly since: string;
 }
 
@@ -91,7 +91,7 @@ export function createPlaces(clientNow: () => Client | null): Places {
   };
 }
 
-/** Another server's channels are nobody's business, though somebody has got hold of their ids. */
+/** A channel of another server is rejected, even if somebody knows its id. */
 function isKnownIn(channel: Channel, guildId: string | null): boolean {
   const place = placeFrom(channel);
   return guildId === null ? place?.audience === 'public' : place?.guildId === guildId;
@@ -101,7 +101,7 @@ async function fetchChannel(client: Client | null, id: string): Promise<Channel 
   try {
     return (await client?.channels.fetch(id)) ?? null;
   } catch (error) {
-    // Not there any more, or not to be seen: either way not a place of this bot.
+    // Deleted or invisible: either way not a place of this bot.
     if (isOutOfReach(error)) return null;
     throw error;
   }
@@ -128,10 +128,10 @@ export function placeFrom(channel: Channel): Place | null {
   return { ...thread, ...(parent === null ? UNKNOWN : readersOf(parent)) };
 }
 
-/** During an outage of its server, a channel may be known without what decides who reads it. */
+/** During an outage of its server, a channel may be known without the data that determines who reads it. */
 const UNKNOWN: HeardBy = { audience: 'private', isAudienceAssumed: true };
 
-/** Public is what everyone in the server can read. */
+/** Public means: everyone in the server can read it. */
 function readersOf(channel: GuildBasedChannel): HeardBy {
   const role = channel.guild.roles.cache.get(channel.guild.id);
   const everyone = role === undefined ? null : channel.permissionsFor(role, false);

@@ -1,4 +1,4 @@
-/** Close codes after which trying again is useless, and what has to be done. */
+/** Close codes after which a retry is useless, and what the operator must do. */
 const BY_CLOSE_CODE: ReadonlyMap<number, Refusal> = new Map([
   [
     4004,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { describe, type Log, StrataError } from '../../../src/adapter-kit.ts';
 import { API_URL, type BotSettings } from './settings.ts';
 
-/** What is used of Discord's REST interface. Rate limits are kept per bucket beneath it. */
+/** The part of Discord's REST interface that is used. Rate limits are handled per bucket underneath. */
 export type Rest = Pick<REST, 'get' | 'post' | 'put' | 'patch' | 'delete'>;
 
 const TIME_LIMIT_MS = 15_000;
@@ -18,7 +18,7 @@ export function restOptionsOf({ rest_url: url }: Pick<BotSettings, 'rest_url'>) 
   };
 }
 
-/** Its own client beside the gateway's: posting goes on while and after the gateway is closed. */
+/** Its own client, separate from the gateway's, so that posting continues while and after the gateway closes. */
 export function createRest(settings: BotSettings, log: Log): Rest {
   const rest = new REST(restOptionsOf(settings)).setToken(settings.token);
   rest.on(RESTEvents.RateLimited, ({ route, timeToReset, global }) => {
@@ -27,7 +27,7 @@ export function createRest(settings: BotSettings, log: Log): Rest {
   return rest;
 }
 
-/** The library waits for the end of a rate limit whatever the signal says. */
+/** The library waits for the end of a rate limit, whatever the signal says. */
 export async function abortable<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   const aborted = Promise.withResolvers<never>();
   const stop = () => aborted.reject(signal.reason);
@@ -50,7 +50,7 @@ const REASONS: ReadonlyMap<number, string> = new Map([
   [50083, 'the thread is locked'],
 ]);
 
-/** What Discord said, as one sentence for people. */
+/** Discord's error as one sentence for people. */
 export function refusedBy(error: unknown): StrataError {
   const code = codeOf(error);
   const reason = (code === null ? undefined : REASONS.get(code)) ?? describe(error);
@@ -58,7 +58,7 @@ export function refusedBy(error: unknown): StrataError {
   return new StrataError('POST_FAILED', { channel: 'Discord', reason, final }, { cause: error });
 }
 
-/** Discord took a look and said no. A token that is not valid says nothing of the post. */
+/** Discord processed the request and refused. An invalid token says nothing about the post. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 403, 404]);
 
 function codeOf(error: unknown): number | null {
@@ -86,11 +86,11 @@ const applicationSchema = z.object({
 export interface Application {
   readonly id: string;
   readonly flags: number;
-  /** The owner, or everyone of the team that owns it who may change something. */
+  /** The owner, or those members of the owning team who may change something. */
   readonly ownerIds: readonly string[];
 }
 
-/** Not those who were invited and have not accepted, nor those who may only look. */
+/** Without people who have not accepted their invitation, and read-only members. */
 function runsIt({ membership_state: state, role }: { membership_state: number; role?: string | null | undefined }) {
   return state === ACCEPTED && role !== 'read_only';
 }

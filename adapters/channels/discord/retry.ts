@@ -2,12 +2,12 @@ import { DiscordAPIError } from 'discord.js';
 import { z } from 'zod';
 import { type Clock, describe, type Log } from '../../../src/adapter-kit.ts';
 
-/** With the pauses between them about a quarter of an hour. */
+/** With the pauses in between, about a quarter of an hour. */
 const ATTEMPTS = 30;
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
 
-/** Tries again what fails for the moment: the store, the network, Discord itself. `what` completes "could not be …". */
+/** Retries temporary failures of the store, the network or Discord. `what` completes "could not be …". */
 export async function withRetries<Result>(
   { clock, log, signal }: { readonly clock: Clock; readonly log: Log; readonly signal: AbortSignal },
   what: string,
@@ -25,22 +25,22 @@ export async function withRetries<Result>(
   }
 }
 
-/** Discord took a look and said no, or says what nobody understands. */
+/** Discord refused, or sent a response that cannot be understood. */
 function isFinal(error: unknown): boolean {
   return error instanceof z.ZodError || isRefusal(error);
 }
 
-/** Discord took a look and said no. */
+/** Discord processed the request and refused. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof DiscordAPIError && error.status < 500;
 }
 
-/** Not there any more, or not to be seen. */
+/** Deleted or invisible. */
 export function isOutOfReach(error: unknown): boolean {
   return error instanceof DiscordAPIError && (error.status === 403 || error.status === 404);
 }
 
-/** Deleted for certain, and not only out of sight. */
+/** Certainly deleted, not only invisible. */
 export function isDeleted(error: unknown): boolean {
   return error instanceof DiscordAPIError && (error.code === UNKNOWN_CHANNEL || error.code === UNKNOWN_MESSAGE);
 }

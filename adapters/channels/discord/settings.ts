@@ -30,7 +30,7 @@ const attachments = z.strictObject({
   text_kb: z.number().min(0).max(1000).default(64).describe('Text files up to this size are read; 0 reads none'),
 });
 
-/** A description of something that does not exist would never be seen. */
+/** Descriptions of commands that do not exist would never be seen. */
 function knowsCommands({ value, issues }: z.core.ParsePayload<Partial<Record<string, Record<string, string>>>>): void {
   const known = namesOfCommands();
   for (const [language, texts] of Object.entries(value)) {
@@ -42,7 +42,7 @@ function knowsCommands({ value, issues }: z.core.ParsePayload<Partial<Record<str
   }
 }
 
-/** Settings of one bot; every bot in `bots` may override each of them. */
+/** Settings of one bot; every bot in `bots` can override them. */
 const bot = {
   token: z.string().min(1).describe('Bot token from the developer portal'),
   message_content: z
@@ -91,7 +91,7 @@ const bot = {
 
 type Shards = Pick<z.infer<z.ZodObject<typeof bot>>, 'shards' | 'shard_ids'>;
 
-/** Which of how many: without a number nobody knows what the ids mean. */
+/** Shard ids require a fixed number of shards, and must be below it. */
 function areShards({ shards, shard_ids: ids }: Shards): boolean {
   return ids.length === 0 || (shards !== 'auto' && ids.every((id) => id < shards));
 }
@@ -99,7 +99,7 @@ function areShards({ shards, shard_ids: ids }: Shards): boolean {
 const SHARDS = { path: ['shard_ids'], error: 'requires shards to be a number larger than each of them' };
 
 const botSchema = z.strictObject(bot).refine(areShards, SHARDS);
-/** The settings of one bot, every value filled in. */
+/** The settings of one bot with every default filled in. */
 export type BotSettings = z.infer<typeof botSchema>;
 
 const name = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,20}$/, 'expected lower-case letters, digits, - and _');
@@ -124,14 +124,14 @@ export type DiscordSettings = z.input<typeof settingsSchema>;
 
 export const API_URL = 'https://discord.com/api';
 
-/** Where people see what the REST interface serves: another server's pages stand at its own address. */
+/** Where people view what the REST interface serves; the pages of another server have their own URL. */
 export function siteOf({ rest_url: url }: Pick<BotSettings, 'rest_url'>): string {
   const origin = url === '' || url.startsWith(API_URL) ? null : URL.parse(url)?.origin;
   return origin ?? 'https://discord.com';
 }
 
 export interface NamedBot {
-  /** Empty for the one of the table itself. */
+  /** Empty for the bot of the table itself. */
   readonly name: string;
   readonly settings: BotSettings;
 }

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 
 /**
- * What is read of Discord's payloads, and nothing else. Ids and the author have to be there; whatever else is missing,
- * null or of another shape is left out, and the rest is kept.
+ * The part of Discord's payloads that is read. Ids and the author are required; anything else that is missing, null or
+ * of another shape is left out, and the rest is kept.
  */
 
-/** Whole snowflakes: they are compared as numbers. */
+/** Whole snowflakes; they are compared as numbers. */
 const id = z.string().regex(/^\d{1,20}$/, 'expected an id');
 const optionalId = id.nullish().catch(null);
 const text = z.string().nullish().catch(null);
 
-/** The items that can be read. */
+/** The readable items. */
 function listOf<Schema extends z.ZodType>(schema: Schema) {
   return z
     .array(z.unknown())
@@ -99,14 +99,14 @@ export const messageSchema = z.object({
 });
 export type WireMessage = z.infer<typeof messageSchema>;
 
-/** A page of messages, each to be read by itself. */
+/** A page of messages, each parsed separately. */
 export const pageSchema = z.array(z.unknown());
 export const messagesIn = (page: readonly unknown[]) => listOf(messageSchema).parse(page);
 
-/** As much as can be said of a message that cannot be read. */
+/** What is known of an unreadable message. */
 export const namedSchema = z.object({ id, channel_id: id.nullish().catch(null) });
 
-/** An update may hold a part of a message only; without content it has to be looked up. */
+/** An update may contain only part of a message. Without content, the message has to be fetched. */
 export const updateSchema = z.object({
   id,
   channel_id: id,
@@ -118,13 +118,13 @@ export const deleteSchema = z.object({ id, channel_id: id, guild_id: optionalId 
 export const bulkDeleteSchema = z.object({ ids: listOf(id), channel_id: id, guild_id: optionalId });
 export const sentSchema = z.object({ id });
 
-/** When a message was edited, epoch milliseconds; null when it was not. */
+/** When a message was edited, in epoch milliseconds; null if never. */
 export function editedAt({ edited_timestamp: edited }: Pick<WireMessage, 'edited_timestamp'>): number | null {
   const at = Date.parse(edited ?? '');
   return Number.isNaN(at) ? null : at;
 }
 
-/** When a message was written, epoch milliseconds. Its id tells it where the time cannot be read. */
+/** When a message was written, in epoch milliseconds. If the time cannot be read, it comes from the id. */
 export function writtenAt({ id: messageId, timestamp }: Pick<WireMessage, 'id' | 'timestamp'>): number {
   const at = Date.parse(timestamp ?? '');
   return Number.isNaN(at) ? timeOf(messageId) : at;
@@ -145,7 +145,7 @@ const fieldSchema = z.object({
   value: z.string().default(''),
   values: z.array(z.string()).nullish(),
 });
-/** A field of a form is in a label or, in the older form, in a row. */
+/** A field of a form is inside a label or, in the older format, a row. */
 const formRowSchema = z.object({ component: fieldSchema.nullish(), components: z.array(fieldSchema).nullish() });
 
 export const interactionSchema = z.object({
@@ -171,12 +171,12 @@ export const interactionSchema = z.object({
 });
 export type WireInteraction = z.infer<typeof interactionSchema>;
 
-/** A dispatch as the client tells of it before it does anything itself. */
+/** A dispatch as the client emits it before handling it. */
 export const packetSchema = z.object({ t: z.string(), d: z.unknown() });
 
 const EPOCH_MS = 1_420_070_400_000;
 
-/** When a snowflake was made, epoch milliseconds. */
+/** When a snowflake was created, in epoch milliseconds. */
 export function timeOf(snowflake: string): number {
   return Number(BigInt(snowflake) >> 22n) + EPOCH_MS;
 }
@@ -186,12 +186,12 @@ export function snowflakeAt(at: number): string {
   return (BigInt(Math.max(0, at - EPOCH_MS)) << 22n).toString();
 }
 
-/** Messages that were brought in from elsewhere have ids of their own. */
+/** Imported messages have ids of their own. */
 export function isSnowflake(text: string): boolean {
   return /^\d{15,22}$/.test(text);
 }
 
-/** Snowflakes in the order of their making. */
+/** Snowflakes by creation time. */
 export function isNewer(one: string, other: string): boolean {
   return BigInt(one) > BigInt(other);
 }

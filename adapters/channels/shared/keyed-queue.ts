@@ -1,6 +1,6 @@
 import { describe, type Log } from '../../../src/adapter-kit.ts';
 
-/** One piece of work after the other in each lane, the lanes side by side. */
+/** Runs tasks one at a time per lane, and lanes concurrently. */
 export interface Lanes {
   put(name: string, work: () => Promise<void>): void;
   drained(): Promise<void>;

@@ -1,18 +1,18 @@
 import { createFinder, type Finder } from '../../../src/adapter-kit.ts';
 
-/** A part of a text that no cut should fall into. Positions are UTF-16 indices; parts do not overlap. */
+/** A part of a text that no cut should split. Positions are UTF-16 indices; parts do not overlap. */
 export interface Unit {
   readonly start: number;
   readonly end: number;
 }
 
-/** What counts as one unit beside links and addresses. */
+/** What counts as one unit, besides links and addresses. */
 export interface UnitRules {
-  /** Longest run of backticks around code within a line. */
+  /** Longest run of backticks around inline code. */
   readonly codeTicks: 1 | 2;
-  /** `**bold**` within a line. */
+  /** `**bold**` on one line. */
   readonly bold: boolean;
-  /** Runs of three or more backticks or tildes with the word they stand in. */
+  /** Runs of three or more backticks or tildes with their word. */
   readonly fences: boolean;
   /** `<@1>`, `<#2>`, `<:smile:3>`, `<t:4>`. */
   readonly mentions: boolean;
@@ -29,7 +29,7 @@ interface Scan {
   readonly rules: UnitRules;
 }
 
-/** Units from left to right, in time that grows with the text. */
+/** Units from left to right, in linear time. */
 export function unitsOf(text: string, rules: UnitRules): readonly Unit[] {
   const scan: Scan = { text, next: createFinder(text), rules };
   const units: Unit[] = [];
@@ -41,14 +41,14 @@ export function unitsOf(text: string, rules: UnitRules): readonly Unit[] {
   return units;
 }
 
-/** For every place between two characters, whether one of the ranges holds it inside. */
+/** For each position between two characters, whether it is inside one of the ranges. */
 export function insideOf(length: number, ranges: Iterable<Unit>): (at: number) => boolean {
   const inside = new Uint8Array(length + 1);
   for (const { start, end } of ranges) inside.fill(1, start + 1, Math.max(start + 1, end));
   return (at) => inside[at] === 1;
 }
 
-/** Where the unit that begins at `at` ends; `at` where none does. */
+/** The end of the unit that begins at `at`, or `at` if none does. */
 function endAt(scan: Scan, at: number): number {
   const { text, rules } = scan;
   switch (text.charAt(at)) {
@@ -106,7 +106,7 @@ function boldEnd({ text, next }: Scan, at: number): number {
   return isBold && next('\n', at) > close ? close + 2 : at;
 }
 
-/** Code within a line, or a fence with the word around it. */
+/** Inline code, or a fence with its word. */
 function runEnd({ text, next, rules }: Scan, at: number): number {
   const run = afterRun(text, at) - at;
   if (run >= 3) return rules.fences ? wordEnd(text, at + run) : at;
@@ -123,7 +123,7 @@ function wordEnd(text: string, at: number): number {
   return at + (WORD.exec(text)?.[0].length ?? 0);
 }
 
-/** Behind the run of backticks or tildes, or behind the one character. */
+/** After the run of backticks or tildes, or after the one character. */
 function afterRun(text: string, at: number): number {
   let end = at + 1;
   if (!'`~'.includes(text.charAt(at))) return end;

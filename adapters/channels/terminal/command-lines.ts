@@ -16,19 +16,19 @@ export interface CommandLineOptions {
   readonly screen: Screen;
   readonly author: Author;
   readonly color: boolean;
-  /** Number the rows of lists, for people. */
+  /** Number the rows of lists. */
   readonly numbered: boolean;
   /** Where the person is now. */
   readonly place: () => Place;
 }
 
-/** Commands as lines, and the lines that answer what a command asks. */
+/** Lines that are commands, and lines that answer a command's question. */
 export interface CommandLines {
   /** Whether the next line answers a question. */
   readonly isAsking: boolean;
   command(line: string): Promise<void>;
   answer(line: string): Promise<void>;
-  /** Asks nothing more. */
+  /** Cancels the open question. */
   cancel(): void;
 }
 

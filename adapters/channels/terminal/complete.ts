@@ -2,7 +2,7 @@ import type { ActionSpec, CommandSpec, ReplyCommand } from '../../../src/adapter
 
 const LOCAL_COMMANDS = ['/demo', '/main', '/quit'];
 
-/** Values that may stand for an option of a command. */
+/** Possible values of a command's option. */
 export type Suggest = (command: ReplyCommand, option: string) => Promise<readonly { readonly value: string }[]>;
 
 export interface Completion {
@@ -10,7 +10,7 @@ export interface Completion {
   readonly suggest: Suggest;
 }
 
-/** Whole lines that continue what is typed: commands, what they can do, then ids. */
+/** Whole lines that continue the typed one: commands, sub-commands, then ids. */
 export async function completeLine(line: string, { specs, suggest }: Completion): Promise<readonly string[]> {
   if (!line.startsWith('/')) return [];
   const names = specs.flatMap((spec) => spec.actions.map((action) => headOf(spec, action)));

@@ -1,4 +1,4 @@
-/** Their ids, as a platform would have them. */
+/** Their ids, in the format of a platform. */
 export const DEMO_PEOPLE = { Ada: 'demo-ada', Bruno: 'demo-bruno', Chandra: 'demo-chandra', Mei: 'demo-mei' } as const;
 
 export interface DemoLine {
@@ -9,8 +9,8 @@ export interface DemoLine {
 type Said = readonly [author: DemoLine['author'], text: string];
 
 /**
- * A conversation to watch: neighbours plan a garden party, and ask the bot now and then. Long enough for the built-in
- * model's small window that the first messages are summarised, and asked about at the end.
+ * A conversation to watch: neighbours plan a garden party and ask the bot now and then. It is long enough for the
+ * built-in model's small window that the first messages are summarised; the last questions ask about them.
  */
 const said: readonly Said[] = [
   ['Ada', 'Hello everyone! My name is Ada and I prefer tea to coffee, so please put a kettle on the list.'],

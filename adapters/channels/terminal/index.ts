@@ -23,21 +23,21 @@ export interface TerminalOptions {
   readonly output: Writable;
   /** For notices about the session when output is piped. */
   readonly errors: Writable;
-  /** At a terminal lines are edited and replies stream; otherwise each line is answered before the next is read. */
+  /** In a terminal, lines are edited and replies stream; otherwise each line is answered before the next is read. */
   readonly isTTY: boolean;
   readonly color: boolean;
-  /** The name that the user's messages carry. Default `user`. */
+  /** The user's name in messages. Default `user`. */
   readonly user?: string;
   /** Default `terminal:local:main`. */
   readonly conversation?: ConversationKey;
-  /** What is said beside the conversation: failures, and what becomes of the demo. */
+  /** Notices shown next to the conversation: failures, and the progress of the demo. */
   readonly notices?: Notices;
   readonly now?: () => number;
   readonly newId?: () => string;
 }
 
 export interface TerminalChannel extends Channel {
-  /** Resolves when the user left or the input ended and everything it asked for is answered. */
+  /** Resolves when the user has left, or the input has ended and every line is answered. */
   readonly ended: Promise<TerminalEnd>;
 }
 
@@ -66,7 +66,7 @@ function processStreams() {
   return { input: process.stdin, output: process.stdout, errors: process.stderr, isTTY, color: isTTY };
 }
 
-/** A conversation with the person at the keyboard, or with a pipe: with this process's own streams unless others are given. */
+/** A conversation with a person at the keyboard, or with a pipe. Default: the streams of this process. */
 export function createTerminalChannel(given: Partial<TerminalOptions> = {}): TerminalChannel {
   const options: TerminalOptions = { ...processStreams(), ...given };
   const ended = Promise.withResolvers<TerminalEnd>();
@@ -145,7 +145,7 @@ function startPiped({ options, sink, waits, end }: Parts): Running {
     }
   };
   const finish = () => end(refused + session.failures);
-  // Destroying the input ends the reading with an error that means nothing more than the end.
+  // Destroying the input ends the reading with an error that only means the end.
   read().then(finish, finish);
   return { screen, notice: session.notice, close: quit };
 }

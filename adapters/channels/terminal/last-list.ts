@@ -1,10 +1,10 @@
 import type { CommandReply, ReplyCommand } from '../../../src/adapter-kit.ts';
 
-/** The list that was shown last: its rows can be named by their numbers, `#1`, instead of by ids of 26 characters. */
+/** The list shown last. Its rows can be referred to by number (`#1`) instead of by ids of 26 characters. */
 export interface LastList {
-  /** Remembers the ids of a list. Returns the reply with a number before each row. */
+  /** Remembers the ids of a list. Returns the reply with numbered rows. */
   number(reply: CommandReply): CommandReply;
-  /** The command with a number in place of an id replaced by that id. A number that no row has stays. */
+  /** Replaces row numbers in a command by ids. A number without a row stays. */
   resolve(command: ReplyCommand): ReplyCommand;
 }
 

@@ -2,7 +2,7 @@ import { StringDecoder } from 'node:string_decoder';
 
 const BEGIN = '\u001b[200~';
 const END = '\u001b[201~';
-/** Asks the terminal to mark what is pasted, and to stop that. */
+/** Asks the terminal to mark pasted text, and to stop doing so. */
 export const PASTE_ON = '\u001b[?2004h';
 export const PASTE_OFF = '\u001b[?2004l';
 
@@ -14,17 +14,17 @@ export type Typed =
 
 export interface PasteReader {
   read(chunk: Buffer | string): readonly Typed[];
-  /** Keys that were held back because they could have been the head of a mark: the escape key for one. */
+  /** Keys that are held back because they may start a mark, such as the escape key. */
   flush(): readonly Typed[];
 }
 
-/** Tells keys from what was pasted between the terminal's marks, however the bytes are cut. */
+/** Distinguishes keys from pasted text, however the bytes are split. */
 export function createPasteReader({ maxLength }: { readonly maxLength: number }): PasteReader {
   const decoder = new StringDecoder('utf8');
   let pending = '';
   let pasted: { texts: string[]; length: number } | null = null;
 
-  /** The text before the next mark. The head of a mark at the end waits for its rest. */
+  /** The text before the next mark. The start of a mark at the end waits for the rest. */
   const before = (mark: string): { readonly text: string; readonly isEnd: boolean } => {
     const at = pending.indexOf(mark);
     const end = at === -1 ? pending.length - headLength(pending, mark) : at;
@@ -67,7 +67,7 @@ export function createPasteReader({ maxLength }: { readonly maxLength: number })
   };
 }
 
-/** How much of the mark stands at the end of the text. */
+/** How much of the mark the text ends with. */
 function headLength(text: string, mark: string): number {
   for (let length = Math.min(mark.length - 1, text.length); length > 0; length -= 1) {
     if (text.endsWith(mark.slice(0, length))) return length;

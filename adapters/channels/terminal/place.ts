@@ -1,6 +1,6 @@
 import type { Audience, ConversationKey } from '../../../src/adapter-kit.ts';
 
-/** The conversation that a session is in. Each demo plays in one of its own, so that nothing of it mixes with others. */
+/** The conversation of a session. Each demo has its own, so that demos do not mix with other conversations. */
 export interface Place {
   readonly conversation: ConversationKey;
   readonly audience: Audience;

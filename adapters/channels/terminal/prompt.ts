@@ -10,24 +10,24 @@ export interface PromptOptions {
   readonly output: Writable;
   /** The longest text that can be pasted, in characters. */
   readonly maxLength: number;
-  /** Whole lines that continue the one typed so far. */
+  /** Whole lines that continue the typed one. */
   complete(line: string): Promise<readonly string[]>;
-  /** A line was sent; one that was pasted may hold line breaks. */
+  /** A line was entered; a pasted one may contain line breaks. */
   onLine(line: string): void;
   onTooLong(): void;
-  /** Input ended: Ctrl-D, Ctrl-C on an empty line, or the terminal went away. */
+  /** Input ended: Ctrl-D, Ctrl-C on an empty line, or the terminal disappeared. */
   onClose(): void;
 }
 
 const READY = '> ';
 const BUSY = '… ';
 const HISTORY = 200;
-/** Stands for a line break in the line that is edited, because the editor knows one row only; shown as `⏎`. */
+/** Replaces a line break in the edited line, because the editor supports only one row; shown as `⏎`. */
 const LINE_BREAK = '\ue00a';
-/** The rest of a terminal's mark follows its head within this time; the escape key has no rest. */
+/** The rest of a terminal's mark follows its start within this time; the escape key has no rest. */
 const HELD_MS = 50;
 
-/** The line editor: history, completion, pastes, and a prompt that makes room for what is written above it. */
+/** The line editor: history, completion, pastes, and a prompt that moves below new output. */
 export function createPrompt(options: PromptOptions): Prompt & { close(): void } {
   const gate = createGate(options.output);
   const keys = createKeys(options.input);
@@ -40,7 +40,7 @@ export function createPrompt(options: PromptOptions): Prompt & { close(): void }
     completer: (line: string, done: (error: null, result: [string[], string]) => void) => complete(options, line, done),
   });
   let isClosed = false;
-  /** Sent while something was written above: shown when the prompt comes back. */
+  /** Entered while output was written: shown when the prompt returns. */
   let unseen: readonly string[] = [];
   const stopReading = readKeys(options, keys, (text) => insert(editor, text));
 
@@ -81,7 +81,7 @@ export function createPrompt(options: PromptOptions): Prompt & { close(): void }
   };
 }
 
-/** What the editor reads instead of the terminal itself. */
+/** The editor reads this instead of the terminal itself. */
 function createKeys(input: Readable): PassThrough {
   const keys = new PassThrough();
   if (!('setRawMode' in input) || typeof input.setRawMode !== 'function') return keys;
@@ -89,7 +89,7 @@ function createKeys(input: Readable): PassThrough {
   return Object.assign(keys, { setRawMode: (mode: boolean) => setRawMode.call(input, mode) });
 }
 
-/** Hands keys to the editor, and pastes to `onPaste`, in the order of typing. Returns the way to stop. */
+/** Passes keys to the editor and pastes to `onPaste`, in typing order. Returns a function that stops it. */
 function readKeys(options: PromptOptions, keys: PassThrough, onPaste: (text: string) => void): () => void {
   const { input } = options;
   const reader = createPasteReader({ maxLength: options.maxLength });
@@ -97,7 +97,7 @@ function readKeys(options: PromptOptions, keys: PassThrough, onPaste: (text: str
   let work = Promise.resolve();
   const take = async (typed: Typed): Promise<void> => {
     if (typed.kind === 'keys') return void keys.write(typed.text);
-    // The keys before it reach the editor first.
+    // Earlier keys reach the editor first.
     await setImmediate();
     if (typed.kind === 'paste') onPaste(cleanText(typed.text).trimEnd().replaceAll('\n', LINE_BREAK));
     else options.onTooLong();
@@ -140,17 +140,17 @@ function complete(options: PromptOptions, line: string, done: (error: null, resu
   );
 }
 
-/** Takes prompt and typed text off the screen, however many rows they fill. */
+/** Clears the prompt and the typed text, however many rows they fill. */
 function eraseLine(editor: Interface, output: Writable): void {
   const { rows } = editor.getCursorPos();
   moveCursor(output, 0, -rows);
   cursorTo(output, 0);
   clearScreenDown(output);
-  // The editor goes up by so many rows when it writes its line again.
+  // How many rows the editor moves up when it redraws its line.
   Object.assign(editor, { prevRows: 0 });
 }
 
-/** Passes the editor's echo through while open; keys typed while it is shut are kept by the editor and shown later. */
+/** Passes the editor's echo through while open. Keys typed while it is shut stay in the editor and are shown later. */
 function createGate(output: Writable): { readonly stream: Writable; shut: boolean } {
   const gate = {
     shut: false,

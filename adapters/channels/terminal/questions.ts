@@ -1,12 +1,12 @@
 import { type CommandSpec, type OptionSpec, optionsToAsk, type ReplyCommand } from '../../../src/adapter-kit.ts';
 
-/** Asks line by line for what a command lacks, as a form does on other platforms. */
+/** Asks line by line for a command's missing values, like a form on other platforms. */
 export interface Questions {
   /** Whether the next line answers a question. */
   readonly isOpen: boolean;
-  /** The command if it lacks nothing; otherwise null, and the first question is shown. */
+  /** The command if nothing is missing; otherwise null, and the first question is shown. */
   begin(command: ReplyCommand): ReplyCommand | null;
-  /** The command once the last question is answered. An empty line cancels it. */
+  /** The command after the last answer. An empty line cancels it. */
   answer(line: string): ReplyCommand | null;
   cancel(): void;
 }
@@ -51,7 +51,7 @@ function questionOf({ description, choices }: OptionSpec): string {
   return [`${description} (an empty line cancels):`, ...lines].join('\n');
 }
 
-/** A choice can be given by its number. */
+/** A choice can be entered by its number. */
 function chosen({ choices }: OptionSpec, line: string): string {
   return /^\d{1,3}$/.test(line) ? (choices[Number(line) - 1] ?? line) : line;
 }

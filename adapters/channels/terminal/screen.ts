@@ -2,18 +2,18 @@ import { cleanText } from '../../../src/adapter-kit.ts';
 import { speaker } from './style.ts';
 import { createWrapper, type Wrapper, wrap } from './wrap.ts';
 
-/** Where a terminal's texts go. Each method writes whole blocks in the order of the calls. */
+/** The output of a terminal. Each method writes whole blocks, in the order of the calls. */
 export interface Screen {
-  /** A finished text: a command's answer, a line of the demo. */
+  /** A complete text: a command's answer, a line of the demo. */
   block(text: string): void;
-  /** Something about the session itself; kept apart from the conversation where output is piped. */
+  /** A notice about the session, separate from the conversation if output is piped. */
   notice(text: string): void;
   working(): void;
   /** The text of the running step so far. */
   draft(text: string): void;
-  /** What the bot finally said; whatever a draft has shown of it is not shown again. */
+  /** The final reply. What a draft has already shown is not repeated. */
   reply(text: string): void;
-  /** The turn ended, with or without a reply. */
+  /** The turn has ended, with or without a reply. */
   idle(): void;
 }
 
@@ -22,10 +22,10 @@ interface Output {
 }
 
 const BOT_NAME = 'Strata';
-/** Between two looks at a draft. Each look reads all of it, and a model may write a character at a time. */
+/** Time between two reads of a draft. Each read costs its whole length, and a model may write single characters. */
 const PACE_MS = 25;
 
-/** For pipes and files: finished blocks with a blank line between them, no drafts, no colour. */
+/** For pipes and files: complete blocks with a blank line between them, no drafts, no colour. */
 export function createPlainScreen({
   output,
   errors,
@@ -33,7 +33,7 @@ export function createPlainScreen({
 }: {
   readonly output: Output;
   readonly errors: Output;
-  /** Who says what is worth showing: several people talk. */
+  /** Several people talk, so the author's name is shown. */
   readonly named: () => boolean;
 }): Screen {
   let isFirst = true;
@@ -51,11 +51,11 @@ export function createPlainScreen({
   };
 }
 
-/** What a live screen needs of the line editor below the conversation. */
+/** What a live screen needs from the line editor below the conversation. */
 export interface Prompt {
-  /** Takes the line being typed off the screen, and stops showing keys. */
+  /** Clears the line being typed, and stops echoing keys. */
   hide(): void;
-  /** Brings it back below what was written. */
+  /** Restores it below the new output. */
   show(): void;
   setBusy(busy: boolean): void;
 }
@@ -67,12 +67,12 @@ export function createLiveScreen(options: {
   readonly color: boolean;
 }): Screen {
   const { output, prompt, color } = options;
-  // A pseudo-terminal that nobody has given a size says 0.
+  // A pseudo-terminal without a size reports 0.
   const columns = () => output.columns || 80;
   let stream: (DraftStream & { readonly wrapper: Wrapper }) | null = null;
   const label = `${speaker(BOT_NAME, { color })} `;
 
-  /** What came while a reply grew: it stands below the reply. */
+  /** What arrived while a reply grew is shown below the reply. */
   let waiting: readonly string[] = [];
   const endStream = () => {
     if (stream === null) return;
@@ -126,7 +126,7 @@ export function createLiveScreen(options: {
   };
 }
 
-/** Passes the first text on at once, then the latest one at a pace. */
+/** Passes on the first text at once, then the latest one at intervals. */
 function createPace(pass: (text: string) => void) {
   let latest: string | null = null;
   let timer: NodeJS.Timeout | null = null;
@@ -139,7 +139,7 @@ function createPace(pass: (text: string) => void) {
   };
   return {
     show(text: string) {
-      // A shorter text begins another step: the end of the last one is shown too.
+      // A shorter text starts another step; the end of the previous one is shown too.
       if (latest !== null && text.length < latest.length) pass(latest);
       latest = text;
       if (timer === null) passLatest();
@@ -153,9 +153,9 @@ function createPace(pass: (text: string) => void) {
 }
 
 interface DraftStream {
-  /** What to write so that the draft stands on the screen. */
+  /** What to write so that the screen shows the draft. */
   grow(text: string): string;
-  /** What is still missing of the final text. */
+  /** What is missing of the final text. */
   finish(text: string): string;
 }
 
@@ -169,7 +169,7 @@ function createDraftStream(): DraftStream {
         current = text;
         return added;
       }
-      // Another step of the same turn has begun.
+      // Another step of the same turn has started.
       earlier.push(current);
       current = text;
       return `\n${text}`;
@@ -182,7 +182,7 @@ function createDraftStream(): DraftStream {
   };
 }
 
-/** What follows when all the pieces stand at the head of the text in order; null when they do not. */
+/** What follows if the text starts with all the pieces in order; otherwise null. */
 function afterAll(pieces: readonly string[], text: string): string | null {
   let rest = text;
   for (const piece of pieces) {
@@ -192,7 +192,7 @@ function afterAll(pieces: readonly string[], text: string): string | null {
   return rest;
 }
 
-/** Without what may still change: white space at the ends, and the beginning of an escape sequence. */
+/** Without what may still change: white space at the ends, and the start of an escape sequence. */
 function presentable(text: string): string {
   const start = text.lastIndexOf('\u001b');
   const settled = start !== -1 && start > text.length - 32 ? text.slice(0, start) : text;

@@ -26,32 +26,32 @@ export interface SessionOptions {
   readonly color: boolean;
   readonly now: () => number;
   readonly newId: () => string;
-  /** Between two messages of the demo, so that it can be watched. */
+  /** Pause between two messages of the demo, so that it can be watched. */
   readonly demoPauseMs: number;
   /** Aborted when the session is over. */
   readonly signal: AbortSignal;
   /** Ends the session: `/quit`. */
   readonly quit: () => void;
-  /** Number the rows of lists, for people. */
+  /** Number the rows of lists. */
   readonly numbered: boolean;
 }
 
-/** What typed lines do. Serves one line at a time or several at once; each promise ends when its answer is on the screen. */
+/** Handles typed lines, one at a time or several at once. Each promise resolves when its answer is on the screen. */
 export interface Session {
   handle(line: string): Promise<void>;
-  /** Values for an option of a command that is being typed. */
+  /** Values for a command's option while it is typed. */
   suggest: Suggest;
-  /** Shows a failure at once, and in a demo what becomes of its conversation. */
+  /** Shows failures at once, and in a demo also the progress of its conversation. */
   notice(notice: Notice): void;
-  /** Several people talk here: who says what is worth showing. */
+  /** Several people talk here, so names are shown. */
   readonly isCrowded: boolean;
-  /** Lines that could not be served. */
+  /** Lines that could not be handled. */
   readonly failures: number;
 }
 
 type DemoMessage = Omit<InboundMessage, keyof Place>;
 
-/** `terminal:local:demo-20261122-093105`, with a number where one second sees several. */
+/** `terminal:local:demo-20261122-093105`, with a suffix for several in one second. */
 function demoPlace(at: number, played: number): Place {
   const time = new Date(at).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
   const channel = `demo-${time}${played === 1 ? '' : `-${played}`}`;

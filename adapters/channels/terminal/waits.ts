@@ -1,17 +1,17 @@
 import type { ConversationKey, InboundMessage } from '../../../src/adapter-kit.ts';
 
-/** Who waits for which reply. A reply to a message answers the earlier ones of its conversation too. */
+/** Which messages wait for a reply. A reply to a message also answers the earlier ones of its conversation. */
 export interface ReplyWaits {
   expect(message: Pick<InboundMessage, 'conversation' | 'externalId'>): {
     readonly posted: Promise<void>;
     cancel(): void;
   };
-  /** A turn begins: it reads everything that is waited for now. */
+  /** A turn starts: it reads every waiting message. */
   working(conversation: ConversationKey): void;
   answered(post: { readonly conversation: ConversationKey; readonly replyTo: string | null }): void;
-  /** Everything that a turn has read is answered, or will not be. */
+  /** Everything that a turn has read is answered, or never will be. */
   idle(conversation: ConversationKey): void;
-  /** Nobody waits any more: the session ends. */
+  /** The session ends, so nothing waits any more. */
   release(): void;
 }
 

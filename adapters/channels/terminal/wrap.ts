@@ -1,27 +1,27 @@
 import stringWidth from 'string-width';
 import { graphemesOf } from '../../../src/adapter-kit.ts';
 
-/** Breaks lines between words while text comes in. */
+/** Breaks lines between words while text arrives. */
 export interface Wrapper {
-  /** What can be written now. The last word is held back until it is known to be whole. */
+  /** The text that can be written now. The last word is held back until it is complete. */
   write(text: string): string;
-  /** What was held back. */
+  /** The text held back. */
   end(): string;
 }
 
 interface State {
-  /** Cells that are filled on the current row. */
+  /** Cells filled on the current row. */
   column: number;
   /** Since the last word. */
   blanks: string;
   word: string;
   wordCells: number;
-  /** A character that what comes next may belong to. */
+  /** The last character, which combining characters may follow. */
   unread: string;
   isEscape: boolean;
 }
 
-/** `columns` is read for each word, since a terminal changes its width. Escape sequences fill no cell. */
+/** `columns` is read for each word, because a terminal can be resized. Escape sequences fill no cells. */
 export function createWrapper(columns: () => number): Wrapper {
   const state: State = { column: 0, blanks: '', word: '', wordCells: 0, unread: '', isEscape: false };
   return {
@@ -61,14 +61,14 @@ function take(state: State, character: string, columns: number): string {
     return word;
   }
   const cells = cellsOf(character);
-  // Scripts with wide characters have no blanks: a line may break before each of them.
+  // Wide scripts have no spaces, so a line may break before any character.
   const before = cells > 1 ? place(state, columns) : '';
   state.word += character;
   state.wordCells += cells;
   return cells > 1 ? before + place(state, columns) : before;
 }
 
-/** The held word, on a new row where it does not fit on this one. */
+/** The held word, on a new row if it does not fit on this one. */
 function place(state: State, columns: number): string {
   const { column, blanks, word, wordCells } = state;
   if (word === '') return '';
@@ -84,7 +84,7 @@ function place(state: State, columns: number): string {
   return breakWord(state, column + blanks.length < columns ? blanks : '', { word, columns });
 }
 
-/** A word that no row can hold is cut at the edge. */
+/** A word longer than a row is cut at the edge. */
 function breakWord(
   state: State,
   blanks: string,
@@ -104,7 +104,7 @@ function breakWord(
   return text;
 }
 
-/** Of characters that were measured before: the library looks each one up in tables. */
+/** Cached, because the library looks up each character in tables. */
 const measured = new Map<string, number>();
 const MAX_MEASURED = 5_000;
 

@@ -9,7 +9,7 @@ import {
   textOfCommand,
 } from '../../../../src/adapter-kit.ts';
 
-/** What a button does: `page` and `cancel` change the message that it stands in, `run` answers below it. */
+/** What a button does: `page` and `cancel` change their message, `run` answers below it. */
 export const DEEDS = { page: 'p', run: 'r', confirm: 'c', cancel: 'x', forget: 'm' } as const;
 export type Deed = keyof typeof DEEDS;
 
@@ -22,21 +22,23 @@ export interface Button {
 
 export type ReadButton =
   | { readonly kind: 'button'; readonly button: Button }
-  /** Its command was too long for the button and is no longer kept. */
+  /** Its command was too long for the button and is no longer stored. */
   | { readonly kind: 'expired' }
   /** Not made by this bot. */
   | { readonly kind: 'foreign' };
 
-/** Buttons carry their command and their owner, signed: they work after a restart, and only as they were made. */
+/**
+ * Buttons contain their command and their owner, signed. They work after a restart, but cannot be forged or changed.
+ */
 export interface Buttons {
   write(button: Button): Promise<string>;
   read(customId: string): Promise<ReadButton>;
-  /** Forgets long commands that nobody will press any more. */
+  /** Deletes stored long commands that nobody will use any more. */
   sweep(): Promise<void>;
 }
 
 export interface ButtonOptions {
-  /** Known to this bot only. */
+  /** Known only to this bot. */
   readonly secret: string;
   readonly state: StateStore;
   readonly clock: Clock;

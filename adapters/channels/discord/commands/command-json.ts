@@ -8,13 +8,13 @@ import {
 } from 'discord.js';
 import { type ActionSpec, type CommandSpec, MAX_INTEGER, type OptionSpec } from '../../../../src/adapter-kit.ts';
 
-/** Descriptions by language, then by what they describe: `memory`, `memory list`, `memory list kind`. */
+/** Descriptions by language, then by path: `memory`, `memory list`, `memory list kind`. */
 export type Localizations = Readonly<Partial<Record<string, Readonly<Record<string, string>>>>>;
 
 export const REMEMBER_MENU = 'Remember this';
 export const FORGET_MENU = 'Forget this';
 
-/** The commands in the format of Discord. */
+/** The commands in Discord's format. */
 export function commandsJson(
   specs: readonly CommandSpec[],
   localizations: Localizations,
@@ -74,7 +74,7 @@ interface Within {
   readonly path: string;
 }
 
-/** Discord wants the required ones first; what a form asks for is not required here. */
+/** Discord wants required options first. An option that a form asks for is not required here. */
 function optionsJson({ options }: ActionSpec, within: Within) {
   const all = options.map((option) => optionJson(option, within));
   return [...all.filter(({ required }) => required), ...all.filter(({ required }) => !required)];

@@ -38,7 +38,7 @@ export interface CommandServices {
   readonly buttons: Buttons;
   readonly clock: Clock;
   readonly log: Log;
-  /** People who run the bot, by Discord's own record. */
+  /** The owners of the bot, as recorded by Discord. */
   readonly ownerIds: () => readonly string[];
 }
 
@@ -68,14 +68,14 @@ export function createCommandHandlers(parts: CommandServices): CommandHandlers {
   };
 }
 
-/** What was asked for, without what was typed. */
+/** The command that was called, without the typed values. */
 function nameOf({ type, data, channel_id: channel, guild_id: server }: WireInteraction) {
   const { path } = commandOf(data?.name ?? '', data?.options ?? []);
   const command = data?.name ? `/${path.join(' ')}` : (InteractionType[type] ?? `interaction ${type}`);
   return { command, channel: channel ?? null, server: server ?? null };
 }
 
-/** One interaction with what every answer needs of it. */
+/** One interaction with everything that answering it needs. */
 interface Visit {
   readonly parts: CommandServices;
   readonly interaction: WireInteraction;
@@ -109,7 +109,7 @@ async function serve(parts: CommandServices, interaction: WireInteraction): Prom
 const UNSERVED =
   'The bot does not serve you here: it cannot see this place, or its operators excluded you or the place.';
 
-/** Null where the bot, by its lists, does not serve the person or the place. */
+/** Null if the access lists exclude the person or the place. */
 async function openVisit(
   parts: CommandServices,
   interaction: WireInteraction,
@@ -137,7 +137,7 @@ const MANAGES =
   PermissionFlagsBits.ManageChannels |
   PermissionFlagsBits.ManageMessages;
 
-/** The permissions in an interaction are those of the person in that very channel. */
+/** The permissions in an interaction are those of the person in exactly that channel. */
 function rightsOf(
   { settings, ownerIds }: Pick<CommandServices, 'settings' | 'ownerIds'>,
   userId: string,
@@ -152,7 +152,7 @@ async function slash(visit: Visit): Promise<void> {
   await run(visit, commandOf(data?.name ?? '', data?.options ?? []), 'answer');
 }
 
-/** A sub-command stands as an option that holds the options. */
+/** A sub-command appears as an option that contains the options. */
 function commandOf(name: string, options: readonly WireOption[]): ReplyCommand {
   const [first] = options;
   const isNested = first?.options !== undefined && first.options !== null;
@@ -188,7 +188,7 @@ async function menu(visit: Visit): Promise<void> {
   if (data?.name === FORGET_MENU) await visit.responder.answer(render(visit, forgetQuestion(target)), true);
 }
 
-/** Asks what is missing or for a confirmation first; then does it. */
+/** First asks for missing values or a confirmation; then runs the command. */
 async function run(visit: Visit, command: ReplyCommand, how: 'answer' | 'update'): Promise<void> {
   const { parts, responder, invoke } = visit;
   const { commandSpecs } = parts.sink;
@@ -205,12 +205,12 @@ async function run(visit: Visit, command: ReplyCommand, how: 'answer' | 'update'
 async function ask(visit: Visit, command: ReplyCommand, options: readonly OptionSpec[]): Promise<void> {
   const { parts, responder, userId } = visit;
   const customId = await parts.buttons.write({ deed: 'run', ownerId: userId, command });
-  // A form has to come at once: better without the old wording than not at all.
+  // A form must come at once: better without the old wording than not at all.
   const text = (await soon(parts.clock, wordingOf(visit, command))) ?? '';
   await responder.form(formOf({ customId, command, options, text }));
 }
 
-/** What is to be corrected, as the sibling that shows it tells. */
+/** The text to correct, as shown by the related command. */
 async function wordingOf({ parts, invoke }: Visit, command: ReplyCommand): Promise<string> {
   const sibling = { path: [command.path[0] ?? '', 'show'], options: command.options };
   if (actionOf(sibling, parts.sink.commandSpecs) === null || command.options['id'] === undefined) return '';

@@ -10,11 +10,11 @@ export interface FormOptions {
   readonly command: ReplyCommand;
   /** At least one; a form has room for five. */
   readonly options: readonly OptionSpec[];
-  /** What is in the first text field already. */
+  /** Initial value of the first text field. */
   readonly text: string;
 }
 
-/** A form with a field for each option that a command lacks. */
+/** A form with a field for each missing option of a command. */
 export function formOf({ customId, command, options, text }: FormOptions) {
   const first = options.find(({ kind }) => kind === 'text');
   return {
@@ -47,7 +47,7 @@ function choiceField({ name, choices }: OptionSpec) {
 
 type Rows = NonNullable<NonNullable<WireInteraction['data']>['components']>;
 
-/** The fields of a submitted form by their names. */
+/** The fields of a submitted form by name. */
 export function formValues(rows: Rows): Readonly<Record<string, string>> {
   const fields = rows.flatMap(({ component, components }) => [
     ...(component ? [component] : []),

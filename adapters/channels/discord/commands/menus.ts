@@ -10,14 +10,14 @@ import { authorOf } from '../map.ts';
 import type { WireQuoted } from '../wire.ts';
 import { button, type Shown } from './replies.ts';
 
-/** "Remember this": the message as its author said it. Null when there is no text. */
+/** "Remember this": the message in its author's words. Null if it has no text. */
 export function rememberCommand({ author, content }: WireQuoted, userId: string): ReplyCommand | null {
   if (content.trim() === '') return null;
   const said = author.id === userId ? content : `${authorOf(author).name} said: ${content}`;
   return { path: ['memory', 'remember'], options: { text: said } };
 }
 
-/** "Forget this": asks first. */
+/** "Forget this", which asks for confirmation. */
 export function forgetQuestion({ id, author, content }: WireQuoted): Shown {
   const excerpt = content.replace(/\s+/g, ' ').slice(0, 200).toWellFormed();
   return {
@@ -38,7 +38,7 @@ interface Forgetting {
   readonly userId: string;
 }
 
-/** Whose message it is may have it forgotten, and who manages the place. */
+/** A message may be forgotten by its author and by whoever manages the place. */
 export async function forgetMessage(
   { parts, invoke, userId }: Forgetting,
   { message = '', author = '' }: Readonly<Record<string, string>>,

@@ -14,13 +14,16 @@ export interface Registration {
   readonly log: Log;
   readonly applicationId: string;
   readonly commands: RESTPutAPIApplicationCommandsJSONBody;
-  /** `global`, or the servers that alone get them. Empty takes back what was registered. */
+  /** `global`, or the only servers that get them. Empty removes all registrations. */
   readonly scopes: readonly string[];
 }
 
 const storedSchema = z.object({ hash: z.string(), scopes: z.array(z.string()) });
 
-/** Writes the commands to Discord when they changed or are not there, and only then: each write counts against a daily limit. */
+/**
+ * Registers the commands with Discord only if they changed or are missing, because each write counts against a daily
+ * limit.
+ */
 export async function registerCommands(registration: Registration): Promise<void> {
   const { state, applicationId, commands, scopes, log } = registration;
   const before = storedSchema.safeParse(await state.get(NAMESPACE, applicationId)).data ?? { hash: '', scopes: [] };
@@ -46,7 +49,7 @@ async function areThere({ rest, applicationId, commands, scopes }: Registration)
 
 const namesSchema = z.array(z.object({ name: z.string() }));
 
-/** The names of the commands that Discord does not have; in a server that the bot is not in, all of them. */
+/** The commands that Discord lacks; in a server without the bot, all of them. */
 export async function missingIn(
   { rest, applicationId, commands }: Pick<Registration, 'rest' | 'applicationId' | 'commands'>,
   scope: string,
@@ -62,7 +65,7 @@ export async function missingIn(
   }
 }
 
-/** A server that the bot has left keeps no commands of it. */
+/** Removes the commands from a server that the bot has left. */
 async function takeBack(registration: Registration, scope: string): Promise<void> {
   try {
     await put(registration, scope, []);
@@ -71,7 +74,7 @@ async function takeBack(registration: Registration, scope: string): Promise<void
   }
 }
 
-/** One server that the bot is not in shall not keep the others from their commands. */
+/** One unknown server must not keep the others from their commands. */
 async function offer(registration: Registration, scope: string): Promise<boolean> {
   try {
     await put(registration, scope, registration.commands);

@@ -8,7 +8,7 @@ const DESCRIPTION = 4000;
 const FIELD_NAME = 256;
 const FIELD_VALUE = 1024;
 const FIELDS = 25;
-/** Discord counts 6,000 characters over the whole embed. */
+/** Discord's limit of characters for the whole embed. */
 const EMBED = 5900;
 const LABEL = 80;
 const PER_ROW = 5;
@@ -38,7 +38,7 @@ export interface ReplyButton {
   readonly command: ReplyCommand;
 }
 
-/** What does not fit Discord's limits is cut in the message and sent along whole as a file. */
+/** Text beyond Discord's limits is cut in the message and attached whole as a file. */
 export function toMessage(reply: CommandReply, specs: readonly CommandSpec[]): ReplyMessage {
   const description = [plain(reply.text), rowsOf(reply)].filter((text) => text !== '').join('\n\n');
   const fields = reply.fields.map(({ name, value }) => ({ name: plain(name) || '–', value: plain(value) || '–' }));
@@ -75,7 +75,7 @@ function within(embed: Embed): Embed {
   return { ...embed, description, fields };
 }
 
-/** A line a row: Discord sets no tables, and on a phone a wide one breaks. The first cell can be copied. */
+/** One line per row: Discord does not render tables, and wide ones break on phones. The first cell can be copied. */
 function rowsOf({ rows }: CommandReply): string {
   if (rows === null) return '';
   const head = `-# ${rows.columns.map(plain).join(' · ')}`;
@@ -86,10 +86,10 @@ function rowsOf({ rows }: CommandReply): string {
   return [head, ...lines].join('\n');
 }
 
-/** Addresses and emojis of a server: an underscore in them is part of a name. */
+/** URLs and server emojis: an underscore in them is part of a name. */
 const NAMES = /(https?:\/\/\S+|<a?:\w{1,40}:\d{1,20}>)/;
 
-/** Text that Discord shows as it is written. The library's own way takes the square of a text's length. */
+/** Text that Discord shows as written. The library's own function takes quadratic time. */
 function plain(text: string): string {
   const marked = text
     .split(NAMES)
@@ -98,7 +98,7 @@ function plain(text: string): string {
   return marked.replace(/^( *)(#{1,3} |- )/gm, '$1\\$2').replace(/^( *\d{1,9})\./gm, '$1\\.');
 }
 
-/** Each of two marks by itself; of the middle of a link the first character is enough. */
+/** Escapes each of two marks; in the middle of a link, escaping the first character is enough. */
 function escaped(marks: string): string {
   return marks === '](' ? '\\](' : [...marks].map((mark) => `\\${mark}`).join('');
 }

@@ -12,22 +12,22 @@ import type { Answer } from './respond.ts';
 
 export interface Shown {
   readonly reply: CommandReply;
-  /** Instead of those that the reply brings. */
+  /** Replaces the buttons of the reply. */
   readonly buttons: readonly ReplyButton[] | null;
 }
 
-/** One sentence of the channel's own. */
+/** One sentence by the channel itself. */
 export function plainReply(text: string): Shown {
   return { reply: makeReply('Strata', { text }), buttons: [] };
 }
 
-/** The same for those who are refused. */
+/** The same for people without permission. */
 export function notice(text: string): Answer {
   const message = toMessage(errorReply(text), []);
   return { body: bodyOf(message, []), files: [], ephemeral: true };
 }
 
-/** The question before something that cannot be undone. */
+/** The question before an irreversible command. */
 export function confirmation(command: ReplyCommand, specs: readonly CommandSpec[]): Shown {
   const line = `/${[...command.path, ...Object.values(command.options)].join(' ')}`;
   const what = actionOf(command, specs)?.description ?? '';

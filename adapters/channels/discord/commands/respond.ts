@@ -4,7 +4,7 @@ import { attachmentsOf } from '../outbound/post.ts';
 import type { Rest } from '../rest.ts';
 import type { WireInteraction } from '../wire.ts';
 
-/** Discord waits three seconds for a first answer. What takes longer is announced and sent when it is there. */
+/** Discord waits three seconds for a first response. A slower answer is announced first and sent later. */
 const PATIENCE_MS = 1_500;
 
 export interface Answer {
@@ -14,9 +14,9 @@ export interface Answer {
 }
 
 export interface Responder {
-  /** A new message below the command. `quiet`: who sees that something is being done, should it take long. */
+  /** A new message below the command. `quiet`: who sees the "working" notice if it takes long. */
   answer(work: Promise<Answer>, quiet: boolean): Promise<void>;
-  /** The message that the button stands in, changed. */
+  /** Changes the message with the button. */
   update(work: Promise<Answer>): Promise<void>;
   form(form: object): Promise<void>;
   choices(choices: readonly { readonly name: string; readonly value: string }[]): Promise<void>;
@@ -70,12 +70,12 @@ export function createResponder(
   };
 }
 
-/** A message that is changed keeps no file of what it showed before. */
+/** A changed message keeps none of its earlier files. */
 function changed({ body, files }: Answer): object {
   return { ...body, attachments: attachmentsOf(files) };
 }
 
-/** Null when it is not there while Discord still waits. */
+/** Null if it is not ready while Discord still waits. */
 export async function soon<Result>(clock: Clock, work: Promise<Result>): Promise<Result | null> {
   const done = new AbortController();
   const late = clock.sleep(PATIENCE_MS, { signal: done.signal }).then(

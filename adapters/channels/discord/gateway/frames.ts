@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What passes over the gateway, and nothing of it that is not used: whatever else a server sends is passed over. */
+/** The gateway's frames, reduced to the fields in use. Everything else that a server sends is ignored. */
 
 export const OPCODES = {
   dispatch: 0,
@@ -21,7 +21,7 @@ const frameSchema = z.object({
 });
 export type Frame = z.infer<typeof frameSchema>;
 
-/** Null for what is no frame at all. */
+/** Null if it is not a frame. */
 export function readFrame(text: string): Frame | null {
   try {
     return frameSchema.safeParse(JSON.parse(text)).data ?? null;
@@ -36,13 +36,13 @@ const MAX_BEAT_MS = 300_000;
 
 const helloSchema = z.object({ heartbeat_interval: z.number().positive() });
 
-/** How often a heartbeat is wanted, in milliseconds. A hello that does not say it means Discord's usual one. */
+/** The heartbeat interval in milliseconds. If a hello does not contain one, Discord's usual interval applies. */
 export function beatOf(hello: unknown): number {
   const interval = helloSchema.safeParse(hello).data?.heartbeat_interval ?? DEFAULT_BEAT_MS;
   return Math.min(MAX_BEAT_MS, Math.max(MIN_BEAT_MS, interval));
 }
 
-/** Who the bot is has to be known: it would answer itself. The rest may be missing. */
+/** The bot's own id is required, or it would answer itself. Everything else may be missing. */
 const readySchema = z.looseObject({
   user: z.looseObject({ id: z.string(), username: z.string().catch('') }),
   guilds: z.array(z.looseObject({ id: z.string() })).catch([]),
@@ -74,7 +74,7 @@ const informationSchema = z.object({
     .catch({ total: MANY, remaining: MANY, reset_after: 0, max_concurrency: 1 }),
 });
 
-/** The answer of `GET /gateway/bot`. Throws where neither it nor the settings say where the gateway is. */
+/** The response of `GET /gateway/bot`. Throws if neither it nor the settings contain the gateway's URL. */
 export function readInformation(answer: unknown, gatewayUrl: string) {
   const { url, ...rest } = informationSchema.parse(answer);
   const known = gatewayUrl || url;

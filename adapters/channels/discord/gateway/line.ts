@@ -3,31 +3,31 @@ import { type Clock, describe } from '../../../../src/adapter-kit.ts';
 import type { Frame, Ready } from './frames.ts';
 
 const HANDSHAKE_MS = 15_000;
-/** A server that does not answer the end of a connection is not waited for. */
+/** How long to wait for the server's close frame. */
 const CLOSING_MS = 1_000;
 const MAX_FRAME_BYTES = 64_000_000;
 
-/** What is needed to go on where a connection ended. */
+/** What is needed to resume after a connection has ended. */
 export interface Session {
   readonly id: string;
   readonly sequence: number;
-  /** Null where the server named none. */
+  /** Null if the server named none. */
   readonly resumeUrl: string | null;
 }
 
 export interface Ending {
-  /** The close code; null when no connection came about. */
+  /** The close code; null if no connection was established. */
   readonly code: number | null;
   readonly cause: string;
-  /** Null when there is nothing to resume. */
+  /** Null if there is nothing to resume. */
   readonly session: Session | null;
-  /** An identification was sent. */
+  /** Whether an identification was sent. */
   readonly isSpent: boolean;
-  /** How long the connection was ready, in milliseconds; 0 when it never was. */
+  /** How long the connection was ready, in milliseconds; 0 if it never was. */
   readonly readyMs: number;
-  /** Nothing at all came after the wish to resume. */
+  /** Nothing was received after the attempt to resume. */
   readonly isResumeUnanswered: boolean;
-  /** The server does not know the session (any more). */
+  /** The server does not know the session. */
   readonly isUnknown: boolean;
 }
 
@@ -35,11 +35,11 @@ export interface GatewaySessionOptions {
   readonly clock: Clock;
   /** From 0 to 1. */
   readonly chance: () => number;
-  /** Where, with version and encoding. */
+  /** The gateway URL, with version and encoding. */
   readonly url: string;
-  /** Null to begin a new session. */
+  /** Null starts a new session. */
   readonly resumed: Session | null;
-  /** The identification, without what resuming needs. */
+  /** The identification, without resume data. */
   readonly identity: { readonly token: string } & Readonly<Record<string, unknown>>;
   /** Resolves when an identification may be sent. */
   readonly mayIdentify: (signal: AbortSignal) => Promise<void>;
@@ -51,9 +51,9 @@ export interface GatewaySessionOptions {
 export interface SessionListener {
   ready(data: Ready): void;
   resumed(): void;
-  /** Events in their order; those of a new session only after `ready`. */
+  /** Events in order; those of a new session only after `ready`. */
   dispatch(frame: Frame): void;
-  /** Something came that cannot be read. */
+  /** Discord sent something unreadable. */
   odd(problem: string): void;
 }
 
@@ -62,7 +62,7 @@ export type Phase = 'hello' | 'identifying' | 'resuming' | 'ready';
 export interface Line {
   readonly parts: GatewaySessionOptions;
   readonly socket: WebSocket;
-  /** Aborted when the connection is over, or is being ended. */
+  /** Aborted when the connection is over or is being closed. */
   readonly over: AbortController;
   readonly early: Frame[];
   phase: Phase;
@@ -111,7 +111,7 @@ export function newLine(options: GatewaySessionOptions, socket: WebSocket): Line
   };
 }
 
-/** Never opened: the library's own code for it. */
+/** Never opened: the library's own code for this. */
 const NO_CONNECTION = 1006;
 
 export function endingOf(line: Line, { code, reason }: { readonly code: number; readonly reason: string }): Ending {
@@ -127,10 +127,10 @@ export function endingOf(line: Line, { code, reason }: { readonly code: number; 
   };
 }
 
-/** Not authenticated, authenticated twice, wrong sequence, timed out: nothing can be resumed after these. */
+/** Not authenticated, authenticated twice, invalid sequence, timed out: such a session cannot be resumed. */
 const SESSION_ENDS: ReadonlySet<number> = new Set([4003, 4005, 4007, 4009]);
 export const NORMAL = 1000;
-/** A code of ours: with 1000 and 1001 Discord would forget the session. */
+/** A custom code, because Discord would end the session after 1000 and 1001. */
 const RECONNECTING = 4900;
 
 /** The first reason counts. */
@@ -156,7 +156,7 @@ function close({ socket, parts }: Line, code: number): void {
   );
 }
 
-/** Ends a connection that stays in one phase for too long; one that resumes may take its time while events come. */
+/** Closes a connection that stays in one phase for too long. A resuming one may take its time while events arrive. */
 export function watch(line: Line, phase: Phase, withinMs: number): void {
   const { clock } = line.parts;
   const look = async () => {
@@ -176,6 +176,6 @@ const WAITED_FOR: Readonly<Record<Phase, string>> = {
 
 export function send({ socket, over }: Line, op: number, d: unknown): void {
   if (over.signal.aborted || socket.readyState !== WebSocket.OPEN) return;
-  // An error reaches the socket's own listener.
+  // An error is reported to the socket's own listener.
   socket.send(JSON.stringify({ op, d }), () => undefined);
 }

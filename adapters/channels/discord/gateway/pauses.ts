@@ -1,17 +1,17 @@
 import type { Clock } from '../../../../src/adapter-kit.ts';
 import type { Ending } from './line.ts';
 
-/** As many quick failures in a row are forgiven before the pauses grow. */
+/** This many quick failures in a row do not increase the pauses. */
 const FORGIVEN = 3;
 const SHORT_PAUSE_MS = 500;
 const FIRST_PAUSE_MS = 2_000;
-/** A thousand identifications within a day cost a bot its token. */
+/** A bot that sends a thousand identifications within a day loses its token. */
 const MAX_PAUSE_MS = 300_000;
-/** An attempt that ended before it was spent on an identification costs nothing but a request. */
+/** An attempt that failed before it identified costs only a request. */
 const MAX_CHEAP_PAUSE_MS = 30_000;
-/** Discord wants a random pause of one to five seconds after a session that it does not know. */
+/** Discord wants a random pause of one to five seconds after an unknown session. */
 const UNKNOWN_PAUSE_MS = 1_000;
-/** A connection that held this long was a good one. */
+/** A connection that lasted this long counts as good. */
 const GOOD_MS = 60_000;
 
 export interface Pauses {
@@ -31,7 +31,7 @@ export function createPauses(chance: () => number): Pauses {
   };
 }
 
-/** With a jitter of a quarter either way. */
+/** With jitter of up to a quarter either way. */
 export function pauseAfter(
   failures: number,
   { chance, maxMs = MAX_PAUSE_MS }: { readonly chance: number; readonly maxMs?: number },
@@ -40,7 +40,7 @@ export function pauseAfter(
   return Math.round(Math.min(maxMs, grown) * (0.75 + chance / 2));
 }
 
-/** Discord takes one identification in five seconds, for each of as many shards side by side as it allows. */
+/** Discord accepts one identification per five seconds for each concurrency group of shards. */
 const IDENTIFY_PACE_MS = 5_000;
 
 export interface IdentifyPace {

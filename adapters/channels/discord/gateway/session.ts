@@ -14,14 +14,14 @@ import {
   watch,
 } from './line.ts';
 
-/** HELLO, then READY, have this long to come. */
+/** Time limit for HELLO, then for READY. */
 const ANSWER_MS = 30_000;
-/** Beyond the interval of the heartbeats: a line on which nothing came for so long is dead. */
+/** A connection without traffic for longer than the heartbeat interval plus this is considered dead. */
 const SILENCE_MS = 10_000;
-/** Events before READY that are kept until it came. */
+/** Maximum events buffered before READY. */
 const MAX_EARLY = 1_000;
 
-/** One connection from its beginning to its end. Resolves when its socket is closed; never rejects. */
+/** One connection from start to end. Resolves when its socket is closed; never rejects. */
 export async function runSession(options: GatewaySessionOptions): Promise<Ending> {
   const socket = openSocket(options.url);
   if (typeof socket === 'string') return notOpened(options, socket);
@@ -86,13 +86,13 @@ async function identify(line: Line): Promise<void> {
   watch(line, 'identifying', ANSWER_MS);
 }
 
-/** The first heartbeat comes at a random moment, so that a thousand bots do not beat as one. */
+/** The first heartbeat comes after a random delay, so that many bots do not send theirs at the same time. */
 async function keepBeating(line: Line): Promise<void> {
   const { clock } = line.parts;
   const { signal } = line.over;
   for (let waitMs = line.beatMs * line.parts.chance(); !signal.aborted; waitMs = line.beatMs) {
     await clock.sleep(waitMs, { signal });
-    // A late acknowledgement does no harm: whatever comes shows that the line holds.
+    // A late acknowledgement does no harm: any traffic shows that the connection is alive.
     if (clock.now() - line.heardAt > line.beatMs + SILENCE_MS)
       return end(line, { cause: 'the server stopped sending' });
     beat(line);
@@ -141,7 +141,7 @@ function begin(line: Line, frame: Frame): void {
   for (const early of line.early.splice(0)) pass(line, early);
 }
 
-/** A number that was sent again, or none at all, changes nothing. */
+/** A repeated or missing number changes nothing. */
 function count(line: Line, { s }: Frame): void {
   if (line.session !== null && typeof s === 'number' && s > line.session.sequence) {
     line.session = { ...line.session, sequence: s };

@@ -8,20 +8,20 @@ export interface ShardOptions
   extends Pick<GatewaySessionOptions, 'clock' | 'chance' | 'identity' | 'mayIdentify' | 'listener'> {
   readonly id: number;
   readonly log: Log;
-  /** Where a new session begins. */
+  /** The gateway URL for new sessions. */
   readonly url: string;
-  /** Whether the address that the server names for resuming is used. */
+  /** Whether to use the URL that the server names for resuming. */
   readonly followsResumeUrl: boolean;
   readonly lost: (ending: Ending) => void;
   readonly refused: (refusal: Refusal) => void;
 }
 
 /**
- * One shard: connections one after the other, each begun only when the socket of the one before is closed. So there is
+ * One shard: consecutive connections, each opened only after the socket of the previous one is closed. So there is
  * never more than one session, whatever fails.
  */
 export interface Shard {
-  /** Resolves when the shard is ready for the first time, or when it is over. */
+  /** Resolves when the shard is ready for the first time, or has ended. */
   start(): Promise<void>;
   /** Resolves when nothing is open any more. */
   stop(): Promise<void>;
@@ -69,17 +69,17 @@ async function run(options: ShardOptions, signal: AbortSignal): Promise<void> {
     session = resumable(ending, unanswered);
     const pauseMs = pauses.after(ending);
     const fields = { shardId: id, code: ending.code, cause: ending.cause, nextTryInMs: pauseMs };
-    // Now and then a server asks for a new connection, and a line breaks.
+    // Servers ask for a new connection now and then, and connections break.
     if (ending.readyMs > 0) log.info('The connection to Discord was lost', fields);
     else log.warn('The connection to Discord keeps failing', fields);
     await clock.sleep(pauseMs, { signal }).catch(() => undefined);
   }
 }
 
-/** As often as nobody answers the wish to resume in a row, the session is given up. */
+/** After this many attempts to resume without a response, the session is given up. */
 const MAX_UNANSWERED = 2;
 
-/** After a failure the session is looked for at the first address: the one that its server named may be wrong. */
+/** After a failure the session is resumed at the default URL, because the one named by its server may be wrong. */
 function resumable({ session, readyMs }: Ending, unanswered: number): Session | null {
   if (session === null || unanswered >= MAX_UNANSWERED) return null;
   return readyMs > 0 ? session : { ...session, resumeUrl: null };
@@ -87,7 +87,7 @@ function resumable({ session, readyMs }: Ending, unanswered: number): Session | 
 
 function addressOf(base: string): string {
   const url = URL.parse(base);
-  // What is no address is reported by who tries to connect to it.
+  // The attempt to connect reports an invalid URL.
   if (url === null) return base;
   url.searchParams.set('v', '10');
   url.searchParams.set('encoding', 'json');

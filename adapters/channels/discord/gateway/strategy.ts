@@ -13,34 +13,34 @@ import type { SessionListener } from './line.ts';
 import { createIdentifyPace, type IdentifyPace } from './pauses.ts';
 import { createShard, type Shard } from './shard.ts';
 
-/** The library's manager of shards, whose name its package gives to another class. */
+/** The library's shard manager. The package exports another class under its name. */
 type ShardManager = ConstructorParameters<typeof SimpleShardingStrategy>[0];
 
 export interface StrategyOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly chance: () => number;
-  /** Empty where the REST interface tells it. */
+  /** Empty if the REST interface provides it. */
   readonly gatewayUrl: string;
-  /** Once aborted, nothing is opened any more. */
+  /** Once aborted, no connection is opened any more. */
   readonly signal: AbortSignal;
   readonly listener: StrategyListener;
 }
 
 /** None of these may throw. */
 export interface StrategyListener {
-  /** A new session: what happened before it is lost to the gateway. */
+  /** A new session; earlier events are lost to the gateway. */
   sessionBegan(shardId: number): void;
   /** Every event, before the library sees it. */
   packet(type: string, data: unknown, shardId: number): void;
-  /** Something came that cannot be read. */
+  /** Discord sent something unreadable. */
   odd(problem: string): void;
   refused(refusal: Refusal): void;
 }
 
 /**
- * Runs the library's shards. The library's own way to run them leaves connections behind that go on by themselves when an
- * attempt fails, and ends the process when a packet cannot be read.
+ * Runs the library's shards. The library's own strategy leaves connections running after a failed attempt, and ends the
+ * process if a packet cannot be read.
  */
 export function createStrategy(manager: ShardManager, options: StrategyOptions): IShardingStrategy {
   const shards = new Map<number, Shard>();
@@ -58,7 +58,7 @@ export function createStrategy(manager: ShardManager, options: StrategyOptions):
       await Promise.all([...shards.values()].map((shard) => shard.stop()));
       shards.clear();
     },
-    // Of the library's own shards, of which there are none.
+    // Called for the library's own shards, which do not exist here.
     fetchStatus: () => own.fetchStatus(),
     send(shardId, { op }) {
       throw new Error(`The bot never sends through the gateway (shard ${shardId}, opcode ${op}).`);
@@ -66,7 +66,7 @@ export function createStrategy(manager: ShardManager, options: StrategyOptions):
   };
 }
 
-/** Asked for once; what an answer leaves out is filled in. */
+/** Requested once; missing fields get default values. */
 function createInformation(manager: ShardManager, gatewayUrl: string): ShardManager['fetchGatewayInformation'] {
   let known: ReturnType<typeof readInformation> | null = null;
   return async () => {
@@ -129,7 +129,7 @@ function handOver(manager: ShardManager, frame: GatewayDispatchPayload, shardId:
   emit(manager, 'dispatch', { data: frame, shardId });
 }
 
-/** What fails on a packet, the library's handlers or ours, must not end the process. */
+/** An error while handling a packet, by the library or by Strata, must not end the process. */
 function survive(log: Log, type: string, work: () => void): void {
   try {
     work();
@@ -140,7 +140,7 @@ function survive(log: Log, type: string, work: () => void): void {
 
 export const UNREADABLE = 'A Discord packet could not be read and was skipped';
 
-/** What makes up its picture of servers and channels; of anything else it would build objects that nobody looks at. */
+/** Events that maintain its cache of servers and channels. For others it would build objects that nothing uses. */
 const FOR_LIBRARY: ReadonlySet<string> = new Set([
   'READY',
   'GUILD_CREATE',

@@ -10,9 +10,9 @@ export interface AudienceOptions {
   readonly log: Log;
 }
 
-/** Keeps what is stored as closed as the place that it was said in. */
+/** Narrows the audience of stored conversations when their place becomes more private. */
 export interface AudienceWatch {
-  /** Looks at servers, which may have changed while nobody was connected. */
+  /** Checks servers that may have changed while the bot was offline. */
   review(guildIds: readonly string[]): Promise<void>;
   listen(client: Client): void;
   drained(): Promise<void>;
@@ -21,7 +21,7 @@ export interface AudienceWatch {
 export function createAudienceWatch(options: AudienceOptions): AudienceWatch {
   const { bot } = options;
   let running: Promise<void> = Promise.resolve();
-  /** One change after the other; a failure is logged and stops no other. */
+  /** One change at a time; a failure is logged and does not stop the others. */
   const queue = (scope: string): void => {
     running = running
       .then(() => reviewAll(options, scope))
@@ -52,7 +52,7 @@ async function reviewAll(options: AudienceOptions, scope: string): Promise<void>
 
 async function review({ places, sink }: AudienceOptions, { conversation, audience }: KeptConversation): Promise<void> {
   const { channelId, threadId, isClosed } = placeOfKey(conversation);
-  // A private thread never opens; once out of sight it would look like its channel.
+  // A private thread never becomes public. Once invisible, it would look like its channel.
   if (isClosed) return;
   const place = places.peek(threadId ?? channelId) ?? places.peek(channelId);
   if (place === null || place.isAudienceAssumed === true || place.audience === audience) return;

@@ -15,11 +15,11 @@ export interface CatchUpContext {
   readonly places: Places;
   readonly audiences: AudienceWatch;
   readonly unread: Unread;
-  /** Null where what is gone is kept. */
+  /** Null if data of deleted places is kept. */
   readonly leaving: Leaving | null;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Takes what was read. */
+  /** Handles a message that was read. */
   readonly later: () => Later;
 }

@@ -8,33 +8,33 @@ import { heardLately, isIn, newestOf, planReadings, type Readings, type Scope } 
 const SIDE_BY_SIDE = 4;
 
 /**
- * After a lost session or a restart, reads over REST what was said, edited and deleted in between, from the newest stored
- * message of each conversation on. What arrives live waits until its channel is done, so that the order holds.
+ * After a lost session or a restart, reads over REST what was sent, edited and deleted in between, starting at the
+ * newest stored message of each conversation. Live messages wait until their channel is done, to keep the order.
  */
 export interface CatchUp {
-  /** A session has begun: messages of the shard wait from now on. */
+  /** A session has begun. From now on messages of the shard wait. */
   sessionBegan(shardId: number): void;
   /** The servers of the session are known: reads what was missed. */
   guildsKnown(shardId: number): void;
-  /** A server is there that was not, or could not be served: reads what was missed in it. */
+  /** A server joined or became available: reads what was missed in it. */
   guildKnown(guildId: string, shardId: number): void;
   passed(channelId: string, shardId: number): Promise<void>;
   drained(): Promise<void>;
 }
 
 interface Session extends PromiseWithResolvers<Readings> {
-  /** Replies owed from before wait for it. */
+  /** Replies that were owed before wait for it. */
   readonly owed: CatchingUp;
-  /** By server: those that were not there when the others were. */
+  /** By server, for those that became available later. */
   readonly late: Map<string, Late>;
-  /** The newest message that was stored before it. */
+  /** The newest message stored before it. */
   heardUpto: string | null;
   areGuildsKnown: boolean;
 }
 
 interface Late {
   readonly owed: CatchingUp;
-  /** Null until the server is there. */
+  /** Null until the server is available. */
   readonly readings: Promise<Readings> | null;
 }
 
@@ -51,7 +51,7 @@ export function createCatchUp(parts: CatchUpContext): CatchUp {
       const next = openSession(parts, shardId);
       sessions.set(shardId, next);
       if (before === undefined) return;
-      // What waited for a session that was lost again waits for this one.
+      // Messages that waited for a lost session wait for this one.
       next.promise.then(before.resolve, before.reject);
       for (const { owed } of [before, ...before.late.values()]) owed.end();
     },
@@ -67,7 +67,7 @@ export function createCatchUp(parts: CatchUpContext): CatchUp {
     },
     guildKnown(guildId, shardId) {
       const session = sessions.get(shardId);
-      // Before, it is read with the others; and a packet may name a server by anything.
+      // Before that, the server is read with the others. A packet may contain any server id.
       if (session?.areGuildsKnown !== true || !isSnowflake(guildId)) return;
       const { promise, resolve } = Promise.withResolvers<Readings>();
       const owed = hold(parts, { shardId, guildId });
@@ -81,7 +81,7 @@ export function createCatchUp(parts: CatchUpContext): CatchUp {
       for (const readings of [session?.promise, late?.readings]) await (await readings)?.get(channelId)?.();
     },
     async drained() {
-      // A session that never came to its servers is over.
+      // The session ended before its servers were known.
       for (const session of sessions.values()) session.resolve(new Map());
       await Promise.all(running);
     },
@@ -94,7 +94,7 @@ function openSession(parts: CatchUpContext, shardId: number): Session {
   return { ...Promise.withResolvers<Readings>(), owed, ...state };
 }
 
-/** Replies that are owed wait where catching up looks for changes. */
+/** Owed replies wait where catching up checks for changes. */
 function hold({ bot: own, places, settings, sink }: CatchUpContext, scope: Scope): CatchingUp {
   return sink.catchingUp((conversation) => {
     if (settings.catch_up.messages === 0 || !conversation.startsWith(`${PLATFORM}:`)) return false;
@@ -125,7 +125,7 @@ async function readScope(parts: CatchUpContext, reading: Reading): Promise<void>
 async function readMissed(parts: CatchUpContext, { scope, session, owed, resolve }: Reading): Promise<void> {
   const ours = await withRetries(parts, 'looked for', () => heardLately(parts, scope));
   if (scope.guildId === null) session.heardUpto = newestOf(ours);
-  // First of all: what is read below may not be shown wider than it is now.
+  // First, because what is read below must not be shown to a wider audience than now.
   const guildIds = scope.guildId === null ? parts.places.guildsOf(scope.shardId) : [scope.guildId];
   await withRetries(parts, 'closed', () => parts.audiences.review(guildIds));
   const unread = await withRetries(parts, 'looked for', () => parts.unread.list());

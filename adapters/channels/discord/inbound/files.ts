@@ -13,11 +13,11 @@ export type Fetch = (
 export interface FileOptions {
   readonly fetch: Fetch;
   readonly textBytes: number;
-  /** Where files may lie beside Discord's own servers; empty for nowhere. */
+  /** Hosts of files besides Discord's own; empty for none. */
   readonly extraHost: string;
 }
 
-/** The message with the text of its small text files. A file that cannot be read stays a name. */
+/** The message with the text of its small text files. An unreadable file appears by name. */
 export async function withFiles(message: WireMessage, options: FileOptions): Promise<WireMessage> {
   const read = await Promise.all(message.attachments.map((attachment) => readFile(attachment, options)));
   const texts = message.attachments.flatMap(({ filename }, index) => {
@@ -44,7 +44,7 @@ async function readFile(attachment: WireAttachment, options: FileOptions): Promi
   }
 }
 
-/** Null for what is larger than announced, or no text. */
+/** Null if it is larger than announced, or not text. */
 async function readText(body: ReadableStream<Uint8Array>, mostBytes: number): Promise<string | null> {
   const chunks: Uint8Array[] = [];
   let size = 0;

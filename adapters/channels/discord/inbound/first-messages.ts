@@ -4,9 +4,9 @@ import { isNewer } from '../wire.ts';
 const NAMESPACE = 'discord.beginnings';
 const MAX_KNOWN = 5_000;
 
-/** The first message that was kept of each conversation: what is older can only be quoted. */
+/** The first stored message of each conversation; older messages can only be quoted. */
 export interface Beginnings {
-  /** The first one; `messageId` itself when there is none yet, or it is older. Nothing is written. */
+  /** The first stored message, or `messageId` if there is none yet or it is older. Writes nothing. */
   of(conversation: ConversationKey, messageId: string): Promise<string>;
   /** The message was stored. */
   keep(conversation: ConversationKey, messageId: string): Promise<void>;

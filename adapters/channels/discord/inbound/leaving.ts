@@ -11,11 +11,11 @@ export interface LeavingOptions {
   readonly signal: AbortSignal;
 }
 
-/** Deletes what is kept of places that the bot was removed from, and of those that are gone. */
+/** Deletes the data of places that were deleted or that the bot was removed from. */
 export interface Leaving {
   /**
-   * Looks for servers, channels and threads that went away while nobody was connected. Of threads only those in which
-   * something was said lately: Discord does not list the others, and each would cost a request.
+   * Checks for servers, channels and threads that disappeared while the bot was offline. Only recently active threads:
+   * Discord does not list them all, and each check costs a request.
    */
   review(isMeant: (guildId: string) => boolean, recent: readonly Cursor[]): Promise<void>;
   listen(client: Client): void;
@@ -56,7 +56,7 @@ async function leaveChannel(
   for await (const { conversation } of sink.conversations.within(scope)) await sink.left(conversation);
 }
 
-/** Discord may leave out which channel the thread was in. */
+/** Discord may omit the parent channel of the thread. */
 async function leaveThread(
   { bot, sink }: LeavingOptions,
   { guildId, threadId }: { readonly guildId: string; readonly threadId: string },
@@ -87,7 +87,7 @@ async function leaveGone(
   }
 }
 
-/** Each channel is looked at once, however many threads it has: they follow each other. */
+/** Each channel is checked once, with all its threads. */
 async function leaveGoneChannels({ sink, places, bot, signal }: LeavingOptions, guildId: string): Promise<void> {
   let last = { channelId: '', isGone: false };
   for await (const { conversation } of sink.conversations.within(workspaceOfGuild(bot, guildId))) {

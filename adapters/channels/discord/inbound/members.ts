@@ -5,9 +5,9 @@ import { memberSchema, type WireMember } from '../wire.ts';
 
 const MAX_KNOWN = 1_000;
 
-/** Names and roles of people in a server: messages that are read over REST come without them. */
+/** Names and roles of people in a server, which messages read over REST lack. */
 export interface Members {
-  /** Null for those who are no members: people who left, and webhooks. */
+  /** Null for people who left, and for webhooks. */
   of(guildId: string, userId: string): Promise<WireMember | null>;
 }
 

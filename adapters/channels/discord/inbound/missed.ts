@@ -7,23 +7,23 @@ import type { CatchUpContext } from './catch-up-context.ts';
 import { readMessage } from './packets.ts';
 
 const PAGE = 100;
-/** Each message that is looked for by itself costs a request. */
+/** Looking up a message by itself costs a request. */
 const MAX_LOOKED_FOR = 50;
 const HOUR_MS = 3_600_000;
 
-/** What Discord has of a channel now. */
+/** The current messages of a channel. */
 export interface Stretch {
   readonly newest: Page;
-  /** Those after the newest that is kept, in the order of time; of more than the bound, the newest. */
+  /** Messages after the newest stored one, oldest first; if there are too many, the newest of them. */
   readonly missed: readonly WireMessage[];
 }
 
 interface Page {
-  /** Those that can be read, in the order of time. */
+  /** The readable messages, oldest first. */
   readonly messages: readonly WireMessage[];
-  /** The oldest id of the page, be it of a message that cannot be read; null of an empty page. */
+  /** The oldest id of the page, even of an unreadable message; null if the page is empty. */
   readonly oldest: string | null;
-  /** The channel has nothing before it. */
+  /** The channel has no earlier messages. */
   readonly isLast: boolean;
 }
 
@@ -56,7 +56,7 @@ async function fetchPage(parts: CatchUpContext, channelId: string, before: strin
   };
 }
 
-/** One message that cannot be read keeps none of the others back. */
+/** One unreadable message must not block the others. */
 function readItem({ sink }: CatchUpContext, channelId: string, item: unknown): readonly WireMessage[] {
   const read = readMessage(item);
   if (read.kind === 'message') return [read.message];
@@ -69,7 +69,7 @@ export interface Changes {
   readonly removed: readonly string[];
 }
 
-/** What became of the kept messages while nobody was connected, as far as the newest hundred tell. */
+/** What happened to stored messages while the bot was offline, as far as the newest hundred show it. */
 export async function findChanges(
   parts: CatchUpContext,
   channelId: string,
@@ -91,7 +91,7 @@ export async function findChanges(
   return { edited, removed };
 }
 
-/** A list may lack messages for other reasons: a bot that may not read the history is given none at all. */
+/** A list may lack messages for other reasons: a bot without permission to read the history gets none. */
 async function isGone(parts: CatchUpContext, channelId: string, externalId: string): Promise<boolean> {
   try {
     await withRetries(parts, 'read', () =>

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { problemOf } from '../drops.ts';
 import { bulkDeleteSchema, deleteSchema, messageSchema, namedSchema, updateSchema, type WireMessage } from '../wire.ts';
 
-/** What the gateway says about messages. */
+/** Gateway events about messages. */
 export type MessagePacket =
   | { readonly kind: 'message'; readonly channelId: string; readonly message: WireMessage }
   | {
@@ -10,7 +10,7 @@ export type MessagePacket =
       readonly channelId: string;
       readonly id: string;
       readonly guildId: string | null;
-      /** Null when the packet holds a part of the message only. */
+      /** Null if the packet contains only part of the message. */
       readonly message: WireMessage | null;
     }
   | { readonly kind: 'removal'; readonly channelId: string; readonly ids: readonly string[] };
@@ -33,7 +33,7 @@ const READERS: Readonly<Record<string, (data: unknown) => ReadPacket | null>> = 
     parsed(bulkDeleteSchema, data, ({ ids, channel_id: channelId }) => ({ kind: 'removal', channelId, ids })),
 };
 
-/** Null for what does not concern messages, and for changes that nobody made. */
+/** Null if it does not concern messages, or nobody made the change. */
 export function readPacket(type: string, data: unknown): ReadPacket | null {
   return Object.hasOwn(READERS, type) ? (READERS[type]?.(data) ?? null) : null;
 }
@@ -44,7 +44,7 @@ export function readMessage(data: unknown): Extract<MessagePacket, { kind: 'mess
 
 function readUpdate(data: unknown): ReadPacket | null {
   const update = updateSchema.safeParse(data).data;
-  // Without a time of editing it is Discord's own change: a preview, a pin.
+  // Without an edit time it is a change by Discord itself: a preview, a pin.
   if (update !== undefined && !update.edited_timestamp) return null;
   return parsed(updateSchema, data, ({ id, channel_id: channelId, guild_id: guildId = null, content }) => {
     const isWhole = typeof content === 'string';

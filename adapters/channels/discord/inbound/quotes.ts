@@ -12,7 +12,10 @@ export interface QuoteOptions {
   readonly places: Pick<Places, 'peek'>;
 }
 
-/** The message with what it answers, begins with or forwards as it is kept here: no quotation brings back what was forgotten. */
+/**
+ * The message with what it replies to, starts from or forwards, as stored here. A quotation must not bring back what
+ * was forgotten.
+ */
 export async function withKeptQuotes(options: QuoteOptions, message: WireMessage): Promise<WireMessage> {
   const { message_reference: reference, referenced_message: referenced, message_snapshots: snapshots } = message;
   const isQuoting = Boolean(referenced) || (snapshots ?? []).length > 0;
@@ -28,7 +31,7 @@ export async function withKeptQuotes(options: QuoteOptions, message: WireMessage
   };
 }
 
-/** What is forwarded may come from a channel of the server, or from a direct message. */
+/** A forwarded message may come from a channel of the server, or from a direct message. */
 function holdersOf({ bot, places }: QuoteOptions, message: WireMessage, channelId: string): readonly ConversationKey[] {
   const known = places.peek(channelId);
   if (known !== null) return [keyOf(bot, known)];
@@ -40,14 +43,14 @@ interface QuoteContext {
   readonly settings: Pick<BotSettings, 'hear_bots' | 'message_content' | 'users'>;
   readonly place: Pick<Place, 'guildId'>;
   readonly self: Self;
-  /** The first message that was kept of the conversation. */
+  /** The first stored message of the conversation. */
   readonly first: string;
 }
 
 /**
- * Whether a reply has to say what it answers. What people and the bot itself said is kept under the ids of the messages:
- * the core finds it there, unless it was forgotten, and then no quotation may bring it back. People whom the lists keep
- * out are not quoted either.
+ * Whether a reply must quote what it answers. Messages of people and of the bot are stored under their ids, so the core
+ * finds them there, unless they were forgotten: then no quotation may bring them back. People excluded by the access
+ * lists are not quoted either.
  */
 export function needsQuote(message: WireMessage, { settings, place, self, first }: QuoteContext): boolean {
   const quoted = message.referenced_message;

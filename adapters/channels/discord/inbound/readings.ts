@@ -6,12 +6,12 @@ import { isNewer, isSnowflake, snowflakeAt, timeOf } from '../wire.ts';
 import type { CatchUpContext } from './catch-up-context.ts';
 import { readStint, type Stint } from './stint.ts';
 
-/** Each costs a request: more of them would keep Discord's limits busy for most of an hour. */
+/** Each costs a request; more would exhaust Discord's limits for most of an hour. */
 const MAX_HEARD_PLACES = 10_000;
 const HOUR_MS = 3_600_000;
-/** Places without a kept message that are looked into, the newest ones. */
+/** How many places without stored messages are read, newest first. */
 const MAX_NEW_PLACES = 100;
-/** A message may have been on its way to the store for so long while a newer one of another place was stored. */
+/** For this long a message may still be on its way to the store while a newer one of another place is stored. */
 const MARGIN_MS = 300_000;
 
 /** What is read: a whole shard, or one server that became available later. */
@@ -25,12 +25,12 @@ export function isIn(places: Places, { shardId, guildId }: Scope, of: string | n
   return guildId === null ? places.shardOf(of) === shardId : of === guildId;
 }
 
-/** By channel. Each is done once, when its turn comes or when something live waits for it; it never rejects. */
+/** By channel. Each runs once, when its turn comes or when a live message waits for it; it never rejects. */
 export type Readings = ReadonlyMap<string, () => Promise<void>>;
 
 /**
- * The conversations in which something was said in the last `hours` before the newest message that is kept, the
- * newest first: whoever was silent for longer is looked at only where Discord tells that something was said since.
+ * Conversations with messages in the last `hours` before the newest stored message, newest first. Older conversations
+ * are read only if Discord reports newer messages.
  */
 export async function heardLately(parts: CatchUpContext, scope: Scope): Promise<readonly Cursor[]> {
   const ours: Cursor[] = [];
@@ -51,7 +51,7 @@ export interface Plan {
   readonly ours: readonly Cursor[];
   readonly unread: ReadonlyMap<string, string>;
   readonly owed: CatchingUp;
-  /** The newest message that was stored when the session began; null when nothing was. */
+  /** The newest message stored when the session began; null if there was none. */
   readonly heardUpto: string | null;
 }
 
@@ -63,8 +63,8 @@ export function newestOf(cursors: readonly Cursor[]): string | null {
 }
 
 /**
- * Where a reply is owed, then where something was said lately, the newest first; then channels and threads in which
- * nothing was heard before.
+ * First conversations with an owed reply, then recent ones, newest first; then channels and threads without stored
+ * messages.
  */
 export function planReadings(parts: CatchUpContext, { scope, ours, unread, owed, heardUpto }: Plan): Readings {
   const rank = ({ owesReply }: Cursor) => Number(owesReply);
@@ -83,7 +83,7 @@ export function planReadings(parts: CatchUpContext, { scope, ours, unread, owed,
     const after = unread.get(targetOf(stint.place));
     return after !== undefined && isServedStill(parts, stint.place) ? [{ ...stint, after }] : [];
   });
-  // What was left unread begins earlier, and replaces the stint of the same channel.
+  // What was left unread starts earlier, and replaces the stint of the same channel.
   const all = new Map([...due, ...left].map((stint) => [targetOf(stint.place), stint]));
   const read = async (stint: Stint): Promise<void> => {
     await readStint(parts, stint);
@@ -92,7 +92,7 @@ export function planReadings(parts: CatchUpContext, { scope, ours, unread, owed,
   return new Map([...all].map(([channelId, stint]) => [channelId, once(() => read(stint))]));
 }
 
-/** Of channels in which nothing was kept. */
+/** Channels without stored messages. */
 function unreadPlaces({ places }: CatchUpContext, scope: Scope, unread: ReadonlyMap<string, string>): readonly Stint[] {
   return [...unread].flatMap(([channelId, after]) => {
     const place = places.peek(channelId);
@@ -103,17 +103,17 @@ function unreadPlaces({ places }: CatchUpContext, scope: Scope, unread: Readonly
 
 function isServedStill({ places, settings }: CatchUpContext, place: Stint['place']): boolean {
   const isOff = settings.catch_up.messages === 0 || !servesPlace(settings, place);
-  // A server that Discord cannot serve at the moment is read when it is back.
+  // An unavailable server is read once it is available again.
   return !isOff && (place.guildId === null || places.isAvailable(place.guildId));
 }
 
-/** Discord tells the newest message of the channels of a server, but not of direct messages. */
+/** Discord reports the newest message of a server's channels, but not of direct messages. */
 function isDue(parts: CatchUpContext, { place, after, cursor }: Stint): boolean {
   const { places, settings, clock } = parts;
   const { guildId } = place;
   if (!isServedStill(parts, place)) return false;
   const isLate = (at: number) => clock.now() - at > settings.catch_up.hours * HOUR_MS;
-  // What was kept lately may have been edited or deleted.
+  // Recently stored messages may have been edited or deleted.
   if (cursor !== null && !isLate(cursor.at)) return true;
   const newest = guildId === null ? null : places.newestMessage(targetOf(place));
   return newest === null || (isNewer(newest, after) && !isLate(timeOf(newest)));

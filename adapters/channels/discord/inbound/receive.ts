@@ -36,22 +36,22 @@ export interface ReceiverOptions {
   readonly files: FileOptions;
   readonly clock: Clock;
   readonly log: Log;
-  /** Resolves when what was missed in the channel has been read: nothing may overtake it. */
+  /** Resolves when the missed messages of the channel have been read; newer ones must not overtake them. */
   readonly caughtUp: (channelId: string, shardId: number) => Promise<void>;
-  /** The newest message that will be answered, for what shows the answer before it is posted. */
+  /** Records the newest message to be answered, for the typing sign and drafts. */
   readonly onAsked: (conversation: ConversationKey, externalId: string) => void;
   readonly signal: AbortSignal;
 }
 
-/** Hands messages, edits and deletions to the bot, in the order of each channel. */
+/** Passes messages, edits and deletions to the bot, in the order of each channel. */
 export interface Receiver extends Later {
   packet(type: string, data: unknown, shardId: number): void;
   drained(): Promise<void>;
 }
 
-/** What was read over REST, when the channel's turn has come. */
+/** Handles messages read over REST, when their channel's turn has come. */
 export interface Later {
-  /** Whether the message was stored; not when it was known or is not kept. */
+  /** Whether the message was stored; false if it was already known or is not to be stored. */
   message(message: WireMessage, options: { readonly isPast: boolean }): Promise<boolean>;
   edited(message: WireMessage): Promise<void>;
   removed(channelId: string, externalIds: readonly string[]): Promise<void>;
@@ -73,7 +73,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       if (packet.kind === 'malformed') return dropMalformed(options.sink, type, packet);
       lanes.put(packet.channelId, async () => {
         await options.caughtUp(packet.channelId, shardId);
-        // What has not begun when the bot stops is read at the next start.
+        // Reading that has not started when the bot stops happens at the next start.
         if (!options.signal.aborted) await work(packet);
       });
     },
@@ -106,7 +106,7 @@ async function receiveMessage(options: ReceiverOptions, incoming: Incoming): Pro
   return stored;
 }
 
-/** The message as the bot reads it, or why it is not kept. */
+/** The message as the bot reads it, or why it is not stored. */
 async function admit(
   options: ReceiverOptions,
   { message, isPast, notice }: Incoming,
@@ -128,7 +128,7 @@ async function admit(
   return toInbound(read, { ...context, isPast }) ?? 'empty';
 }
 
-/** An update may hold a part of the message only. Over REST a message does not say in which server it stands. */
+/** An update may contain only part of the message. Over REST, a message does not name its server. */
 async function receiveUpdate(
   options: ReceiverOptions,
   { channelId, id, guildId, message }: Extract<MessagePacket, { kind: 'edit' }>,
@@ -159,7 +159,7 @@ async function receiveRemoval(
   await withRetries(options, 'stored', () => options.sink.removed({ conversation, externalIds }));
 }
 
-/** What names no server is a direct message, unless its channel is known to stand in one. */
+/** A message without a server is a direct message, unless its channel is known to belong to a server. */
 async function placeOf(options: ReceiverOptions, message: WireMessage): Promise<Place | null> {
   const known = options.places.peek(message.channel_id);
   if (known !== null) return known;
@@ -168,7 +168,7 @@ async function placeOf(options: ReceiverOptions, message: WireMessage): Promise<
   return { guildId: null, channelId: message.channel_id, threadId: null, audience: 'dm' };
 }
 
-/** Over REST Discord does not tell what the author is called in the server, and which roles they have. */
+/** Over REST, Discord does not report the author's name and roles in the server. */
 async function withMember(options: ReceiverOptions, message: WireMessage): Promise<WireMessage> {
   const { guild_id: guildId, author, member } = message;
   if (!guildId || member || isBot(message)) return message;

@@ -8,15 +8,15 @@ import { findChanges, readStretch, type Stretch } from './missed.ts';
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-/** A channel, and from where on it is read. */
+/** A channel, and the message after which to read it. */
 export interface Stint {
   readonly place: Omit<Place, keyof HeardBy>;
   readonly after: string;
-  /** Null where nothing is kept yet. */
+  /** Null if nothing is stored yet. */
   readonly cursor: Cursor | null;
 }
 
-/** Never rejects. What could not be read is noted, so that a later start reads it. */
+/** Never rejects. What cannot be read is recorded, so that a later start reads it. */
 export async function readStint(parts: CatchUpContext, stint: Stint): Promise<void> {
   const { unread, signal } = parts;
   const channelId = targetOf(stint.place);
@@ -25,7 +25,7 @@ export async function readStint(parts: CatchUpContext, stint: Stint): Promise<vo
     if (signal.aborted) return;
     await (rest === null ? unread.done(channelId) : unread.keep(channelId, rest));
   } catch (error) {
-    // What a stop cuts off is read at the next start.
+    // What is interrupted by a stop is read at the next start.
     if (signal.aborted) return;
     parts.log.warn('Missed messages could not be read', { ...nameOf(stint), cause: describe(error) });
     await unread.keep(channelId, stint.after).catch((failure: unknown) => {
@@ -38,7 +38,10 @@ function nameOf({ place, cursor }: Stint) {
   return { conversation: cursor?.conversation ?? null, channelId: targetOf(place) };
 }
 
-/** Edits and deletions first: a missed message is answered at once. Gives where to begin again; null when all is read. */
+/**
+ * Edits and deletions first, because a missed message is answered at once. Returns where to start next time; null if
+ * everything is read.
+ */
 async function readAll(parts: CatchUpContext, stint: Stint): Promise<string | null> {
   const stretch = await readStretch(parts, targetOf(stint.place), stint.after);
   const isChanged = await applyChanges(parts, stint, stretch);
@@ -46,7 +49,7 @@ async function readAll(parts: CatchUpContext, stint: Stint): Promise<string | nu
   return isChanged ? failed : stint.after;
 }
 
-/** Whether it went well; missed messages are read all the same. */
+/** Returns whether it succeeded; missed messages are read in any case. */
 async function applyChanges(parts: CatchUpContext, stint: Stint, { newest }: Stretch): Promise<boolean> {
   const channelId = targetOf(stint.place);
   const later = parts.later();
@@ -68,7 +71,7 @@ async function applyChanges(parts: CatchUpContext, stint: Stint, { newest }: Str
   }
 }
 
-/** Takes one after the other. Gives the message before the first that failed; null when none did. */
+/** Processes them one by one. Returns the message before the first failure; null if none failed. */
 async function takeAll(parts: CatchUpContext, stint: Stint, missed: readonly WireMessage[]): Promise<string | null> {
   let stored = 0;
   let failed: string | null = null;
@@ -99,7 +102,7 @@ async function takeMissed(parts: CatchUpContext, stint: Stint, message: WireMess
   return await parts.later().message(within(stint, message), { isPast: ageMs > minutes * MINUTE_MS });
 }
 
-/** Over REST a message does not say in which server it stands. */
+/** Over REST, a message does not name its server. */
 function within({ place: { guildId } }: Stint, message: WireMessage): WireMessage {
   return guildId === null ? message : { ...message, guild_id: guildId };
 }

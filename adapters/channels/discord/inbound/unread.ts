@@ -5,8 +5,8 @@ import { isNewer, isSnowflake } from '../wire.ts';
 const NAMESPACE = 'discord.unread';
 
 /**
- * Channels whose missed messages could not be read, with the message after which they begin. What is stored afterwards
- * moves the cursor of the channel; this stays until it is read.
+ * Channels whose missed messages could not be read, with the message after which they start. Messages stored later move
+ * the cursor of the channel; this stays until it is read.
  */
 export interface Unread {
   /** By channel. */

@@ -3,10 +3,10 @@ export interface Block {
   readonly kind: 'fence' | 'table';
   readonly start: number;
   readonly end: number;
-  /** Of a fence: where its lines begin and where its closing line stands; the end where it is never closed. */
+  /** For fences: where the lines begin and where the closing line starts; the end of the text if it is never closed. */
   readonly bodyStart: number;
   readonly closeStart: number;
-  /** The line that opens it again in the next message. */
+  /** The line that reopens it in the next message. */
   readonly reopening: string;
   readonly marker: string;
 }
@@ -16,7 +16,7 @@ const MAX_OPENING = 40;
 /** Longer runs of backticks are text. */
 const MAX_MARKER = 12;
 
-/** What may follow the marker in its line. */
+/** What may follow the marker on its line. */
 const MAX_INFO = 100;
 /** A longer line opens no block. */
 export const MAX_MARKER_LINE = 400;
@@ -27,7 +27,7 @@ interface Opening {
   readonly info: string;
 }
 
-/** The marker at the head of a line, and what follows it; null for a line that opens no block. */
+/** The marker at the start of a line, and what follows it; null if the line opens no block. */
 function openingOf(line: string): Opening | null {
   const bare = line.length > MAX_MARKER_LINE ? '' : line.trimStart();
   const marker = MARKER.exec(bare)?.[0] ?? '';
@@ -35,7 +35,7 @@ function openingOf(line: string): Opening | null {
   return marker === '' || info.length > MAX_INFO || info.includes('`') ? null : { marker, info };
 }
 
-/** Whether a line, or the head of one, would open a code block. */
+/** Whether a line, or the start of one, would open a code block. */
 export function opensFence(line: string): boolean {
   return openingOf(line) !== null;
 }
@@ -90,7 +90,7 @@ function closes(line: string, marker: string): boolean {
   return run.startsWith(marker) && MARKER.exec(run)?.[0] === run;
 }
 
-/** A row of heads, a row of dashes, and the rows below: a code block ends them, whatever follows its marker. */
+/** A header row, a row of dashes, and the rows below. A code block ends the table, whatever follows its marker. */
 function tableFrom(lines: readonly Line[], index: number): Found | null {
   const [head, rule] = [lines[index], lines[index + 1]];
   if (!head?.text.includes('|') || !isRule(rule?.text ?? '')) return null;
@@ -106,7 +106,7 @@ function isRule(line: string): boolean {
   return line.includes('-') && /^[\s:|-]+$/.test(line);
 }
 
-/** What closes the code block that a cut at `at` would leave open. */
+/** The marker that closes the code block which a cut at `at` would leave open. */
 export function ownMarker(
   blocks: readonly Block[],
   { text, at }: { readonly text: string; readonly at: number },

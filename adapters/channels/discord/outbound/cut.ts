@@ -4,11 +4,11 @@ import { type Block, findBlocks, MAX_MARKER_LINE, opensFence, ownMarker } from '
 
 export interface Cut {
   readonly from: number;
-  /** What stands before the piece in its message. */
+  /** The text before the chunk in its message. */
   readonly opening: string;
 }
 
-/** Kinds of places to cut, the best first, with the least share of a message that each must fill. */
+/** Places to cut, best first, with the minimum share of a message that each must fill. */
 const BREAKS: readonly { readonly pattern: RegExp; readonly fill: number }[] = [
   { pattern: /\n{2,}/g, fill: 0.5 },
   { pattern: /\n/g, fill: 0.5 },
@@ -16,13 +16,13 @@ const BREAKS: readonly { readonly pattern: RegExp; readonly fill: number }[] = [
   { pattern: /\s+/g, fill: 0.25 },
 ];
 
-/** What is not cut while a message can hold it: links with their text, addresses, code within a line. */
+/** Not cut as long as one message can hold it: links with their text, URLs, inline code. */
 const UNITS: UnitRules = { codeTicks: 2, bold: false, fences: false, mentions: true };
 const RUNS = /`{3,}|~{3,}/g;
 
 export interface Cutter {
   readonly blocks: readonly Block[];
-  /** Where the piece that begins at `from` ends. */
+  /** The end of the chunk that begins at `from`. */
   next(cut: Cut): number;
 }
 
@@ -30,7 +30,7 @@ export function createCutter(text: string, limit: number): Cutter {
   const blocks = findBlocks(text);
   const breaksMarkers = createMarkers(text, blocks);
   const isWhole = createUnits(text, { blocks, limit });
-  /** `solid`: where the first character after `from` that is no blank stands. */
+  /** `solid`: index of the first character after `from` that is not blank. */
   const may = ({ from, opening }: Cut, at: number, solid: number): boolean => {
     const length = opening.length + (at - from) + ownMarker(blocks, { text, at }).length;
     return length <= limit && at < text.length && !breaksMarkers(at) && at > solid;
@@ -56,7 +56,7 @@ export function createCutter(text: string, limit: number): Cutter {
   };
 }
 
-/** Whether a cut would break a code block's own lines, or make a marker where none was. */
+/** Whether a cut would break the lines of a code block, or create a marker where there was none. */
 function createMarkers(text: string, blocks: readonly Block[]): (at: number) => boolean {
   const fences = blocks.filter(({ kind }) => kind === 'fence');
   const runs = rangesOf(text, RUNS);
@@ -72,12 +72,12 @@ function createMarkers(text: string, blocks: readonly Block[]): (at: number) => 
     text.length,
     runs.map(({ start, end }) => ({ start: heads.has(start) ? start : start - 1, end: end + 1 })),
   );
-  /** The head of the line alone would be a marker. */
+  /** The start of the line alone would be a marker. */
   const leavesMarker = (at: number) => opensFence(text.slice(lineStartBefore(text, at), at));
   return (at) => isInMarker(at) || isAtRun(at) || leavesMarker(at);
 }
 
-/** Whether a place lies in nothing that a message could hold whole. */
+/** Whether a cut at this place splits nothing that one message could hold. */
 function createUnits(
   text: string,
   { blocks, limit }: { readonly blocks: readonly Block[]; readonly limit: number },
@@ -100,7 +100,7 @@ function blanksAt(text: string, at: number): number {
   return end - at;
 }
 
-/** A line that is longer than any marker's is looked at from where it is too long for one. */
+/** A line that is longer than any marker is checked from the point where it is too long for one. */
 function lineStartBefore(text: string, at: number): number {
   const from = Math.max(0, at - MAX_MARKER_LINE);
   const feed = text.slice(from, at).lastIndexOf('\n');

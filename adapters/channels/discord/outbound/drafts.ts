@@ -18,11 +18,11 @@ import { NO_PINGS, referenceTo } from './post.ts';
 import { cut, whole } from './split.ts';
 
 const NAMESPACE = 'discord.drafts';
-/** Short of the limit of a message, so that a mark fits behind it. */
+/** Below the limit of a message, so that a closing marker fits. */
 const DRAFT_LENGTH = 1900;
 const READ_LENGTH = 8 * DRAFT_LENGTH;
 const MAX_KNOWN = 5_000;
-/** A post that was not made within this time is not tried any more. */
+/** A post that was not made within this time is not tried again. */
 const GIVEN_MS = 86_400_000;
 
 export interface DraftContext {
@@ -34,32 +34,34 @@ export interface DraftContext {
   readonly settings: Pick<BotSettings, 'streaming' | 'streaming_seconds' | 'reply_reference'>;
 }
 
-/** A reply shown while it is written: one message, edited at a pace. Best effort; the final post never depends on it. */
+/**
+ * A reply shown while it is written: one message, edited at intervals. Best effort; the final post never depends on it.
+ */
 export interface Drafts {
   /** What a reply in the conversation would answer. */
   answers(conversation: ConversationKey, externalId: string): void;
   show(conversation: ConversationKey, text: string): void;
   /**
-   * Ends the draft. Gives the message for the final text when it answers the same message; after a crash the same
-   * message again, so that the text is not posted beside it.
+   * Ends the draft. Returns its message for the final text if both answer the same message. Returns the same message
+   * again after a crash, so that the text is not posted next to it.
    */
   take(conversation: ConversationKey, post: Taking): Promise<string | null>;
   /** Removes a message that cannot become the final text. */
   discard(conversation: ConversationKey, messageId: string): Promise<void>;
   /** The turn ended without a post. */
   drop(conversation: ConversationKey): void;
-  /** Removes what a crash left behind. */
+  /** Removes drafts left behind by a crash. */
   sweep(): Promise<void>;
 }
 
 type Taking = Pick<Post, 'nonce' | 'replyTo' | 'attempt'>;
 
-/** With a nonce: the message was given to that post. */
+/** With a nonce: the message was assigned to that post. */
 const keptSchema = z.object({ messageId: z.string(), nonce: z.string().nullable() });
 
 interface Draft {
   readonly replyTo: string | null;
-  /** Grows with each piece of the answer, and is read at a pace: each read costs as much as the text is long. */
+  /** Grows with each delta of the answer. Read only at intervals, because reading costs as much as the text is long. */
   wanted: string;
   shown: string;
   messageId: string | null;
@@ -132,7 +134,7 @@ function newDraft(replyTo: string | null): Draft {
   return { replyTo, wanted: '', shown: '', messageId: null, over: new AbortController(), running: IDLE };
 }
 
-/** The head of the text with its code blocks closed. What lies far behind it is not looked at. */
+/** The start of the text with its code blocks closed. Text far beyond it is not read. */
 function presentable(text: string): string {
   const tidy = tidyReply(text.slice(0, READ_LENGTH));
   const [first] = cut(tidy.slice(0, 2 * DRAFT_LENGTH), DRAFT_LENGTH);
@@ -140,12 +142,12 @@ function presentable(text: string): string {
   return first.text.length < tidy.length ? `${whole(first).trimEnd()}\n…` : whole(first);
 }
 
-/** The latest text wins; between two edits lies the configured time. */
+/** The latest text wins; the configured time passes between two edits. */
 async function write(parts: DraftContext, conversation: ConversationKey, draft: Draft): Promise<void> {
   const { signal } = draft.over;
   const pause = () => parts.clock.sleep(parts.settings.streaming_seconds * 1000, { signal });
   try {
-    // The first words wait too: a quick reply is posted whole.
+    // The first words wait too, so that a quick reply is posted whole.
     await pause();
     for (let text = presentable(draft.wanted); text !== draft.shown; text = presentable(draft.wanted)) {
       draft.shown = text;
@@ -181,7 +183,7 @@ async function change(parts: DraftContext, conversation: ConversationKey, { draf
   await parts.rest.patch(Routes.channelMessage(targetOf(placeOfKey(conversation)), draft.messageId), { body });
 }
 
-/** What was given to a post may be that post by now. */
+/** A message assigned to a post may already be that post. */
 async function sweep(parts: DraftContext): Promise<void> {
   for (const { key, value } of await parts.state.list(NAMESPACE)) {
     const conversation = parseKey(key).key;

@@ -17,7 +17,7 @@ export interface PosterOptions {
 export interface Poster {
   /** Posts one body; the same nonce posts once. */
   send(post: Post, options: { readonly signal: AbortSignal }): Promise<string>;
-  /** Turns a message of the bot into this body. Null when Discord does not take it: then nothing was changed. */
+  /** Turns a message of the bot into this body. Null if Discord does not accept it; then nothing was changed. */
   replace(messageId: string, post: Post, options: { readonly signal: AbortSignal }): Promise<string | null>;
 }
 
@@ -46,7 +46,7 @@ export function createPoster(options: PosterOptions): Poster {
         return messageId;
       } catch (error) {
         if (signal.aborted) throw error;
-        // Anything else leaves open what happened: the next attempt makes the same change once more.
+        // For any other error the outcome is unknown: the next attempt makes the same change again.
         if (isRefusal(error)) return null;
         throw refusedBy(error);
       }
@@ -54,14 +54,14 @@ export function createPoster(options: PosterOptions): Poster {
   };
 }
 
-/** An edit keeps of the files what is listed: the new ones, and none of the old. */
+/** An edit keeps only the listed files: the new ones, and none of the old. */
 export function attachmentsOf(
   files: readonly RawFile[],
 ): readonly { readonly id: string; readonly filename: string }[] {
   return files.map(({ name }, index) => ({ id: String(index), filename: name }));
 }
 
-/** Whoever is named in a model's text is not rung for. */
+/** Mentions in a model's text never notify anybody. */
 export const NO_PINGS = { parse: [], replied_user: false } as const;
 
 function messageOf(post: Post, settings: PosterOptions['settings']) {
@@ -77,7 +77,7 @@ function messageOf(post: Post, settings: PosterOptions['settings']) {
   };
 }
 
-/** Answers a message that has been deleted since, without the reference. */
+/** Answers a deleted message without the reference. */
 export function referenceTo(messageId: string) {
   return { type: MessageReferenceType.Default, message_id: messageId, fail_if_not_exists: false };
 }
@@ -108,7 +108,7 @@ export function fileOf(file: Omit<Extract<PostBody, { kind: 'file' }>, 'kind'> |
 
 type AttachmentBody = Extract<PostBody, { kind: 'attachment' }>;
 
-/** The text belongs to it: after the data was wiped, another reply may get the same nonce of the store. */
+/** Includes the text: after the data was wiped, another reply may get the same nonce from the store. */
 export function nonceOf({ nonce, conversation, body }: Pick<Post, 'nonce' | 'conversation' | 'body'>): string {
   const whole = [nonce, conversation, body.kind, body.text].join('\n');
   return createHash('sha256').update(whole).digest('base64url').slice(0, 25);
@@ -116,18 +116,21 @@ export function nonceOf({ nonce, conversation, body }: Pick<Post, 'nonce' | 'con
 
 const LOOK_BACK = 50;
 
-/** Between Discord's clock and that of the machine. Short: the same text may have been posted just before. */
+/**
+ * Maximum difference between Discord's clock and this machine's. Short, because the same text may have been posted just
+ * before.
+ */
 const CLOCK_SKEW_MS = 5_000;
 
-/** The lowest id that a message of that time can have. */
+/** The lowest possible id of a message sent at that time. */
 function snowflakeAt(at: number): string {
   return String(SnowflakeUtil.generate({ timestamp: at, increment: 0n, workerId: 0n, processId: 0n }));
 }
 
 /**
- * Discord recognises a nonce for some minutes only. After a longer outage the first part is looked for among what came
- * after the message that it answers, and the others among what came after the first part. What answers nobody is looked
- * for among what came after its commit.
+ * Discord recognises a nonce only for some minutes. After a longer outage, the first part is searched among the
+ * messages after the one that it answers, the others after the first part. A post that answers no message is searched
+ * after its commit.
  */
 async function findPosted(options: PosterOptions, channelId: string, post: Post): Promise<string | null> {
   const { replyTo } = post;

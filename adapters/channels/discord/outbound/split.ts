@@ -2,12 +2,12 @@ import { type PostBody, tidyReply } from '../../../../src/adapter-kit.ts';
 import { type Block, findBlocks, ownMarker } from './blocks.ts';
 import { type Cut, createCutter } from './cut.ts';
 
-/** Discord counts 2,000 characters a message. */
+/** Discord's limit of characters per message. */
 export const MESSAGE_LENGTH = 2000;
 
 /**
- * Cuts a reply into messages. Without the markers that close and reopen a code block across two messages, the bodies
- * joined give the text. A table that no message holds becomes a file between the messages.
+ * Splits a reply into messages. Without the markers that close and reopen a code block across messages, the joined
+ * bodies are the text. A table too large for one message becomes a file.
  */
 export function split(
   text: string,
@@ -22,7 +22,7 @@ export function split(
   const found = sections(tidy, options.limit);
   const length = found.reduce((sum, { text: own, isWide }) => sum + (isWide ? 0 : own.length), 0);
   const asFile: readonly PostBody[] = [{ kind: 'file', name: 'reply.md', text: tidy }];
-  // So much is not worth the work of cutting it.
+  // A text this long becomes a file without being split first.
   if (length > options.fileAbove * options.limit) return asFile;
   const bodies = found.flatMap((section) => bodiesOf(section, options.limit));
   return bodies.length > options.fileAbove ? asFile : bodies;
@@ -34,7 +34,7 @@ function bodiesOf({ text, isWide }: Section, limit: number): readonly PostBody[]
 }
 
 export interface Chunk {
-  /** Reopens the code block that the piece before was cut in. */
+  /** Reopens the code block in which the previous chunk was cut. */
   readonly opening: string;
   readonly text: string;
   readonly closing: string;
@@ -44,7 +44,7 @@ export function whole({ opening, text, closing }: Chunk): string {
   return opening + text + closing;
 }
 
-/** The pieces of a text: their `text` joined is the text. */
+/** The chunks of a text; their `text` joined is the text. */
 export function cut(text: string, limit: number): readonly Chunk[] {
   const { blocks, next } = createCutter(text, limit);
   const chunks: Chunk[] = [];
@@ -71,7 +71,7 @@ interface Section {
   readonly isWide: boolean;
 }
 
-/** Tables too large for one message, and what stands between them. */
+/** Tables too large for one message, and the text between them. */
 function sections(text: string, limit: number): readonly Section[] {
   const wide = findBlocks(text).filter(({ kind, start, end }) => kind === 'table' && end - start > limit);
   const found: Section[] = [];

@@ -3,16 +3,16 @@ import type { ConversationKey } from '../../../../src/adapter-kit.ts';
 import { placeOfKey, targetOf } from '../place.ts';
 import type { Rest } from '../rest.ts';
 
-/** Discord shows the sign for ten seconds. */
+/** Discord shows the typing sign for ten seconds. */
 const REFRESH_MS = 8_000;
-/** A turn that takes longer shows nothing more. */
+/** After this, a turn no longer shows the sign. */
 const MAX_MS = 600_000;
 
-/** The typing sign, kept alive while a turn works. */
+/** The typing sign, renewed while a turn works. */
 export interface Typing {
   start(conversation: ConversationKey): void;
   stop(conversation: ConversationKey): void;
-  /** For good: the bot stops. */
+  /** Permanently: the bot stops. */
   end(): void;
 }
 
@@ -45,7 +45,7 @@ export function createTyping(rest: Rest, options: { readonly refreshMs?: number 
   };
 }
 
-/** One request at a time: the sign has a rate limit of its own, and a late one would show after the reply. */
+/** One request at a time: the sign has a rate limit of its own, and a late one would appear after the reply. */
 function createSign(rest: Rest, channelId: string): () => void {
   let isSending = false;
   const done = () => {

@@ -28,6 +28,8 @@ export type * from './ports/log.ts';
 export type { AgentDirectory } from './config/directory.ts';
 export type { Services, Storage } from './services.ts';
 export type * from './bot/adapters.ts';
+export type * from './hooks/hooks.ts';
+export type { PluginParts } from './plugins/plugin.ts';
 
 // Shared with the core: commands and their replies, decisions made inside a transaction, text helpers.
 export { createSystemClock, createSystemRandom } from './util/clock.ts';

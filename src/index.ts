@@ -10,8 +10,8 @@ export {
   type Plugin,
   type PluginContext,
   type PluginDefinition,
-  type PluginParts,
 } from './plugins/plugin.ts';
+export type { Hooks } from './hooks/hooks.ts';
 export type { AgentEntry, AgentSettings } from './config/schema.ts';
 export type { BotParts, Role as ProcessRole } from './bot/parts.ts';
 export { createPromptLibrary } from './prompts/library.ts';

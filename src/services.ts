@@ -1,6 +1,7 @@
 import type { AgentDirectory } from './config/directory.ts';
 import type { Prices } from './costs/prices.ts';
 import type { ConversationKey } from './domain/message.ts';
+import type { HookRunner } from './hooks/runner.ts';
 import type { Channel } from './ports/channel.ts';
 import type { Clock, Random } from './ports/clock.ts';
 import type { Events } from './ports/events.ts';
@@ -32,6 +33,7 @@ export interface Services extends Omit<Storage, 'upkeep'> {
   readonly prices: Prices;
   readonly agents: AgentDirectory;
   readonly prompts: PromptLibrary;
+  readonly hooks: HookRunner;
   readonly events: Events;
   readonly clock: Clock;
   readonly random: Random;

@@ -144,12 +144,13 @@ function appOf(of: {
 
 function botPartsOf(
   plugins: readonly LoadedPlugin[],
-): Pick<BotParts, 'tools' | 'engines'> & { readonly commands: readonly CommandDefinition[] } {
+): Pick<BotParts, 'tools' | 'engines' | 'hooks'> & { readonly commands: readonly CommandDefinition[] } {
   const parts = plugins.map((plugin) => plugin.parts());
   return {
     tools: parts.flatMap(({ tools }) => tools),
     commands: parts.flatMap(({ commands }) => commands),
     engines: Object.assign({}, ...parts.map(({ engines }) => engines)),
+    hooks: plugins.map((plugin) => ({ name: `the plugin ${plugin.name}`, ...plugin.parts().hooks })),
   };
 }
 

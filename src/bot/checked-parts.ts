@@ -3,6 +3,7 @@ import { CODE_SOURCE, readGivenAgents } from '../config/given.ts';
 import { builtInNames } from '../config/known.ts';
 import type { AgentSettings } from '../config/schema.ts';
 import { StrataError } from '../domain/errors.ts';
+import { hooksSchema } from '../hooks/hooks.ts';
 import { promptProblems } from '../prompts/library.ts';
 import type { BotParts, Role } from './parts.ts';
 
@@ -21,7 +22,13 @@ export function checkParts(parts: BotParts): AgentDirectory {
   };
   const given = readGivenAgents(entries.length === 0 ? [{ id: 'main' }] : [...entries], known);
   const prompts = parts.prompts === undefined ? promptFaults(given.settings) : [];
-  const others = [...prompts, ...roleFaults(parts), ...channelFaults(parts), ...numberFaults(parts)];
+  const others = [
+    ...prompts,
+    ...roleFaults(parts),
+    ...channelFaults(parts),
+    ...numberFaults(parts),
+    ...hookFaults(parts),
+  ];
   const problems = [...given.problems, ...others.map((text) => `${CODE_SOURCE}: ${text}`)];
   if (problems.length > 0) throw new StrataError('CONFIG_INVALID', { file: CODE_SOURCE, problems });
   const config = { agents: [...given.settings] };
@@ -49,6 +56,14 @@ function channelFaults({ channels = [] }: BotParts): readonly string[] {
   const platforms = channels.map(({ platform }) => platform);
   const twice = new Set(platforms.filter((platform, index) => platforms.indexOf(platform) !== index));
   return [...twice].map((platform) => `channels: two channels have the platform "${platform}"; expected one of each`);
+}
+
+function hookFaults({ hooks = [] }: BotParts): readonly string[] {
+  return hooks.flatMap((set, index) =>
+    (hooksSchema.safeParse(set).error?.issues ?? []).map(
+      ({ path, message }) => `${['hooks', index, ...path].join('.')}: ${message}`,
+    ),
+  );
 }
 
 function numberFaults({ workers = 1, retentionDays = 0 }: BotParts): readonly string[] {

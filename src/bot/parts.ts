@@ -2,6 +2,7 @@ import type { CommandDefinition } from '../commands/define.ts';
 import type { AgentDirectory } from '../config/directory.ts';
 import type { AgentEntry } from '../config/schema.ts';
 import type { PriceOptions } from '../costs/prices.ts';
+import type { Hooks } from '../hooks/hooks.ts';
 import type { Channel } from '../ports/channel.ts';
 import type { Clock, Random } from '../ports/clock.ts';
 import type { ContextEngine } from '../ports/engine.ts';
@@ -32,6 +33,8 @@ export interface BotParts {
   readonly commands?: readonly CommandDefinition[];
   /** Custom context engines, by the name that agents use in `engine`. */
   readonly engines?: Readonly<Record<string, ContextEngine>>;
+  /** Middleware around messages, model calls, tool calls, posts, summaries and memories. The first is the outermost. */
+  readonly hooks?: readonly Hooks[];
   readonly prompts?: PromptLibrary;
   /** Default: warnings and errors go to standard error; `silentLog` writes nothing. */
   readonly log?: Log;

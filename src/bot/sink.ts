@@ -1,30 +1,24 @@
 import type { Commands } from '../commands/commands.ts';
-import { idleMsOf } from '../config/directory.ts';
 import { estimateParts } from '../context/tokens.ts';
 import type { Actors } from '../conversation/actors.ts';
-import { createBotGuard } from '../conversation/bot-guard.ts';
-import { cleanAuthor, cleanParts } from '../conversation/clean-parts.ts';
-import { decide } from '../conversation/decide.ts';
+import { cleanParts } from '../conversation/clean-parts.ts';
 import type { HeldReplies } from '../conversation/held-replies.ts';
+import { createInboundHooks, type InboundHooks } from '../conversation/inbound-hooks.ts';
 import { createKeptConversations } from '../conversation/kept.ts';
 import { createPendingEdits } from '../conversation/pending-edits.ts';
-import { parseKey, placeOf } from '../domain/key.ts';
-import type { ConversationKey, InboundMessage, Part } from '../domain/message.ts';
+import type { ConversationKey } from '../domain/message.ts';
 import { createOptOut } from '../memory/opt-out.ts';
 import { removeMessages } from '../memory/removal.ts';
 import { withStoredAudience } from '../memory/stored-audience.ts';
-import type { ChannelSink, Drop, MessageEdit, Receipt } from '../ports/channel.ts';
-import type { Conversation, NewMessage } from '../ports/store.ts';
-import type { Services, TextLog } from '../services.ts';
+import type { ChannelSink, Drop, MessageEdit } from '../ports/channel.ts';
+import type { Conversation } from '../ports/store.ts';
 import { pagesOf } from '../util/conversation-pages.ts';
+import { createReceiver, dropOf, type ReceiverOptions } from './receive.ts';
 
-export interface SinkOptions {
-  readonly services: Services;
+export interface SinkOptions extends Omit<ReceiverOptions, 'inbound' | 'drop'> {
   readonly actors: Actors;
   readonly commands: Commands;
   readonly held: HeldReplies;
-  /** Logs the text of messages, if the operator enabled it. */
-  readonly logText: TextLog;
 }
 
 /** The interface of the bot for its channels: every event is durable before its promise resolves. */
@@ -33,8 +27,9 @@ export function createSink(options: SinkOptions): ChannelSink {
   const { store, clock, events } = services;
   const drop = (what: Drop) => events.emit({ kind: 'message.dropped', conversation: null, ...what });
   const early = createPendingEdits();
-  const receive = createReceiver(options);
-  const { edited, removed, change } = createChanges(options);
+  const inbound = createInboundHooks(services);
+  const receive = createReceiver({ ...options, inbound, drop });
+  const { edited, removed, change } = createChanges(options, inbound);
   return {
     async message(heard) {
       const message = await withStoredAudience(store, heard);
@@ -79,13 +74,8 @@ export function createSink(options: SinkOptions): ChannelSink {
   };
 }
 
-function dropOf({ conversation, externalId }: InboundMessage): Omit<Drop, 'reason'> {
-  const { platform, channel, thread } = parseKey(conversation);
-  return { platform, event: 'message', channel: thread ?? channel, externalId, problem: null };
-}
-
 /** Edits and deletions of stored messages. */
-function createChanges({ services, actors }: SinkOptions) {
+function createChanges({ services, actors }: SinkOptions, inbound: InboundHooks) {
   const { store, events, clock, queue } = services;
   /** Runs if the conversation is known, and makes its actor apply the change. */
   const change = async (key: ConversationKey, work: (conversation: Conversation) => Promise<void>): Promise<void> => {
@@ -97,16 +87,16 @@ function createChanges({ services, actors }: SinkOptions) {
   return {
     change,
     /** Whether the message existed. */
-    async edited({ conversation: key, externalId, parts: written }: Omit<MessageEdit, 'at'>): Promise<boolean> {
-      const parts = cleanParts(written);
+    async edited(edit: Omit<MessageEdit, 'at'>): Promise<boolean> {
+      const { conversation: key, externalId } = edit;
       let isKnown = false;
-      await change(key, async ({ id }) => {
-        isKnown = await store.transcript.edit(id, {
-          externalId,
-          parts,
-          tokens: estimateParts(parts),
-          now: clock.now(),
-        });
+      await change(key, async ({ id, audience }) => {
+        const written = await inbound.edit(edit, { id, audience });
+        isKnown = written === null;
+        if (written === null) return;
+        const parts = cleanParts(written);
+        const tokens = estimateParts(parts);
+        isKnown = await store.transcript.edit(id, { externalId, parts, tokens, now: clock.now() });
         if (!isKnown) return;
         events.emit({ kind: 'message.edited', conversation: key, externalId });
         queue.kick(id);
@@ -138,55 +128,4 @@ async function purgeWorkspace({ services, actors }: SinkOptions, workspace: stri
   }
   await store.memories.forget({ workspace });
   await createOptOut(state).purge(workspace);
-}
-
-/** Stores a message with the content of an edit that arrived before it. */
-function createReceiver({ services, actors, logText }: SinkOptions) {
-  const { agents, events, clock } = services;
-  const guard = createBotGuard();
-  return async (message: InboundMessage, edited: readonly Part[] | null): Promise<Receipt> => {
-    const { conversation } = message;
-    const agent = agents.agentFor(conversation);
-    const decision = decide(message, agent, () => guard.allows(`${conversation} ${message.author.id}`, clock.now()));
-    const result = await actors.of(conversation).receive({
-      conversation,
-      audience: message.audience,
-      message: toNewMessage(message, edited),
-      wantsReply: decision.reply,
-      idleExtractMs: idleMsOf(agent),
-      now: clock.now(),
-    });
-    if (result.kind === 'duplicate') {
-      events.emit({ kind: 'message.duplicate', conversation, seq: result.seq });
-      return { stored: false, willReply: false };
-    }
-    endExposed(actors, result);
-    events.emit({ kind: 'message.accepted', conversation, seq: result.seq, wantsReply: decision.reply });
-    logText(conversation, message.author.name, message.text);
-    return { stored: true, willReply: decision.reply };
-  };
-}
-
-/** The first message of a conversation, or of an audience, may open the place for turns that run there, or close it for others. */
-function endExposed(
-  actors: Actors,
-  { seq, conversation }: { readonly seq: number; readonly conversation: Conversation },
-) {
-  if (conversation.audienceFrom === seq) actors.refreshBusy();
-  else if (seq === 1) actors.refreshBusy(placeOf(conversation.key));
-}
-
-function toNewMessage(message: InboundMessage, edited: readonly Part[] | null): NewMessage {
-  const text: readonly Part[] = message.text === '' ? [] : [{ kind: 'text', text: message.text }];
-  const content = cleanParts(edited ?? [...text, ...message.attachments]);
-  return {
-    externalId: message.externalId,
-    role: 'user',
-    author: cleanAuthor(message.author),
-    parts: content,
-    replyTo: message.replyTo,
-    mentions: message.mentions.map(cleanAuthor),
-    tokens: estimateParts(content),
-    at: message.at,
-  };
 }

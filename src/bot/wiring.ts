@@ -16,6 +16,7 @@ import { createPrices, withPrices } from '../costs/prices.ts';
 import { describe, StrataError } from '../domain/errors.ts';
 import { parseKey } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
+import { createHookRunner } from '../hooks/runner.ts';
 import { instructionsFor } from '../memory/recall.ts';
 import { createMemories, type Memories } from '../memory/service.ts';
 import type { ChannelSink } from '../ports/channel.ts';
@@ -80,10 +81,11 @@ export function wire(parts: BotParts): Core {
   const commandParts = createCommandParts(parts, { services, memories, channels, ...maintenanceSide });
   const commands = createCommands(commandParts, parts.commands);
   const { engines, maintain } = maintenanceSide;
+  const talk = { services, channels, logText, outbox, posts: () => posting.isOn };
   return {
     ...{ services, channels, engines, actors, outbox, held, commandParts, commands, posting, ...ends },
-    sink: createSink({ services, actors, commands, held, logText }),
-    send: createSend({ services, actors, channels, logText, outbox, role, posts: () => posting.isOn }),
+    sink: createSink({ ...talk, actors, commands, held }),
+    send: createSend({ ...talk, actors, role }),
     sweeper: createSweeper({ services, maintain, retentionDays: () => parts.retentionDays ?? 0 }),
     maintain: async (conversationId, { signal }) => {
       await maintain({ conversationId, trigger: 'queue', instruction: null, signal });
@@ -111,6 +113,7 @@ function gatherServices(parts: BotParts): Services {
     prices,
     agents: checkParts(parts),
     prompts: parts.prompts ?? createPromptLibrary(),
+    hooks: createHookRunner(parts.hooks ?? [], clock),
     events: createEvents({ now: clock.now, onListenerError }),
     clock,
     random: parts.random ?? createSystemRandom(clock),

@@ -1,5 +1,7 @@
 import { estimateRequest } from '../context/tokens.ts';
 import { ModelError } from '../domain/errors.ts';
+import { callHooked, type HookedCall } from '../hooks/model-call.ts';
+import type { HookRunner } from '../hooks/runner.ts';
 import type { Clock } from '../ports/clock.ts';
 import type {
   ChatModel,
@@ -24,6 +26,8 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** Models that turned out not to support tools. Grows. */
   readonly toolless: Set<string>;
+  readonly hooks: Pick<HookRunner, 'model'>;
+  readonly where: HookedCall['where'];
   /** Called after every model call, to record its cost. */
   onStep(step: Step, durationMs: number): void;
 }
@@ -190,7 +194,7 @@ function requestOf(
 
 /** One call with its timeout, which also applies to a model that ignores its signal. */
 async function callModel(parts: CallContext, request: ModelRequest): Promise<Step> {
-  const { model, clock, timeoutMs, signal, windowTokens } = parts;
+  const { model, clock, timeoutMs, signal, windowTokens, where } = parts;
   signal.throwIfAborted();
   const late = new AbortController();
   const done = new AbortController();
@@ -200,16 +204,19 @@ async function callModel(parts: CallContext, request: ModelRequest): Promise<Ste
     late.abort();
     throw timeout();
   });
-  const startedAt = clock.now();
   try {
     const options = { signal: AbortSignal.any([signal, late.signal]), onText: () => undefined };
-    const step = await Promise.race([
-      collectStep(model, { ...request, windowTokens }, options),
-      limit,
-      abortOf(signal, done.signal),
-    ]);
-    parts.onStep(step, clock.now() - startedAt);
-    return step;
+    const called = callHooked(
+      parts.hooks,
+      { where, request: { ...request, windowTokens }, ...options },
+      async (sent) => {
+        const startedAt = clock.now();
+        const step = await collectStep(model, sent, options);
+        if (!options.signal.aborted) parts.onStep(step, clock.now() - startedAt);
+        return step;
+      },
+    );
+    return await Promise.race([called, limit, abortOf(signal, done.signal)]);
   } catch (error) {
     throw late.signal.aborted ? timeout() : error;
   } finally {

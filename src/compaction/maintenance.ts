@@ -153,6 +153,8 @@ async function jobContextFor(self: Run, look: Look): Promise<Omit<JobContext, 'o
     windowTokens: shared.windows.get(model.id) ?? windowTokens,
     instruction: request.instruction?.trim() ?? '',
     clock: services.clock,
+    hooks: services.hooks,
+    where: { conversation: conversation.key, audience: conversation.audience, agentId: agent.id, model: model.id },
     timeoutMs: agent.compaction.timeout_seconds * 1000,
     signal,
     toolless,

@@ -3,7 +3,7 @@ import type { MemoryCandidate } from '../memory/candidate.ts';
 import type { ToolSpec } from '../ports/model.ts';
 import type { RenderedPrompt } from '../prompts/variables.ts';
 import { visibleText } from '../util/foreign-text.ts';
-import { faultOf, identifiersKept, withoutForeignLinks } from './audit.ts';
+import { type Audited, faultOf, identifiersKept, withoutForeignLinks } from './audit.ts';
 import { type Ask, ask, type Told } from './call.ts';
 import { contentFault } from './content-audit.ts';
 import { answerTokens, type JobContext } from './job-context.ts';
@@ -26,7 +26,8 @@ export interface Draft {
   readonly text: string;
   readonly tokens: number;
   readonly candidates: readonly MemoryCandidate[];
-  readonly promptHash: string;
+  /** Null for a summary that no model wrote. */
+  readonly promptHash: string | null;
 }
 
 /**
@@ -34,6 +35,33 @@ export interface Draft {
  * answer never replaces messages. Throws `SUMMARY_REJECTED` and what the model throws.
  */
 export async function summarise(job: JobContext, task: SummaryTask): Promise<Draft> {
+  const { services, signal } = job;
+  if (!services.hooks.has('compaction')) return await write(job, task);
+  let written: Draft | null = null;
+  const { model: _, ...where } = job.where;
+  const context = { ...where, purpose: task.purpose, source: task.source };
+  const result = await services.hooks.compaction({ context, change: {}, signal }, async () => {
+    written = await write(job, task);
+    return { kind: 'summary', text: written.text };
+  });
+  if (result.kind === 'refuse') throw new StrataError('HOOK_REFUSED', { what: 'the summary', reason: result.reason });
+  return checked(task, { text: result.text, written });
+}
+
+/** A summary that a hook has changed or written passes the same checks as one of a model. */
+function checked(
+  task: SummaryTask,
+  { text: given, written }: { readonly text: string; readonly written: Draft | null },
+): Draft {
+  if (given === written?.text) return written;
+  const text = readable(given, task);
+  const fault = faultIn(text, task, { finish: 'stop', prompt: task.prompt(false, '').text });
+  if (fault !== null) throw new StrataError('HOOK_FAILED', { hook: 'compaction', owner: 'a plugin', cause: fault });
+  const { candidates = [], promptHash = null } = written ?? {};
+  return { text, tokens: task.tokensOf(text), candidates, promptHash };
+}
+
+async function write(job: JobContext, task: SummaryTask): Promise<Draft> {
   const { model, services } = job;
   const first = await attempt(job, task, '');
   if (first.fault === null) return draftOf(job, task, first);
@@ -60,18 +88,18 @@ async function attempt(job: JobContext, task: SummaryTask, strict: string): Prom
     maxOutputTokens: answerTokens(job.windowTokens),
   });
   const { summary, problems } = told.answer;
-  const text = withoutForeignLinks(visibleText(summary ?? ''), task.source);
-  const { nonce, limitTokens } = task;
-  const facts = {
-    text,
-    finish: told.finish,
-    tokens: task.tokensOf(text),
-    limitTokens,
-    nonce,
-    prompt: told.prompt.text,
-  };
+  const text = readable(summary ?? '', task);
   const missing = summary === null ? (problems[0] ?? null) : null;
-  return { told, text, fault: missing ?? faultOf(facts) ?? contentFault(text, task.source) };
+  return { told, text, fault: missing ?? faultIn(text, task, { finish: told.finish, prompt: told.prompt.text }) };
+}
+
+function readable(text: string, { source }: SummaryTask): string {
+  return withoutForeignLinks(visibleText(text), source);
+}
+
+function faultIn(text: string, task: SummaryTask, told: Pick<Audited, 'finish' | 'prompt'>): string | null {
+  const { nonce, limitTokens } = task;
+  return faultOf({ ...told, text, tokens: task.tokensOf(text), limitTokens, nonce }) ?? contentFault(text, task.source);
 }
 
 function draftOf(job: JobContext, task: SummaryTask, { text, told }: Attempt): Draft {

@@ -110,7 +110,8 @@ async function take(options: ActorOptions, self: Self, append: Omit<Append, 'cla
   const result = await options.services.store.transcript.append({ ...append, claimLeaseMs });
   if (result.kind === 'duplicate') return result;
   const entry = toEntry(append.message, result.seq);
-  copy.extend(result.conversation, [entry]);
+  const answer = append.answer === undefined ? [] : [toEntry(append.answer, result.seq + 1)];
+  copy.extend(result.conversation, [entry, ...answer]);
   // Queued even while a turn runs, because that turn may have checked for owed replies just before this message was
   // stored.
   if (append.wantsReply) turns.put(() => work(options, self, result.claim));

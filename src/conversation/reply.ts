@@ -4,12 +4,13 @@ import type { ConversationKey, Entry } from '../domain/message.ts';
 import type { Activity } from '../ports/channel.ts';
 import type { AfterTurn } from '../ports/engine.ts';
 import type { Claim, ContextSnapshot, TurnCommitResult } from '../ports/store.ts';
-import { promptSourceOf } from '../prompts/variables.ts';
 import { holdLease } from '../util/lease.ts';
+import { failureText } from './failure-text.ts';
+import { heldNotice, throughPostHooks } from './hooked-post.ts';
 import { keepFailure } from './last-failure.ts';
 import type { Opening, ReplyOptions } from './reply-options.ts';
 import { askedIn, newestMessage } from './snapshot.ts';
-import { runTurn, type TurnFailure, type TurnOutcome } from './turn.ts';
+import { runTurn, type TurnFailure, type TurnOutcome, type TurnStep } from './turn.ts';
 import { createRun, type Run } from './turn-effects.ts';
 import { entriesOf, postsOf } from './turn-entries.ts';
 
@@ -39,7 +40,8 @@ export async function reply(options: ReplyOptions, opening: Opening): Promise<Re
   events.emit({ kind: 'turn.started', conversation, readUpto: newest.seq });
   show({ kind: 'working' });
   const prepared = await prepare(options, { ...opening, newest, signal: lease.signal, show });
-  const outcome = prepared.ready ? await runTurn(prepared.run, `t${newest.seq}`) : prepared.outcome;
+  const ran = prepared.ready ? await runTurn(prepared.run, `t${newest.seq}`) : prepared.outcome;
+  const outcome = ran.kind === 'answered' ? await passed(options, snapshot, { ran, signal: lease.signal }) : ran;
   if (lease.signal.aborted) {
     bookLost(options, snapshot, prepared.ready ? prepared.run : null);
     return await giveBack(options, claim, null);
@@ -52,6 +54,28 @@ export async function reply(options: ReplyOptions, opening: Opening): Promise<Re
     run: prepared.ready ? prepared.run : null,
     snapshot,
   });
+}
+
+/** A turn whose answer the hooks held back: nobody sees it, and nothing is owed any more. */
+interface Held {
+  readonly kind: 'held';
+  readonly reason: string;
+  readonly steps: readonly TurnStep[];
+}
+
+async function passed(
+  { services }: ReplyOptions,
+  { conversation }: ContextSnapshot,
+  { ran, signal }: { readonly ran: Extract<TurnOutcome, { kind: 'answered' }>; readonly signal: AbortSignal },
+): Promise<TurnOutcome | Held> {
+  try {
+    const result = await throughPostHooks(services, { conversation, text: ran.text, isReply: true, signal });
+    return result.kind === 'post'
+      ? { ...ran, text: result.text.trim() }
+      : { ...result, kind: 'held', steps: ran.steps };
+  } catch (error) {
+    return { kind: 'failed', reason: 'hook', message: describe(error), steps: ran.steps };
+  }
 }
 
 interface Preparing extends Opening {
@@ -98,7 +122,7 @@ async function giveBack(options: ReplyOptions, claim: Claim, answeredUpto: numbe
 interface Ending {
   readonly claim: Claim;
   readonly newest: Entry;
-  readonly outcome: TurnOutcome;
+  readonly outcome: TurnOutcome | Held;
   readonly startedAt: number;
   readonly run: Run | null;
   readonly snapshot: ContextSnapshot;
@@ -108,9 +132,10 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
   const { store, clock, events } = options.services;
   const { claim, newest, outcome, run, snapshot } = ending;
   const now = clock.now();
-  const text = outcome.kind === 'answered' ? outcome.text : apology(options, snapshot, outcome.reason);
+  const text = textFor(options, snapshot, outcome);
   const entries = entriesOf(outcome.steps, { role: outcome.kind === 'answered' ? 'assistant' : 'notice', text }, now);
-  const bodies = options.channelOf(snapshot.conversation.key)?.split(text) ?? [];
+  const channel = outcome.kind === 'held' ? null : options.channelOf(snapshot.conversation.key);
+  const bodies = channel?.split(text) ?? [];
   const of = { conversationId: claim.conversationId, turn: newest.seq, replyTo: askedIn(snapshot, newest).externalId };
   const verdict = run?.assess(entries.reduce((sum, entry) => sum + entry.tokens, 0)) ?? { tier: 'none', due: false };
   const result = await store.transcript.commitTurn({
@@ -140,11 +165,11 @@ function idleMs({ services }: ReplyOptions, { conversation }: ContextSnapshot): 
   return idleMsOf(services.agents.agentFor(conversation.key));
 }
 
-function apology(options: ReplyOptions, snapshot: ContextSnapshot, reason: string): string {
-  const { key } = snapshot.conversation;
-  const agent = options.services.agents.agentFor(key);
-  const commandPrefix = options.channelOf(key)?.traits.commandPrefix ?? '/';
-  return options.services.prompts.render('failure', { reason, commandPrefix }, promptSourceOf(agent)).text;
+function textFor(options: ReplyOptions, snapshot: ContextSnapshot, outcome: TurnOutcome | Held): string {
+  if (outcome.kind === 'answered') return outcome.text;
+  return outcome.kind === 'held'
+    ? heldNotice(outcome.reason)
+    : failureText(options, snapshot.conversation, outcome.reason);
 }
 
 function report(

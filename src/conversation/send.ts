@@ -4,13 +4,15 @@ import { estimateParts } from '../context/tokens.ts';
 import { StrataError } from '../domain/errors.ts';
 import { parseKey } from '../domain/key.ts';
 import { AUDIENCES, type Audience, type ConversationKey, type Part } from '../domain/message.ts';
-import { type NewPost, POST_HOLD_MS, type PostBody } from '../ports/outbox-store.ts';
+import { POST_HOLD_MS, type PostBody } from '../ports/outbox-store.ts';
 import type { NewMessage } from '../ports/store.ts';
 import type { Channels, Services, TextLog } from '../services.ts';
 import { oneLine } from '../util/foreign-text.ts';
 import { cleanText } from '../util/text.ts';
 import type { Actors } from './actors.ts';
+import { type Posting, throughPostHooks } from './hooked-post.ts';
 import type { Outbox } from './outbox.ts';
+import { unaskedPosts } from './unasked-posts.ts';
 
 /** What the bot sends unasked: a text, or a text with files. */
 export type SendContent = string | { readonly text?: string; readonly files?: readonly OutgoingFile[] };
@@ -88,21 +90,34 @@ export function createSend(parts: SendServices): Send {
   const { services, actors, outbox } = parts;
   return async (conversation, content, options = {}) => {
     const { key } = parseKey(conversation);
-    const given = read(key, content, options);
+    const read = readGiven(key, content, options);
+    const audience = await audienceOf(parts, key, read.audience);
+    const given = await passed(parts, { key, audience }, read);
     const bodies = bodiesOf(parts, key, given);
-    const audience = await audienceOf(parts, key, given.audience);
     const now = services.clock.now();
     const isPosting = parts.posts();
     const result = await actors.of(key).receive({
       ...{ conversation: key, audience, message: messageOf(given, now), wantsReply: false, now },
       idleExtractMs: idleMsOf(services.agents.agentFor(key)),
-      posts: { rows: postsOf(services.random.id(), bodies, now), heldUntil: isPosting ? now + POST_HOLD_MS : 0 },
+      posts: {
+        rows: unaskedPosts(bodies, { id: services.random.id(), replyTo: null, now }),
+        heldUntil: isPosting ? now + POST_HOLD_MS : 0,
+      },
     });
     if (result.kind === 'duplicate') return { seq: result.seq, isNew: false };
     if (isPosting) outbox.deliver(key, result.posts);
     parts.logText(key, 'bot', given.text);
     return { seq: result.seq, isNew: true };
   };
+}
+
+/** Throws `SEND_INVALID` for what a hook held back. */
+async function passed({ services }: SendServices, conversation: Posting['conversation'], given: Given): Promise<Given> {
+  const files = given.files.map(({ name }) => name);
+  const result = await throughPostHooks(services, { conversation, text: given.text, isReply: false, files });
+  if (result.kind === 'post') return { ...given, text: result.text.trim() };
+  const problem = `a hook held it back: ${result.reason}`;
+  throw new StrataError('SEND_INVALID', { conversation: conversation.key, problem });
 }
 
 /** A bot without channels stores the message and posts nothing. */
@@ -135,7 +150,7 @@ interface GivenFile {
 }
 
 /** Throws `SEND_INVALID`. */
-function read(conversation: ConversationKey, content: unknown, options: unknown): Given {
+function readGiven(conversation: ConversationKey, content: unknown, options: unknown): Given {
   const refuse = (problem: string): never => {
     throw new StrataError('SEND_INVALID', { conversation, problem });
   };
@@ -203,18 +218,6 @@ function messageOf({ id, text, files }: Given, at: number): NewMessage {
     tokens: estimateParts(parts),
     at,
   };
-}
-
-/**
- * The random part of an id and the end of its time. Together with the chunk number, this is as long as a nonce may be.
- */
-const NONCE_FROM = 6;
-
-function postsOf(id: string, bodies: readonly PostBody[], unaskedAt: number): readonly NewPost[] {
-  return bodies.map((body, chunk) => ({
-    nonce: `${id.slice(NONCE_FROM)}-${chunk.toString(36)}`,
-    ...{ chunk, body, replyTo: null, unaskedAt },
-  }));
 }
 
 async function audienceOf(

@@ -21,7 +21,7 @@ export function extendSnapshot(
 }
 
 export function toEntry(message: NewMessage, seq: number): Entry {
-  return { ...message, seq, turn: message.role === 'assistant' ? seq - 1 : null, editedAt: null, redactedAt: null };
+  return { ...message, seq, turn: message.role === 'user' ? null : seq - 1, editedAt: null, redactedAt: null };
 }
 
 /** The newest message of a person or an allowed bot that was not deleted: what a turn starting now would read. */

@@ -2,14 +2,15 @@ import { learn } from '../context/calibration.ts';
 import { askerOf, bookCall } from '../costs/usage.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { Author, MemoryId } from '../domain/message.ts';
+import { callHooked } from '../hooks/model-call.ts';
 import type { Activity } from '../ports/channel.ts';
 import type { AfterTurn, Assembly, ContextProfile, VolatileSection } from '../ports/engine.ts';
 import type { UsageRow } from '../ports/journal.ts';
-import type { ChatModel } from '../ports/model.ts';
+import type { ChatModel, ModelRequest } from '../ports/model.ts';
 import type { Calibration, Claim, ContextSnapshot, Conversation } from '../ports/store.ts';
 import type { ToolContext } from '../tools/define.ts';
 import { limitWork } from '../util/limit.ts';
-import type { Step } from '../util/step.ts';
+import { collectStep, type Step } from '../util/step.ts';
 import type { Opening, Reading, ReplyOptions } from './reply-options.ts';
 import { askedIn } from './snapshot.ts';
 import { standingOf } from './standing.ts';
@@ -44,6 +45,7 @@ interface RunState {
 
 export function createRun(parts: ReplyOptions, options: RunOptions): Run {
   const { profile, model, newest, signal, show } = options;
+  const { hooks } = parts.services;
   const engine = parts.engineFor(profile);
   const agent = parts.services.agents.agentFor(options.snapshot.conversation.key);
   const context = toolContext(options);
@@ -52,7 +54,7 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
   const state: RunState = { snapshot: options.snapshot, calibration: null, assembly: null, calledAt: 0, usage: [] };
   const given = () => [...options.volatile, ...profile.sections].flatMap(({ memoryIds = [] }) => memoryIds);
   return {
-    model,
+    modelId: model.id,
     maxSteps: agent.max_steps,
     maxOutputTokens: profile.reserveTokens,
     limitCall: () => limitWork(signal, { ms: agent.timeout_seconds * 1000 }),
@@ -62,7 +64,19 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
       const callKey = `${context.conversation}#${call.callId}`;
       return await parts.tools.run(call, { ...context, audience, callKey, signal }, state.assembly?.tools ?? []);
     },
-    onDraft: (text) => show({ kind: 'draft', text }),
+    onDraft(text) {
+      // Hooks may change or hold back what it says: nobody sees it before that.
+      if (!hooks.has('model') && !hooks.has('post')) show({ kind: 'draft', text });
+    },
+    ask(request, { signal: limit, onText }) {
+      const { key: conversation, audience } = state.snapshot.conversation;
+      const where = { conversation, audience, agentId: profile.agentId, model: model.id };
+      return callHooked(hooks, { where, request, signal: limit }, async (sent) => {
+        const step = await collectStep(model, sent, { signal: limit, onText });
+        if (!limit.aborted) account(parts, { state, profile, person, step, sent });
+        return step;
+      });
+    },
     async assemble(steps) {
       state.snapshot = await freshest(state.snapshot, options);
       const request = { profile, snapshot: state.snapshot, readUpto: newest.seq, volatile: options.volatile, steps };
@@ -78,7 +92,6 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
       state.snapshot = result.snapshot;
       return result.compacted;
     },
-    onStep: (step, assembly) => account(parts, { state, profile, person, step, assembly }),
     usage: () => state.usage,
     calibration: () => state.calibration,
     recalled: () => state.assembly?.recalled ?? [],
@@ -143,17 +156,22 @@ interface Accounting {
   readonly profile: ContextProfile;
   readonly person: string | null;
   readonly step: Step;
-  readonly assembly: Assembly;
+  readonly sent: ModelRequest;
 }
 
 /** Records the cost of a call and learns from the provider's token count. */
-function account(options: ReplyOptions, { state, profile, person, step, assembly }: Accounting): void {
+function account(options: ReplyOptions, { state, profile, person, step, sent }: Accounting): void {
   const { clock, events } = options.services;
+  const { assembly } = state;
+  if (assembly === null) return;
   const { conversation } = assembly.snapshot;
   const durationMs = clock.now() - state.calledAt;
   const call = { purpose: 'reply', model: profile.modelId, agentId: profile.agentId, person, durationMs } as const;
   state.usage.push(bookCall(options.services, { ...call, conversation: conversation.key, usage: step.usage }));
-  const report = { model: profile.modelId, estimated: assembly.estimatedTokens, reported: step.usage.inputTokens };
+  // Of a request that hooks have changed, the estimate is not known.
+  const isSame = sent.system === assembly.system && sent.messages === assembly.messages;
+  const estimated = isSame ? assembly.estimatedTokens : 0;
+  const report = { model: profile.modelId, estimated, reported: step.usage.inputTokens };
   state.calibration = learn(state.calibration ?? conversation.calibration, {
     ...report,
     revision: conversation.revision,

@@ -1,13 +1,13 @@
 import { describe, isStrataError, ModelError, type ModelFailure } from '../domain/errors.ts';
 import type { ToolResultPart } from '../domain/message.ts';
 import type { Assembly } from '../ports/engine.ts';
-import type { ChatModel, ModelMessage, ToolCall, ToolResult } from '../ports/model.ts';
+import type { ModelMessage, ModelRequest, ToolCall, ToolResult } from '../ports/model.ts';
 import { type Limit, rejection } from '../util/limit.ts';
-import { collectStep, type Step } from '../util/step.ts';
+import type { Step } from '../util/step.ts';
 
 /** What a turn needs from outside. All effects are injected; the loop only decides. */
 export interface TurnOptions {
-  readonly model: ChatModel;
+  readonly modelId: string;
   readonly maxSteps: number;
   readonly maxOutputTokens: number;
   /** The gate: the next request, measured and within the window, ending with the turn's own steps. */
@@ -19,9 +19,14 @@ export interface TurnOptions {
   limitCall(): Limit;
   /** Waits before a retry. Rejects if the turn must end. */
   pause(ms: number): Promise<void>;
-  /** Called with every finished call, for cost and calibration. */
-  onStep(step: Step, assembly: Assembly): void;
+  /** Calls the model once, with what was assembled last. */
+  ask(request: ModelRequest, options: AskOptions): Promise<Step>;
   onDraft(text: string): void;
+}
+
+export interface AskOptions {
+  readonly signal: AbortSignal;
+  readonly onText: (textSoFar: string) => void;
 }
 
 export type TurnOutcome =
@@ -38,7 +43,7 @@ export type TurnOutcome =
       readonly steps: readonly TurnStep[];
     };
 
-export type TurnFailure = ModelFailure | 'steps' | 'empty' | 'internal';
+export type TurnFailure = ModelFailure | 'steps' | 'empty' | 'hook' | 'internal';
 
 /** A finished round of the tool loop: the model's text and calls, and their results. */
 export interface TurnStep {
@@ -89,10 +94,9 @@ async function callModel(options: TurnOptions, done: readonly TurnStep[]): Promi
         shown = true;
         options.onDraft(text);
       };
-      const step = await withinLimit(limit.signal, options.model.id, (signal) =>
-        collectStep(options.model, request, { signal, onText }),
+      const step = await withinLimit(limit.signal, options.modelId, (signal) =>
+        options.ask(request, { signal, onText }),
       );
-      options.onStep(step, assembly);
       return { step, assembly };
     } catch (error) {
       if (!(error instanceof ModelError)) throw error;
@@ -145,6 +149,7 @@ function toResult({ callId, tool, text, isError }: ToolResultPart): ToolResult {
 
 function failureOf(error: unknown): { reason: TurnFailure; message: string } {
   if (error instanceof ModelError) return { reason: error.reason, message: error.message };
+  if (isStrataError(error, 'HOOK_FAILED')) return { reason: 'hook', message: error.message };
   if (isStrataError(error, 'WINDOW_TOO_SMALL')) return { reason: 'overflow', message: error.message };
   return { reason: 'internal', message: describe(error) };
 }

@@ -65,6 +65,9 @@ const sentences = {
   PLUGIN_INVALID: (d: { plugin: string; problem: string }) => `The plugin ${d.plugin} cannot be used: ${d.problem}`,
   PLUGIN_FAILED: (d: { plugin: string; step: 'start' | 'stop'; cause: string }) =>
     `The plugin ${d.plugin} failed to ${d.step}: ${d.cause}. Fix it, or remove it from \`plugins\` in the configuration.`,
+  HOOK_FAILED: (d: { hook: string; owner: string; cause: string }) =>
+    `The ${d.hook} hook of ${d.owner} failed: ${d.cause.replace(/\.$/, '')}.`,
+  HOOK_REFUSED: (d: { what: string; reason: string }) => `A hook refused ${d.what}: ${d.reason.replace(/\.$/, '')}.`,
   PACKAGE_MISSING: (d: { packages: readonly string[]; command: string }) =>
     `${d.packages.join(' and ')} ${d.packages.length === 1 ? 'is' : 'are'} needed here and not installed. Run: ${d.command}`,
   /**

@@ -4,6 +4,7 @@ import type { Memory, MemoryKind, MemoryState, NewMemory, Trust } from '../ports
 import type { Services } from '../services.ts';
 import { cleanStatement } from './clean.ts';
 import { fingerprintOf, gistOf } from './fingerprint.ts';
+import { wordedByHooks } from './hooked.ts';
 import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
 import { createOptOut } from './opt-out.ts';
 import { isOrder } from './orders.ts';
@@ -31,11 +32,12 @@ export type AddResult =
   /** Forgotten here before, so it is not saved again. */
   | { readonly kind: 'forgotten' };
 
-type AddServices = Pick<Services, 'store' | 'state' | 'random' | 'clock' | 'events'>;
+type AddServices = Pick<Services, 'store' | 'state' | 'random' | 'clock' | 'events' | 'hooks'>;
 
-export async function addMemory(services: AddServices, addition: Addition): Promise<AddResult> {
+export async function addMemory(services: AddServices, asked: Addition): Promise<AddResult> {
   const { store, clock } = services;
-  const { by } = addition;
+  const { by } = asked;
+  const addition = await hooked(services, asked);
   const memory = newMemoryOf(services, { ...addition, subject: await subjectFor(services, addition) });
   await assertNobodyPaused(services, memory, by);
   const page = { reader: by.reader, fingerprints: [memory.fingerprint], limit: 10, offset: 0 };
@@ -54,6 +56,13 @@ export async function addMemory(services: AddServices, addition: Addition): Prom
   if (saved === null) return { kind: 'forgotten' };
   services.events.emit({ kind: 'memory.saved', conversation: null, ids: [saved.id] });
   return { kind: 'added', memory: saved };
+}
+
+async function hooked(services: AddServices, addition: Addition): Promise<Addition> {
+  const { kind = null, subject, importance = null } = addition;
+  const said = { text: statementOf(addition.text), importance, kind, about: subject?.name ?? null };
+  const { text, importance: weight } = await wordedByHooks(services, addition.by, said);
+  return { ...addition, text, ...(weight === null ? {} : { importance: weight }) };
 }
 
 /** The person present whom the statement names; otherwise the one who asks, or nobody for the operator. */

@@ -7,6 +7,7 @@ import type { Services } from '../services.ts';
 import { MAX_STATEMENT, MESSAGES_PER_CANDIDATE, type MemoryCandidate, MIN_CANDIDATES } from './candidate.ts';
 import { cleanStatement, isIdle } from './clean.ts';
 import { fingerprintOf, gistOf } from './fingerprint.ts';
+import { throughMemoryHooks } from './hooked.ts';
 import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
 import { corroboration, outdatedBy, type Statement, settle, twinOf } from './merge.ts';
 import { createOptOut } from './opt-out.ts';
@@ -40,10 +41,11 @@ export interface Refusal {
  * never by the model. Reads the store and writes nothing.
  */
 export async function admitCandidates(
-  services: Pick<Services, 'store' | 'search' | 'state' | 'random' | 'clock'>,
-  request: AdmissionRequest,
+  services: Pick<Services, 'store' | 'search' | 'state' | 'random' | 'clock' | 'hooks'>,
+  proposed: AdmissionRequest,
 ): Promise<Admission> {
   const refused: Refusal[] = [];
+  const request = { ...proposed, candidates: await hooked(services, proposed, refused) };
   const accepted = await withoutPaused(services, request, { accepted: accept(services, request, refused), refused });
   const statements = settle(accepted);
   const forgotten = await services.store.memories.forgotten(
@@ -64,6 +66,24 @@ export async function admitCandidates(
     }
   }
   return { writes, refused };
+}
+
+async function hooked(
+  services: Pick<Services, 'hooks'>,
+  { conversation: { key, audience }, agent, candidates }: AdmissionRequest,
+  refused: Refusal[],
+): Promise<readonly MemoryCandidate[]> {
+  const place = { place: placeOf(key), agentId: agent.id, audience, origin: 'model' } as const;
+  const results = await Promise.all(
+    candidates.map(async (candidate) => {
+      const { kind, about = null, text, importance = null } = candidate;
+      const result = await throughMemoryHooks(services, { ...place, kind, about }, { text, importance });
+      if (result.kind === 'save') return [{ ...candidate, text: result.text, importance: result.importance }];
+      refused.push({ reason: `a hook refused it: ${result.reason}` });
+      return [];
+    }),
+  );
+  return results.flat();
 }
 
 /** Known statements do not count, so repeating them cannot crowd out new ones. */

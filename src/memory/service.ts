@@ -25,6 +25,7 @@ import { exportPerson, type PersonExport } from './export.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { ForgetPreview } from './forget.ts';
 import { type ForgetServices, type ForgetTarget, previewForget, type TokenedPreview } from './forget-target.ts';
+import { wordedByHooks } from './hooked.ts';
 import { isFaded, type Transition, transition } from './lifecycle.ts';
 import { isOrder } from './orders.ts';
 import { assertManages, assertMayChange, type Requester } from './permissions.ts';
@@ -106,7 +107,7 @@ export interface OriginMessage {
   readonly text: string | null;
 }
 
-export type MemoryServices = Pick<Services, 'state' | 'events'> & ForgetServices;
+export type MemoryServices = Pick<Services, 'state' | 'events' | 'hooks'> & ForgetServices;
 
 /** As many as anybody decides about at once. */
 const MAX_HELD = 500;
@@ -126,7 +127,7 @@ export function createMemories(services: MemoryServices): Memories {
     search: (query) => searchMemories(services, query),
     why: (id, reader) => originOf(services, id, reader),
     edit: async (id, change, by) => {
-      const text = change.text === undefined ? null : statementOf(change.text);
+      const text = change.text === undefined ? null : await reworded(services, change.text, by);
       if (text !== null) await assertNobodyPaused(services, { text, subjectId: null, subjectName: null }, by);
       if (text !== null) await assertNotForgotten(services, text, by.reader.place);
       return alter(id, {
@@ -165,6 +166,11 @@ export function createMemories(services: MemoryServices): Memories {
       return copy;
     },
   };
+}
+
+async function reworded(services: MemoryServices, text: string, by: Requester): Promise<string> {
+  const worded = await wordedByHooks(services, by, { text: statementOf(text), importance: null });
+  return statementOf(worded.text);
 }
 
 async function findReadable({ store }: MemoryServices, id: string, reader: MemoryReader): Promise<Memory> {

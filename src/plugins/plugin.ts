@@ -3,6 +3,7 @@ import type { ChannelAdapter, StoreOptions } from '../bot/adapters.ts';
 import type { Bot } from '../bot/bot.ts';
 import { type CommandDefinition, defineCommand } from '../commands/define.ts';
 import { StrataError } from '../domain/errors.ts';
+import { type Hooks, hooksSchema } from '../hooks/hooks.ts';
 import type { ContextEngine } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
 import type { ChatModel } from '../ports/model.ts';
@@ -23,6 +24,8 @@ export interface PluginParts {
   readonly engines: Readonly<Record<string, ContextEngine>>;
   /** Stores by the scheme of `url` in `[storage]`. */
   readonly stores: Readonly<Record<string, OpenStore>>;
+  /** Middleware around what the bot does. The hooks of earlier plugins surround those of later ones. */
+  readonly hooks: Hooks;
   /** Called before the bot accepts messages. A rejection prevents the start. */
   readonly start: PluginStep;
   /** Called after the bot has stopped, if `start` was called. */
@@ -135,6 +138,7 @@ const partsSchema = z.strictObject({
   models: z.record(z.string(), open<OpenModel>()).default({}),
   engines: z.record(z.string(), part<ContextEngine>(['assemble', 'maintain'])).default({}),
   stores: z.record(z.string(), open<OpenStore>()).default({}),
+  hooks: hooksSchema.default({}),
   start: open<PluginStep>().default(() => () => undefined),
   stop: open<PluginStep>().default(() => () => undefined),
 });
@@ -144,7 +148,7 @@ const definitionSchema = z.strictObject({
   name: z.string().regex(/^[a-z0-9][a-z0-9_-]*$/, 'expected lower-case letters, digits, - and _'),
   settings: z.custom<z.ZodType>(isSchema, 'expected a zod schema').optional(),
   ...{ tools: anyPart, commands: anyPart, channels: anyPart, models: anyPart, engines: anyPart, stores: anyPart },
-  ...{ start: anyPart, stop: anyPart },
+  ...{ hooks: anyPart, start: anyPart, stop: anyPart },
 });
 
 function check<Schema extends z.ZodType>(schema: Schema, value: unknown, plugin: string): z.infer<Schema> {

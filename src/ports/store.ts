@@ -161,6 +161,8 @@ export interface Append {
   readonly claimLeaseMs: number | null;
   /** How long the conversation must be idle before its tail is extracted. */
   readonly idleExtractMs: number;
+  /** The bot's answer to the message, stored right after it; `posts` then show the answer. Default none. */
+  readonly answer?: NewMessage;
   /** Posts that show the entry to the people there, stored with it. Default none. */
   readonly posts?: {
     readonly rows: readonly NewPost[];

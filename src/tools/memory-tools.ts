@@ -18,7 +18,10 @@ const MAX_FOUND_SOURCES = 3;
 const MAX_COUNTED = 1000;
 const MAX_RECALLED = 10;
 
-type MemoryToolServices = Pick<Services, 'store' | 'search' | 'state' | 'random' | 'clock' | 'events' | 'agents'>;
+type MemoryToolServices = Pick<
+  Services,
+  'store' | 'search' | 'state' | 'random' | 'clock' | 'events' | 'agents' | 'hooks'
+>;
 
 export function createMemoryTools(services: MemoryToolServices, memories: Memories): readonly Tool[] {
   return [createSave(services), createRecall(services, memories)];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { describe, StrataError } from '../domain/errors.ts';
+import { describe, isStrataError, StrataError } from '../domain/errors.ts';
 import type { BlobId, JsonValue, ToolResultPart } from '../domain/message.ts';
+import type { ToolOutcome } from '../hooks/hooks.ts';
 import type { ToolCall, ToolSpec } from '../ports/model.ts';
 import type { Services } from '../services.ts';
 import { limitWork, rejection } from '../util/limit.ts';
@@ -22,7 +23,7 @@ export interface ToolRegistry {
 }
 
 export interface ToolRegistryOptions {
-  readonly services: Pick<Services, 'store' | 'events' | 'clock' | 'random'>;
+  readonly services: Pick<Services, 'store' | 'events' | 'clock' | 'random' | 'hooks'>;
   readonly tools: readonly Tool[];
   /** Time limit for one call. Default: a minute. */
   readonly timeLimitMs?: number;
@@ -54,7 +55,7 @@ export function createToolRegistry({
     async run(call, context, offered) {
       const startedAt = services.clock.now();
       const tool = offered.some(({ name }) => name === call.tool) ? known.get(call.tool)?.tool : undefined;
-      const { text, isError } = await answer(tool, call, { context, timeLimitMs });
+      const { text, isError } = await answerHooked(tool, call, { context, timeLimitMs, hooks: services.hooks });
       const long = offload(text, services.random.id() as BlobId);
       const isStored = long !== null && (await keep(services, { blobId: long.blob.id, text, context }));
       const durationMs = services.clock.now() - startedAt;
@@ -76,18 +77,25 @@ function specOf({ name, description, input }: Tool): ToolSpec {
   return { name, description, inputSchema: leanSchema(input) };
 }
 
-interface Answer {
-  readonly text: string;
-  readonly isError: boolean;
+interface Calling {
+  readonly context: ToolContext;
+  readonly timeLimitMs: number;
+  readonly hooks: Services['hooks'];
 }
 
-async function answer(
-  tool: Tool | undefined,
-  call: ToolCall,
-  { context, timeLimitMs }: { readonly context: ToolContext; readonly timeLimitMs: number },
-): Promise<Answer> {
+/** What hooks return instead of a result is a result; what they pass on is parsed as the model's own input is. */
+async function answerHooked(tool: Tool | undefined, call: ToolCall, calling: Calling): Promise<ToolOutcome> {
   // Results for a turn that has ended are ignored.
-  context.signal.throwIfAborted();
+  calling.context.signal.throwIfAborted();
+  if (tool === undefined) return await answer(tool, call, calling);
+  const { conversation, agentId, audience, author, callKey, signal } = calling.context;
+  const context = { conversation, agentId, audience, author, callKey, tool: tool.name };
+  return await calling.hooks.tool({ context, change: { input: call.input }, signal }, ({ input }) =>
+    answer(tool, { ...call, input }, calling),
+  );
+}
+
+async function answer(tool: Tool | undefined, call: ToolCall, { context, timeLimitMs }: Calling): Promise<ToolOutcome> {
   using limit = limitWork(context.signal, { ms: timeLimitMs });
   try {
     if (tool === undefined) throw new StrataError('NOT_FOUND', { what: 'tool', id: call.tool });
@@ -98,7 +106,7 @@ async function answer(
     return { text: asText(result), isError: false };
   } catch (error) {
     // A turn that is being ended does not continue with a made-up result.
-    if (context.signal.aborted) throw error;
+    if (context.signal.aborted || isStrataError(error, 'HOOK_FAILED')) throw error;
     if (limit.signal.aborted) return { text: tooSlow(call.tool, timeLimitMs), isError: true };
     return { text: describe(error), isError: true };
   }

@@ -29,6 +29,8 @@ import { createProfiles, type Profiles } from '../../src/context/profile.ts';
 import { estimateParts } from '../../src/context/tokens.ts';
 import { createPrices } from '../../src/costs/prices.ts';
 import { makeKey } from '../../src/domain/key.ts';
+import type { Hooks } from '../../src/hooks/hooks.ts';
+import { createHookRunner } from '../../src/hooks/runner.ts';
 import { createEvents } from '../../src/ports/events.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { createSystemRandom } from '../../src/util/clock.ts';
@@ -173,6 +175,7 @@ export interface WorldOptions {
   readonly model?: ScriptedModel;
   readonly window?: number;
   readonly reserve?: number;
+  readonly hooks?: readonly Hooks[];
   readonly agent?: AgentOverrides;
   readonly directory?: string;
   readonly clock?: TestClock;
@@ -242,6 +245,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     agents: { agentFor: () => agent, agent: (id) => (id === agent.id ? agent : null), list: () => [agent] },
     prices: createPrices({}, silent),
     prompts: createPromptLibrary(),
+    hooks: createHookRunner(options.hooks ?? [], clock),
     events,
     clock,
     random,

@@ -20,6 +20,7 @@ import {
 } from '../../src/adapter-kit.ts';
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
 import { estimateParts } from '../../src/context/tokens.ts';
+import { createHookRunner } from '../../src/hooks/runner.ts';
 import { type AdmissionRequest, admitCandidates } from '../../src/memory/admission.ts';
 import type { MemoryCandidate } from '../../src/memory/candidate.ts';
 import { fingerprintOf } from '../../src/memory/fingerprint.ts';
@@ -60,7 +61,16 @@ export async function openWorld(overrides: AgentOverrides = {}) {
   };
   const random = createSystemRandom({ now: () => Date.now() });
   const personScope = (workspace: string) => workspace;
-  const services = { ...storage, personScope, clock, random, events, agents, prompts: createPromptLibrary() };
+  const services = {
+    ...storage,
+    personScope,
+    clock,
+    random,
+    events,
+    agents,
+    prompts: createPromptLibrary(),
+    hooks: createHookRunner([], clock),
+  };
   const memories = createMemories(services);
   let messages = 0;
 

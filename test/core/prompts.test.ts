@@ -150,6 +150,7 @@ describe('the built-in prompts', () => {
       'transient',
       'unsupported',
       'fatal',
+      'hook',
     ];
     const sentences = [...reasons, 'internal', 'something else'].map((reason) =>
       render('failure', { reason, commandPrefix: '/' }),

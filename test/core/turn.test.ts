@@ -5,6 +5,7 @@ import type { ToolResultPart } from '../../src/domain/message.ts';
 import type { Assembly } from '../../src/ports/engine.ts';
 import type { ChatModel, ModelMessage, ModelPart, ModelRequest, ToolCall } from '../../src/ports/model.ts';
 import { limitWork } from '../../src/util/limit.ts';
+import { collectStep } from '../../src/util/step.ts';
 
 const usage = { inputTokens: 10, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 };
 const text = (value: string): ModelPart[] => [
@@ -33,11 +34,16 @@ function scripted(script: readonly (ModelPart[] | Error)[]) {
   return { model, requests };
 }
 
+const asking = (model: ChatModel): Pick<TurnOptions, 'modelId' | 'ask'> => ({
+  modelId: model.id,
+  ask: (request, options) => collectStep(model, request, options),
+});
+
 function setUp(script: readonly (ModelPart[] | Error)[], over: Partial<TurnOptions> = {}) {
   const { model, requests } = scripted(script);
   const seen = { pauses: [] as number[], room: 0, drafts: [] as string[], ran: [] as ToolCall[], assembled: 0 };
   const parts: TurnOptions = {
-    model,
+    ...asking(model),
     maxSteps: 4,
     maxOutputTokens: 100,
     async assemble(steps) {
@@ -56,7 +62,6 @@ function setUp(script: readonly (ModelPart[] | Error)[], over: Partial<TurnOptio
     async pause(ms) {
       seen.pauses.push(ms);
     },
-    onStep() {},
     onDraft: (draft) => seen.drafts.push(draft),
     ...over,
   };
@@ -160,14 +165,15 @@ describe('a turn', () => {
   it('does not repeat a call whose text was shown', async () => {
     const { parts, requests } = setUp([text('never asked')]);
     const broken: ChatModel = {
-      ...parts.model,
+      id: 'test:broken',
+      traits: { windowTokens: null, tools: true, images: false },
       async *stream(request) {
         requests.push(request);
         yield { kind: 'text', text: 'half an ans' };
         throw failure('transient');
       },
     };
-    expect(await runTurn({ ...parts, model: broken }, 't1')).toMatchObject({ kind: 'failed', reason: 'transient' });
+    expect(await runTurn({ ...parts, ...asking(broken) }, 't1')).toMatchObject({ kind: 'failed', reason: 'transient' });
     expect(requests).toHaveLength(1);
   });
 
@@ -187,7 +193,7 @@ describe('a turn', () => {
       },
     };
     const limitCall = () => limitWork(new AbortController().signal, { ms: 20 });
-    const { parts, seen } = setUp([], { model: deaf, limitCall });
+    const { parts, seen } = setUp([], { ...asking(deaf), limitCall });
     expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'failed', reason: 'timeout' });
     late.resolve();
     await new Promise((resolve) => setTimeout(resolve, 10));

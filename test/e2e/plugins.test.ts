@@ -135,6 +135,45 @@ describe('a plugin that fails to load', () => {
   }, 60_000);
 });
 
+describe('hooks of plugins', () => {
+  const hook = (name: string, hooks: string) =>
+    `import { definePlugin } from 'stratabot';\nexport default definePlugin({ name: '${name}', hooks: { ${hooks} } });\n`;
+  const FILES = {
+    'plugins/ping.ts': hook(
+      'ping',
+      "inbound: ({ text }, next) => (text === 'ping' ? { kind: 'answer', text: 'pong' } : next())",
+    ),
+    'plugins/mark.ts': hook('mark', 'post: ({ text }, next) => next({ text: `${text} (beta)` })'),
+    'plugins/bad.ts': hook('bad', "model: () => { throw new Error('no ink'); }"),
+  };
+  const listed = (...names: readonly string[]) =>
+    `plugins = [${names.map((name) => `"./plugins/${name}.ts"`).join(', ')}]\n`;
+
+  it('surround each other in the order of the list', async () => {
+    using folder = openFolder();
+    write(folder, { ...FILES, 'config.toml': listed('mark', 'ping') });
+    const { stdout, code } = await folder.run(['start'], 'ping\n');
+    expect([code, stdout.includes('pong (beta)')]).toEqual([0, true]);
+  }, 60_000);
+
+  it('fail with their name, and what was said is kept', async () => {
+    using folder = openFolder();
+    write(folder, { ...FILES, 'config.toml': listed('bad') });
+    const { stdout, stderr } = await folder.run(['start'], 'Hello\n');
+    expect(stdout).toContain('One of my plugins failed');
+    expect(stderr).toContain('The model hook of the plugin bad failed: no ink.');
+    const key = ['--conversation', 'terminal:local:main'];
+    expect((await folder.run(['transcript', ...key])).stdout).toContain('Hello');
+  }, 60_000);
+
+  it('are refused when they have no place', async () => {
+    using folder = openFolder();
+    write(folder, { 'plugins/odd.ts': hook('odd', 'inbounds: () => null'), 'config.toml': listed('odd') });
+    const { stderr, code } = await folder.run(['config', 'check']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('Unrecognized key: "inbounds"')]);
+  }, 60_000);
+});
+
 describe('parts of a plugin', () => {
   const PARTS = `import { createSystemClock, definePlugin } from 'stratabot';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRedisMock } from 'js-redis-server';
 import { describe, expect, it, vi } from 'vitest';
@@ -18,6 +18,7 @@ interface Process {
   readonly model: ScriptedServer;
   readonly child: ChildProcessWithoutNullStreams;
   readonly end: Promise<Ended>;
+  readonly folder: Folder;
   /** Where it is looked after. */
   page(path: string): Promise<Response>;
 }
@@ -41,11 +42,12 @@ async function openTown(environment: (home: Folder) => Readonly<Record<string, s
     const folder = openFolder({ ...TOKENS, ...environment(home) });
     folders.push(folder);
     writeFileSync(folder.file('config.toml'), configOf(slack, model));
+    writeFileSync(folder.file('seal.ts'), SEAL);
     const child = folder.start(['start', '--role', role]);
     const said = { text: '' };
     child.stderr.on('data', (chunk: Buffer) => (said.text += chunk.toString()));
     const base = () => /^State: (\S+)\/metrics$/mu.exec(said.text)?.[1];
-    const started = { model, child, end: ended(child), page: (path: string) => fetch(`${base()}${path}`) };
+    const started = { model, child, folder, end: ended(child), page: (path: string) => fetch(`${base()}${path}`) };
     processes.push(started);
     await until(`the start of a ${role}`, base, 30_000).catch((error: unknown) => {
       throw new Error(`${String(error)}\n${said.text}`);
@@ -78,12 +80,29 @@ async function openTown(environment: (home: Folder) => Readonly<Record<string, s
 
 function configOf(slack: SlackDouble, model: ScriptedServer): string {
   return [
+    'plugins = ["./seal.ts"]',
     ...['[defaults]', 'model = "scripted:m"', 'context_window = 4000', 'max_output_tokens = 300'],
     ...['[providers.scripted]', `base_url = "${model.url}"`],
     ...['[channels.slack]', 'bot_token = "env:SLACK_BOT_TOKEN"', 'app_token = "env:SLACK_APP_TOKEN"'],
     `api_url = "${slack.apiUrl}"`,
   ].join('\n');
 }
+
+/** Leaves a trace in the folder of the process where a summary is written. */
+const SEAL = `import { writeFileSync } from 'node:fs';
+import { definePlugin } from 'stratabot';
+
+export default definePlugin({
+  name: 'seal',
+  hooks: {
+    compaction: async ({ purpose }, next) => {
+      const result = await next();
+      writeFileSync('sealed', purpose);
+      return result;
+    },
+  },
+});
+`;
 
 const answersTo = ({ slack }: Town, name: string) =>
   slack.posted(GENERAL).filter(({ text }) => String(text).startsWith(`Answer to ${name}.`));
@@ -138,6 +157,8 @@ async function live(town: Town): Promise<void> {
   }
   for (const { model } of gateways) expect(model.asked.replies).toBeGreaterThan(1);
   expect(gateways.map(({ model }) => model.asked.summaries)).toEqual([0, 0]);
+  await until('the hook of the summary', () => existsSync(worker.folder.file('sealed')), 20_000);
+  expect(gateways.filter(({ folder }) => existsSync(folder.file('sealed')))).toEqual([]);
 
   const question = `x${said.length + 1}`;
   for (const { model } of gateways) model.hold.add(question);

@@ -26,6 +26,7 @@ import {
 import { type Bot, createBot } from '../../src/bot/bot.ts';
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
 import type { PriceOptions } from '../../src/costs/prices.ts';
+import type { Hooks } from '../../src/hooks/hooks.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { type ScriptedModel, settle, type TestClock, testClock } from '../core/compaction.world.ts';
 
@@ -56,6 +57,7 @@ export interface BotWorldOptions {
   readonly agent?: AgentOverrides;
   readonly tools?: readonly Tool[];
   readonly prices?: PriceOptions;
+  readonly hooks?: readonly Hooks[];
   readonly key?: ConversationKey;
   /** Told of everything that happens in a living bot. */
   readonly onEvent?: (event: StrataEvent) => void;
@@ -219,6 +221,7 @@ async function live(options: LifeOptions): Promise<Life> {
     prompts,
     tools: options.tools ?? [],
     prices: options.prices ?? {},
+    hooks: options.hooks ?? [],
     log: silent,
   });
   bot.events.on((event) => {

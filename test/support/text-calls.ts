@@ -66,6 +66,10 @@ const SLACK = 'adapters/channels/slack';
  * another shape with text in it stand here too.
  */
 export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
+  [
+    'src/conversation/unasked-posts.ts#unaskedPosts',
+    (run, text) => run([{ kind: 'text', text }], { id: text, replyTo: text, now: 0 }),
+  ],
   [`${DISCORD}/map.ts#toInbound`, (run, text) => run(discordSaid(text), discordContext)],
   [`${DISCORD}/map.ts#toParts`, (run, text) => run(discordSaid(text), discordContext)],
   [

@@ -4,6 +4,7 @@ import {
   type Audience,
   type Claim,
   type ConversationKey,
+  type NewMessage,
   placeOf,
   tighter,
   tighterThan,
@@ -61,12 +62,14 @@ async function store(
   { append, row, isNew }: { readonly append: Append; readonly row: ConversationRow; readonly isNew: boolean },
 ): Promise<AppendResult> {
   const { changed, claim } = accept(row, append);
-  const entry = newEntry(row, append);
+  const entry = newEntry(row, append.message, row.next_seq);
+  const answer = append.answer === undefined ? null : newEntry(row, append.answer, row.next_seq + 1);
+  const last = answer ?? entry;
   const { rows = [], heldUntil = 0 } = append.posts ?? {};
-  const shown = { conversationId: row.id, turn: entry.turn ?? entry.seq, entrySeq: entry.seq, heldUntil };
+  const shown = { conversationId: row.id, turn: last.turn ?? last.seq, entrySeq: last.seq, heldUntil };
   const [, , posts] = await together([
     transaction.run(statements.accept(changed)),
-    shared.entries.insert(transaction, entry),
+    together([entry, ...(answer === null ? [] : [answer])].map((each) => shared.entries.insert(transaction, each))),
     insertPosts(transaction, shown, rows),
   ]);
   // The first message of a thread tells something about its channel too.
@@ -92,7 +95,7 @@ function accept(row: ConversationRow, append: Append): { changed: ConversationRo
     audience: tighter(row.audience, append.audience),
     present_audience: append.audience,
     present_from: append.audience === presentOf(row) ? row.present_from : row.next_seq,
-    next_seq: row.next_seq + 1,
+    next_seq: row.next_seq + (append.answer === undefined ? 1 : 2),
     last_activity_at: now,
     maintain_at: earliest(row.maintain_at, now + append.idleExtractMs),
     ...(append.wantsReply ? owe(row) : {}),
@@ -113,14 +116,14 @@ function owe(row: ConversationRow): Pick<ConversationRow, 'reply_due_seq' | 'rep
   return { reply_due_seq: row.next_seq, reply_due_from: isOwed ? row.reply_due_from : row.next_seq };
 }
 
-function newEntry(row: ConversationRow, { message }: Append) {
+function newEntry(row: ConversationRow, message: NewMessage, seq: number) {
   return {
     conversation_id: row.id,
-    seq: row.next_seq,
+    seq,
     external_id: message.externalId,
     role: message.role,
     // What is imported of the bot's own words answers what stands before it.
-    turn: message.role === 'user' ? null : row.next_seq - 1,
+    turn: message.role === 'user' ? null : seq - 1,
     author_id: message.author?.id ?? null,
     author_name: message.author?.name ?? null,
     author_kind: message.author?.kind ?? null,

@@ -66,6 +66,25 @@ export function appendContract(lab: Lab): void {
       expect(await store.outbox.take({ ...query, now: NOW + 5 })).toEqual(first.posts);
     });
 
+    it('stores a message and its answer as one', async () => {
+      await kit.say('before');
+      const said = { externalId: null, author: null, replyTo: null, mentions: [], tokens: 2, at: NOW };
+      const answer = { ...said, role: 'assistant', parts: [{ kind: 'text', text: 'Pong.' }] } as const;
+      const over = { answer, posts: { rows: [post('Pong.')], heldUntil: NOW } };
+      const first = await kit.say('ping', over, { externalId: 'x1' });
+      expect(first).toMatchObject({ seq: 2, claim: null, conversation: { nextSeq: 4, replyDueSeq: 0 } });
+      expect(await kit.append({ ...over, message: { externalId: 'x1' } })).toMatchObject({ kind: 'duplicate', seq: 2 });
+      const entries = await store.transcript.read(first.conversation.id, { fromSeq: 2, toSeq: 9, limit: 9 });
+      expect(entries).toMatchObject([
+        { seq: 2, role: 'user', turn: null },
+        { seq: 3, role: 'assistant', turn: 2, parts: [{ kind: 'text', text: 'Pong.' }] },
+      ]);
+      expect(first.posts).toMatchObject([{ turn: 2, body: { text: 'Pong.' } }]);
+      const { id } = first.posts[0] ?? { id: 0 };
+      await store.outbox.sent(id, 'p1');
+      expect(await store.transcript.byExternalId(first.conversation.id, 'p1')).toMatchObject({ seq: 3 });
+    });
+
     it('recognises a redelivery and changes neither claim nor debt', async () => {
       const first = await kit.say('one', {}, { externalId: 'x1' });
       const again = await kit.append({ wantsReply: true, claimLeaseMs: 500, message: { externalId: 'x1' } });

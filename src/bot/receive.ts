@@ -1,0 +1,173 @@
+import { idleMsOf } from '../config/directory.ts';
+import { estimateParts } from '../context/tokens.ts';
+import type { Actors } from '../conversation/actors.ts';
+import { createBotGuard } from '../conversation/bot-guard.ts';
+import { cleanAuthor, cleanParts } from '../conversation/clean-parts.ts';
+import { type Decision, decide } from '../conversation/decide.ts';
+import { failureText } from '../conversation/failure-text.ts';
+import { heldNotice, throughPostHooks } from '../conversation/hooked-post.ts';
+import { contentOf, type Heard, type InboundHooks, partsOf } from '../conversation/inbound-hooks.ts';
+import type { Outbox } from '../conversation/outbox.ts';
+import { unaskedPosts } from '../conversation/unasked-posts.ts';
+import { describe, isStrataError } from '../domain/errors.ts';
+import { parseKey, placeOf } from '../domain/key.ts';
+import type { ConversationKey, InboundMessage, Part } from '../domain/message.ts';
+import type { Drop, Receipt } from '../ports/channel.ts';
+import { POST_HOLD_MS } from '../ports/outbox-store.ts';
+import type { Append, Conversation, NewMessage } from '../ports/store.ts';
+import type { Channels, Services, TextLog } from '../services.ts';
+
+export interface ReceiverOptions {
+  readonly services: Services;
+  readonly actors: Pick<Actors, 'of' | 'refreshBusy'>;
+  readonly outbox: Pick<Outbox, 'deliver'>;
+  readonly channels: Channels;
+  readonly inbound: InboundHooks;
+  /** Logs the text of messages, if the operator enabled it. */
+  readonly logText: TextLog;
+  /** False before the start and while the bot stops: posts wait for a process that is connected. */
+  readonly posts: () => boolean;
+  readonly drop: (what: Drop) => void;
+}
+
+export type Receiver = (message: InboundMessage, edited: readonly Part[] | null) => Promise<Receipt>;
+
+/** Stores a message, with the content of an edit that arrived before it, as the hooks leave it. */
+export function createReceiver(parts: ReceiverOptions): Receiver {
+  const { services, inbound } = parts;
+  const { agents, clock } = services;
+  const guard = createBotGuard();
+  return async (given, edited) => {
+    const message = edited === null ? given : { ...given, ...contentOf(edited) };
+    const { conversation } = message;
+    const heard = await inbound.message(message);
+    if (heard.kind === 'known') return duplicate(services, conversation, heard.seq);
+    if (heard.kind === 'drop') {
+      parts.drop({ ...dropOf(message), reason: 'hook', problem: heard.reason });
+      return NOT_STORED;
+    }
+    const decision = decide(message, agents.agentFor(conversation), () =>
+      guard.allows(`${conversation} ${message.author.id}`, clock.now()),
+    );
+    return await store(parts, message, { heard, decision });
+  };
+}
+
+const NOT_STORED: Receipt = { stored: false, willReply: false };
+
+export function dropOf({ conversation, externalId }: InboundMessage): Omit<Drop, 'reason'> {
+  const { platform, channel, thread } = parseKey(conversation);
+  return { platform, event: 'message', channel: thread ?? channel, externalId, problem: null };
+}
+
+function duplicate({ events }: Services, conversation: ConversationKey, seq: number): Receipt {
+  events.emit({ kind: 'message.duplicate', conversation, seq });
+  return NOT_STORED;
+}
+
+interface Judged {
+  readonly heard: Exclude<Heard, { kind: 'drop' }>;
+  readonly decision: Decision;
+}
+
+async function store(parts: ReceiverOptions, message: InboundMessage, judged: Judged): Promise<Receipt> {
+  const { services, actors, outbox, logText } = parts;
+  const { conversation } = message;
+  const wantsReply = judged.decision.reply && judged.heard.kind === 'keep';
+  const answer = await answerTo(parts, message, judged);
+  const result = await actors.of(conversation).receive({
+    ...{ conversation, audience: message.audience, wantsReply, now: services.clock.now() },
+    message: toNewMessage(message, judged.heard),
+    idleExtractMs: idleMsOf(services.agents.agentFor(conversation)),
+    ...(answer === null ? {} : rowsOf(parts, message, answer)),
+  });
+  if (result.kind === 'duplicate') return duplicate(services, conversation, result.seq);
+  endExposed(actors, result);
+  services.events.emit({ kind: 'message.accepted', conversation, seq: result.seq, wantsReply });
+  logText(conversation, message.author.name, judged.heard.text);
+  if (answer !== null) logText(conversation, 'bot', answer.text);
+  if (parts.posts()) outbox.deliver(conversation, result.posts);
+  if (judged.heard.kind === 'failed') reportFailure(services, conversation, { ...judged, seq: result.seq });
+  return { stored: true, willReply: wantsReply || (answer?.isPosted ?? false) };
+}
+
+/** The first message of a conversation, or of an audience, may open the place for turns that run there, or close it for others. */
+function endExposed(
+  actors: ReceiverOptions['actors'],
+  { seq, conversation }: { readonly seq: number; readonly conversation: Conversation },
+) {
+  if (conversation.audienceFrom === seq) actors.refreshBusy();
+  else if (seq === 1) actors.refreshBusy(placeOf(conversation.key));
+}
+
+interface Answer {
+  readonly role: 'assistant' | 'notice';
+  readonly text: string;
+  readonly isPosted: boolean;
+}
+
+/** What the hooks say to the message, or that they failed. Null where they leave it to a turn, and where nobody is to be answered. */
+async function answerTo(
+  parts: ReceiverOptions,
+  { conversation: key, audience }: InboundMessage,
+  { heard, decision }: Judged,
+): Promise<Answer | null> {
+  const mayAnswer = decision.reply || decision.reason === 'not addressed';
+  if (heard.kind === 'failed') return decision.reply ? failure(parts, key) : null;
+  if (heard.kind !== 'answer' || !mayAnswer) return null;
+  try {
+    const posting = { conversation: { key, audience }, text: heard.answer, isReply: true };
+    const result = await throughPostHooks(parts.services, posting);
+    return result.kind === 'post'
+      ? { role: 'assistant', text: result.text.trim(), isPosted: true }
+      : { role: 'notice', text: heldNotice(result.reason), isPosted: false };
+  } catch (error) {
+    if (!isStrataError(error, 'HOOK_FAILED')) throw error;
+    parts.services.events.emit({ kind: 'error.internal', conversation: key, message: describe(error) });
+    return failure(parts, key);
+  }
+}
+
+function failure({ services, channels }: ReceiverOptions, key: ConversationKey): Answer {
+  const channelOf = (of: ConversationKey) => channels.get(parseKey(of).platform) ?? null;
+  return { role: 'notice', text: failureText({ services, channelOf }, { key }, 'hook'), isPosted: true };
+}
+
+function rowsOf(
+  { services, channels, posts }: ReceiverOptions,
+  { conversation, externalId }: InboundMessage,
+  { role, text, isPosted }: Answer,
+): Pick<Append, 'answer' | 'posts'> {
+  const now = services.clock.now();
+  const content = cleanParts([{ kind: 'text', text }]);
+  const about = { externalId: null, author: null, replyTo: null, mentions: [], at: now };
+  const answer = { ...about, role, parts: content, tokens: role === 'notice' ? 0 : estimateParts(content) };
+  const bodies = isPosted ? (channels.get(parseKey(conversation).platform)?.split(text) ?? []) : [];
+  const rows = unaskedPosts(bodies, { id: services.random.id(), replyTo: externalId, now });
+  return { answer, posts: { rows, heldUntil: posts() ? now + POST_HOLD_MS : 0 } };
+}
+
+function reportFailure(
+  { events }: Services,
+  conversation: ConversationKey,
+  { heard, decision, seq }: Judged & { readonly seq: number },
+): void {
+  if (heard.kind !== 'failed') return;
+  const { message } = heard;
+  if (decision.reply) events.emit({ kind: 'turn.failed', conversation, readUpto: seq, reason: 'hook', message });
+  else events.emit({ kind: 'error.internal', conversation, message });
+}
+
+function toNewMessage(message: InboundMessage, said: Judged['heard']): NewMessage {
+  const content = cleanParts(partsOf(said));
+  return {
+    externalId: message.externalId,
+    role: 'user',
+    author: cleanAuthor(message.author),
+    parts: content,
+    replyTo: message.replyTo,
+    mentions: message.mentions.map(cleanAuthor),
+    tokens: estimateParts(content),
+    at: message.at,
+  };
+}

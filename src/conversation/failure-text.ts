@@ -1,0 +1,21 @@
+import type { ConversationKey } from '../domain/message.ts';
+import type { Channel } from '../ports/channel.ts';
+import { promptSourceOf } from '../prompts/variables.ts';
+import type { Services } from '../services.ts';
+import type { TurnFailure } from './turn.ts';
+
+export interface FailurePlace {
+  readonly services: Pick<Services, 'agents' | 'prompts'>;
+  channelOf(conversation: ConversationKey): Channel | null;
+}
+
+/** What the bot says in the place of an answer. */
+export function failureText(
+  { services, channelOf }: FailurePlace,
+  { key }: { readonly key: ConversationKey },
+  reason: TurnFailure,
+): string {
+  const agent = services.agents.agentFor(key);
+  const commandPrefix = channelOf(key)?.traits.commandPrefix ?? '/';
+  return services.prompts.render('failure', { reason, commandPrefix }, promptSourceOf(agent)).text;
+}

@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import type { AttachmentPart, Audience, Author, ConversationKey, JsonValue, ToolCallPart } from '../domain/message.ts';
+import type { MemoryKind } from '../ports/memory-store.ts';
+import type { FinishReason, ModelPurpose, ModelRequest, ModelUsage, ToolSpec } from '../ports/model.ts';
+
+/**
+ * Middleware: gets what is about to happen and `next`, which lets it happen and resolves with the result. What is passed to
+ * `next` replaces parts of what it got. Without a call of `next`, nothing behind it runs and its own result counts. `next`
+ * may be called once. A hook that throws, or takes longer than ten seconds of its own, fails the turn or the job.
+ */
+export type Hook<Context, Change, Result> = (
+  context: Context & Change & { readonly signal: AbortSignal },
+  next: (change?: Partial<Change>) => Promise<Result>,
+) => Result | Promise<Result>;
+
+/** Hooks by the place where they run. The first in the list is the outermost. */
+export interface Hooks {
+  /** Named in errors. Default: the name of the plugin, or `createBot`. */
+  readonly name?: string;
+  /** Around a message or an edit, before it is stored. */
+  readonly inbound?: Hook<InboundContext, InboundChange, InboundResult>;
+  /** Around one call of a model, for replies, summaries and memories alike. Replies are not shown while they are written. */
+  readonly model?: Hook<ModelContext, ModelChange, ModelResult>;
+  /** Around a call of a tool that the model was offered. */
+  readonly tool?: Hook<ToolCallContext, ToolChange, ToolOutcome>;
+  /** Around what the bot is about to post, before it is stored. Replies are not shown while they are written. */
+  readonly post?: Hook<PostContext, PostChange, PostResult>;
+  /** Around the writing of one summary, its model calls included. The result is checked like any summary. */
+  readonly compaction?: Hook<CompactionContext, NoChange, CompactionResult>;
+  /** Around a statement that is about to be remembered, before it is judged. */
+  readonly memory?: Hook<StatementContext, StatementChange, StatementResult>;
+}
+
+interface Where {
+  readonly conversation: ConversationKey;
+  readonly agentId: string;
+  readonly audience: Audience;
+}
+
+export interface InboundContext extends Where {
+  readonly externalId: string;
+  readonly author: Author;
+  readonly addressesBot: boolean;
+  /** An edit of a stored message. Dropping it keeps the earlier text; it is never answered. */
+  readonly isEdit: boolean;
+}
+
+export interface InboundChange {
+  readonly text: string;
+  readonly attachments: readonly AttachmentPart[];
+}
+
+export type InboundResult =
+  | ({ readonly kind: 'keep' } & InboundChange)
+  /** Nothing is stored. */
+  | { readonly kind: 'drop'; readonly reason: string }
+  /** The message is stored, and the text is the answer to it; no model is called. */
+  | { readonly kind: 'answer'; readonly text: string };
+
+export interface ModelContext extends Where {
+  readonly purpose: ModelPurpose;
+  /** `provider:model`. */
+  readonly model: string;
+  readonly tools: readonly ToolSpec[];
+  readonly maxOutputTokens: number;
+}
+
+export type ModelChange = Pick<ModelRequest, 'system' | 'messages'>;
+
+export interface ModelResult {
+  readonly text: string;
+  readonly calls: readonly Omit<ToolCallPart, 'kind'>[];
+  readonly finish: FinishReason;
+  /** What the provider reported. It is recorded before the hook sees it, so a change of it changes no bill. */
+  readonly usage: ModelUsage;
+}
+
+export interface ToolCallContext extends Where {
+  readonly tool: string;
+  /** Who asked. */
+  readonly author: Author;
+  /** The same when the turn runs again after a crash. */
+  readonly callKey: string;
+}
+
+export interface ToolChange {
+  readonly input: JsonValue;
+}
+
+export interface ToolOutcome {
+  /** What the model reads. */
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+export interface PostContext extends Where {
+  /** False for `bot.send`. */
+  readonly isReply: boolean;
+  /** Names of the files that go with the text, which may be empty then. */
+  readonly files: readonly string[];
+}
+
+export interface PostChange {
+  readonly text: string;
+}
+
+export type PostResult =
+  | ({ readonly kind: 'post' } & PostChange)
+  /** Nobody sees it. The transcript says that a text was held back, without the text. */
+  | { readonly kind: 'hold'; readonly reason: string };
+
+export interface CompactionContext extends Where {
+  readonly purpose: 'compact' | 'condense' | 'extract';
+  /** What is summarised, as the model reads it. */
+  readonly source: string;
+}
+
+export type NoChange = Readonly<Record<never, never>>;
+
+export type CompactionResult =
+  | { readonly kind: 'summary'; readonly text: string }
+  /** Nothing changes; the job is tried again later. */
+  | { readonly kind: 'refuse'; readonly reason: string };
+
+export interface StatementContext {
+  readonly place: string;
+  readonly agentId: string;
+  readonly audience: Audience;
+  /** `person`: somebody asked for it with a command. */
+  readonly origin: 'model' | 'person';
+  /** Null where it follows from the text. */
+  readonly kind: MemoryKind | null;
+  /** Whom it is about, as the model or the person says. */
+  readonly about: string | null;
+}
+
+export interface StatementChange {
+  readonly text: string;
+  /** From 0 to 1; null for the usual one of its kind. */
+  readonly importance: number | null;
+}
+
+export type StatementResult =
+  | ({ readonly kind: 'save' } & StatementChange)
+  | { readonly kind: 'refuse'; readonly reason: string };
+
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+const hook = <Of extends (...args: never[]) => unknown>() =>
+  z.custom<Of>(isFunction, 'expected a function').exactOptional();
+
+/** Checks that every hook is a function and that there is a place for it. */
+export const hooksSchema: z.ZodType<Hooks> = z.strictObject({
+  name: z.string().min(1).exactOptional(),
+  inbound: hook<NonNullable<Hooks['inbound']>>(),
+  model: hook<NonNullable<Hooks['model']>>(),
+  tool: hook<NonNullable<Hooks['tool']>>(),
+  post: hook<NonNullable<Hooks['post']>>(),
+  compaction: hook<NonNullable<Hooks['compaction']>>(),
+  memory: hook<NonNullable<Hooks['memory']>>(),
+});

@@ -1,0 +1,15 @@
+/**
+ * Results in the order in which they were asked for, however long each takes: a hook that is slow with one message must
+ * not let the next message of the conversation pass it.
+ */
+export function createOrder<Key>(): <Value>(key: Key, work: Promise<Value>) => Promise<Value> {
+  const last = new Map<Key, Promise<unknown>>();
+  return async (key, work) => {
+    const before = last.get(key);
+    const settled = Promise.allSettled([before, work]);
+    last.set(key, settled);
+    await settled;
+    if (last.get(key) === settled) last.delete(key);
+    return await work;
+  };
+}

@@ -1,0 +1,34 @@
+import { estimateRequest } from '../context/tokens.ts';
+import { StrataError } from '../domain/errors.ts';
+import type { ModelRequest } from '../ports/model.ts';
+import type { Step } from '../util/step.ts';
+import type { ModelContext } from './hooks.ts';
+import type { HookRunner } from './runner.ts';
+
+export interface HookedCall {
+  readonly where: Pick<ModelContext, 'conversation' | 'agentId' | 'audience' | 'model'>;
+  readonly request: ModelRequest;
+  readonly signal: AbortSignal;
+}
+
+/** One call of a model inside its hooks. A request that hooks have enlarged beyond the window is not sent. */
+export async function callHooked(
+  hooks: Pick<HookRunner, 'model'>,
+  { where, request, signal }: HookedCall,
+  call: (request: ModelRequest) => Promise<Step>,
+): Promise<Step> {
+  const { purpose, tools, maxOutputTokens, system, messages } = request;
+  const context = { ...where, purpose, tools, maxOutputTokens };
+  return await hooks.model({ context, change: { system, messages }, signal }, async (changed) => {
+    const isSame = changed.system === system && changed.messages === messages;
+    return await call(isSame ? request : fitting({ ...request, ...changed }));
+  });
+}
+
+function fitting(request: ModelRequest): ModelRequest {
+  const { windowTokens = Number.POSITIVE_INFINITY, maxOutputTokens } = request;
+  const needed = estimateRequest(request) + maxOutputTokens;
+  if (needed <= windowTokens) return request;
+  const cause = `the changed request needs ${needed} tokens, but the window has ${windowTokens}`;
+  throw new StrataError('HOOK_FAILED', { hook: 'model', owner: 'a plugin', cause });
+}

@@ -11,11 +11,11 @@ export function servesPlace(rules: Pick<Rules, 'direct_messages' | 'channels'>, 
 export interface Visitor {
   readonly channelId: string;
   readonly userId: string;
-  /** Of another workspace, met in a shared channel. */
+  /** From another workspace, in a shared channel. */
   readonly isOutsider: boolean;
 }
 
-/** The one gate for messages, commands, buttons and forms. */
+/** The one access check for messages, commands, buttons and forms. */
 export function isServed(rules: Rules, { channelId, userId, isOutsider }: Visitor): boolean {
   if (!servesPlace(rules, channelId) || !passes(rules.users, userId)) return false;
   return rules.outsiders || !isOutsider;

@@ -35,22 +35,22 @@ import { createThreads, type Threads } from './threads.ts';
 import { bodySchema, type WireBody } from './wire.ts';
 import type { Workspace } from './workspace.ts';
 
-/** The bot in one workspace: everything that comes in and goes out there. */
+/** The bot in one workspace: its incoming events and its posts. */
 export interface SlackBot extends Listener {
   readonly workspace: Workspace;
-  /** Before the connection: takes up and removes what an earlier run left behind. Never rejects. */
+  /** Runs before the connection: resumes or removes what an earlier run left behind. Never rejects. */
   prepare(): Promise<void>;
   post(post: Post, options: { readonly signal: AbortSignal }): Promise<{ readonly platformMessageId: string }>;
   show(conversation: ConversationKey, activity: Activity): void;
   linkTo(message: MessageAt): Promise<string | null>;
-  /** Lets what runs end. Nothing new may come in by then. */
+  /** Waits for running work. Intake must have ended. */
   stop(): Promise<void>;
 }
 
 export interface SlackBotOptions extends SlackOptions {
   readonly sink: ChannelSink;
   readonly workspace: Workspace;
-  /** Aborted when nothing more is taken in. */
+  /** Aborted when intake ends. */
   readonly signal: AbortSignal;
 }
 
@@ -117,7 +117,7 @@ async function send(
     return { platformMessageId };
   } catch (error) {
     if (options.signal.aborted) throw error;
-    // The draft is gone or cannot be changed: the reply is posted as if there had been none.
+    // The draft is gone or cannot be changed, so the reply is posted as if there had been none.
     const again = { ...post, attempt: Math.max(2, post.attempt) };
     const platformMessageId = await poster.send(again, options).catch(async (failure: unknown) => {
       await drafts.remove(post.conversation, draft.ts);
@@ -132,12 +132,12 @@ async function send(
 interface Intake {
   readonly listener: Listener;
   opening(): void;
-  /** Takes up what an earlier run had acknowledged. Never rejects. */
+  /** Resumes events that an earlier run had acknowledged. Never rejects. */
   recover(): Promise<void>;
   drained(): Promise<void>;
 }
 
-/** Everything that comes in. */
+/** Everything that handles incoming events. */
 function createIntake(
   options: SlackBotOptions,
   { threads, poster, rate }: Pick<Sender, 'poster'> & { readonly threads: Threads; readonly rate: PostRate },
@@ -193,7 +193,7 @@ function createIntake(
   };
 }
 
-/** The second attempt looks for the note first: a gap that is read again after a crash is not reported twice. */
+/** The second attempt checks for the note first, so a gap that is read again after a crash is not reported twice. */
 function tellLeftOut(
   { poster, log, signal }: Pick<Sender, 'poster'> & Pick<SlackBotOptions, 'log' | 'signal'>,
   { conversation, count, ts }: LeftOut,
@@ -229,7 +229,7 @@ interface Takers {
 
 async function takeEvent(takers: Takers, event: unknown, rawBody: unknown): Promise<void> {
   const { receiver, surface, workspace, sink, seen, signal } = takers;
-  // Not acknowledged: Slack sends it again, to another process or after the start.
+  // Not acknowledged, so Slack sends it again, to another process or after the next start.
   if (signal.aborted) throw new Error('the bot is stopping');
   const body = bodySchema.parse(rawBody);
   if (teamOf(body) !== workspace.teamId) {
@@ -246,7 +246,7 @@ async function takeEvent(takers: Takers, event: unknown, rawBody: unknown): Prom
   await receiver.event({ event, isShared: body.is_ext_shared_channel === true });
 }
 
-/** At once: what a person looks at is known before the message that comes next. */
+/** Synchronously, so that the channel a person is viewing is known before their next message. */
 function showsOn(surface: Surface, sink: ChannelSink, { type, event }: { type: string; event: unknown }): boolean {
   try {
     return surface.event(type, event);
@@ -257,7 +257,7 @@ function showsOn(surface: Surface, sink: ChannelSink, { type, event }: { type: s
   }
 }
 
-/** In a shared channel an event may name the workspace of the other side; its context is the one of the app. */
+/** In a shared channel an event may name the other workspace; its context names the app's. */
 export function teamOf({ context_team_id: context, team_id: team }: WireBody): string {
   return context ?? team ?? '';
 }

@@ -27,7 +27,7 @@ import { createWeb, isOfToken } from './web.ts';
 import { bodySchema } from './wire.ts';
 import { openWorkspace, type Workspace } from './workspace.ts';
 
-/** The bots of all workspaces behind the one connection that the app has. */
+/** The bots of all workspaces behind the app's one connection. */
 export interface SlackBots {
   start(): Promise<void>;
   post(post: Post, options: { readonly signal: AbortSignal }): Promise<{ readonly platformMessageId: string }>;
@@ -40,7 +40,7 @@ export interface SlackBotsOptions extends SlackOptions {
   readonly sink: ChannelSink;
 }
 
-/** Throws `PLATFORM_REFUSED` for a token that is not valid. */
+/** Throws `PLATFORM_REFUSED` if the token is invalid. */
 export async function openSlackBots(options: SlackBotsOptions): Promise<SlackBots> {
   const over = new AbortController();
   const { roster, oauth } = await openRoster(options, over.signal);
@@ -51,12 +51,12 @@ export async function openSlackBots(options: SlackBotsOptions): Promise<SlackBot
 }
 
 interface RefusalWatch {
-  /** Asks whether the token is still valid. Never rejects. */
+  /** Checks whether the token is still valid. Never rejects. */
   look(): Promise<void>;
   refused(error: StrataError): void;
 }
 
-/** Ends in one sentence what can do nothing any more. */
+/** Called with one sentence when nothing can work any more. */
 function createRefusalWatch(
   { log, onRefused }: SlackBotsOptions,
   { roster, signal }: Pick<Routing, 'roster' | 'signal'>,
@@ -126,7 +126,7 @@ interface OpenedRoster {
   readonly oauth: OAuthOptions | null;
 }
 
-/** One workspace by its token, or all that install the app. */
+/** One workspace with its token, or all workspaces that installed the app. */
 async function openRoster(options: SlackBotsOptions, signal: AbortSignal): Promise<OpenedRoster> {
   const { settings, state, log } = options;
   const { conversations } = options.sink;
@@ -157,7 +157,7 @@ interface Routing {
   readonly watch: RefusalWatch;
 }
 
-/** Hands everything to the bot of the workspace that it comes from. */
+/** Passes each event to the bot of its workspace. */
 function createListener({ log }: SlackBotsOptions, { roster, signal, watch }: Routing): Listener {
   const meant = async (teamId: string) => {
     try {
@@ -180,7 +180,7 @@ function createListener({ log }: SlackBotsOptions, { roster, signal, watch }: Ro
     };
   return {
     async event(event, body) {
-      // Not acknowledged: Slack sends it again, to another process or after the start.
+      // Not acknowledged, so Slack sends it again, to another process or after the next start.
       if (signal.aborted) throw new Error('the bot is stopping');
       const teamId = teamOf(bodySchema.parse(body));
       const ending = endingOf(event);
@@ -218,7 +218,7 @@ const interactionSchema = z.object({
   view: z.object({ app_installed_team_id: z.string().nullish() }).nullish(),
 });
 
-/** The workspace whose app is meant; in a shared channel a form tells it itself. */
+/** The workspace of the app. In a shared channel, a form names it. */
 function interactingTeam(body: unknown): string {
   const { team_id: id, team, user, view } = interactionSchema.parse(body);
   return view?.app_installed_team_id ?? id ?? team?.id ?? user?.team_id ?? '';

@@ -14,7 +14,7 @@ export interface CheckOptions {
   readonly state: StateStore;
 }
 
-/** Tokens, installations, rights, events and the transport, for `strata doctor`. Changes nothing. */
+/** Tokens, installations, scopes, events and the transport, for `strata doctor`. Changes nothing. */
 export async function checkSlack(options: CheckOptions): Promise<readonly Finding[]> {
   const { settings, log } = options;
   const oauth = oauthOf(settings);
@@ -46,7 +46,7 @@ async function checkMany(options: CheckOptions, keys: Keys): Promise<readonly Fi
   return [await checkApp(options, keys), ok('installations', `${count}; it is installed at ${address}`), ...each];
 }
 
-/** Slack judges the app before the code: one that cannot be right tells whether the app is. */
+/** Slack validates the app before the code, so an invalid code reveals whether the app's credentials are right. */
 async function checkApp({ settings, log }: CheckOptions, { clientId, clientSecret }: Keys): Promise<Finding> {
   const request = { client_id: clientId, client_secret: clientSecret, code: 'none' };
   try {
@@ -103,7 +103,7 @@ const RENEWED = 'A running bot renews it with the next message.';
 
 const scopesSchema = z.object({ response_metadata: z.object({ scopes: z.array(z.string()).nullish() }).nullish() });
 
-/** Slack tells the granted rights beside every answer. */
+/** Slack returns the granted scopes with every response. */
 async function checkScopes(web: ReturnType<typeof createWeb>, id: string): Promise<Finding> {
   const granted = scopesSchema.parse(await web.auth.test()).response_metadata?.scopes ?? [];
   if (granted.length === 0) return warn(id, 'Slack did not return the granted scopes', REINSTALL);
@@ -117,7 +117,7 @@ const NETWORK = 'Check the network, and api_url if it is set.';
 const REINSTALL =
   'Put the manifest of `strata slack manifest` into the settings of the app and install it to the workspace again.';
 
-/** No token of a bot may read what its app subscribes to: what came so far is the evidence. */
+/** No bot token can read the app's subscriptions, so the events received so far are the evidence. */
 async function checkEvents({ settings, state }: CheckOptions): Promise<Finding> {
   const seen = await seenKinds(state);
   const came = wantedEvents(settings).filter((kind) => seen.has(kind));
@@ -143,7 +143,7 @@ async function checkTransport(settings: SlackSettings, log: Log): Promise<Findin
       : ok('http', `listens on ${host}:${port}; Slack has to reach it at ${address}`);
   }
   try {
-    // Opens no connection: Slack only hands out an address that would be good for one.
+    // Opens no connection: Slack only returns a URL for one.
     await createWeb(settings.app_token, settings, log).apps.connections.open({});
     return ok('socket', 'the app token can open a socket');
   } catch (error) {

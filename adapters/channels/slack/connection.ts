@@ -8,15 +8,15 @@ import { createReplays } from './replays.ts';
 import type { SlackSettings } from './settings.ts';
 import { clientOptions, codeOf, slackLogger } from './web.ts';
 
-/** What comes in, as Slack sent it: everything is parsed by who takes it. */
+/** Incoming requests as Slack sent them. Listeners parse everything themselves. */
 export interface Listener {
-  /** Resolves when the event is durable; a rejection lets Slack send it again. */
+  /** Resolves when the event is durable; after a rejection, Slack sends it again. */
   event(event: unknown, body: unknown): Promise<void>;
   command(body: unknown, acknowledge: Acknowledge): Promise<void>;
   action(body: unknown, acknowledge: Acknowledge): Promise<void>;
   shortcut(body: unknown, acknowledge: Acknowledge): Promise<void>;
   view(body: unknown, acknowledge: Acknowledge): Promise<void>;
-  /** Connected, after a time without any connection: something may have been missed. */
+  /** Connected again after a time without any connection, so events may have been missed. */
   connected(): void;
   /** No connection is open. */
   lost(): void;
@@ -26,13 +26,13 @@ export type Acknowledge = () => Promise<void>;
 
 export interface ConnectionOptions {
   readonly settings: SlackSettings;
-  /** Null where one token serves one workspace. */
+  /** Null if the app has one token for one workspace. */
   readonly oauth: OAuthOptions | null;
   readonly listener: Listener;
   readonly sink: Pick<ChannelSink, 'dropped'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Slack has refused the app token for good: no socket is open, and none is tried any more. */
+  /** Slack has permanently refused the app token: no socket is open, and none will be tried. */
   readonly onRefused: (error: StrataError) => void;
 }
 
@@ -49,7 +49,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     logger: slackLogger(log),
     // The code that reads events recognises the bot's own messages.
     ignoreSelf: false,
-    // Whose token it takes is known to the bot of each workspace.
+    // The bot of each workspace knows its own token.
     authorize: async () => ({}),
   });
   listen(app, options.listener);
@@ -75,8 +75,9 @@ function listen(app: App, listener: Listener): void {
 }
 
 /**
- * Acknowledges an event when it is durable: what is not stored is sent again. Events go to the listener directly, since
- * the library throws for odd ones. Everything else is done once, however often the same signed request comes.
+ * Acknowledges an event once it is durable; anything not stored is sent again. Events go to the listener directly,
+ * because the library throws for unusual ones. Everything else is handled once, however often the same signed request
+ * arrives.
  */
 function durable(inner: Receiver, parts: ConnectionOptions): Receiver {
   const isNew = createReplays(parts.clock);
@@ -116,7 +117,7 @@ async function takeEvent({ listener, log }: ConnectionOptions, { body, ack }: Re
   await ack();
 }
 
-/** For what has no event to name. */
+/** For requests without an event name. */
 function malformed({ sink }: ConnectionOptions): (problem: string) => void {
   return (problem) => dropMalformed(sink, namesOf(null), problem);
 }
@@ -127,7 +128,7 @@ function createTransport(options: ConnectionOptions): Receiver {
     return createHttp(options, { endpoint: EVENTS_PATH, onListening: listener.connected });
   const sockets = createSockets(options);
   if (oauth === null) return sockets;
-  // Only the pages of the installation: what Slack tells comes through the sockets.
+  // Serves only the installation pages: events come through the sockets.
   const pages = createHttp(options, { endpoint: null, onListening: () => undefined });
   return {
     init: (app) => sockets.init(app),
@@ -143,12 +144,14 @@ function createTransport(options: ConnectionOptions): Receiver {
 
 const SIGNATURE = 'x-slack-signature';
 
-/** Without an answer to a ping within this time a socket is given up. */
+/** A socket without a response to a ping within this time is closed. */
 const PING_TIMEOUT_MS = 3_000;
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 30_000;
 
-/** Several sockets side by side: Slack hands each event to one of them, and while one is renewed another hears. */
+/**
+ * Several sockets at once: Slack sends each event to one of them, so events still arrive while another one reconnects.
+ */
 function createSockets(options: ConnectionOptions): Receiver {
   const open = new Set<object>();
   const over = new AbortController();
@@ -177,13 +180,13 @@ function createSockets(options: ConnectionOptions): Receiver {
 
 interface Socket {
   readonly receiver: SocketModeReceiver;
-  /** Opens it, and tries until it is open. */
+  /** Opens it, and retries until it is open. */
   reopen(): void;
 }
 
 /**
- * The library waits for seconds before it reopens a lost socket, and gives up for good when Slack cannot
- * be reached then: it is switched off.
+ * The library waits for seconds before it reopens a lost socket, and gives up permanently if Slack is unreachable then,
+ * so its reconnection is disabled.
  */
 function createSocket(
   options: ConnectionOptions,
@@ -207,7 +210,7 @@ function createSocket(
         return;
       } catch (error) {
         const refused = refusal(error);
-        // While another one is open it is heard what is said.
+        // As long as another socket is open, events still arrive.
         if (refused !== null && open.size === 0) return giveUp(refused);
         log.warn('A Slack socket could not be opened; trying again', { attempt, cause: describe(error) });
         const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
@@ -239,7 +242,7 @@ function createSocket(
   return { receiver, reopen };
 }
 
-/** Slack counts three seconds; later answers are late, not lost. */
+/** Slack counts three seconds; later responses are late, not lost. */
 const ANSWER_WITHIN_MS = 10_000;
 
 /** Slack posts its events to `endpoint`. If it is null, the server has only the installation pages. */

@@ -1,12 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';
 
-/** What Slack's library takes, too. */
+/** The same limit as in Slack's library. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 /**
- * Slack's library throws outside of any handler for a body that is JSON but no object, and answers 500 for a path that
- * is none: the first is refused here with 400, the second with 404.
+ * Slack's library throws outside any handler for a JSON body that is not an object, and answers 500 for an invalid
+ * path. The former is rejected here with 400, the latter with 404.
  */
 export function guarded(next: RequestListener, onMalformed: (problem: string) => void): RequestListener {
   return (request, response) => {
@@ -19,7 +19,7 @@ export function guarded(next: RequestListener, onMalformed: (problem: string) =>
           onMalformed('the body of a request is not an object');
           return end(response, 400);
         }
-        // The library takes a body that was read already.
+        // The library accepts a body that was already read.
         dispatch(next, Object.assign(request, { rawBody }), response);
       },
       () => response.destroy(),
@@ -27,7 +27,7 @@ export function guarded(next: RequestListener, onMalformed: (problem: string) =>
   };
 }
 
-/** For an address that it does not serve the library throws, which nobody would catch by now. */
+/** For a URL that it does not serve, the library throws an error that nothing would catch here. */
 function dispatch(next: RequestListener, request: IncomingMessage, response: ServerResponse): void {
   try {
     next(request, response);
@@ -36,7 +36,7 @@ function dispatch(next: RequestListener, request: IncomingMessage, response: Ser
   }
 }
 
-/** Null for one that is too large. */
+/** Null if it is too large. */
 async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -49,7 +49,9 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   return Buffer.concat(chunks);
 }
 
-/** Reads a body as the library does. Whether it is JSON at all the library finds out, after it has checked the signature. */
+/**
+ * Parses a body like the library. After checking the signature, the library decides itself whether it is valid JSON.
+ */
 function holdsObject(body: string, contentType: string | undefined): boolean {
   if (contentType !== 'application/x-www-form-urlencoded') return body.trimStart().startsWith('{');
   const { payload } = parse(body);

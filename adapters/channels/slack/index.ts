@@ -34,12 +34,12 @@ export const slackAdapter: ChannelAdapter = {
 
 const load = <Module>(module: () => Promise<Module>) => loadOptional(['@slack/bolt'], module);
 
-/** Slack. The library is loaded at the start. */
+/** The Slack channel. Loads its library at startup. */
 export function createSlackChannel(options: SlackOptions): Channel {
   let bots: SlackBots | null = null;
   return {
     platform: PLATFORM,
-    // Slack itself knows no such key: a repeated post is recognised by the nonce in its metadata.
+    // Slack has no idempotency keys: a repeated post is recognised by the nonce in its metadata.
     traits: {
       idempotentPosts: true,
       ephemeral: true,

@@ -2,7 +2,7 @@ import type { MessageAt } from '../../../src/adapter-kit.ts';
 import { placeOfKey } from './place.ts';
 import type { Workspace } from './workspace.ts';
 
-/** The address of a message. Null for one that is gone, and while Slack does not tell. */
+/** The URL of a message. Null if it is gone, or while Slack does not respond. */
 export async function permalinkOf(
   { web }: Pick<Workspace, 'web'>,
   { conversation, externalId }: MessageAt,

@@ -3,7 +3,7 @@ import type { CommandSpec } from '../../../src/adapter-kit.ts';
 import { FORGET_MENU, REMEMBER_MENU } from './commands/menus.ts';
 import type { SlackSettings } from './settings.ts';
 
-/** As Slack's own types have it; their list of rights does not know `assistant:write` yet. */
+/** Slack's own types; their list of scopes lacks `assistant:write`. */
 type Manifest = Pick<
   Parameters<webApi.WebClient['apps']['manifest']['validate']>[0]['manifest'],
   'display_information' | 'features' | 'settings'
@@ -14,11 +14,11 @@ type Named = Pick<
 >;
 
 export const EVENTS_PATH = '/slack/events';
-/** Where a workspace begins to install the app, and where Slack sends its people back to. */
+/** Where a workspace starts the installation, and where Slack redirects people afterwards. */
 export const INSTALL_PATH = '/slack/install';
 export const REDIRECT_PATH = '/slack/oauth_redirect';
 
-/** What each right is for: no right without a use, no use without its right. */
+/** The purpose of each scope: no scope without a use, and no use without its scope. */
 export const SCOPES = [
   ['app_mentions:read', 'mentions'],
   ['assistant:write', 'status, titles and suggestions'],
@@ -61,12 +61,12 @@ const SURFACE_EVENTS = {
   classic: ['assistant_thread_context_changed', 'assistant_thread_started'],
 } as const;
 
-/** Every event that is listened to, as the app subscribes to it. */
+/** Every event that is handled, and that the app subscribes to. */
 export function wantedEvents({ surface }: Pick<Named, 'surface'>) {
   return [...EVENTS, ...SURFACE_EVENTS[surface]].toSorted((one, other) => one.localeCompare(other));
 }
 
-/** The app as Slack makes it from a manifest, for the transport and surface that are configured. */
+/** The app manifest for the configured transport and surface. */
 export function manifestOf(settings: Named, specs: readonly CommandSpec[]) {
   const isSocket = settings.transport === 'socket';
   const address = isSocket ? {} : { request_url: eventsUrl(settings) };
@@ -101,7 +101,7 @@ function eventsUrl({ http }: Named): string {
   return `${http.public_url === '' ? 'https://YOUR.SERVER' : http.public_url}${EVENTS_PATH}`;
 }
 
-/** Only an app of many workspaces is installed through the bot's own pages. */
+/** Only an app for many workspaces is installed through the bot's own pages. */
 function redirects({ client_id: id, http }: Named): { readonly redirect_urls?: readonly string[] } {
   return id === undefined ? {} : { redirect_urls: [`${http.public_url}${REDIRECT_PATH}`] };
 }
@@ -144,7 +144,7 @@ function shortcut(name: string, callbackId: string, description: string) {
   return { type: 'message' as const, name, callback_id: callbackId, description };
 }
 
-/** JSON, which Slack takes like YAML. */
+/** JSON, which Slack accepts as well as YAML. */
 export function manifestText(settings: Named, specs: readonly CommandSpec[]): string {
   const manifest: Manifest = manifestOf(settings, specs);
   return JSON.stringify(manifest, null, 2);

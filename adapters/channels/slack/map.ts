@@ -4,7 +4,7 @@ import { type Place, timeOf } from './place.ts';
 import { mentionedIds, type Names, readable, textOfBlocks } from './text.ts';
 import type { WireMessage } from './wire.ts';
 
-/** Subtypes of messages that somebody wrote; joins, pins, names and the like are Slack's own. */
+/** Subtypes of messages that people and bots write. Joins, pins, renames and so on are Slack's own. */
 const SAID = new Set(['file_share', 'thread_broadcast', 'me_message', 'bot_message']);
 
 export interface MapContext {
@@ -13,19 +13,19 @@ export interface MapContext {
   readonly self: Self;
   readonly names: Names;
   readonly author: Author;
-  /** Images with their bytes; other files stay names. */
+  /** Images with their bytes; other files by name. */
   readonly attachments: readonly AttachmentPart[];
-  /** What stands before the text: the message that the thread hangs under, what the person looks at. */
+  /** Context before the text: the first message of the thread, and what the person is viewing. */
   readonly notes: readonly string[];
   /** Texts of files, and files that are not shown. */
   readonly fileTexts: readonly string[];
-  /** Said too long ago to be answered. */
+  /** Too old to be answered. */
   readonly isPast: boolean;
   /** Continues an exchange with the bot in a thread. */
   readonly isFollowUp: boolean;
 }
 
-/** What is known around a message, new or edited. */
+/** The context of a message, new or edited. */
 export type Surroundings = Omit<MapContext, 'isPast' | 'isFollowUp'>;
 
 /** The bot itself, as others address it. */
@@ -42,7 +42,7 @@ export function isOwn({ user, bot_id: botId }: Pick<WireMessage, 'user' | 'bot_i
   return user === self.userId || (Boolean(botId) && botId === self.botId);
 }
 
-/** Null for what nobody said. */
+/** Null if nobody said it. */
 export function toInbound(message: WireMessage, context: MapContext): InboundMessage | null {
   if (!isSaid(message) || isOwn(message, context.self)) return null;
   const text = textOf(message, context);
@@ -56,7 +56,7 @@ export function toInbound(message: WireMessage, context: MapContext): InboundMes
     attachments: context.attachments,
     replyTo: threadTs && threadTs !== message.ts ? threadTs : null,
     mentions: mentionsOf(message, context),
-    // An answer in a thread under a message of the bot is meant for it.
+    // An answer in a thread below a message of the bot is addressed to it.
     addressesBot:
       mentionsBot(message, context.self) || message.parent_user_id === context.self.userId || context.isFollowUp,
     ...heardBy(context.place),
@@ -89,7 +89,7 @@ function textOf(message: WireMessage, { names, fileTexts }: Worded): string {
   return [wordsOf(message, names), ...shared, ...fileTexts].filter((part) => part !== '').join('\n');
 }
 
-/** Rich text holds more than the text beside it; other blocks speak where the text is silent. */
+/** Rich text contains more than the text field; other blocks matter only if the text is empty. */
 export function wordsOf({ text, blocks, subtype }: WireMessage, names: Names): string {
   const own = readable(text ?? '', names).trim();
   const rich = (blocks ?? []).filter(isWritten);
@@ -97,13 +97,13 @@ export function wordsOf({ text, blocks, subtype }: WireMessage, names: Names): s
   return subtype === 'me_message' && words !== '' ? `_${words}_` : words;
 }
 
-/** What a person writes in Slack comes as these. */
+/** The block type of text that people write in Slack. */
 function isWritten(block: unknown): boolean {
   if (typeof block !== 'object' || block === null || !('type' in block)) return false;
   return block.type === 'rich_text' || block.type === 'table';
 }
 
-/** Previews of links are Slack's words; shared messages and what apps attach are read as quotes. */
+/** Link previews are Slack's words; shared messages and app attachments are read as quotes. */
 function sharedText(attachment: NonNullable<WireMessage['attachments']>[number], names: Names): string {
   const isPreview = Boolean(attachment.from_url) && !attachment.is_share && !attachment.is_msg_unfurl;
   if (isPreview) return '';

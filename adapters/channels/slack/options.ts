@@ -4,11 +4,11 @@ import type { SlackSettings } from './settings.ts';
 export interface SlackOptions {
   readonly settings: SlackSettings;
   readonly log: Log;
-  /** Keeps installations, drafts, greetings, and where threads began. */
+  /** Stores installations, drafts, greetings, and where threads began. */
   readonly state: StateStore;
   readonly clock: Clock;
   /** Fetches files, and answers commands. */
   readonly fetch: typeof globalThis.fetch;
-  /** Told when Slack has refused the running app for good. Default: it is only logged. */
+  /** Called when Slack has permanently refused the running app. Default: only logged. */
   readonly onRefused?: (error: StrataError) => void;
 }

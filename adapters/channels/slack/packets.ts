@@ -3,10 +3,10 @@ import { z } from 'zod';
 import type { ChannelSink, Drop } from '../../../src/adapter-kit.ts';
 import { PLATFORM } from './place.ts';
 
-/** What a log line says about something that came: the ids of the event, never its text. */
+/** The loggable parts of a packet: the ids of the event, never its text. */
 export type Names = Pick<Drop, 'event' | 'channel' | 'externalId'>;
 
-/** Counts and logs a packet that holds nothing the bot could take. */
+/** Counts and logs a packet without anything the bot could use. */
 export function dropMalformed(sink: Pick<ChannelSink, 'dropped'>, names: Names, problem: string | null): void {
   sink.dropped({ platform: PLATFORM, reason: 'malformed', ...names, problem });
 }
@@ -15,7 +15,7 @@ const objectSchema = z.record(z.string(), z.unknown());
 const eventSchema = z.object({ type: z.literal('event_callback'), event: z.object({ type: z.string() }) });
 const sideField = z.string().nullish().catch(null);
 
-/** True for a body that the listeners can read: an object, and an event with a type where it carries one. */
+/** True if the listeners can read the body: an object whose event, if any, has a type. */
 export function isReadable(body: unknown): boolean {
   if (!objectSchema.safeParse(body).success) return false;
   return !isEvent(body) || eventSchema.safeParse(body).success;
@@ -54,12 +54,12 @@ const envelopeSchema = z.looseObject({ type: z.string() });
 /** The library itself answers these. */
 const OWN_TYPES = new Set(['hello', 'disconnect']);
 const PAYLOAD_TYPES = new Set(['events_api', 'slash_commands', 'interactive']);
-/** No listener has this name: the library emits the type of a packet as an event of its own client. */
+/** No listener has this name; the library emits the type of a packet as an event of its own client. */
 const NEUTRAL_TYPE = 'slack_packet';
 
 /**
- * Reads each packet of a socket before the library does. The library throws out of its event handler for packets with
- * missing parts, which ends the process, and emits types such as `close` as if its own socket had closed.
+ * Reads each packet of a socket before the library does. The library throws from its event handler for incomplete
+ * packets, which ends the process, and emits types such as `close` as if its own socket had closed.
  */
 export function guardSocket(client: SocketModeReceiver['client'], onMalformed: (problem: string) => void): void {
   const inner = client.listeners('ws_message');

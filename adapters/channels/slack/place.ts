@@ -2,11 +2,11 @@ import { type ConversationKey, type HeardBy, makeKey, parseKey } from '../../../
 
 export const PLATFORM = 'slack';
 
-/** Where something was said, in Slack's terms. */
+/** A place in Slack's terms. */
 export interface Place extends HeardBy {
   readonly teamId: string;
   readonly channelId: string;
-  /** Timestamp of the message that the thread hangs under. */
+  /** Timestamp of the first message of the thread. */
   readonly threadTs: string | null;
 }
 
@@ -22,7 +22,7 @@ export function placeOfKey(key: ConversationKey): KeyPlace {
   return { teamId: workspace, channelId: channel, threadTs: thread };
 }
 
-/** Slack leaves the type out at times; ids of direct messages tell theirs. */
+/** Slack sometimes omits the type; ids of direct messages reveal theirs. */
 export function isDirect(channelId: string, type: string | null | undefined): boolean {
   return type === 'im' || (!type && channelId.startsWith('D'));
 }
@@ -40,10 +40,7 @@ interface Rules {
   readonly channel_replies: 'thread' | 'channel';
 }
 
-/**
- * The thread that a message's conversation is kept under, fixed by the message alone: the first reply goes where the
- * key says.
- */
+/** The thread of a message's conversation, determined by the message alone: the first reply goes where the key says. */
 export function threadOf({ isDirect: direct, ts, threadTs, mentionsBot }: Said, rules: Rules): string | null {
   const inThread = threadTs !== null && threadTs !== ts ? threadTs : null;
   if (direct) return rules.direct_conversation === 'person' ? null : (inThread ?? ts);
@@ -51,7 +48,7 @@ export function threadOf({ isDirect: direct, ts, threadTs, mentionsBot }: Said, 
   return mentionsBot && rules.channel_replies === 'thread' ? ts : null;
 }
 
-/** Every conversation that may hold the message: an edit may have added or removed the mention that decided. */
+/** Every conversation that may contain the message: an edit may have added or removed the deciding mention. */
 export function conversationsOf(
   teamId: string,
   { channelId, ts, threadTs }: Pick<Said, 'channelId' | 'ts' | 'threadTs'>,
@@ -60,7 +57,7 @@ export function conversationsOf(
   return [...threads].map((thread) => keyOf({ teamId, channelId, threadTs: thread }));
 }
 
-/** Slack's timestamps are seconds with six digits after the point, unique in their channel. */
+/** Slack's timestamps are seconds with six decimals, unique in their channel. */
 export function timeOf(ts: string): number {
   return Math.round(Number(ts) * 1000);
 }

@@ -6,18 +6,18 @@ import { channelSchema, userSchema, type WireChannel, type WireMessage, type Wir
 import { within } from './within.ts';
 import type { Workspace } from './workspace.ts';
 
-/** What Slack tells of people and channels, asked again after an hour. Null for what it does not tell, or not in time. */
+/** Slack's data about people and channels, cached for an hour. Null if Slack does not return it in time. */
 export interface Places {
   user(id: string): Promise<WireUser | null>;
   channel(id: string): Promise<WireChannel | null>;
-  /** Drops what is known of a channel, so that the next access looks it up. */
+  /** Drops the cached data of a channel, so that the next access requests it. */
   forget(channelId: string): void;
-  /** Names of all that a message mentions. */
+  /** Names of everything that a message mentions. */
   namesFor(message: WireMessage): Promise<Names>;
 }
 
 const KEPT_MS = 3_600_000;
-/** A message waits no longer for a name. */
+/** How long a message waits for a name. */
 const LOOKUP_MS = 800;
 const MOST = 20;
 const MAX_KEPT = 10_000;
@@ -48,7 +48,7 @@ export function createPlaces({ web, userId }: Workspace, clock: Clock): Places {
   };
 }
 
-/** Everything of a message that may hold ids, as one text. */
+/** All texts of a message that may contain ids, joined. */
 function wordsOf({ text, blocks, attachments }: WireMessage): string {
   return `${text ?? ''} ${JSON.stringify(blocks ?? [])} ${JSON.stringify(attachments ?? [])}`;
 }
@@ -76,7 +76,10 @@ export function nameOf(user: WireUser | null): string | null {
   return user.profile?.display_name || user.real_name || user.profile?.real_name || user.name || null;
 }
 
-/** Who can read a channel. Of one that Slack does not describe in time, what it says itself; else it counts as private. */
+/**
+ * Who can read a channel. If Slack does not describe it in time, what the message itself shows; otherwise it counts as
+ * private.
+ */
 export async function heardIn(
   places: Pick<Places, 'channel'>,
   {
@@ -84,7 +87,7 @@ export async function heardIn(
     type,
   }: {
     readonly id: string;
-    /** As the event says; null where it does not. */
+    /** According to the event; null if it does not tell. */
     readonly type: string | null | undefined;
   },
 ): Promise<HeardBy> {
@@ -94,10 +97,10 @@ export async function heardIn(
   return PRIVATE_TYPES.has(type ?? '') ? { audience: 'private' } : { audience: 'private', isAudienceAssumed: true };
 }
 
-/** No other channels have these types. */
+/** Only such channels have these types. */
 const PRIVATE_TYPES = new Set(['group', 'mpim']);
 
-/** Who can read a place. A channel shared with another workspace is no public place. */
+/** Who can read a place. A channel shared with another workspace is not public. */
 export function audienceOf(channel: WireChannel): Audience {
   if (channel.is_im || (isDirect(channel.id, null) && !channel.is_mpim)) return 'dm';
   const isShared = channel.is_ext_shared || channel.is_pending_ext_shared;
@@ -112,11 +115,11 @@ interface Cache<Value> {
 interface Kept<Value> {
   answer: Promise<Value | null>;
   until: number;
-  /** Stands while Slack does not answer. Null before the first answer. */
+  /** Used while Slack does not respond. Null before the first response. */
   last: Value | null;
 }
 
-/** Null for what Slack has never told. */
+/** Null for what Slack has never returned. */
 function createCache<Value>(clock: Clock, load: (id: string) => Promise<Value>): Cache<Value> {
   const known = new Map<string, Kept<Value>>();
   const ask = (id: string, last: Value | null): Kept<Value> => {
@@ -129,7 +132,7 @@ function createCache<Value>(clock: Clock, load: (id: string) => Promise<Value>):
           return value;
         },
         () => {
-          // Asked again the next time.
+          // Requested again the next time.
           kept.until = 0;
           return kept.last;
         },

@@ -1,16 +1,16 @@
 import type { Clock } from '../../../src/adapter-kit.ts';
 
-/** Resolves when one more may begin; rejects with the signal. First come, first served. */
+/** Resolves when one more may start; rejects with the signal. First come, first served. */
 export type Rate = (signal: AbortSignal) => Promise<void>;
 
-/** Never lets more through within any span of time than are allowed. */
+/** Never lets more through within any period than allowed. */
 export function createRate(
   clock: Clock,
   {
     most,
     spanMs,
   }: {
-    /** So many may begin within the span; the first ones at once. */
+    /** How many may start within the period; the first ones at once. */
     readonly most: number;
     readonly spanMs: number;
   },

@@ -1,11 +1,11 @@
 import type { Clock } from '../../../src/adapter-kit.ts';
 
-/** Older requests are refused by their age; a minute more for clocks that differ. */
+/** Older requests are rejected by their age; one minute more for clock differences. */
 const KEPT_MS = 360_000;
 
 /**
- * Whether a signed request comes for the first time. Events need none of this: the store knows what it has, and what it
- * has not it wants again. A command would be done twice.
+ * Whether a signed request arrives for the first time. Events do not need this, because the store recognises repeated
+ * ones; a command would run twice.
  */
 export function createReplays(clock: Clock): (signature: string) => boolean {
   const seen = new Map<string, number>();

@@ -144,7 +144,7 @@ const fields = {
 type Fields = z.infer<z.ZodObject<typeof fields>>;
 type Fault = readonly [isAtFault: boolean, path: readonly (string | number)[], message: string];
 
-/** What the transport and the way of installing ask for, and what excludes each other. */
+/** What the transport and the kind of installation require and exclude. */
 function faultsOf(settings: Fields): readonly Fault[] {
   const { transport, bot_token: token, client_id: id, client_secret: secret, installation_key: key } = settings;
   const isMany = id !== undefined || secret !== undefined || key !== undefined;
@@ -186,7 +186,7 @@ export const settingsSchema = z.strictObject(fields).superRefine((settings, cont
   }
 });
 
-/** The table as it stands in the configuration. Throws `USAGE` when it is missing or cannot be used. */
+/** The table from the configuration. Throws `USAGE` if it is missing or invalid. */
 export function readSettings(table: unknown): SlackSettings {
   const parsed = settingsSchema.safeParse(table);
   if (parsed.success) return parsed.data;
@@ -196,10 +196,10 @@ export function readSettings(table: unknown): SlackSettings {
 const UNCONFIGURED =
   'There is no usable table [channels.slack] in the configuration. It needs at least bot_token and app_token; `strata config check` lists what is wrong.';
 
-/** The settings, every value filled in. */
+/** The settings with every default filled in. */
 export type SlackSettings = z.infer<typeof settingsSchema>;
 
-/** As one workspace has them: its own operators, without its name. */
+/** The settings of one workspace: its own operators, without its name. */
 export function settingsOf(settings: SlackSettings, teamId: string): SlackSettings {
   const operators = settings.operators.flatMap((id) => {
     const [first = '', second] = id.split(':');
@@ -209,7 +209,7 @@ export function settingsOf(settings: SlackSettings, teamId: string): SlackSettin
   return { ...settings, operators };
 }
 
-/** What installing into many workspaces needs; null where one token serves one. */
+/** The settings for installing into many workspaces; null if one token serves one. */
 export function oauthOf({ client_id: clientId, client_secret: clientSecret, installation_key: key }: SlackSettings) {
   if (clientId === undefined || clientSecret === undefined || key === undefined) return null;
   return { clientId, clientSecret, installationKey: key };

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** What the ids in a text are called. Null when that is not known. */
+/** The names for the ids in a text. Null if unknown. */
 export interface Names {
   readonly user: (id: string) => string | null;
   readonly channel: (id: string) => string | null;
 }
 
-/** Slack's own marks as people see them: ids become names, links their address, three escapes their characters. */
+/** Slack's markup as people see it: ids become names, links their URL, three escapes their characters. */
 export function readable(text: string, names: Names): string {
   return text
     .replace(/<([^<>\n]+)>/g, (_, inner: string) => reference(inner, names))
@@ -53,14 +53,14 @@ const elementSchema = z.object({
   elements: z.array(z.unknown()).nullish(),
   fields: z.array(z.unknown()).nullish(),
   rows: z.array(z.array(z.unknown())).nullish(),
-  /** Of a time. */
+  /** Formatted time. */
   fallback: z.string().nullish(),
-  /** Of a colour. */
+  /** Colour code. */
   value: z.string().nullish().catch(null),
 });
 type Element = z.infer<typeof elementSchema>;
 
-/** The words of a message's blocks, as plain Markdown. Empty for none, or for blocks that hold none. */
+/** The words of a message's blocks as plain Markdown. Empty if there are none. */
 export function textOfBlocks(blocks: readonly unknown[], names: Names): string {
   return filled(elementsOf(blocks).map((block) => blockText(block, names))).join('\n');
 }

@@ -8,15 +8,18 @@ const POSTS = 'slack.posts';
 const newestSchema = z.object({ threadTs: z.string().nullable(), userId: z.string() });
 export type Newest = z.infer<typeof newestSchema>;
 
-/** Where the newest message of a conversation stands, and whose it is: where and to whom the bot answers. */
+/** The thread and author of the newest message of a conversation: where and to whom the bot answers. */
 export interface Threads {
-  /** Told before the message is stored, so that no reply can be earlier. */
+  /** Called before the message is stored, so that no reply can be earlier. */
   told(conversation: ConversationKey, newest: Newest): Promise<void>;
-  /** The thread to write into now: that of the key, else of the newest message. */
+  /** The current thread for posts: that of the key, otherwise of the newest message. */
   of(conversation: ConversationKey): Promise<string | null>;
-  /** The thread of one post: the same on every attempt, whatever was said since. `first`: where it stands already. */
+  /**
+   * The thread of one post: the same for every attempt, whatever was said since. `first`: its position if it exists
+   * already.
+   */
   forPost(conversation: ConversationKey, nonce: string, first?: string | null): Promise<string | null>;
-  /** Who spoke last; null when that is not known. */
+  /** The last author; null if unknown. */
   personOf(conversation: ConversationKey): string | null;
 }
 
@@ -44,7 +47,7 @@ export function createThreads(state: StateStore): Threads {
     of,
     async forPost(conversation, nonce, first) {
       if (!spansThreads(conversation)) return placeOfKey(conversation).threadTs;
-      // Posts of a conversation go out one after the other: the next one shows that the last is settled.
+      // Posts of a conversation go out one at a time, so the next one shows that the previous one is settled.
       const kept = postSchema.safeParse(await state.get(POSTS, conversation)).data;
       if (kept?.nonce === nonce) return kept.threadTs;
       const threadTs = first === undefined ? await of(conversation) : first;
@@ -55,7 +58,7 @@ export function createThreads(state: StateStore): Threads {
   };
 }
 
-/** Only where many threads of a direct message are one conversation does the key not say where to answer. */
+/** Only if many threads of a direct message form one conversation, the key does not determine the thread. */
 function spansThreads(conversation: ConversationKey): boolean {
   const { channelId, threadTs } = placeOfKey(conversation);
   return threadTs === null && isDirect(channelId, null);

@@ -3,7 +3,7 @@ import { type Clock, describe, type Log, StrataError } from '../../../src/adapte
 import type { SlackSettings } from './settings.ts';
 import { unlessAborted } from './within.ts';
 
-/** Who calls decides: a post whose answer was lost may stand in the channel, and the library would post it again. */
+/** The caller decides about retries: a post with a lost response may exist, and the library would repeat it. */
 const RETRIES = { retries: 0 };
 const TIME_LIMIT_MS = 15_000;
 
@@ -23,7 +23,9 @@ export function clientOptions({ api_url: url }: Pick<SlackSettings, 'api_url'>, 
   };
 }
 
-/** The library's lines in Strata's log, a level lower: what matters is logged where it is handled. */
+/**
+ * The library's lines in Strata's log, one level lower, because important failures are logged where they are handled.
+ */
 export function slackLogger(log: Log) {
   const write = (...words: unknown[]) => log.debug(`Slack: ${words.map(String).join(' ').slice(0, 500)}`);
   return {
@@ -43,11 +45,11 @@ export function codeOf(error: unknown): string | null {
   return error instanceof webApi.WebAPIPlatformError ? String(error.data.error) : null;
 }
 
-/** Where Slack refuses the rate and does not say for how long. */
+/** The pause after a rate limit error that does not name one. */
 const UNKNOWN_WAIT_S = 30;
 const NO_HEADER = 'Retry header did not contain a valid timeout';
 
-/** In seconds; null for everything that is no refusal of the rate. */
+/** In seconds; null for anything but a rate limit error. */
 export function retryAfterOf(error: unknown): number | null {
   if (error instanceof webApi.WebAPIRateLimitedError) return error.retryAfter;
   const isUnknown = codeOf(error) === 'ratelimited' || (error instanceof Error && error.message.startsWith(NO_HEADER));
@@ -57,7 +59,7 @@ export function retryAfterOf(error: unknown): number | null {
 export interface Patience {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Whoever calls waits himself where Slack asks for more. Default: as long as Slack asks for. */
+  /** Callers wait themselves if Slack asks for more. Default: as long as Slack asks for. */
   readonly maxWaitMs?: number;
 }
 
@@ -80,7 +82,7 @@ export async function withRetries<Result>(call: () => Promise<Result>, patience:
 const FIRST_PAUSE_MS = 300;
 const READ_ATTEMPTS = 7;
 
-/** For calls that change nothing: passing failures are tried again too, for about twenty seconds. Ends with the signal. */
+/** For read-only calls: temporary failures are retried too, for about twenty seconds. Ends with the signal. */
 export async function persistently<Result>(call: () => Promise<Result>, patience: Patience): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     patience.signal.throwIfAborted();
@@ -122,7 +124,7 @@ export function refusedBy(error: unknown): StrataError {
   return new StrataError('POST_FAILED', { channel: 'Slack', reason, final, ...retryAfter }, { cause: error });
 }
 
-/** The token is not valid: that says nothing of what was asked for. */
+/** The token is invalid, which says nothing about the request. */
 export function isOfToken(error: unknown): boolean {
   return OF_TOKENS.has(codeOf(error) ?? '');
 }

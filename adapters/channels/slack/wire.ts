@@ -1,18 +1,18 @@
 import { z } from 'zod';
 
 /**
- * What is read of Slack's payloads, and nothing else. A side field of an unexpected type counts as missing, and an item
- * of a list that cannot be read is left out: neither costs the message that carries it.
+ * The part of Slack's payloads that is read. A minor field of an unexpected type counts as missing, and an unreadable
+ * item of a list is left out; neither costs the message around it.
  */
 
 const id = z.string();
 
-/** A field that may be missing, null or of a type that nobody documented. */
+/** A field that may be missing, null or of an undocumented type. */
 function side<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().catch(null);
 }
 
-/** The items of a list that can be read; null for what is no list. */
+/** The readable items of a list; null if it is not a list. */
 function listOf<Schema extends z.ZodType>(schema: Schema) {
   return side(
     z.array(z.unknown()).transform((items) =>
@@ -26,9 +26,9 @@ function listOf<Schema extends z.ZodType>(schema: Schema) {
 
 const text = side(z.string());
 const flag = side(z.boolean());
-/** Closes a place or shuts somebody out: what cannot be read counts as set. */
+/** Closes a place or excludes somebody, so an unreadable value counts as set. */
 const barrier = z.boolean().nullish().catch(true);
-/** Seconds with up to six digits after the point. */
+/** Seconds with up to six decimals. */
 const timestamp = z.string().regex(/^\d{1,12}(\.\d{1,6})?$/);
 const edited = side(z.object({ ts: timestamp }));
 
@@ -41,7 +41,7 @@ export const fileSchema = z.object({
   url_private: text,
   url_private_download: text,
   mode: text,
-  /** `check_file_info`: a file of another workspace, of which a message tells the id alone. */
+  /** `check_file_info`: a file of another workspace, for which a message contains only the id. */
   file_access: text,
 });
 export type WireFile = z.infer<typeof fileSchema>;
@@ -55,12 +55,12 @@ const attachmentSchema = z.object({
   is_msg_unfurl: flag,
   is_share: flag,
   from_url: text,
-  /** Where a shared message stands. */
+  /** Where a shared message is. */
   channel_id: side(id),
   ts: side(timestamp),
 });
 
-/** What a person looks at beside the conversation. Kinds that are not known are passed over. */
+/** What a person is viewing next to the conversation. Unknown kinds are ignored. */
 const appContextSchema = z.object({
   entities: listOf(z.object({ type: z.string(), value: z.unknown() })),
 });
@@ -71,7 +71,7 @@ const messageShape = {
   subtype: text,
   ts: timestamp,
   thread_ts: side(timestamp),
-  /** Who wrote the message that the thread hangs under. */
+  /** The author of the first message of the thread. */
   parent_user_id: side(id),
   user: side(id),
   bot_id: side(id),
@@ -127,14 +127,14 @@ export const assistantSchema = z.object({
   }),
 });
 
-/** A page of a history: its messages are parsed one by one, so that an odd one costs none of the others. */
+/** A page of a history. Its messages are parsed one by one, so that an invalid one costs none of the others. */
 export const historySchema = z.object({
   messages: listOf(messageSchema).transform((messages) => messages ?? []),
   has_more: flag,
   response_metadata: side(z.object({ next_cursor: text })),
 });
 
-/** The envelope around an event. */
+/** The envelope of an event. */
 export const bodySchema = z.object({
   team_id: side(id),
   context_team_id: side(id),
@@ -150,7 +150,7 @@ export const userSchema = z.object({
   is_bot: flag,
   is_admin: flag,
   is_owner: flag,
-  /** Of another workspace. */
+  /** From another workspace. */
   is_stranger: barrier,
   team_id: side(id),
   profile: side(z.object({ display_name: text, real_name: text })),

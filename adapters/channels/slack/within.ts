@@ -1,6 +1,6 @@
 import type { Clock } from '../../../src/adapter-kit.ts';
 
-/** What the work gives, or null when it fails or takes longer. */
+/** The result of the work, or null if it fails or takes longer. */
 export async function within<Value>(clock: Clock, limitMs: number, work: Promise<Value>): Promise<Value | null> {
   const done = new AbortController();
   const late = clock.sleep(limitMs, { signal: done.signal });
@@ -14,7 +14,9 @@ export async function within<Value>(clock: Clock, limitMs: number, work: Promise
   }
 }
 
-/** What the work gives, or a rejection once the signal is aborted. The work itself goes on unheard. */
+/**
+ * The result of the work, or a rejection once the signal aborts. The work itself continues, and its result is ignored.
+ */
 export async function unlessAborted<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
   work.catch(() => undefined);
   signal.throwIfAborted();

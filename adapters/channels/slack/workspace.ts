@@ -3,20 +3,20 @@ import { z } from 'zod';
 import { StrataError } from '../../../src/adapter-kit.ts';
 import { codeOf, isOfToken, type Web } from './web.ts';
 
-/** The bot as one workspace knows it. */
+/** The bot in one workspace. */
 export interface Workspace {
   readonly web: Web;
   readonly teamId: string;
   readonly userId: string;
   readonly botId: string;
   readonly token: string;
-  /** Known to this bot only: signs its buttons. */
+  /** Known only to this bot; signs its buttons. */
   readonly secret: string;
 }
 
 const authSchema = z.object({ team_id: z.string(), user_id: z.string(), bot_id: z.string().default('') });
 
-/** Asks Slack whose token it is. Throws `PLATFORM_REFUSED` for one that is not valid. */
+/** Asks Slack whose token it is. Throws `PLATFORM_REFUSED` if it is invalid. */
 export async function openWorkspace(web: Web, token: string): Promise<Workspace> {
   try {
     const { team_id: teamId, user_id: userId, bot_id: botId } = authSchema.parse(await web.auth.test());
@@ -26,7 +26,7 @@ export async function openWorkspace(web: Web, token: string): Promise<Workspace>
   }
 }
 
-/** Asks whether the token is still valid. Null when it is, and while Slack does not tell. */
+/** Checks whether the token is still valid. Null if it is, or while Slack does not respond. */
 export async function findRefusal({ web }: Pick<Workspace, 'web'>): Promise<StrataError | null> {
   try {
     await web.auth.test();

@@ -1,6 +1,6 @@
 import { actionOf, type CommandSpec, type OptionSpec, type ReplyCommand } from '../../../../src/adapter-kit.ts';
 
-/** What a form has to ask for: a button cannot bring text. */
+/** The options that a form must ask for, because a button cannot supply text. */
 export function missingOptions(command: ReplyCommand, specs: readonly CommandSpec[]): readonly OptionSpec[] {
   const options = actionOf(command, specs)?.options ?? [];
   return options.filter(

@@ -1,6 +1,6 @@
 import { commandOfText, createTokenSigner, type ReplyCommand, textOfCommand } from '../../../../src/adapter-kit.ts';
 
-/** What a button does: `page` changes the list that it stands in, `run` answers below it, `forget` takes out a message. */
+/** What a button does: `page` changes its list, `run` answers below it, `forget` removes a message. */
 export const DEEDS = { page: 'p', run: 'r', confirm: 'c', forget: 'm' } as const;
 export type Deed = keyof typeof DEEDS;
 
@@ -11,14 +11,16 @@ export interface Button {
   readonly command: ReplyCommand;
 }
 
-/** Buttons carry their command and their owner, signed: they work after a restart, and only as they were made. */
+/**
+ * Buttons contain their command and their owner, signed. They work after a restart, but cannot be forged or changed.
+ */
 export interface Buttons {
   write(button: Button): string;
-  /** Null for what this bot did not make. */
+  /** Null if this bot did not create it. */
   read(value: string): Button | null;
 }
 
-/** `secret` is known to this bot only. */
+/** `secret` is known only to this bot. */
 export function createButtons(secret: string): Buttons {
   const seal = createTokenSigner(secret);
   return {

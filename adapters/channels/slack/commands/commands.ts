@@ -86,7 +86,7 @@ async function slash(parts: CommandServices, body: unknown): Promise<void> {
   await run(parts, visit, { command: read.command, replace: false });
 }
 
-/** `/strata memory list` and `/strata-memory list` mean `/memory list`; alone it asks for help. */
+/** `/strata memory list` and `/strata-memory list` mean `/memory list`; `/strata` alone shows help. */
 export function lineOf(command: string, text: string, prefix: string): string {
   const own = command.replace(/^\//, '');
   const words = text.trim().replace(/^\//, '');
@@ -121,7 +121,7 @@ async function press(parts: CommandServices, body: unknown): Promise<void> {
   await run(parts, visit, { command: button.command, replace: button.deed === 'page' });
 }
 
-/** The direct message of a person: where the App Home belongs. */
+/** A person's direct message, which the App Home belongs to. */
 async function homeOf({ workspace }: CommandServices, userId: string): Promise<string> {
   const { channel } = await workspace.web.conversations.open({ users: userId });
   return channel?.id ?? '';
@@ -204,7 +204,7 @@ interface Running {
   readonly replace: boolean;
 }
 
-/** Asks what is missing or for a confirmation first; then does it. */
+/** First asks for missing values or a confirmation; then runs the command. */
 async function run(parts: CommandServices, visit: Visit, running: Running): Promise<void> {
   const { command } = running;
   const { commandSpecs: specs } = parts.sink;
@@ -220,14 +220,14 @@ async function run(parts: CommandServices, visit: Visit, running: Running): Prom
 async function execute(parts: CommandServices, visit: Visit, { command, replace }: Running): Promise<void> {
   const invocation = await invocationOf(parts, visit);
   if (invocation === null) return await answer(parts, visit, { reply: UNSERVED });
-  // What was searched for takes the place of the list, with its pages and menus.
+  // Search results replace the list, with its pages and menus.
   if (visit.isHome && isListing(command)) return await parts.refreshHome(visit.userId, command);
   const reply = await parts.sink.command({ ...invocation, ...command });
   await answer(parts, visit, { reply, replace });
   if (visit.isHome && CHANGING.has(command.path[1] ?? '')) await parts.refreshHome(visit.userId, LIST);
 }
 
-/** What changes the list that the App Home shows. */
+/** Commands that change the list in the App Home. */
 const CHANGING = new Set(['edit', 'pin', 'unpin', 'approve', 'reject', 'forget', 'remember']);
 
 async function ask(
@@ -244,7 +244,7 @@ async function ask(
   await openForm(parts, visit, inputForm({ opened, command, options }, await wordingOf(parts, invocation, command)));
 }
 
-/** What is to be corrected, from the sibling that shows it. */
+/** The text to correct, from the related command that shows it. */
 async function wordingOf(
   parts: CommandServices,
   invocation: CommandInvocation,

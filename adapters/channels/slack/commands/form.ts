@@ -10,7 +10,7 @@ import { clip } from './render.ts';
 
 const MAX_INPUT = 3000;
 
-/** What a form keeps of where it was opened: the command sealed like a button's, and where its answer goes. */
+/** What a form remembers about its origin: the command, signed like a button's, and where its answer goes. */
 const openedSchema = z.object({
   sealed: z.string(),
   responseUrl: z.string(),
@@ -32,17 +32,17 @@ interface FormOptions {
   readonly command: ReplyCommand;
 }
 
-/** What the button of a form says, by the word of its command. */
+/** The label of a form's submit button, by the command's verb. */
 const SUBMITS = new Map([
   ['search', 'Search'],
   ['edit', 'Save'],
   ['remember', 'Save'],
 ]);
 
-/** As much as Slack keeps with a form. */
+/** The maximum that Slack stores with a form. */
 export const MAX_METADATA = 3_000;
 
-/** A form with a field for each option that a command lacks. `text`: what is in the first text field already. */
+/** A form with a field for each missing option of a command. `text`: the initial value of the first text field. */
 export function inputForm(
   { opened, command, options }: FormOptions & { readonly options: readonly OptionSpec[] },
   text: string,
@@ -78,7 +78,7 @@ function choiceField({ name, choices }: OptionSpec) {
   };
 }
 
-/** The question before something that cannot be undone. */
+/** The question before an irreversible command. */
 export function confirmForm(
   { opened, command, specs }: FormOptions & { readonly specs: readonly CommandSpec[] },
   what: string | null,
@@ -92,7 +92,7 @@ export function confirmForm(
   };
 }
 
-/** What is about to happen, with a button that does it: the App Home has no place for the buttons of an answer. */
+/** A preview with a button that runs the command, because the App Home has no place for the buttons of an answer. */
 export function previewForm(
   opened: Opened,
   { title, submit, blocks }: { readonly title: string; readonly submit: string; readonly blocks: readonly object[] },
@@ -120,7 +120,7 @@ interface FieldValue {
   readonly selected_option?: { readonly value: string } | null | undefined;
 }
 
-/** The fields of a submitted form by their names. */
+/** The fields of a submitted form by name. */
 export function formValues(
   values: Readonly<Record<string, Readonly<Record<string, FieldValue>>>>,
 ): Readonly<Record<string, string>> {

@@ -17,12 +17,12 @@ export interface HomeOptions {
 
 export const LIST: ReplyCommand = { path: ['memory', 'list'], options: {} };
 
-/** What the App Home shows in itself, not above it. */
+/** Commands that the App Home shows inline instead of in a dialog. */
 export function isListing({ path: [name, sub], options }: ReplyCommand): boolean {
   return name === 'memory' && (sub === 'list' || (sub === 'search' && Boolean(options['query']?.trim())));
 }
 
-/** The App Home: what the bot remembers with this person, to look at, search, correct, forget and take along. */
+/** The App Home: the bot's memories with this person, to view, search, correct, forget and export. */
 export interface Home {
   publish(userId: string, command?: ReplyCommand): Promise<void>;
 }

@@ -27,7 +27,7 @@ export interface VisitOptions {
   readonly log: Log;
 }
 
-/** Where an interaction came from, with what every answer needs of it. */
+/** Where an interaction came from, and everything that answering it needs. */
 export interface Visit {
   readonly userId: string;
   readonly teamId: string | null;
@@ -41,13 +41,13 @@ export interface Visit {
 
 interface Answer {
   readonly reply: CommandReply;
-  /** Instead of the message that the button stands in. */
+  /** Replaces the message with the button. */
   readonly replace?: boolean;
 }
 
 export const UNSERVED = errorReply('The bot does not serve you here.');
 
-/** Null where the bot, by its lists, does not serve the person or the place. */
+/** Null if the access lists exclude the person or the place. */
 export async function invocationOf(options: VisitOptions, visit: Visit): Promise<CommandInvocation | null> {
   const { settings, workspace, places } = options;
   const { userId, channelId } = visit;
@@ -67,7 +67,7 @@ export async function invocationOf(options: VisitOptions, visit: Visit): Promise
   };
 }
 
-/** Slack tells no thread with a command: in a direct message of many threads, the newest is meant. */
+/** Slack sends no thread with a command: in a direct message with many threads, the newest one applies. */
 async function conversationOf({ workspace, settings, sink }: VisitOptions, visit: Visit): Promise<ConversationKey> {
   const { channelId, threadTs } = visit;
   const own = keyOf({ teamId: workspace.teamId, channelId, threadTs });
@@ -76,7 +76,7 @@ async function conversationOf({ workspace, settings, sink }: VisitOptions, visit
   return own;
 }
 
-/** Slack lets a form open for three seconds after the click: later ones are answered in words. */
+/** Slack allows a form to open only within three seconds of the click; later ones are replaced by a message. */
 export async function openForm(
   options: VisitOptions,
   visit: Visit,
@@ -125,7 +125,10 @@ export async function answer(options: VisitOptions, visit: Visit, { reply, repla
   });
 }
 
-/** In the App Home there is no place for an answer: it opens above, or comes as a direct message once the moment is over. */
+/**
+ * The App Home has no place for an answer, so it opens as a dialog, or comes as a direct message if it is too late for
+ * one.
+ */
 async function show(
   options: VisitOptions,
   visit: Visit,

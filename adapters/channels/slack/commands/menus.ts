@@ -11,14 +11,14 @@ export interface Target {
   readonly text: string;
 }
 
-/** "Remember this": the message as its author said it. Null when there is no text. */
+/** "Remember this": the message in its author's words. Null if it has no text. */
 export function rememberCommand({ authorId, authorName, text }: Target, userId: string): ReplyCommand | null {
   if (text.trim() === '') return null;
   const said = authorId === userId ? text : `${authorName} said: ${text}`;
   return { path: ['memory', 'remember'], options: { text: said } };
 }
 
-/** "Forget this", after the question. */
+/** "Forget this", after confirmation. */
 export function forgetCommand({ ts, threadTs, authorId }: Target): ReplyCommand {
   return { path: ['forget'], options: { ts, thread: threadTs ?? '', author: authorId } };
 }
@@ -28,7 +28,7 @@ export function forgetQuestion({ authorName, text }: Target): string {
   return `The bot forgets this message of ${authorName}, the memories that come only from it, and its own messages that repeat it. The message itself stays.\n${excerpt}`;
 }
 
-/** Whose message it is may have it forgotten, and who manages the place. */
+/** A message may be forgotten by its author and by whoever manages the place. */
 export function mayForget(
   authorId: string,
   who: { readonly userId: string; readonly rights: string; readonly isDirect: boolean },

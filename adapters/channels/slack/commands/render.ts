@@ -15,7 +15,7 @@ const FIELDS = 10;
 const MAX_BLOCKS = 45;
 const MAX_BUTTONS = 25;
 const LABEL = 70;
-/** Longer values fit no button, longer ones still no entry of a menu. */
+/** Longer values do not fit a button, and even longer ones no menu entry. */
 const BUTTON_VALUE = 1900;
 const MENU_VALUE = 150;
 
@@ -34,7 +34,7 @@ export interface ShowParts {
   readonly specs: readonly CommandSpec[];
 }
 
-/** What does not fit Slack's limits is cut in the message and sent along whole as a file. */
+/** Text beyond Slack's limits is cut in the message and attached whole as a file. */
 export function toMessage(reply: CommandReply, { seal, specs }: ShowParts): ReplyMessage {
   const plain = renderReply(reply, { color: false, specs });
   const texts = reply.text === '' ? [] : chunks(reply.text);
@@ -57,7 +57,7 @@ function section(text: string, more: object = {}): SlackBlock {
   return { type: 'section', text: { type: 'mrkdwn', text, verbatim: true }, ...more };
 }
 
-/** Pieces whose escaped text fits a section. */
+/** Chunks whose escaped text fits a section. */
 function chunks(text: string): readonly string[] {
   const pieces: string[] = [];
   let piece = '';
@@ -85,7 +85,9 @@ function fieldBlocks({ fields }: CommandReply): readonly SlackBlock[] {
   }));
 }
 
-/** A row a section: Slack's tables are one a message, and carry no menus. A memory's row has what can be done with it. */
+/**
+ * One section per row: Slack allows one table per message, without menus. A memory's row has a menu of its commands.
+ */
 function rowBlocks({ rows, title }: CommandReply, seal: Seal): readonly SlackBlock[] {
   if (rows === null) return [];
   return rows.cells.map((cells) => {
@@ -99,7 +101,7 @@ function rowBlocks({ rows, title }: CommandReply, seal: Seal): readonly SlackBlo
   });
 }
 
-/** The blocks are verbatim: Slack makes no links of its own there. */
+/** The blocks are verbatim, so Slack creates no links of its own. */
 function cellText(cell: string): string {
   const text = escapeText(cell);
   return /^https:\/\/[^\s|]+$/.test(cell) ? `<${text}|open>` : text;

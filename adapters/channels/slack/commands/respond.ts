@@ -2,7 +2,7 @@ import type { PostRate } from '../outbound/post-rate.ts';
 import type { Workspace } from '../workspace.ts';
 import type { ReplyMessage } from './render.ts';
 
-/** Answers go to the address that came with the command; where there is none, to the place as a note for the person. */
+/** Answers go to the response URL of the command, or without one to the place, as an ephemeral message. */
 export interface Target {
   readonly responseUrl: string;
   readonly channelId: string;
@@ -61,7 +61,7 @@ interface Sending {
   readonly inTurn: (channel: string, work: () => Promise<unknown>) => Promise<unknown>;
 }
 
-/** A note for one person can carry no file: it comes as a direct message. */
+/** Ephemeral messages cannot contain files, so these come as a direct message. */
 async function sendFiles(
   { workspace: { web }, inTurn }: Sending,
   { userId }: Target,

@@ -22,9 +22,12 @@ export interface SurfaceOptions {
   readonly log: Log;
 }
 
-/** What Slack's agent surface shows around a conversation. Best effort: nothing here keeps a message from being stored. */
+/**
+ * What Slack's agent surface shows around a conversation. Best effort: nothing here prevents a message from being
+ * stored.
+ */
 export interface Surface {
-  /** True when the event was one of the surface. */
+  /** True if the event belonged to the surface. */
   event(type: string, event: unknown): boolean;
   /** The first message of a conversation was stored. */
   began(message: InboundMessage): void;
@@ -33,14 +36,14 @@ export interface Surface {
 
 export function createSurface(options: SurfaceOptions): Surface {
   let running: Promise<unknown> = Promise.resolve();
-  /** One after the other: two events at once greet once. */
+  /** One at a time, so that two simultaneous events greet only once. */
   const later = (work: () => Promise<unknown>): void => {
     running = running.then(work).catch((error: unknown) => {
       options.log.debug('A part of the surface could not be shown', { cause: describe(error) });
     });
   };
   const { settings } = options;
-  /** At once: the next message may be on its way. */
+  /** Synchronously, because the next message may already be on its way. */
   const looks = (userId: string, channelId: string | null): void => {
     const told = Promise.allSettled([options.viewing.told(userId, channelId)]);
     later(() => told);
@@ -96,11 +99,11 @@ function threadIn(event: unknown) {
 interface Opening {
   readonly channel: string;
   readonly user: string;
-  /** The assistant's thread; null on the agent surface, where there is none yet. */
+  /** The assistant's thread; null on the agent surface, which has none yet. */
   readonly threadTs: string | null;
 }
 
-/** Suggestions each time, the greeting once for each person, and in each of the assistant's threads. */
+/** Suggestions each time; the greeting once per person, and in each of the assistant's threads. */
 async function welcome(
   { workspace, settings, state, rate, signal }: SurfaceOptions,
   { channel, user, threadTs }: Opening,

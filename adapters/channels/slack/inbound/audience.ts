@@ -11,7 +11,10 @@ import { keyOf, placeOfKey } from '../place.ts';
 import { audienceOf, type Places } from '../places.ts';
 
 const MAX_KNOWN = 5_000;
-/** A channel that Slack does not describe is looked up again after this long, then twice as long, about an hour in all. */
+/**
+ * First pause before a channel that Slack did not describe is looked up again. It doubles each time, about an hour in
+ * all.
+ */
 const FIRST_PAUSE_MS = 1000;
 const MAX_LOOKUPS = 12;
 
@@ -25,11 +28,11 @@ export interface AudienceOptions {
   readonly signal: AbortSignal;
 }
 
-/** Keeps the bot told of who can read a conversation, and of places that it was removed from. */
+/** Reports to the bot who can read a conversation, and from which places it was removed. */
 export interface AudienceWatch {
-  /** Resolves when the bot knows the audience of a conversation that it may have known otherwise. */
+  /** Resolves when the bot knows the conversation's audience, if that could have changed. */
   told(conversation: ConversationKey, heardBy: HeardBy): Promise<void>;
-  /** Other people read the channel now: those of `audience`, or, where that is null, those that Slack tells. */
+  /** The readers of the channel have changed: to `audience`, or if that is null, to what Slack reports. */
   changed(channelId: string, audience: Audience | null): Promise<void>;
   left(channelId: string): Promise<void>;
   drained(): Promise<void>;
@@ -38,7 +41,7 @@ export interface AudienceWatch {
 export function createAudienceWatch(options: AudienceOptions): AudienceWatch {
   const known = new Map<ConversationKey, Audience>();
   const remember = (conversation: ConversationKey, audience: Audience): void => {
-    // Each thread is a conversation. What is no longer known is reported again.
+    // Each thread is a conversation. Audiences that are no longer cached are reported again.
     if (known.size >= MAX_KNOWN) known.clear();
     known.set(conversation, audience);
   };
@@ -79,7 +82,7 @@ export function createAudienceWatch(options: AudienceOptions): AudienceWatch {
 
 type LookupOptions = Pick<AudienceOptions, 'places' | 'clock' | 'log' | 'signal'>;
 
-/** Asks again for channels that Slack did not describe when it was asked. What is kept of them stays as it is until then. */
+/** Retries channels that Slack did not describe. Their stored data stays as it is until then. */
 function createLookups(options: LookupOptions, apply: (channelId: string, audience: Audience) => Promise<void>) {
   const { places, clock, log, signal } = options;
   const running = new Map<string, Promise<void>>();

@@ -11,11 +11,11 @@ export interface CatchUpContext {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** `note` stands before the text. */
+  /** `note` is put before the text. */
   take(message: WireEventMessage, options: { readonly isPast: boolean; readonly note: string | null }): Promise<void>;
-  /** Tells the people of a conversation how many messages were left out. Returns at once; the same gap is reported once. */
+  /** Posts in a conversation how many messages were left out. Returns at once; the same gap is reported only once. */
   leftOut(gap: LeftOut): void;
-  /** A kept message reads otherwise now. */
+  /** A stored message has changed. */
   edited(message: WireEventMessage): Promise<void>;
   removed(place: { readonly channel: string; readonly ts: string; readonly threadTs: string | null }): Promise<void>;
 }
@@ -23,7 +23,7 @@ export interface CatchUpContext {
 export interface LeftOut {
   readonly conversation: ConversationKey;
   readonly count: number;
-  /** The oldest message that is read. */
+  /** The oldest message to read. */
   readonly ts: string;
 }
 

@@ -18,13 +18,15 @@ import { byTime, pagesOf } from './history.ts';
 import { cursorsOf, heardChannels, type MissedChannel, type Thread, unheardChannels } from './missed.ts';
 
 const MINUTE_MS = 60_000;
-/** Read again before the gap: the order of delivery is not that of time. Doubles are known. */
+/**
+ * How far before the gap to read again, because messages are not delivered in order of time. Duplicates are recognised.
+ */
 const OVERLAP_S = 30;
-/** Of so many times the bound, those that address the bot are looked for. */
+/** Among this many times the limit, messages that address the bot are still found. */
 const SCANNED_FOLD = 10;
-/** So many threads are read before channels in which a mention may have been missed. */
+/** This many threads are read before channels in which a mention may have been missed. */
 const MAX_OWED_FIRST = 20;
-/** Stored side by side, in order within each conversation. */
+/** Messages stored concurrently, in order within each conversation. */
 const BATCH = 20;
 
 /** After a time without a connection, reads from history what was said in between, within the granted rate. */
@@ -87,9 +89,9 @@ function isOf(conversation: ConversationKey, teamId: string): boolean {
 }
 
 /**
- * Direct messages first, then channels, then the threads in which something new was said, then the edits and deletions in
- * all others. Some threads that owe a reply come before the
- * channels in which nothing was heard. What cannot be read is passed over, and read again after the next start.
+ * Direct messages first, then channels, then threads with new messages, then edits and deletions in all others. Some
+ * threads that owe a reply come before channels without stored messages. What cannot be read is skipped, and read again
+ * after the next start.
  */
 async function readGap(parts: Reading, since: number | null): Promise<void> {
   let isWhole = true;
@@ -127,7 +129,7 @@ async function readGap(parts: Reading, since: number | null): Promise<void> {
   if (isWhole) await parts.heard.close();
 }
 
-/** All that stands in the channel itself since the gap began, with the page around its beginning. */
+/** Everything in the channel itself since the gap began, including the page around its beginning. */
 async function readTop(parts: Reading, channel: MissedChannel): Promise<readonly Missed[]> {
   const { id, newest, cursors } = channel;
   const { messages: bound, hours } = parts.settings.catch_up;
@@ -141,7 +143,7 @@ async function readTop(parts: Reading, channel: MissedChannel): Promise<readonly
     all.push(...listed);
     await applyChanges(parts, { channel: id, threadTs: null, kept, listed, isWhole: false }, parts.pace);
     const fresh = listed.filter(({ ts }) => Number(ts) > since && !known.has(ts));
-    // Each begins a conversation of its own: it is answered before older pages are read.
+    // Each starts a conversation of its own, so it is answered before older pages are read.
     await takeAll(
       parts,
       fresh.filter(({ message }) => placeFor(parts, message).threadTs === message.ts),
@@ -159,12 +161,12 @@ async function readTop(parts: Reading, channel: MissedChannel): Promise<readonly
 interface OpenThread {
   readonly channel: string;
   readonly ts: string;
-  /** What was said in it before is known. */
+  /** Earlier messages are already known. */
   readonly newest: string;
   readonly cursor: Cursor | null;
 }
 
-/** A message that begins a thread tells its newest reply: threads in which nothing new was said are read last. */
+/** The first message of a thread names its newest reply, so threads without new messages are read last. */
 function threadsOf({ id: channel, newest, threads }: MissedChannel, top: readonly Missed[]) {
   const latest = new Map(top.map((message) => [message.ts, message.latest ?? '0']));
   const known = new Map(threads.map((thread) => [thread.ts, thread]));
@@ -179,7 +181,7 @@ function isOwed({ cursor }: OpenThread): boolean {
   return cursor?.owesReply === true;
 }
 
-/** From the oldest kept message on: edits and deletions first, then what is new. */
+/** From the oldest stored message on: edits and deletions first, then new messages. */
 async function readThread(parts: Reading, { channel, ts, newest, cursor }: OpenThread): Promise<void> {
   const { hours } = parts.settings.catch_up;
   const horizon = parts.clock.now() / 1000 - hours * 3600;
@@ -193,12 +195,12 @@ async function readThread(parts: Reading, { channel, ts, newest, cursor }: OpenT
     }
   } catch (error) {
     if (codeOf(error) !== 'thread_not_found') throw error;
-    // Nothing is left of it: Slack keeps the place of a deleted message for as long as a reply hangs under it.
+    // A deleted message without content: Slack keeps its place as long as it has replies.
     for (const { externalId } of kept) await parts.removed({ channel, ts: externalId, threadTs: ts });
     return;
   }
   await applyChanges(parts, { channel, threadTs: ts, kept, listed, isWhole: true }, parts.pace);
-  // The message that the thread hangs under comes with every page, however old it is.
+  // The first message of the thread comes with every page, however old it is.
   const replies = listed.filter((message) => message.ts !== ts);
   const known = new Set(kept.map(({ externalId }) => externalId));
   await takeNewest(
@@ -207,7 +209,9 @@ async function readThread(parts: Reading, { channel, ts, newest, cursor }: OpenT
   );
 }
 
-/** Of more than the bound, the newest and those that address the bot; the conversation says how many are left out. */
+/**
+ * If there are too many, keeps the newest and those that address the bot; the conversation says how many were left out.
+ */
 async function takeNewest(parts: Reading, missed: readonly Missed[]): Promise<void> {
   const ordered = byTime(missed);
   const { messages: bound } = parts.settings.catch_up;

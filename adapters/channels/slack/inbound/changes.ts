@@ -3,25 +3,25 @@ import { placeOfKey } from '../place.ts';
 import { codeOf, persistently } from '../web.ts';
 import type { CatchUpContext, Missed, Pace } from './catch-up-context.ts';
 
-/** Each message that is looked for by itself costs a request. */
+/** Looking up a message by itself costs a request. */
 const MAX_LOOKED_FOR = 20;
 
 export interface Listed {
   readonly channel: string;
   readonly threadTs: string | null;
   readonly kept: readonly KeptMessage[];
-  /** Messages in a row; none between the oldest and the newest of them is left out. */
+  /** Consecutive messages without gaps between the oldest and the newest. */
   readonly listed: readonly Missed[];
-  /** Nothing newer than the newest of them exists. */
+  /** No newer message exists. */
   readonly isWhole: boolean;
 }
 
-/** Tells what became of kept messages while nobody was connected, before anything is answered. */
+/** Reports what happened to stored messages while the bot was offline, before anything is answered. */
 export async function applyChanges(parts: CatchUpContext, of: Listed, pace: Pace): Promise<void> {
   const { channel, threadTs, kept, listed, isWhole } = of;
   const shown = new Map(listed.map(({ ts, message }) => [ts, message]));
   const times = listed.map(({ ts }) => Number(ts));
-  // A thread is read from before its oldest kept message to its end; of a channel a page is known.
+  // A thread is read from before its oldest stored message to its end; of a channel, one page is read already.
   const from = isWhole ? 0 : Math.min(...times);
   const to = isWhole ? Number.POSITIVE_INFINITY : Math.max(...times);
   const absent: KeptMessage[] = [];
@@ -40,7 +40,7 @@ export async function applyChanges(parts: CatchUpContext, of: Listed, pace: Pace
   }
 }
 
-/** Kept messages that stand in the channel itself: of a thread the one that it hangs under. */
+/** Stored messages in the channel itself, including the first message of a thread. */
 export async function keptAtTop(cursors: readonly Cursor[]): Promise<readonly KeptMessage[]> {
   const kept = await Promise.all(
     cursors.map(async ({ conversation, kept: read }) => {
@@ -52,7 +52,7 @@ export async function keptAtTop(cursors: readonly Cursor[]): Promise<readonly Ke
   return kept.flat();
 }
 
-/** Slack finds no message under that time: it was deleted, and nothing hangs under it. */
+/** Slack finds no message with that timestamp: it was deleted, and has no replies. */
 async function isGone(
   parts: CatchUpContext,
   { channel, ts }: { readonly channel: string; readonly ts: string },

@@ -39,18 +39,18 @@ export interface ContextOptions {
   readonly log: Log;
 }
 
-/** A message that was read, and what is known around it. */
+/** A message to store, and its context. */
 export interface Coming {
   readonly message: WireEventMessage;
   readonly isShared: boolean;
-  /** It comes as it is said: what its author looks at is known. */
+  /** Read live, so what its author is viewing is known. */
   readonly isLive: boolean;
 }
 
-/** What Slack is asked about a thread or a file is not waited for any longer. */
+/** Aborted when waiting for Slack's data about a thread or a file must end. */
 const LOOKUP_MS = 800;
 
-/** Where a message is kept, which no question to Slack decides. */
+/** Where to store a message, without asking Slack. */
 export function placeFor(
   { settings, workspace }: Pick<ContextOptions, 'settings' | 'workspace'>,
   message: WireEventMessage,
@@ -66,7 +66,7 @@ export function placeFor(
   return { teamId: workspace.teamId, channelId, threadTs: threadOf(said, settings) };
 }
 
-/** Why a message is not kept, as far as it says so itself; null for one that may be kept. */
+/** Why a message is not stored, as far as the message itself shows; null if it may be stored. */
 export function refusalOf(
   options: Pick<ContextOptions, 'settings' | 'workspace'>,
   message: WireEventMessage,
@@ -83,7 +83,7 @@ export type Context =
   | { readonly kind: 'kept'; readonly context: Surroundings; readonly isFirst: boolean }
   | { readonly kind: 'dropped'; readonly reason: DropReason };
 
-/** Everything that is asked about a message, side by side and each within its own time limit. Rejects only with the store. */
+/** Requests all data about a message concurrently, each with its own time limit. Rejects only if the store fails. */
 export async function contextOf(options: ContextOptions, coming: Coming): Promise<Context> {
   const { message, isLive } = coming;
   const where = placeFor(options, message);
@@ -116,7 +116,7 @@ function idOf({ user, bot_id: botId }: WireMessage): string {
 
 interface Speaker {
   readonly author: Author;
-  /** Of another workspace, met in a shared channel. */
+  /** From another workspace, in a shared channel. */
   readonly isOutsider: boolean;
 }
 
@@ -129,7 +129,7 @@ async function speakerOf({ places, workspace }: ContextOptions, message: WireMes
   return { author, isOutsider: isOutside(message, known, workspace.teamId) };
 }
 
-/** A message mostly says where its author is at home; else Slack's directory does. */
+/** A message usually names its author's workspace; otherwise Slack's directory does. */
 function isOutside(message: WireMessage, known: WireUser | null, own: string): boolean {
   const { user_team: userTeam, source_team: sourceTeam, team } = message;
   const home = userTeam ?? sourceTeam ?? team ?? known?.team_id;
@@ -149,7 +149,7 @@ function named({ author, isOutsider }: Speaker): Author {
   return isOutsider ? { ...author, name: `${author.name} (of another workspace)` } : author;
 }
 
-/** A channel shared with another workspace is no public place, whatever else is known of it. */
+/** A channel shared with another workspace is not public, whatever else is known about it. */
 async function readersOf({ places }: ContextOptions, { message, isShared }: Coming): Promise<HeardBy> {
   const { channel: id, channel_type: type } = message;
   if (isShared && !isDirect(id, type)) return { audience: 'private' };
@@ -165,7 +165,7 @@ async function filesOf({ workspace, files: options, clock }: ContextOptions, fil
   return await readFiles(await completeFiles(files, askFor), options);
 }
 
-/** What the person looks at beside a direct message; of messages that are read later nobody knows. */
+/** What the person is viewing next to a direct message; unknown for messages read later. */
 async function viewedBy(
   { viewing }: ContextOptions,
   message: WireEventMessage,
@@ -191,7 +191,7 @@ async function beginningOf(options: ContextOptions, standing: Standing) {
   return { isFirst, note: await within(options.clock, LOOKUP_MS, rootNote(options, where, where.threadTs)) };
 }
 
-/** What a thread is about stands before its first message, when the bot had not kept it there. */
+/** The first message of a thread is put before the first stored one, unless the bot has stored it there. */
 async function rootNote(
   options: ContextOptions,
   { channelId }: KeyPlace,
@@ -207,7 +207,7 @@ async function rootNote(
     const words = kept ?? wordsOf(root, names);
     const isBots = isOwn(root, options.workspace);
     const { author, isOutsider } = speaker;
-    // Of people whom the lists keep out nothing is read along either.
+    // Messages of people excluded by the access lists are not included either.
     const isHeard = isBots || isServed(options.settings, { channelId, userId: author.id, isOutsider });
     if (words === '' || !isHeard) return null;
     return `[the thread is about this message of ${isBots ? 'the bot' : named(speaker).name}]\n${words}`;

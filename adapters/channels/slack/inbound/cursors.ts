@@ -1,10 +1,10 @@
 import type { Cursor, KeptConversations } from '../../../../src/adapter-kit.ts';
 import { PLATFORM, placeOfKey } from '../place.ts';
 
-/** What one workspace is given of the cursors of all. */
+/** The cursors of one workspace. */
 export type HeardIn = (teamId: string) => KeptConversations['heard'];
 
-/** All workspaces that ask at the same time, after a connection, share one reading of what was heard lately. */
+/** All workspaces that ask at the same time, after a connection, share one read of the recent conversations. */
 export function createCursors(conversations: Pick<KeptConversations, 'heard'>): HeardIn {
   let asking: Promise<ReadonlyMap<string, readonly Cursor[]>> | null = null;
   const ask = async (windowMs: number) => {

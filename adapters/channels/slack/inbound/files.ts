@@ -17,11 +17,11 @@ export type Fetch = (
 
 export interface FileOptions {
   readonly fetch: Fetch;
-  /** Sent to Slack's own servers only. */
+  /** Sent only to Slack's own servers. */
   readonly token: string;
   readonly imageBytes: number;
   readonly textBytes: number;
-  /** Where files may lie beside Slack's own servers; empty for nowhere. */
+  /** Hosts of files besides Slack's own; empty for none. */
   readonly extraHost: string;
 }
 
@@ -30,7 +30,7 @@ export interface ReadFiles {
   readonly texts: readonly string[];
 }
 
-/** Images as their bytes, since nobody else may fetch them; small text files as text; all others as their names. */
+/** Images as bytes, because nobody else may fetch them; small text files as text; all others by name. */
 export async function readFiles(files: readonly WireFile[], options: FileOptions): Promise<ReadFiles> {
   const read = await Promise.all(files.map((file) => readFile(file, options)));
   return {
@@ -39,7 +39,7 @@ export async function readFiles(files: readonly WireFile[], options: FileOptions
   };
 }
 
-/** Of a file of another workspace a message tells the id alone: the rest is asked for. */
+/** For a file of another workspace, a message contains only the id; the rest has to be requested. */
 export async function completeFiles(
   files: readonly WireFile[],
   ask: (id: string) => Promise<WireFile>,
@@ -82,7 +82,7 @@ async function readImage(
   return { attachment: { kind: 'attachment', name, mediaType, sizeBytes: bytes.length, reference } };
 }
 
-/** What the bytes say, whatever was declared. Null for what no model reads, a sign-in page for one. */
+/** The type according to the bytes, whatever was declared. Null if no model reads it, as with a sign-in page. */
 function sniff(bytes: Buffer): string | null {
   if (bytes.subarray(0, 8).equals(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]))) return 'image/png';
   if (bytes[0] === 0xff && bytes[1] === 0xd8 && bytes[2] === 0xff) return 'image/jpeg';
@@ -104,7 +104,7 @@ function textOf(bytes: Buffer): string | null {
   }
 }
 
-/** Null for what cannot be had, or is larger than allowed. */
+/** Null if it is unavailable or larger than allowed. */
 async function download(file: WireFile, options: FileOptions, mostBytes: number): Promise<Buffer | null> {
   const address = file.url_private_download ?? file.url_private ?? '';
   if (!isTrusted(address, options.extraHost)) return null;

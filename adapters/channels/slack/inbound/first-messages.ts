@@ -3,13 +3,13 @@ import type { ConversationKey, StateStore } from '../../../../src/adapter-kit.ts
 const NAMESPACE = 'slack.beginnings';
 const MAX_KNOWN = 5_000;
 
-/** The first message that was kept of each conversation of a thread: before it stands what the thread is about. */
+/** The first stored message of each thread's conversation, which gets the start of the thread as context. */
 export interface Beginnings {
-  /** The first one, stored or about to be; from now on `ts` itself when there is none yet. */
+  /** The first message, stored or about to be; if there is none, `ts` itself from now on. */
   of(conversation: ConversationKey, ts: string): Promise<string>;
   /** The message was stored. */
   keep(conversation: ConversationKey, ts: string): Promise<void>;
-  /** The message was not stored: another one may be the first. */
+  /** The message was not stored, so another one may be the first. */
   release(conversation: ConversationKey, ts: string): void;
 }
 
@@ -24,7 +24,7 @@ export function createFirstMessages(state: StateStore): Beginnings {
     async of(conversation, ts) {
       const first = known.get(conversation) ?? coming.get(conversation) ?? (await state.get(NAMESPACE, conversation));
       if (typeof first === 'string') return first;
-      // Another one may have come first while the store was asked.
+      // Another message may have come first during the query.
       const next = known.get(conversation) ?? coming.get(conversation) ?? ts;
       if (next === ts) coming.set(conversation, ts);
       return next;

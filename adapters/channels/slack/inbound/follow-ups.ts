@@ -7,16 +7,16 @@ import type { WireMessage } from '../wire.ts';
 
 const NAMESPACE = 'slack.asked';
 const MAX_KNOWN = 5_000;
-/** Per thread; the oldest leave first. */
+/** Per thread; the oldest are dropped first. */
 const MAX_PEOPLE = 100;
 
 const peopleSchema = z.array(z.string()).catch([]);
 
-/** Who has asked the bot in a thread of a channel: what they write there next needs no mention. */
+/** People who have asked the bot in a thread of a channel. Their next message there needs no mention. */
 export interface FollowUps {
   /**
-   * Whether the message continues an exchange with the bot. One that names somebody else does not, nor does one of another
-   * bot. Remembers the author of a mention.
+   * Whether the message continues an exchange with the bot. A message that mentions somebody else does not, nor does
+   * one by another bot. Remembers the authors of mentions.
    */
   includes(said: Said): Promise<boolean>;
 }

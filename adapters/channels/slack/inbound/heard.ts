@@ -4,16 +4,16 @@ import type { CatchUpContext } from './catch-up-context.ts';
 
 const HEARD = 'slack.heard';
 const GAP = 'slack.gap';
-/** A process that is killed has heard everything up to the last of these. */
+/** Interval at which the process records that it has received everything so far. */
 const BEAT_MS = 10_000;
 
-/** Until when everything was heard, and since when something may have been missed. Outlives the process. */
+/** Until when everything was received, and since when events may have been missed. Survives restarts. */
 export interface Heard {
-  /** Connected. Gives the seconds since which something may have been missed; null when that is not known. */
+  /** Connected. Returns since when (in seconds) events may have been missed; null if unknown. */
   begin(): Promise<number | null>;
   /** No connection is open. */
   lost(): void;
-  /** Everything that was missed up to now has been read. */
+  /** Everything missed up to now has been read. */
   close(): Promise<void>;
   drained(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export function createHeard(parts: Pick<CatchUpContext, 'state' | 'workspace' | 
     async begin() {
       await writing;
       const since = secondsOf(await state.get(GAP, teamId)) ?? secondsOf(await state.get(HEARD, teamId));
-      // Before the first beat: a process that dies while it reads leaves its gap to the next one.
+      // Before the first record, so that a process that dies while reading leaves its gap to the next one.
       if (since !== null) await state.set(GAP, teamId, since);
       if (timer === null && !signal.aborted) {
         timer = setInterval(beat, BEAT_MS).unref();

@@ -19,11 +19,11 @@ export interface Stretch {
   readonly channel: string;
   /** Null for the channel itself, without the replies in its threads. */
   readonly threadTs: string | null;
-  /** In seconds: nothing older is asked for. */
+  /** In seconds; nothing older is requested. */
   readonly oldest: number;
 }
 
-/** Pages of a history as Slack gives them: of a channel the newest first, of a thread the oldest first. */
+/** Pages of a history in Slack's order: newest first for a channel, oldest first for a thread. */
 export async function* pagesOf(
   parts: CatchUpContext,
   { channel, threadTs, oldest }: Stretch,
@@ -45,7 +45,7 @@ export async function* pagesOf(
   }
 }
 
-/** One by one: a message that cannot be read costs none of the others. */
+/** One by one, so that an unreadable message costs none of the others. */
 function readListed({ sink }: CatchUpContext, channel: string, message: unknown): readonly Missed[] {
   const read = listedSchema.safeParse(message);
   if (read.success) {

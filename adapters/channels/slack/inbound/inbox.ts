@@ -9,16 +9,16 @@ export interface Parked extends RawEvent {
 }
 
 /**
- * Events that were acknowledged before they could be stored, because something that they need of Slack is late. They
- * outlive the process.
+ * Events that were acknowledged before they could be stored, because data that they need from Slack is late. They
+ * survive restarts.
  */
 export interface Inbox {
   /** Resolves when the event is durable. The same event has the same name. */
   put(event: Parked): Promise<void>;
   remove(name: string): Promise<void>;
-  /** Removes all whose names begin so. */
+  /** Removes all events whose names have this prefix. */
   forget(prefix: string): Promise<void>;
-  /** What an earlier run left, in the order in which it came. */
+  /** Events left by an earlier run, in order of arrival. */
   list(): Promise<readonly Parked[]>;
 }
 

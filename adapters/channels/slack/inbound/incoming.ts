@@ -2,17 +2,17 @@ import { z } from 'zod';
 import type { Audience, DropReason } from '../../../../src/adapter-kit.ts';
 import { changedSchema, deletedSchema, eventMessageSchema, type WireEventMessage } from '../wire.ts';
 
-/** An event that changes what is kept, in terms of what the bot does with it. */
+/** An event that changes stored data, as an action for the bot. */
 export type Incoming =
   | { readonly kind: 'message'; readonly message: WireEventMessage; readonly isShared: boolean }
   | { readonly kind: 'edit'; readonly message: WireEventMessage; readonly isShared: boolean }
   | { readonly kind: 'removal'; readonly channel: string; readonly ts: string; readonly threadTs: string | null }
-  /** Who can read the channel has changed: to `audience`, or to what only a look at it tells. */
+  /** The readers of the channel have changed: to `audience`, or if that is null, to what a lookup shows. */
   | { readonly kind: 'conversion'; readonly channel: string; readonly audience: Audience | null }
-  /** The bot is in the channel no more. */
+  /** The bot is no longer in the channel. */
   | { readonly kind: 'leaving'; readonly channel: string };
 
-/** An event that is not taken, and why. */
+/** An event that is not handled, and why. */
 export interface Refused {
   readonly kind: 'dropped';
   readonly reason: DropReason;
@@ -21,11 +21,11 @@ export interface Refused {
 
 export interface RawEvent {
   readonly event: unknown;
-  /** The channel is shared with another workspace, as the packet around the event says. */
+  /** The channel is shared with another workspace, according to the envelope. */
   readonly isShared: boolean;
 }
 
-/** Each with the audience that it leaves the channel with; null where the event does not tell. */
+/** The audience of the channel after each event; null if the event does not tell. */
 const CONVERSIONS: ReadonlyMap<string, Audience | null> = new Map([
   ['channel_convert_to_private', 'private'],
   ['channel_convert_to_public', null],
@@ -38,7 +38,7 @@ const LEAVING = new Set(['channel_left', 'group_left', 'channel_deleted', 'group
 
 const kindSchema = z.object({ type: z.string(), subtype: z.string().nullish().catch(null) });
 
-/** Null for the kinds of events that change nothing of what is kept. */
+/** Null for events that change no stored data. */
 export function readIncoming({ event, isShared }: RawEvent): Incoming | Refused | null {
   const { type = '', subtype = '' } = kindSchema.safeParse(event).data ?? {};
   const shared = SHARING.get(type);
@@ -55,7 +55,7 @@ export function readIncoming({ event, isShared }: RawEvent): Incoming | Refused 
   return { kind: 'message', message, isShared };
 }
 
-/** A change without a new time of editing is Slack's own: a preview, a reply counted. */
+/** A change without a new edit time is Slack's own: a preview, or a reply count. */
 function readEdit(event: unknown, isShared: boolean): Incoming | Refused {
   const read = changedSchema.safeParse(event);
   if (!read.success) return malformed(read.error);
@@ -108,7 +108,7 @@ export function nameOf(incoming: Incoming): string {
   }
 }
 
-/** What the names of a message and of its edits begin with. */
+/** The common prefix of the names for a message and its edits. */
 export function messageName(channel: string, ts: string): string {
   return `${channel}:${ts}:`;
 }

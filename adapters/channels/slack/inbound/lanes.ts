@@ -1,4 +1,4 @@
-/** Runs work in order within each lane, and lanes side by side. A failure is its own caller's. */
+/** Runs work in order within each lane, and lanes concurrently. Each caller handles its own failures. */
 export type Lanes = (names: readonly string[], work: () => Promise<void>) => Promise<void>;
 
 export function createLanes(): Lanes {

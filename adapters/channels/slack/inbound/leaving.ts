@@ -2,23 +2,23 @@ import { z } from 'zod';
 import { type ChannelSink, describe, type Log, type StateStore } from '../../../../src/adapter-kit.ts';
 import { PLATFORM } from '../place.ts';
 
-/** The app was removed from a workspace, or its token was taken back. */
+/** The app was removed from a workspace, or its token was revoked. */
 export interface Ending {
-  /** Whose tokens were revoked; null when the app was removed. */
+  /** Whose tokens were revoked; null if the app was removed. */
   readonly revoked: readonly string[] | null;
 }
 
 const removedSchema = z.object({ type: z.literal('app_uninstalled') });
 const revokedSchema = z.object({ type: z.literal('tokens_revoked'), tokens: z.object({ bot: z.array(z.string()) }) });
 
-/** Null for every other event, and where tokens of people alone were revoked: those are none of ours. */
+/** Null for every other event, and if only tokens of people were revoked, which Strata does not use. */
 export function endingOf(event: unknown): Ending | null {
   if (removedSchema.safeParse(event).success) return { revoked: null };
   const revoked = revokedSchema.safeParse(event).data?.tokens.bot ?? [];
   return revoked.length === 0 ? null : { revoked };
 }
 
-/** What the channel itself keeps, by conversation or by workspace and person. */
+/** The channel's own data, by conversation or by workspace and person. */
 const NAMESPACES = [
   'slack.asked',
   'slack.beginnings',
@@ -38,7 +38,7 @@ export interface LeavingOptions {
   readonly log: Log;
 }
 
-/** Deletes everything that is kept of a workspace. */
+/** Deletes all data of a workspace. */
 export async function forgetWorkspace({ sink, state, log }: LeavingOptions, teamId: string): Promise<void> {
   log.warn('Deleting the data of a workspace that removed the app', { team: teamId });
   try {

@@ -6,14 +6,14 @@ import { persistently } from '../web.ts';
 import type { CatchUpContext, Pace } from './catch-up-context.ts';
 
 const HOUR_MS = 3_600_000;
-/** A message may have been on its way to the store for so long while a newer one of another place was stored. */
+/** For this long a message may still be on its way to the store while a newer one of another place is stored. */
 const MARGIN_S = 300;
 const PAGE = 200;
 
-/** A channel in which something may have been missed. */
+/** A channel in which messages may have been missed. */
 export interface MissedChannel {
   readonly id: string;
-  /** What was stored last. */
+  /** The newest stored message. */
   readonly newest: string;
   readonly cursors: readonly Cursor[];
   readonly threads: readonly Thread[];
@@ -21,15 +21,15 @@ export interface MissedChannel {
 
 export interface Thread {
   readonly ts: string;
-  /** What was read of it last. */
+  /** The newest message that was read. */
   readonly newest: string;
   readonly cursor: Cursor;
 }
 
-/** More are never read: the rate that Slack grants is used up for hours by fewer. */
+/** More are never read: even fewer use up Slack's rate limits for hours. */
 const MAX_HEARD = 10_000;
 
-/** Conversations of this workspace in which something was said lately, the newest first. */
+/** Recently active conversations of this workspace, newest first. */
 export async function cursorsOf({ sink, workspace, settings }: CatchUpContext): Promise<readonly Cursor[]> {
   const ours: Cursor[] = [];
   for await (const cursor of sink.conversations.heard(PLATFORM, settings.catch_up.hours * HOUR_MS)) {
@@ -40,7 +40,10 @@ export async function cursorsOf({ sink, workspace, settings }: CatchUpContext): 
   return ours;
 }
 
-/** Those of which something is kept: direct messages first, then where a reply is owed. `since`: when the gap began, in seconds, where that is known. */
+/**
+ * Channels with stored messages: direct messages first, then those that owe a reply. `since`: when the gap began, in
+ * seconds, if known.
+ */
 export function heardChannels(
   { settings, clock }: Pick<CatchUpContext, 'settings' | 'clock'>,
   all: readonly Cursor[],
@@ -49,7 +52,7 @@ export function heardChannels(
   const served = all.filter(({ conversation }) => servesPlace(settings, placeOfKey(conversation).channelId));
   const isRecent = ({ at }: Cursor) => clock.now() - at <= settings.catch_up.hours * HOUR_MS;
   const channels = Map.groupBy(served, ({ conversation }) => placeOfKey(conversation).channelId);
-  // What has come since the connection may be newer than what was missed.
+  // Messages since the connection may be newer than what was missed.
   const start = (newest: string): string => (since === null ? newest : since.toFixed(6));
   const found = [...channels].map(([id, cursors]) => ({
     id,
@@ -74,8 +77,9 @@ const pageSchema = z.object({
 });
 
 /**
- * Those that the bot is in and has never heard from: it may have been invited or written to since. Most of them are
- * silent, so they are read last, and as many as a minute's requests are enough for. A bot that keeps nothing yet missed nothing.
+ * Channels that the bot is in but has no messages of: it may have been invited or written to since. Most of them are
+ * silent, so they are read last, and only as many as a minute's requests allow. A bot without stored data has missed
+ * nothing.
  */
 export async function unheardChannels(
   parts: CatchUpContext,

@@ -9,7 +9,7 @@ export interface QuoteOptions {
 
 type Attachment = NonNullable<WireMessage['attachments']>[number];
 
-/** The message with what it shares as it is kept here: no quotation brings back what was forgotten. */
+/** The message with what it shares, as stored here. A quotation must not bring back what was forgotten. */
 export async function withKeptQuotes<Message extends WireMessage>(
   options: QuoteOptions,
   message: Message,
@@ -27,7 +27,7 @@ async function asKept(options: QuoteOptions, attachment: Attachment): Promise<At
   return text === '' ? null : { ...attachment, pretext: null, title: null, fallback: null, text };
 }
 
-/** Null where Slack's own text may be quoted; empty when the message was forgotten. */
+/** Null if Slack's own text may be quoted; empty if the message was forgotten. */
 export async function keptText(
   { sink, workspace }: QuoteOptions,
   { ts, ...place }: { readonly channelId: string; readonly ts: string; readonly threadTs: string | null },
@@ -36,7 +36,7 @@ export async function keptText(
   return await sink.conversations.textOf({ conversations, externalId: ts });
 }
 
-/** The address of a reply names its thread. */
+/** The URL of a reply names its thread. */
 function threadIn(url: string | null | undefined): string | null {
   return url && URL.canParse(url) ? new URL(url).searchParams.get('thread_ts') : null;
 }

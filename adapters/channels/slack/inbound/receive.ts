@@ -11,32 +11,34 @@ export interface ReceiverOptions extends TakerOptions {
   readonly state: StateStore;
 }
 
-/** Takes what Slack tells as it happens, and what is read later. */
+/** Handles live events, and messages that are read later. */
 export interface Receiver {
   /**
-   * Resolves when the event is durable, and rejects when it is not. Waits for nothing but the store: what Slack does not
-   * tell at once is waited for afterwards.
+   * Resolves when the event is durable, and rejects if it is not. Waits only for the store; data that Slack does not
+   * return at once is awaited afterwards.
    */
   event(raw: RawEvent): Promise<void>;
   /** One message that was read later. Resolves when it is stored. */
   message(
     message: WireEventMessage,
     options: {
-      /** Said too long ago to be answered. */
+      /** Too old to be answered. */
       readonly isPast: boolean;
-      /** Stands before its text. */
+      /** Put before its text. */
       readonly note: string | null;
     },
   ): Promise<void>;
-  /** What became of one since. */
+  /** What happened to a message since. */
   edited(message: WireEventMessage): Promise<void>;
   removed(place: { readonly channel: string; readonly ts: string; readonly threadTs: string | null }): Promise<void>;
-  /** Stores what an earlier run acknowledged and had not stored yet. Returns when it is on its way. */
+  /** Stores what an earlier run acknowledged but did not store. Returns once it is on its way. */
   recover(): Promise<void>;
   drained(): Promise<void>;
 }
 
-/** What is known within this time is stored without a detour; the rest is parked, acknowledged, and stored later. */
+/**
+ * An event whose data arrives within this time is stored directly. Others are parked, acknowledged, and stored later.
+ */
 const PATIENCE_MS = 250;
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 60_000;
@@ -60,7 +62,7 @@ export function createReceiver(parts: ReceiverOptions): Receiver {
         const { reason, problem } = incoming;
         return parts.sink.dropped({ platform: PLATFORM, reason, ...namesOf(raw), problem });
       }
-      // What was deleted does not come back with the next start.
+      // Deleted text must not return with the next start.
       if (incoming.kind === 'removal') await inbox.forget(messageName(incoming.channel, incoming.ts));
       const work = track(taker.take(incoming));
       if (await isSettled(parts, work)) return await work;
@@ -88,7 +90,7 @@ async function isSettled({ clock }: ReceiverOptions, work: Promise<void>): Promi
   return (await within(clock, PATIENCE_MS, ended)) === true;
 }
 
-/** Tries until it is stored. What the end of the process cuts off is found by the next start. */
+/** Retries until it is stored. If the process ends first, the next start finds it. */
 async function finish(
   { parts, taker, inbox }: { readonly parts: ReceiverOptions; readonly taker: Taker; readonly inbox: Inbox },
   parked: Parked,
@@ -109,7 +111,7 @@ async function finish(
   }
 }
 
-/** An event of an older version that this one refuses ends here. */
+/** An event of an older version that this one rejects ends here. */
 async function takeParked(taker: Taker, parked: Parked): Promise<void> {
   const incoming = readIncoming(parked);
   if (incoming !== null && incoming.kind !== 'dropped') await taker.take(incoming);

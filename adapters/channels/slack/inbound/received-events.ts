@@ -4,10 +4,13 @@ import { isDirect } from '../place.ts';
 
 const NAMESPACE = 'slack.seen';
 
-/** The kinds of events that ever came. Slack tells no bot which events its app subscribes to: only what comes shows it. */
+/**
+ * The kinds of events received so far. Slack does not tell bots which events their app subscribes to, so only received
+ * events show it.
+ */
 export interface Seen {
   saw(event: unknown): void;
-  /** Resolves when all of it is kept. */
+  /** Resolves when everything is stored. */
   drained(): Promise<void>;
 }
 
@@ -49,7 +52,7 @@ const MESSAGES = new Map([
   ['mpim', 'message.mpim'],
 ]);
 
-/** As the app subscribes to it. Null where the event does not say. */
+/** The name used in the app's subscription. Null if the event does not tell. */
 function kindOf(event: unknown): string | null {
   const { type, channel, channel_type: channelType } = eventSchema.safeParse(event).data ?? {};
   if (type !== 'message') return type ?? null;

@@ -21,7 +21,7 @@ export interface TakerOptions extends ContextOptions {
   readonly onBegan: (message: InboundMessage) => void;
 }
 
-/** Hands what was read to the bot. Each promise resolves when it is stored, and rejects when it is not. */
+/** Passes messages to the bot. Each promise resolves when the message is stored, and rejects if it is not. */
 export interface Taker {
   take(incoming: Incoming): Promise<void>;
   message(coming: Coming, options: Pick<Taking, 'isPast' | 'note'>): Promise<void>;
@@ -29,7 +29,7 @@ export interface Taker {
 
 interface Self {
   readonly lanes: Lanes;
-  /** Messages on their way into the store: a second delivery waits for the first. */
+  /** Messages that are being stored; a second delivery waits for the first. */
   readonly coming: Map<string, Promise<void>>;
   readonly stored: Set<string>;
 }
@@ -57,7 +57,7 @@ export function createTaker(options: TakerOptions): Taker {
   };
 }
 
-/** Counts and logs a message that is not kept. */
+/** Counts and logs a message that is not stored. */
 function drop({ sink }: Pick<TakerOptions, 'sink'>, message: WireEventMessage, reason: DropReason): void {
   const { channel, ts: externalId } = message;
   sink.dropped({ platform: PLATFORM, reason, event: message.type, channel, externalId, problem: null });
@@ -68,7 +68,7 @@ interface Taking extends Coming {
   readonly note: string | null;
 }
 
-/** A message that is known already costs no question to Slack. */
+/** No requests to Slack for a message that is already known. */
 async function takeMessage(options: TakerOptions, self: Self, taking: Taking): Promise<void> {
   const { message } = taking;
   const refusal = refusalOf(options, message);
@@ -91,7 +91,7 @@ async function inOrder(
   { name, lanes, taking }: { readonly name: string; readonly lanes: readonly string[]; readonly taking: Taking },
 ): Promise<void> {
   const asked = contextOf(options, taking);
-  // The lane may be busy when it fails; whoever waits in it hears of that.
+  // The lane may be busy when it fails; tasks waiting in it get the error.
   asked.catch(() => undefined);
   await self.lanes(lanes, async () => {
     await store(options, taking, await unlessAborted(options.signal, asked));
@@ -120,7 +120,7 @@ async function store(options: TakerOptions, { message, isPast, note }: Taking, f
   }
 }
 
-/** On the agent surface every message of a direct conversation begins a thread; elsewhere it stands alone. */
+/** On the agent surface every direct message begins a thread; elsewhere it does not. */
 function answerThread({ settings }: TakerOptions, message: WireEventMessage): string | null {
   if (message.thread_ts) return message.thread_ts;
   return settings.surface === 'agent' && isDirect(message.channel, message.channel_type) ? message.ts : null;
@@ -148,7 +148,7 @@ function holdersOf({ workspace }: TakerOptions, { channel: channelId, ts, thread
   return conversationsOf(workspace.teamId, { channelId, ts, threadTs: threadTs ?? null });
 }
 
-/** At once, before a message that is still on its way is stored: the bot remembers what was deleted. */
+/** Before a message that is still on its way is stored: the bot remembers the deletion. */
 async function takeRemoval(
   { sink, workspace }: TakerOptions,
   { channel: channelId, ts, threadTs }: Extract<Incoming, { kind: 'removal' }>,

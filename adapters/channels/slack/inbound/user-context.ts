@@ -7,11 +7,11 @@ import type { Workspace } from '../workspace.ts';
 const NAMESPACE = 'slack.viewing';
 const MAX_KNOWN = 5_000;
 
-/** The channel that a person looks at while they write to the bot, as Slack's agent surface tells it. */
+/** The channel that a person is viewing while they write to the bot, as reported by Slack's agent surface. */
 export interface Viewing {
   /** Null: nothing that the bot knows. */
   told(userId: string, channelId: string | null): Promise<void>;
-  /** What stands before the next message of the person; null where nothing changed since the last one. */
+  /** The note before the person's next message; null if nothing has changed since the last one. */
   noteFor(conversation: ConversationKey, userId: string): Promise<string | null>;
 }
 
@@ -30,7 +30,7 @@ export function createUserContexts({
   const now = async (userId: string): Promise<string> => {
     const key = keyOf(userId);
     const value = known.get(key) ?? z.string().safeParse(await state.get(NAMESPACE, key)).data ?? '';
-    // They may have looked elsewhere while the store was asked.
+    // They may have switched channels during the query.
     const newest = known.get(key) ?? value;
     remember(known, key, newest);
     return newest;
@@ -40,7 +40,7 @@ export function createUserContexts({
       const key = keyOf(userId);
       const next = channelId ?? '';
       const before = known.get(key);
-      // At once: the message that comes next may ask before the store answers.
+      // Synchronously, because the next message may ask before the store responds.
       remember(known, key, next);
       if ((before ?? (await state.get(NAMESPACE, key)) ?? '') !== next) await state.set(NAMESPACE, key, next);
     },
@@ -48,7 +48,7 @@ export function createUserContexts({
       const channelId = await now(userId);
       if (channelId === (noted.get(conversation) ?? '')) return null;
       remember(noted, conversation, channelId);
-      // A channel that the bot cannot see has no name that it might tell.
+      // For a channel that the bot cannot see, there is no name to mention.
       const name = channelId === '' ? null : (await places.channel(channelId))?.name;
       return name ? `[the sender is looking at #${name}]` : null;
     },
@@ -62,7 +62,7 @@ function remember<Key>(map: Map<Key, string>, key: Key, value: string): void {
 
 const messageContextSchema = z.object({ channel_id: z.string() });
 
-/** The first channel of what is looked at, or the one of a message that is. Slack orders by relevance. */
+/** The first viewed channel, or the channel of a viewed message. Slack orders by relevance. */
 export function channelIn(context: WireAppContext | null | undefined): string | null {
   for (const { type, value } of context?.entities ?? []) {
     if (type.endsWith('/channel_id') && typeof value === 'string') return value;

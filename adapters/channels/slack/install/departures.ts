@@ -4,7 +4,7 @@ import { forgetWorkspace } from '../inbound/leaving.ts';
 
 const NAMESPACE = 'slack.departures';
 
-/** How long the data of a workspace outlives the removal of the app. */
+/** How long the data of a workspace is kept after the app was removed. */
 const GRACE_MS = 7 * 86_400_000;
 const LOOK_MS = 3_600_000;
 
@@ -18,13 +18,15 @@ export interface DepartureOptions {
   readonly signal: AbortSignal;
 }
 
-/** Workspaces that removed the app. Their data is deleted after a period of grace, unless they install it again. */
+/** Workspaces that removed the app. Their data is deleted after a grace period, unless they install it again. */
 export interface Departures {
   /** The app was removed now: starts the period. Durable when it resolves. */
   mark(teamId: string): Promise<void>;
-  /** The same, unless the period has started. */
+  /** The same, unless the period has already started. */
   markOnce(teamId: string): Promise<void>;
-  /** Deletes what is due. `isBack` tells whether the app is installed again; `deleted` runs after the data is gone. */
+  /**
+   * Deletes what is due. `isBack` returns whether the app is installed again; `deleted` runs after the data is gone.
+   */
   settle(workspaces: {
     isBack(teamId: string): Promise<boolean>;
     deleted(teamId: string): Promise<void>;
@@ -60,7 +62,7 @@ export function createDepartures(options: DepartureOptions): Departures {
   };
 }
 
-/** Looks at once and every hour, until the signal ends it. A failed look is repeated with the next. */
+/** Checks now and every hour until the signal aborts. A failed check is repeated with the next. */
 export async function lookHourly(
   { clock, log, signal }: Pick<DepartureOptions, 'clock' | 'log' | 'signal'>,
   look: () => Promise<void>,

@@ -4,33 +4,33 @@ import type { Vault } from './token-encryption.ts';
 
 const NAMESPACE = 'slack.installations';
 
-/** The app in one workspace, as its people installed it. */
+/** The app in one workspace, as installed there. */
 export interface Installation {
   readonly teamId: string;
   readonly teamName: string;
   readonly botUserId: string;
   readonly botId: string;
   readonly token: string;
-  /** Only where the app has its tokens renewed. */
+  /** Only if the app uses token rotation. */
   readonly renewal: { readonly refreshToken: string; readonly expiresAt: number } | null;
   readonly installedAt: number;
 }
 
-/** What is known of an installation without the key. */
+/** What is known about an installation without the key. */
 export type Installed = Omit<Installation, 'token' | 'renewal'> & {
-  /** The app was removed: what is kept of the workspace is being deleted. */
+  /** The app was removed, and the data of the workspace is being deleted. */
   readonly isEnding: boolean;
 };
 
-/** Every workspace that installed the app, in the store that all gateways share, its tokens encrypted. */
+/** All workspaces that installed the app, with encrypted tokens, in the store that all gateways share. */
 export interface Installations {
-  /** Null where the app is not installed, or not any more. Throws `SECRET_UNREADABLE`. */
+  /** Null if the app is not installed (any more). Throws `SECRET_UNREADABLE`. */
   find(teamId: string): Promise<Installation | null>;
   list(): Promise<readonly Installed[]>;
   put(installation: Installation): Promise<void>;
-  /** Writes renewed tokens, unless the app was removed in between. */
+  /** Stores renewed tokens, unless the app was removed in between. */
   renew(installation: Installation): Promise<void>;
-  /** Throws the token away. The workspace stays listed until it is removed, so that a crash in between is made up for. */
+  /** Deletes the token. The workspace stays listed until it is removed, so that a crash in between loses nothing. */
   end(teamId: string): Promise<void>;
   /** Unless it was reinstalled in between. */
   remove(teamId: string): Promise<void>;
@@ -41,7 +41,7 @@ const rowSchema = z.object({
   botUserId: z.string(),
   botId: z.string(),
   installedAt: z.number(),
-  /** Empty when the app was removed. */
+  /** Empty if the app was removed. */
   sealed: z.string(),
 });
 type Row = z.infer<typeof rowSchema>;

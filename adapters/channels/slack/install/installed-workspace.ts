@@ -7,7 +7,7 @@ import type { Installation } from './installations.ts';
 
 export interface InstalledWorkspace {
   readonly workspace: Workspace;
-  /** From now on every call is made with this token. */
+  /** Uses this token for every call from now on. */
   use(token: string): void;
 }
 

@@ -50,7 +50,7 @@ export function createInstalledRoster(options: InstalledOptions): Roster {
       if (await isGone(options, teamId)) return await leave(teamId);
       log.info('Slack reported a removal, but the token still works', { team: teamId });
     },
-    // The others go on, and there may be new ones.
+    // The others continue, and new ones may come.
     refusal: async () => null,
     async tidy() {
       for (const installed of await installations.list()) {
@@ -72,15 +72,15 @@ export function createInstalledRoster(options: InstalledOptions): Roster {
 
 interface Members extends Pick<Roster, 'of' | 'running'> {
   dismiss(teamId: string): void;
-  /** Resolves when those that were dismissed have ended. */
+  /** Resolves when the dismissed bots have ended. */
   drained(): Promise<void>;
-  /** They stay for what is still to be posted. */
+  /** They stay for the remaining posts. */
   stopAll(): Promise<void>;
 }
 
 /**
- * A bot for each workspace, made when it is first needed. The store is asked each time: another gateway may have
- * installed, renewed or removed the app since.
+ * A bot for each workspace, created on first use. The store is read each time, because another gateway may have
+ * installed, renewed or removed the app.
  */
 function createMembers(options: InstalledOptions): Members {
   const members = new Map<string, Member>();
@@ -119,7 +119,7 @@ function createMembers(options: InstalledOptions): Members {
   };
 }
 
-/** The same bot, with a token that may be newer. */
+/** The same bot, possibly with a newer token. */
 function isSame({ workspace }: Member, { botId, botUserId }: Installation): boolean {
   return workspace.botId === botId && workspace.userId === botUserId;
 }
@@ -131,7 +131,7 @@ function createMember(options: InstalledOptions, installation: Installation): Me
   return { ...installed, bot: options.open(installed.workspace) };
 }
 
-/** Reports and skips those that cannot be read, unless there is no other: then the key is wrong. */
+/** Reports and skips unreadable installations, unless all are unreadable: then the key is wrong. */
 async function readAll({ installations, log }: InstalledOptions, of: Roster['of']): Promise<readonly SlackBot[]> {
   const bots: SlackBot[] = [];
   const failures: unknown[] = [];
@@ -149,10 +149,10 @@ async function readAll({ installations, log }: InstalledOptions, of: Roster['of'
   return bots;
 }
 
-/** What Slack says of a bot whose app was removed: that it was may have been told while nobody listened. */
+/** Slack's error for a bot whose app was removed. The event for it may have been missed. */
 const GONE = new Set(['account_inactive', 'token_revoked']);
 
-/** Asks with the stored token, also for a workspace that the settings leave out. Throws when Slack does not tell. */
+/** Checks with the stored token, also for a workspace that the settings exclude. Throws if Slack does not respond. */
 async function isGone(options: InstalledOptions, teamId: string): Promise<boolean> {
   const found = await options.installations.find(teamId);
   if (found === null) return false;

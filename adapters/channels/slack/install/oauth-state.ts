@@ -3,21 +3,21 @@ import type { StateStore as BoltStates, InstallURLOptions } from '@slack/bolt';
 import type { Clock, StateStore } from '../../../../src/adapter-kit.ts';
 
 const NAMESPACE = 'slack.states';
-/** As long as a person may take to install; the cookie that binds the state to their browser lasts as long. */
+/** How long a person may take to install. The cookie that binds the state to their browser lasts as long. */
 const VALID_MS = 600_000;
 
 export interface StatesOptions {
-  /** The same for all gateways: the browser may come back to another one. */
+  /** The same for all gateways, because the browser may return to another one. */
   readonly secret: string;
   readonly state: StateStore;
   readonly clock: Clock;
-  /** What every installation asks for. */
+  /** What every installation requests. */
   readonly options: InstallURLOptions;
 }
 
 /**
- * The `state` of an installation: signed, good for ten minutes and for one use. Only used ones are stored, so that a
- * visitor who only looks costs nothing. That it comes from the same browser is judged by the library, by a cookie.
+ * The `state` of an installation: signed, valid for ten minutes and for one use. Only used ones are stored, so visitors
+ * who do not install cost nothing. The library checks with a cookie that it comes from the same browser.
  */
 export function createStates({ secret, state, clock, options }: StatesOptions): BoltStates {
   const sign = (text: string) => createHmac('sha256', secret).update(text).digest('base64url');
@@ -38,7 +38,7 @@ export function createStates({ secret, state, clock, options }: StatesOptions): 
   };
 }
 
-/** Used ones are kept no longer than they would be good for. */
+/** Used ones are stored only as long as they would be valid. */
 async function sweep(state: StateStore, clock: Clock): Promise<void> {
   for (const { key, value } of await state.list(NAMESPACE)) {
     if (typeof value !== 'number' || value < clock.now()) await state.delete(NAMESPACE, key);
@@ -50,7 +50,7 @@ function same(one: string, other: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** With the code that the library gives such errors. */
+/** With the code that the library uses for such errors. */
 function refused(reason: string): Error {
   return Object.assign(new Error(`The state of an installation was rejected: ${reason}.`), { code: INVALID_STATE });
 }

@@ -24,7 +24,7 @@ export type OAuthOptions = Pick<
   'clientId' | 'clientSecret' | 'scopes' | 'redirectUri' | 'installationStore' | 'installerOptions'
 >;
 
-/** How the library installs the app: the two pages, the state, and what comes of it. */
+/** Options for the library's installation flow: its two pages, the state, and what to do with the result. */
 export function oauthOptions(parts: OAuthFlowOptions): OAuthOptions {
   const { settings, vault, log } = parts;
   const { clientId = '', clientSecret = '' } = oauthOf(settings) ?? {};
@@ -38,7 +38,7 @@ export function oauthOptions(parts: OAuthFlowOptions): OAuthOptions {
     redirectUri,
     installationStore: {
       storeInstallation: async (installation) => await keep(parts, installation),
-      // Only asked by the library's own way of authorizing, which is not used.
+      // Only called by the library's own authorization, which is not used.
       fetchInstallation: async () => await Promise.reject(new Error('Installations are read by their own store.')),
     },
     installerOptions: {
@@ -65,7 +65,7 @@ const WELCOME = {
   text: 'A chat bot that remembers, and shows what it remembers. Next, Slack asks for the workspace and the permissions of the bot.',
 };
 
-/** Beside the Web API, as with Slack itself. */
+/** Next to the Web API, as on Slack itself. */
 function authorizationUrl({ api_url: url }: SlackSettings): { readonly authorizationUrl?: string } {
   return url === '' ? {} : { authorizationUrl: new URL('../../oauth/v2/authorize', url).href };
 }
@@ -77,7 +77,7 @@ async function keep({ installations, clock, log }: OAuthFlowOptions, from: BoltI
   log.info('The app was installed in a workspace', { team: installation.teamId });
 }
 
-/** Null for what is not one workspace's bot. */
+/** Null if it is not a bot of one workspace. */
 function installationOf({ team, bot }: BoltInstallation, installedAt: number): Installation | null {
   if (team === undefined || bot === undefined) return null;
   const { refreshToken, expiresAt } = bot;
@@ -87,7 +87,7 @@ function installationOf({ team, bot }: BoltInstallation, installedAt: number): I
   return { teamId: team.id, teamName: team.name ?? team.id, botUserId, botId, token, renewal, installedAt };
 }
 
-/** What was installed but is not served is given back to Slack, and its page says why. */
+/** An installation that is not served is revoked at Slack, and the page explains why. */
 async function mayStay(
   { settings, log }: OAuthFlowOptions,
   installation: BoltInstallation,

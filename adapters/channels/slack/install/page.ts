@@ -1,4 +1,4 @@
-/** A page for the one who installs the app: a heading, a sentence, at most one link. */
+/** A page for the installing person: a heading, a sentence, at most one link. */
 export interface Page {
   readonly title: string;
   readonly text: string;

@@ -4,9 +4,9 @@ import { oauthOf, type SlackSettings } from '../settings.ts';
 import { createWeb } from '../web.ts';
 import type { Installation, Installations } from './installations.ts';
 
-/** A token that lasts for less is renewed. Slack gives twelve hours. */
+/** Tokens with less time left are renewed. Slack issues them for twelve hours. */
 const AHEAD_MS = 2 * 3_600_000;
-/** After a failure the old token is used on; asked again no sooner. */
+/** After a failure the old token stays in use; the renewal is retried no sooner than this. */
 const PAUSE_MS = 60_000;
 
 export interface RenewalOptions {
@@ -16,7 +16,7 @@ export interface RenewalOptions {
   readonly log: Log;
 }
 
-/** Renews tokens that end soon, for apps whose settings in Slack have that. */
+/** Renews tokens that expire soon, for apps with token rotation. */
 export function createRenewal(options: RenewalOptions): (installation: Installation) => Promise<Installation> {
   const running = new Map<string, { readonly renewed: Promise<Installation>; readonly at: number }>();
   return async (installation) => {
@@ -51,7 +51,7 @@ async function renew(
     await installations.renew(renewed);
     return renewed;
   } catch (error) {
-    // Another gateway may have been first: a refresh token is good for one use.
+    // Another gateway may have been first: a refresh token works only once.
     const stored = await installations.find(installation.teamId);
     if (stored !== null && stored.token !== installation.token) return stored;
     log.warn('A token could not be renewed', { team: installation.teamId, cause: describe(error) });

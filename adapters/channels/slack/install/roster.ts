@@ -4,28 +4,29 @@ import type { Ending } from '../inbound/leaving.ts';
 import { findRefusal } from '../workspace.ts';
 import type { Departures } from './departures.ts';
 
-/** The bots of the workspaces that are served: one by its token, or all that installed the app. */
+/** The bots of the served workspaces: one with its token, or all that installed the app. */
 export interface Roster {
-  /** Null where nobody serves the workspace. Throws `SECRET_UNREADABLE`. */
+  /** Null if the workspace is not served. Throws `SECRET_UNREADABLE`. */
   of(teamId: string): Promise<SlackBot | null>;
-  /** The one that runs already. */
+  /** The bot if it is already running. */
   running(teamId: string): SlackBot | null;
-  /** Throws `SECRET_UNREADABLE` when there are some and none can be read. */
+  /** Throws `SECRET_UNREADABLE` if there are some and none can be read. */
   all(): Promise<readonly SlackBot[]>;
   /**
-   * Slack says that the app was removed or its token revoked. Asks Slack whether the token works; if it does, nothing
-   * happens. Else marks the workspace: its data is deleted after the period of grace. Resolves when the mark is durable.
+   * Slack reports that the app was removed or its token revoked. Checks whether the token works; if it does, nothing
+   * happens. Otherwise marks the workspace: its data is deleted after the grace period. Resolves when the mark is
+   * durable.
    */
   ended(teamId: string, ending: Ending): Promise<void>;
-  /** Why the app can do nothing any more; null while it can, and while Slack does not tell. */
+  /** Why the app cannot do anything any more; null while it can, or while Slack does not respond. */
   refusal(): Promise<StrataError | null>;
-  /** Finds what ended while nobody listened, and deletes what is due. */
+  /** Finds installations that ended while the bot was offline, and deletes what is due. */
   tidy(): Promise<void>;
-  /** Lets what runs end. Nothing new may come in by then; what is owed may still be posted. */
+  /** Waits for running work. Intake must have ended; owed posts may still be sent. */
   stop(): Promise<void>;
 }
 
-/** One workspace, for as long as the process lives. */
+/** One workspace, for the lifetime of the process. */
 export function createSoleRoster(bot: SlackBot, departures: Departures): Roster {
   const { teamId, userId } = bot.workspace;
   return {
@@ -37,7 +38,7 @@ export function createSoleRoster(bot: SlackBot, departures: Departures): Roster 
       if ((await findRefusal(bot.workspace)) !== null) await departures.mark(teamId);
     },
     refusal: () => findRefusal(bot.workspace),
-    // The token works, so the app is installed here; data of another workspace is due some day.
+    // The token works, so the app is installed here; data of other workspaces may be due.
     tidy: () => departures.settle({ isBack: async (other) => other === teamId, deleted: async () => undefined }),
     stop: () => bot.stop(),
   };

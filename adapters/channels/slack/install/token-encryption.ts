@@ -2,23 +2,23 @@ import { createCipheriv, createDecipheriv, createHmac, randomBytes, scrypt } fro
 import { promisify } from 'node:util';
 import { StrataError } from '../../../../src/adapter-kit.ts';
 
-/** Keeps the tokens of workspaces: what lies in the store can be read with the key alone. */
+/** Encrypts the tokens of workspaces: what the store contains is readable only with the key. */
 export interface Vault {
   seal(text: string, teamId: string): string;
-  /** Throws `SECRET_UNREADABLE` for what another key sealed, for another workspace, or what was changed since. */
+  /** Throws `SECRET_UNREADABLE` if it was encrypted with another key or for another workspace, or was changed since. */
   open(sealed: string, teamId: string): string;
-  /** The same for all gateways, and for nobody else. */
+  /** The same for all gateways, and secret. */
   secretFor(purpose: string): string;
 }
 
 const VERSION = 'v1';
 const ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;
-/** As NIST SP 800-38D has it for random values. */
+/** As recommended by NIST SP 800-38D for random values. */
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** The same secret gives the same key in every gateway: the salt parts it from other uses only. */
+/** The same secret gives the same key in every gateway; the salt only separates it from other uses. */
 const SALT = 'strata slack installations';
 const COST = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 

@@ -2,15 +2,18 @@ import type { Clock } from '../../../../src/adapter-kit.ts';
 import { retryAfterOf } from '../web.ts';
 
 const MINUTE_MS = 60_000;
-/** What Slack grants an app per minute in a workspace, less some to spare. */
+/** Slack's limit for an app per minute and workspace, minus a reserve. */
 const MAX_PER_MINUTE = { 'chat.startStream': 18, 'chat.appendStream': 90 } as const;
 export type DraftMethod = keyof typeof MAX_PER_MINUTE;
 
-/** All drafts of a workspace share what Slack grants. None of them waits: what is not shown now is shown with the next piece. */
+/**
+ * All drafts of a workspace share Slack's limit. None of them waits: what is not shown now is shown with the next
+ * delta.
+ */
 export interface DraftRate {
   /** Whether the method may be called now; if so, the call counts. */
   mayCall(method: DraftMethod): boolean;
-  /** True for a refusal of the rate: the method then rests for as long as Slack asks. */
+  /** True for a rate limit error: the method then pauses for as long as Slack asks. */
   isRefusal(method: DraftMethod, error: unknown): boolean;
 }
 

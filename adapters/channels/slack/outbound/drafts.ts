@@ -18,7 +18,7 @@ import type { DraftRate } from './draft-rate.ts';
 import { EVENT_TYPE, type TakenDraft } from './post.ts';
 
 const NAMESPACE = 'slack.drafts';
-/** Slack takes 12,000 characters in one go; a longer draft is worth no more. */
+/** Slack accepts 12,000 characters at once; a longer draft is not useful. */
 const LONGEST = 11_000;
 
 export interface DraftContext {
@@ -33,26 +33,26 @@ export interface DraftContext {
   readonly settings: Pick<SlackSettings, 'streaming' | 'streaming_seconds'>;
 }
 
-/** A reply shown while it is written, by Slack's streaming calls. Best effort; the final post never depends on it. */
+/** A reply shown while it is written, with Slack's streaming calls. Best effort; the final post never depends on it. */
 export interface Drafts {
   show(conversation: ConversationKey, text: string): void;
-  /** Ends the stream. Gives the message for the final text. */
+  /** Ends the stream. Returns the message for the final text. */
   take(conversation: ConversationKey): Promise<TakenDraft | null>;
-  /** The final text stands in the message: it is a draft no more. */
+  /** The message now contains the final text, so it is no longer a draft. */
   settled(conversation: ConversationKey): Promise<void>;
-  /** The message did not become the final text, which stands elsewhere. */
+  /** The final text was posted elsewhere, so the message is removed. */
   remove(conversation: ConversationKey, ts: string): Promise<void>;
-  /** Removes what another process, or a lost answer of Slack, left of a draft. Returns at once. */
+  /** Removes what another process, or a lost response of Slack, left of a draft. Returns at once. */
   clear(conversation: ConversationKey): void;
   /** The turn ended without a post. */
   drop(conversation: ConversationKey): void;
-  /** Removes what a crash left behind. */
+  /** Removes drafts left behind by a crash. */
   sweep(): Promise<void>;
 }
 
-/** Written before the stream begins, so that no crash and no lost answer of Slack hides a draft. */
+/** Written before the stream begins, so that no crash and no lost response hides a draft. */
 const noteSchema = z.object({
-  /** Null until Slack has said which message it is. */
+  /** Null until Slack has returned the message. */
   ts: z.string().nullable(),
   threadTs: z.string(),
   /** When the stream began, in epoch milliseconds. */
@@ -61,13 +61,13 @@ const noteSchema = z.object({
 type Note = z.infer<typeof noteSchema>;
 
 interface Draft {
-  /** Grows with each piece of the answer, and is read at a pace: each read costs as much as the text is long. */
+  /** Grows with each delta of the answer. Read only at intervals, because reading costs as much as the text is long. */
   wanted: string;
-  /** What Slack was given of it. */
+  /** The text sent to Slack so far. */
   shown: string;
-  /** Where it stands; null before it is opened. */
+  /** Its channel and message; null before it is opened. */
   at: TakenDraft | null;
-  /** The stream has expired or could not be opened: nothing more is shown. */
+  /** The stream has expired or could not be opened, so nothing more is shown. */
   isOver: boolean;
   readonly over: AbortController;
   running: Promise<void>;
@@ -85,7 +85,7 @@ export function createDrafts(parts: DraftContext): Drafts {
     await draft.running;
     if (draft.at === null) return null;
     const { channelId: channel } = placeOfKey(conversation);
-    // An expired stream has ended already; its message is still there.
+    // An expired stream has already ended; its message still exists.
     await parts.workspace.web.chat.stopStream({ channel, ts: draft.at.ts }).catch(() => undefined);
     return draft.at;
   };
@@ -93,7 +93,7 @@ export function createDrafts(parts: DraftContext): Drafts {
     await remove(parts, conversation, ts);
     await parts.state.delete(NAMESPACE, conversation);
   };
-  /** Drafts that are being removed: the next stream of the conversation waits for that. */
+  /** Drafts that are being removed; the next stream of the conversation waits for them. */
   const clearing = new Map<ConversationKey, Promise<void>>();
   const clear = (conversation: ConversationKey): void => {
     if (!parts.settings.streaming || drafts.has(conversation) || clearing.has(conversation)) return;
@@ -137,7 +137,7 @@ async function write(parts: DraftContext, conversation: ConversationKey, draft: 
   const { signal } = draft.over;
   const pause = () => parts.clock.sleep(parts.settings.streaming_seconds * 1000, { signal });
   try {
-    // The first words wait too: a quick reply is posted whole.
+    // The first words wait too, so that a quick reply is posted whole.
     await pause();
     for (let text = headOf(draft); text !== draft.shown; text = headOf(draft)) {
       if (await advance(parts, conversation, { draft, text })) draft.shown = text;
@@ -153,7 +153,7 @@ async function write(parts: DraftContext, conversation: ConversationKey, draft: 
   }
 }
 
-/** Whether the text was shown; not when Slack grants no more calls for now. */
+/** Whether the text was shown; false if Slack allows no more calls for now. */
 async function advance(
   parts: DraftContext,
   conversation: ConversationKey,
@@ -214,14 +214,14 @@ async function append(
   await workspace.web.chat.appendStream({ channel, ts, markdown_text: harmless(added) });
 }
 
-/** In a draft, too, nothing between angle brackets is Slack's. */
+/** In a draft too, text between angle brackets must not work as Slack markup. */
 function harmless(text: string): string {
   return text.replaceAll('<', '&lt;');
 }
 
 const GONE = new Set(['message_not_found', 'channel_not_found', 'thread_not_found']);
 
-/** A stream that is still open is ended first: Slack may refuse to delete it. */
+/** An open stream is ended first, because Slack may refuse to delete it. */
 async function remove({ workspace }: DraftContext, conversation: ConversationKey, ts: string): Promise<void> {
   const { channelId: channel } = placeOfKey(conversation);
   await workspace.web.chat.stopStream({ channel, ts }).catch(() => undefined);
@@ -232,7 +232,7 @@ async function remove({ workspace }: DraftContext, conversation: ConversationKey
   }
 }
 
-/** One by one: a draft that cannot be removed now is found again by the next start. */
+/** One by one: a draft that cannot be removed now is found again at the next start. */
 async function sweep(parts: DraftContext): Promise<void> {
   for (const { key, value } of await parts.state.list(NAMESPACE)) {
     const conversation = parseKey(key).key;
@@ -251,7 +251,7 @@ async function removeAll(parts: DraftContext, conversation: ConversationKey, dra
   await parts.state.delete(NAMESPACE, conversation);
 }
 
-/** Slack may begin a stream for seconds after the connection ended. */
+/** Slack may begin a stream seconds after the connection ended. */
 const SECOND_LOOK_MS = 5_000;
 
 async function clearNoted(parts: DraftContext, conversation: ConversationKey): Promise<void> {
@@ -263,13 +263,13 @@ async function clearNoted(parts: DraftContext, conversation: ConversationKey): P
   await removeAll(parts, conversation, await leftOvers(parts, conversation, note));
 }
 
-/** So many of the newest replies of a thread are looked at. */
+/** How many of the newest replies of a thread are checked. */
 const MAX_LOOKED_AT = 200;
-/** Clocks differ by less. */
+/** Maximum difference between clocks. */
 const SKEW_MS = 60_000;
 
 /**
- * The messages of the bot that hold a draft, and not the whole reply, which carries metadata. Where Slack's answer was
+ * The messages of the bot that contain a draft instead of the whole reply, which has metadata. If Slack's response was
  * lost, they are those without metadata and files since the stream began.
  */
 async function leftOvers(

@@ -12,14 +12,14 @@ export interface SlackBlock {
 }
 
 /**
- * A model's Markdown as Slack shows it. In rich text every word is data: what looks like a ping, a group or a channel
- * is shown as it was written and pings nobody.
+ * A model's Markdown as Slack shows it. In rich text every word is data: text that looks like a mention of a person,
+ * group or channel is shown as written and notifies nobody.
  */
 export function format(markdown: string): Formatted {
   const parsed = parseMarkdown(markdown);
   const blocks = blocksOf(parsed);
   const text = mrkdwn(parsed) || ' ';
-  // Beside blocks the text is for notifications and search alone, and an update takes no longer one.
+  // Next to blocks, the text is only for notifications and search, and updates accept no longer one.
   return { text: blocks.length === 0 ? text : clipEscaped(text, MAX_TEXT), blocks };
 }
 
@@ -41,7 +41,7 @@ function blocksOf(parsed: readonly Block[]): readonly SlackBlock[] {
     blocks.push({ type: 'divider' });
   }
   end();
-  // Slack takes fifty blocks, and rules alone are no message.
+  // Slack's limit is fifty blocks, and dividers alone are not a message.
   const isShown = blocks.length <= 50 && blocks.some(({ type }) => type === 'rich_text');
   return isShown ? blocks : [];
 }
@@ -69,7 +69,7 @@ function bold(run: Run): Run {
 
 const FEED: Run = { text: '\n', bold: false, italic: false, strike: false, code: false, url: null };
 
-/** Sections stand line below line: a blank line between two paragraphs is a break of its own. */
+/** Sections are shown line by line, so a blank line between two paragraphs needs its own break. */
 function spaced(runs: readonly Run[], next: Block | undefined): readonly Run[] {
   return next?.kind === 'text' || next?.kind === 'heading' ? [...runs, FEED] : runs;
 }
@@ -84,7 +84,7 @@ function elementOf({ text, url, ...styles }: Run): Element {
   return url === null ? { type: 'text', text, ...style } : { type: 'link', url, text, ...style };
 }
 
-/** A list holds items of one depth and kind; deeper ones are lists of their own between them. */
+/** A list contains items of one depth and kind; deeper ones become separate lists between them. */
 function listsOf(items: readonly Item[]): readonly Element[] {
   const groups: Item[][] = [];
   for (const item of items) {
@@ -116,7 +116,7 @@ function blockText(block: Block): string {
     case 'rule':
       return '———';
     case 'code':
-      // Three backticks within the code would end it.
+      // Three backticks inside the code would end it.
       return `\`\`\`${escapeText(block.text).replaceAll('```', "'''")}\`\`\``;
     case 'quote':
       return styled(block.runs).replace(/^/gm, '> ');
@@ -151,10 +151,10 @@ function styledRun({ text, url, bold: isBold, italic, strike, code }: Run): stri
 
 const MAX_TEXT = 3_900;
 const CUT = '…';
-/** `&amp;` without its end. */
+/** An incomplete `&amp;`. */
 const HALF_ESCAPE = /&[a-z]{0,3}$/;
 
-/** Cuts a text that is escaped already, never within an escape. */
+/** Cuts an escaped text, never inside an escape. */
 export function clipEscaped(text: string, length: number): string {
   if (text.length <= length) return text;
   return `${text
@@ -163,7 +163,7 @@ export function clipEscaped(text: string, length: number): string {
     .toWellFormed()}${CUT}`;
 }
 
-/** Slack reads three characters as its own; escaped, no name between angle brackets pings anybody. */
+/** Slack interprets three characters; escaped, no name between angle brackets notifies anybody. */
 export function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -7,19 +7,19 @@ export interface Run {
   readonly italic: boolean;
   readonly strike: boolean;
   readonly code: boolean;
-  /** Where it leads; null for plain text. */
+  /** Its target; null for plain text. */
   readonly url: string | null;
 }
 
 export interface Item {
-  /** How deep it stands; 0 for the outermost list. */
+  /** Its depth; 0 for the outermost list. */
   readonly indent: number;
   readonly ordered: boolean;
   readonly number: number;
   readonly runs: readonly Run[];
 }
 
-/** What a text in Markdown is made of, as far as Slack can show it. */
+/** The parts of a Markdown text that Slack can show. */
 export type Block =
   | { readonly kind: 'text'; readonly runs: readonly Run[] }
   | { readonly kind: 'heading'; readonly runs: readonly Run[] }
@@ -35,14 +35,17 @@ export function parseMarkdown(text: string): readonly Block[] {
   return isTooDeep(text) ? whole : unlessTooDeep(() => tokensOf(text).flatMap(blockOf), whole);
 }
 
-/** The blocks as they stand in the text; the text as one where they would not give it again. */
+/** The blocks of the text; or the whole text as one block if they would not reproduce it. */
 export function sourceBlocks(text: string): readonly Pick<Token, 'raw' | 'type'>[] {
   const whole = [{ type: 'text', raw: text }];
   const tokens = isTooDeep(text) ? whole : unlessTooDeep<readonly Token[]>(() => new Lexer().blockTokens(text), []);
   return tokens.map(({ raw }) => raw).join('') === text ? tokens : whole;
 }
 
-/** The parser tries every opening mark of a paragraph with every closing one: one with more of them stays as it is written. */
+/**
+ * The parser tries every opening mark of a paragraph with every closing one. Paragraphs with more marks stay as
+ * written.
+ */
 const MAX_MARKS = 200;
 const MARKS = /[*_~`[\]<&!]/g;
 const MAX_PARAGRAPH = 12_000;
@@ -58,7 +61,7 @@ function tokensOf(text: string): readonly Token[] {
   return blocks;
 }
 
-/** The parser reads the text again for every level of a list or quote: deeper ones stay plain text. */
+/** The parser reads the text again for every level of a list or quote, so deeper levels stay plain text. */
 const MAX_LEVELS = 20;
 const LEVEL = /[\t ]*(?:[>*+-]|\d{1,9}[.)])/y;
 
@@ -71,7 +74,7 @@ function isTooDeep(text: string): boolean {
   });
 }
 
-/** The parser calls itself for every level, and can run out of room. */
+/** The parser recurses for every level and can overflow the stack. */
 function unlessTooDeep<Result>(read: () => Result, otherwise: Result): Result {
   try {
     return read();
@@ -142,20 +145,20 @@ function innerOf(token: Token): readonly Token[] {
   return 'tokens' in token ? (token.tokens ?? []) : [];
 }
 
-/** Only addresses that lead to the web or to a mail; others stay words. */
+/** Only links to the web or to an email address; others stay text. */
 function linkRuns(href: string, runs: readonly Run[], style: Style): readonly Run[] {
   const shown = runs.map(({ text }) => text).join('') || href;
   if (!/^(?:https?:\/\/|mailto:)\S+$/i.test(href) || href.length > 3000) return [{ ...style, text: shown }];
   return [{ ...style, text: shown, url: href }];
 }
 
-/** The runs of several blocks, a line each. */
+/** The runs of several blocks, one line each. */
 function joined(tokens: readonly Token[]): readonly Run[] {
   const lines = tokens.filter(({ type }) => type !== 'space').map(flat);
   return lines.flatMap((runs, index) => (index === 0 ? runs : [{ ...PLAIN, text: '\n' }, ...runs]));
 }
 
-/** A block within a quote or an item, where Slack holds no blocks. */
+/** A block inside a quote or an item, where Slack supports no blocks. */
 function flat(token: Token): readonly Run[] {
   return blockOf(token).flatMap((block): readonly Run[] => {
     switch (block.kind) {
@@ -195,7 +198,7 @@ function itemsOf(list: Token, indent: number): readonly Item[] {
   });
 }
 
-/** Slack's own tables are one a message and narrow; letters of one width show them everywhere. */
+/** Slack allows one narrow table per message; monospaced text works everywhere. */
 function tableText(table: Token): string {
   if (!isTable(table)) return table.raw;
   const cells = [table.header, ...table.rows].map((row) => row.map(({ tokens }) => words(tokens)));

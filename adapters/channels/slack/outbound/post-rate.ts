@@ -3,18 +3,18 @@ import { createRate } from '../rate.ts';
 import { retryAfterOf, withRetries } from '../web.ts';
 import { within } from '../within.ts';
 
-/** Slack takes one message a second and channel, and some hundreds a minute and workspace. */
+/** Slack accepts one message per second and channel, and some hundreds per minute and workspace. */
 const CHANNEL_PAUSE_MS = 1_050;
 const WORKSPACE = { most: 20, spanMs: 5_000 };
-/** A post whose answer is late holds up the next one in its channel no longer than this. */
+/** How long a post waits for the response to the previous post in its channel. */
 const MAX_TURN_MS = 3_000;
 
-/** Longer waits belong to the outbox, since the reply may be deleted during the wait. */
+/** Longer waits are left to the outbox, because the reply may be deleted during the wait. */
 export const MAX_WAIT_MS = 5_000;
 
 /**
- * Lets whatever people see as a message out one after the other in each channel, at the rate that Slack takes, and none
- * while Slack asks to wait. Tries again after a short wait.
+ * Sends visible messages one at a time in each channel, at the rate that Slack accepts, and none while Slack asks to
+ * wait. Retries after a short wait.
  */
 export type PostRate = <Result>(
   place: { readonly channel: string; readonly signal: AbortSignal },

@@ -13,7 +13,7 @@ import { MAX_WAIT_MS, type PostRate } from './post-rate.ts';
 
 export const EVENT_TYPE = 'strata_post';
 
-/** A message of the bot's own that holds a draft. */
+/** A message of the bot that contains a draft. */
 export type TakenDraft = Readonly<Record<'ts' | 'threadTs', string>>;
 
 export interface PosterOptions {
@@ -26,7 +26,7 @@ export interface PosterOptions {
 }
 
 export interface Poster {
-  /** Posts one body. Slack knows no key that posts once: a repeated attempt looks for the message first. */
+  /** Posts one body. Slack has no idempotency keys, so a repeated attempt searches for the message first. */
   send(post: Post, options: { readonly signal: AbortSignal }): Promise<string>;
   /** Turns a message of the bot into this body. */
   replace(draft: TakenDraft, post: Post, options: { readonly signal: AbortSignal }): Promise<string>;
@@ -35,7 +35,7 @@ export interface Poster {
 const sentSchema = z.object({ ts: z.string() });
 
 export function createPoster(options: PosterOptions): Poster {
-  /** Posts of this process of which nobody knows whether they stand in Slack. */
+  /** Posts of this process whose outcome is unknown. */
   const doubtful = new Set<string>();
   return {
     async send(post, { signal }) {
@@ -58,7 +58,7 @@ export function createPoster(options: PosterOptions): Poster {
       const { channelId: channel } = placeOfKey(post.conversation);
       const { text, blocks, metadata } = messageOf(post);
       const body = { channel, ts, text, metadata, parse: 'none', link_names: false };
-      // The same text again does no harm: an answer that was lost is asked for once more.
+      // Setting the same text again is harmless, so a lost response is retried once.
       await persistently(() => call(options, 'chat.update', { ...body, blocks }), {
         clock: options.clock,
         signal,
@@ -69,9 +69,11 @@ export function createPoster(options: PosterOptions): Poster {
   };
 }
 
-/** Slack may take in a post for seconds after the connection ended: so long it is looked for before it is repeated. */
+/**
+ * Slack may accept a post seconds after the connection ended, so it is searched for that long before it is repeated.
+ */
 const AFTER_DOUBT_MS = [2_000, 3_000, 5_000];
-/** The same for a post of a process that is gone. */
+/** The same for a post of a process that has ended. */
 const AFTER_START_MS = [1_000];
 
 async function lookFor(options: PosterOptions, placing: Placing, pausesMs: readonly number[]): Promise<Found> {
@@ -107,7 +109,7 @@ async function place(
   try {
     return sentSchema.parse(await send(blocks.length === 0 ? {} : { blocks })).ts;
   } catch (error) {
-    // The words matter more than their looks.
+    // The words matter more than the formatting.
     if (!BLOCK_ERRORS.has(codeOf(error) ?? '')) throw error;
     options.log.warn('Slack refused the blocks of a reply; it is posted as text', { code: codeOf(error) });
     return sentSchema.parse(await send({})).ts;
@@ -127,19 +129,19 @@ function messageOf(post: Post) {
   return { text, blocks, metadata };
 }
 
-/** The text belongs to it: after the data was wiped, another reply may get the same nonce of the store. */
+/** Includes the text: after the data was wiped, another reply may get the same nonce from the store. */
 function nonceOf({ nonce, conversation, body }: Pick<Post, 'nonce' | 'conversation' | 'body'>): string {
   const whole = [nonce, conversation, body.kind, body.text].join('\n');
   return createHash('sha256').update(whole).digest('base64url').slice(0, 25);
 }
 
-/** The beginning of a text that comes as a file, and the file's name. */
+/** The beginning of a text sent as a file, and the file's name. */
 function announced(name: string, text: string): string {
   const lead = leadOf(text);
   return lead === '' ? name : `${lead}\n\n(${name})`;
 }
 
-/** The file first, the message that carries the nonce last. The name of the file carries it too; people see its title. */
+/** The file first, the message with the nonce last. The file's name contains the nonce too; people see its title. */
 async function upload(options: PosterOptions, { post, threadTs, signal }: Placing): Promise<void> {
   const { body } = post;
   if (body.kind === 'text') return;
@@ -162,13 +164,13 @@ interface Found {
 
 const NOTHING: Found = { messageTs: null, hasFile: false };
 
-/** Threads are given oldest first: what was posted last stands at the end. */
+/** Threads are listed oldest first, so recent posts are at the end. */
 const LOOK_BACK = { history: 100, replies: 900 };
 const PAGES = 5;
-/** Between Slack's clock and that of the machine. */
+/** Maximum difference between Slack's clock and this machine's. */
 const CLOCK_SKEW_MS = 60_000;
 
-/** Looks for the nonce among what the bot posted since. Throws when Slack does not tell: then nothing is repeated. */
+/** Searches for the nonce in the bot's posts since then. Throws if Slack does not respond; nothing is repeated then. */
 async function findPosted(options: PosterOptions, { post, threadTs, signal }: Placing): Promise<Found> {
   const { channelId: channel } = placeOfKey(post.conversation);
   const kind = threadTs === null ? 'history' : 'replies';
@@ -195,7 +197,7 @@ async function findPosted(options: PosterOptions, { post, threadTs, signal }: Pl
   return { messageTs: null, hasFile };
 }
 
-/** Only what came after it can be the post. */
+/** Only later messages can be the post. */
 function oldestOf({ replyTo, unaskedAt }: Post): { readonly oldest?: string } {
   if (unaskedAt !== undefined) return { oldest: ((unaskedAt - CLOCK_SKEW_MS) / 1000).toFixed(6) };
   return replyTo === null ? {} : { oldest: replyTo };

@@ -3,15 +3,15 @@ import { graphemeCuts, windowEnd } from '../../shared/hard-cut.ts';
 import { insideOf, type UnitRules, unitsOf } from '../../shared/units.ts';
 import { sourceBlocks } from './markdown.ts';
 
-/** Slack's clients show longer messages in pieces of their own. */
+/** Slack's clients split longer messages themselves. */
 export const MESSAGE_LENGTH = 3500;
-/** A reply of more messages than this becomes one file. */
+/** A reply with more messages than this becomes one file. */
 const FILE_ABOVE = 6;
 const MAX_OPENING = 40;
 
 /**
- * Cuts a reply into messages. Without the markers that close and reopen a code block, the bodies joined give the text.
- * A table that no message holds becomes a file between the messages.
+ * Splits a reply into messages. Without the markers that close and reopen a code block, the joined bodies are the text.
+ * A table too large for one message becomes a file.
  */
 export function split(text: string, limit = MESSAGE_LENGTH): readonly PostBody[] {
   const tidy = tidyReply(text);
@@ -44,7 +44,7 @@ function chunksOf(text: string, limit: number): readonly Chunk[] {
   });
 }
 
-/** A code block in pieces, each closed and opened again with the same marker and language. */
+/** A code block in chunks, each closed and reopened with the same marker and language. */
 function fenceParts(raw: string, limit: number): readonly string[] {
   const line = raw.slice(0, raw.indexOf('\n') + 1);
   const marker = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? '';
@@ -62,7 +62,7 @@ function fenceParts(raw: string, limit: number): readonly string[] {
   });
 }
 
-/** The line that closes the block, with its line breaks; empty for a block that is never closed. */
+/** The line that closes the block, with its line breaks; empty if the block is never closed. */
 function closingOf(raw: string, marker: string): string {
   const body = trimEndWhile(raw, (character) => character === '\n');
   const start = body.lastIndexOf('\n');
@@ -76,7 +76,7 @@ function closingOf(raw: string, marker: string): string {
     : '';
 }
 
-/** Kinds of places to cut, the best first, with the least share of a message that each must fill. */
+/** Places to cut, best first, with the minimum share of a message that each must fill. */
 const BREAKS: readonly { readonly pattern: RegExp; readonly fill: number }[] = [
   { pattern: /\n{2,}/g, fill: 0.5 },
   { pattern: /\n/g, fill: 0.5 },
@@ -84,12 +84,12 @@ const BREAKS: readonly { readonly pattern: RegExp; readonly fill: number }[] = [
   { pattern: /\s+/g, fill: 0.25 },
 ];
 /**
- * What is not cut while a message can hold it: links with their text, addresses, code and emphasis within a line, and the
- * marker of a code block within a line, because at the start of a message it would open one.
+ * Not cut as long as one message can hold it: links with their text, URLs, inline code and emphasis, and a code block
+ * marker inside a line, because at the start of a message it would open a block.
  */
 const UNITS: UnitRules = { codeTicks: 1, bold: true, fences: true, mentions: false };
 
-/** The pieces joined are the text; none is longer than the limit. */
+/** Joined, the chunks are the text; none is longer than the limit. */
 function cut(text: string, limit: number): readonly string[] {
   const chunks: string[] = [];
   for (let from = 0; from < text.length; ) {

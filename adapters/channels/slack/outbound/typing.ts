@@ -3,9 +3,9 @@ import { placeOfKey } from '../place.ts';
 import type { Threads } from '../threads.ts';
 import type { Workspace } from '../workspace.ts';
 
-/** Slack takes the status away after two minutes. */
+/** Slack removes the status after two minutes. */
 const REFRESH_MS = 90_000;
-/** A turn that takes longer shows nothing more. */
+/** After this, a turn no longer shows the status. */
 const MAX_MS = 900_000;
 
 export interface TypingOptions {
@@ -14,7 +14,7 @@ export interface TypingOptions {
   readonly status: string;
 }
 
-/** The status under a thread while a turn works. Slack clears it by itself when the bot posts. */
+/** The status below a thread while a turn works. Slack clears it when the bot posts. */
 export interface Typing {
   start(conversation: ConversationKey): void;
   stop(conversation: ConversationKey): void;

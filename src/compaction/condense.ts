@@ -4,6 +4,7 @@ import { shorten } from '../context/truncate.ts';
 import type { SummaryId } from '../domain/message.ts';
 import type { CommitResult, Summary } from '../ports/summary-store.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
+import { condensedWords } from './answer-size.ts';
 import { limitFor } from './audit.ts';
 import { type JobContext, transcriptTokens } from './job-context.ts';
 import { layerLine, layerTokens } from './prompt-context.ts';
@@ -14,21 +15,26 @@ import { nonceFor } from './transcript.ts';
 export async function condense(job: JobContext, condensation: Condensation): Promise<CommitResult> {
   const { services, claim, conversation, model } = job;
   const from = promptSourceOf(job.agent);
-  const prompt = (strict: string) => services.prompts.render('condenser', { strict }, from);
-  const parts = partsWithin(condensation.parts, transcriptTokens(job.windowTokens, prompt(''), []));
+  const prompt = (strict: string, words: number) =>
+    services.prompts.render('condenser', { strict, targetWords: words }, from);
+  const room = transcriptTokens(job.windowTokens, prompt('', 1000), []);
+  const parts = partsWithin(condensation.parts, room);
+  const sourceTokens = parts.reduce((sum, part) => sum + part.tokens, 0);
+  const words = condensedWords(job.windowTokens, sourceTokens);
   const [fromSeq, toSeq] = [parts[0]?.fromSeq ?? 0, parts.at(-1)?.toSeq ?? 0];
   const place = { id: services.random.id() as SummaryId, level: condensation.level, fromSeq, toSeq };
   const lines = parts.map(layerLine);
   const nonce = nonceFor(lines, services.random);
   const { text, tokens, promptHash } = await summarise(job, {
     purpose: 'condense',
-    prompt: (_tools, strict) => prompt(strict),
+    prompt: (_tools, strict) => prompt(strict, words),
     tools: [],
-    transcript: services.prompts.render('transcript', { nonce, before: [], known: [], lines }, from).text,
+    transcript: services.prompts.render('transcript', { nonce, task: 'condense', before: [], known: [], lines }, from)
+      .text,
     source: lines.join('\n'),
     nonce,
     tokensOf: (summary) => layerTokens(job, { ...place, text: summary }),
-    limitTokens: limitFor(parts.reduce((sum, part) => sum + part.tokens, 0)),
+    limitTokens: limitFor(sourceTokens),
   });
   const now = services.clock.now();
   const result = await services.store.summaries.commitCondensation({

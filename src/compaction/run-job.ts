@@ -7,6 +7,7 @@ import type { ContextSnapshot } from '../ports/store.ts';
 import type { CommitResult, NewSummary } from '../ports/summary-store.ts';
 import { type PromptVariables, promptSourceOf } from '../prompts/variables.ts';
 import { MEMORY_TOOL, SUMMARY_TOOL } from './answer.ts';
+import { type MemoryRules, memoryRules, targetWords } from './answer-size.ts';
 import { limitFor } from './audit.ts';
 import { condense } from './condense.ts';
 import { askForMemories } from './extract.ts';
@@ -24,6 +25,9 @@ export interface Done {
   readonly toSeq: number;
   readonly memories: readonly MemoryWrite[];
 }
+
+/** For measuring the prompt before its source is known. */
+const MAX_WORDS = 1000;
 
 /** The source of a gap is already out of the view, so even a short summary costs nothing. */
 const MIN_FILLING = 48;
@@ -68,9 +72,10 @@ async function cover(job: JobContext, work: Work, snapshot: ContextSnapshot): Pr
 async function spanOf(job: JobContext, work: Work): Promise<Span> {
   const { services, claim, windowTokens, instruction } = job;
   const tools = [SUMMARY_TOOL, MEMORY_TOOL];
+  const rules = memoryRules(windowTokens, []);
   const prompt = services.prompts.render(
     'compactor',
-    { tools: true, strict: '', instruction },
+    { tools: true, strict: '', instruction, targetWords: MAX_WORDS, ...rules },
     promptSourceOf(job.agent),
   );
   const tokens = transcriptTokens(windowTokens, prompt, tools);
@@ -91,15 +96,19 @@ interface Drafting {
 }
 
 async function draft(job: JobContext, { work, span, place, snapshot }: Drafting): Promise<Drafted> {
-  const { services, model, instruction } = job;
+  const { services, model, instruction, windowTokens } = job;
   const from = promptSourceOf(job.agent);
   const transcript = await transcriptOf(job, span, snapshot);
   const isTail = work.kind === 'compact';
+  const size = {
+    targetWords: targetWords(windowTokens, sourceTokens(span)),
+    ...memoryRules(windowTokens, span.entries),
+  };
   const drafted = await summarise(job, {
     purpose: 'compact',
-    prompt: (tools, strict) => services.prompts.render('compactor', { tools, strict, instruction }, from),
+    prompt: (tools, strict) => services.prompts.render('compactor', { tools, strict, instruction, ...size }, from),
     tools: [SUMMARY_TOOL, MEMORY_TOOL],
-    transcript: services.prompts.render('transcript', transcript, from).text,
+    transcript: services.prompts.render('transcript', { ...transcript, task: 'compact' }, from).text,
     source: transcript.lines.join('\n'),
     nonce: transcript.nonce,
     tokensOf: (text) => (isTail ? layerTokens(job, { ...place, text }) : estimateText(text)),
@@ -114,8 +123,8 @@ async function transcriptOf(
   job: JobContext,
   span: Span,
   { stack }: ContextSnapshot,
-): Promise<PromptVariables<'transcript'>> {
-  const { before, known } = await besideOf(job, stack, span.fromSeq);
+): Promise<Omit<PromptVariables<'transcript'>, 'task'>> {
+  const { before, known } = await besideOf(job, stack, span);
   const lines = span.lines.map((line) => line.text);
   const nonce = nonceFor([...before, ...known, ...lines], job.services.random);
   return { nonce, before: [...before], known: [...known], lines };
@@ -156,16 +165,22 @@ async function extract(job: JobContext, work: Work, snapshot: ContextSnapshot): 
   const { services, claim } = job;
   const { id: conversationId, extractedUpto, revision } = snapshot.conversation;
   const from = promptSourceOf(job.agent);
-  const prompt = (tools: boolean) => services.prompts.render('extractor', { tools }, from);
-  const tokens = transcriptTokens(job.windowTokens, prompt(true), [MEMORY_TOOL]);
+  const prompt = (tools: boolean, rules: MemoryRules) =>
+    services.prompts.render('extractor', { tools, ...rules }, from);
+  const tokens = transcriptTokens(job.windowTokens, prompt(true, memoryRules(job.windowTokens, [])), [MEMORY_TOOL]);
   const { fromSeq, toSeq } = work;
   const span = headSpan(await readHead(services.store.transcript, { ...claim, fromSeq, toSeq, tokens }), tokens);
   const isSpoken = span.entries.some((entry) => entry.role === 'user' && saysSomething(entry));
   let memories: readonly MemoryWrite[] = [];
   if (isSpoken) {
     const shown = await transcriptOf(job, span, snapshot);
-    const transcript = services.prompts.render('transcript', shown, from).text;
-    const told = await askForMemories(job, { prompt, transcript, nonce: shown.nonce });
+    const transcript = services.prompts.render('transcript', { ...shown, task: 'extract' }, from).text;
+    const rules = memoryRules(job.windowTokens, span.entries);
+    const told = await askForMemories(job, {
+      prompt: (tools) => prompt(tools, rules),
+      transcript,
+      nonce: shown.nonce,
+    });
     const { candidates } = told.answer;
     memories = await admit(job, { candidates, promptHash: told.prompt.hash, entries: span.entries, extractedUpto });
   }

@@ -4,7 +4,7 @@ import { type Audience, type Entry, type MemoryId, textOf, tighter } from '../do
 import { MEMORY_STATES, type Memory, type MemoryWrite, type NewMemory } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
-import { MAX_STATEMENT, MESSAGES_PER_CANDIDATE, type MemoryCandidate, MIN_CANDIDATES } from './candidate.ts';
+import { MAX_STATEMENT, type MemoryCandidate, maxCandidates } from './candidate.ts';
 import { cleanStatement, isIdle } from './clean.ts';
 import { fingerprintOf, gistOf } from './fingerprint.ts';
 import { throughMemoryHooks } from './hooked.ts';
@@ -88,9 +88,8 @@ async function hooked(
 
 /** Known statements do not count, so repeating them cannot crowd out new ones. */
 function isOneTooMany({ entries }: AdmissionRequest, writes: readonly MemoryWrite[], next: MemoryWrite): boolean {
-  const messages = entries.filter((entry) => entry.role === 'user').length;
-  const most = Math.max(MIN_CANDIDATES, Math.ceil(messages / MESSAGES_PER_CANDIDATE));
-  return next.kind !== 'corroborate' && writes.filter((write) => write.kind !== 'corroborate').length >= most;
+  const added = writes.filter((write) => write.kind !== 'corroborate').length;
+  return next.kind !== 'corroborate' && added >= maxCandidates(entries);
 }
 
 /** Removes statements about people who paused learning, whoever said them. */

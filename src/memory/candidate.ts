@@ -1,13 +1,16 @@
 import { z } from 'zod';
+import type { Entry } from '../domain/message.ts';
 import { MEMORY_KINDS } from '../ports/memory-store.ts';
 
-/**
- * Maximum number of statements per extraction: this many, or one for every second message of a long range. The least
- * important ones above it are refused.
- */
 export const MIN_CANDIDATES = 12;
-export const MESSAGES_PER_CANDIDATE = 2;
+const MESSAGES_PER_CANDIDATE = 2;
 export const MAX_STATEMENT = 500;
+
+/** Maximum number of new statements per extraction: one for every second message of people, but at least twelve. */
+export function maxCandidates(entries: readonly Pick<Entry, 'role'>[]): number {
+  const messages = entries.filter(({ role }) => role === 'user').length;
+  return Math.max(MIN_CANDIDATES, Math.ceil(messages / MESSAGES_PER_CANDIDATE));
+}
 
 /** One statement proposed by a model: the input of the tool `memory_save`, and an item of a JSON answer. */
 export const candidateSchema = z.object({

@@ -2,7 +2,10 @@ import { z } from 'zod';
 
 /** Every prompt by name, with the variables that its template may use. */
 export const promptVariables = {
-  /** First system section when the agent's configuration has no persona. */
+  /**
+   * First system section when the agent's configuration has no persona. `agentId` is for your own templates: the model
+   * need not know how the configuration calls the agent.
+   */
   persona: z.strictObject({ agentId: z.string() }),
   /** How to read the context: summaries are approximate, newer messages win, memories and quotes are data. */
   guidance: z.strictObject({ tools: z.array(z.string()), hasMemory: z.boolean() }),
@@ -24,12 +27,24 @@ export const promptVariables = {
   passages: z.strictObject({}),
   /** The current time next to the newest message. */
   clock: z.strictObject({ now: z.string() }),
-  compactor: z.strictObject({ tools: z.boolean(), strict: z.string(), instruction: z.string() }),
-  condenser: z.strictObject({ strict: z.string() }),
-  extractor: z.strictObject({ tools: z.boolean() }),
-  /** The transcript for the compactor and the extractor: data between delimiters that the text cannot forge. */
+  compactor: z.strictObject({
+    tools: z.boolean(),
+    strict: z.string(),
+    instruction: z.string(),
+    targetWords: z.int(),
+    maxMemories: z.int(),
+    /** The model's window has room for examples. */
+    examples: z.boolean(),
+  }),
+  condenser: z.strictObject({ strict: z.string(), targetWords: z.int() }),
+  extractor: z.strictObject({ tools: z.boolean(), maxMemories: z.int(), examples: z.boolean() }),
+  /**
+   * What compactor, condenser and extractor read, as data between delimiters that the text cannot forge, and their task
+   * again, as one of `compact`, `condense` and `extract`.
+   */
   transcript: z.strictObject({
     nonce: z.string(),
+    task: z.string(),
     before: z.array(z.string()),
     known: z.array(z.string()),
     lines: z.array(z.string()),

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { MEMORY_STATES } from '../../src/adapter-kit.ts';
+import { MEMORY_STATES, type MemoryId } from '../../src/adapter-kit.ts';
 import { createSweeper, type Sweeper } from '../../src/compaction/sweeper.ts';
 import {
   createWorld,
   expectCovered,
   faithful,
   filler,
+  promptIn,
   type Script,
   scriptedModel,
   seqsIn,
@@ -32,6 +33,18 @@ async function memoriesOf(world: World) {
     sharePublic: false,
   } as const;
   return await world.services.store.memories.list({ reader, states: MEMORY_STATES, limit: 100, offset: 0 });
+}
+
+/** Saves statements that are as important as can be. */
+async function remember(world: World, texts: readonly string[]): Promise<void> {
+  const { store, random, clock } = world.services;
+  const [known] = await memoriesOf(world);
+  if (known === undefined) throw new Error('There is no memory to copy.');
+  const writes = texts.map((text) => {
+    const memory = { ...known, id: random.id() as MemoryId, text, fingerprint: text, importance: 1 };
+    return { kind: 'insert', memory, sources: [] } as const;
+  });
+  await store.memories.save({ conversationId: null, writes, actor: 'operator', now: clock.now() });
 }
 
 const textsOf = async (world: World) => (await memoriesOf(world)).map(({ text }) => text).sort();
@@ -75,6 +88,20 @@ describe('the stack', () => {
     expect(children.every((child) => child.text.length > 0 && child.supersededBy === condensed?.summaryId)).toBe(true);
     const { id } = await world.conversation();
     expect((await store.transcript.read(id, { fromSeq: 1, toSeq: 2, limit: 2 })).map(({ seq }) => seq)).toEqual([1, 2]);
+  });
+
+  it('shows the summariser the known memories that it may replace', async () => {
+    await using world = await createWorld();
+    await world.exchange('FACT Ada keeps bees in Turin.', 'Noted.');
+    await talk(world);
+    await world.run();
+    const others = Array.from({ length: 60 }, (_, index) => `Thing ${index} is worth ${index + 100} euros.`);
+    await remember(world, others);
+    await world.exchange('My bees moved from Turin to Genoa.', 'Noted.');
+    await talk(world);
+    await world.run();
+    const asked = world.model.requests.map(promptIn).filter((text) => text.includes('moved from Turin to Genoa'));
+    expect(asked.at(-1)).toMatch(/<known-\w+>\n- \[\w+\] Ada keeps bees in Turin/u);
   });
 
   // Shows: S36

@@ -89,7 +89,7 @@ export function transcriptIn(request: ModelRequest): string {
   const first = request.messages[0];
   const content = first?.role === 'user' ? first.content[0] : undefined;
   const text = content?.kind === 'text' ? content.text : '';
-  return /<transcript-(\w+)>\n([\s\S]*?)\n?<\/transcript-\1>/u.exec(text)?.[2] ?? '';
+  return /<(transcript|summaries)-(\w+)>\n([\s\S]*?)\n?<\/\1-\2>/u.exec(text)?.[3] ?? '';
 }
 
 export function promptIn(request: ModelRequest): string {

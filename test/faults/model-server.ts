@@ -26,7 +26,7 @@ export async function createModelServer(): Promise<ModelServer> {
   const manner: Pick<ModelServer, 'mode' | 'onMoment'> = { mode: 'well', onMoment: () => undefined };
   const server: TestServer = await serve((request, response) => {
     const text = JSON.stringify(request.body);
-    const isSummary = text.includes('<transcript-');
+    const isSummary = /<(?:transcript|summaries)-/u.test(text);
     if (request.method !== 'POST') {
       response.writeHead(404).end();
       return;

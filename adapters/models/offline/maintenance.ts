@@ -4,7 +4,7 @@ import { countText } from './count.ts';
 import { displayName, type Finding, findingsIn, introducedName, notedName } from './findings.ts';
 import { condense, type Names, summarise } from './summarise.ts';
 import { fieldsFor } from './tool-fields.ts';
-import { parseTranscript, type Transcript } from './transcript.ts';
+import { parseTranscript, type Transcript, withoutTask } from './transcript.ts';
 import { overlap } from './words.ts';
 
 /** Of the tokens of the source; a rejected summary is rewritten, shorter. */
@@ -89,7 +89,7 @@ function namesIn({ lines, known }: Transcript): Names {
 }
 
 function condenseAll(text: string, share: number): string {
-  const bodies = text
+  const bodies = withoutTask(text)
     .split('\n')
     .filter((line) => !/^<\/?[\w-]+>$/.test(line.trim()))
     .map((line) => line.replace(/^\[[^\]]*\]\s?/, '').trim())

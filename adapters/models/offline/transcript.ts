@@ -20,7 +20,8 @@ const time = /^\d{4}-\d{2}-\d{2}/;
 const machine = /<\w+>$/;
 
 /** Reads the entries of a transcript, whatever stands around them. Lines that begin with no head continue the one before. */
-export function parseTranscript(text: string): Transcript {
+export function parseTranscript(request: string): Transcript {
+  const text = withoutTask(request);
   const lines: Line[] = [];
   const known: string[] = [];
   for (const raw of text.split('\n')) {
@@ -31,6 +32,13 @@ export function parseTranscript(text: string): Transcript {
     else if (!/^<\/?[\w-]+>$/.test(raw.trim())) known.push(raw.trim());
   }
   return { lines, known: known.join('\n') };
+}
+
+/** Without what follows the last closing tag: the task, said again. */
+export function withoutTask(text: string): string {
+  const lines = text.split('\n');
+  const end = lines.findLastIndex((line) => /^<\/(?:transcript|summaries)-\w+>$/.test(line.trim()));
+  return end < 0 ? text : lines.slice(0, end + 1).join('\n');
 }
 
 function continued(line: Line, more: string): Line {

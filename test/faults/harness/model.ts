@@ -146,7 +146,7 @@ function purposeOf({ tools = [], messages }: Request): Purpose {
   const names = tools.map((tool) => tool.function.name);
   if (names.includes('summary_save')) return 'summary';
   if (names.includes('memory_save')) return 'memories';
-  return messages.some((message) => contentOf(message).includes('<transcript-')) ? 'condensation' : 'reply';
+  return messages.some((message) => contentOf(message).includes('<summaries-')) ? 'condensation' : 'reply';
 }
 
 function contentOf({ content }: Message): string {

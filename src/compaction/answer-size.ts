@@ -1,0 +1,49 @@
+import type { Entry } from '../domain/message.ts';
+import { maxCandidates } from '../memory/candidate.ts';
+import { answerTokens } from './job-context.ts';
+
+/** A summary takes about this share of its source. A short source has a minimum: names and numbers need their space. */
+const SUMMARY_SHARE = 0.2;
+const CONDENSED_SHARE = 0.5;
+const MIN_SUMMARY_TOKENS = 54;
+const MAX_SHARE_OF_ANSWER = 0.5;
+/** One memory as a tool call. */
+const MEMORY_TOKENS = 80;
+const WORDS_PER_TOKEN = 0.75;
+
+/** The target length of a summary of messages. */
+export function targetWords(windowTokens: number, sourceTokens: number): number {
+  return wordsFor(windowTokens, sourceTokens * SUMMARY_SHARE);
+}
+
+/** The target length of a summary of summaries, which are dense already. */
+export function condensedWords(windowTokens: number, sourceTokens: number): number {
+  return wordsFor(windowTokens, sourceTokens * CONDENSED_SHARE);
+}
+
+function wordsFor(windowTokens: number, wantedTokens: number): number {
+  const most = answerTokens(windowTokens) * MAX_SHARE_OF_ANSWER;
+  const tokens = Math.min(most, Math.max(MIN_SUMMARY_TOKENS, wantedTokens));
+  return Math.round((tokens * WORDS_PER_TOKEN) / 10) * 10;
+}
+
+/** In a small window the transcript needs the space. */
+const MIN_WINDOW_FOR_EXAMPLES = 8000;
+
+export interface MemoryRules {
+  readonly maxMemories: number;
+  readonly examples: boolean;
+}
+
+export function memoryRules(windowTokens: number, entries: readonly Pick<Entry, 'role'>[]): MemoryRules {
+  return {
+    maxMemories: maxMemories(windowTokens, entries),
+    examples: windowTokens >= MIN_WINDOW_FOR_EXAMPLES,
+  };
+}
+
+/** As many memories as are accepted from these entries, if the answer has room for them. */
+function maxMemories(windowTokens: number, entries: readonly Pick<Entry, 'role'>[]): number {
+  const room = Math.floor((answerTokens(windowTokens) * MAX_SHARE_OF_ANSWER) / MEMORY_TOKENS);
+  return Math.max(1, Math.min(maxCandidates(entries), room));
+}

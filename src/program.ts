@@ -17,6 +17,10 @@ const NO_CHOICES: GlobalOptions = { config: null, data: null, model: null, logLe
 /**
  * Reads the configuration and its plugins as the command line does. Default: `config.toml` in the working directory, if
  * it exists. Throws `CONFIG_INVALID` with every problem, or `CONFIG_UNREADABLE`.
+ *
+ * @example
+ * const { config } = await loadConfig({ config: 'bot.toml' });
+ * console.log(config.agents.map(({ id, model }) => `${id}: ${model}`));
  */
 export async function loadConfig(options: Partial<GlobalOptions> = {}): Promise<LoadedConfig> {
   const { load } = await findPlugins({ environment: process.env }, { ...NO_CHOICES, ...options });
@@ -40,7 +44,15 @@ export async function openApp(options: Partial<OpenOptions> = {}): Promise<App> 
   return await openWith(parts, { ...NO_CHOICES, ...whole, ...options });
 }
 
-/** Opens only the store of the configuration. */
+/**
+ * Opens only the store of the configuration.
+ *
+ * @example
+ * const { store } = await openStore({ create: false });
+ * const conversation = await store.conversations.find(makeKey({ platform: 'terminal', workspace: 'local', channel: 'main' }));
+ * console.log(conversation?.nextSeq);
+ * await store.close();
+ */
 export async function openStore(
   options: Partial<GlobalOptions> & { readonly create?: boolean } = {},
 ): Promise<Storage> {

@@ -155,6 +155,35 @@ function docText(comment: string): string {
   return [prose.trim(), ...examples.map((code) => `\`\`\`ts\n${code.trim()}\n\`\`\``)].join('\n\n').trim();
 }
 
+/** An example of a docstring, and what of the package it uses. */
+export interface Example {
+  readonly name: string;
+  readonly code: string;
+  readonly imports: readonly { readonly file: string; readonly names: readonly string[] }[];
+}
+
+/** Every example of what the package exports, once. */
+export function examples(): readonly Example[] {
+  const exported = new Map<string, string>();
+  const found = new Map<string, Example>();
+  const entries = entryPoints().flatMap(({ file }) => apiOf(file).map((entry) => ({ ...entry, file })));
+  for (const { name, file } of entries) if (!exported.has(name)) exported.set(name, file);
+  for (const { name, doc, declaration } of entries) {
+    const inside = [...declaration.matchAll(/\/\*(\*[\s\S]*?)\*\//gu)].map(([, comment = '']) => docText(comment));
+    for (const [, code = ''] of [doc, ...inside].join('\n').matchAll(/^```ts\n([\s\S]*?)^```$/gmu)) {
+      found.set(code, { name, code, imports: importsOf(code, exported) });
+    }
+  }
+  return [...found.values()];
+}
+
+function importsOf(code: string, exported: ReadonlyMap<string, string>): Example['imports'] {
+  const words = new Set(code.match(/\b[A-Za-z]\w*\b/gu));
+  const used = [...exported].filter(([name]) => words.has(name));
+  const files = Map.groupBy(used, ([, file]) => file);
+  return [...files].map(([file, names]) => ({ file, names: names.map(([name]) => name) }));
+}
+
 /** The page for all entries. */
 export function renderApi(): string {
   const sections = entryPoints().map(({ name, file }) => {

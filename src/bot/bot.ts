@@ -52,7 +52,19 @@ export interface Bot extends AsyncDisposable {
   stop(options?: { readonly deadlineMs?: number }): Promise<void>;
 }
 
-/** Throws `CONFIG_INVALID` with every problem of the options, and `TOOL_DUPLICATE`. */
+/**
+ * Throws `CONFIG_INVALID` with every problem of the options, and `TOOL_DUPLICATE`.
+ *
+ * @example
+ * const bot = createBot({
+ *   channels: [createTerminalChannel()],
+ *   models: createAiSdkModels({ environment: process.env }),
+ *   queue: createLocalQueue(),
+ *   storage: await createSqliteStorage({ directory: 'data' }),
+ *   agents: [{ id: 'cook', persona: 'You know every recipe.' }],
+ * });
+ * await bot.start();
+ */
 export function createBot(parts: BotParts): Bot {
   const core = wire(parts);
   const { events } = core.services;

@@ -2,7 +2,16 @@ import type { ChannelSink, CommandInvocation } from '../ports/channel.ts';
 import { renderReply } from './render.ts';
 import { readCommandLine } from './specs.ts';
 
-/** Runs a typed line as a command and returns the answer as text: for channels without buttons and forms. Never rejects. */
+/**
+ * Runs a typed line as a command and returns the answer as text: for channels without buttons and forms. Never rejects.
+ *
+ * @example
+ * async function onLine(sink: ChannelSink, text: string, conversation: ConversationKey): Promise<string | null> {
+ *   if (!isCommandLine(text)) return null;
+ *   const author = { id: '7', name: 'Ada', kind: 'person' } as const;
+ *   return await runCommandLine(sink, text, { conversation, author, audience: 'dm', rights: 'member' });
+ * }
+ */
 export async function runCommandLine(
   sink: Pick<ChannelSink, 'command' | 'commandSpecs'>,
   line: string,

@@ -9,7 +9,13 @@ export interface Seal {
   /** Null if it was not signed with the same secret. */
   open(sealed: string): string | null;
 }
-
+/**
+ * @example
+ * const signer = createTokenSigner(process.env['BOT_TOKEN'] ?? '');
+ * const value = signer.close('page 2');
+ * signer.open(value); // page 2
+ * signer.open('page 3.forged'); // null
+ */
 export function createTokenSigner(secret: string): Seal {
   const sign = (text: string) =>
     createHmac('sha256', secret).update(text).digest('base64url').slice(0, SIGNATURE_LENGTH);

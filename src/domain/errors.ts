@@ -145,12 +145,28 @@ export class StrataError<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** Narrows an unknown failure to one row of the table. */
+/**
+ * Narrows an unknown failure to one row of the table.
+ *
+ * @example
+ * try {
+ *   await bot.send('discord:811:822', 'Hello');
+ * } catch (error) {
+ *   if (!isStrataError(error, 'ADAPTER_MISSING')) throw error;
+ *   console.error(`The bot does not serve ${error.data.name}.`);
+ * }
+ */
 export function isStrataError<Code extends ErrorCode>(error: unknown, code: Code): error is StrataError<Code> {
   return error instanceof StrataError && error.code === code;
 }
 
-/** Thrown by model adapters: the kind of failure, and what the provider reported about retrying and its window. */
+/**
+ * Thrown by model adapters: the kind of failure, and what the provider reported about retrying and its window.
+ *
+ * @example
+ * const data = { model: 'acme:small', reason: 'rate-limit', detail: 'too many requests' } as const;
+ * throw new ModelError(data, { retryAfterMs: 30_000 });
+ */
 export class ModelError extends StrataError<'MODEL_FAILED'> {
   readonly reason: ModelFailure;
   readonly retryAfterMs: number | null;

@@ -15,13 +15,23 @@ const CLOSED = '~';
 
 type NewKey = Omit<KeyParts, 'thread' | 'isClosed'> & Partial<Pick<KeyParts, 'thread' | 'isClosed'>>;
 
-/** The only function that builds keys: parts joined by colons, with colons and percent signs inside them encoded. */
+/**
+ * The only function that builds keys: parts joined by colons, with colons and percent signs inside them encoded.
+ *
+ * @example
+ * makeKey({ platform: 'discord', workspace: '811', channel: '822', thread: '833' }); // discord:811:822:833
+ */
 export function makeKey({ platform, workspace, channel, thread, isClosed = false }: NewKey): ConversationKey {
   const inThread = thread ? [`${isClosed ? CLOSED : ''}${encode(thread)}`] : [];
   return parseKey([...[platform, workspace, channel].map(encode), ...inThread].join(':')).key;
 }
 
-/** The only function that parses keys. Throws `KEY_INVALID`. */
+/**
+ * The only function that parses keys. Throws `KEY_INVALID`.
+ *
+ * @example
+ * const { platform, channel } = parseKey('discord:811:822');
+ */
 export function parseKey(text: string): KeyParts & { readonly key: ConversationKey } {
   const [platform, workspace, channel, thread, ...rest] = text.split(':');
   if (!platform || !workspace || !channel || thread === '' || thread === CLOSED || rest.length > 0 || !isClean(text)) {

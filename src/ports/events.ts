@@ -134,6 +134,11 @@ export interface Events {
   /**
    * Calls the listener synchronously for every event, in order. A listener that throws or rejects is logged and does
    * not affect the others. Returns a function that unsubscribes.
+   *
+   * @example
+   * bot.events.on((event) => {
+   *   if (event.kind === 'turn.failed') console.error(event.conversation, event.message);
+   * });
    */
   on(listener: Listener): () => void;
 }

@@ -32,7 +32,20 @@ export interface ToolContext {
   readonly signal: AbortSignal;
 }
 
-/** Declares a tool; the input's type follows from its schema. */
+/**
+ * Declares a tool; the input's type follows from its schema.
+ *
+ * @example
+ * const stock = defineTool({
+ *   name: 'stock',
+ *   description: 'Returns how many pieces of an article are in stock.',
+ *   input: z.object({ article: z.string().describe('Number of the article') }),
+ *   run: async ({ article }, { signal }) => {
+ *     const response = await fetch(`https://shop.example.org/stock/${article}`, { signal });
+ *     return await response.text();
+ *   },
+ * });
+ */
 export function defineTool<Input>(tool: Tool<Input>): Tool<Input> {
   return tool;
 }

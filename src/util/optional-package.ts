@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { StrataError } from '../domain/errors.ts';
 import { packageFile } from './package-file.ts';
 
-/** Loads a module that needs optional packages. Throws `PACKAGE_MISSING` with the command that installs them. */
+/**
+ * Loads a module that needs optional packages. Throws `PACKAGE_MISSING` with the command that installs them.
+ */
 export async function loadOptional<Module>(packages: readonly string[], load: () => Promise<Module>): Promise<Module> {
   try {
     return await load();

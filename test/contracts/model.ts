@@ -15,7 +15,12 @@ export interface ModelContractOptions {
   readonly createBroken?: () => Promise<ChatModel>;
 }
 
-/** What every model owes the tool loop. */
+/**
+ * What every model owes the tool loop.
+ *
+ * @example
+ * modelContract('offline', { create: async () => ({ model: createOfflineModel(), dispose: async () => {} }) });
+ */
 export function modelContract(name: string, options: ModelContractOptions): void {
   describe(`model contract: ${name}`, () => {
     let made: ModelUnderTest;

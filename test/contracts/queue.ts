@@ -12,7 +12,12 @@ export interface QueueContractOptions {
   create(): Promise<QueueUnderTest>;
 }
 
-/** What every queue driver owes. Times are upper bounds for slow machines; order and counts are exact. */
+/**
+ * What every queue driver owes. Times are upper bounds for slow machines; order and counts are exact.
+ *
+ * @example
+ * queueContract('local', { create: async () => ({ queue: createLocalQueue(), dispose: async () => {} }) });
+ */
 export function queueContract(name: string, options: QueueContractOptions): void {
   describe(`queue contract: ${name}`, () => {
     let made: QueueUnderTest;

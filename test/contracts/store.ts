@@ -47,7 +47,17 @@ const PARTS: readonly ((lab: Lab) => void)[] = [
   journalContract,
 ];
 
-/** What every store owes: its parts are in `store/`, one subject a file. */
+/**
+ * What every store owes: its parts are in `store/`, one subject a file.
+ *
+ * @example
+ * storeContract('postgres', {
+ *   async create() {
+ *     const storage = await createPostgresStorage({ url: process.env['EMPTY_DATABASE'] ?? '' });
+ *     return { storage, dispose: () => storage.store.close() };
+ *   },
+ * });
+ */
 export function storeContract(name: string, options: StoreContractOptions): void {
   describe(`store contract: ${name}`, () => {
     let made: StorageUnderTest;

@@ -51,7 +51,14 @@ export const discordAdapter: ChannelAdapter = {
   ],
 };
 
-/** The Discord channel. Loads its library at startup. */
+/**
+ * The Discord channel. Loads its library at startup.
+ *
+ * @example
+ * const storage = await createSqliteStorage({ directory: 'data' });
+ * const settings = { token: process.env['DISCORD_BOT_TOKEN'] ?? '' };
+ * const discord = createDiscordChannel({ settings, state: storage.state });
+ */
 export function createDiscordChannel(options: DiscordOptions): Channel {
   const { settings, state, log = SILENT, clock = createSystemClock(), fetch = globalThis.fetch } = options;
   const random = options.random ?? createSystemRandom(clock);

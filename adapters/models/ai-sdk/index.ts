@@ -42,7 +42,16 @@ const probeTimeoutMs = 1500;
 /** A start must not wait longer to learn that there is no Ollama. */
 const chooseTimeoutMs = 300;
 
-/** Opens models of all providers that the AI SDK speaks to. Nothing is loaded before a model is opened. */
+/**
+ * Opens models of all providers that the AI SDK speaks to. Nothing is loaded before a model is opened.
+ *
+ * @example
+ * const models = createAiSdkModels({
+ *   environment: process.env,
+ *   providers: { local: { baseUrl: 'http://127.0.0.1:8080/v1' } },
+ *   builtIn: { offline: async () => createOfflineModel() },
+ * });
+ */
 export function createAiSdkModels(given: AiSdkModelsOptions): ModelProvider {
   const options: Settings = { providers: {}, builtIn: {}, log: silentLog, ...given };
   const opened = new Map<string, Promise<ChatModel>>();

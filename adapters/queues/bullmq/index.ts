@@ -23,6 +23,10 @@ const IDLE_LOOK_MS = 15;
 /**
  * The queue of many processes. It connects when it is first used, and a server that is away is nobody's concern but the
  * summaries': kicks are remembered, one a conversation, and handed over when it is back.
+ *
+ * @example
+ * const log = createPinoLog({ level: 'info', secrets: [], output: process.stdout });
+ * const queue = createBullMqQueue({ url: 'redis://127.0.0.1:6379', log, onTrouble: console.error });
  */
 export function createBullMqQueue(options: BullMqOptions): Queue {
   const state = createState(options);

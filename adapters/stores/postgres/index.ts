@@ -17,7 +17,12 @@ const CONNECTIONS = 8;
 /** No statement of a turn or a job takes this long: the server, or the way to it, is gone. */
 const STATEMENT_LIMIT_MS = 60_000;
 
-/** Everything in one database, for any number of processes. Rejects when it cannot be used; later it reconnects by itself. */
+/**
+ * Everything in one database, for any number of processes. Rejects when it cannot be used; later it reconnects by itself.
+ *
+ * @example
+ * const storage = await createPostgresStorage({ url: 'postgres://bot:secret@127.0.0.1/strata' });
+ */
 export async function createPostgresStorage({ url, create = true }: PostgresOptions): Promise<Storage> {
   const pool = createPool({ url, connections: CONNECTIONS, limitMs: STATEMENT_LIMIT_MS, pipeline: true });
   const upkeepPool = createPool({ url, connections: 1, limitMs: null, pipeline: false });

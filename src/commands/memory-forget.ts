@@ -21,7 +21,7 @@ export async function forget(call: Call): Promise<CommandReply> {
   const { preview, confirm } = asked;
   if (isEmpty(preview)) {
     // Nothing is remembered about the person, but model calls are counted under their name.
-    if (preview.plan.askers?.length) await call.parts.memories.forget(preview);
+    if (preview.plan.asker !== undefined) await call.parts.memories.forget(preview);
     return makeReply('Forget', { text: 'Nothing matches, so there is nothing to forget.' });
   }
   if (confirm === 'yes' || confirm === preview.token) return forgottenReply(await call.parts.memories.forget(preview));

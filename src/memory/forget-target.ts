@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey, MemoryId } from '../domain/message.ts';
-import { MEMORY_STATES, type Memory } from '../ports/memory-store.ts';
+import { type ForgetPlan, MEMORY_STATES, type Memory } from '../ports/memory-store.ts';
 import type { Services } from '../services.ts';
 import { type ForgetPreview, type Forgetting, namedMessages, planForget } from './forget.ts';
 import { forgettable } from './forget-memories.ts';
@@ -41,14 +41,19 @@ export async function previewForget(
 ): Promise<TokenedPreview> {
   const forgetting = await targeted(services, target, by);
   const preview = await planForget(services, { ...forgetting, by });
-  const plan = { ...preview.plan, askers: askersOf(target, by) };
+  const plan = { ...preview.plan, ...askerOf(services, target, by) };
   return { ...preview, plan, token: tokenOf(preview), asked: forgetting.memories.map(({ id }) => id) };
 }
 
-/** The person whose name is removed from the recorded costs. */
-function askersOf(target: ForgetTarget, { author, reader, rights }: Requester): readonly string[] {
-  if (target.kind !== 'person' || (target.personId !== author.id && rights !== 'operator')) return [];
-  return [`${reader.place.split(':', 1)[0]}:${target.personId}`];
+/** Whose name is removed from the record of costs. */
+function askerOf(
+  { personScope }: ForgetServices,
+  target: ForgetTarget,
+  { author, reader, rights }: Requester,
+): Pick<ForgetPlan, 'asker'> {
+  if (target.kind !== 'person' || (target.personId !== author.id && rights !== 'operator')) return {};
+  const [platform = ''] = reader.workspace.split(':');
+  return { asker: { person: `${platform}:${target.personId}`, within: personScope(reader.workspace) } };
 }
 
 /** Short, because people type it. It protects against a change in between, not against an attacker. */

@@ -181,11 +181,11 @@ async function findReadable({ store }: MemoryServices, id: string, reader: Memor
 }
 
 async function forget({ store, events }: MemoryServices, { plan }: ForgetPreview): Promise<Forgotten> {
-  const { memoryIds, redactions, sentences, askers = [] } = plan;
+  const { memoryIds, redactions, sentences, asker } = plan;
   const messages = redactions.reduce((sum, { seqs }) => sum + seqs.length, 0);
   const forgotten = { memoryIds, messages, sentences: sentences.length };
   const isEmpty = memoryIds.length + messages + sentences.length === 0;
-  if (isEmpty && askers.length === 0) return { ...forgotten, remains: null };
+  if (isEmpty && asker === undefined) return { ...forgotten, remains: null };
   const { remains } = await store.memories.forget(plan);
   if (!isEmpty) events.emit({ kind: 'memory.forgotten', conversation: null, ids: memoryIds });
   return { ...forgotten, remains };

@@ -160,8 +160,8 @@ export interface ForgetPlan {
   readonly redactions: readonly Redaction[];
   /** Sentences inside messages whose other text stays. */
   readonly sentences: readonly SentenceRemoval[];
-  /** People, as `platform:id`, whose model calls are no longer attributed to them. Default: none. */
-  readonly askers?: readonly string[];
+  /** Whose model calls are no longer counted under their name: `platform:id`, in conversations of this scope. Default: nobody's. */
+  readonly asker?: { readonly person: string; readonly within: string };
   readonly actor: string;
   readonly now: number;
 }

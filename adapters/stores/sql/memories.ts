@@ -104,8 +104,7 @@ async function forget(shared: Shared, transaction: Transaction, plan: ForgetPlan
     await transaction.run(insertion.onConflict((conflict) => conflict.doNothing()).compile());
   }
   await removeText(shared, transaction, plan);
-  const { askers = [] } = plan;
-  if (askers.length > 0) await forgetAskers(engine, transaction, { people: askers });
+  if (plan.asker !== undefined) await forgetAskers(engine, transaction, plan.asker);
 }
 
 async function removeText(shared: Shared, transaction: Transaction, plan: ForgetPlan): Promise<void> {

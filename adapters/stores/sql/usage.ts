@@ -170,11 +170,13 @@ function toKey(by: SpendingKey, key: string | number): string | null {
 export async function forgetAskers(
   { query }: SqlEngine,
   transaction: Transaction,
-  of: { readonly conversationId: number; readonly before: number } | { readonly people: readonly string[] },
+  of:
+    | { readonly conversationId: number; readonly before: number }
+    | { readonly person: string; readonly within: string },
 ): Promise<void> {
   const chosen =
-    'people' in of
-      ? sql<boolean>`person in (${sql.join(of.people)})`
+    'person' in of
+      ? sql<boolean>`person = ${of.person} and conversation_id in ${conversationsWithin(of.within)}`
       : sql<boolean>`conversation_id = ${of.conversationId} and person <> ${NOBODY} and day < ${Math.floor(of.before / DAY_MS)}`;
   const columns = sql.join([...KEY, ...SUMMED, 'last_at'].map((column) => sql.ref(column)));
   const sums = sql.join(SUMMED.map((column) => sql`sum(${sql.ref(column)})`));
@@ -188,4 +190,9 @@ export async function forgetAskers(
     on conflict (${sql.join(KEY.map((column) => sql.ref(column)))}) do update set ${kept}`;
   await transaction.run(merge.compile(query));
   await transaction.run(query.deleteFrom('usage').where(chosen).compile());
+}
+
+function conversationsWithin(scope: string) {
+  const head = `${scope}:`;
+  return sql`(select id from conversation where substr(key, 1, ${sql.lit(head.length)}) = ${head})`;
 }

@@ -84,8 +84,11 @@ export function journalContract(lab: Lab): void {
           people.map((person) => ({ ...CALL, person })),
         );
       const plan = { memoryIds: [], tombstones: [], redactions: [], sentences: [], actor: 'u', now: NOW };
-      await store.memories.forget({ ...plan, askers: ['discord:1'] });
       const persons = { by: 'person', since: null, conversationId: null, limit: 9 } as const;
+      const asker = { person: 'discord:1', within: 'terminal:another' };
+      await store.memories.forget({ ...plan, asker });
+      expect(await store.journal.spending(persons)).toHaveLength(3);
+      await store.memories.forget({ ...plan, asker: { ...asker, within: 'terminal:local' } });
       const spent = await store.journal.spending(persons);
       expect(spent.map(({ key, calls }) => [key, calls])).toEqual([
         [null, 4],

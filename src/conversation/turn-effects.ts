@@ -48,11 +48,10 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
   const { hooks } = parts.services;
   const engine = parts.engineFor(profile);
   const agent = parts.services.agents.agentFor(options.snapshot.conversation.key);
-  const context = toolContext(options);
   const { author } = askedIn(options.snapshot, newest);
   const person = askerOf(options.snapshot.conversation.key, author);
   const state: RunState = { snapshot: options.snapshot, calibration: null, assembly: null, calledAt: 0, usage: [] };
-  const given = () => [...options.volatile, ...profile.sections].flatMap(({ memoryIds = [] }) => memoryIds);
+  const given = createGiven(options);
   return {
     modelId: model.id,
     maxSteps: agent.max_steps,
@@ -60,9 +59,9 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
     limitCall: () => limitWork(signal, { ms: agent.timeout_seconds * 1000 }),
     pause: (ms) => parts.services.clock.sleep(ms, { signal }),
     async callTool(call) {
-      const { audience } = await claimed(parts, options, given());
-      const callKey = `${context.conversation}#${call.callId}`;
-      return await parts.tools.run(call, { ...context, audience, callKey, signal }, state.assembly?.tools ?? []);
+      const { audience, key } = await claimed(parts, options, given.ids());
+      const called = { audience, callKey: `${key}#${call.callId}`, signal, onGiven: given.add };
+      return await parts.tools.run(call, { ...toolContext(options), ...called }, state.assembly?.tools ?? []);
     },
     onDraft(text) {
       // Hooks may change or hold back what it says: nobody sees it before that.
@@ -95,11 +94,25 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
     usage: () => state.usage,
     calibration: () => state.calibration,
     recalled: () => state.assembly?.recalled ?? [],
-    given,
+    given: given.ids,
     assess: (addedTokens) =>
       state.assembly === null
         ? { tier: 'none', due: false }
         : engine.afterTurn({ profile, snapshot: state.snapshot, measurement: state.assembly.measurement, addedTokens }),
+  };
+}
+
+/** Memories that the turn was given: those of its sections, and what its tools recalled. */
+function createGiven({ volatile, profile, onGiven }: RunOptions) {
+  const recalled: MemoryId[] = [];
+  const ofSections = () => [...volatile, ...profile.sections].flatMap(({ memoryIds = [] }) => memoryIds);
+  const ids = () => [...ofSections(), ...recalled];
+  return {
+    ids,
+    add(found: readonly MemoryId[]): void {
+      recalled.push(...found);
+      onGiven(ids());
+    },
   };
 }
 
@@ -138,7 +151,7 @@ function toolContext({
   snapshot,
   newest,
   claim,
-}: RunOptions): Omit<ToolContext, 'audience' | 'callKey' | 'signal'> {
+}: RunOptions): Omit<ToolContext, 'audience' | 'callKey' | 'signal' | 'onGiven'> {
   const { key, id } = snapshot.conversation;
   const author: Author = newest.author ?? { id: '', name: 'someone', kind: 'person' };
   return {

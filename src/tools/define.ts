@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Audience, Author, ConversationKey, JsonValue } from '../domain/message.ts';
+import type { Audience, Author, ConversationKey, JsonValue, MemoryId } from '../domain/message.ts';
 
 /** A tool that the model may call. `input` is parsed by its schema before `run` sees it. */
 export interface Tool<Input = unknown> {
@@ -29,6 +29,8 @@ export interface ToolContext {
   readonly readUpto: number;
   /** The claim of the turn. Writes can be bound to it: with a lost claim, nothing is saved. */
   readonly replyEpoch?: number;
+  /** For tools that return memories: if one of them is forgotten before the reply is stored, the turn starts again. */
+  readonly onGiven?: (ids: readonly MemoryId[]) => void;
   readonly signal: AbortSignal;
 }
 

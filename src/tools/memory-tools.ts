@@ -122,6 +122,7 @@ function createRecall(services: MemoryToolServices, memories: Memories): Tool {
       const reader = readerFor(place, agentOf(services, context));
       const found = await memories.search({ reader, text: query, limit: MAX_RECALLED, states: ['active'] });
       const ids = found.map((memory) => memory.id);
+      context.onGiven?.(ids);
       if (ids.length > 0) {
         const by = { conversationId: context.conversationId, now: services.clock.now() };
         await services.store.memories.recalled(ids, by);

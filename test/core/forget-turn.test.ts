@@ -18,7 +18,7 @@ async function worldWith(script: Script, ran: string[] = []) {
     },
   });
   const model = scriptedModel(script, { id: 'test:chat' });
-  const agent = { tools: ['note'], memory: { share_public: true } };
+  const agent = { tools: ['note', 'memory_recall'], memory: { share_public: true } };
   return Object.assign(await createBotWorld({ models: [model], tools: [note], agent }), { model });
 }
 
@@ -91,5 +91,23 @@ it('runs no tool for a turn whose memory was forgotten', async () => {
   await world.settled();
   expect(JSON.stringify(world.model.requests[0])).toContain('swordfish');
   expect(ran).toEqual([]);
+  expect([...world.channel.posts.values()].map(({ body }) => body.text)).toEqual(['I do not know.']);
+});
+
+it('repeats no recalled memory whose source was deleted meanwhile', async () => {
+  await using world: World = await worldWith(async (_, { count }) => {
+    if (count === 1) return { calls: [{ tool: 'memory_recall', input: { query: 'swordfish password' } }] };
+    if (count > 2) return { text: 'I do not know.' };
+    await world.bot.sink.removed({ conversation: HERE, externalIds: ['source'] });
+    return { text: 'swordfish, they say' };
+  });
+  await world.say('my password is swordfish', { id: 'source', audience: 'public', asks: false });
+  const place = { place: HERE, workspace: workspaceOf(HERE), audience: 'public' } as const;
+  const writes = [{ kind: 'insert', memory: memoryOf("Ada's password is swordfish", place), sources: [1] }] as const;
+  const { id } = await world.conversation();
+  await world.bot.services.store.memories.save({ conversationId: id, writes, actor: 'test', now: world.clock.now() });
+  await world.say('What do you know?', { key: ELSEWHERE, audience: 'public' });
+  await world.settled();
+  expect(JSON.stringify(world.model.requests[1])).toContain('swordfish');
   expect([...world.channel.posts.values()].map(({ body }) => body.text)).toEqual(['I do not know.']);
 });

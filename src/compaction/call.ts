@@ -28,6 +28,8 @@ export interface CallContext {
   readonly toolless: Set<string>;
   readonly hooks: Pick<HookRunner, 'model'>;
   readonly where: HookedCall['where'];
+  /** What the operator sets for all calls. */
+  readonly settings: Pick<ModelRequest, 'providerOptions'>;
   /** Called after every model call, to record its cost. */
   onStep(step: Step, durationMs: number): void;
 }
@@ -208,7 +210,7 @@ async function callModel(parts: CallContext, request: ModelRequest): Promise<Ste
     const options = { signal: AbortSignal.any([signal, late.signal]), onText: () => undefined };
     const called = callHooked(
       parts.hooks,
-      { where, request: { ...request, windowTokens }, ...options },
+      { where, request: { ...request, ...parts.settings, windowTokens }, ...options },
       async (sent) => {
         const startedAt = clock.now();
         const step = await collectStep(model, sent, options);

@@ -1,4 +1,5 @@
 import { idleMsOf } from '../config/directory.ts';
+import { maintenanceSettings } from '../context/call-settings.ts';
 import { recognise, renderInSlices } from '../context/entry-reuse.ts';
 import { MAX_TAIL_ENTRIES } from '../context/plan.ts';
 import { describe, isStrataError } from '../domain/errors.ts';
@@ -155,6 +156,7 @@ async function jobContextFor(self: Run, look: Look): Promise<Omit<JobContext, 'o
     clock: services.clock,
     hooks: services.hooks,
     where: { conversation: conversation.key, audience: conversation.audience, agentId: agent.id, model: model.id },
+    settings: maintenanceSettings(agent),
     timeoutMs: agent.compaction.timeout_seconds * 1000,
     signal,
     toolless,

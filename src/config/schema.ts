@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { EFFORTS } from '../ports/model.ts';
 
 const share = z.number().gt(0).max(1);
 const tokens = z.int().positive();
@@ -51,6 +52,19 @@ const agentFields = {
     .union([tokens, z.literal('auto')], { error: 'expected a whole number above 0, or "auto"' })
     .describe('Context window in tokens; "auto" asks the model, or uses 128000 if that is unknown'),
   max_output_tokens: tokens.describe('Maximum length of an answer in tokens; reserved in the window'),
+  temperature: z
+    .union([z.number().min(0).max(2), z.literal('auto')], { error: 'expected a number from 0 to 2, or "auto"' })
+    .describe('Sampling temperature of replies, from 0 to 2; "auto" leaves it to the provider'),
+  effort: z
+    .enum(['auto', ...EFFORTS])
+    .describe(
+      'Reasoning effort of replies: none, minimal, low, medium, high, xhigh or max; "auto" leaves it to the provider',
+    ),
+  provider_options: z
+    .record(z.string().min(1), z.record(z.string().min(1), z.json()))
+    .describe(
+      "Options of the provider's AI SDK package for all calls of the agent, by provider, as the package names them",
+    ),
   max_steps: z
     .int()
     .min(1)

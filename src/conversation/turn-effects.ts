@@ -1,4 +1,5 @@
 import { learn } from '../context/calibration.ts';
+import { replySettings } from '../context/call-settings.ts';
 import { askerOf, bookCall } from '../costs/usage.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { Author, MemoryId } from '../domain/message.ts';
@@ -70,7 +71,8 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
     ask(request, { signal: limit, onText }) {
       const { key: conversation, audience } = state.snapshot.conversation;
       const where = { conversation, audience, agentId: profile.agentId, model: model.id };
-      return callHooked(hooks, { where, request, signal: limit }, async (sent) => {
+      const call = { where, request: { ...request, ...replySettings(agent) }, signal: limit };
+      return callHooked(hooks, call, async (sent) => {
         const step = await collectStep(model, sent, { signal: limit, onText });
         if (!limit.aborted) account(parts, { state, profile, person, step, sent });
         return step;

@@ -39,7 +39,18 @@ export interface ModelRequest {
   readonly json: boolean;
   /** The window that the caller assumes, for servers that allocate it per request. */
   readonly windowTokens?: number;
+  /** From 0 to 2. Default: the provider's. */
+  readonly temperature?: number;
+  /** How much the model reasons before it answers. Default: the provider's. */
+  readonly effort?: Effort;
+  /** Options of the SDK of a provider, by provider. Models of other providers ignore them. Default: none. */
+  readonly providerOptions?: ProviderOptions;
 }
+
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+export type Effort = (typeof EFFORTS)[number];
+
+export type ProviderOptions = Readonly<Record<string, Readonly<Record<string, JsonValue>>>>;
 
 export type ModelPurpose = 'reply' | 'compact' | 'condense' | 'extract';
 

@@ -41,6 +41,33 @@ const people: readonly ModelMessage[] = ['one', 'two', 'three'].map((text) => ({
   content: [{ kind: 'text', text }],
 }));
 
+describe('settings of a call', () => {
+  const lively = { temperature: 1.5, providerOptions: { openai: { user: 'bot' }, anthropic: { x: 1 } } };
+
+  test('go to the provider by its own names', async () => {
+    const openai = await sent('openai:gpt-4.1', ask('newest', lively));
+    expect(openai).toMatchObject({ temperature: 1.5, user: 'bot', store: false });
+    const local = await sent('local:m', ask('newest', { ...lively, effort: 'low' }));
+    expect(local).toMatchObject({ temperature: 1.5, reasoning_effort: 'low' });
+    const gpt = await sent('openai:gpt-5.6-luna', ask('newest', { effort: 'high' }));
+    expect(gpt['reasoning']).toMatchObject({ effort: 'high' });
+    const claude = await sent('anthropic:claude-haiku-4-5', ask('newest', { effort: 'high', maxOutputTokens: 9000 }));
+    expect(JSON.stringify(claude)).toMatch(/thinking|effort/);
+  });
+
+  test('are merged with those that the bot needs', async () => {
+    const providerOptions = { ollama: { options: { top_k: 3 }, think: false } };
+    const body = await sent('ollama:m', ask('newest', { providerOptions, windowTokens: 5000 }));
+    expect(body).toMatchObject({ think: false, options: { top_k: 3, num_ctx: 5000, num_predict: 100 } });
+  });
+
+  test('are not sent where none are set', async () => {
+    const body = await sent('local:m', ask('newest'));
+    expect(Object.keys(body)).not.toEqual(expect.arrayContaining(['temperature']));
+    expect(Object.keys(body)).not.toEqual(expect.arrayContaining(['reasoning_effort']));
+  });
+});
+
 describe('cache breakpoints', () => {
   test('Anthropic gets them after marked blocks and before the newest', async () => {
     const body = await sent('anthropic:claude-haiku-4-5', ask('newest'));

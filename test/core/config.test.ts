@@ -234,6 +234,9 @@ max_steps = 1.5
     ['context_window', '-5'],
     ['context_window', '8.5'],
     ['model', '"gpt-4"'],
+    ['temperature', '2.1'],
+    ['temperature', '"warm"'],
+    ['effort', '"strong"'],
     ['max_steps', '0'],
     ['timeout_seconds', '0'],
   ])('%s = %s is out of range', (key, value) => {

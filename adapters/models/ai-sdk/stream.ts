@@ -16,6 +16,7 @@ import type { Dialect } from './dialect.ts';
 import { withImages, withoutImages } from './images.ts';
 import { endOf, toInstructions, toMessages } from './map.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
+import { mergeOptions, settingsOf } from './settings.ts';
 import { createWatchdog, type StallLimits } from './watchdog.ts';
 
 export interface SdkModelOptions {
@@ -123,7 +124,8 @@ async function start(sdk: Sdk, options: SdkModelOptions, { request, watchdog }: 
     maxOutputTokens: request.maxOutputTokens,
     maxRetries: 0,
     abortSignal: signal,
-    providerOptions: options.providerOptions(request),
+    providerOptions: mergeOptions(options.providerOptions(request), request.providerOptions),
+    ...settingsOf(request),
     telemetry: { isEnabled: false },
     // It comes as a part of the stream, too: without a listener the SDK prints it.
     onError: () => {},

@@ -3,7 +3,7 @@ import type { Finding } from '../../../src/adapter-kit.ts';
 import type { Tables } from '../sql/index.ts';
 import { explain } from './failures.ts';
 
-/** The oldest release whose makers still mend it, with what is used here. */
+/** The oldest supported release with the features that are used here. */
 const OLDEST_MAJOR = 14;
 /** Leases rely on the clocks of several machines. */
 const MAX_SKEW_MS = 2_000;
@@ -21,7 +21,7 @@ export interface ServerFacts {
   readonly migrations: number;
 }
 
-/** What must hold of the server, each with what to do where it does not. */
+/** Requirements for the server, each with a remedy. */
 export async function checkServer(upkeep: Kysely<Tables>, place: string): Promise<readonly Finding[]> {
   const asked = Date.now();
   try {
@@ -41,7 +41,7 @@ export async function checkServer(upkeep: Kysely<Tables>, place: string): Promis
   }
 }
 
-/** One finding for each thing that is judged. Pure. */
+/** One finding per requirement. Pure. */
 export function judgeServer(facts: ServerFacts, skewMs: number): readonly Finding[] {
   return [
     checkVersion(facts),
@@ -108,7 +108,7 @@ function checkDurability(facts: ServerFacts): Finding {
   return finding('warn', { id: 'durability', message, fixHint: `Set ${off.join(' and ')} to on in postgresql.conf.` });
 }
 
-/** What one process may open at most. */
+/** The maximum that one process may open. */
 const OF_A_PROCESS = 9;
 
 function checkConnections({ connections }: ServerFacts): Finding {

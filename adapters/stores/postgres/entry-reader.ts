@@ -4,25 +4,25 @@ import { onShelf, type Parameter, prepare, type Tables, type Transaction } from 
 import type { Match } from './ranking.ts';
 import { entryShelf, type ShelfSize } from './search-index.ts';
 
-/** What is looked for on one shelf, as Postgres reads it. */
+/** A search on one shelf, in the form that Postgres reads. */
 export type Term = (shelf: number) => string;
 
 export interface WantedWord {
-  /** What the matches are marked with. */
+  /** Markers around matches. */
   readonly word: number;
   readonly term: Term;
 }
 
 export interface WantedRows extends WantedWord {
   readonly size: ShelfSize;
-  /** The oldest entry that is looked at, the first on its shelf, and the newest. */
+  /** The oldest entry to search, the first entry on its shelf, and the newest entry. */
   readonly fromSeq: number;
   readonly toSeq: number;
   /** Of each shelf. */
   readonly limit: number;
 }
 
-/** A word of the query, to be looked for in entries that are known. */
+/** A word of the query, to look for in known entries. */
 export interface WantedIn {
   readonly word: number;
   readonly text: string;
@@ -30,11 +30,11 @@ export interface WantedIn {
 }
 
 export interface FoundRow extends Match<number> {
-  /** By the author and of the time that the query asks for. */
+  /** Filters by the author and time of the query. */
   readonly isWanted: boolean;
 }
 
-/** What the index tells about one conversation, within the bounds of a query. */
+/** The index of one conversation, within the bounds of a query. */
 export interface EntryReader {
   /** Entries within the bounds. */
   readonly entries: number;
@@ -43,13 +43,13 @@ export interface EntryReader {
   readonly lastSeq: number;
   /** The newest rows of each term, `limit` on each of its shelves. */
   matching(wanted: readonly WantedRows[]): Promise<readonly FoundRow[]>;
-  /** Which of the entries have the word, as if they had it once. */
+  /** Which of the entries contain the word, counted once each. */
   having(wanted: readonly WantedIn[]): Promise<readonly Match<number>[]>;
 }
 
 export type OpenReader = (transaction: Transaction, query: EntryQuery) => Promise<EntryReader | null>;
 
-/** Null where there is nothing to be found. */
+/** Null if nothing can be found. */
 export function createEntryReaders(query: Kysely<Tables>): OpenReader {
   const statements = prepareStatements(query);
   return async (transaction, { conversationId, authorId, sinceAt, ...bounds }) => {
@@ -113,7 +113,7 @@ interface Bounds {
   readonly conversationId: number;
   readonly terms: readonly string[];
   readonly fromSeq: number;
-  /** For each of the terms, how many rows, and the newest seq. */
+  /** For each term, the number of rows and the newest seq. */
   readonly limits: readonly number[];
   readonly newest: readonly number[];
   readonly authorId: string | null;
@@ -128,13 +128,13 @@ interface Known {
 }
 
 /**
- * For a query of one word, the rank with all weights at 1 is how often the row has it. Most rows have each of their words
- * once, which their lengths tell for less: each stands there twice, on a small shelf and on a large one.
+ * For a query of one word, the rank with all weights at 1 is the word's frequency in the row. Most rows contain each of
+ * their words once, and their lengths cost less to read: each is stored twice, on a small shelf and on a large one.
  */
 const OCCURRENCES = sql`case when length(found.words) = found.length * 2 then 1
   else ts_rank_cd('{1,1,1,1}', found.words, wanted.term) end`;
 
-/** Once, and not for every row that they are held against. */
+/** Once, not for every compared row. */
 function parsed(p: Parameter<Bounds>) {
   return sql`select place, term::tsquery as term, most, newest
     from unnest(${p('terms')}::text[], ${p('limits')}::bigint[], ${p('newest')}::bigint[])
@@ -144,7 +144,8 @@ function parsed(p: Parameter<Bounds>) {
 function prepareStatements(query: Kysely<Tables>) {
   const build = <Values>(text: (p: Parameter<Values>) => ReturnType<typeof sql<MatchRow>>) =>
     prepare((p: Parameter<Values>) => ({ compile: () => text(p).compile(query) }));
-  // The shelves say which conversation it is: with a condition the server might read all of it instead of the index.
+  // The shelves determine the conversation. With a condition on it, the server might scan all of it instead of using
+  // the index.
   const newest = (p: Parameter<Bounds>, isWanted: Expression<boolean>) => sql<MatchRow>`
     with wanted as materialized (${parsed(p)})
     select wanted.place, found.seq, found.length, ${OCCURRENCES} as occurrences, ${isWanted} as is_wanted
@@ -158,7 +159,7 @@ function prepareStatements(query: Kysely<Tables>) {
       query.selectFrom('conversation').select('next_seq').where('id', '=', p('conversationId')),
     ),
     matching: build<Bounds>((p) => newest(p, sql`true`)),
-    // Each entry by its key: with a join the server might read them all.
+    // Each entry by its key; with a join, the server might read all entries.
     having: build<Known>(
       (p) => sql<MatchRow>`
         select place, found.seq, found.length, 1 as occurrences, true as is_wanted

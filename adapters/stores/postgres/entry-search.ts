@@ -4,22 +4,22 @@ import type { EntryReader, FoundRow, OpenReader, Term } from './entry-reader.ts'
 import { type Hit, inverseFrequency, type Match, score } from './ranking.ts';
 import { SHELF_ENTRIES, type ShelfSize } from './search-index.ts';
 
-/** Rows of one word that are ranked. A word of more rows is common: its newest ones count. */
+/** Rows of one word that are ranked. A word with more rows is common: its newest rows count. */
 const RANKED_ROWS = 150;
-/** Rows that have a common word beside another one: looked at, as far back as it goes. */
+/** Number of rows with a common word next to another one that are checked, however old. */
 const MAX_TOGETHER = 500;
-/** The best by their rare words: only they are asked for the common ones, each of which costs a look. */
+/** The best entries by their rare words. Only they are checked for common words, because each check costs a lookup. */
 const MAX_HOPEFUL = 100;
-/** Entries of the first step: what it finds tells how far the next one goes. */
+/** Entries of the first step; its results determine the size of the next one. */
 const FIRST_ENTRIES = SHELF_ENTRIES.small / 2;
-/** How many times more entries the next step may take. */
+/** Growth limit from one step to the next. */
 const GROWTH = 16;
-/** From more of them on, large ones are looked at. */
+/** Above this number of entries, large shelves are used. */
 const MAX_SMALL_SHELVES = 8;
 
 /**
- * BM25 within one conversation, in bounded time however long it is. Words of few entries decide: all their entries are
- * ranked. Words of many entries count where a rare one stands too, and among the newest entries.
+ * BM25 within one conversation, in bounded time however long it is. Rare words decide: all their entries are ranked.
+ * Common words count where a rare one occurs too, and among the newest entries.
  */
 export async function rankEntries(open: () => ReturnType<OpenReader>, query: EntryQuery): Promise<readonly EntryHit[]> {
   const words = queryWords(query.text);
@@ -42,7 +42,7 @@ function best(hits: readonly Hit<number>[]): readonly Hit<number>[] {
 
 interface Found {
   readonly matches: readonly Match<number>[];
-  /** In the whole range: counted, or estimated where there are many. */
+  /** In the whole range: counted, or estimated if there are many. */
   readonly rows: number;
   readonly isCommon: boolean;
 }
@@ -51,21 +51,21 @@ function plain(word: string): Term {
   return (shelf) => onShelf(shelf, word);
 }
 
-/** What is known of one word so far. */
+/** What is known about one word so far. */
 interface Hunt {
   readonly word: number;
   readonly term: Term;
   readonly matches: Match<number>[];
-  /** All that have the word, those that the query filters out included, and the oldest of them. */
+  /** All entries with the word, including those that the query filters out, and the oldest of them. */
   rows: number;
   lowest: number;
-  /** Entries before this one were not looked at. */
+  /** Entries before this one were not checked. */
   below: number;
 }
 
 /**
- * From the newest entry backwards, for each word as far at once as will probably do, until it has so many rows that it is
- * common, or all were looked at.
+ * From the newest entry backwards, each step as far as will probably do, until the word has so many rows that it is
+ * common, or all entries were checked.
  */
 async function gather(reader: EntryReader, terms: readonly Term[], limit: number): Promise<readonly Found[]> {
   const { firstSeq, lastSeq } = reader;
@@ -92,7 +92,7 @@ function take(hunt: Hunt | undefined, row: FoundRow): void {
   if (row.isWanted) hunt.matches.push(row);
 }
 
-/** Pure: entries that will probably hold what is missing, and not many more than were seen before. */
+/** Pure: the number of entries that probably contain the missing rows, and not many more than seen before. */
 function nextStep({ firstSeq, lastSeq }: EntryReader, { rows, below }: Hunt, limit: number) {
   const seen = lastSeq + 1 - below;
   const missing = seen === 0 ? FIRST_ENTRIES : Math.min(((limit - rows) * seen) / (rows + 1), seen * GROWTH);
@@ -101,13 +101,13 @@ function nextStep({ firstSeq, lastSeq }: EntryReader, { rows, below }: Hunt, lim
   return { size, fromSeq: Math.floor(oldest / SHELF_ENTRIES[size]) * SHELF_ENTRIES[size] };
 }
 
-/** What the part that was seen says of all of it. */
+/** Extrapolates from the part that was seen. */
 function summed({ lastSeq, entries }: EntryReader, { matches, rows, lowest }: Hunt, limit: number): Found {
   if (rows < limit) return { matches, rows, isCommon: false };
   return { matches, rows: Math.round((rows * entries) / (lastSeq - lowest + 1)), isCommon: true };
 }
 
-/** What common words add to entries that another word has found: to all that have a rare one, or else a part. */
+/** What common words add to entries that another word has found: to all with a rare word, or otherwise to some. */
 async function beside(reader: EntryReader, query: Gathered): Promise<readonly Match<number>[]> {
   const { words, found, hopeful } = query;
   const common = words.flatMap((_, word) => (found[word]?.isCommon ? [word] : []));
@@ -135,7 +135,7 @@ function besideRare(
   return reader.having(wanted);
 }
 
-/** No word is rare: the newest entries that have the least common one and another. */
+/** No word is rare: the newest entries with the least common word and another one. */
 async function besideLeast(
   reader: EntryReader,
   { words, found }: Gathered,
@@ -155,7 +155,7 @@ async function besideLeast(
   return unknownOf(added, found);
 }
 
-/** Each entry and word once, without those that were found already. */
+/** Each entry and word once, without those found already. */
 function unknownOf(added: readonly Match<number>[], found: readonly Found[]): Match<number>[] {
   const known = new Set(found.flatMap(({ matches }) => matches.map(({ id, word }) => `${word} ${id}`)));
   return added.filter(({ id, word }) => {

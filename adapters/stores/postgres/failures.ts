@@ -1,8 +1,8 @@
 import { describe, StrataError } from '../../../src/adapter-kit.ts';
 
-/** What went wrong with a statement or its connection. Pure. */
+/** Classifies failures of a statement or its connection. Pure. */
 
-/** Two transactions were in each other's way: run again, the later one sees what the earlier one did. */
+/** Two transactions conflicted. The later one is run again and sees the result of the earlier one. */
 const CONFLICTS: ReadonlySet<string> = new Set([
   '40001', // serialization failure
   '40P01', // deadlock
@@ -10,7 +10,7 @@ const CONFLICTS: ReadonlySet<string> = new Set([
   '23503', // the referenced row is gone
 ]);
 
-/** The server ends, begins, or cannot be reached. */
+/** The server is stopping, starting, or unreachable. */
 const LOST_CODE =
   /^(08...|57P0[1-4]|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOENT)$/;
 const LOST_MESSAGE =
@@ -35,7 +35,9 @@ export function isLost(error: unknown): boolean {
   return LOST_CODE.test(codeOf(error)) || (error instanceof Error && LOST_MESSAGE.test(error.message));
 }
 
-/** One sentence for what a person can mend or wait for; anything else is our own fault and stays as it is. */
+/**
+ * One sentence for failures that a person can fix or wait for; any other error is unexpected and returned unchanged.
+ */
 export function explain(place: string, error: unknown): unknown {
   if (isLost(error)) {
     return new StrataError('STORE_UNREACHABLE', { path: place, reason: detailOf(error) }, { cause: error });
@@ -50,7 +52,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-/** Where several addresses were tried, the failure itself says nothing. */
+/** If several addresses were tried, the failure itself has no message. */
 function detailOf(error: unknown): string {
   const [first] = error instanceof AggregateError ? error.errors : [error];
   return describe(first) || codeOf(error);

@@ -1,6 +1,6 @@
-/** Lets a number of users in at a time; the others wait in the order in which they came. */
+/** Admits a limited number of users at a time; the others wait in order of arrival. */
 export interface Gate {
-  /** Resolves with what the user calls, once, when it leaves. */
+  /** Resolves with a function that the user calls once to leave. */
   enter(): Promise<() => void>;
 }
 

@@ -8,20 +8,18 @@ import { createPostgresStorageOn } from './storage.ts';
 export interface PostgresOptions {
   /** postgres://user:password@host:port/database. Parameters of libpq may follow, such as `?sslmode=verify-full`. */
   readonly url: string;
-  /** False throws `STORE_MISSING` where there are no tables yet. Default true: they are made. */
+  /** False throws `STORE_MISSING` if there are no tables yet. Default true: they are created. */
   readonly create?: boolean;
 }
 
-/** Connections of one process: enough for its turns and jobs, few enough for many processes on one server. */
+/** Connections per process: enough for its turns and jobs, few enough for many processes on one server. */
 const CONNECTIONS = 8;
-/** No statement of a turn or a job takes this long: the server, or the way to it, is gone. */
+/** No statement of a turn or a job takes this long, so the server or the network is down. */
 const STATEMENT_LIMIT_MS = 60_000;
 
 /**
- * Everything in one database, for any number of processes. Rejects when it cannot be used; later it reconnects by itself.
- *
- * @example
- * const storage = await createPostgresStorage({ url: 'postgres://bot:secret@127.0.0.1/strata' });
+ * Stores everything in one database, for any number of processes. Rejects if it is unusable at first; later it
+ * reconnects automatically.
  */
 export async function createPostgresStorage({ url, create = true }: PostgresOptions): Promise<Storage> {
   const pool = createPool({ url, connections: CONNECTIONS, limitMs: STATEMENT_LIMIT_MS, pipeline: true });
@@ -34,7 +32,7 @@ export async function createPostgresStorage({ url, create = true }: PostgresOpti
   });
 }
 
-/** The address without its secrets, for messages. */
+/** The URL without its secrets, for messages. */
 function placeOf(url: string): string {
   const { protocol, username, host, pathname } = new URL(url);
   return `${protocol}//${username === '' ? '' : `${username}@`}${host}${pathname}`;

@@ -2,10 +2,10 @@ import type { Pool, PoolClient } from 'pg';
 import pg from 'pg';
 import { createGate } from './gate.ts';
 
-/** A connection, lent to one unit at a time. Statements may be sent before the answers of earlier ones are there. */
+/** A connection, lent to one unit at a time. Statements can be sent before earlier ones have returned. */
 export interface Link {
   query(sql: string, parameters: readonly unknown[]): Promise<LinkResult>;
-  /** A connection whose state is unknown is not used again. */
+  /** A connection in an unknown state is not reused. */
   release(isBroken: boolean): void;
 }
 
@@ -21,8 +21,8 @@ export interface Links {
 }
 
 /**
- * Connections are made when they are needed and replaced when they break. Who finds none free waits in a line of our
- * own: the pool's would count the wait against the time limit for connecting.
+ * Connections are created on demand and replaced when they break. Waiting for a free one happens in a queue here,
+ * because the pool would count the wait against its connection timeout.
  */
 export function createLinks(pool: Pool, connections: number): Links {
   const gate = createGate(connections);

@@ -11,12 +11,12 @@ export interface Migrating {
 
 type Database = Kysely<MigratedTables>;
 
-/** Any number that nobody else takes: it lets one process at a time change the tables. */
+/** An arbitrary lock number, which lets one process at a time change the tables. */
 const LOCK = 0x5374726174;
 
 /**
- * Brings the tables up to date in one transaction, however many processes start at once. A migration that is unknown
- * here was made by a newer program: nothing is touched.
+ * Migrates the tables in one transaction, however many processes start at once. If a migration is unknown, a newer
+ * program created it, and nothing is changed.
  */
 export async function migrate(query: Kysely<Tables>, { migrations, place, create }: Migrating): Promise<void> {
   const database: Database = query.withTables<{ kysely_migration: { name: string; timestamp: string } }>();
@@ -45,7 +45,7 @@ async function doneMigrations(database: Database): Promise<readonly string[]> {
   return rows.map((row) => row.name);
 }
 
-/** Text of any script has to fit. */
+/** Text of any script must fit. */
 async function checkEncoding(database: Database, place: string): Promise<void> {
   const { rows } = await sql<{ encoding: string }>`select current_setting('server_encoding') as encoding`.execute(
     database,

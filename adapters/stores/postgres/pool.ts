@@ -3,14 +3,14 @@ import pg from 'pg';
 export interface PoolSettings {
   readonly url: string;
   readonly connections: number;
-  /** Time limit of one statement; null for work that may take long. */
+  /** Time limit of one statement; null for long work. */
   readonly limitMs: number | null;
-  /** Sends statements without waiting for the answers of those before. */
+  /** Sends statements without waiting for earlier ones to return. */
   readonly pipeline: boolean;
 }
 
 const CONNECT_LIMIT_MS = 5_000;
-/** What the network may add to a statement that the server itself ends in time. */
+/** Network delay in addition to the server's own time limit. */
 const NETWORK_ALLOWANCE_MS = 5_000;
 
 export function createPool({ url, connections, limitMs, pipeline }: PoolSettings): pg.Pool {
@@ -25,15 +25,15 @@ export function createPool({ url, connections, limitMs, pipeline }: PoolSettings
     onConnect: (client) => prepareSession(client, limitMs),
     ...(limitMs === null ? {} : { query_timeout: limitMs + NETWORK_ALLOWANCE_MS }),
   });
-  // A connection that broke while it lay idle is replaced by the next use.
+  // A connection that broke while idle is replaced by the next use.
   pool.on('error', () => undefined);
   return pool;
 }
 
-/** Set here and not at the connection's start: what stands between us and the server may refuse it there. */
+/** Set here instead of at the start of the connection, because a proxy in between may reject it there. */
 async function prepareSession(client: pg.ClientBase, limitMs: number | null): Promise<void> {
   const limit = limitMs ?? 0;
-  // A plan for a search is never worth compiling. A server that answers before it has written is configured not to.
+  // Compiling a search plan never pays off. Responses before the data is written are disabled.
   await client.query(
     `select set_config('jit', 'off', false), set_config('statement_timeout', '${limit}', false),
        set_config('idle_in_transaction_session_timeout', '${limit}', false),

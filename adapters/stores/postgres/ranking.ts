@@ -1,12 +1,12 @@
-/** The arithmetic of BM25. Pure. */
+/** BM25 arithmetic. Pure. */
 
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.75;
 
-/** One row that has one of the words. */
+/** One row with one of the words. */
 export interface Match<Id> {
   readonly id: Id;
-  /** Which of the words, counted from 0. */
+  /** Index of the word. */
   readonly word: number;
   readonly occurrences: number;
   /** Words of the row. */
@@ -18,7 +18,7 @@ export interface Hit<Id> {
   readonly score: number;
 }
 
-/** Rows by what they have of the words: rare ones tell more, and so does a short text. `weights` go by the word. */
+/** Ranks rows by the words they contain: rare words count more, and so do short texts. `weights` are by word. */
 export function score<Id>(matches: readonly Match<Id>[], weights: readonly number[]): Hit<Id>[] {
   const average = averageLength(matches);
   const scores = new Map<Id, number>();
@@ -35,7 +35,9 @@ function averageLength(matches: readonly Match<unknown>[]): number {
   return Math.max(total / Math.max(matches.length, 1), 1);
 }
 
-/** How much a word tells that stands in `rows` of `all`. Never negative: a word that all share tells a little. */
+/**
+ * The weight of a word that occurs in `rows` of `all`. Never negative: a word that all rows contain counts a little.
+ */
 export function inverseFrequency(rows: number, all: number): number {
   return Math.log(1 + (Math.max(all - rows, 0) + 0.5) / (rows + 0.5));
 }

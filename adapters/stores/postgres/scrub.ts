@@ -2,12 +2,12 @@ import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../sql/index.ts';
 import { explain } from './failures.ts';
 
-/** Tables that hold text of people, or words of it. */
+/** Tables with text of people, or words of it. */
 const TABLES = ['entry', 'summary', 'memory', 'held', 'outbox', 'blob', 'entry_index', 'summary_index', 'memory_index'];
 
 /**
- * Frees the room of deleted rows at once instead of when the server gets to it. Calls that come while one runs share
- * the next. A table that the server itself is cleaning is left to it.
+ * Frees the space of deleted rows at once instead of waiting for autovacuum. Calls during a run share the next one. A
+ * table that the server is already vacuuming is left to it.
  */
 export function createScrub(upkeep: Kysely<Tables>, place: string): () => Promise<null> {
   const statement = sql`vacuum (skip_locked, truncate off) ${sql.join(TABLES.map((name) => sql.table(name)))}`;

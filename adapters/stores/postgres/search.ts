@@ -15,7 +15,7 @@ import { rankEntries } from './entry-search.ts';
 import { type Hit, inverseFrequency, type Match, score } from './ranking.ts';
 import { memoryShelf } from './search-index.ts';
 
-/** BM25 within what the asker may read: what lies elsewhere changes no score. */
+/** BM25 over what the reader may read; other rows do not affect a score. */
 export function createSearch(engine: SqlEngine): Search {
   const open = createEntryReaders(engine.query);
   const memories = createMemoryStatements(engine.query);
@@ -42,9 +42,9 @@ export function createSearch(engine: SqlEngine): Search {
 }
 
 const DEFAULT_STATES: NonNullable<MemoryQuery['states']> = ['active'] satisfies MemoryState[];
-/** Of one word. The newest are ranked. */
+/** Per word; the newest ones are ranked. */
 const RANKED_ROWS = 2_000;
-/** More than these are not counted: a word's weight hardly changes any more. */
+/** More rows are not counted, because a word's weight hardly changes any more. */
 const COUNTED_ROWS = 2_000;
 
 interface RankedRow<Id> extends Omit<Match<Id>, 'word'> {
@@ -84,7 +84,7 @@ interface MemoryValues {
 type MemoryStatement = (values: MemoryValues) => Statement<RankedRow<MemoryRowId>>;
 type MemoryRowId = Tables['memory']['id'];
 
-/** The condition depends on who asks, in six shapes: each is built once. */
+/** The condition depends on the reader and has six shapes, each built once. */
 function createMemoryStatements(query: Kysely<Tables>): (reader: MemoryReader) => MemoryStatement {
   const made = new Map<string, MemoryStatement>();
   return (reader) => {
@@ -116,7 +116,10 @@ function prepareSummaries(query: Kysely<Tables>) {
   });
 }
 
-/** The newest rows of each term that are one's own. The rank with all weights at 1 is how often a row has the word. */
+/**
+ * The newest rows of each term that the reader may read. The rank with all weights at 1 is the word's frequency in a
+ * row.
+ */
 function ranked<Id>(of: {
   readonly table: 'memory' | 'summary';
   readonly isOwn: Expression<SqlBool>;

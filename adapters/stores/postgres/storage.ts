@@ -10,21 +10,21 @@ import { createSearch } from './search.ts';
 import { createTextIndex, postgresMigrations } from './search-index.ts';
 import { createUnits } from './units.ts';
 
-/** A Postgres, whatever speaks to it. */
+/** A Postgres database, whichever driver connects to it. */
 export interface PostgresDatabase {
   readonly links: Links;
-  /** The same database, for work that takes long. */
+  /** The same database, for long work. */
   readonly upkeep: Kysely<Tables>;
-  /** Its address, for messages. */
+  /** Its URL, for messages. */
   readonly place: string;
-  /** Make the tables where there are none. */
+  /** Create the tables if there are none. */
   readonly create: boolean;
 }
 
-/** Any number that nobody else takes. */
+/** An arbitrary lock number. */
 const MEMORY_LOCK = 0x5374726d65;
 
-/** Brings the tables up to date and makes the store over them. The database is closed with the store. */
+/** Migrates the tables and creates the store. The database is closed with the store. */
 export async function createPostgresStorageOn(database: PostgresDatabase): Promise<Storage> {
   try {
     const migrations = { ...coreMigrations('identity'), ...postgresMigrations };
@@ -60,11 +60,11 @@ function createEngine(database: PostgresDatabase): SqlEngine {
     async numberOn(transaction, table) {
       await transaction.rows(numberOn(table).compile(query));
     },
-    // Each question is one round trip either way.
+    // Each query is one round trip either way.
     activeMemories: async () => null,
     index: createTextIndex(query),
     scrub: createScrub(query, place),
-    // The server cleans up after a crash by itself.
+    // The server cleans up after a crash itself.
     noteDeletion: async () => undefined,
     close: () => {
       closing ??= close();
@@ -83,7 +83,7 @@ async function destroy({ links, upkeep }: PostgresDatabase): Promise<void> {
   await upkeep.destroy();
 }
 
-/** At the start whatever goes wrong is one sentence for the person who started us. */
+/** At startup, every failure becomes one sentence for the person who started the bot. */
 function refusalOf(path: string, error: unknown): unknown {
   const explained = explain(path, error);
   if (explained instanceof StrataError || !(error instanceof Error)) return explained;

@@ -3,18 +3,18 @@ import type { SqlEngine, Statement, Transaction, Unit } from '../sql/index.ts';
 import { explain, isConflict, isLost } from './failures.ts';
 import type { Link, Links } from './links.ts';
 
-/** Runs of one unit that others got in the way of: each time, somebody else was done. */
+/** Maximum attempts of one unit after conflicts; each time, another unit succeeded. */
 const MAX_RUNS = 8;
 const PAUSE_MS = 5;
 
 export interface Units extends Pick<SqlEngine, 'read' | 'write'> {
-  /** Resolves when all that was submitted before has ended. Later units are refused. */
+  /** Resolves when everything submitted before has ended. Later units are rejected. */
   close(): Promise<void>;
 }
 
 /**
- * Reads see one snapshot. Writes lock the rows from which they decide, and are run again where two met in another way,
- * or where the connection broke before anything was committed.
+ * Reads see one snapshot. Writes lock the rows that they decide from. They are repeated after other conflicts, or if
+ * the connection broke before anything was committed.
  */
 export function createUnits(links: Links, place: string): Units {
   const running = new Set<Promise<unknown>>();
@@ -43,7 +43,7 @@ export function createUnits(links: Links, place: string): Units {
 }
 
 interface Run {
-  /** Set once it may have been committed: then it is not repeated. */
+  /** Set once it may have been committed; it is not repeated then. */
   isEnding: boolean;
 }
 
@@ -73,7 +73,7 @@ const BEGIN_WRITE = 'start transaction isolation level read committed';
 async function runRead<Result>(links: Links, unit: Unit<Result>, _run: Run): Promise<Result> {
   const link = await links.connect();
   const value = await within(link, BEGIN_READ, unit);
-  // There is nothing to lose: who asked does not wait for the end.
+  // There is nothing to lose, so the caller does not wait for the end.
   link.query('commit', []).then(
     () => link.release(false),
     () => link.release(true),
@@ -87,7 +87,7 @@ async function runWrite<Result>(links: Links, unit: Unit<Result>, run: Run): Pro
   run.isEnding = true;
   try {
     const { command } = await link.query('commit', []);
-    // The server ends a transaction in which something failed like that, and says no more.
+    // After such a failure, the server ends the transaction and reports nothing more.
     if (command === 'ROLLBACK') throw new Error('A unit continued after one of its statements had failed');
   } catch (error) {
     link.release(true);
@@ -97,7 +97,10 @@ async function runWrite<Result>(links: Links, unit: Unit<Result>, run: Run): Pro
   return value;
 }
 
-/** The first statement is sent along with the beginning. When the unit fails, all is undone and the link given back. */
+/**
+ * The first statement is sent together with the start. If the unit fails, everything is rolled back and the connection
+ * returned.
+ */
 async function within<Result>(link: Link, begin: string, unit: Unit<Result>): Promise<Result> {
   const begun = link.query(begin, []);
   begun.catch(() => undefined);
@@ -117,13 +120,13 @@ async function within<Result>(link: Link, begin: string, unit: Unit<Result>): Pr
 function over(link: Link): Transaction {
   const run = ({ sql, parameters }: Statement) => link.query(sql, parameters.map(storable));
   return {
-    // The row's type is Kysely's, made from the tables and the query.
+    // The row's type comes from Kysely, derived from the tables and the query.
     rows: async <Row>(statement: Statement<Row>) => (await run(statement)).rows as readonly Row[],
     run: async (statement) => (await run(statement)).changes,
   };
 }
 
-/** Postgres has no character 0: the one that stands for what cannot be shown takes its place. */
+/** Postgres cannot store the character U+0000; the replacement character is stored instead. */
 function storable(value: unknown): unknown {
   return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value;
 }

@@ -1,17 +1,17 @@
 import { wordsOnShelf } from '../sql/index.ts';
 
-/** More of the same word add little to a rank. */
+/** More occurrences of the same word add little to a rank. */
 const COUNTED_TIMES = 8;
-/** What one row of the index may hold: Postgres takes a megabyte. */
+/** The limit of one index row: Postgres accepts a megabyte. */
 const MAX_WORDS = 30_000;
 
 export interface IndexedWords {
-  /** As Postgres reads it: each word with as many positions as it has occurrences. */
+  /** In the form that Postgres reads: each word with as many positions as occurrences. */
   readonly words: string;
   readonly length: number;
 }
 
-/** The words of a text on each of the shelves that it stands on. */
+/** The words of a text on each of its shelves. */
 export function indexText(shelves: readonly number[], text: string): IndexedWords {
   const lists = shelves.map((shelf) => wordsOnShelf(shelf, text));
   const words = lists.map((list) => countedWords(list, MAX_WORDS / shelves.length));

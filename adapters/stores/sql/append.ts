@@ -21,8 +21,8 @@ import type { ConversationRow } from './tables.ts';
 import { withdrawReplies } from './withdrawal.ts';
 
 /**
- * The row of the conversation gives out the seq: a lower one cannot become visible after a higher one, so nothing slips
- * behind a compaction. A message that is there already changes nothing.
+ * The conversation's row assigns the seq, so a lower one cannot become visible after a higher one, and no entry slips
+ * behind a compaction. An existing message changes nothing.
  */
 export function createAppend(shared: Shared): (append: Append) => Promise<AppendResult> {
   const statements = prepareStatements(shared.engine);
@@ -50,7 +50,7 @@ async function run(context: AppendContext, transaction: Transaction, append: App
   if (!tighterThan(append.audience).includes(presentOf(row))) {
     return await store(context, transaction, { append, row, isNew: known === null });
   }
-  // The place opens with this message: a reply that runs was written for fewer readers.
+  // The place opens with this message, but a running reply was written for fewer readers.
   await withdrawReplies(shared, transaction, { ids: [row.id], now: append.now });
   const withdrawn = (await first(transaction, statements.lock(place))) ?? row;
   return await store(context, transaction, { append, row: withdrawn, isNew: false });
@@ -72,7 +72,7 @@ async function store(
     together([entry, ...(answer === null ? [] : [answer])].map((each) => shared.entries.insert(transaction, each))),
     insertPosts(transaction, shown, rows),
   ]);
-  // The first message of a thread tells something about its channel too.
+  // The first message of a thread also reveals something about its channel.
   if (isNew || changed.present_audience !== presentOf(row)) {
     const { audience, now } = append;
     await changeAudience(shared, transaction, { place: row.place, audience, exceptId: row.id, now });
@@ -82,7 +82,7 @@ async function store(
 
 type LockedRow = ConversationRow & { readonly duplicate_seq: number | null };
 
-/** Pure: the row after the message, and the claim to answer it when that is wanted and free. */
+/** Pure: the row after the message, and the claim to answer it if a reply is wanted and no turn is running. */
 function accept(row: ConversationRow, append: Append): { changed: ConversationRow; claim: Claim | null } {
   const { now, claimLeaseMs } = append;
   const isFree = row.reply_until === null || row.reply_until <= now;
@@ -122,7 +122,7 @@ function newEntry(row: ConversationRow, message: NewMessage, seq: number) {
     seq,
     external_id: message.externalId,
     role: message.role,
-    // What is imported of the bot's own words answers what stands before it.
+    // Imported messages of the bot answer the messages before them.
     turn: message.role === 'user' ? null : seq - 1,
     author_id: message.author?.id ?? null,
     author_name: message.author?.name ?? null,

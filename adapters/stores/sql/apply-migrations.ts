@@ -4,7 +4,7 @@ import type { Tables } from './tables.ts';
 
 export type MigratedTables = Tables & { kysely_migration: { name: string; timestamp: string } };
 
-/** Runs those that are pending, in the order of their names. The caller's transaction makes it all or nothing. */
+/** Runs pending migrations in order of their names. The caller's transaction makes this all or nothing. */
 export async function applyMigrations(
   database: Kysely<MigratedTables>,
   { migrations, done }: { readonly migrations: Record<string, Migration>; readonly done: readonly string[] },

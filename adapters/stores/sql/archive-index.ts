@@ -14,7 +14,7 @@ const memory = z.object({
   workspace: z.string(),
 });
 
-/** Builds the index of everything, which is empty: its words are made in another way than before. */
+/** Rebuilds the empty index, because the way in which words are created has changed. */
 export async function indexAll({
   query,
   index,
@@ -22,7 +22,7 @@ export async function indexAll({
 }: {
   readonly query: Kysely<Tables>;
   readonly index: TextIndex;
-  /** The one that the migration runs in. */
+  /** The transaction of the migration. */
   readonly transaction: Transaction;
 }): Promise<void> {
   for (const { table, key } of INDEXED) {
@@ -38,7 +38,7 @@ const INDEXED = [
   { table: 'memory', key: ['id'] },
 ];
 
-/** The transaction in which a migration runs. */
+/** The transaction of a migration. */
 export function transactionOf(query: Kysely<Tables>): Transaction {
   return {
     rows: async (statement) => (await query.executeQuery(statement)).rows,
@@ -46,7 +46,7 @@ export function transactionOf(query: Kysely<Tables>): Transaction {
   };
 }
 
-/** Builds the full-text index of rows that came from an archive. */
+/** Builds the full-text index of rows from an archive. */
 export async function indexArchived(
   { index }: { readonly index: TextIndex },
   transaction: Transaction,

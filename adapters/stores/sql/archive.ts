@@ -15,7 +15,7 @@ import { pagesOfTable } from './table-pages.ts';
 import type { Tables } from './tables.ts';
 import { DATE_USAGE, USAGE_BY_DAY } from './usage-table.ts';
 
-/** Every table with what its rows are sorted by, each after those that it refers to. */
+/** Every table with its sort columns, each after those that it refers to. */
 const TABLES: { readonly [Name in keyof Tables]: readonly (keyof Tables[Name] & string)[] } = {
   conversation: ['id'],
   entry: ['conversation_id', 'seq'],
@@ -33,10 +33,13 @@ const TABLES: { readonly [Name in keyof Tables]: readonly (keyof Tables[Name] & 
   state: ['namespace', 'key'],
 };
 const NAMES = Object.keys(TABLES);
-/** Rows of one statement. */
+/** Rows per statement. */
 const BATCH = 200;
 
-/** The whole store to and from plain rows, the same on every engine. Indexes are left out and rebuilt. */
+/**
+ * Converts the whole store to and from plain rows, which are the same on every engine. Indexes are left out and
+ * rebuilt.
+ */
 export function createArchive(engine: SqlEngine, place: string) {
   return {
     dump: (sink: ArchiveSink): Promise<void> => engine.read((transaction) => dump(engine, transaction, sink)),
@@ -77,7 +80,7 @@ async function load(
   const present = await countAll(engine, transaction);
   if (Object.values(present).some((rows) => rows > 0)) throw new StrataError('STORE_NOT_EMPTY', { path: place });
   await insertAll(engine, transaction, archive);
-  // An archive of an older Strata does not have these.
+  // Archives of older versions lack these.
   if (!migrations.includes(HEARD)) await transaction.run(compile(engine, NOTE_HEARD));
   if (!migrations.includes(USAGE_BY_DAY)) await transaction.run(compile(engine, DATE_USAGE));
   for (const table of ['conversation', 'memory_event', 'outbox'] as const) await engine.numberOn(transaction, table);

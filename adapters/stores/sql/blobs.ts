@@ -31,7 +31,7 @@ export function createBlobs(engine: SqlEngine): BlobStore {
   };
 }
 
-/** Those that are not of the conversation stay. */
+/** Blobs of other conversations stay. */
 export async function removeBlobs(
   { query }: Pick<SqlEngine, 'query'>,
   transaction: Transaction,

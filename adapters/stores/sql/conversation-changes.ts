@@ -9,7 +9,7 @@ import type { Shared } from './shared.ts';
 import type { ConversationRow } from './tables.ts';
 import { forgetAskers } from './usage.ts';
 
-/** Entries that one transaction of an expiry redacts: others must not wait long for it. */
+/** Entries redacted per transaction during expiry, so that other work does not wait long. */
 const EXPIRY_BATCH = 200;
 
 export async function changeConversation(shared: Shared, id: number, change: ConversationChange): Promise<void> {
@@ -37,7 +37,7 @@ export async function changeConversation(shared: Shared, id: number, change: Con
   }
 }
 
-/** The view starts after the newest entry. Nothing is owed to what stands before it, and running work is outdated. */
+/** The view starts after the newest entry. Earlier messages are owed no reply, and running work is outdated. */
 function freshView(row: ConversationRow) {
   return {
     context_from: row.next_seq,
@@ -71,7 +71,10 @@ async function purge(
   await removeMemories(engine, transaction, await memoriesLeftIn(engine, transaction, row.place));
 }
 
-/** With the last conversation of a place goes what people asked to remember there, which rests on no message. */
+/**
+ * With the last conversation of a place, memories saved there by request are deleted too, because they have no messages
+ * as sources.
+ */
 async function memoriesLeftIn({ query }: Shared['engine'], transaction: Transaction, place: string) {
   const others = query.selectFrom('conversation').select('id').where('place', '=', place).limit(1);
   if ((await transaction.rows(others.compile())).length > 0) return [];
@@ -80,7 +83,7 @@ async function memoriesLeftIn({ query }: Shared['engine'], transaction: Transact
   return (await transaction.rows(left.where('id', 'not in', sourced).compile())).map((memory) => memory.id);
 }
 
-/** Memories that were captured in this conversation and nowhere else. */
+/** Memories captured only in this conversation. */
 async function memoriesOfAlone({ query }: Shared['engine'], transaction: Transaction, conversationId: number) {
   const here = query.selectFrom('memory_source').select('memory_id').where('conversation_id', '=', conversationId);
   const elsewhere = query

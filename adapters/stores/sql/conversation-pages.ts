@@ -3,7 +3,7 @@ import type { ConversationPage, ConversationScope } from '../../../src/adapter-k
 import type { Transaction } from './engine.ts';
 import type { ConversationRow, Tables } from './tables.ts';
 
-/** A page by keyset: it costs its rows, however many stand before it. */
+/** Keyset pagination: a page costs only its own rows, however many come before it. */
 export async function readPage(
   query: Kysely<Tables>,
   transaction: Transaction,
@@ -21,7 +21,8 @@ export async function readPage(
       const newest = inScope(all, page.scope).orderBy('heard_at', 'desc').orderBy('id', 'desc');
       if (after?.heard == null) return await read(newest.where('heard_at', 'is not', null));
       const { at } = after.heard;
-      // In two steps: SQLite would seek by the time alone, and read all of the same moment again for each page.
+      // In two steps: otherwise SQLite would seek by the time alone, and read all rows of the same moment again for
+      // each page.
       const alike = await read(newest.where('heard_at', '=', at).where('id', '<', after.id));
       if (alike.length === limit) return alike;
       return [...alike, ...(await read(newest.where('heard_at', '<', at), limit - alike.length))];
@@ -38,17 +39,17 @@ export async function readPage(
 
 type Rows = SelectQueryBuilder<Tables, 'conversation', ConversationRow>;
 
-/** Follows the colon in the order of characters: all keys below a head stand before it. */
+/** The character after the colon: all keys with a prefix sort before it. */
 const AFTER_COLON = ';';
 
-/** A range of the keys: the head itself, and what begins with it and a colon. */
+/** A range of keys: the prefix itself, and everything that starts with it and a colon. */
 function inRange(rows: Rows, scope: ConversationScope): Rows {
   if ('place' in scope || scope.within === null) return inScope(rows, scope);
   const { within } = scope;
   return inScope(rows, scope).where(sql<boolean>`key >= ${within} and key < ${`${within}${AFTER_COLON}`}`);
 }
 
-/** A condition that no index answers: the order is to choose the index. */
+/** A condition that matches no index, so that the sort order determines the index. */
 function inScope(rows: Rows, scope: ConversationScope): Rows {
   if ('place' in scope) return rows.where('place', '=', scope.place);
   const { within } = scope;

@@ -3,11 +3,11 @@ import type { Audience, ConversationKey } from '../../../src/adapter-kit.ts';
 import { first, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import type { ConversationRow, Tables } from './tables.ts';
 
-/** A conversation's row as the units of work read and change it. */
+/** A conversation's row as units read and change it. */
 export interface ConversationRows {
   get(transaction: Transaction, id: number): Promise<ConversationRow | null>;
   find(transaction: Transaction, key: ConversationKey): Promise<ConversationRow | null>;
-  /** The first step of every unit that decides from the row: until the unit ends, nobody else changes it. */
+  /** The first step of every unit that decides from the row: until the unit ends, nothing else changes it. */
   lock(transaction: Transaction, id: number): Promise<ConversationRow | null>;
   change(transaction: Transaction, id: number, values: Updateable<Tables['conversation']>): Promise<void>;
 }
@@ -42,7 +42,7 @@ export function presentOf(row: Pick<ConversationRow, 'audience' | 'present_audie
   return row.present_audience ?? row.audience;
 }
 
-/** The epoch that a claim holds is still the newest, and it was not given back. */
+/** Whether the epoch of a claim is still the newest and was not released. */
 export function holdsReply(row: ConversationRow, epoch: number): boolean {
   return row.reply_epoch === epoch && row.reply_until !== null;
 }
@@ -55,12 +55,12 @@ export function earliest(existing: number | null, at: number): number {
   return existing === null ? at : Math.min(existing, at);
 }
 
-/** Work is due at `at`, whatever a running job makes of the time when it ends. */
+/** Work is due at `at`, whatever time a running job sets when it ends. */
 export function dueAt(row: Pick<ConversationRow, 'maintain_at'>, at: number) {
   return { maintain_at: earliest(row.maintain_at, at), maintain_again: 1 };
 }
 
-/** Whether the conversation is one of the platform: its key begins with the name. */
+/** Whether the conversation belongs to the platform: its key begins with the name. */
 export function isOf(platform: string) {
   const prefix = `${platform}:`;
   return sql<boolean>`substr(conversation.key, 1, ${sql.lit(prefix.length)}) = ${prefix}`;

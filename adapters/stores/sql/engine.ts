@@ -2,54 +2,56 @@ import { type Compilable, type CompiledQuery, type Kysely, type RawBuilder, sql 
 import type { MemoryReader } from '../../../src/adapter-kit.ts';
 import type { MemoryRow, Tables } from './tables.ts';
 
-/** A compiled query, with its parameters filled in. `Row` is what Kysely's types say that it yields. */
+/** A compiled query with its parameters. `Row` is the type that Kysely derives. */
 export type Statement<Row = unknown> = CompiledQuery<Row>;
 
-/** One open transaction. Statements run in the order in which they are given, whether or not each is waited for. */
+/** One open transaction. Statements run in the order of the calls, whether or not each is awaited. */
 export interface Transaction {
   rows<Row>(statement: Statement<Row>): Promise<readonly Row[]>;
-  /** Returns how many rows were changed. */
+  /** Returns the number of changed rows. */
   run(statement: Statement): Promise<number>;
 }
 
 export type Unit<Result> = (transaction: Transaction) => Promise<Result>;
 
-/** What the tables need of a database. All else in this folder is the same on every engine. */
+/** What the tables require of a database. Everything else in this folder is the same on every engine. */
 export interface SqlEngine {
-  /** Builds and compiles; running goes through the units. */
+  /** Builds and compiles queries; units run them. */
   readonly query: Kysely<Tables>;
-  /** For messages about what should not happen. */
+  /** For messages about unexpected states. */
   readonly name: string;
   /** One snapshot. */
   read<Result>(unit: Unit<Result>): Promise<Result>;
   /**
-   * One transaction, durable when it resolves. A unit may be run a second time from a clean state, so all its effects go
-   * through the transaction.
+   * One transaction, durable when it resolves. A unit may run a second time from a clean state, so all its effects must
+   * go through the transaction.
    */
   write<Result>(unit: Unit<Result>): Promise<Result>;
-  /** True where units run side by side: a transaction must lock the rows that it reads in order to change them. */
+  /** True if units run concurrently: a transaction must then lock the rows that it reads in order to change them. */
   readonly rowLocks: boolean;
-  /** From here to the end of the transaction nobody else decides from the memories, which are looked up by many keys. */
+  /** From here to the end of the transaction, no other unit decides from the memories, which are found by many keys. */
   lockMemories(transaction: Transaction): Promise<void>;
-  /** Rows were inserted with their numbers: the engine's own go on after them. */
+  /** Rows were inserted with explicit numbers; the engine must continue after them. */
   numberOn(transaction: Transaction, table: 'conversation' | 'memory_event' | 'outbox'): Promise<void>;
   /**
-   * All active memories that the reader may read, in any order. Null where they are many, or where an engine rather
-   * answers each question by itself.
+   * All active memories that the reader may read, in any order. Null if there are many, or if the engine prefers to
+   * answer each query separately.
    */
   activeMemories(transaction: Transaction, reader: MemoryReader): Promise<readonly MemoryRow[] | null>;
   readonly index: EngineIndex;
   /**
-   * Text was deleted for good: nothing of it may stay in the engine's files. Called after the transaction. Returns what
-   * still holds it, as one sentence, while the engine goes on trying; null when nothing does.
+   * Text was deleted permanently and must not remain in the engine's files. Called after the transaction. Returns one
+   * sentence about what still contains it, while the engine keeps trying; null if nothing does.
    */
   scrub(): Promise<string | null>;
-  /** Part of every transaction that deletes text: after a crash the next start scrubs what it left. */
+  /** Part of every transaction that deletes text: after a crash, the next start finishes the scrubbing. */
   noteDeletion(transaction: Transaction): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Keeps a full-text index in the transaction that changes the text. `before` is what was indexed, empty for nothing. */
+/**
+ * Updates a full-text index in the transaction that changes the text. `before` is what was indexed; empty for nothing.
+ */
 export interface TextIndex {
   entry(
     transaction: Transaction,
@@ -63,7 +65,7 @@ export interface TextIndex {
 }
 
 export interface EngineIndex extends TextIndex {
-  /** Of a new entry. An engine may index it later, but before any search that covers it. */
+  /** For a new entry. An engine may index it later, but before any search that covers it. */
   added(transaction: Transaction, entry: IndexedEntry): Promise<void>;
 }
 
@@ -80,10 +82,10 @@ export interface TextChange {
 
 export type IndexedMemory = Pick<MemoryRow, 'id' | 'text' | 'workspace'>;
 
-/** Stands for a value that is given when the query is run. */
+/** A placeholder for a value that is given when the query runs. */
 export type Parameter<Values> = <Name extends keyof Values & string>(name: Name) => RawBuilder<Values[Name]>;
 
-/** Builds a query once; each call only fills in the values. Building costs more than running a small query does. */
+/** Builds a query once; each call only fills in the values. Building costs more than running a small query. */
 export function prepare<Values, Row>(
   build: (parameter: Parameter<Values>) => Compilable<Row>,
 ): (values: Values) => Statement<Row> {
@@ -109,7 +111,7 @@ export async function first<Row>(transaction: Transaction, statement: Statement<
   return row ?? null;
 }
 
-/** Sends statements that do not need each other's answers at once. If one fails, the call rejects after all have ended. */
+/** Sends independent statements at once. If one fails, the call rejects after all have ended. */
 export async function together<Values extends readonly unknown[]>(
   work: {
     readonly [Index in keyof Values]: Promise<Values[Index]>;

@@ -5,12 +5,12 @@ import { readParts, writeJson } from './json.ts';
 import { searchableText } from './rows.ts';
 import type { EntryRow, Tables } from './tables.ts';
 
-/** Lines of transcripts as the units of work read and write them; the index of the search moves with them. */
+/** Transcript rows as units read and write them, with their search index. */
 export interface EntryRows {
   insert(transaction: Transaction, entry: NewEntry): Promise<void>;
-  /** Those that exist, ascending. */
+  /** Existing ones, ascending. */
   pick(transaction: Transaction, conversationId: number, seqs: readonly number[]): Promise<readonly EntryRow[]>;
-  /** A person's message, or the entry that a post of the bot shows. */
+  /** A person's message, or the entry behind a post of the bot. */
   byExternalId(transaction: Transaction, conversationId: number, externalId: string): Promise<EntryRow | null>;
   /** The first of the range, ascending. */
   oldest(transaction: Transaction, range: EntryRange): Promise<readonly EntryRow[]>;
@@ -21,7 +21,7 @@ export interface EntryRows {
 
 type NewEntryRow = Omit<EntryRow, 'edited_at' | 'redacted_at' | 'changed_revision'>;
 
-/** A row whose parts are not written as text yet. */
+/** A row whose parts are not serialised yet. */
 export type NewEntry = Omit<NewEntryRow, 'parts'> & { readonly parts: readonly Part[] };
 
 export interface EntryRange extends SeqWindow {
@@ -76,7 +76,7 @@ export function createEntryRows(engine: SqlEngine): EntryRows {
   };
 }
 
-/** What the index holds of the row. */
+/** The indexed text of the row. */
 export function indexed(row: Pick<EntryRow, 'role' | 'parts'>): string {
   return searchableText(row.role, readParts(row.parts));
 }

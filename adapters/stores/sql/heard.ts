@@ -1,6 +1,6 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
 
-/** The migration after which the row of a conversation names the newest message of a person. */
+/** The migration after which a conversation's row names the newest message of a person. */
 export const HEARD = '0003_heard';
 
 export async function addHeard(database: Kysely<unknown>): Promise<void> {
@@ -13,7 +13,7 @@ export async function addHeard(database: Kysely<unknown>): Promise<void> {
     .columns(['heard_at', 'id'])
     .where(sql<SqlBool>`heard_at is not null`)
     .execute();
-  // A start frees what a dead process held, without reading every conversation.
+  // At startup, releases what a dead process held, without reading every conversation.
   await database.schema
     .createIndex('conversation_maintained')
     .on('conversation')
@@ -22,7 +22,7 @@ export async function addHeard(database: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Writes it down where it is missing: in rows of an older Strata. */
+/** Fills it in where it is missing: in rows of an older version. */
 export const NOTE_HEARD = sql`
   update conversation set (heard_id, heard_at) = (
     select external_id, at from entry

@@ -8,10 +8,10 @@ import type { Shared } from './shared.ts';
 import { asGap } from './summaries.ts';
 import type { ConversationRow, EntryRow, HeldRow } from './tables.ts';
 
-/** What stands in a text where a sentence was deleted. */
+/** Replaces a deleted sentence in a text. */
 const STRUCK = '(removed)';
 
-/** What stands in a text in the place of a hidden sentence: nobody can know the id beforehand. */
+/** Replaces a hidden sentence in a text. The random id keeps the placeholder from being imitated. */
 function markOf(id: string): string {
   return `(held back: ${id})`;
 }
@@ -22,7 +22,7 @@ interface Removal {
   readonly now: number;
 }
 
-/** Takes sentences out of messages, from the index and from the layers above too. The rest of the text stays. */
+/** Removes sentences from messages, from the index, and from the layers above. The rest of the text stays. */
 export async function removeSentences(shared: Shared, transaction: Transaction, removal: Removal): Promise<void> {
   const { row, removals, now } = removal;
   const revision = row.revision + 1;
@@ -47,7 +47,7 @@ export async function removeSentences(shared: Shared, transaction: Transaction, 
   await shared.conversations.change(transaction, row.id, { revision, ...withoutReader(row), ...dueAt(row, now) });
 }
 
-/** The new text of an edited message, without the sentences that are held back in it. Others are held back no longer. */
+/** The new text of an edited message, without the sentences held in it. Sentences that are gone are no longer held. */
 export async function withoutHeld(
   { engine }: Shared,
   transaction: Transaction,
@@ -61,7 +61,7 @@ export async function withoutHeld(
   return left;
 }
 
-/** Puts the sentence back, or deletes it for good. Null when it is not held back in the place. */
+/** Restores the sentence, or deletes it permanently. Null if the place does not hold it. */
 export async function decideHeld(
   shared: Shared,
   transaction: Transaction,
@@ -85,7 +85,7 @@ export async function decideHeld(
   return toHeld(held, row, entry);
 }
 
-/** The sentences that are held back in a place, the oldest first. */
+/** The sentences held in a place, oldest first. */
 export async function listHeld(
   shared: Shared,
   transaction: Transaction,

@@ -38,7 +38,7 @@ interface SqlStore {
   readonly provenance: ProvenanceStore;
 }
 
-/** The whole store over one SQL engine. A new engine brings its dialect, its transactions and its text index. */
+/** The whole store on one SQL engine. A new engine provides its dialect, its transactions and its text index. */
 export function createSqlStore(engine: SqlEngine): SqlStore {
   const shared = {
     engine,

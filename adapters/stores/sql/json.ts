@@ -13,7 +13,7 @@ import type {
 } from '../../../src/adapter-kit.ts';
 import type { MemoryEventRow } from './tables.ts';
 
-/** What is stored as JSON text, parsed back: a damaged row is found here and not deep inside a turn. */
+/** Parses stored JSON, so that a damaged row is detected here instead of deep inside a turn. */
 
 const blobId = z.custom<BlobId>((value) => typeof value === 'string');
 const part: z.ZodType<Part> = z.discriminatedUnion('kind', [

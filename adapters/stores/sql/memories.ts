@@ -42,7 +42,7 @@ export function createMemories(shared: Shared): MemoryStore {
       engine.write(async (tx) => {
         const row = await shared.conversations.get(tx, conversationId);
         if (row !== null) await noteReadings(tx, { conversationId, ids, fromSeq: row.next_seq - 1 });
-        // In one order, so that two that count the same ones do not wait for each other.
+        // In a fixed order, so that two units that count the same ones do not deadlock.
         for (const id of ids.toSorted()) await tx.run(countRecall({ id, now }));
       }),
     forgotten: (place, fingerprints) => engine.read((tx) => forgotten(engine, tx, { place, fingerprints })),
@@ -81,7 +81,7 @@ function merge(row: MemoryRow, change: MemoryChange, now: number): MemoryRow {
     trust: change.trust ?? row.trust,
     valid_until: change.validUntil === undefined ? row.valid_until : change.validUntil,
     superseded_by: change.supersededBy === undefined ? row.superseded_by : change.supersededBy,
-    // An event alone, such as a copy that was taken, makes nothing younger.
+    // An event alone, such as an export, does not make a memory newer.
     updated_at: Object.keys(change).length === 0 ? row.updated_at : now,
   };
 }

@@ -1,14 +1,14 @@
 import type { MemoryList } from '../../../src/adapter-kit.ts';
 import type { MemoryRow } from './tables.ts';
 
-/** Whether a list asks for nothing but active memories, so that it can be picked from all of them. */
+/** Whether a list asks only for active memories, so that it can be filtered from all of them. */
 export function asksForActive({ states, ids, fingerprints, restingOn, supersededBy }: MemoryList): boolean {
   const isByKey =
     ids !== undefined || fingerprints !== undefined || restingOn !== undefined || supersededBy !== undefined;
   return !isByKey && states?.length === 1 && states[0] === 'active';
 }
 
-/** Picks from all active memories of the reader what `memory-list.ts` would select, in its order. Pure. */
+/** Filters all active memories of the reader like the query of `memory-list.ts`, in its order. Pure. */
 export function pickActive(active: readonly MemoryRow[], list: MemoryList): readonly MemoryRow[] {
   const { kinds, subjectId, recall, limit, offset } = list;
   const wanted = active.filter(

@@ -5,14 +5,14 @@ import { asksForActive, byWeight, pickActive } from './memory-filter.ts';
 import { padded, readableBy } from './memory-rows.ts';
 import type { MemoryRow, Tables } from './tables.ts';
 
-/** Shapes differ by the lengths of lists: those of the reply path come again and again, the rest is built each time. */
+/** Shapes differ by the lengths of lists. Those of the reply path recur often; the others are built each time. */
 const KEPT_SHAPES = 200;
 const MAX_PADDED = 64;
 
 /**
- * Reads a list of memories. Every turn does, and building the query costs more than running it: each shape of it is built
- * once. Most lists are shorter than their limit: those are sorted here, because an ordered one costs SQLite far more,
- * even when there is nothing to sort.
+ * Reads a list of memories. Every turn does this, and building the query costs more than running it, so each shape is
+ * built once. Lists shorter than their limit, as most are, are sorted here, because sorting costs SQLite far more, even
+ * if there is nothing to sort.
  */
 export function createMemoryList(engine: SqlEngine) {
   const kept = new Map<string, ReturnType<typeof prepareList>>();
@@ -60,7 +60,7 @@ interface ListValues {
   readonly offset: number;
 }
 
-/** All that the text of the query depends on. */
+/** Everything that the text of the query depends on. */
 function shapeOf(list: MemoryList): string {
   const { reader, kinds, states, subjectId, recall, ids, fingerprints, restingOn, supersededBy } = list;
   const recalled = recall && [recall.ids.length, recall.subjectId === null, recall.kinds];
@@ -84,7 +84,7 @@ function valuesOf(list: MemoryList): ListValues {
     agentId,
     limit,
     offset,
-    // Where a shape has no use for them, nobody asks.
+    // For shapes that do not use them.
     subjectId: subjectId ?? '',
     recalledSubjectId: recall?.subjectId ?? '',
   };
@@ -93,7 +93,7 @@ function valuesOf(list: MemoryList): ListValues {
 function filtered({ query }: SqlEngine, list: MemoryList, p: Parameter<ListValues>) {
   const { audience, sharePublic } = list.reader;
   const reader = { place: p('place'), workspace: p('workspace'), agentId: p('agentId'), audience, sharePublic };
-  // Not every engine takes an empty list.
+  // Not every engine accepts an empty list.
   const { kinds, states, ids, fingerprints, restingOn, supersededBy } = list;
   if ([kinds, states, ids, fingerprints, restingOn?.seqs, supersededBy].some((wanted) => wanted?.length === 0)) {
     return query.selectFrom('memory').selectAll().where(sql<SqlBool>`1 = 0`);
@@ -125,7 +125,7 @@ function restingMemories({ query }: Pick<SqlEngine, 'query'>, seqs: readonly num
     );
 }
 
-/** Of what a recall considers, its own ids are never crowded out by pins. */
+/** Recall's own ids are never crowded out by pins. */
 function ordered(select: ReturnType<typeof filtered>, { recall }: MemoryList, p: Parameter<ListValues>) {
   const recalled = recall?.ids.map((_, index) => p(`recalled.${index}`)) ?? [];
   const wantedFirst =

@@ -12,12 +12,13 @@ import { writeJson } from './json.ts';
 import { toMemory } from './rows.ts';
 import type { MemoryRow, Tables } from './tables.ts';
 
-/** The rule of `memory/policy.ts` as a condition: filtered before anything is ranked, counted or cut. */
+/** The rule of `memory/policy.ts` as an SQL condition, applied before anything is ranked, counted or cut. */
 export function readableBy(reader: ReaderValues): Expression<SqlBool> {
   const where = expressionBuilder<Tables, 'memory'>();
   const looser = AUDIENCES.slice(AUDIENCES.indexOf(reader.audience));
   const ofPlace = where('memory.place', '=', reader.place);
-  // A condition that all meet is left out: SQLite makes a table of its list, and that costs more than the search.
+  // A condition that every row meets is left out: SQLite creates a table for its list, which costs more than the
+  // search.
   const here =
     looser.length === AUDIENCES.length ? ofPlace : where.and([ofPlace, where('memory.audience', 'in', looser)]);
   const everywhere = where('memory.scope', '=', 'global');
@@ -30,7 +31,7 @@ export function readableBy(reader: ReaderValues): Expression<SqlBool> {
   return where.or([everywhere, here, shared]);
 }
 
-/** A reader, or the places of its values in a query that is built once. */
+/** A reader, or the placeholders for its values in a query that is built once. */
 export type ReaderValues = Pick<MemoryReader, 'audience' | 'sharePublic'> & {
   readonly [Name in 'place' | 'workspace' | 'agentId']: string | Expression<string>;
 };
@@ -46,7 +47,7 @@ export function createWithSources(engine: SqlEngine) {
   };
 }
 
-/** Every turn that recalls something asks for sources: for the usual numbers of memories the query is built once. */
+/** Every turn with recalled memories reads sources, so for common numbers of memories the query is built once. */
 const MAX_KEPT = 64;
 
 function createSourceStatements(engine: SqlEngine) {
@@ -59,7 +60,7 @@ function createSourceStatements(engine: SqlEngine) {
   };
 }
 
-/** As many as the next power of two, the last one repeated: a list of few lengths makes few queries. */
+/** Padded to the next power of two by repeating the last one: fewer list lengths need fewer queries. */
 export function padded<Value>(values: readonly Value[], most: number): readonly Value[] {
   const [last] = values.slice(-1);
   if (last === undefined || values.length > most) return values;
@@ -115,7 +116,7 @@ export function findMemory({ query }: SqlEngine, transaction: Transaction, id: M
   return first(transaction, query.selectFrom('memory').selectAll().where('id', '=', id).compile());
 }
 
-/** Hard: row, sources, history and index. */
+/** Deletes row, sources, history and index. */
 export async function removeMemories(
   engine: SqlEngine,
   transaction: Transaction,

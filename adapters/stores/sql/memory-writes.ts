@@ -20,7 +20,7 @@ interface Writing {
   readonly save: MemorySave;
 }
 
-/** Applies what a saving decided, in the caller's transaction: the ids in their order, null for what was passed over. */
+/** Applies the writes in the caller's transaction. Returns the ids in order, and null for skipped ones. */
 export async function applyWrites(
   shared: Pick<Shared, 'engine' | 'conversations'>,
   transaction: Transaction,
@@ -35,7 +35,7 @@ export async function applyWrites(
   return ids;
 }
 
-/** The turn that saves has lost its claim: what it read may have been forgotten. */
+/** The turn that saves has lost its claim, so what it read may have been forgotten. */
 async function isRevoked(
   { conversations }: Pick<Shared, 'conversations'>,
   transaction: Transaction,
@@ -70,7 +70,7 @@ async function insert(writing: Writing, write: Extract<MemoryWrite, { kind: 'ins
   return row.id;
 }
 
-/** Forgotten in the place, or said there already. What was superseded may become true again. */
+/** Forgotten in the place, or already known there. A superseded statement may become true again. */
 async function isTaken({ engine, transaction }: Writing, memory: NewMemory): Promise<boolean> {
   const { place, fingerprint } = memory;
   const tombstone = engine.query
@@ -92,8 +92,8 @@ async function isTaken({ engine, transaction }: Writing, memory: NewMemory): Pro
 }
 
 /**
- * The narrower of then and now: no wider than the place is at this moment, nor than it ever was where a source was said
- * before its present audience. A place where nothing was said yet is written down, so that later changes of it are seen.
+ * The narrower of then and now: no wider than the place is now, and no wider than it ever was if a source is older than
+ * its present audience. A place without messages is recorded, so that later changes are noticed.
  */
 async function audienceNow(
   { engine, transaction, save }: Writing,

@@ -4,10 +4,10 @@ import { addHeard, HEARD } from './heard.ts';
 import { createProvenanceTables } from './provenance-tables.ts';
 import { rebuildUsage, USAGE_BY_DAY } from './usage-table.ts';
 
-/** How an engine numbers rows by itself. */
+/** How an engine numbers rows. */
 export type RowIds = 'autoincrement' | 'identity';
 
-/** By name, in the order of the names. A released migration is never changed: a new one follows it. */
+/** Sorted by name. A released migration is never changed; a new one follows it. */
 export function coreMigrations(rowIds: RowIds): Record<string, Migration> {
   return {
     '0001_core': {

@@ -1,6 +1,6 @@
 /**
- * Runs what belongs to one key in the order in which it was given, each after the one before it has ended. Where units
- * run side by side, two messages of one person could change places otherwise.
+ * Runs the tasks of one key in order, each after the previous one has ended. Otherwise two messages of one person could
+ * change places where units run concurrently.
  */
 export function createOrder(): <Result>(key: string, work: () => Promise<Result>) => Promise<Result> {
   const last = new Map<string, Promise<unknown>>();

@@ -38,7 +38,7 @@ export function createOutbox(engine: SqlEngine): OutboxStore {
   };
 }
 
-/** The condition stands twice: of two that take at the same time, the second one finds that the first was there. */
+/** The condition is repeated: of two concurrent takers, the second one finds the row taken. */
 function takeFree(
   { query }: SqlEngine,
   { platform, now, limit }: { readonly platform: string; readonly now: number; readonly limit: number },
@@ -64,7 +64,7 @@ function takeFree(
 }
 
 function prepareStatements({ query }: SqlEngine) {
-  // A literal: with a parameter the index of the pending ones could not be used.
+  // A literal, because the partial index of pending posts cannot be used with a parameter.
   const pending = query
     .selectFrom('outbox')
     .selectAll()

@@ -2,11 +2,11 @@ import type { NewPost, PostRow } from '../../../src/adapter-kit.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
 import { writeJson } from './json.ts';
 
-/** What the posts of one entry have in common. */
+/** The common values of the posts of one entry. */
 export interface PostOrigin {
   readonly conversationId: number;
   readonly turn: number;
-  /** The entry that they show; null when the turn stored none. */
+  /** The entry that they show; null if the turn stored none. */
   readonly entrySeq: number | null;
   readonly heldUntil: number;
 }
@@ -17,7 +17,7 @@ export type InsertPosts = (
   posts: readonly NewPost[],
 ) => Promise<readonly PostRow[]>;
 
-/** Inserts posts in their order, and returns them as the pending rows that they are now. */
+/** Inserts posts in order, and returns them as pending rows. */
 export function createPostInsert(engine: SqlEngine): InsertPosts {
   const insert = prepareInsert(engine);
   return async (transaction, origin, posts) => {

@@ -14,9 +14,9 @@ export interface AudienceChange {
 }
 
 /**
- * A place has another audience from now on. What was captured there, and its other threads, may be no wider than it ever
- * was; a place that opens is read with its new audience and opens nothing that was captured before. Replies that may hold
- * what their readers must not see any more are written again.
+ * The audience of a place changes. What was captured there, and its other threads, gets no wider audience than the
+ * place ever had; a place that opens is read with its new audience, but reveals nothing captured before. Replies that
+ * may contain what their readers must not see any more are written again.
  */
 export async function changeAudience(shared: Shared, transaction: Transaction, change: AudienceChange): Promise<void> {
   const { engine } = shared;
@@ -34,7 +34,7 @@ export async function changeAudience(shared: Shared, transaction: Transaction, c
   if (looser.length === 0) return;
   const conversations = query.updateTable('conversation').set({ audience }).where('place', '=', place);
   await transaction.run(conversations.where('audience', 'in', looser).compile());
-  // What is being saved at this moment either sees the place as it is now, or is seen here.
+  // Concurrent writes either see the changed place, or are seen here.
   await engine.lockMemories(transaction);
   const memories = query.updateTable('memory').set({ audience }).where('place', '=', place);
   await transaction.run(memories.where('audience', 'in', looser).compile());
@@ -43,8 +43,8 @@ export async function changeAudience(shared: Shared, transaction: Transaction, c
 const presentAudience = sql<Audience>`coalesce(present_audience, audience)`;
 
 /**
- * Conversations with a reply that runs or waits to be posted: those of the place if it opens, and those elsewhere that
- * were given memories of the place if it closes.
+ * Conversations with a running or unposted reply: those of the place if it opens, and others that were given memories
+ * of the place if it closes.
  */
 async function exposed(
   { engine }: Shared,

@@ -4,7 +4,7 @@ const required = (column: ColumnDefinitionBuilder) => column.notNull();
 const ofConversation = (column: ColumnDefinitionBuilder) =>
   column.notNull().references('conversation.id').onDelete('cascade');
 
-/** Which reply was given what, and which sentences wait for a decision. */
+/** Which reply was given which memories, and which sentences wait for a decision. */
 export async function createProvenanceTables(database: Kysely<unknown>): Promise<void> {
   await database.schema
     .createTable('memory_reading')

@@ -59,10 +59,10 @@ interface Reading {
   readonly fromSeq: number;
 }
 
-/** Most turns recall no more: for these numbers of memories the statement is built once. */
+/** Most turns recall no more; for these numbers of memories the statement is built once. */
 const MAX_PADDED = 64;
 
-/** Notes that a reply was given memories of elsewhere. Those that come from the conversation itself need no note. */
+/** Records that a reply was given memories from elsewhere. Memories of the conversation itself need no record. */
 export function createNoteReadings(engine: Pick<SqlEngine, 'query'>) {
   const kept = new Map<number, ReturnType<typeof prepareNote>>();
   return async (transaction: Transaction, { conversationId, ids, fromSeq }: Reading): Promise<void> => {
@@ -102,8 +102,8 @@ function prepareNote({ query }: Pick<SqlEngine, 'query'>, length: number) {
 }
 
 /**
- * Whether one of the memories is gone, or no longer readable in the conversation: a reply that was given it may repeat it.
- * Which agent shares what with whom was decided when it was given.
+ * Whether one of the memories is gone or no longer readable in the conversation: a reply that was given it may repeat
+ * it. Which agent shares what was decided when it was given.
  */
 export function createIsWithdrawn(engine: Pick<SqlEngine, 'query'>) {
   const made = new Map<string, ReturnType<typeof prepareKept>>();
@@ -128,7 +128,7 @@ function prepareKept({ query }: Pick<SqlEngine, 'query'>, present: Audience, len
   return prepare((p: Parameter<KeptValues>) => {
     const ids = Array.from({ length }, (_, index) => p(`id.${index}`));
     const place = p('place');
-    // Whose workspace and agent counts only where public memories are shared.
+    // Workspace and agent matter only if public memories are shared.
     const reader = { place, workspace: place, agentId: place, audience: present, sharePublic: false };
     return query
       .selectFrom('memory')
@@ -140,7 +140,7 @@ function prepareKept({ query }: Pick<SqlEngine, 'query'>, present: Audience, len
   });
 }
 
-/** Ends the claims of turns and jobs that may have read what is being forgotten: they begin again without it. */
+/** Ends the claims of turns and jobs that may have read what is being forgotten; they start again without it. */
 export async function interrupt(
   { engine, conversations }: Shared,
   transaction: Transaction,

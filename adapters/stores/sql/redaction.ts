@@ -19,11 +19,11 @@ export interface Redaction {
   /** Long tool results of any entry, or of none, that repeat the text. */
   readonly blobIds?: readonly BlobId[];
   readonly now: number;
-  /** Memories that rest on these entries alone go too. */
+  /** Memories with no other sources than these entries are deleted too. */
   readonly dropMemories: boolean;
 }
 
-/** Deletes the text of entries and of everything that was made from it. Returns the seqs that still had text. */
+/** Deletes the text of entries and of everything derived from it. Returns the seqs that still had text. */
 export async function redact(
   shared: Shared,
   transaction: Transaction,
@@ -59,7 +59,7 @@ export async function redact(
 
 const MAX_WAITING = 200;
 
-/** A question that was deleted waits for no answer: what is owed ends with the newest message that still has its text. */
+/** A deleted question waits for no answer: the newest message with text becomes the last one that is owed a reply. */
 async function remainingDebt(
   { entries }: Shared,
   transaction: Transaction,
@@ -73,12 +73,12 @@ async function remainingDebt(
   return { reply_due_seq: newest?.seq ?? row.answered_upto };
 }
 
-/** A turn that runs has read the text and might say it again: it loses its claim, and the message is answered again. */
+/** A running turn has read the text and might repeat it. It loses its claim, and the message is answered again. */
 export function withoutReader(row: ConversationRow): Updateable<Tables['conversation']> {
   return row.reply_until === null ? {} : { reply_epoch: row.reply_epoch + 1, reply_until: null };
 }
 
-/** What tools answered in full, and what has been or will be posted. */
+/** Full tool results, and posts that were or will be sent. */
 async function removeCopies({ engine }: Shared, transaction: Transaction, entry: EntryRow): Promise<void> {
   const { query } = engine;
   const blobs = readParts(entry.parts).flatMap((part) =>
@@ -100,14 +100,14 @@ interface LayerChange {
   readonly seqs: readonly number[];
   /** These too, whatever they cover. */
   readonly summaryIds?: readonly SummaryId[];
-  /** What becomes of a live level-0 summary over one of the entries. */
+  /** What happens to a live level-0 summary of one of the entries. */
   readonly change: Updateable<Tables['summary']>;
   readonly eraseSuperseded: boolean;
 }
 
 /**
- * Condensed summaries over one of the entries dissolve, so that their untouched parts stand again and only the part
- * that covers the entry is rewritten. Highest level first: each one frees its children before they are looked at.
+ * Condensed summaries of one of the entries are dissolved, so that their unaffected parts are shown again and only the
+ * affected part is rewritten. Highest level first, because each one releases its children.
  */
 export async function changeLayers(shared: Shared, transaction: Transaction, layers: LayerChange): Promise<void> {
   const { row, seqs } = layers;
@@ -153,7 +153,7 @@ async function dissolve(shared: Shared, transaction: Transaction, item: SummaryR
   await shared.summaries.remove(transaction, item);
 }
 
-/** Memories lose these sources; those that have no other are deleted. */
+/** Removes these sources from memories; memories without another source are deleted. */
 export async function dropMemories(
   { engine }: Shared,
   transaction: Transaction,

@@ -11,7 +11,7 @@ import {
 import { readAuthors, readCalibration, readExtractedBy, readParts, readPostBody } from './json.ts';
 import type { ConversationRow, EntryRow, MemoryRow, OutboxRow, SummaryRow } from './tables.ts';
 
-/** Rows to domain objects. Pure. */
+/** Converts rows to domain objects. Pure. */
 
 export function toConversation(row: ConversationRow): Conversation {
   return {
@@ -128,7 +128,7 @@ export function toPost(row: OutboxRow): PostRow {
   };
 }
 
-/** What a search finds of an entry: what was said, the names of files, what tools answered. Notices are not searched. */
+/** The searchable text of an entry: messages, file names, tool results. Notices are not searched. */
 export function searchableText(role: Entry['role'], parts: readonly Part[]): string {
   if (role === 'notice') return '';
   const besides = parts.flatMap((part) =>

@@ -3,7 +3,7 @@ import type { SqlEngine } from './engine.ts';
 import type { EntryRows } from './entry-rows.ts';
 import type { SummaryRows } from './summary-rows.ts';
 
-/** What the sub-stores build on. */
+/** The basis of the sub-stores. */
 export interface Shared {
   readonly engine: SqlEngine;
   readonly conversations: ConversationRows;

@@ -67,7 +67,7 @@ async function commitCompaction(work: Work, commit: CompactionCommit): Promise<C
   return 'committed';
 }
 
-/** The claim still holds. */
+/** Whether the claim still holds. */
 async function lockForJob(
   { shared, tx }: Work,
   commit: { readonly conversationId: number; readonly epoch: number },
@@ -76,12 +76,12 @@ async function lockForJob(
   return row !== null && holdsMaintenance(row, commit.epoch) ? row : null;
 }
 
-/** The watermark is where the job found it: otherwise its facts were extracted already. */
+/** Whether the watermark is where the job found it; otherwise its facts were already extracted. */
 function extractionHolds(row: ConversationRow, extracted: CompactionCommit['extracted']): boolean {
   return extracted === null || row.extracted_upto === extracted.from;
 }
 
-/** An entry was edited or deleted after the job had read it: what it wrote may say what no longer stands. */
+/** An entry was edited or deleted after the job had read it, so its text may be outdated. */
 async function wasChanged(
   { changedSince, tx }: Work,
   row: ConversationRow,
@@ -104,7 +104,7 @@ function prepareChangedSince({ query }: SqlEngine) {
   );
 }
 
-/** What the new summary replaces leaves the stack; what it does not reach stays open. */
+/** What the new summary replaces leaves the stack; the rest of the range stays open. */
 async function clearPlace(
   { shared, tx }: Work,
   {
@@ -122,7 +122,7 @@ async function clearPlace(
   }
 }
 
-/** What turns a summary's row into a gap. */
+/** The values that turn a summary's row into a gap. */
 export const asGap = { kind: 'gap', text: '', tokens: 0, stale: 0, model: null, prompt_hash: null } as const;
 
 function newRow(conversationId: number, kind: SummaryRow['kind'], summary: NewSummary): SummaryRow {
@@ -156,7 +156,7 @@ async function commitCondensation(work: Work, commit: CondensationCommit): Promi
   return 'committed';
 }
 
-/** Neighbours with text that nothing has outdated, exactly as wide as the summary of them. */
+/** Adjacent current summaries with text that exactly cover the range of the new one. */
 function canCondense(children: readonly SummaryRow[], summary: NewSummary): boolean {
   const isWhole = children.every(
     (child, index) =>

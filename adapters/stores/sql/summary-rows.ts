@@ -3,13 +3,13 @@ import type { SummaryId } from '../../../src/adapter-kit.ts';
 import { first, type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import type { ConversationRow, SummaryRow, Tables } from './tables.ts';
 
-/** Summaries and gaps as the units of work read and write them; the index of the search moves with their text. */
+/** Summaries and gaps as units read and write them, with their search index. */
 export interface SummaryRows {
   find(transaction: Transaction, id: SummaryId): Promise<SummaryRow | null>;
-  /** The stack of the present context. */
+  /** The stack of the current context. */
   live(transaction: Transaction, conversation: LiveStack): Promise<readonly SummaryRow[]>;
   children(transaction: Transaction, id: SummaryId): Promise<readonly SummaryRow[]>;
-  /** All that cover one of the entries from `fromSeq` to `toSeq`, superseded ones too, the highest level first. */
+  /** All that cover an entry from `fromSeq` to `toSeq`, including superseded ones, highest level first. */
   covering(transaction: Transaction, range: SummaryRange): Promise<readonly SummaryRow[]>;
   insert(transaction: Transaction, row: SummaryRow): Promise<void>;
   change(transaction: Transaction, row: SummaryRow, values: Updateable<Tables['summary']>): Promise<void>;

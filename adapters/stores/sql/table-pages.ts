@@ -3,16 +3,16 @@ import type { ArchiveRow } from '../../../src/adapter-kit.ts';
 import type { Statement, Transaction } from './engine.ts';
 import type { Tables } from './tables.ts';
 
-/** Rows of one statement. */
+/** Rows per statement. */
 const PAGE = 200;
 
 export interface SortedTable {
   readonly table: string;
-  /** The columns that its rows are sorted by: together unique. */
+  /** The sort columns, which together are unique. */
   readonly key: readonly string[];
 }
 
-/** All rows of a table, some at a time. No page is empty. */
+/** All rows of a table in pages. No page is empty. */
 export async function* pagesOfTable(
   query: Kysely<Tables>,
   transaction: Transaction,

@@ -12,7 +12,7 @@ import type {
   Trust,
 } from '../../../src/adapter-kit.ts';
 
-/** Times are epoch milliseconds, booleans 0 or 1, and what has a structure is JSON text: the same on every engine. */
+/** Times are epoch milliseconds, booleans 0 or 1, and structured values JSON text: the same on every engine. */
 export interface Tables {
   conversation: ConversationTable;
   entry: EntryTable;
@@ -33,11 +33,11 @@ export interface Tables {
 interface ConversationTable {
   id: Generated<number>;
   key: ConversationKey;
-  /** The key without its thread: finds the conversations that share memories. */
+  /** The key without its thread, used to find conversations that share memories. */
   place: string;
-  /** The tightest that it ever was. */
+  /** The narrowest audience so far. */
   audience: Audience;
-  /** Since the entry `present_from`; null while it was never another than `audience`. */
+  /** Since the entry `present_from`; null if it never differed from `audience`. */
   present_audience: Audience | null;
   present_from: Generated<number>;
   next_seq: number;
@@ -45,7 +45,7 @@ interface ConversationTable {
   context_from: number;
   extracted_upto: Generated<number>;
   reply_due_seq: Generated<number>;
-  /** Seq of the asking message that began the present debt: set at append when nothing was owed, kept while something is. */
+  /** Seq of the message that caused the current owed reply: set at append if none was owed, and kept while one is. */
   reply_due_from: Generated<number>;
   answered_upto: Generated<number>;
   revision: Generated<number>;
@@ -53,10 +53,10 @@ interface ConversationTable {
   reply_until: number | null;
   maintenance_epoch: Generated<number>;
   maintenance_until: number | null;
-  /** `revision` when the maintenance claim began: what was changed later is not in what the job has read. */
+  /** `revision` when the maintenance claim began; later changes are missing from what the job has read. */
   maintenance_revision: Generated<number>;
   maintain_at: number | null;
-  /** Work became due while a job ran: its end must not clear `maintain_at`. */
+  /** Work became due while a job ran, so the end of the job must not clear `maintain_at`. */
   maintain_again: Generated<number>;
   failures: Generated<number>;
   next_attempt_at: number | null;
@@ -64,7 +64,7 @@ interface ConversationTable {
   calibration: string | null;
   created_at: number;
   last_activity_at: number;
-  /** The newest message of a person, by seq, and when it was said: where catching up starts. */
+  /** The newest message of a person, by seq, and its time: where catching up starts. */
   heard_id: string | null;
   heard_at: number | null;
 }
@@ -86,7 +86,7 @@ interface EntryTable {
   at: number;
   edited_at: number | null;
   redacted_at: number | null;
-  /** The conversation's revision made by the last edit or redaction. */
+  /** The conversation's revision after the last edit or redaction. */
   changed_revision: number | null;
 }
 export type EntryRow = Selectable<EntryTable>;
@@ -152,7 +152,7 @@ interface MemoryEventTable {
 }
 export type MemoryEventRow = Selectable<MemoryEventTable>;
 
-/** A reply in the conversation was given the memory, which comes from elsewhere. */
+/** Records that a reply in the conversation was given a memory from elsewhere. */
 interface MemoryReadingTable {
   memory_id: MemoryId;
   conversation_id: number;
@@ -160,7 +160,7 @@ interface MemoryReadingTable {
   from_seq: number;
 }
 
-/** A sentence that a mark stands for in the entry's text. */
+/** A sentence that a placeholder replaces in the entry's text. */
 interface HeldTable {
   id: string;
   conversation_id: number;
@@ -172,7 +172,7 @@ interface HeldTable {
 }
 export type HeldRow = Selectable<HeldTable>;
 
-/** A forgotten statement: only its fingerprint stays, so that extraction cannot bring it back. */
+/** A forgotten statement. Only its fingerprint is kept, so that extraction cannot bring it back. */
 interface TombstoneTable {
   place: string;
   fingerprint: string;
@@ -183,20 +183,20 @@ interface OutboxTable {
   id: Generated<number>;
   conversation_id: number;
   turn: number;
-  /** The entry that the post shows; null when the turn stored none. */
+  /** The entry that the post shows; null if the turn stored none. */
   entry_seq: number | null;
   chunk: number;
   nonce: string;
-  /** Emptied once the post is out: the entry holds the text. */
+  /** Emptied once the post is sent; the entry contains the text. */
   body: string | null;
   reply_to: string | null;
   state: 'pending' | 'sent' | 'failed';
   attempts: number;
   platform_message_id: string | null;
   reason: string | null;
-  /** Until then the process that posts it is taken to be alive. */
+  /** Until then, the posting process is considered alive. */
   held_until: Generated<number>;
-  /** When it was committed, for a post that answers nobody; null for a reply. */
+  /** When it was committed, for a post that answers no message; null for a reply. */
   unasked_at: number | null;
 }
 export type OutboxRow = Selectable<OutboxTable>;
@@ -213,7 +213,7 @@ interface UsageTable {
   /** Days since 1970-01-01 (UTC). */
   day: number;
   agent_id: string;
-  /** `platform:id`; empty for background work, and for people who were forgotten. */
+  /** `platform:id`; empty for background work and for forgotten people. */
   person: string;
   purpose: ModelPurpose;
   model: string;

@@ -24,7 +24,7 @@ export function createTranscript(shared: Shared): TranscriptStore {
       const rows = await engine.read((tx) => readContext(shared, tx, { conversationId, maxEntries }));
       if (rows === null) return null;
       const { row, stack, omitted } = rows;
-      // The rows are one snapshot; what is made of them need not hold up the transactions of others.
+      // The rows are one snapshot; converting them need not delay other transactions.
       const tail = await inSlices(rows.tail, toEntry);
       return { conversation: toConversation(row), stack: stack.map(toSummary), tail, omitted };
     },
@@ -60,10 +60,10 @@ async function readContext(
   return { row, stack, tail, omitted: { entries: firstSeq - range.fromSeq, tokens } };
 }
 
-/** Rows of one slice: about a millisecond. */
+/** Rows per slice, about a millisecond. */
 const SLICE = 200;
 
-/** A long conversation is thousands of rows: others have their turn between the slices. */
+/** A long conversation has thousands of rows, so other work may run between the slices. */
 async function inSlices<Row, Value>(rows: readonly Row[], make: (row: Row) => Value): Promise<readonly Value[]> {
   const values: Value[] = [];
   for (let from = 0; from < rows.length; from += SLICE) {
@@ -89,7 +89,7 @@ async function tokensBefore(
   return total?.tokens ?? 0;
 }
 
-/** The seqs that lost their text, by conversation. */
+/** The redacted seqs by conversation. */
 async function redactMessages(
   shared: Shared,
   transaction: Transaction,

@@ -10,7 +10,7 @@ import type { Shared } from './shared.ts';
 import type { ConversationRow } from './tables.ts';
 import { createUsage, type UsageRows } from './usage.ts';
 
-/** A finished turn in one transaction: its entries, its posts, its cost, and the end of its claim. */
+/** A finished turn in one transaction: its entries, its posts, its costs, and the end of its claim. */
 export function createTurnCommit(shared: Shared): (commit: TurnCommit) => Promise<TurnCommitResult> {
   const { engine } = shared;
   const context = {
@@ -110,7 +110,7 @@ function newRow(conversationId: number, entry: Entry) {
   };
 }
 
-/** Posts show the last thing that the turn says. */
+/** Posts show the last entry of the turn. */
 function shownEntry(entries: readonly Entry[]): number | null {
   return entries.findLast((entry) => entry.role !== 'tool')?.seq ?? null;
 }

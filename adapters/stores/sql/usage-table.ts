@@ -1,6 +1,6 @@
 import { type ColumnDefinitionBuilder, type Kysely, sql } from 'kysely';
 
-/** The migration after which usage is kept by day, agent and person, with reasoning and money. */
+/** The migration after which usage is stored by day, agent and person, with reasoning tokens and costs. */
 export const USAGE_BY_DAY = '0008_usage_by_day';
 
 const DAY_MS = 86_400_000;
@@ -10,7 +10,7 @@ const unnamed = (column: ColumnDefinitionBuilder) => column.notNull().defaultTo(
 const ofConversation = (column: ColumnDefinitionBuilder) =>
   column.notNull().references('conversation.id').onDelete('cascade');
 
-/** SQLite cannot change a key: the table is made again. */
+/** SQLite cannot change a key, so the table is rebuilt. */
 export async function rebuildUsage(database: Kysely<unknown>): Promise<void> {
   await database.schema
     .createTable('usage_by_day')
@@ -40,6 +40,6 @@ export async function rebuildUsage(database: Kysely<unknown>): Promise<void> {
   await DATE_USAGE.execute(database);
 }
 
-/** Sums of an older Strata, which knew neither days nor prices: they count for the day of their last call. */
+/** Sums of an older version, which knew neither days nor prices, count for the day of their last call. */
 export const DATE_USAGE = sql`
   update usage set day = last_at / ${sql.lit(DAY_MS)}, unpriced_calls = calls where day = 0`;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Spending, SpendingKey, SpendingQuery, Spent, UsageRow, UsageTotal } from '../../../src/adapter-kit.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 
-/** What the model calls of a conversation cost, summed by day, agent, person, purpose and model. */
+/** Usage of a conversation's model calls, summed by day, agent, person, purpose and model. */
 export interface UsageRows {
   add(transaction: Transaction, conversationId: number, rows: readonly UsageRow[]): Promise<void>;
   totals(transaction: Transaction, conversationId: number): Promise<readonly UsageTotal[]>;
@@ -10,7 +10,7 @@ export interface UsageRows {
 }
 
 const DAY_MS = 86_400_000;
-/** Money is stored as whole numbers: sums of fractions would depend on their order. */
+/** Costs are stored as whole numbers, because sums of fractions depend on their order. */
 const NANOS_PER_DOLLAR = 1e9;
 /** Columns are never null, because they are part of the key. */
 const NOBODY = '';
@@ -40,7 +40,7 @@ function order(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-/** What the calls of one turn share is written once. */
+/** The values that all calls of one turn share. */
 interface UsageSum extends Spent {
   readonly day: number;
   readonly agentId: string;
@@ -166,7 +166,7 @@ function toKey(by: SpendingKey, key: string | number): string | null {
   return key === NOBODY ? null : String(key);
 }
 
-/** Who asked is no longer known for calls of days before: their sums stay, and go to nobody. */
+/** The person is removed from the calls of earlier days too: their sums stay, without a name. */
 export async function forgetAskers(
   { query }: SqlEngine,
   transaction: Transaction,

@@ -4,7 +4,7 @@ import { redact, withoutReader } from './redaction.ts';
 import type { Shared } from './shared.ts';
 import type { ConversationRow } from './tables.ts';
 
-/** Takes back the replies of these conversations that run or are not posted yet: they are owed again. */
+/** Withdraws running and unposted replies of these conversations; they are owed again. */
 export async function withdrawReplies(
   shared: Shared,
   transaction: Transaction,
@@ -37,7 +37,7 @@ async function withdraw(
   });
 }
 
-/** Ascending. What was said unasked answers nobody and rests on no memory. */
+/** Ascending. Unasked messages of the bot answer nobody and use no memories. */
 async function unsentTurns(
   { engine }: Shared,
   transaction: Transaction,

@@ -9,25 +9,25 @@ import { cachedStem, joinedWordsOf, tellingWords, tokensOf } from '../../../src/
  * that rebuilds the indexes.
  */
 
-/** Pairs of characters are indexed of these scripts, and each character too, as it can be a word. */
+/** Scripts that are indexed as pairs of characters, and as single characters, because each can be a word. */
 const IDEOGRAM = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/gu;
 const DECORATION = /[\u0300-\u036f]/g;
 const ASCII = /^[ -~]*$/;
-/** Han characters and Hangul syllables: no mark comes off them. */
+/** Han characters and Hangul syllables have no removable marks. */
 const UNMARKED = /^[\u3400-\u9fff\uac00-\ud7a3]*$/;
 /**
- * Of one text; the rest is stored but not found. The longest message that a platform takes fits; more of one text would hold
- * up other conversations while it is indexed.
+ * Per text; further words are stored but not found. The longest message of any platform fits; indexing more would delay
+ * other conversations.
  */
 const INDEXED_CHARACTERS = 40_000;
 const QUERY_WORDS = 32;
 
-/** The words of a text as an index takes them, in their order. */
+/** The words of a text in index form, in order. */
 export function wordsOnShelf(shelf: number, text: string): readonly string[] {
   return wordsIn(text).map((word) => onShelf(shelf, stemOf(word)));
 }
 
-/** The same words as a query looks for them, for a text that is compared without an index. */
+/** The same words in query form, for a text that is compared without an index. */
 export function stemsOf(text: string): readonly string[] {
   const known = stems.get(text);
   if (known !== undefined) return known;
@@ -52,13 +52,13 @@ function stemOf(word: string): string {
   return cachedStem(plain(word));
 }
 
-/** The stems of the words that are worth looking for; of all of them when every one is a stop word. */
+/** The stems of the meaningful words; of all words if every one is a stop word. */
 export function queryWords(text: string): readonly string[] {
   const stems = tellingWords(tokensOf(text.slice(0, INDEXED_CHARACTERS))).map(stemOf);
   return [...new Set(stems)].slice(0, QUERY_WORDS);
 }
 
-/** What an index calls a word on this shelf, by its stem: to stem it again would make another one of "house". */
+/** The index form of a stem on this shelf. Stemming it again would change words like "house". */
 export function onShelf(shelf: number, stem: string): string {
   const { high, low } = digest(stem);
   const a = mix(high ^ mix(shelf | 0));
@@ -66,7 +66,7 @@ export function onShelf(shelf: number, stem: string): string {
   return `${(a >>> 4).toString(36)}x${(b >>> 4).toString(36)}`;
 }
 
-/** Without the marks that decorate letters. */
+/** Without decorating marks. */
 function plain(word: string): string {
   if (ASCII.test(word) || UNMARKED.test(word)) return word;
   return word.normalize('NFD').replace(DECORATION, '').normalize('NFC');
@@ -83,7 +83,7 @@ function digest(text: string): { readonly high: number; readonly low: number } {
   return { high: mix(high), low: mix(low ^ high) };
 }
 
-/** Spreads every bit over all 32, and loses none. */
+/** Mixes every bit into all 32 without losing any. */
 function mix(bits: number): number {
   const once = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
   const twice = Math.imul(once ^ (once >>> 13), 0xc2b2ae35);

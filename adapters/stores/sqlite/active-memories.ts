@@ -5,9 +5,9 @@ import type { Connection } from './connection.ts';
 import { FEW_MEMORIES } from './few-memories.ts';
 import type { MemoryWatch } from './memory-watch.ts';
 
-/** Readers whose rows are kept: the questions of a turn follow each other closely. */
+/** Readers whose rows are cached; the queries of one turn come in quick succession. */
 const MAX_KEPT = 16;
-/** Readers that are known to have more. */
+/** Readers known to have more. */
 const MAX_CROWDED = 10_000;
 
 interface Kept {
@@ -15,7 +15,7 @@ interface Kept {
   rows: readonly MemoryRow[];
 }
 
-/** Reads the active memories of a reader once for all questions between two changes of memories. */
+/** Reads a reader's active memories once for all queries between two changes of memories. */
 export function createActiveMemories(
   query: Kysely<Tables>,
   connection: Pick<Connection, 'mark'>,
@@ -53,7 +53,7 @@ export function createActiveMemories(
 
 type ReaderParameters = Pick<MemoryReader, 'place' | 'workspace' | 'agentId'> & { readonly limit: number };
 
-/** The condition depends on who asks: each shape is built once. */
+/** The condition depends on the reader; each shape is built once. */
 function createStatements(query: Kysely<Tables>) {
   const made = new Map<string, ReturnType<typeof prepareActive>>();
   return (reader: MemoryReader) => {

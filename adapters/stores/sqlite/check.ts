@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Finding } from '../../../src/adapter-kit.ts';
 import type { SqlEngine } from '../sql/index.ts';
 
-/** Reads the whole file: that its pages are in order, and that nothing refers to what is not there. */
+/** Reads the whole file and checks its pages and references. */
 export function checkFile(engine: SqlEngine): Promise<readonly Finding[]> {
   const version = sql<{ version: string }>`select sqlite_version() as version`.compile(engine.query);
   const pages = sql<{ quick_check: string }>`pragma quick_check(1)`.compile(engine.query);

@@ -1,6 +1,6 @@
 /**
- * Lets all callers of the same work share it. A call that comes while it runs waits for one more run, because what it
- * asks for may lie where the present run has been already.
+ * Lets concurrent callers share a run of the same work. A call during a run waits for one more run, because the current
+ * one may already have passed what it asks for.
  */
 export function coalesce<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<Result> | null = null;

@@ -4,31 +4,31 @@ import { describe, StrataError } from '../../../src/adapter-kit.ts';
 import type { Statement } from '../sql/index.ts';
 import { wipeUnused } from './wipe.ts';
 
-/** Statements that are kept prepared: all of the store's own, and some of those that are built for one call. */
+/** Number of statements kept prepared: all of the store's own, and some that are built for one call. */
 const KEPT_STATEMENTS = 400;
 
 /** The one connection to the database file. Everything here is synchronous. */
 export interface Connection {
   rows<Row>(statement: Statement<Row>): readonly Row[];
   run(statement: Statement): number;
-  /** The numbers of one column: rows as objects cost more than the search itself. */
+  /** The numbers of one column; rows as objects cost more than the search itself. */
   column(sql: string, parameters: readonly unknown[]): readonly number[];
   table(sql: string, parameters: readonly unknown[]): readonly (readonly number[])[];
   begin(kind: 'read' | 'write'): void;
-  /** An equal mark later means that no other connection committed anything, and that nothing was rolled back here. */
+  /** If the mark is equal later, no other connection has committed anything, and nothing was rolled back here. */
   mark(): string;
   commit(): void;
   rollback(): void;
-  /** Brings the log into the file, as far as nobody reads it. */
+  /** Copies the log into the file, as far as no reader prevents it. */
   checkpoint(): void;
-  /** Brings the whole log into the file and empties it. False while another process reads it. */
+  /** Copies the whole log into the file and empties it. False while another process reads it. */
   writeBack(): boolean;
   /**
-   * One step of blanking what deleted text has left in the file: where the next one begins, null at the end, false while
-   * another process reads the log.
+   * One step of overwriting the remains of deleted text in the file. Returns the start of the next step, null at the
+   * end, or false while another process reads the log.
    */
   wipe(offset: number): number | null | false;
-  /** Another process writes; it will be done. */
+  /** Another process is writing and will finish. */
   isBusy(error: unknown): boolean;
   explain(error: unknown): unknown;
   closedError(): Error;
@@ -36,7 +36,7 @@ export interface Connection {
 }
 
 export function createConnection(database: Database.Database): Connection {
-  // A wait inside of SQLite would stop the loop: `group-commit.ts` waits instead.
+  // Waiting inside SQLite would block the event loop; `group-commit.ts` waits instead.
   database.pragma('busy_timeout = 0');
   const prepare = keep((sql) => database.prepare<unknown[], unknown>(sql));
   const prepareColumn = keep((sql) => database.prepare<unknown[], number>(sql).pluck());
@@ -45,15 +45,15 @@ export function createConnection(database: Database.Database): Connection {
   let descriptor: number | null = null;
   const begin = { read: database.prepare('begin'), write: database.prepare('begin immediate') };
   const commit = database.prepare('commit');
-  // Counts what others commit.
+  // Changes when others commit.
   const others = database.prepare<[], number>('pragma data_version').pluck();
   let undone = 0;
   const checkpoint = database.prepare('pragma wal_checkpoint(PASSIVE)');
   const truncate = database.prepare<[], number>('pragma wal_checkpoint(TRUNCATE)').pluck();
-  // Its first column says whether another process stood in the way.
+  // Its first column says whether another process blocked it.
   const writeBack = () => truncate.get() === 0;
   return {
-    // The row's type is Kysely's, made from the tables and the query.
+    // The row's type comes from Kysely, derived from the tables and the query.
     rows: <Row>({ sql, parameters }: Statement<Row>) => prepare(sql).all(...parameters) as readonly Row[],
     run: ({ sql, parameters }) => prepare(sql).run(...parameters).changes,
     column: (sql, parameters) => prepareColumn(sql).all(...parameters),
@@ -68,7 +68,7 @@ export function createConnection(database: Database.Database): Connection {
     checkpoint: () => void checkpoint.get(),
     writeBack,
     wipe(offset) {
-      // The log and the cache hold the pages as they were before.
+      // The log and the cache contain the old pages.
       if (!writeBack()) return false;
       database.pragma('shrink_memory');
       descriptor ??= openSync(path, 'r+');
@@ -79,7 +79,7 @@ export function createConnection(database: Database.Database): Connection {
     closedError: () => new StrataError('STORE_UNUSABLE', { path, reason: 'it was closed' }),
     close() {
       database.close();
-      // Not earlier: closing any descriptor of a file gives up all locks that this process has on it.
+      // Not earlier: closing any descriptor of a file releases all locks of this process on it.
       if (descriptor !== null) closeSync(descriptor);
     },
   };
@@ -105,7 +105,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^SQLITE_BUSY/, 'another program has locked it'],
 ];
 
-/** The one sentence for what a person can mend; anything else is our own fault and stays as it is. */
+/** One sentence for failures that a person can fix; any other error is unexpected and returned unchanged. */
 export function explain(path: string, error: unknown): unknown {
   if (!(error instanceof Database.SqliteError)) return error;
   const known = REASONS.find(([code]) => code.test(error.code));

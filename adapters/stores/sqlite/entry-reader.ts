@@ -8,7 +8,7 @@ export interface SeqRange {
   readonly toSeq: number;
 }
 
-/** What the index tells about one conversation, within the bounds of a query. */
+/** The index of one conversation, within the bounds of a query. */
 export interface EntryReader {
   readonly range: SeqRange;
   /** How many entries the range has. */
@@ -21,11 +21,11 @@ export interface EntryReader {
   ranked(match: string): readonly (readonly number[])[];
   /** Seq and length of these entries. */
   tokens(seqs: readonly number[]): readonly (readonly number[])[];
-  /** BM25 of an entry of average length that has the word once: it turns the index's scores into our own. */
+  /** BM25 of an entry of average length that contains the word once, used to convert the index's scores. */
   usualScore(match: string): number;
 }
 
-/** Numbers are cast: they are bound as real ones, with which the index does not seek. */
+/** Numbers are cast, because they are bound as real numbers, for which the index does not seek. */
 const SEQ = 'rowid - cast(? as integer)';
 const RANGE = 'rowid between cast(? as integer) and cast(? as integer)';
 
@@ -54,7 +54,7 @@ export function createEntryReader(connection: Connection, query: EntryQuery): En
       return connection.table(`select seq, tokens from entry where ${picked}`, values);
     },
     usualScore(match) {
-      // With a weight without bound the index tells the word's own factor alone.
+      // With an infinite weight, the index returns only the word's own factor.
       const unbounded = 'select -bm25(entry_index, 1e15) from entry_index where entry_index match ? limit 1';
       return (connection.column(unbounded, [match])[0] ?? 1) / (1 + SATURATION);
     },

@@ -5,29 +5,29 @@ import { createEntryReader, type EntryReader } from './entry-reader.ts';
 import { add, best, inverseFrequency, lengthFactor, type Scores } from './ranking.ts';
 import { indexTerm } from './words.ts';
 
-/** Up to so many entries that have one of the words, all are weighed exactly. */
+/** Up to this many matching entries are all scored exactly. */
 const EXACT_ROWS = 1_500;
-/** Of a word that more entries have, only the newest are looked at by themselves. */
+/** For a word with more entries, only the newest are read. */
 const NEWEST_ROWS = 500;
-/** How far back the least common word of a query without a rare one is followed. */
+/** How far back the least common word is followed in a query without a rare word. */
 const PAIRED_ROWS = 2_500;
 
-/** Of so many of the best, the length counts too: it costs a look at each. */
+/** For this many of the best, the length counts too; it costs a lookup each. */
 const LENGTHS = 64;
 
 interface Word {
   readonly match: string;
-  /** Seqs, descending: all that have the word, or the newest. */
+  /** Seqs in descending order: all entries with the word, or the newest. */
   readonly newest: readonly number[];
   readonly isComplete: boolean;
-  /** In the whole range, estimated for a word of which only the newest are known. */
+  /** In the whole range; estimated for a word of which only the newest entries are known. */
   readonly rows: number;
   readonly weight: number;
 }
 
 /**
- * BM25 within one conversation, in bounded time however long it is. In a conversation of usual length it is exact. In a
- * very long one the words of few entries decide; those of many count beside them, and among the newest entries.
+ * BM25 within one conversation, in bounded time however long it is. Exact for conversations of usual length. In a very
+ * long one, rare words decide; common words count next to them, and among the newest entries.
  */
 export function rankEntries(connection: Connection, query: EntryQuery): readonly EntryHit[] {
   if (query.limit <= 0) return [];
@@ -40,7 +40,7 @@ export function rankEntries(connection: Connection, query: EntryQuery): readonly
   return best(weighLengths(reader, rough), query.limit);
 }
 
-/** What is known of each word, the rarest first. */
+/** What is known of each word, rarest first. */
 function lookUp(reader: EntryReader, { conversationId, text }: EntryQuery): readonly Word[] {
   const words = queryWords(text).map((word) => {
     const match = indexTerm(conversationId, word);
@@ -53,7 +53,7 @@ function lookUp(reader: EntryReader, { conversationId, text }: EntryQuery): read
   return words.filter((word) => word.rows > 0).sort((a, b) => a.rows - b.rows);
 }
 
-/** How often and in how long a text: the index's own score, freed of what it thinks of the word. */
+/** Frequency and text length: the index's own score without the weight of the word. */
 function weighExactly(reader: EntryReader, words: readonly Word[]): Scores {
   const scores: Scores = new Map();
   for (const { match, weight } of words) {
@@ -63,7 +63,7 @@ function weighExactly(reader: EntryReader, words: readonly Word[]): Scores {
   return scores;
 }
 
-/** Which of the words an entry has. */
+/** Which of the words an entry contains. */
 function weighRoughly(reader: EntryReader, words: readonly Word[]): Scores {
   const scores: Scores = new Map();
   for (const { newest, weight } of words) for (const seq of newest) add(scores, seq, weight);
@@ -82,7 +82,7 @@ function weighLengths(reader: EntryReader, hits: readonly EntryHit[]): Scores {
   return new Map(hits.map(({ seq, score }) => [seq, score * lengthFactor(long.get(seq) ?? average, average)]));
 }
 
-/** Older entries that have a common word and a rare one. */
+/** Older entries with a common word and a rare one. */
 function addBesideRare(
   reader: EntryReader,
   scores: Scores,
@@ -95,7 +95,7 @@ function addBesideRare(
   }
 }
 
-/** No word is rare: older entries that have the least common one and another, as far back as its rows allow. */
+/** No word is rare: older entries with the least common word and another one, as far back as its rows allow. */
 function addPairs(reader: EntryReader, scores: Scores, [least, ...others]: readonly Word[]): void {
   if (least === undefined) return;
   const depth = Math.ceil((reader.entries * PAIRED_ROWS) / least.rows);

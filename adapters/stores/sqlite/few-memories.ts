@@ -2,7 +2,7 @@ import type { MemoryHit, MemoryId } from '../../../src/adapter-kit.ts';
 import { stemsOf } from '../sql/index.ts';
 import { inverseFrequency, lengthFactor, occurrenceFactor } from './ranking.ts';
 
-/** Up to so many texts are read themselves: asking the index costs more, once for every word. */
+/** Up to this many texts are read directly; querying the index for every word costs more. */
 export const FEW_MEMORIES = 150;
 
 export interface MemoryText {
@@ -10,7 +10,7 @@ export interface MemoryText {
   readonly text: string;
 }
 
-/** BM25 of the texts: what the index would say, had it nothing but them. Pure. */
+/** BM25 of the texts, as an index of only these texts would compute it. Pure. */
 export function weighTexts(rows: readonly MemoryText[], words: readonly string[]): readonly MemoryHit[] {
   const stems = rows.map(({ text }) => stemsOf(text));
   const average = stems.reduce((sum, { length }) => sum + length, 0) / Math.max(rows.length, 1);

@@ -2,20 +2,20 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { Statement, Transaction, Unit } from '../sql/index.ts';
 import type { Connection } from './connection.ts';
 
-/** Units of one transaction: enough to share the cost of a disk write, few enough to keep everyone's wait short. */
+/** Units per transaction: enough to share the cost of a disk write, few enough to keep everybody's wait short. */
 const MAX_GROUP = 256;
-/** Whoever holds the file for longer does not write, but hangs. */
+/** A process that holds the file for longer has hung. */
 const BUSY_LIMIT_MS = 10_000;
 const MAX_PAUSE_MS = 8;
-/** A group that has worked for so long lets the rest of the process run before it goes on. */
+/** After working for this long, a group yields to the rest of the process. */
 const MAX_STRETCH_MS = 10;
 
 export interface GroupCommit {
   read<Result>(unit: Unit<Result>): Promise<Result>;
   write<Result>(unit: Unit<Result>): Promise<Result>;
-  /** Runs what needs the connection outside of a transaction, after all that was submitted before. */
+  /** Runs work that needs the connection outside a transaction, after everything submitted before. */
   alone<Result>(work: () => Result): Promise<Result>;
-  /** Resolves when all that was submitted before has ended. Later units are refused. */
+  /** Resolves when everything submitted before has ended. Later units are rejected. */
   close(): Promise<void>;
 }
 
@@ -28,9 +28,9 @@ interface Pending {
 }
 
 /**
- * One connection, used by one group of units at a time. All units that are waiting when a group begins share its
- * transaction and its disk write. When one of them fails, the group is undone and each unit is run by itself, so that
- * an error touches only the unit that made it.
+ * One connection, used by one group of units at a time. All units that wait when a group starts share its transaction
+ * and its disk write. If one of them fails, the group is rolled back and each unit runs separately, so that an error
+ * affects only its own unit.
  */
 export function createGroupCommit(connection: Connection): GroupCommit {
   const transaction = createTransaction(connection);
@@ -53,7 +53,7 @@ export function createGroupCommit(connection: Connection): GroupCommit {
     schedule();
     return promise;
   };
-  // After the events of this turn of the loop: what they submit together is written together.
+  // After the current events of the loop, so that everything they submit is written together.
   const schedule = () => {
     if (isRunning) return;
     isRunning = true;
@@ -82,14 +82,14 @@ export function createGroupCommit(connection: Connection): GroupCommit {
   };
 }
 
-/** The units at the head of the line that can share a transaction, or one that must be alone. */
+/** The first units in the queue that can share a transaction, or one that must run alone. */
 function takeGroup(waiting: readonly Pending[]): readonly Pending[] {
   const barrier = waiting.findIndex((unit) => unit.kind === 'alone');
   if (barrier === 0) return waiting.slice(0, 1);
   return waiting.slice(0, barrier < 0 ? MAX_GROUP : Math.min(barrier, MAX_GROUP));
 }
 
-/** False when a unit failed: then each of them is to be run by itself. */
+/** False if a unit failed; then each is run separately. */
 async function commitTogether(
   connection: Connection,
   transaction: Transaction,
@@ -98,7 +98,7 @@ async function commitTogether(
   try {
     await commitUnits(connection, transaction, group);
   } catch (error) {
-    // Waiting once more for each unit would make the last one wait for all of them.
+    // Yielding for each unit would make the last one wait for all of them.
     if (connection.isBusy(error)) for (const unit of group) unit.reject(connection.explain(error));
     return connection.isBusy(error);
   }
@@ -116,7 +116,7 @@ async function commitAlone(connection: Connection, transaction: Transaction, uni
   unit.resolve();
 }
 
-/** Waits for the turn of this process where others use the file, without holding up what else it does. */
+/** Waits for the file if other processes use it, without blocking the event loop. */
 async function commitUnits(connection: Connection, transaction: Transaction, units: readonly Pending[]): Promise<void> {
   const deadline = performance.now() + BUSY_LIMIT_MS;
   for (;;) {
@@ -136,7 +136,7 @@ async function commitUnits(connection: Connection, transaction: Transaction, uni
   }
 }
 
-/** Nobody else uses the connection in between: what is submitted then waits for its own group. */
+/** Nothing else uses the connection in between; new submissions wait for their own group. */
 async function letOthersRun(resumedAt: number): Promise<number> {
   if (performance.now() - resumedAt < MAX_STRETCH_MS) return resumedAt;
   await nextTurn();
@@ -152,7 +152,7 @@ async function runAlone(connection: Connection, transaction: Transaction, unit: 
   }
 }
 
-/** What runs on the connection's open transaction. */
+/** The statements of the connection's open transaction. */
 export function createTransaction(connection: Connection): Transaction {
   return {
     rows: async <Row>(statement: Statement<Row>) => connection.rows(statement),

@@ -14,15 +14,15 @@ import { createSearch } from './search.ts';
 import { createTextIndex, searchMigrations } from './search-index.ts';
 
 export interface SqliteOptions {
-  /** Holds `strata.db` and its lock; made when it is missing. */
+  /** The folder of `strata.db` and its lock. Created if missing. */
   readonly directory: string;
-  /** Let other processes of this machine use it too. Without it there is one at a time, which is faster. Default false. */
+  /** Allow other processes of this machine to use it too. An exclusive process is faster. Default false. */
   readonly shared?: boolean;
-  /** False throws `STORE_MISSING` where there is no data yet. Default true: it is made. */
+  /** False throws `STORE_MISSING` if there is no data yet. Default true: it is created. */
   readonly create?: boolean;
 }
 
-/** Everything in one file, durable with every answer. */
+/** Stores everything in one file, durable with every response. */
 export async function createSqliteStorage({
   directory,
   shared = false,
@@ -49,8 +49,8 @@ export async function createSqliteStorage({
 }
 
 /**
- * Whoever is alone knows that the holders of claims are dead. A reply is claimed only while it is owed; each condition is
- * that of a partial index, so that the cost is what is held and not what is kept.
+ * An exclusive process knows that the holders of claims are dead. A reply is claimed only while it is owed. Each
+ * condition matches a partial index, so the cost depends on what is held, not on what is stored.
  */
 function freeClaims(database: OpenedFile['database']): void {
   database.exec(`
@@ -59,14 +59,17 @@ function freeClaims(database: OpenedFile['database']): void {
     update outbox set held_until = 0 where state = 'pending' and held_until > 0`);
 }
 
-/** What the last process could not remove: in the background, since it may take long and another program may stop it. */
+/**
+ * What the last process could not scrub; in the background, because it may take long and another program may prevent
+ * it.
+ */
 async function finishScrub(engine: SqlEngine): Promise<void> {
   const { isOwed } = prepareDeletion(engine.query);
   const owed = await engine.read((transaction) => transaction.rows(isOwed.compile()));
   if (owed.length > 0) engine.scrub().catch(() => undefined);
 }
 
-/** The note that text was deleted whose traces may still lie in the files. */
+/** Records that text was deleted whose traces may still be in the files. */
 function prepareDeletion(query: Kysely<Tables>) {
   const note = { namespace: 'store', key: 'scrub', value: 'true' };
   const own = query.deleteFrom('state').where('namespace', '=', note.namespace).where('key', '=', note.key);
@@ -112,7 +115,7 @@ function createEngine({ lock, query, connection, watch, shared }: EngineOptions)
     rowLocks: false,
     // One unit writes at a time.
     lockMemories: async () => undefined,
-    // It counts on from the highest number by itself.
+    // The numbering continues after the highest number.
     numberOn: async () => undefined,
     activeMemories: createActiveMemories(query, connection, watch),
     index: withLateEntries(textIndex, lateIndex),

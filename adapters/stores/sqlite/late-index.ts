@@ -15,15 +15,15 @@ import type { Connection } from './connection.ts';
 import type { GroupCommit } from './group-commit.ts';
 import type { SearchTables } from './search-index.ts';
 
-/** The full-text index makes a transaction several times as long: new entries are indexed after the reply. */
+/** Full-text indexing makes a transaction several times as long, so new entries are indexed after the reply. */
 export interface LateIndex {
-  /** Notes the entry in the transaction that stores it. */
+  /** Records the entry in the transaction that stores it. */
   add(transaction: Transaction, entry: IndexedEntry): Promise<void>;
-  /** Takes the note back. False when there was none: the entry is indexed. */
+  /** Removes the record. False if there was none, because the entry is indexed. */
   drop(transaction: Transaction, place: EntryPlace): Promise<boolean>;
   /** Whether a search would miss entries that are not indexed yet. */
   covers(query: EntryQuery): boolean;
-  /** Indexes all that is noted. */
+  /** Indexes all recorded entries. */
   flush(): Promise<void>;
   close(): void;
 }
@@ -37,11 +37,11 @@ interface LateIndexParts {
   readonly index: Pick<TextIndex, 'entry'>;
 }
 
-/** From the first note to the indexing of all: a reply that is under way by then is posted. */
+/** Time between the first record and indexing, so that a reply in progress is posted first. */
 const DELAY_MS = 50;
 /** Few enough that a turn hardly waits for them. */
 const ENTRIES_AT_ONCE = 16;
-/** About so many entries fill the log that far that it is worth a checkpoint. */
+/** About this many entries fill the log enough for a checkpoint. */
 const ENTRIES_A_CHECKPOINT = 128;
 
 export function createLateIndex({ query, connection, group, index }: LateIndexParts): LateIndex {
@@ -58,7 +58,7 @@ export function createLateIndex({ query, connection, group, index }: LateIndexPa
     await group.alone(() => connection.checkpoint());
   });
   const schedule = () => {
-    // The notes are stored: what fails here is tried again with the next entry, and before a search.
+    // The records are stored, so failures are retried with the next entry, and before a search.
     timer ??= setTimeout(() => {
       timer = null;
       flush().catch(() => undefined);
@@ -82,7 +82,7 @@ export function createLateIndex({ query, connection, group, index }: LateIndexPa
   };
 }
 
-/** Of an entry that is only noted, the index holds nothing that could be taken out. */
+/** For an entry that is only recorded, the index contains nothing to remove. */
 export function withLateEntries(index: TextIndex, late: Pick<LateIndex, 'add' | 'drop'>): EngineIndex {
   return {
     ...index,

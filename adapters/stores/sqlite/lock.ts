@@ -1,21 +1,21 @@
 import Database from 'better-sqlite3';
 import { makePrivateFile, StrataError } from '../../../src/adapter-kit.ts';
 
-/** Held by this process until it is released or the process dies, however it dies. */
+/** Held by this process until it is released or the process ends, in whatever way. */
 export interface DirectoryLock {
-  /** No other process had the directory open: what others have claimed in it is nobody's. */
+  /** No other process had the directory open, so claims of others are void. */
   readonly isAlone: boolean;
-  /** Lets others in that share. What must happen alone has happened. */
+  /** Admits other shared processes, after exclusive work is done. */
   share(): void;
   release(): void;
 }
 
-/** For the one that is alone to make ready what all of them use. */
+/** For an exclusive process, to prepare what all of them use. */
 const PATIENCE_MS = 3000;
 
 /**
- * A transaction on a file of its own, exclusive or reading: the operating system ends it with the process, so a killed
- * one leaves nothing behind that would have to be cleared away.
+ * A transaction on a file of its own, exclusive or reading. The operating system ends it with the process, so a killed
+ * process leaves nothing to clean up.
  */
 export function lockDirectory({
   directory,
@@ -24,7 +24,7 @@ export function lockDirectory({
 }: {
   readonly directory: string;
   readonly file: string;
-  /** Others that share may come, and may be there already. */
+  /** Other shared processes may come, and may already be there. */
   readonly shared: boolean;
 }): DirectoryLock {
   makePrivateFile(file);
@@ -49,7 +49,7 @@ export function lockDirectory({
   };
 }
 
-/** True for an exclusive lock, false for a shared one beside others. */
+/** True for an exclusive lock, false for a shared one. */
 function begin(database: Database.Database, shared: boolean): boolean {
   try {
     database.pragma('journal_mode = memory');

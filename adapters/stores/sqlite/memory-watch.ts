@@ -6,15 +6,15 @@ export interface Recalls {
 }
 
 export interface MemoryWatch {
-  /** Counts what this connection changes in the memories, undone or not, except their recalls. */
+  /** Counts this connection's changes of memories, even rolled back ones, except recall counts. */
   changes(): number;
-  /** Calls back for each memory whose recalls this connection counts: every turn does. */
+  /** Calls back for each memory whose recall count this connection increases, as every turn does. */
   onRecall(listener: (id: string, recalls: Recalls) => void): void;
 }
 
 const COUNTED: readonly string[] = ['recall_count', 'last_recalled_at'];
 
-/** Follows the changes of this connection by triggers, which belong to the connection and not to the file. */
+/** Observes changes with triggers, which belong to the connection and not to the file. */
 export function watchMemories(database: Database.Database): MemoryWatch {
   let changes = 0;
   let notify: (id: string, recalls: Recalls) => void = () => undefined;

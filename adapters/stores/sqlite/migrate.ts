@@ -9,20 +9,20 @@ export interface Migrating {
   readonly query: Kysely<Tables>;
   readonly migrations: Record<string, Migration>;
   readonly path: string;
-  /** No other process uses the tables: they may be changed. */
+  /** No other process uses the tables, so they can be changed. */
   readonly isAlone: boolean;
 }
 
 const OLDER_IN_USE = 'processes of an older Strata are using it; stop all of them so that the tables can be migrated';
 
-/** Brings the tables up to date. A migration that is unknown here was made by a newer program: nothing is touched. */
+/** Migrates the tables. If a migration is unknown, a newer program created it, and nothing is changed. */
 export async function migrate({ database, query, migrations, path, isAlone }: Migrating): Promise<void> {
   const done = doneMigrations(database);
   const unknown = done.find((name) => !Object.hasOwn(migrations, name));
   if (unknown !== undefined) throw new StrataError('STORE_NEWER', { path, found: unknown });
   if (done.length === Object.keys(migrations).length) return;
   if (!isAlone) throw new StrataError('STORE_UNUSABLE', { path, reason: OLDER_IN_USE });
-  // Kysely's own migrator uses no transaction here: a process that is killed would leave half of a change behind.
+  // Kysely's own migrator uses no transaction here, so a killed process would leave half a change behind.
   const tables = query.withTables<Pick<MigratedTables, 'kysely_migration'>>();
   await tables.transaction().execute((transaction) => applyMigrations(transaction, { migrations, done }));
 }

@@ -5,12 +5,12 @@ import { describe, makePrivateFile, restrictToOwner, StrataError } from '../../.
 import { explain } from './connection.ts';
 import { type DirectoryLock, lockDirectory } from './lock.ts';
 
-/** Marks the file as ours: "Stra" in ASCII. */
+/** Identifies the file: "Stra" in ASCII. */
 const APPLICATION_ID = 0x53747261;
-/** A file up to this size is checked page by page at the start; a larger one only where it is used. */
+/** A file up to this size is checked page by page at startup; a larger one only where it is read. */
 const CHECKED_BYTES = 16 * 1024 * 1024;
 const OWNER_ONLY = 0o700;
-/** At the start alone. Later a wait for another program's write must not stop the loop: see `group-commit.ts`. */
+/** Only at startup. Later, waiting for another program's write must not block the event loop: see `group-commit.ts`. */
 const OPENING_TIMEOUT_MS = 5_000;
 
 export interface OpenedFile {
@@ -18,7 +18,7 @@ export interface OpenedFile {
   readonly lock: DirectoryLock;
 }
 
-/** Opens or makes the file of a directory. On failure nothing was changed. */
+/** Opens or creates the file of a directory. On failure nothing is changed. */
 export function openFile({
   directory,
   shared,
@@ -27,7 +27,7 @@ export function openFile({
   readonly directory: string;
   /** Other processes of this machine use the file at the same time. */
   readonly shared: boolean;
-  /** Make what is missing. */
+  /** Create what is missing. */
   readonly create: boolean;
 }): OpenedFile {
   const path = join(directory, 'strata.db');
@@ -44,14 +44,17 @@ export function openFile({
   });
 }
 
-/** Level by level, each new folder for its owner only: Node's own recursion never ends where the system answers "not found" to a new folder, as in /proc. */
+/**
+ * Level by level, each new folder only for its owner. Node's own recursion never ends if the system reports "not found"
+ * for a new folder, as in /proc.
+ */
 function makeDirectory(directory: string): void {
   if (existsSync(directory)) return;
   const parent = dirname(directory);
   if (parent !== directory) makeDirectory(parent);
   try {
     mkdirSync(directory, OWNER_ONLY);
-    // The umask may have taken rights of the owner.
+    // The umask may have removed permissions of the owner.
     chmodSync(directory, OWNER_ONLY);
   } catch (error) {
     // Another process may have created it in between.
@@ -62,20 +65,20 @@ function makeDirectory(directory: string): void {
 function openDatabase(path: string): Database.Database {
   const isNew = !existsSync(path) || statSync(path).size === 0;
   makePrivateFile(path);
-  // New ones get the mode of the database; an older version may have left these.
+  // New files get the mode of the database; an older version may have created these.
   for (const part of ['-wal', '-shm', '-journal']) restrictToOwner(`${path}${part}`);
   const database = new Database(path, { timeout: OPENING_TIMEOUT_MS });
   try {
     if (!isNew) check(database, path);
-    // Deleted text is overwritten: it has to be set before the first page is written.
+    // Deleted text is overwritten; this must be set before the first page is written.
     database.pragma('secure_delete = on');
     database.pragma('journal_mode = wal');
     database.pragma('synchronous = full');
-    // In pages. Checkpoints are made beside the turns; this one, inside of a commit, is for a store that is never idle.
+    // In pages. Checkpoints are made between turns; this one, inside a commit, is for a store that is never idle.
     database.pragma('wal_autocheckpoint = 4000');
     database.pragma('foreign_keys = on');
     database.pragma('temp_store = memory');
-    // In kB. What is not in it the system has in its own cache: a larger one made no search faster.
+    // In kB. Other pages are in the system's own cache; a larger value made no search faster.
     database.pragma('cache_size = -8000');
     if (isNew) database.pragma(`application_id = ${APPLICATION_ID}`);
     return database;
@@ -95,7 +98,7 @@ function check(database: Database.Database, path: string): void {
   throw new StrataError('STORE_UNUSABLE', { path, reason: `the file is damaged (${finding.split('\n').at(-1)})` });
 }
 
-/** Whatever goes wrong with the directory or the file is one sentence for the person who started us. */
+/** Every failure with the directory or the file becomes one sentence for the person who started the bot. */
 function guarded<Result>(path: string, open: () => Result): Result {
   try {
     return open();

@@ -1,8 +1,8 @@
 import type { EntryHit } from '../../../src/adapter-kit.ts';
 
-/** The arithmetic of BM25. Pure. */
+/** BM25 arithmetic. Pure. */
 
-/** How far a word's repetition counts: as the index has it. */
+/** How much repetitions of a word count, as in the index. */
 export const SATURATION = 1.2;
 
 const LENGTH_SHARE = 0.75;
@@ -13,25 +13,28 @@ export function add(scores: Scores, seq: number, score: number): void {
   scores.set(seq, (scores.get(seq) ?? 0) + score);
 }
 
-/** How much a word tells that stands in `rows` of `entries`. Never negative: a word that all share tells a little. */
+/**
+ * The weight of a word that occurs in `rows` of `entries`. Never negative: a word that all entries contain counts a
+ * little.
+ */
 export function inverseFrequency(rows: number, entries: number): number {
   return Math.log(1 + (Math.max(entries - rows, 0) + 0.5) / (rows + 0.5));
 }
 
-/** What one occurrence counts in a text of this length: 1 in one of average length. */
+/** The value of one occurrence in a text of this length: 1 at average length. */
 export function lengthFactor(length: number, average: number): number {
   const relative = average > 0 ? length / average : 1;
   return (1 + SATURATION) / (1 + SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * relative));
 }
 
-/** What so many occurrences count, where one alone counts `once`: each further one less. */
+/** The value of several occurrences if a single one counts `once`; each further one counts less. */
 export function occurrenceFactor(occurrences: number, once: number): number {
   if (occurrences === 0) return 0;
   const flat = (1 + SATURATION) / once - 1;
   return (occurrences * (1 + SATURATION)) / (occurrences + flat);
 }
 
-/** The best of them, the newer first among equals. */
+/** The best of them, newer ones first among equals. */
 export function best(scores: Scores, limit: number): readonly EntryHit[] {
   const bar = barOf(scores, limit);
   const hits: EntryHit[] = [];
@@ -39,7 +42,7 @@ export function best(scores: Scores, limit: number): readonly EntryHit[] {
   return hits.sort((a, b) => b.score - a.score || b.seq - a.seq).slice(0, limit);
 }
 
-/** The score that the best `limit` reach. */
+/** The minimum score of the best `limit`. */
 function barOf(scores: Scores, limit: number): number {
   if (scores.size <= limit) return 0;
   const sorted = Float64Array.from(scores.values()).sort();

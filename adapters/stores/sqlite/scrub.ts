@@ -6,16 +6,16 @@ import type { GroupCommit } from './group-commit.ts';
 export interface ScrubOptions {
   readonly group: Pick<GroupCommit, 'alone' | 'write'>;
   readonly connection: Pick<Connection, 'writeBack' | 'wipe'>;
-  /** Other processes have the file's pages in their memory: only the log is emptied. */
+  /** Other processes have the file's pages in memory, so only the log is emptied. */
   readonly shared: boolean;
-  /** Nothing is left: what `noteDeletion` wrote is taken back. */
+  /** Nothing is left, so the record of `noteDeletion` is removed. */
   readonly settle: () => Promise<void>;
   /** How long a caller waits for a program that reads the file. Default: a second. */
   readonly patienceMs?: number;
 }
 
 export interface Scrub {
-  /** Null when no deleted text is left in the files; else a sentence that says what still holds it. */
+  /** Null if the files contain no deleted text any more; otherwise a sentence about what still contains it. */
   run(): Promise<string | null>;
   close(): void;
 }
@@ -26,7 +26,7 @@ const RETRY_MS = 2000;
 const BLOCKED =
   'The deleted text is still in the write-ahead log because another program has the database open. Strata removes it when that program closes the database.';
 
-/** Removes deleted text from the files. While another program stops that, it is tried again and again, off the loop. */
+/** Removes deleted text from the files. While another program prevents this, it is retried in the background. */
 export function createScrub(options: ScrubOptions): Scrub {
   const { patienceMs = PATIENCE_MS } = options;
   let retry: NodeJS.Timeout | null = null;
@@ -57,9 +57,9 @@ export function createScrub(options: ScrubOptions): Scrub {
   };
 }
 
-/** False when another program reads or writes the file. */
+/** False if another program reads or writes the file. */
 async function scrubOnce({ group, connection, shared, settle }: ScrubOptions): Promise<boolean> {
-  // The file's pages may only be touched while no other process has them in its memory.
+  // The file's pages may be changed only while no other process has them in memory.
   const step = (offset: number) => group.alone(() => (shared ? connection.writeBack() : connection.wipe(offset)));
   for (let offset: number | null = 0; offset !== null; ) {
     const next = await step(offset);

@@ -4,14 +4,14 @@ import type { Migration } from 'kysely/migration';
 import { indexAll, type Parameter, prepare, type Tables, type TextIndex, type Transaction } from '../sql/index.ts';
 import { indexText } from './words.ts';
 
-/** The full-text tables of SQLite. They hold numbers for words: the text itself stays in its own row. */
+/** The full-text tables of SQLite. They contain hashes of words; the text itself stays in its own row. */
 export type SearchTables = {
   entry_index: IndexTable;
   summary_index: IndexTable;
   memory_index: IndexTable;
-  /** Numbers for what has an id of letters: an index row has a number. */
+  /** Numbers for rows with text ids, because an index row needs a number. */
   search_key: { number: number; id: string };
-  /** Entries that the index does not hold yet. */
+  /** Entries that are not indexed yet. */
   entry_unindexed: { conversation_id: number; seq: number };
 };
 
@@ -22,32 +22,35 @@ type IndexTable = {
 
 export type IndexName = 'entry_index' | 'summary_index' | 'memory_index';
 
-/** Entries of one conversation have consecutive numbers: a range of seqs is a range of the index. */
+/** Entries of one conversation have consecutive numbers, so a range of seqs is a range of the index. */
 const SEQS_OF_A_CONVERSATION = 2 ** 30;
 
 export function entryNumber(conversationId: number, seq: number): number {
   return conversationId * SEQS_OF_A_CONVERSATION + seq;
 }
 
-/** The shelf of a workspace's memories: a number of its name. A rare clash costs time only, the readers are checked. */
+/**
+ * The shelf of a workspace's memories: a hash of its name. A rare collision only costs time, because readers are
+ * checked.
+ */
 export function shelfOf(workspace: string): number {
   return createHash('sha256').update(workspace).digest().readUIntBE(0, 6);
 }
 
-/** `transaction` is over the same connection as that of the migrations. */
+/** `transaction` uses the same connection as the migrations. */
 export const searchMigrations = (transaction: Transaction): Record<string, Migration> => ({
   '0001_search_sqlite': {
     async up(database: Kysely<unknown>): Promise<void> {
       for (const name of ['entry_index', 'summary_index', 'memory_index']) {
         const table = sql.table(name);
         await sql`create virtual table ${table} using fts5(words, content='', tokenize='ascii')`.execute(database);
-        // What is taken out is overwritten, not only marked.
+        // Removed words are overwritten, not only marked.
         await sql`insert into ${table} (${sql.ref(name)}, rank) values ('secure-delete', 1)`.execute(database);
       }
       await sql`create table search_key (number integer primary key, id text not null unique)`.execute(database);
     },
   },
-  /** Apostrophes part words, and Hangul is indexed in pairs. */
+  /** Apostrophes split words, and Hangul is indexed in pairs. */
   '0004_words_sqlite': {
     async up(database: Kysely<Tables>): Promise<void> {
       for (const name of ['entry_index', 'summary_index', 'memory_index']) {
@@ -58,7 +61,7 @@ export const searchMigrations = (transaction: Transaction): Record<string, Migra
   },
   '0009_late_index_sqlite': {
     async up(database: Kysely<Tables>): Promise<void> {
-      // It goes with its conversation, as the entries do.
+      // Deleted with its conversation, like the entries.
       await sql`create table entry_unindexed (
         conversation_id integer not null references conversation (id) on delete cascade,
         seq integer not null,
@@ -68,7 +71,7 @@ export const searchMigrations = (transaction: Transaction): Record<string, Migra
   },
 });
 
-/** Indexes at once: what is edited or removed, and what comes in bulk. */
+/** Indexes at once: for edits, removals and bulk inserts. */
 export function createTextIndex(query: Kysely<Tables>): TextIndex {
   const entries = prepareIndex(query, 'entry_index');
   const summaries = createKeyedIndex(query, 'summary_index');
@@ -128,7 +131,7 @@ function prepareIndex(query: Kysely<Tables>, name: IndexName) {
     insert: prepare((p: Parameter<IndexedWords>) => ({
       compile: () => sql`insert into ${table} (rowid, words) values (${p('number')}, ${p('words')})`.compile(query),
     })),
-    // Contentless: the statement supplies what the index holds.
+    // Contentless: the statement must supply the indexed text.
     remove: prepare((p: Parameter<IndexedWords>) => ({
       compile: () =>
         sql`insert into ${table} (${sql.ref(name)}, rowid, words) values ('delete', ${p('number')}, ${p('words')})`.compile(

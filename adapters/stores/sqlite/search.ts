@@ -32,7 +32,7 @@ interface SearchParts {
   readonly lateIndex: Pick<LateIndex, 'covers' | 'flush'>;
 }
 
-/** BM25 within what the asker may read: what lies elsewhere changes no score. */
+/** BM25 over what the reader may read; other rows do not affect a score. */
 export function createSearch({ engine, connection, lateIndex }: SearchParts): Search {
   const query = engine.query.withTables<SearchTables>();
   const memories = createMemoryStatements(query);
@@ -52,13 +52,13 @@ export function createSearch({ engine, connection, lateIndex }: SearchParts): Se
 
 type SearchQuery = Kysely<Tables & SearchTables>;
 
-/** More than these are not counted: a word's weight hardly changes any more. */
+/** More rows are not counted, because a word's weight hardly changes any more. */
 const COUNTED_ROWS = 2_000;
 
 interface ScoredRow<Id> {
   readonly id: Id;
   readonly score: number;
-  /** What the row would score if it had the word without end: divides out the index's own word weight. */
+  /** The row's score with infinitely many occurrences of the word, to divide out the index's own word weight. */
   readonly perfect: number;
 }
 
@@ -118,7 +118,7 @@ async function searchMemories(
 
 const DEFAULT_STATES: readonly MemoryState[] = ['active'];
 
-/** The condition depends on who asks, and for how many states: each shape is built once. */
+/** The condition depends on the reader and the number of states; each shape is built once. */
 function createMemoryStatements(query: SearchQuery): (wanted: MemoryQuery) => MemoryStatements {
   const made = new Map<string, MemoryStatements>();
   return ({ reader, states = DEFAULT_STATES }) => {
@@ -148,7 +148,7 @@ function prepareMemories(query: SearchQuery, { audience, sharePublic }: MemoryRe
         states.map((name) => p(name)),
       );
   return {
-    /** One more than is few, so that it shows when they are not. */
+    /** One more than a few, to detect that there are more. */
     texts: prepare((p: Parameter<MemoryValues>) =>
       readable(p)
         .select(['memory.id', 'memory.text'])
@@ -208,7 +208,7 @@ function scoresOf(index: IndexName) {
   const table = sql.table(index);
   return [
     sql<number>`-bm25(${table})`.as('score'),
-    // With a weight without bound the index tells the word's own factor alone.
+    // With an infinite weight, the index returns only the word's own factor.
     sql<number>`-bm25(${table}, 1e15)`.as('perfect'),
   ] as const;
 }

@@ -1,17 +1,20 @@
 import { fstatSync, fsyncSync, readSync, writeSync } from 'node:fs';
 
 /**
- * What is deleted is overwritten where it lay (`secure_delete`). But when pages are split and merged, copies of cells
- * stay behind in the unused middle of a page. No statement reaches that space, so it is blanked in the file itself. Only
- * bytes that mean nothing to SQLite are written: whenever this is cut off, the database is whole.
+ * Deleted data is overwritten in place (`secure_delete`). But when pages are split and merged, copies of cells remain
+ * in the unused middle of a page. No statement reaches that space, so it is overwritten in the file itself. Only bytes
+ * that mean nothing to SQLite are written, so the database stays intact whenever this is interrupted.
  */
 
 const FILE_HEADER_BYTES = 100;
-/** Bytes of one step: some milliseconds. */
+/** Bytes per step, some milliseconds. */
 const STEP_BYTES = 16 * 1024 * 1024;
-/** From here on the first byte of a page in a chain, a page number, could be taken for the kind of a page in a tree. */
+/**
+ * From here on, the first byte of an overflow page, part of a page number, could be mistaken for the type of a tree
+ * page.
+ */
 const AMBIGUOUS_PAGES = 2 ** 25;
-/** By kind of page: the inner and outer ones of indexes and tables. */
+/** By page type: inner and leaf pages of indexes and tables. */
 const HEADER_BYTES = new Map([
   [0x02, 12],
   [0x05, 12],
@@ -20,8 +23,8 @@ const HEADER_BYTES = new Map([
 ]);
 
 /**
- * Blanks the unused space of the pages from `offset` on. The log must be empty and no page may be cached. Returns where
- * the next step begins, or null at the end.
+ * Overwrites the unused space of the pages from `offset` on. The log must be empty and no page may be cached. Returns
+ * the start of the next step, or null at the end.
  */
 export function wipeUnused(descriptor: number, offset: number): number | null {
   const header = read(descriptor, 0, FILE_HEADER_BYTES);
@@ -52,7 +55,7 @@ export function wipeUnused(descriptor: number, offset: number): number | null {
   return null;
 }
 
-/** Between the list of cells and the first of them. Null for what is no page of a tree, or does not look like one. */
+/** The space between the cell pointers and the first cell. Null if it is not a tree page. */
 function unusedOf(
   page: Buffer,
   { headerAt, usableBytes }: { headerAt: number; usableBytes: number },

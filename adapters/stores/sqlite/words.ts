@@ -1,11 +1,11 @@
 import { onShelf, wordsOnShelf } from '../sql/index.ts';
 
-/** The text of a row as the index takes it. It has to stay the same, because it is taken out again by it. */
+/** The text of a row in index form. It must stay the same, because it is needed to remove the row from the index. */
 export function indexText(shelf: number, text: string): string {
   return wordsOnShelf(shelf, text).join(' ');
 }
 
-/** What the index calls a word that a query looks for. */
+/** The index form of a word in a query. */
 export function indexTerm(shelf: number, word: string): string {
   return `"${onShelf(shelf, word)}"`;
 }

@@ -137,6 +137,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     (run, text) =>
       run(text, { words: 10, question: { asksWhen: true, asksNumber: true, asksAdvice: true }, isBot: false }),
   ],
+  ['src/memory/spelling.ts#isSpeltIn', (run, text) => run(text, { words: ` ${text}`, joined: text })],
   ['src/tools/offload.ts#offload', (run, text) => run(text, 'b1')],
   ['adapters/stores/postgres/words.ts#indexText', (run, text) => run([1], text)],
   [
@@ -234,4 +235,9 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   'src/config/problems.ts#knownPaths',
   'src/prompts/template-variables.ts#variablePaths',
   `${DISCORD}/place.ts#linkTo`,
+  `${DISCORD}/inbound/readings.ts#isIn`,
+  'adapters/stores/sqlite/lock.ts#lockDirectory',
+  'adapters/stores/sqlite/open.ts#openFile',
+  'src/bot/engines.ts#createEngines',
+  'src/prompts/variables.ts#promptSourceOf',
 ]);

@@ -11,7 +11,7 @@ import { searchContract } from '../contracts/search.ts';
 import { storeContract } from '../contracts/store.ts';
 import { createKit, HERE, NOW, READER, THREAD } from '../contracts/store-kit.ts';
 import { upgradeContract } from '../contracts/upgrade.ts';
-import { ask, createSchema, type TestSchema } from '../support/postgres-schema.ts';
+import { ask, createSchema, createSchemaPool, type TestSchema } from '../support/postgres-schema.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 
 const DATABASE_URL = process.env['DATABASE_URL'];
@@ -23,11 +23,15 @@ describe('on a Postgres server', () => {
   beforeAll(async () => {
     if (DATABASE_URL === undefined && programs.kind === 'found') server = await startPostgres(programs);
   }, 60_000);
-  afterAll(() => server?.[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await schemas[Symbol.asyncDispose]();
+    await server?.[Symbol.asyncDispose]();
+  });
 
   const database = () => DATABASE_URL ?? server?.url ?? '';
+  const schemas = createSchemaPool(database);
   const create = async () => {
-    const schema = await createSchema(database());
+    const schema = await schemas.lend();
     const storage = await createPostgresStorage({ url: schema.url });
     const dispose = async () => {
       await storage.store.close();

@@ -5,8 +5,9 @@ import type { Links } from '../../adapters/stores/postgres/links.ts';
 import { createPostgresStorageOn } from '../../adapters/stores/postgres/storage.ts';
 import type { Tables } from '../../adapters/stores/sql/index.ts';
 import type { Storage } from '../../src/adapter-kit.ts';
+import { EMPTY } from './postgres-schema.ts';
 
-/** Postgres in this process, in memory. Each storage has a schema of its own; use one at a time. */
+/** Postgres in this process, in memory. Each storage has an empty schema; use one at a time. */
 export interface Pglite {
   create(): Promise<{ readonly storage: Storage; dispose(): Promise<void> }>;
   close(): Promise<void>;
@@ -19,11 +20,12 @@ export async function openPglite(): Promise<Pglite> {
   const pglite = await PGlite.create('memory://', { parsers: { [INT8]: Number, [NUMERIC]: Number } });
   // There is one connection.
   const gate = createGate(1);
+  const free: string[] = [];
   let made = 0;
   return {
     async create() {
-      const schema = `test${++made}`;
-      await pglite.exec(`create schema ${schema}; set search_path to ${schema}`);
+      const schema = free.pop() ?? `test${++made}`;
+      await pglite.exec(`create schema if not exists ${schema}; set search_path to ${schema}`);
       const upkeep = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite: lent(pglite, gate) }) });
       const storage = await createPostgresStorageOn({
         links: linksTo(pglite, gate),
@@ -33,7 +35,8 @@ export async function openPglite(): Promise<Pglite> {
       });
       const dispose = async () => {
         await storage.store.close();
-        await pglite.exec(`drop schema ${schema} cascade`);
+        await pglite.exec(`set search_path to ${schema}; ${EMPTY}`);
+        free.push(schema);
       };
       return { storage, dispose };
     },

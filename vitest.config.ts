@@ -20,7 +20,8 @@ export default defineConfig(({ mode }) => ({
     // Most of the long tests wait for processes and sockets.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // For a machine that is many times slower than an idle one: only what hangs takes so long.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 }));

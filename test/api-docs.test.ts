@@ -18,7 +18,7 @@ describe('the API reference', () => {
         name,
       ).toEqual([]);
     }
-  }, 120_000);
+  }, 240_000);
 
   it('shows declarations with their docstrings and examples', () => {
     expect(page).toMatch(

@@ -45,7 +45,7 @@ it('examples in docstrings compile', async () => {
   const wrong = ['wrong.ts', "import { makeKey } from '../../src/index.ts';\nmakeKey({ platform: 1 });\n"];
   const complaints = await complaintsOf(Object.fromEntries([...files, wrong]));
   expect(complaints).toEqual([expect.stringMatching(/^wrong\.ts\(2,/)]);
-}, 180_000);
+}, 360_000);
 
 function pathTo(file: string): string {
   return `../../${relative(root, file)}`;

@@ -31,4 +31,4 @@ it('counts what this machine cannot run and names each reason', async () => {
       .split('\n')
       .filter((line) => line.startsWith('Skipped: ')),
   ).toEqual(['Skipped: no initdb on the path (the store on Postgres; the queue on Postgres)']);
-}, 30_000);
+}, 120_000);

@@ -118,7 +118,7 @@ function killed(url: () => string): void {
   });
 }
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 describe.concurrent('a worker that is killed, on js-redis-server', () => {
   let mock: RedisMock;
@@ -148,7 +148,7 @@ describe.concurrent('a worker that is killed, on Postgres', () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres(postgres);
-  }, 60_000);
+  }, 120_000);
   afterAll(() => server[Symbol.asyncDispose]());
   killed(() => server.url);
 });

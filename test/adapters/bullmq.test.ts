@@ -53,7 +53,7 @@ describe('on Postgres', () => {
   let server: PostgresServer | null = null;
   beforeAll(async () => {
     if (postgres !== null) server = await startPostgres(postgres);
-  }, 60_000);
+  }, 120_000);
   afterAll(() => server?.[Symbol.asyncDispose]());
   contractOn('bullmq', () => DATABASE_URL ?? server?.url ?? '');
 });

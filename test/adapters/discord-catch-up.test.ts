@@ -378,10 +378,10 @@ describe('how long it takes', () => {
     double.addChannel(thread({ id: THREAD, guild_id: GUILD, parent_id: GENERAL }));
     double.rest.fail('GET', new RegExp(`/channels/${THREAD}$`), { status: 503, times: 4 });
     double.say(THREAD, ADA, 'in a thread that nobody told of');
-    await until('the message', () => sink.messages.length === 1, 15_000);
+    await until('the message', () => sink.messages.length === 1, 60_000);
     await channel.stop();
     await double.close();
-  }, 20_000);
+  }, 120_000);
 });
 
 describe('a place that the bot lost while it was away', () => {

@@ -28,11 +28,11 @@ function createFastClock(factor: number): Clock {
 /** One live session, and each message heard once. */
 async function isWell(): Promise<void> {
   const { sink } = opened;
-  await until('a session', () => double.gateway.live === 1, 20_000);
+  await until('a session', () => double.gateway.live === 1, 60_000);
   await delay(50);
   const before = sink.messages.length;
   double.say(GENERAL, ADA, 'are you there?');
-  await until('the message', () => sink.messages.length > before, 20_000);
+  await until('the message', () => sink.messages.length > before, 60_000);
   await delay(300);
   expect(sink.messages).toHaveLength(before + 1);
   expect({ duplicates: sink.duplicates, open: double.gateway.open, most: double.gateway.state.mostLive }).toEqual({
@@ -60,16 +60,16 @@ describe('a shard has one session at most', () => {
       await opened.channel.start(opened.sink);
       await isWell();
     },
-    20_000,
+    120_000,
   );
 
   test('though nobody answers its wish to resume', async () => {
     await opened.channel.start(opened.sink);
     double.gateway.state.silent.push('resume', 'resume');
     double.gateway.drop();
-    await until('a new session', () => double.gateway.identifies.length === 2, 20_000);
+    await until('a new session', () => double.gateway.identifies.length === 2, 60_000);
     await isWell();
-  }, 30_000);
+  }, 120_000);
 
   test.each([1000, 1001, 1011, 3000, 4000, 4001, 4003, 4007, 4008, 4009, 4242])(
     'and comes back after the close code %i',
@@ -82,7 +82,7 @@ describe('a shard has one session at most', () => {
         { fields: { shardId: 0, code, cause: expect.any(String), nextTryInMs: expect.any(Number) } },
       ]);
     },
-    20_000,
+    120_000,
   );
 
   test('and leaves a line on which nothing comes', async () => {
@@ -138,9 +138,9 @@ describe('frames that no server should send', () => {
     async (text) => {
       await opened.channel.start(opened.sink);
       double.gateway.sendRaw(text);
-      await until('the other connection', () => double.gateway.state.connections === 2, 20_000);
+      await until('the other connection', () => double.gateway.state.connections === 2, 60_000);
       await isWell();
     },
-    30_000,
+    120_000,
   );
 });

@@ -142,9 +142,9 @@ describe('packets of every type that the gateway knows', () => {
     }
     double.gateway.dispatch(GUILD, 'GUILD_CREATE', double.guildPayload(GUILD));
     double.say(GENERAL, ADA, 'still there?');
-    await until('the message', () => opened.sink.messages.some(({ text }) => text === 'still there?'), 30_000);
+    await until('the message', () => opened.sink.messages.some(({ text }) => text === 'still there?'), 90_000);
     expect(double.gateway.identifies).toHaveLength(1);
-  }, 60_000);
+  }, 120_000);
 
   /** One object that has what the payloads of all types have. */
   function payload(index: number): object {

@@ -458,7 +458,7 @@ describe('what was missed', () => {
     double.rest.fail('GET', new RegExp(`/channels/${GENERAL}/messages$`), { status: 500, times: 5 });
     const { channel, log } = openChannel(double, { sink });
     await channel.start(sink);
-    await until('the missed one', () => sink.messages.length === 3, 15_000);
+    await until('the missed one', () => sink.messages.length === 3, 60_000);
     expect(log.lines.filter(({ message }) => message === 'Missed messages could not be read')).toHaveLength(1);
     await channel.stop();
     await double.close();

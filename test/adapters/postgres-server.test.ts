@@ -22,7 +22,7 @@ describe('on a Postgres server', () => {
   let server: PostgresServer | null = null;
   beforeAll(async () => {
     if (DATABASE_URL === undefined && programs.kind === 'found') server = await startPostgres(programs);
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     await schemas[Symbol.asyncDispose]();
     await server?.[Symbol.asyncDispose]();
@@ -80,7 +80,7 @@ describe('on a Postgres server', () => {
       const done = (await schema.ask('select name from kysely_migration')).map((row) => row['name']);
       expect(done.toSorted()).toEqual([...new Set(done)].toSorted());
       expect(done).toContain('0001_core');
-    }, 60_000);
+    }, 120_000);
 
     // Shows: W18
     it('numbers what two append without gaps, each message once', async () => {
@@ -169,7 +169,7 @@ describe('on a Postgres server', () => {
         );
       }
       await check(await open(), acknowledged);
-    }, 60_000);
+    }, 120_000);
 
     it('goes on when its connections are cut', async () => {
       const storage = await open();
@@ -208,21 +208,22 @@ describe('on a Postgres server', () => {
             }
           }
         });
-        await sleep(500);
+        const acknowledges = async (count: number) => {
+          while (acknowledged.length < count) await sleep(5);
+        };
+        await acknowledges(50);
         const before = acknowledged.length;
         await stopped.kill();
         await sleep(300);
-        expect(acknowledged.length).toBeGreaterThan(0);
         await stopped.start();
-        await sleep(700);
+        await acknowledges(before + 50);
         isOver = true;
         await Promise.all(writers);
-        expect(acknowledged.length).toBeGreaterThan(before + 50);
         expect([...refusals.keys()]).toEqual(['STORE_UNREACHABLE']);
         await check(storage, acknowledged);
         await storage.store.close();
       },
-      60_000,
+      120_000,
     );
 
     it('says in one sentence that it is gone', async () => {

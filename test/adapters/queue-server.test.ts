@@ -149,7 +149,7 @@ describe('the queue on Postgres', () => {
     const server = await startPostgres(postgres);
     url = await server.database('queue');
     close = () => server[Symbol.asyncDispose]();
-  }, 60_000);
+  }, 120_000);
   afterAll(() => close());
   boardOn(() => url);
 

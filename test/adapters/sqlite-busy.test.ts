@@ -60,7 +60,7 @@ describe('another program at the SQLite file', () => {
     expect(waitedMs).toBeLessThan(19_000);
     expect((await kit.say('after')).seq).toBe(2);
     await storage.store.close();
-  }, 40_000);
+  }, 120_000);
 
   it('that reads is named by a forget, which finishes later', async () => {
     const storage = await createSqliteStorage({ directory });
@@ -80,7 +80,7 @@ describe('another program at the SQLite file', () => {
     while ((await isInLog()) && Date.now() < deadline) await sleep(50);
     expect(await isInLog()).toBe(false);
     await storage.store.close();
-  }, 30_000);
+  }, 120_000);
 
   it('is awaited by the next start after the first ended', async () => {
     const first = await createSqliteStorage({ directory });
@@ -100,5 +100,5 @@ describe('another program at the SQLite file', () => {
     expect(await isOwed()).toBe(false);
     await second.store.close();
     expect((await readFile(join(directory, 'strata.db'))).includes(CANARY)).toBe(false);
-  }, 30_000);
+  }, 120_000);
 });

@@ -39,7 +39,7 @@ describe('blanking the unused space of a database file', () => {
       database.close();
     }
     expect(found).toBeGreaterThan(0);
-  }, 60_000);
+  }, 120_000);
 
   it('leaves long values on their own pages', async () => {
     const database = new Database(path);

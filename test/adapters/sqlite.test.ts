@@ -116,7 +116,7 @@ describe('sqlite', () => {
       expect(await search.entries({ conversationId: id, text: 'durable', limit: 1e6 })).toHaveLength(entries.length);
     }
     await store.close();
-  }, 60_000);
+  }, 120_000);
 
   // Shows: W21
   it('undoes only the failed unit of a shared disk write', async () => {
@@ -357,7 +357,7 @@ describe('sqlite', () => {
         database.exec(`insert into ${index} (${index}) values ('integrity-check')`);
       }
       database.close();
-    }, 60_000);
+    }, 120_000);
 
     it('is nowhere in the files after the conversation was purged', async () => {
       const { storage, id } = await busy();

@@ -87,7 +87,17 @@ interface OpenOptions {
 }
 
 function open(options: OpenOptions = {}) {
-  const [input, output, errors] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const [input, errors] = [new PassThrough(), new PassThrough()];
+  let written = '';
+  const output = new PassThrough({
+    transform(chunk: Buffer, _encoding, done) {
+      written += chunk.toString();
+      done(null, chunk);
+    },
+  });
+  const showing = async (words: string) => {
+    while (!visible(written).includes(words)) await delay(5);
+  };
   Object.assign(output, { columns: options.columns ?? 80 });
   let id = 0;
   const channel = createTerminalChannel({
@@ -112,7 +122,7 @@ function open(options: OpenOptions = {}) {
     errors.end();
     return { ...end, output: await text(output), errors: await text(errors) };
   };
-  return { channel, input, output, ...bot, ended };
+  return { channel, input, output, showing, ...bot, ended };
 }
 
 describe('piped input', () => {
@@ -336,9 +346,9 @@ describe('at a terminal', () => {
     const terminal = open({ isTTY: true, delayMs: 5 });
     await terminal.channel.start(terminal.sink);
     terminal.input.write('hello\r');
-    await delay(60);
+    await terminal.showing('You said hello\n');
     terminal.input.write('/memory list\r');
-    await delay(60);
+    await terminal.showing('Ran memory list: {}');
     terminal.input.write('\u0004');
     const { output } = await terminal.ended();
     const screen = visible(output);

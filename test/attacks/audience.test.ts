@@ -134,5 +134,5 @@ describe('any order of changes, messages and commands', () => {
       }),
       { numRuns: 30 },
     );
-  }, 60_000);
+  }, 120_000);
 });

@@ -44,7 +44,7 @@ describe('regular expressions', () => {
     expect((await built).length).toBeGreaterThan(0);
     const loaded = new Set((await built).flatMap(({ places }) => places));
     expect(found.flatMap(({ late }) => late).filter((place) => !loaded.has(place))).toEqual([]);
-  }, 120_000);
+  }, 240_000);
 
   it('take linear time', async () => {
     const written = found.flatMap(({ expressions }) => expressions);

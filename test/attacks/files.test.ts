@@ -65,7 +65,7 @@ describe.skipIf(process.platform === 'win32')('another user of the machine', () 
     strata('000', 'backup', 'copy.jsonl', '--force', '--data', 'data');
     strata('000', 'backup', 'copy.jsonl.gz', '--data', 'data');
     expect([modeOf(join(folder, 'copy.jsonl')), modeOf(join(folder, 'copy.jsonl.gz'))]).toEqual(['600', '600']);
-  }, 60_000);
+  }, 120_000);
 
   it('reads no log that was there before', () => {
     writeFileSync(join(folder, 'strata.log'), 'older\n');

@@ -251,7 +251,7 @@ export function channelContract(name: string, { open, platform }: ChannelContrac
 
 /** Waits for something to become true. */
 async function eventually<Result>(look: () => Result | undefined | false, complaint: string): Promise<Result> {
-  const end = Date.now() + 10_000;
+  const end = Date.now() + 60_000;
   for (;;) {
     const found = look();
     if (found !== undefined && found !== false) return found;

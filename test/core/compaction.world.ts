@@ -164,9 +164,9 @@ export async function settle(): Promise<void> {
 }
 
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 60_000;
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error('The awaited condition did not come true within 10 s.');
+    if (performance.now() > deadline) throw new Error('The awaited condition did not come true within 60 s.');
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }

@@ -14,7 +14,7 @@ function block(ms: number): void {
 
 const isStall = (event: StrataEvent) => event.kind === 'loop.stalled';
 
-it('names the tool that held the loop', { timeout: 60_000 }, async () => {
+it('names the tool that held the loop', { timeout: 120_000 }, async () => {
   const heavy = defineTool({
     name: 'heavy',
     description: 'Counts for long',

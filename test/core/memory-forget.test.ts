@@ -186,7 +186,7 @@ describe('forgetting', () => {
     const { memoryIds } = await world.forget({ kind: 'person', personId: ada.id }, asAda(world));
     expect(memoryIds).toHaveLength(1003);
     expect(await world.all()).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
   it('announces in the plan exactly what it will delete', async () => {
     await using world = await openWorld();

@@ -26,7 +26,7 @@ describe('many memories', () => {
     const [hit] = await world.search.memories({ reader: world.reader(), text: 'box 4711', limit: 1 });
     const [found] = await world.store.memories.list({ ...page, ids: hit === undefined ? [] : [hit.id] });
     expect(found?.text).toBe('Ada keeps box 4711 on shelf 55');
-  }, 60_000);
+  }, 120_000);
 
   // Shows: B16, T29
   it('from eight writers at once are each there once', async () => {
@@ -46,5 +46,5 @@ describe('many memories', () => {
     const texts = (await world.all()).map(({ text }) => text);
     expect(texts).toHaveLength(20 + 8 * 20);
     expect(new Set(texts).size).toBe(texts.length);
-  }, 60_000);
+  }, 120_000);
 });

@@ -210,9 +210,9 @@ export async function finish(stage: Stage): Promise<void> {
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 60_000;
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error('The work did not end within 10 s.');
+    if (performance.now() > deadline) throw new Error('The work did not end within 60 s.');
     await settle();
   }
 }

@@ -109,7 +109,7 @@ describe('with Postgres', () => {
   beforeAll(async () => {
     if (DATABASE_URL === undefined && programs.kind === 'found') server = await startPostgres(programs);
     schema = await createSchema(DATABASE_URL ?? server?.url ?? '');
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     await schema.dispose();
     await server?.[Symbol.asyncDispose]();
@@ -133,7 +133,7 @@ describe('with Postgres', () => {
     expect((await home.run(['restore', 'away.jsonl', '--data', 'back'])).code).toBe(0);
     const again = await home.run(['--data', 'back'], 'Where did I move?\n');
     expect(again.stdout).toContain('Utrecht');
-  }, 60_000);
+  }, 120_000);
 
   test('the doctor looks at the server', async () => {
     using folder = openFolder({ STRATA_STORAGE_URL: schema.url });

@@ -114,7 +114,7 @@ describe('replay', () => {
     expect(entries.every((entry) => entry.role === 'user')).toBe(true);
     const again = await folder.run(['replay', 'trip.jsonl', ...HERE]);
     expect(again.stderr).toBe('60 messages were already stored.\n');
-  }, 60_000);
+  }, 120_000);
 
   test('continues where it was killed: each message once, in order', async () => {
     using folder = openFolder();
@@ -147,7 +147,7 @@ describe('replay', () => {
       next = layer.toSeq + 1;
     }
     expect(next).toBe(61);
-  }, 60_000);
+  }, 120_000);
 
   test('answers with --reply, in a conversation named after the file', async () => {
     using folder = openFolder();
@@ -170,5 +170,5 @@ describe('replay', () => {
     const stored = (await transcriptOf(folder)).length;
     expect(stored).toBeGreaterThan(0);
     expect(stored).toBeLessThan(200);
-  }, 60_000);
+  }, 120_000);
 });

@@ -63,7 +63,7 @@ describe('a piped conversation', () => {
     expect(stdout).toMatch(/condense: [1-9]\d* calls/);
     expect(stdout).toMatch(/Strata: .*\btea\b/);
     expect(stdout).toMatch(/Memory: \d+ memories here/);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('JSON', () => {
@@ -134,7 +134,7 @@ describe('JSON', () => {
       ok: true,
       checksRun: expect.arrayContaining(['node', 'model']),
     });
-  }, 60_000);
+  }, 120_000);
 
   test('of a long output ends quietly when the reader leaves', async () => {
     using folder = openFolder();
@@ -178,7 +178,7 @@ describe('memory on the command line', () => {
       stdout: '',
       stderr: expect.stringContaining('There is no memory'),
     });
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('configuration and prompts', () => {
@@ -193,7 +193,7 @@ describe('configuration and prompts', () => {
     expect((await folder.run(['prompts', 'list', '--json'])).stdout).toContain('"persona"');
     expect((await folder.run(['prompts', 'eject', 'persona', '--to', 'own'])).stdout).toContain('persona.md.hbs');
     expect((await folder.run([], 'Hi\n')).stderr).toContain('offline:demo (configured) · ');
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('wrong input', () => {
@@ -421,7 +421,7 @@ describe('strata send', () => {
     const first = await folder.run(['chat'], '/status\n');
     expect(first.stdout.match(/The tea is ready\./g)).toHaveLength(1);
     expect((await folder.run(['chat'], '/status\n')).stdout).not.toContain('The tea is ready.');
-  }, 60_000);
+  }, 120_000);
 
   test('refuses a file that is not there', async () => {
     using folder = openFolder();
@@ -429,7 +429,7 @@ describe('strata send', () => {
     const { code, stderr } = await folder.run(send);
     expect(code).toBe(2);
     expect(stderr).toContain('--file no.png: ENOENT');
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('the end', () => {

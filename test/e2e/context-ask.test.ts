@@ -43,7 +43,7 @@ it('shows the request a question would make, and stores nothing', async () => {
   expect(text.stdout).toContain('| Ada] My tent is orange.');
   const after = await strata('context', '--conversation', TALK, '--json');
   expect(after.stdout).toBe(before.stdout);
-}, 60_000);
+}, 120_000);
 
 it('refuses questions without a conversation', async () => {
   using folder = openFolder();

@@ -25,7 +25,7 @@ beforeAll(async () => {
   await run('tar', ['-xzf', join(creator, stdout.trim().split('\n').at(-1) ?? ''), '-C', creator]);
   packed = await pack();
   project = packed.openProject(['@types/node', 'typescript']);
-}, 180_000);
+}, 360_000);
 
 afterAll(() => {
   project[Symbol.dispose]();
@@ -73,7 +73,7 @@ describe('create-stratabot', () => {
         expect(await project.node([tsc, '-p', folder])).toMatchObject({ code: 0, stdout: '' });
       }
     },
-    120_000,
+    240_000,
   );
 
   it('asks for the versions that this repository uses', async () => {
@@ -91,7 +91,7 @@ describe('create-stratabot', () => {
         expect(peerDependencies).toMatchObject(sdks);
       }
     }
-  }, 60_000);
+  }, 120_000);
 
   it.each([
     [[], 'Expected one folder.'],

@@ -154,7 +154,7 @@ describe('the image', () => {
       child?.kill('SIGKILL');
       await rm(folder, { recursive: true, force: true });
     }
-  }, 60_000);
+  }, 120_000);
 });
 
 /** The words of an instruction in its list form. */

@@ -69,7 +69,7 @@ function run() {
 
 async function start(): Promise<void> {
   bot = run();
-  await until(`a connection\n${bot.output.text}`, () => bot.isConnected(), 15_000);
+  await until(`a connection\n${bot.output.text}`, () => bot.isConnected(), 60_000);
 }
 
 let names = 0;
@@ -86,7 +86,7 @@ const messageOf = (name: string) =>
   double.messagesIn(GENERAL).find(({ content }) => content.startsWith(`${name} `)) ?? expect.fail(name);
 const answers = () => double.posted(GENERAL).filter(({ content }) => content.startsWith('Answer to'));
 const answerTo = (name: string) => answers().find(({ content }) => content.startsWith(`Answer to ${name}.`));
-const answered = (name: string, withinMs = 15_000) =>
+const answered = (name: string, withinMs = 60_000) =>
   until(`an answer to ${name}\n${bot.output.text.slice(-1500)}`, () => answerTo(name), withinMs);
 
 interface Reply {
@@ -150,12 +150,12 @@ describe('a newcomer', () => {
     expect((await home.run(['discord', 'invite'])).stdout).toMatch(/^http:.*\/oauth2\/authorize\?/);
     expect((await home.run(['doctor'])).stdout).toMatch(/channel\.discord\.token.*is valid/u);
     const child = home.start(['start']);
-    await until('a connection', () => double.gateway.identifies.length > 0, 15_000);
+    await until('a connection', () => double.gateway.identifies.length > 0, 60_000);
     double.say(DIRECT, ADA, 'Hello, who are you?');
-    await until('an answer', () => double.posted(DIRECT).length > 0, 15_000);
+    await until('an answer', () => double.posted(DIRECT).length > 0, 60_000);
     child.kill('SIGTERM');
     expect(await new Promise((resolve) => child.on('close', resolve))).toBe(0);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('a conversation in a channel', () => {
@@ -166,7 +166,7 @@ describe('a conversation in a channel', () => {
     expect(double.registered.get('commands')).toEqual(
       expect.arrayContaining([expect.objectContaining({ name: 'memory' })]),
     );
-  }, 30_000);
+  }, 120_000);
 
   test('prints the address that adds the bot to a server', async () => {
     const { code, stdout } = await folder.run(['discord', 'invite']);
@@ -184,11 +184,11 @@ describe('a conversation in a channel', () => {
     await fill(0.6);
     await burst([LONG, LONG, LONG, LONG, LONG, LONG]);
     await answered(say('Are you still there?'));
-    await until('three summaries', () => model.asked.summaries > 2, 15_000);
+    await until('three summaries', () => model.asked.summaries > 2, 60_000);
     await delay(500);
     const list = shown(await command('summaries', 'list'));
     expect(list).toMatch(/^[3-9] in the stack/);
-  }, 120_000);
+  }, 240_000);
 
   test('lists its memories by pages and forgets one for good', async () => {
     const list = await command('memory', 'list');
@@ -206,7 +206,7 @@ describe('a conversation in a channel', () => {
     expect(found).not.toContain(id);
     expect(found).not.toContain(`· ${text}`);
     said.splice(0, said.length, ...said.filter((line) => !line.includes(text)));
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('a token that Discord refuses', () => {
@@ -225,13 +225,13 @@ describe('a token that Discord refuses', () => {
     const table = `[channels.discord]\ntoken = "env:DISCORD_BOT_TOKEN"\nrest_url = "${own.restUrl}"\n`;
     writeFileSync(other.file('config.toml'), table);
     const running = ended(other.start(['start']));
-    await until('the connection', () => own.gateway.identifies.length === 1, 15_000);
+    await until('the connection', () => own.gateway.identifies.length === 1, 60_000);
     own.gateway.closeAll(4004);
     const { code, stderr } = await running;
     await own.close();
     expect(code).toBe(1);
     expect(stderr.trim().split('\n').at(-1)).toMatch(/^strata: Discord refused the bot: the token is invalid\./);
-  }, 30_000);
+  }, 120_000);
 });
 
 describe('a process that is killed with -9', () => {
@@ -252,7 +252,7 @@ describe('a process that is killed with -9', () => {
     await start();
     await answered(missed[1] ?? '', 20_000);
     await answered(say('All well again?'));
-  }, 60_000);
+  }, 120_000);
 
   test('between a post and the note of it, doubles nothing', async () => {
     double.rest.silence('POST', /messages$/);
@@ -264,7 +264,7 @@ describe('a process that is killed with -9', () => {
     await start();
     await answered(say('And now?'));
     expect(answers().filter(({ content }) => content.startsWith(`Answer to ${asked}.`))).toHaveLength(1);
-  }, 60_000);
+  }, 120_000);
 
   // Shows: A
   test('loses and doubles nothing, and stops cleanly', async () => {
@@ -291,7 +291,7 @@ describe('a process that is killed with -9', () => {
     expect([...triggers]).toEqual(expect.arrayContaining(['background', 'aggressive', 'gap']));
     expect(await store.outbox.pending(null)).toEqual([]);
     await store.close();
-  }, 30_000);
+  }, 120_000);
 });
 
 let facts = 0;
@@ -328,7 +328,7 @@ async function jump(): Promise<void> {
     const before = runs();
     await answered(say(Array.from({ length: copies }, () => LONG).join(' ')));
     // A compaction that was under way may have made room just before.
-    await until('a compaction', () => runs() > before, 3_000).catch(() => undefined);
+    await until('a compaction', () => runs() > before, 30_000).catch(() => undefined);
     if (runs('aggressive') > 0) return;
   }
   throw new Error('No message was followed by an aggressive compaction.');

@@ -104,7 +104,7 @@ test.each(REFUSALS)(
     expect(talk.stderr.match(/The reply failed: /g)).toHaveLength(1);
     expect(talk.stderr).toMatch(new RegExp(refusal.remedy.source.replace('^', '')));
   },
-  60_000,
+  120_000,
 );
 
 test('an unserved model fails the doctor, unless asking is off', async () => {
@@ -116,4 +116,4 @@ test('an unserved model fails the doctor, unless asking is off', async () => {
     code: 0,
     finding: { severity: 'ok', message: expect.stringContaining('not asked') },
   });
-}, 60_000);
+}, 120_000);

@@ -47,9 +47,9 @@ beforeAll(async () => {
       output.text += chunk.toString();
     });
   const isReady = () => discord.gateway.identifies.length > 0 && slack.sockets() > 0 && discord.registered.size > 0;
-  await until('the bot is connected', isReady, 20_000);
+  await until('the bot is connected', isReady, 60_000);
   await listening(port);
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   bot.kill('SIGKILL');
@@ -216,7 +216,7 @@ describe('in Slack', () => {
     const { stdout } = await folder.run(['slack', 'manifest', '--config', 'all.toml']);
     expect(stdout).toContain('"command": "/strata-poll"');
     expect(stdout).toContain('"usage_hint": "start | close"');
-  }, 30_000);
+  }, 120_000);
 });
 
 describe('in the terminal', () => {
@@ -239,7 +239,7 @@ describe('in the terminal', () => {
     expect(stdout).toContain('the cause is in the log');
     expect(stdout).toContain('Cancelled.');
     expect(stdout).toContain('Closed: Who brings tea?');
-  }, 30_000);
+  }, 120_000);
 });
 
 describe("in a plugin's own channel", () => {

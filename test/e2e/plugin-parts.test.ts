@@ -7,7 +7,7 @@ import { ended, type Folder, openFolder } from './strata.ts';
 
 /** The engine and the store of a plugin, in every command and role that uses them. */
 
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 240_000 });
 
 const example = JSON.stringify(join(import.meta.dirname, '../../examples/own-engine.ts'));
 
@@ -81,7 +81,7 @@ describe("a plugin's engine and store", () => {
       const { stdout, stderr, code } = await gateway.run(['start', '--role', 'gateway'], 'My name is Ada.\n');
       expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toContain('Ada');
-      await until('the worker maintains', () => callsIn(worker).includes('maintain worker'), 30_000);
+      await until('the worker maintains', () => callsIn(worker).includes('maintain worker'), 90_000);
       child.kill('SIGTERM');
       expect((await end).code).toBe(0);
       expect(callsIn(gateway).filter((line) => line.startsWith('maintain'))).toEqual([]);

@@ -40,7 +40,7 @@ describe('a plugin', () => {
       expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toContain('The die shows 6');
     }
-  }, 60_000);
+  }, 120_000);
 
   it('reads its own table, the environment filled in', async () => {
     using folder = openFolder({ LABEL: 'You rolled' });
@@ -51,7 +51,7 @@ describe('a plugin', () => {
     const shown = await folder.run(['config', 'show', '--origin']);
     expect(shown.stdout).toMatch(/plugins\.dice\.faces +20 +config\.toml:5/);
     expect(shown.stdout).toMatch(/plugins\.dice\.label +"env:LABEL"/);
-  }, 60_000);
+  }, 120_000);
 
   it('is known to config check, doctor, context and replay', async () => {
     using folder = openFolder();
@@ -66,7 +66,7 @@ describe('a plugin', () => {
     const key = ['--conversation', 'replay:local:chat'];
     expect((await folder.run(['transcript', ...key])).stdout).toContain('The die shows 6');
     expect(await folder.run(['context', ...key])).toMatchObject({ code: 0, stderr: '' });
-  }, 90_000);
+  }, 180_000);
 });
 
 describe('settings of a plugin', () => {
@@ -84,7 +84,7 @@ describe('settings of a plugin', () => {
     const started = await folder.run(['start'], 'Hello\n');
     expect(started.code).toBe(2);
     expect(started.stderr).toContain('config.toml:5:9: plugins.dice.faces');
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('a plugin that fails to load', () => {
@@ -120,7 +120,7 @@ describe('a plugin that fails to load', () => {
       expect(stderr).toContain(`config.toml:1:12: plugins[0]: ./${place}`);
       expect(stderr).toContain(cause);
     },
-    60_000,
+    120_000,
   );
 
   it('is named with its place when the file is missing', async () => {
@@ -132,7 +132,7 @@ describe('a plugin that fails to load', () => {
     const checked = await folder.run(['config', 'check']);
     expect(checked.stderr).toContain('config.toml:2:8: plugins.dice.file: ./plugins/dice.ts');
     expect(checked.stderr).toContain('there is no such file');
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('hooks of plugins', () => {
@@ -154,7 +154,7 @@ describe('hooks of plugins', () => {
     write(folder, { ...FILES, 'config.toml': listed('mark', 'ping') });
     const { stdout, code } = await folder.run(['start'], 'ping\n');
     expect([code, stdout.includes('pong (beta)')]).toEqual([0, true]);
-  }, 60_000);
+  }, 120_000);
 
   it('fail with their name, and what was said is kept', async () => {
     using folder = openFolder();
@@ -164,14 +164,14 @@ describe('hooks of plugins', () => {
     expect(stderr).toContain('The model hook of the plugin bad failed: no ink.');
     const key = ['--conversation', 'terminal:local:main'];
     expect((await folder.run(['transcript', ...key])).stdout).toContain('Hello');
-  }, 60_000);
+  }, 120_000);
 
   it('are refused when they have no place', async () => {
     using folder = openFolder();
     write(folder, { 'plugins/odd.ts': hook('odd', 'inbounds: () => null'), 'config.toml': listed('odd') });
     const { stderr, code } = await folder.run(['config', 'check']);
     expect([code, stderr]).toEqual([2, expect.stringContaining('Unrecognized key: "inbounds"')]);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('parts of a plugin', () => {
@@ -215,7 +215,7 @@ export default definePlugin({
     write(folder, { 'config.toml': config.replace('light = "red"', 'ligth = "red"') });
     const { stderr } = await folder.run(['config', 'check']);
     expect(stderr).toContain('config.toml:5:9: channels.beacon.ligth: unknown key; did you mean light?');
-  }, 90_000);
+  }, 180_000);
 
   it('refuse the start when start rejects', async () => {
     using folder = openFolder();
@@ -225,5 +225,5 @@ export default definePlugin({
     const { stderr, code } = await folder.run(['start'], 'Hello\n');
     expect(code).toBe(1);
     expect(stderr).toContain('The plugin late failed to start: ./plugins/late.ts:5:11: no lamp');
-  }, 60_000);
+  }, 120_000);
 });

@@ -12,7 +12,7 @@ import { type Ended, ended, type Folder, openFolder } from './strata.ts';
 /** Whole bots as people start them: two gateways and a worker, each a process, on one store and one queue. */
 
 const programs = await findPostgres();
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 240_000 });
 
 interface Process {
   readonly model: ScriptedServer;
@@ -49,7 +49,7 @@ async function openTown(environment: (home: Folder) => Readonly<Record<string, s
     const base = () => /^State: (\S+)\/metrics$/mu.exec(said.text)?.[1];
     const started = { model, child, folder, end: ended(child), page: (path: string) => fetch(`${base()}${path}`) };
     processes.push(started);
-    await until(`the start of a ${role}`, base, 30_000).catch((error: unknown) => {
+    await until(`the start of a ${role}`, base, 90_000).catch((error: unknown) => {
       throw new Error(`${String(error)}\n${said.text}`);
     });
     return started;
@@ -57,7 +57,7 @@ async function openTown(environment: (home: Folder) => Readonly<Record<string, s
   const connected = async (): Promise<Process> => {
     const before = slack.sockets();
     const gateway = await begin('gateway');
-    await until('it is connected', () => slack.sockets() > before, 30_000);
+    await until('it is connected', () => slack.sockets() > before, 90_000);
     return gateway;
   };
   const close = async () => {
@@ -108,7 +108,7 @@ const answersTo = ({ slack }: Town, name: string) =>
   slack.posted(GENERAL).filter(({ text }) => String(text).startsWith(`Answer to ${name}.`));
 
 async function answered(town: Town, name: string): Promise<void> {
-  await until(`an answer to ${name}`, () => answersTo(town, name).length > 0, 40_000);
+  await until(`an answer to ${name}`, () => answersTo(town, name).length > 0, 90_000);
 }
 
 type Speaker = ReturnType<typeof createSpeaker>;
@@ -157,13 +157,13 @@ async function live(town: Town): Promise<void> {
   }
   for (const { model } of gateways) expect(model.asked.replies).toBeGreaterThan(1);
   expect(gateways.map(({ model }) => model.asked.summaries)).toEqual([0, 0]);
-  await until('the hook of the summary', () => existsSync(worker.folder.file('sealed')), 20_000);
+  await until('the hook of the summary', () => existsSync(worker.folder.file('sealed')), 60_000);
   expect(gateways.filter(({ folder }) => existsSync(folder.file('sealed')))).toEqual([]);
 
   const question = `x${said.length + 1}`;
   for (const { model } of gateways) model.hold.add(question);
   say('Who is there?', threads[1]?.ts);
-  const holder = await until('a turn', () => gateways.find(({ model }) => model.held.length > 0), 20_000);
+  const holder = await until('a turn', () => gateways.find(({ model }) => model.held.length > 0), 60_000);
   holder.child.kill('SIGKILL');
   for (const { model } of gateways) if (model !== holder.model) model.hold.clear();
   await answered(town, question);
@@ -182,7 +182,7 @@ async function breakOff({ gateways, speaker }: Town): Promise<void> {
   const gateway = gateways.find(({ child }) => child.signalCode === null);
   gateway?.model.hold.add(`x${speaker.said.length + 1}`);
   speaker.say('One more thing.');
-  await until('a turn', () => gateway?.model.held.length === 1, 20_000);
+  await until('a turn', () => gateway?.model.held.length === 1, 60_000);
   gateway?.child.kill('SIGTERM');
   await delay(500);
   expect(gateway?.child.exitCode).toBeNull();
@@ -237,5 +237,5 @@ async function restart(town: Town, server: PostgresServer): Promise<void> {
   for (const { name } of meanwhile) await answered(town, name);
   for (const name of said) expect([name, answersTo(town, name).length]).toEqual([name, 1]);
   for (const { page } of town.gateways) expect((await page('/readyz')).status).toBe(200);
-  await expect.poll(async () => (await town.worker.page('/readyz')).status, { timeout: 20_000 }).toBe(200);
+  await expect.poll(async () => (await town.worker.page('/readyz')).status, { timeout: 120_000 }).toBe(200);
 }

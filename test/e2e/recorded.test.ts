@@ -90,7 +90,7 @@ describe.skipIf(!existsSync(recordedFolder)).each(['conv-0', 'conv-1'])(
         `[defaults]\nmodel = "scripted:m"\ncontext_window = 6000\n[providers.scripted]\nbase_url = "${model.url}"\n`,
       );
       await strata('replay', recording.file, '--conversation', key, '--json');
-    }, 120_000);
+    }, 240_000);
 
     afterAll(async () => {
       await model.close();
@@ -119,7 +119,7 @@ describe.skipIf(!existsSync(recordedFolder)).each(['conv-0', 'conv-1'])(
     });
 
     it('summarises each message once, in the recorded model’s words', {
-      timeout: 60_000,
+      timeout: 120_000,
     }, async () => {
       const covered = model.summarised.toSorted((a, b) => a.fromSeq - b.fromSeq);
       const seams = covered.slice(1).map((range, index) => range.fromSeq - (covered[index]?.toSeq ?? 0));

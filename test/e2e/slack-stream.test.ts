@@ -54,7 +54,7 @@ async function start() {
     await exit;
     await until('its sockets are gone', () => slack.sockets() === 0);
   };
-  await until('a connection', () => slack.opened() > before && slack.sockets() > 0, 20_000);
+  await until('a connection', () => slack.opened() > before && slack.sockets() > 0, 60_000);
   return { kill };
 }
 
@@ -70,14 +70,14 @@ test.each([
     slack.fail('chat.startStream', ...failures);
     const first = await start();
     slack.say(DIRECT, ADA, 'Tell me a story.');
-    await until('a draft', () => texts().includes('Once upon '), 15_000);
+    await until('a draft', () => texts().includes('Once upon '), 60_000);
     await first.kill();
     expect(texts()).toEqual(['Once upon ']);
     isWhole = true;
     const again = await start();
-    await until('the whole reply', () => texts().includes('Once upon a time.'), 30_000);
+    await until('the whole reply', () => texts().includes('Once upon a time.'), 90_000);
     await until('nothing else is left', () => texts().length === 1);
     await again.kill();
   },
-  90_000,
+  180_000,
 );

@@ -61,7 +61,7 @@ const say = async (teamId: string, channel: string, text: string): Promise<strin
   return message.ts;
 };
 const answered = (channel: string, thread: string) =>
-  until(`an answer in ${channel}`, () => slack.posted(channel).find(({ thread_ts: ts }) => ts === thread), 20_000);
+  until(`an answer in ${channel}`, () => slack.posted(channel).find(({ thread_ts: ts }) => ts === thread), 60_000);
 const OF_HOME = /afraid of geese|on 14 June|under the mat|is flooded/;
 /** What a command of Ada's shows her. */
 const command = async (teamId: string, channel: string, text: string): Promise<string> => {
@@ -69,7 +69,7 @@ const command = async (teamId: string, channel: string, text: string): Promise<s
   const fields = { command: '/strata', text, user_id: ADA, team_id: teamId, channel_id: channel };
   const response = { response_url: `${slack.base}/respond`, trigger_id: `${before}` };
   await post(new URLSearchParams({ ...fields, ...response }).toString(), 'application/x-www-form-urlencoded');
-  return JSON.stringify(await until(`an answer to ${text}`, () => slack.answers[before], 20_000));
+  return JSON.stringify(await until(`an answer to ${text}`, () => slack.answers[before], 60_000));
 };
 
 /** The next start finds that the period of grace is over. */
@@ -83,7 +83,7 @@ async function letAWeekPass(folder: Folder): Promise<void> {
   let output = '';
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  await until('the deletion', () => output.includes('Deleting the data of a workspace'), 20_000);
+  await until('the deletion', () => output.includes('Deleting the data of a workspace'), 60_000);
   child.kill('SIGTERM');
   await ended;
 }
@@ -141,4 +141,4 @@ test('two workspaces share nothing, and one that leaves is forgotten', async () 
     expect(files.join()).not.toContain(gone);
   }
   expect(files.join()).toContain(OTHER_TEAM);
-}, 120_000);
+}, 240_000);

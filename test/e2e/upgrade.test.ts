@@ -56,7 +56,7 @@ describe('a data folder of 0.1.0', () => {
     expect(before['memory']).toHaveLength(19);
     expect((await folder.run(['memory', 'list', '--conversation', DEMO, '--json'])).code).toBe(0);
     expect(rowsOf(folder, columns)).toEqual(before);
-  }, 60_000);
+  }, 120_000);
 
   it('shows its layers and finds its messages', async () => {
     using folder = openUpgrade();
@@ -67,7 +67,7 @@ describe('a data folder of 0.1.0', () => {
     expect(transcript.stdout).toContain('I am allergic to walnuts');
     const found = await folder.run(['recall', '--conversation', DEMO], 'Who is allergic to walnuts?\n');
     expect(found.stdout).toContain('walnuts');
-  }, 60_000);
+  }, 120_000);
 
   it('goes on with its conversations', async () => {
     using folder = openUpgrade();
@@ -78,5 +78,5 @@ describe('a data folder of 0.1.0', () => {
     const seqs = database.prepare('select seq from entry where conversation_id = 1 order by seq').pluck().all();
     database.close();
     expect(seqs).toEqual([1, 2, 3, 4, 5, 6]);
-  }, 60_000);
+  }, 120_000);
 });

@@ -82,7 +82,7 @@ async function createPlace(): Promise<Place> {
 
 describe('a bot that is killed with -9', () => {
   // Shows: I1, I11, R4
-  it('loses no message and doubles no post, at any step', { ...SIZED, timeout: 150_000 }, async () => {
+  it('loses no message and doubles no post, at any step', { ...SIZED, timeout: 300_000 }, async () => {
     await using place = await createPlace();
     const { server, town, directory } = place;
     let before: Death | null = null;
@@ -114,7 +114,7 @@ describe('a bot that is killed with -9', () => {
 
 describe('a summariser that hangs, then fails, then dies', () => {
   // Shows: R1
-  it('delays no reply, and the next process does its work', { ...SIZED, timeout: 90_000 }, async () => {
+  it('delays no reply, and the next process does its work', { ...SIZED, timeout: 180_000 }, async () => {
     await using place = await createPlace();
     const { server, town, directory } = place;
     const bot = await town.start({});
@@ -136,7 +136,7 @@ describe('a summariser that hangs, then fails, then dies', () => {
 
     server.mode = 'well';
     const next = await town.start({ idleMinutes: 0.01 });
-    await until(() => look(directory).stack.every(({ kind }) => kind === 'summary'), 20_000);
+    await until(() => look(directory).stack.every(({ kind }) => kind === 'summary'), 60_000);
     await talkUntilCondensed(town, next, directory);
     await quiet(next);
     await next.stop();
@@ -193,7 +193,7 @@ async function talkUntilCondensed(town: Town, bot: BotProcess, directory: string
 
 /** Nothing happened for a while. */
 async function quiet(bot: BotProcess): Promise<void> {
-  await until(() => Date.now() - Math.max(bot.events.at(-1)?.at ?? 0, bot.readyAt) > 1500, 15_000);
+  await until(() => Date.now() - Math.max(bot.events.at(-1)?.at ?? 0, bot.readyAt) > 1500, 60_000);
 }
 
 async function until(condition: () => boolean, limitMs: number): Promise<void> {

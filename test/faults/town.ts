@@ -121,7 +121,7 @@ export function createTown(options: TownOptions): Town {
       const life = { directory: options.directory, url: options.server.url, killAt, spare, idleMinutes };
       const child = spawn(process.execPath, [SCRIPT, JSON.stringify(life)], { stdio: ['pipe', 'pipe', 'pipe'] });
       const bot = watch(child, { hear, told, troubles });
-      await until(() => bot.readyAt > 0 || bot.isOver, 15_000);
+      await until(() => bot.readyAt > 0 || bot.isOver, 60_000);
       if (bot.readyAt === 0 && killAt === '') throw new Error(`The bot did not start: ${troubles.join('\n')}`);
       // A platform sends again what nobody acknowledged.
       for (const message of messages) if (message.acceptedAt === null) send(child, message);

@@ -1,5 +1,5 @@
 import { isAbsolute, relative } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Help } from 'commander';
 import type { Operations } from '../bot/adapters.ts';
 import type { Role } from '../bot/parts.ts';
 import { StrataError } from '../domain/errors.ts';
@@ -8,6 +8,7 @@ import type { ConversationKey } from '../domain/message.ts';
 import { didYouMean } from '../util/did-you-mean.ts';
 import { formatTime } from '../util/text.ts';
 import { type App, type Cli, globalsOf, type OpenOptions } from './cli.ts';
+import type { TextOutput } from './context.ts';
 import { COMMANDS } from './names.ts';
 import { addConversation } from './options.ts';
 
@@ -154,14 +155,19 @@ async function greet(
   // The doctor shows the full reason.
   const models = choices.map(({ modelId, reason }) => `${modelId} (${reason.split(/,|;| and /)[0]})`);
   const place = isAbsolute(parts.dataLocation) ? relative('', parts.dataLocation) || '.' : parts.dataLocation;
-  cli.stderr.write(`${[[...new Set(models)].join(', '), place, '/help, /demo, /quit'].join(' · ')}\n`);
+  writeWrapped(cli.stderr, [[...new Set(models)].join(', '), place, '/help, /demo, /quit'].join(' · '));
   const talk = await parts.store.conversations.find(terminal?.conversation ?? TERMINAL_HOME);
   if (talk === null || talk.nextSeq === 1) return;
   const count = talk.nextSeq - 1;
   const since = formatTime(talk.lastActivityAt);
-  cli.stderr.write(
-    `The conversation continues after ${count} ${count === 1 ? 'message' : 'messages'}, the last of ${since}.\n`,
-  );
+  const messages = count === 1 ? 'message' : 'messages';
+  writeWrapped(cli.stderr, `The conversation continues after ${count} ${messages}, the last of ${since}.`);
+}
+
+/** Breaks lines between words in a terminal. */
+function writeWrapped(output: TextOutput, text: string): void {
+  const { columns } = output;
+  output.write(`${columns === undefined ? text : new Help().boxWrap(text, columns)}\n`);
 }
 
 function stopped(signal: AbortSignal): Promise<null> {

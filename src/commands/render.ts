@@ -18,7 +18,7 @@ export function renderReply(reply: CommandReply, { color, specs }: RenderOptions
   const title = color ? styleText(reply.tone === 'error' ? ['bold', 'red'] : 'bold', reply.title, STYLE) : reply.title;
   const isShort = reply.text !== '' && !reply.text.includes('\n');
   const blocks = [
-    isShort ? `${title}: ${reply.text}` : title,
+    isShort ? `${title}${/[.!?]$/.test(reply.title) ? '' : ':'} ${reply.text}` : title,
     isShort ? '' : reply.text,
     reply.fields.length > 0 ? formatFields(reply.fields) : '',
     reply.rows === null ? '' : formatTable(reply.rows.columns, reply.rows.cells),

@@ -13,8 +13,8 @@ const hasScript = ((): boolean => {
 })();
 
 describe.skipIf(!hasScript)('at a real terminal', () => {
-  const open = (folder: { readonly path: string }, args = '') => {
-    const command = `${process.execPath} ${MAIN} ${args}`;
+  const open = (folder: { readonly path: string }, args = '', columns = 0) => {
+    const command = `${columns === 0 ? '' : `stty cols ${columns}; `}${process.execPath} ${MAIN} ${args}`;
     const env = { PATH: process.env['PATH'] ?? '', TERM: 'xterm', USER: 'Ada', OLLAMA_HOST: 'http://127.0.0.1:9' };
     return spawn('script', ['-qefc', command, '/dev/null'], { cwd: folder.path, env });
   };
@@ -58,6 +58,19 @@ describe.skipIf(!hasScript)('at a real terminal', () => {
     expect((await end).code).toBe(0);
     const { stdout } = await folder.run(['transcript', '--conversation', 'terminal:local:main']);
     expect(stdout).toContain('Ada: I prefer tea.');
+  });
+
+  test('the greeting breaks between words', async () => {
+    using folder = openFolder();
+    await folder.run([], 'Hello.\n');
+    const child = open(folder, '', 48);
+    const end = ended(child);
+    await shown(child, '> ');
+    child.stdin.write('\u0004');
+    const [first, second, third, fourth] = (await end).stdout.split(/\r?\n/);
+    expect([first, second]).toEqual(['offline:demo (no API key is set) · data · /help,', '/demo, /quit']);
+    expect(`${third} ${fourth}`).toMatch(/^The conversation continues after 2 messages, the last of \d/);
+    expect(third?.length).toBeLessThanOrEqual(48);
   });
 
   test('a replay shows its progress', async () => {

@@ -47,7 +47,7 @@ export function createReceiver(parts: ReceiverOptions): Receiver {
       return NOT_STORED;
     }
     const decision = decide(message, agents.agentFor(conversation), () =>
-      guard.allows(`${conversation} ${message.author.id}`, clock.now()),
+      guard.allows(`${placeOf(conversation)} ${message.author.id}`, clock.now()),
     );
     return await store(parts, message, { heard, decision });
   };

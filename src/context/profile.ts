@@ -142,7 +142,7 @@ function sectionsOf(services: Services, agent: AgentSettings, place: Place): rea
     {
       key: 'policy',
       text: agent.policy,
-      priority: 90,
+      priority: 98,
       protected: true,
       source: 'configuration',
       reason: 'what the bot must and must not do',

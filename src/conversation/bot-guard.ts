@@ -5,8 +5,8 @@ const COOLDOWN_MS = 60_000;
 const MAX_PAIRS = 1000;
 
 /**
- * Stops two bots from answering each other forever: at most 20 triggers per minute by one bot in one conversation, then
- * a minute of silence.
+ * Stops two bots from answering each other forever: at most 20 triggers per minute by one bot in one channel, its threads
+ * included, then a minute of silence.
  */
 export interface BotGuard {
   /** Counts one trigger. Returns false while the pair cools down. */

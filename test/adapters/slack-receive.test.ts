@@ -113,7 +113,7 @@ describe('where a message is kept', () => {
     slack.say(GENERAL, ADA, `<@${BOT}> why?`, { thread_ts: root.ts });
     const first = await arrived(
       bot,
-      '[the thread is about this message of Bob]\nThe build of #staff is red\n@strata why?',
+      '[the thread is about this message of Bob]\n> The build of #staff is red\n@strata why?',
     );
     slack.say(GENERAL, ADA, 'and since when?', { thread_ts: root.ts });
     expect((await arrived(bot, 'and since when?')).conversation).toBe(first.conversation);
@@ -587,7 +587,7 @@ describe('what was missed', () => {
     await stop(first);
     slack.store(GENERAL, BOB, 'the first reply', { thread_ts: root.ts });
     const again = await start({ sink });
-    const reply = await arrived(again, '[the thread is about this message of Ada]\nbefore\nthe first reply');
+    const reply = await arrived(again, '[the thread is about this message of Ada]\n> before\nthe first reply');
     expect(reply.conversation).toBe(`slack:${TEAM}:${GENERAL}:${root.ts}`);
     const asked = await until('the quiet one is looked at', () => {
       const threads = slack.callsOf('conversations.replies').map(({ ts }) => ts);

@@ -92,6 +92,17 @@ describe('a view that is pressed to fit', () => {
     expect(JSON.stringify(view.messages)).toContain('What of this?');
   });
 
+  // Shows: P18
+  it('shortens old texts further before the question', () => {
+    const asked = 'Why is the boat blue? '.repeat(60);
+    const tail = [...Array.from({ length: 3 }, (_, index) => user(index + 1, 'old news '.repeat(900))), user(4, asked)];
+    const fields = { windowTokens: 2000, reserveTokens: 100 };
+    const { view } = reduceToFit(prefixes, request({ tail, fields }), 2000);
+    const shown = JSON.stringify(view.messages);
+    expect(shown).toContain(asked.trim());
+    expect(shown).toContain('characters left out');
+  });
+
   it('omits whole rounds of tools and counts them', () => {
     const rounds = Array.from({ length: 60 }, (_, index) => {
       const id = `c${index}`;

@@ -3,11 +3,14 @@ import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts'
 import { createProfiles, type ProfilesOptions } from '../../src/context/profile.ts';
 import { fitSections } from '../../src/context/sections.ts';
 import { StrataError } from '../../src/domain/errors.ts';
-import { parseKey } from '../../src/domain/key.ts';
+import { parseKey, placeOf, workspaceOf } from '../../src/domain/key.ts';
+import { instructionsFor } from '../../src/memory/recall.ts';
+import type { SystemSection } from '../../src/ports/engine.ts';
 import type { ModelProvider, ToolSpec } from '../../src/ports/model.ts';
 import type { Services } from '../../src/services.ts';
 import { key, section } from '../fixtures/context.ts';
 import { createPlace, type Place } from '../fixtures/place.ts';
+import { memoryOf } from './memory.world.ts';
 
 const place = { key, audience: 'dm' } as const;
 
@@ -124,23 +127,23 @@ describe('a profile', () => {
   });
 
   // Shows: A5
-  it('cuts people’s instructions after the bot’s own sections', async () => {
-    const asked = section({
-      key: 'instructions',
-      text: 'Answer in rhymes. '.repeat(40),
-      priority: 95,
-      protected: true,
-    });
+  it('cuts people’s instructions after guidance, before persona and policy', async () => {
+    let asked: SystemSection | null = null;
     await using opened = await open({ persona: 'I am Ada.', policy: 'Be kind.' }, { instructions: async () => asked });
+    const text = 'Answer in rhymes. '.repeat(40);
+    const home = { place: placeOf(key), workspace: workspaceOf(key) };
+    const memory = memoryOf(text, { ...home, kind: 'instruction', trust: 'operator' });
+    const writes = [{ kind: 'insert', memory, sources: [] }] as const;
+    await opened.services.store.memories.save({ conversationId: null, writes, actor: 'test', now: 1 });
+    asked = await instructionsFor(opened.services, place, defaultAgent());
     const { sections } = await opened.profiles.of(place);
-    const whole = (budget: number) => fitSections(sections, budget).filter(({ truncated }) => !truncated);
-    const keys = (budget: number) => whole(budget).map(({ section: { key } }) => key);
-    const all = keys(Number.MAX_SAFE_INTEGER);
-    expect(all).toEqual(['persona', 'policy', 'instructions', 'guidance', 'place']);
-    const cost = (key: string) => fitSections(sections, 1e9).find(({ section: one }) => one.key === key)?.tokens ?? 0;
-    const written = cost('persona') + cost('policy') + cost('instructions');
-    expect(keys(written)).toEqual(['persona', 'policy', 'instructions']);
-    expect(keys(written - 1)).not.toContain('guidance');
+    const whole = (budget: number) =>
+      fitSections(sections, budget).flatMap(({ truncated, section: one }) => (truncated ? [] : [one.key]));
+    expect(whole(Number.MAX_SAFE_INTEGER)).toEqual(['persona', 'policy', 'instructions', 'guidance', 'place']);
+    const cost = (name: string) => fitSections(sections, 1e9).find(({ section: one }) => one.key === name)?.tokens ?? 0;
+    const kept = cost('persona') + cost('policy') + cost('instructions');
+    expect(whole(kept)).toEqual(['persona', 'policy', 'instructions']);
+    expect(whole(kept - 1)).toEqual(['persona', 'policy']);
   });
 
   it('puts standing instructions after the operator’s, reusing the object', async () => {

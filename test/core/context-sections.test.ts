@@ -84,6 +84,12 @@ describe('system sections under a budget', () => {
   });
 
   // Shows: A4
+  it('of equal priority give way from the last', () => {
+    const equal = ['a', 'b'].map((name) => section({ key: name, text: long(name), priority: 50 }));
+    const half = fitSections(equal, 1e9).reduce((sum, { tokens }) => sum + tokens, 0) / 2;
+    expect(fitSections(equal, half).map(({ truncated }) => truncated)).toEqual([false, true]);
+  });
+
   it('cut the protected ones last, but cut them', () => {
     const fitted = fitSections(all, total / 4);
     expect(fitted.filter(({ included }) => included).map(({ section: { key } }) => key)).toEqual(['persona']);

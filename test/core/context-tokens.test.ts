@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { correctionFor, lastReported, learn } from '../../src/context/calibration.ts';
+import { entryMessageOf } from '../../src/context/entry-message.ts';
 import { measure, withReported } from '../../src/context/meter.ts';
 import { tierOf } from '../../src/context/tiers.ts';
 import {
@@ -12,7 +13,7 @@ import {
 } from '../../src/context/tokens.ts';
 import type { Part } from '../../src/domain/message.ts';
 import type { Calibration } from '../../src/ports/store.ts';
-import { profile, texts } from '../fixtures/context.ts';
+import { profile, texts, user } from '../fixtures/context.ts';
 
 /** Counts of o200k, taken once. The estimate may be off by the share beside them. */
 const counted: readonly (readonly [string, number, number])[] = [
@@ -120,6 +121,13 @@ describe('the estimate of parts', () => {
       estimateMessages([{ role: 'user', content: [{ kind: 'image', mediaType: 'image/png', url }] }]);
     expect(sent('https://a')).toBe(sent(`https://${'a'.repeat(5000)}`));
     expect(sent('https://a')).toBeGreaterThan(500);
+  });
+
+  // Shows: P26
+  it('counts the label of a line', () => {
+    const options = { stub: false, textTokens: Number.POSITIVE_INFINITY, replySeq: () => null };
+    const { tokens } = entryMessageOf(user(1, 'hi'), options);
+    expect(tokens - estimateParts([{ kind: 'text', text: 'hi' }])).toBeGreaterThan(10);
   });
 
   // Shows: P26

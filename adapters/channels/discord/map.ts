@@ -1,4 +1,12 @@
-import type { AttachmentPart, Author, ConversationKey, InboundMessage, Part } from '../../../src/adapter-kit.ts';
+import {
+  type AttachmentPart,
+  type Author,
+  type ConversationKey,
+  type InboundMessage,
+  type Part,
+  plainName,
+  quoted,
+} from '../../../src/adapter-kit.ts';
 import { heardBy } from '../shared/heard-by.ts';
 import { isShown, mediaTypeOf, toAttachment } from './attachment.ts';
 import type { Place } from './place.ts';
@@ -150,18 +158,18 @@ function pollNote(poll: NonNullable<Content['poll']>): string {
 }
 
 function forwardNote(text: string): string {
-  const lines = text.split('\n').map((line) => `> ${line}`);
-  return ['[forwarded message, not written by the sender]', ...lines].join('\n');
+  return quoted('forwarded message, not written by the sender', text);
 }
 
-function quoteNote(quoted: WireQuoted, context: MapContext): string {
-  const text = contentOf(quoted, context).replace(/\s+/g, ' ').slice(0, QUOTE_LENGTH).toWellFormed();
-  return text === '' ? '' : `[in reply to ${authorOf(quoted.author).name}: ${text}]`;
+function quoteNote(quotedMessage: WireQuoted, context: MapContext): string {
+  const text = contentOf(quotedMessage, context).replace(/\s+/g, ' ').slice(0, QUOTE_LENGTH).toWellFormed();
+  return text === '' ? '' : `[in reply to ${plainName(authorOf(quotedMessage.author).name)}: ${text}]`;
 }
 
 function startNote(starter: WireQuoted, context: MapContext): string {
   const text = contentOf(starter, context);
-  return text === '' ? '' : `[the thread is about this message of ${authorOf(starter.author).name}]\n${text}`;
+  const heading = `the thread is about this message of ${plainName(authorOf(starter.author).name)}`;
+  return text === '' ? '' : quoted(heading, text);
 }
 
 function attachmentsOf(message: WireMessage, imageBytes: number): readonly AttachmentPart[] {

@@ -1,4 +1,12 @@
-import type { AttachmentPart, Author, ConversationKey, InboundMessage, Part } from '../../../src/adapter-kit.ts';
+import {
+  type AttachmentPart,
+  type Author,
+  type ConversationKey,
+  type InboundMessage,
+  type Part,
+  plainName,
+  quoted,
+} from '../../../src/adapter-kit.ts';
 import { heardBy } from '../shared/heard-by.ts';
 import { type Place, timeOf } from './place.ts';
 import { mentionedIds, type Names, readable, textOfBlocks } from './text.ts';
@@ -110,11 +118,6 @@ function sharedText(attachment: NonNullable<WireMessage['attachments']>[number],
   const { pretext, title, text, fallback, author_name: author } = attachment;
   const words = [pretext, title, text].filter((part) => Boolean(part)).join('\n') || (fallback ?? '');
   if (words === '') return '';
-  const head = author
-    ? `[shared message of ${author}, not written by the sender]`
-    : '[attached, not written by the sender]';
-  const lines = readable(words, names)
-    .split('\n')
-    .map((line) => `> ${line}`);
-  return [head, ...lines].join('\n');
+  const what = author ? `shared message of ${plainName(author)}` : 'attached';
+  return quoted(`${what}, not written by the sender`, readable(words, names));
 }

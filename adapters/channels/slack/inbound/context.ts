@@ -6,6 +6,8 @@ import {
   describe,
   type HeardBy,
   type Log,
+  plainName,
+  quoted,
 } from '../../../../src/adapter-kit.ts';
 import { isServed } from '../access.ts';
 import { isOwn, isSaid, mentionsBot, type Surroundings, wordsOf } from '../map.ts';
@@ -210,7 +212,7 @@ async function rootNote(
     // Messages of people excluded by the access lists are not included either.
     const isHeard = isBots || isServed(options.settings, { channelId, userId: author.id, isOutsider });
     if (words === '' || !isHeard) return null;
-    return `[the thread is about this message of ${isBots ? 'the bot' : named(speaker).name}]\n${words}`;
+    return quoted(`the thread is about this message of ${isBots ? 'the bot' : plainName(named(speaker).name)}`, words);
   } catch (error) {
     options.log.debug('The first message of a thread could not be read', { cause: describe(error) });
     return null;

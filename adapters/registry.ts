@@ -7,7 +7,7 @@ const bullMq = (packages: readonly string[]) => async () =>
 const onRedis = bullMq(['bullmq', 'ioredis']);
 const onPostgres = bullMq(['bullmq', 'ioredis', 'pg']);
 
-/** Everything that can be plugged in, by name. Nothing is loaded before it is asked for. */
+/** Every adapter by name. Each is loaded on first use. */
 export const adapters: Adapters = {
   channels: {
     discord: async () => (await import('./channels/discord/index.ts')).discordAdapter,

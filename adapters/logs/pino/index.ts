@@ -4,13 +4,13 @@ import { readableLine } from './readable.ts';
 import { createRedactor } from './redact.ts';
 
 export interface PinoLogOptions {
-  /** Least severe lines that are written. */
+  /** The lowest severity to write. */
   readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
-  /** Where lines go, each with its line break: standard error unless given. */
+  /** Receives the lines, each with its line break. Default: standard error. */
   readonly output?: LogOutput;
-  /** Short lines for people instead of JSON; by default where the output is a terminal. */
+  /** Short lines for people instead of JSON. Default: if the output is a terminal. */
   readonly readable?: boolean;
-  /** Values that never appear, wherever they turn up in a line. */
+  /** Values that must not appear anywhere in a line. */
   readonly secrets?: readonly string[];
 }
 
@@ -19,7 +19,10 @@ export interface LogOutput {
   readonly isTTY?: boolean | undefined;
 }
 
-/** A log on pino: one JSON object a line, or a readable line at a terminal. Written at once, so that a crash loses nothing. */
+/**
+ * A log based on pino: one JSON object per line, or a readable line in a terminal. Written synchronously, so that a
+ * crash loses nothing.
+ */
 export function createPinoLog(options: PinoLogOptions): Log {
   const output = options.output ?? process.stderr;
   const readable = options.readable ?? output.isTTY === true;
@@ -47,10 +50,10 @@ export function createPinoLog(options: PinoLogOptions): Log {
   };
 }
 
-/** The keys of the line itself. JSON that has one of them twice loses the first value in most parsers. */
+/** The keys of the line itself. Most parsers lose the first of two equal keys. */
 const OWN_KEYS: readonly string[] = ['level', 'time', 'message'];
 
-/** A field that would take the key of the line itself gets a key of its own: `message` becomes `message_`. */
+/** A field with a key of the line itself is renamed: `message` becomes `message_`. */
 function distinct(fields: LogFields = {}): LogFields {
   const names = Object.keys(fields);
   if (!OWN_KEYS.some((key) => names.includes(key))) return fields;

@@ -1,6 +1,6 @@
 const mark = '[redacted]';
 
-/** Replaces secrets by value in a line of JSON, as they are and as JSON would escape them; the longest first. */
+/** Removes secrets by value from a line of JSON, both raw and escaped, longest first. */
 export function createRedactor(secrets: readonly string[]): (line: string) => string {
   const forms = secrets
     .filter((secret) => secret !== '')

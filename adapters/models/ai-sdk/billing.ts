@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ModelUsage } from '../../../src/adapter-kit.ts';
 
-/** The part of the SDK's usage that we keep. */
+/** The stored part of the SDK's usage. */
 interface SdkUsage {
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
@@ -29,14 +29,14 @@ const iterations = z
 const iterated = z.object({ iterations });
 type Iteration = z.infer<typeof iterations>[number];
 
-/** What was not reported is zero, and zero input means that it was not reported. */
+/** Counts that were not reported are zero; zero input means that it was not reported. */
 export function fromUsage(usage: SdkUsage): ModelUsage {
   const { inputTokens, outputTokens, inputTokenDetails, outputTokenDetails } = usage;
   const reasoningTokens = outputTokenDetails.reasoningTokens ?? 0;
   const passes = iterated.safeParse(usage.raw).data?.iterations ?? [];
   const answer = passes.findLast(({ type }) => type === 'message');
   if (answer !== undefined) {
-    // The window holds what the last pass read; all of them are billed.
+    // The window contains what the last pass read; all passes are billed.
     const others = passes.filter((pass) => pass !== answer).map(tokensOf);
     return { ...tokensOf(answer), reasoningTokens, ownPasses: others.reduce(plus) };
   }
@@ -51,7 +51,7 @@ export function fromUsage(usage: SdkUsage): ModelUsage {
 
 type Tokens = NonNullable<ModelUsage['ownPasses']>;
 
-/** Anthropic counts cached tokens apart from the input. */
+/** Anthropic counts cached tokens separately from the input. */
 function tokensOf(pass: Iteration): Tokens {
   const cacheReadTokens = pass.cache_read_input_tokens ?? 0;
   const cacheWriteTokens = pass.cache_creation_input_tokens ?? 0;

@@ -7,13 +7,13 @@ export interface Choice {
   readonly reason: string;
 }
 
-/** Which provider's key is looked for first. */
+/** The order in which providers' keys are looked up. */
 const order = ['anthropic', 'openai', 'google', 'openrouter'] as const;
 
-/** How many of Ollama's models are looked at to find one that can chat. */
+/** Number of Ollama's models to check for one that can chat. */
 const ollamaModelsAsked = 5;
 
-/** The model for `auto`: a key in the environment, else a local Ollama, else the one that is built in. */
+/** The model for `auto`: by a key in the environment, otherwise a local Ollama, otherwise the built-in model. */
 export async function chooseModel(environment: Environment, ollamaHost: string, asker: Asker): Promise<Choice> {
   for (const name of order) {
     const provider = providers[name];

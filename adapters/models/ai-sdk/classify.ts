@@ -22,8 +22,8 @@ export interface Classified {
 }
 
 /**
- * Sorts whatever a provider threw or streamed as an error. The order matters: a rate limit speaks of tokens too, and a
- * proxy may wrap an overflow in a 503. `now` dates a `retry-after` that is a date.
+ * Classifies whatever a provider threw or streamed as an error. The order matters: a rate limit mentions tokens too,
+ * and a proxy may wrap an overflow in a 503. `now` is the reference for a `retry-after` date.
  */
 export function classify(error: unknown, now: number): Classified {
   const evidence = gather(error);
@@ -54,7 +54,7 @@ function reasonOf({ text, names, status, retryable }: Evidence): ModelFailure {
   if (names.has('AbortError')) return 'aborted';
   if (status === 402 || (says(text, usedUp) && !says(text, waits))) return 'quota';
   if (status === 429 || says(text, rateLimited)) return 'rate-limit';
-  // Before "service unavailable": proxies wrap a refusal for size in a 503.
+  // Before "service unavailable", because proxies wrap an overflow in a 503.
   if (status === 413 || says(text, overflowing)) return 'overflow';
   if (names.has('AI_UnsupportedFunctionalityError') || says(text, toolless)) return 'unsupported';
   if (names.has('AI_LoadAPIKeyError')) return 'auth';
@@ -65,7 +65,7 @@ function reasonOf({ text, names, status, retryable }: Evidence): ModelFailure {
   return (status === null || status === 200) && says(text, cutOff) ? 'transient' : 'fatal';
 }
 
-/** Reads only fields that hold the provider's answer: the request, which quotes people, is never among them. */
+/** Reads only fields with the provider's response, never the request, which quotes people. */
 function gather(error: unknown): Evidence {
   const evidence: Evidence = { text: '', message: '', names: new Set(), status: null, retryable: false, headers: {} };
   visit(error, evidence, 0);
@@ -90,7 +90,7 @@ function note(value: Readonly<Record<string, unknown>>, evidence: Evidence): voi
   if (typeof statusCode === 'number') evidence.status ??= statusCode;
   if (isRetryable === true) evidence.retryable = true;
   if (isRecord(responseHeaders)) evidence.headers = responseHeaders;
-  // The wrapper of several attempts only says that they failed.
+  // The error around several attempts only says that they failed.
   if (lastError !== undefined) evidence.message = '';
 }
 
@@ -128,7 +128,7 @@ function millisecondsPer(unit: string): number {
   return unit.toLowerCase().startsWith('m') ? 60_000 : 1000;
 }
 
-/** The smallest window that makes sense: anything below is some other number. */
+/** Smaller numbers cannot be a window. */
 const leastWindow = 256;
 
 function windowIn(text: string): number | null {

@@ -1,10 +1,10 @@
-/** How one provider wants a request written, where the SDK leaves it to us. */
+/** Provider-specific differences that the SDK leaves to the caller. */
 export interface Dialect {
-  /** Under which name explicit cache breakpoints are passed; null where the provider finds prefixes by itself. */
+  /** The provider option for explicit cache breakpoints; null if the provider finds prefixes itself. */
   readonly cache: 'anthropic' | 'openaiCompatible' | null;
-  /** Chat templates of local models often refuse a second system message, and two messages of one role in a row. */
+  /** Chat templates of local models often reject a second system message, and consecutive messages of one role. */
   readonly mergesRoles: boolean;
-  /** Left out, OpenAI makes every optional field of a tool required. */
+  /** Without this, OpenAI makes every optional field of a tool required. */
   readonly laxTools: boolean;
 }
 

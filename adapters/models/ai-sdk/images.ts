@@ -1,14 +1,14 @@
 import type { ModelMessage, UserContent } from '../../../src/adapter-kit.ts';
 
-/** The bytes as base64, or null when they cannot be had. */
+/** The bytes as base64, or null if they are unavailable. */
 export type ImageLoader = (
   url: URL,
   signal: AbortSignal,
 ) => Promise<{ readonly base64: string; readonly mediaType: string | null } | null>;
 
 /**
- * Puts the bytes of images into the messages. Platforms' links expire: handed on as links, one old image would make
- * the provider refuse every later request of the conversation.
+ * Replaces image links in the messages by their bytes. Platform links expire, and one expired link would make the
+ * provider reject every later request of the conversation.
  */
 export async function withImages(
   messages: readonly ModelMessage[],
@@ -29,7 +29,7 @@ export async function withImages(
   );
 }
 
-/** For models that see nothing: an image becomes a word. */
+/** For models without vision, an image becomes a word. */
 export function withoutImages(messages: readonly ModelMessage[]): readonly ModelMessage[] {
   const toWord = (part: UserContent): UserContent =>
     part.kind === 'text' ? part : { kind: 'text', text: `[image, ${part.mediaType}]` };

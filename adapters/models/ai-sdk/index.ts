@@ -17,9 +17,9 @@ import type { StallLimits } from './watchdog.ts';
 
 export interface AiSdkModelsOptions {
   readonly environment: Environment;
-  /** Servers of the operator's own, by the name that model ids begin with. A known name takes another address or key. */
+  /** Your own servers, by the prefix of model ids. A known name gets another URL or key. */
   readonly providers?: Readonly<Record<string, ProviderSettings>>;
-  /** Models that need no provider, by the name that model ids begin with. */
+  /** Models without a provider, by the prefix of model ids. */
   readonly builtIn?: Readonly<Record<string, (model: string) => Promise<ChatModel>>>;
   readonly fetch?: typeof fetch;
   readonly limits?: Partial<StallLimits>;
@@ -30,16 +30,16 @@ export interface AiSdkModelsOptions {
 type Settings = AiSdkModelsOptions & Required<Pick<AiSdkModelsOptions, 'providers' | 'builtIn' | 'log'>>;
 
 export interface ProviderSettings {
-  /** Empty for the provider's own address. */
+  /** Empty for the provider's own URL. */
   readonly baseUrl: string;
   readonly apiKey?: string;
-  /** Windows in tokens by model, for servers that do not tell. */
+  /** Windows in tokens by model, for servers that do not report them. */
   readonly windows?: Readonly<Record<string, number>>;
 }
 
 const defaultLimits: StallLimits = { firstPartMs: 300_000, nextPartMs: 90_000 };
 const probeTimeoutMs = 1500;
-/** A start must not wait longer to learn that there is no Ollama. */
+/** How long startup waits to learn whether Ollama is running. */
 const chooseTimeoutMs = 300;
 
 /**
@@ -64,7 +64,7 @@ export function createAiSdkModels(given: AiSdkModelsOptions): ModelProvider {
       const opening = openModel(modelId, options, { fetch: send, timeoutMs: probeTimeoutMs });
       const model = opening.then((result) => result.model);
       opened.set(modelId, model);
-      // What failed, or was opened blindly because its server was away, is reopened next time.
+      // Models that failed to open, or were opened while their server was unreachable, are reopened next time.
       const forget = () => opened.delete(modelId);
       opening.then(({ settled }) => settled || forget(), forget);
       return model;
@@ -128,7 +128,7 @@ function parseModelId(modelId: string, options: Settings): { readonly name: stri
   throw fail(`there is no provider "${name}" among ${[...new Set(names)].join(', ')}${meant}`);
 }
 
-/** The operator's configuration first, then the environment, then where the provider is by itself. */
+/** The operator's configuration first, then the environment, then the provider's default. */
 function connect(name: string, provider: Provider | undefined, options: Settings): Connection {
   const settings = options.providers[name];
   const { environment } = options;

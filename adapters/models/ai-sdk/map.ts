@@ -11,10 +11,10 @@ import type { Dialect } from './dialect.ts';
 
 type CacheOptions = Record<string, Record<string, { type: 'ephemeral' }>>;
 
-/** Anthropic takes four breakpoints: three for the system blocks, one for the messages. */
+/** Anthropic accepts four breakpoints: three for the system blocks, one for the messages. */
 const systemBreakpoints = 3;
 
-/** The system blocks, stable first, each with its cache breakpoint where the provider has such. */
+/** The system blocks, stable ones first, with cache breakpoints if the provider supports them. */
 export function toInstructions(blocks: readonly SystemBlock[], dialect: Dialect): SystemModelMessage[] {
   const filled = blocks.filter((block) => block.text.trim() !== '');
   if (filled.length === 0) return [];
@@ -57,7 +57,7 @@ function toMessage(message: ModelMessage, dialect: Dialect): SdkMessage[] {
   }
 }
 
-/** An image whose bytes were not loaded stands as a word: a provider would refuse the whole request for its link. */
+/** An image whose bytes are missing becomes a word, because a provider would reject the whole request for its link. */
 function toUser(content: readonly UserContent[], dialect: Dialect): SdkMessage[] {
   const parts = content.map((part) => {
     if (part.kind === 'text') return { type: 'text', text: part.text } as const;
@@ -93,12 +93,12 @@ function toToolResult(result: Extract<ModelMessage, { role: 'tool' }>['results']
   } as const;
 }
 
-/** Providers take letters, digits, `_` and `-`, and not more than 64 of them. */
+/** Providers accept letters, digits, `_` and `-`, at most 64 of them. */
 function toCallId(callId: string): string {
   return callId.replaceAll(/[^\w-]/g, '_').slice(-64);
 }
 
-/** A call that could not be read was kept as it came; providers only take objects back. */
+/** An unreadable call was stored as received, but providers accept only objects. */
 function toInput(input: JsonValue): JsonValue {
   return typeof input === 'object' && input !== null && !Array.isArray(input) ? input : { input };
 }
@@ -116,7 +116,7 @@ function mergeUsers(messages: readonly ModelMessage[]): readonly ModelMessage[] 
   return merged;
 }
 
-/** How a step ended: a domain reason, or why it is no whole answer. */
+/** How a step ended: a domain reason, or why it is not a complete answer. */
 export type StepEnd =
   | { readonly kind: 'finished'; readonly reason: FinishReason }
   | { readonly kind: 'cut' | 'overflow' };
@@ -132,7 +132,7 @@ export interface StepFacts {
 export function endOf(facts: StepFacts): StepEnd {
   const { finishReason, rawFinishReason } = facts;
   if (rawFinishReason === 'model_context_window_exceeded' || fillsWindow(facts)) return { kind: 'overflow' };
-  // Without a provider's own word for the end there was no end: the connection broke off.
+  // Without a finish reason the answer is incomplete: the connection broke.
   if (finishReason === 'interrupted' || finishReason === 'error') return { kind: 'cut' };
   if (finishReason === 'other' && rawFinishReason === undefined) return { kind: 'cut' };
   if (finishReason === 'length') return { kind: 'finished', reason: 'length' };
@@ -141,7 +141,7 @@ export function endOf(facts: StepFacts): StepEnd {
   return { kind: 'finished', reason: finishReason === 'stop' ? 'stop' : 'other' };
 }
 
-/** Some servers say `length` with nothing written when the prompt alone fills the window. */
+/** Some servers report `length` without any text if the prompt alone fills the window. */
 function fillsWindow({ finishReason, usage, windowTokens }: StepFacts): boolean {
   if (finishReason !== 'length' || windowTokens === null) return false;
   return usage.outputTokens <= 1 && usage.inputTokens >= windowTokens * 0.99;

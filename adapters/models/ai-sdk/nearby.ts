@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 
 /**
- * As `fetch`, for a server that is most likely not there: its port is knocked at first. The first `fetch` of a process
- * loads the whole HTTP client, which takes longer than the rest of the choice of a model.
+ * Like `fetch`, for a server that is probably not running: checks its port first. The first `fetch` of a process loads
+ * the whole HTTP client, which takes longer than the rest of choosing a model.
  */
 export const fetchIfOpen: typeof fetch = async (input, init) => {
   const { hostname, port, protocol } = new URL(typeof input === 'object' && 'url' in input ? input.url : input);

@@ -4,8 +4,8 @@ import { withLines } from './response.ts';
 const refusal = z.object({ error: z.string() });
 
 /**
- * Ollama writes an error that comes during an answer as a line of its own, which the provider package prints and passes
- * over: here such a line ends the stream with that error.
+ * Ollama reports an error during an answer as a separate line, which the provider package prints and skips. Here, such
+ * a line ends the stream with that error.
  */
 export function withErrorLines(send: typeof fetch): typeof fetch {
   return withLines(send, (line) => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const marked = z.looseObject({ role: z.string(), content: z.string(), cache_control: z.unknown() });
 
-/** A cache mark must sit on a part of the content; the SDK can only write it beside the content. */
+/** OpenRouter expects cache marks inside a content part; the SDK can only write them next to the content. */
 export function withCacheMarks(body: Record<string, unknown>): Record<string, unknown> {
   const { messages } = body;
   if (!Array.isArray(messages)) return body;

@@ -1,6 +1,6 @@
-/** What providers say, by what it means. Their words are the only sign: the SDK has no class for most of it. */
+/** Phrases in providers' errors, by meaning. They are the only indication: the SDK has no class for most of them. */
 
-/** What was paid for is used up: unlike a rate limit, it does not pass by waiting. */
+/** The paid amount is used up; unlike a rate limit, waiting does not help. */
 export const usedUp: readonly RegExp[] = [
   /insufficient[_ ](?:quota|balance|credits?|funds)/i,
   /exceeded your current quota, please check your plan and billing/i,
@@ -9,7 +9,7 @@ export const usedUp: readonly RegExp[] = [
   /(?:requires|add) more credits/i,
 ];
 
-/** Never an overflow, although some of these speak of tokens and sizes. */
+/** Never an overflow, although some of these mention tokens and sizes. */
 export const rateLimited: readonly RegExp[] = [
   /rate[ _-]?limit/i,
   /too many requests/i,
@@ -45,7 +45,7 @@ export const overflowing: readonly RegExp[] = [
   /context limit: [\d,]+ ?\+ ?[\d,]+ ?>/i,
 ];
 
-/** The model has no tools, or the server was not told to parse them. */
+/** The model has no tools, or the server was not configured to parse them. */
 export const toolless: readonly RegExp[] = [
   /does(?: not|n't) support (?:tools?|function)/i,
   /(?:tools?|tool[ _]?(?:use|calls?|calling|choice)|functions?|function calling)`? (?:is|are) not (?:supported|enabled|available|allowed)/i,
@@ -55,7 +55,7 @@ export const toolless: readonly RegExp[] = [
   /functionality not supported/i,
 ];
 
-/** Refused for what was said, not for who asks, although the status is that of a bad key. */
+/** Rejected because of the content, although the status suggests a bad key. */
 export const moderated: readonly RegExp[] = [
   /\bflagged\b/i,
   /\bmoderation\b/i,
@@ -80,7 +80,7 @@ export const cutOff: readonly RegExp[] = [
 
 export const timedOut: readonly RegExp[] = [/UND_ERR_(?:HEADERS|BODY|CONNECT)_TIMEOUT/, /ETIMEDOUT/];
 
-/** Each finds the window in a refusal. The length of the prompt, or by how much it is too long, is none. */
+/** Each finds the window in an error. The length of the prompt, or its excess, is not the window. */
 export const windows: readonly RegExp[] = [
   /(?:context|input|prompt|model) (?:length|window|size|limit) (?:is|of|was)(?: only)? \(?([\d,]+)/i,
   /context length \(([\d,]+)/i,

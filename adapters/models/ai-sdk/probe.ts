@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** What a server says about one of its models. Null where it says nothing. */
+/** What a server reports about one of its models. Null for what it does not report. */
 export interface Probe {
-  /** False when the server could not be reached: worth asking again. */
+  /** False if the server is unreachable, so it is worth asking again. */
   readonly answered: boolean;
-  /** False when it says that it does not have the model. */
+  /** False if the server reports that it does not have the model. */
   readonly known: boolean;
   readonly windowTokens: number | null;
   readonly tools: boolean | null;
@@ -21,7 +21,7 @@ const silent: Probe = { ...unanswered, answered: true };
 
 const tokens = z.int().positive().nullish().catch(null);
 
-/** The list of models as the compatible servers write it; each names the window in its own way. */
+/** The list of models from compatible servers; each has its own field for the window. */
 const modelList = z.object({
   data: z.array(
     z.object({
@@ -67,10 +67,12 @@ const ollamaModel = z.object({
   capabilities: z.array(z.string()).nullish().catch(null),
 });
 
-/** Larger windows take memory that a desk machine may not have; an operator who has it says so. */
+/** Larger windows need memory that an ordinary computer may lack; an operator who has it can configure more. */
 const ollamaWindowTokens = 16_384;
 
-/** Asks Ollama for one model. The window is what will be asked for with `num_ctx`, not what the model could do at most. */
+/**
+ * Asks Ollama about one model. The window is the one that will be requested with `num_ctx`, not the model's maximum.
+ */
 export async function askOllama(
   host: string,
   model: string,
@@ -101,13 +103,13 @@ function isMissing({ status, body }: { readonly status: number; readonly body: u
 
 const ollamaTags = z.object({ models: z.array(z.object({ name: z.string() })) });
 
-/** The models that Ollama has, newest first; null when there is no Ollama. */
+/** Ollama's models, newest first; null if Ollama is not running. */
 export async function listOllama(host: string, asker: Asker): Promise<readonly string[] | null> {
   const answer = await ask(asker, `${host}/api/tags`, {});
   return ollamaTags.safeParse(answer?.body).data?.models.map(({ name }) => name) ?? null;
 }
 
-/** Null when the server cannot be reached in time. */
+/** Null if the server cannot be reached in time. */
 async function ask(
   { fetch, timeoutMs }: Asker,
   url: string,

@@ -6,20 +6,20 @@ import { withCacheMarks } from './openrouter.ts';
 import { type Asker, askCompatible, askOllama, type Probe } from './probe.ts';
 import { withReadableUsage } from './usage.ts';
 
-/** Where a provider is reached. */
+/** How to reach a provider. */
 export interface Connection {
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   readonly fetch: typeof fetch;
 }
 
-/** One provider: how it is set up from the environment, and how one of its models is opened. */
+/** One provider: how to configure it from the environment, and how to open one of its models. */
 export interface Provider {
-  /** Names of the variables that may hold its key, the first one named in messages; empty when it needs none. */
+  /** Environment variables that may contain its key, the first one named in messages; empty if it needs none. */
   readonly keys: readonly string[];
   readonly baseUrls: readonly string[];
   readonly defaultBaseUrl: string;
-  /** What `auto` takes when only the key is known. */
+  /** The default model of `auto` if only the key is known. */
   readonly defaultModel: string;
   open(model: string, connection: Connection, asker: Asker): Promise<OpenedModel>;
 }
@@ -29,7 +29,7 @@ export interface OpenedModel {
   readonly dialect: Dialect;
   readonly traits: ModelTraits;
   readonly providerOptions: (request: ModelRequest) => Record<string, Record<string, JsonValue>>;
-  /** Null when the provider was not asked. */
+  /** Null if the provider was not asked. */
   readonly probe: Probe | null;
 }
 
@@ -45,12 +45,12 @@ const openai: Provider = {
     const { createOpenAI } = await loadOptional(['@ai-sdk/openai'], () => import('@ai-sdk/openai'));
     const provider = createOpenAI({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch });
     const dialect = { ...plain, laxTools: true };
-    // Proxies and look-alikes know the older interface; only OpenAI itself is sure to know the newer one.
+    // Proxies and compatible servers know the older interface; only OpenAI itself certainly knows the newer one.
     if (new URL(baseUrl).hostname !== 'api.openai.com') {
       const { chat } = createOpenAI({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch: withReadableUsage(fetch) });
       return { model: chat(model), dialect, traits: capable, providerOptions: noOptions, probe: null };
     }
-    // Without `store: false` every conversation is kept at the provider for a month.
+    // Without `store: false`, the provider stores every conversation for a month.
     const providerOptions = () => ({ openai: { store: false, reasoningSummary: null } });
     return { model: provider.responses(model), dialect, traits: capable, providerOptions, probe: null };
   },
@@ -63,7 +63,7 @@ const anthropic: Provider = {
   defaultModel: 'claude-haiku-5-5',
   async open(model, { baseUrl, apiKey, fetch }) {
     const { createAnthropic } = await loadOptional(['@ai-sdk/anthropic'], () => import('@ai-sdk/anthropic'));
-    // Its own tools take the variable without the version.
+    // Anthropic's own tools expect the variable without the version.
     const versioned = new URL(baseUrl).pathname === '/' ? `${baseUrl}/v1` : baseUrl;
     const provider = createAnthropic({ baseURL: versioned, apiKey: apiKey ?? '', fetch });
     const dialect: Dialect = { ...plain, cache: 'anthropic' };
@@ -90,7 +90,7 @@ const openrouter: Provider = {
   defaultModel: 'openai/gpt-5.6-luna',
   async open(model, connection, asker) {
     const opened = await openCompatible('openrouter', model, { connection, asker });
-    // Models of Anthropic cache only what is marked; the others find prefixes by themselves.
+    // Anthropic's models cache only what is marked; the others find prefixes themselves.
     const marked = model.startsWith('anthropic/');
     return { ...opened, dialect: marked ? { ...compatible, cache: 'openaiCompatible' } : compatible };
   },
@@ -111,7 +111,7 @@ const ollama: Provider = {
       model: await withoutThoughts(createOllama({ baseURL: `${baseUrl}/api`, fetch: withErrorLines(fetch) })(model)),
       dialect: compatible,
       traits: { windowTokens, tools: probe.tools ?? true, images: probe.images ?? false },
-      // Unset, Ollama cuts long prompts to its own small window without a word.
+      // Without this, Ollama silently truncates long prompts to its own small window.
       providerOptions: ({ windowTokens: counted, maxOutputTokens }) => ({
         ollama: { options: { num_predict: maxOutputTokens, ...numCtx(counted ?? windowTokens) } },
       }),
@@ -124,7 +124,7 @@ function numCtx(windowTokens: number | null): { num_ctx: number } | Record<never
   return windowTokens === null ? {} : { num_ctx: windowTokens };
 }
 
-/** Any server that speaks OpenAI's chat interface. */
+/** Any server with OpenAI's chat interface. */
 export function createCompatible(name: string): Provider {
   return {
     keys: [],
@@ -164,7 +164,7 @@ async function openCompatible(
 
 type WrappedModel = Exclude<LanguageModel, string> & { readonly specificationVersion: 'v4' };
 
-/** Open models write their thoughts into the answer; nobody in a chat wants to read them. */
+/** Open models write their reasoning into the answer, which nobody in a chat wants to read. */
 async function withoutThoughts(model: WrappedModel): Promise<LanguageModel> {
   const { extractReasoningMiddleware, wrapLanguageModel } = await import('ai');
   return wrapLanguageModel({ model, middleware: extractReasoningMiddleware({ tagName: 'think' }) });

@@ -1,4 +1,4 @@
-/** With each token in an event of its own, the longest answers and thoughts of today's models take a quarter of this. */
+/** Even with every token in its own event, the longest answers of current models take a quarter of this. */
 const MAX_RESPONSE_BYTES = 32_000_000;
 
 type Chunks = AsyncIterable<Uint8Array>;
@@ -15,7 +15,7 @@ export function withByteLimit(send: typeof fetch): typeof fetch {
   });
 }
 
-/** Every line of a response as `change` returns it; the response ends with what `change` throws. */
+/** Every line of a response as returned by `change`; the response ends with an error that `change` throws. */
 export function withLines(send: typeof fetch, change: (line: string) => string): typeof fetch {
   return throughBody(send, async function* (chunks) {
     const encoder = new TextEncoder();
@@ -24,7 +24,7 @@ export function withLines(send: typeof fetch, change: (line: string) => string):
   });
 }
 
-/** The lines that each chunk completes. Looks at each character once, however small the pieces of a line are. */
+/** The lines completed by each chunk. Reads each character once, however small the chunks are. */
 async function* wholeLines(chunks: Chunks): AsyncGenerator<readonly string[]> {
   const decoder = new TextDecoder();
   let rest: string[] = [];

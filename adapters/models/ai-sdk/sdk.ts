@@ -5,7 +5,7 @@ export type Sdk = Awaited<ReturnType<typeof load>>;
 
 let loading: Promise<Sdk> | undefined;
 
-/** The SDK costs a tenth of a second and tens of megabytes: it is loaded when a model is first called. */
+/** Loading the SDK takes a tenth of a second and tens of megabytes, so it happens on the first call of a model. */
 export function loadSdk(log: Log): Promise<Sdk> {
   loading ??= load(log);
   return loading;
@@ -13,7 +13,7 @@ export function loadSdk(log: Log): Promise<Sdk> {
 
 async function load(log: Log) {
   const { streamText, tool, jsonSchema, Output, createDownload } = await import('ai');
-  // Else it writes its remarks on providers to the console.
+  // Otherwise it prints warnings about providers to the console.
   globalThis.AI_SDK_LOG_WARNINGS = ({ warnings, model }) => {
     for (const warning of warnings)
       log.debug('warning of the provider package', { model, remark: JSON.stringify(warning) });
@@ -24,7 +24,7 @@ async function load(log: Log) {
 const maxImageBytes = 5 * 1024 * 1024;
 const imageTimeoutMs = 10_000;
 
-/** The SDK's download refuses private addresses and large files. */
+/** The SDK's download rejects private addresses and large files. */
 function createImageLoader(createDownload: typeof import('ai').createDownload): ImageLoader {
   const download = createDownload({ maxBytes: maxImageBytes });
   return async (url, signal) => {
@@ -33,7 +33,7 @@ function createImageLoader(createDownload: typeof import('ai').createDownload): 
       const { data, mediaType } = await download({ url, abortSignal: limited });
       return { base64: Buffer.from(data).toString('base64'), mediaType: mediaType ?? null };
     } catch {
-      // A picture that cannot be had is no reason to leave the message unanswered.
+      // A missing image is no reason to leave the message unanswered.
       return null;
     }
   };

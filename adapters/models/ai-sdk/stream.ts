@@ -29,7 +29,7 @@ export interface SdkModelOptions {
   readonly log: Log;
 }
 
-/** A model of the SDK behind our port. What its provider's refusals teach about it shows in its traits. */
+/** A model of the SDK as Strata's port. What the provider's errors reveal about it changes its traits. */
 export function createSdkModel(options: SdkModelOptions): ChatModel {
   let { traits } = options;
   const learn = (error: ModelError, request: ModelRequest) => {
@@ -57,7 +57,7 @@ export function createSdkModel(options: SdkModelOptions): ChatModel {
   };
 }
 
-/** Of the parts that are not the answer's text, for each token that was asked for. The text itself the caller limits. */
+/** Limit for parts other than the answer's text, per requested token. The caller limits the text itself. */
 const MAX_CHARACTERS_PER_TOKEN = 64;
 const MIN_CHARACTERS = 200_000;
 
@@ -99,7 +99,7 @@ async function* streamStep(sdk: Sdk, options: SdkModelOptions, call: Call): Asyn
         yield { kind: 'finish', reason: end.reason, usage };
         break;
       }
-      // The rest brackets, repeats or explains these: reasoning is not part of the answer.
+      // The other parts delimit, repeat or explain these; reasoning is not part of the answer.
     }
     if (left < 0) throw endless(options.id, limit);
   }
@@ -127,14 +127,14 @@ async function start(sdk: Sdk, options: SdkModelOptions, { request, watchdog }: 
     providerOptions: mergeOptions(options.providerOptions(request), request.providerOptions),
     ...settingsOf(request),
     telemetry: { isEnabled: false },
-    // It comes as a part of the stream, too: without a listener the SDK prints it.
+    // The error is also part of the stream; without a listener, the SDK prints it.
     onError: () => {},
     ...(request.json ? { output: sdk.Output.json() } : {}),
   });
   return stream;
 }
 
-/** Without `execute`: the SDK hands the calls over and stops after the step. */
+/** Without `execute`, the SDK returns the calls and stops after the step. */
 function toTools(sdk: Sdk, specs: readonly ToolSpec[], dialect: Dialect): ToolSet {
   return Object.fromEntries(
     specs.map(({ name, description, inputSchema }) => [
@@ -148,12 +148,12 @@ function toTools(sdk: Sdk, specs: readonly ToolSpec[], dialect: Dialect): ToolSe
   );
 }
 
-/** Our schemas are made by zod; the SDK passes them on as they are. */
+/** Strata's schemas come from zod; the SDK passes them on unchanged. */
 function toSchema(schema: ToolSpec['inputSchema']): JSONSchema7 {
   return structuredClone(schema);
 }
 
-/** Input that is no JSON is kept as text, so that the tool's own check can say what is wrong with it. */
+/** Input that is not JSON is kept as text, so that the tool's own validation can explain the problem. */
 function toJson(input: unknown): JsonValue {
   return input === undefined ? {} : z.json().parse(input);
 }

@@ -17,7 +17,7 @@ const usage = z
   .catch(null);
 const event = z.looseObject({ usage });
 
-/** The provider package refuses a whole event for a count it cannot read. Such a count becomes `null` here. */
+/** The provider package rejects a whole event for an unreadable count. Such a count becomes `null` here. */
 export function withReadableUsage(send: typeof fetch): typeof fetch {
   return withLines(send, (line) => {
     if (!line.startsWith(PREFIX) || !line.includes('"usage"')) return line;

@@ -1,11 +1,11 @@
-/** How long a stream may be silent. A caller's own limit for the whole call comes with its signal. */
+/** How long a stream may be silent. The caller's limit for the whole call comes with its signal. */
 export interface StallLimits {
-  /** Until the first part: a local model may be loading. */
+  /** Until the first part, because a local model may still be loading. */
   readonly firstPartMs: number;
   readonly nextPartMs: number;
 }
 
-/** Ends a call that its caller gave up on, or whose stream has fallen silent. Time in the caller's hands does not count. */
+/** Ends a call that its caller has aborted, or whose stream is silent. Time that the caller takes does not count. */
 export function createWatchdog(limits: StallLimits, caller: AbortSignal) {
   const own = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -17,12 +17,15 @@ export function createWatchdog(limits: StallLimits, caller: AbortSignal) {
   arm(limits.firstPartMs);
   return {
     signal: AbortSignal.any([caller, own.signal]),
-    /** Why the call was ended from this side, or null when it was not. */
+    /** Why the call was ended from this side, or null if it was not. */
     reason(): unknown {
       if (caller.aborted) return isTimeout(caller.reason) ? caller.reason : new DOMException('stopped', 'AbortError');
       return own.signal.aborted ? own.signal.reason : null;
     },
-    /** The same parts, with the limit running only while one is waited for. What the SDK adds itself is no sign of life. */
+    /**
+     * The same parts, with the limit running only while waiting for one. Parts that the SDK adds itself are not a sign
+     * of life.
+     */
     async *guard<Part>(parts: AsyncIterable<Part>, isAdded: (part: Part) => boolean): AsyncGenerator<Part> {
       let limitMs = limits.firstPartMs;
       for await (const part of parts) {
@@ -32,7 +35,7 @@ export function createWatchdog(limits: StallLimits, caller: AbortSignal) {
         arm(limitMs);
       }
     },
-    /** Stops the clock and, when the caller left early, the request. */
+    /** Stops the timer and, if the caller left early, the request. */
     end() {
       clearTimeout(timer);
       own.abort(new DOMException('the stream was abandoned', 'AbortError'));

@@ -11,7 +11,7 @@ import { pick } from './words.ts';
 const mostFindings = 2;
 const longestEcho = 160;
 
-/** Says back what was understood of a statement; null when no pattern understood any of it. */
+/** Repeats what was understood of a statement; null if no pattern matched. */
 export function acknowledge(text: string, { asker, name, clock }: View, voice: Voice): string | null {
   const introduced = introducedName(text);
   const findings = findingsIn(text, { label: asker, name: introduced ?? name }, clock);
@@ -29,7 +29,7 @@ function templates({ kind }: Finding, voice: Voice): Voice['noted'] {
   return kind === 'instruction' ? voice.promised : voice.noted;
 }
 
-/** The words that were said, turned to the person. Other languages than English keep the sentence that was made of them. */
+/** The statement in the second person. For languages other than English, the sentence that was made of it. */
 function echo({ clause, text, kind }: Finding, voice: Voice): string {
   if (voice !== english || /\p{Script=Han}/u.test(clause)) return text.replace(/[.。]$/u, '');
   const bare = clause.replace(/^(?:and|so|also|well|oh|but),? /i, '').replace(/^.*\bremind me (?:to )?/i, '');
@@ -37,7 +37,7 @@ function echo({ clause, text, kind }: Finding, voice: Voice): string {
   return shorten(lower(trimEndOf(said, '.!?')), longestEcho);
 }
 
-/** A capital that only stood at the start of a sentence goes; that of a name stays. */
+/** Lower-cases a capital at the start of a sentence, but not that of a name. */
 function lower(text: string): string {
   return /^(?:You|Your|The|Our|We|It|A|An|My|This|That|There|Always|Never|Please|Answer|Ask|From|In|On|At|Don)\b/.test(
     text,

@@ -1,9 +1,11 @@
 import type { ModelMessage, ModelRequest } from '../../../src/adapter-kit.ts';
 
-/** What stands around every message and tool beside its text. */
+/** Tokens around every message and tool, besides the text. */
 const messageTokens = 4;
 
-/** The size of a request by this model's own rule: four plain characters a token, one token for any other character. */
+/**
+ * The size of a request by this model's own rule: four ASCII characters per token, one token for any other character.
+ */
 export function countRequest({ system, messages, tools }: ModelRequest): number {
   const texts = [
     ...system.map((block) => block.text),

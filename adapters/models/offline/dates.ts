@@ -1,7 +1,7 @@
 const dayMs = 86_400_000;
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
-/** Puts the date to words that only mean something on the day they were said: "tomorrow" becomes "on 2026-11-21". */
+/** Adds the date to words that depend on the day they were said: "tomorrow" becomes "on 2026-11-21". */
 export function withDates(text: string, saidOn: string | null): string {
   const day = saidOn === null ? Number.NaN : Date.parse(`${saidOn.slice(0, 10)}T00:00:00Z`);
   if (Number.isNaN(day)) return text;

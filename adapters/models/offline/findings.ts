@@ -8,15 +8,15 @@ import { rulesGerman } from './rules-german.ts';
 import { clausesOf, isPleasantry, isQuestion, sentencesOf } from './sentences.ts';
 import { topicWords } from './words.ts';
 
-/** One statement worth keeping, found by a pattern. */
+/** One statement worth remembering, found by a pattern. */
 export interface Finding {
   readonly kind: MemoryKind;
-  /** A sentence of its own, with the name in place of "I". */
+  /** A complete sentence, with the name in place of "I". */
   readonly text: string;
   /** Name of the person it is about; empty for none. */
   readonly about: string;
   readonly importance: number;
-  /** The words it was found in. */
+  /** The words in which it was found. */
   readonly clause: string;
 }
 
@@ -30,7 +30,7 @@ export interface Speaker {
 const rules: readonly Rule[] = [...rulesEnglish, ...rulesGerman, ...rulesChinese];
 const longestStatement = 240;
 
-/** What one message says that will matter later. `saidOn` is its date, to which "tomorrow" refers. */
+/** The facts of one message that will matter later. `saidOn` is its date, which "tomorrow" refers to. */
 export function findingsIn(text: string, speaker: Speaker, saidOn: string | null): readonly Finding[] {
   const prose = withoutCode(text).replace(/^>.*/gmu, ' ');
   const sentences = sentencesOf(prose).filter((sentence) => !isPleasantry(sentence));
@@ -40,7 +40,7 @@ export function findingsIn(text: string, speaker: Speaker, saidOn: string | null
   return findings.filter(({ text: found }, index) => findings.findIndex((other) => other.text === found) === index);
 }
 
-/** Without what stands between code fences; a fence that is never closed reaches to the end. */
+/** Without text between code fences; a fence that is never closed extends to the end. */
 function withoutCode(text: string): string {
   return text
     .split('```')
@@ -56,7 +56,7 @@ function findInClause(clause: string, speaker: Speaker, saidOn: string | null): 
     const said = rule.say(match, { name, own: possessive(name), calling: possessive(displayName(speaker.label)) });
     if (said === null || isVague(said.replaceAll(name, ' '), rule.kind)) continue;
     const sentence = tidy(withDates(said, saidOn), rule.stop);
-    // A login is written as it is.
+    // A login is kept as it is.
     const text = sentence.startsWith(speaker.label) ? sentence : capital(sentence);
     if (text.length > longestStatement) continue;
     const about = rule.about === 'speaker' ? speaker.label : (match[1] ?? '').trim();
@@ -68,7 +68,7 @@ function findInClause(clause: string, speaker: Speaker, saidOn: string | null): 
 }
 
 const STOPS = '.!,;:。！，；';
-/** What people put at the end of a sentence, the longest first where one ends another. */
+/** Fillers at the end of a sentence, longest first where one ends with another. */
 const FILLERS = ['please', 'bitte', 'right', 'okay', 'ok', 'you know', 'btw', 'thanks', 'though', 'haha', 'lol'];
 
 function tidy(text: string, stop: string): string {
@@ -82,14 +82,14 @@ function capital(text: string): string {
   return `${first.toUpperCase()}${rest.join('')}`;
 }
 
-/** "Ada loves it" tells nothing once the talk is over. */
+/** "Ada loves it" means nothing after the conversation. */
 function isVague(said: string, kind: MemoryKind): boolean {
   if (kind === 'identity' || kind === 'instruction') return false;
   const least = kind === 'preference' || kind === 'todo' ? 2 : 1;
   return topicWords(said).length < least || (kind === 'preference' && /\byou(?:r|['’]re)?\b/i.test(said));
 }
 
-/** A label that names nobody in particular reads badly in a sentence. */
+/** A label without a name reads badly in a sentence. */
 export function displayName(label: string): string {
   return isNobody(label) ? 'The user' : label;
 }
@@ -98,7 +98,7 @@ export function isNobody(label: string): boolean {
   return /^(?:you|user|me|unnamed|somebody|local|)$/i.test(label);
 }
 
-/** The name that a note or a summary tells of the person with this label; the last one counts. */
+/** The name that a note or a summary gives for the person with this label; the last one counts. */
 export function notedName(label: string, texts: readonly string[]): string | null {
   const people = [label, displayName(label)];
   return texts.map((text) => nameAfter(people, text)).findLast((name) => name !== undefined) ?? null;
@@ -119,7 +119,7 @@ function nameAfter(people: readonly string[], text: string): string | undefined 
   return undefined;
 }
 
-/** The name that a person gives themself in a message, or null. */
+/** The name by which a person introduces themselves in a message, or null. */
 export function introducedName(text: string): string | null {
   for (const pattern of introductions) {
     const name = pattern.exec(text)?.[1];

@@ -11,12 +11,12 @@ import { answerMaintenance } from './maintenance.ts';
 import { answerReply } from './reply.ts';
 
 const id = 'offline:demo';
-/** Small on purpose: a few minutes of talk fill it, so that every tier can be watched. */
+/** Deliberately small: a few minutes of conversation fill it, so that every tier can be watched. */
 const windowTokens = 2000;
 
 /**
- * The model that is built in: no network, no key, no chance. It answers from the view that it is given, summarises by
- * choosing sentences and finds memories by patterns. The same request always gives the same parts.
+ * The built-in model: no network, no key, no randomness. It answers from its view, summarises by selecting sentences,
+ * and finds memories by patterns. Equal requests always give equal parts.
  */
 export function createOfflineModel(): ChatModel {
   return {
@@ -49,7 +49,7 @@ function partsOf({ text, calls }: Answer, request: ModelRequest, inputTokens: nu
   ];
 }
 
-/** Pieces of a few words, as a model streams them. */
+/** Chunks of a few words, as a model streams them. */
 function deltasOf(text: string): readonly string[] {
   return text.match(/\P{Script=Han}{1,24}(?:\s|$)|\p{Script=Han}{1,8}|\S{1,24}\s*|\s+/gu) ?? [];
 }

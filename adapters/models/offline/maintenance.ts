@@ -7,7 +7,7 @@ import { fieldsFor } from './tool-fields.ts';
 import { parseTranscript, type Transcript, withoutTask } from './transcript.ts';
 import { overlap } from './words.ts';
 
-/** Of the tokens of the source; a rejected summary is rewritten, shorter. */
+/** Share of the source's tokens; a rejected summary is rewritten shorter. */
 const summaryShare = 0.5;
 const condensedShare = 0.6;
 const strictShare = 0.25;
@@ -56,7 +56,7 @@ function withCalls(
 
 type FoundMemory = Pick<Finding, 'kind' | 'text' | 'about' | 'importance'> & { readonly sources: readonly number[] };
 
-/** What people stated, the most important first, each with the lines that say it. */
+/** People's statements, most important first, each with its lines. */
 function findMemories({ lines, known }: Transcript, names: Names): readonly FoundMemory[] {
   const found = new Map<string, FoundMemory>();
   for (const line of lines.filter(({ byPerson }) => byPerson)) {
@@ -75,7 +75,7 @@ function isKnown(text: string, known: string): boolean {
     .some((line) => overlap(text, line) === 1 && overlap(line.replace(/^- (?:\[[^\]]*\] ?)?/, ''), text) >= 0.8);
 }
 
-/** How people call themselves, in these lines or in what is known from before. */
+/** How people call themselves, in these lines or in known facts. */
 function namesIn({ lines, known }: Transcript): Names {
   const authors = new Set(lines.filter(({ byPerson }) => byPerson).map(({ author }) => author));
   const names = new Map(

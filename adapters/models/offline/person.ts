@@ -1,7 +1,7 @@
 import { trimEndWhile } from '../../../src/adapter-kit.ts';
 import { betweenWords, fixedVerbs, irregularThird } from './verbs.ts';
 
-/** "I prefer tea" to "Ada prefers tea". Only English; other languages keep their words. */
+/** "I prefer tea" becomes "Ada prefers tea". English only; other languages keep their words. */
 export function toThirdPerson(sentence: string, name: string): string {
   const open = expand(sentence);
   const words = open.split(' ');
@@ -25,7 +25,7 @@ export function toThirdPerson(sentence: string, name: string): string {
   return shifted.join(' ');
 }
 
-/** "I prefer my tea hot" to "you prefer your tea hot": the same thing said back. */
+/** "I prefer my tea hot" becomes "you prefer your tea hot". */
 export function toSecondPerson(sentence: string): string {
   return expand(sentence).replace(
     /\b(?:I am|I was|am I|you are|are you|I|my|mine|myself|me|your|yours|yourself|you)\b/gi,
@@ -33,7 +33,7 @@ export function toSecondPerson(sentence: string): string {
   );
 }
 
-/** Both ways: what is said to the bot must not end up being about the person. */
+/** In both directions, so that statements addressed to the bot are not turned into statements about the person. */
 const secondPerson: ReadonlyMap<string, string> = new Map([
   ['i am', 'you are'],
   ['i was', 'you were'],
@@ -93,7 +93,7 @@ export function inflect(verb: string): string {
   return `${verb}s`;
 }
 
-/** Puts another word in the place of the letters, and keeps the punctuation around them. */
+/** Replaces the letters by another word, and keeps the punctuation around them. */
 function replaceCore(word: string, core: string): string {
   const [, before = '', after = ''] = /^([^\p{L}]*)[\p{L}'’]*(.*)$/su.exec(word) ?? [];
   return `${before}${core}${after}`;

@@ -13,7 +13,7 @@ const leastScore = 1;
 const nearlyAsGood = 0.8;
 const mostMatches = 3;
 
-/** What the view says about a question, best first; empty when it says nothing. */
+/** What the view says about a question, best first; empty if it says nothing. */
 export function findAnswers(question: string, view: Pick<View, 'statements' | 'asker' | 'name'>): readonly Match[] {
   const wanted = wantedBy(plainQuestion(question), view);
   if (wanted.words.size === 0 && wanted.related.size === 0) return [];
@@ -26,7 +26,7 @@ export function findAnswers(question: string, view: Pick<View, 'statements' | 'a
   return withoutEchoes(ranked.filter(({ score }) => score >= best * nearlyAsGood)).slice(0, mostMatches);
 }
 
-/** The question without whom it is put to, and turns of phrase in the words that an answer may have. */
+/** The question without the addressee, and idioms replaced by words that an answer may contain. */
 function plainQuestion(question: string): string {
   return question
     .replace(/^\s*(?:hey |hi |ok |okay )?@?[\p{L}\d]+[,:]\s+(?=\p{L})/iu, '')
@@ -38,11 +38,11 @@ function plainQuestion(question: string): string {
 interface Wanted {
   readonly words: ReadonlySet<string>;
   readonly related: ReadonlyMap<string, number>;
-  /** Names that stand for whom the question is about: the asker's for "I", others as they are written. */
+  /** Names of the person the question is about: the asker's for "I", others as written. */
   readonly people: readonly string[];
   readonly asker: string;
   readonly isAboutAsker: boolean;
-  /** It asks for what is disliked or to be avoided. */
+  /** Asks for dislikes, or things to avoid. */
   readonly isNegative: boolean;
   readonly shape: 'date' | 'number' | 'person' | 'decision' | null;
 }
@@ -55,7 +55,7 @@ function wantedBy(question: string, { asker, name, statements }: Pick<View, 'sta
   const nameWords = new Set(people.flatMap(topicWords));
   const topics = topicWords(question);
   const others = topics.filter((word) => !nameWords.has(word));
-  // "Who is Grace?" asks about nothing but the name.
+  // "Who is Grace?" asks only about the name.
   const words = new Set(others.length === 0 && named.length > 0 ? topics : others);
   const related = new Map([...relatedTo(question)].filter(([word]) => !words.has(word)));
   return {
@@ -76,7 +76,7 @@ function shapeOf(question: string): Wanted['shape'] {
   return /\b(?:decid|decision|agree|entschied|beschlossen)|决定/i.test(question) ? 'decision' : null;
 }
 
-/** Rare words tell more than common ones. */
+/** Rare words count more than common ones. */
 function weightsOf(statements: readonly Statement[]): (word: string) => number {
   const counts = new Map<string, number>();
   for (const { text } of statements) {
@@ -103,11 +103,11 @@ function scoreOf(statement: Statement, wanted: Wanted, weigh: (word: string) => 
   const decided = wanted.shape === 'decision' && decision.test(text);
   const topical =
     sum(direct.map((word) => (isWeak(word) ? 0.6 : weigh(word)))) + Math.min(1.6, sum(near)) + (decided ? 1.5 : 0);
-  // A taste alone answers no question that also names a thing.
+  // A preference alone does not answer a question that also names a thing.
   const isPointed = [...wanted.words].some((word) => !isWeak(word)) || [...wanted.related.values()].includes(1);
   const hits = direct.some((word) => !isWeak(word)) || near.includes(1) || decided;
   if (topical === 0 || (isPointed && !hits)) return 0;
-  // Of several words asked for, one alone is a poor sign.
+  // Of several words asked for, a single one is weak evidence.
   const asked = Math.max(1, wanted.words.size);
   const covered = 0.6 + (0.4 * Math.min(asked, direct.length + near.length)) / asked;
   return (
@@ -119,7 +119,7 @@ function scoreOf(statement: Statement, wanted: Wanted, weigh: (word: string) => 
   );
 }
 
-/** "We meet on Friday, is that right?" tells something all the same. */
+/** "We meet on Friday, is that right?" still states something. */
 function isOpenQuestion(text: string): boolean {
   return isQuestion(text.replace(/,\s*(?:is|was|are|does|do|did|right|isn['’]t|ok|okay|nicht|oder)\b[^,?]*\?$/iu, '.'));
 }
@@ -130,7 +130,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Somebody else's taste does not answer what I like. */
+/** Somebody else's preference does not answer what I like. */
 function personScore({ text, author, source }: Statement, { people, isAboutAsker, asker }: Wanted): number {
   if (people.length === 0) return 0;
   if (people.includes(author) || people.some((person) => text.includes(person))) return 0.6;
@@ -148,13 +148,13 @@ const negative =
 const taste =
   /\b(?:likes?|loves?|prefers?|enjoys?|eats?|drinks?|favou?rite|hates?|dislikes?|allergic|stand|mag|trinkt?|isst)\b|喜欢|讨厌|爱/i;
 
-/** What somebody likes is no answer to what they cannot stand. */
+/** What somebody likes does not answer what they dislike. */
 function polarity(text: string, { isNegative }: Wanted): number {
   if (isNegative) return negative.test(text) ? 0.5 : -1.2;
   return taste.test(text) && negative.test(text) ? -0.7 : 0;
 }
 
-/** Keeps the better source of what was said twice. */
+/** Keeps the better source of repeated statements. */
 function withoutEchoes(matches: readonly Match[]): readonly Match[] {
   return matches.filter(
     ({ statement }, index) =>

@@ -14,7 +14,7 @@ import { pick, relatedTo, topicWords } from './words.ts';
 
 const mostRelated = 5;
 
-/** Answers the newest message of a conversation from what the request shows, and from nothing else. */
+/** Answers the newest message of a conversation from the request alone. */
 export function answerReply(request: ModelRequest): Answer {
   const view = readView(request);
   const voice = voiceFor(view.newest);
@@ -43,7 +43,7 @@ function answerMessage(request: ModelRequest, view: View, voice: Voice): Answer 
   return say([...(acknowledged === null ? [] : [acknowledged]), ...told].join(' '));
 }
 
-/** A search finds words, not senses: some of the words that an answer may use go along. */
+/** A search finds words, not meanings, so possible answer words are added. */
 function withRelated(question: string): string {
   const related = [...relatedTo(question)].filter(([, worth]) => worth === 1).map(([word]) => word);
   return [trimEndOf(question, '?!.'), ...related.slice(0, mostRelated)].join(' ');

@@ -1,7 +1,7 @@
 import type { MemoryKind } from '../../../src/adapter-kit.ts';
 import { createRule, type Rule } from './rules.ts';
 
-/** Ends at punctuation: Chinese sentences run on over commas. */
+/** Ends at punctuation, because Chinese sentences continue over commas. */
 const rest = '([^，。！？；,.!?;\\s][^，。！？；,.!?;]*)';
 
 function rule(pattern: string, kind: MemoryKind, say: (rest: string, name: string) => string): Rule {

@@ -8,7 +8,7 @@ const not = "(?:do not|don['’]t|do n['’]t)";
 const relatives =
   'sister|brother|wife|husband|partner|girlfriend|boyfriend|daughter|son|mother|father|mum|mom|dad|boss|manager|dog|cat|friend|colleague|team|company|landlord|neighbour|neighbor|flatmate|doctor|dentist';
 
-/** In the order in which they are tried: the first that fits a clause speaks for it. */
+/** In the order in which they are tried; the first match for a clause wins. */
 export const rulesEnglish: readonly Rule[] = [
   createRule(
     /\b[Mm]y name(?:['’]s| is) (\p{Lu}[\p{L}'’-]*(?: \p{Lu}[\p{L}'’-]*)?|\p{Ll}[\p{L}'’-]+)/u,
@@ -26,7 +26,7 @@ export const rulesEnglish: readonly Rule[] = [
     (match, { calling }) => (isPeople(match[1]) ? null : `${calling} name is ${match[1]}`),
   ),
 
-  // Standing wishes come before what they contain.
+  // Standing wishes come before the statements inside them.
   createRule(
     /^(?:please,? )?(from now on,? .+)$/i,
     { kind: 'instruction', importance: 0.9 },
@@ -227,7 +227,7 @@ function isName(word: string | undefined): boolean {
   return word !== undefined && /^\p{L}/u.test(word) && !/^(?:not|a|the|what)\b/i.test(word);
 }
 
-/** "I'm German" and "I'm Batman" look alike; a people is no name. */
+/** "I'm German" and "I'm Batman" look alike, but a nationality is not a name. */
 function isPeople(word: string | undefined): boolean {
   return (
     /(?:ese|ish|ian|ean|can|man|ch|i)$/.test(word ?? '') &&
@@ -244,7 +244,7 @@ function isNoPerson(word: string | undefined): boolean {
   );
 }
 
-/** Names a number, a place or a name: something that can be asked for. */
+/** Contains a number, a place or a name: something that can be asked for. */
 function isSolid(text: string): boolean {
   return /\d|https?:|\/\w|\s\p{Lu}\p{L}/u.test(text) || holdsQuote(text);
 }
@@ -254,7 +254,7 @@ function holdsQuote(text: string): boolean {
   return open !== -1 && Math.max(...['”', '"', "'", '’'].map((close) => text.lastIndexOf(close))) > open + 1;
 }
 
-/** How the bot is to answer from now on, rather than this once. */
+/** How the bot should answer from now on, not only this time. */
 function isStanding(wish: string): boolean {
   return /\b(?:always|every|each|in (?:english|german|french|spanish|italian|chinese|japanese)|answers?|replies|short|brief|emojis?|before you .)/iu.test(
     wish,

@@ -81,7 +81,7 @@ export const rulesGerman: readonly Rule[] = [
   ),
 ];
 
-/** "uns auf Dienstag geeinigt": the verb stands behind what was decided. */
+/** "uns auf Dienstag geeinigt": the verb comes after what was decided. */
 function germanDecision(said: string): string | null {
   const verb = /\b(beschlossen|entschieden|vereinbart|geeinigt)\b[,:]? ?/i.exec(said);
   if (verb === null) return null;

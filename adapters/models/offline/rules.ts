@@ -1,19 +1,19 @@
 import type { MemoryKind } from '../../../src/adapter-kit.ts';
 
-/** A pattern for one sort of statement, and the sentence to be kept of it. */
+/** A pattern for one kind of statement, and the sentence to store. */
 export interface Rule {
   readonly kind: MemoryKind;
   readonly importance: number;
   readonly pattern: RegExp;
-  /** Whom it is about: who said it, whoever the first group names, or no person. */
+  /** The person it is about: the speaker, the person named in the first group, or nobody. */
   readonly about: 'speaker' | 'first-group' | 'nobody';
   /** How the sentence ends. */
   readonly stop: '.' | '。';
-  /** Null when the words fit but the sense does not. */
+  /** Null if the words match but the meaning does not. */
   say(match: RegExpExecArray, speaker: RuleSpeaker): string | null;
 }
 
-/** `calling` is how the platform calls them, which an introduction changes; the others are how they want to be called. */
+/** `calling` is the name on the platform, which an introduction changes; the others are how they want to be called. */
 export interface RuleSpeaker {
   readonly name: string;
   readonly own: string;

@@ -1,6 +1,6 @@
 import { trimEndOf, trimEndWhile } from '../../../src/adapter-kit.ts';
 
-/** Ends of sentences, without taking "e.g." or "3.5" for one. */
+/** Ends of sentences, but not the dots in "e.g." or "3.5". */
 const sentenceEnd =
   /(?<=[.!?…]["”')\]]?)(?<!\b(?:e\.g|i\.e|mr|mrs|ms|dr|st|vs|etc|no|z\.B|bzw)\.)\s+(?=\S)|(?<=[。！？；])|\n+/iu;
 
@@ -11,7 +11,7 @@ export function sentencesOf(text: string): readonly string[] {
     .filter((sentence) => sentence !== '');
 }
 
-/** Parts of a sentence that each have their own subject, so that two facts in one breath become two. */
+/** Clauses with their own subject, so that two facts in one sentence become two statements. */
 const clauseEnd =
   /; |,? (?:and|but|und|aber) (?=(?:i|i'm|i’m|i've|my|we|our|ich|mein|meine|wir)\b)|, (?=(?:i|i'm|i’m|my|we|ich|wir)\b)|，(?=我)/iu;
 
@@ -36,7 +36,7 @@ const askingFor =
 const questionOpening =
   /^(?:(?:so|and|but|ok|okay|hey|well|now),?\s+)?(?:what|who|whom|whose|where|when|why|how|which|do you|did (?:i|we|you|he|she|they)|does|is there|are there|can you (?:tell|remember|recall)|could you tell|tell me|remind me (?:what|who|where|when|how|which)|was|wer|wo|wann|warum|wie|welche[rs]?|weißt du)\b(?!\s+(?:a|nice|great|lovely|good)\b)/iu;
 
-/** Hello, thanks and the like, which nobody wants to read again. */
+/** Greetings, thanks and the like, which nobody needs to read again. */
 const pleasantry =
   /^(?:(?:hi|hello|hey|hallo|moin|servus|good (?:morning|afternoon|evening|night)|guten (?:morgen|tag|abend)|thanks?|thank you|thx|danke|bye|goodbye|see you|tschüss|ok|okay|cool|nice|great|lol|haha|yes|no|yep|nope|sure|fine|alright|perfect|awesome|welcome|you're welcome|no problem|how are you|how is it going|what's up|你好|您好|嗨|谢谢|再见|好的)(?:\s+(?:there|all|everyone|everybody|again|so much|very much|a lot|then|for that|today|later|bot|dir|euch|team|folks))*)(?:[\s,]+\p{L}+)?$/iu;
 

@@ -6,21 +6,21 @@ import { clausesOf, isPleasantry, isQuestion, sentencesOf, shorten } from './sen
 import type { Line } from './transcript.ts';
 import { overlap, topicWords } from './words.ts';
 
-/** A sentence that could stand in the summary, and how much it is worth. */
+/** A candidate sentence for the summary, with its score. */
 interface Candidate {
   readonly text: string;
   readonly score: number;
   readonly order: number;
 }
 
-/** How people of the transcript want to be called, by how it writes them. */
+/** How people in the transcript want to be called, by their labels. */
 export type Names = ReadonlyMap<string, string>;
 
 export interface SummaryOptions {
   readonly names: Names;
-  /** What stands before the transcript already and need not be said again. */
+  /** What earlier context already says, so it need not be repeated. */
   readonly known: string;
-  /** Of the tokens of the source. */
+  /** Share of the source's tokens. */
   readonly share: number;
 }
 
@@ -36,10 +36,10 @@ const kindScores: Readonly<Record<Finding['kind'], number>> = {
 };
 const longestSentence = 200;
 const leastTokens = 12;
-/** Each is compared with those that are kept already. */
+/** Each is compared with those already selected. */
 const MAX_COMPARED = 200;
 
-/** The sentences that matter, in their order and in the third person. Always clearly shorter than what it stands for. */
+/** The important sentences, in order and in the third person. Always clearly shorter than the source. */
 export function summarise(lines: readonly Line[], options: SummaryOptions): string {
   const source = lines.map((line) => line.text).join('\n');
   const budget = Math.max(leastTokens, Math.floor(countText(source) * options.share));
@@ -48,12 +48,12 @@ export function summarise(lines: readonly Line[], options: SummaryOptions): stri
   return chosen.length === 0 ? smallTalk(lines, options.names) : chosen.join(' ');
 }
 
-/** The best ones that fit, without those that say what another one said. */
+/** The best ones that fit, without repetitions. */
 function choose(candidates: readonly Candidate[], budget: number, known: string): readonly string[] {
   const kept: Candidate[] = [];
   let left = budget;
   const best = candidates.filter(({ score }) => score > 0).toSorted((a, b) => b.score - a.score || b.order - a.order);
-  // What is said in the same words was said by the newest of them.
+  // Of repeated sentences, the newest one counts.
   const different = [
     ...new Map(best.toReversed().map((candidate) => [candidate.text, candidate])).values(),
   ].toReversed();
@@ -93,7 +93,7 @@ function sayFinding({ kind, text }: Finding, name: string): string {
   return kind === 'instruction' ? `${name} asked the bot: ${text}` : text;
 }
 
-/** A clause in somebody else's mouth. */
+/** A clause quoting somebody else. */
 function retell(clause: string, { author, saidOn, byPerson }: Line): string {
   const text = shorten(withDates(clause, saidOn), longestSentence).replace(/\s+/g, ' ');
   const closed = /[.!?。！？…]["”')]?$/u.test(text) ? text : `${text}.`;
@@ -108,7 +108,7 @@ function capital(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
-/** What a sentence is worth that fits no pattern: names and numbers make it worth keeping, the bot's own words hardly. */
+/** The score of a sentence that matches no pattern: names and numbers raise it, the bot's own words hardly count. */
 function worthOf(clause: string, { byPerson, author }: Line): number {
   const words = topicWords(clause).length;
   if (words === 0) return 0;
@@ -123,7 +123,7 @@ function smallTalk(lines: readonly Line[], names: Names): string {
   return people.length === 0 ? 'Nothing of note was said.' : `Small talk with ${people.join(', ')}.`;
 }
 
-/** Several summaries in one: the same choice of sentences, without turning anybody's words around again. */
+/** Merges several summaries by the same selection of sentences, without changing the person again. */
 export function condense(texts: readonly string[], share: number): string {
   const source = texts.join('\n');
   const budget = Math.max(leastTokens, Math.floor(countText(source) * share));

@@ -6,7 +6,7 @@ import type { Voice } from './voice.ts';
 
 const longestQuote = 280;
 
-/** The best match with where it was found, and what else fits in a second sentence. */
+/** The best match with its source, and other matches in a second sentence. */
 export function tellMatches(matches: readonly Match[], view: Pick<View, 'asker' | 'name'>, voice: Voice): string {
   const [best, ...others] = matches.map(({ statement }) => statement);
   if (best === undefined) return voice.nothingFound('view');

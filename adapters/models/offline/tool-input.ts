@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type JsonValue, quotationsIn, type ToolSpec, trimEndOf } from '../../../src/adapter-kit.ts';
 import { numberWords } from './word-lists.ts';
 
-/** One field of a tool's input, as far as JSON Schema tells it. */
+/** One field of a tool's input, according to its JSON Schema. */
 const fieldSchema = z.looseObject({
   type: z.union([z.string(), z.array(z.string())]).optional(),
   enum: z.array(z.union([z.string(), z.number()])).optional(),
@@ -17,7 +17,7 @@ const objectSchema = z.looseObject({
   required: z.array(z.string()).default([]),
 });
 
-/** What a message offers to fill a tool's input with. */
+/** Values in a message that can fill a tool's input. */
 interface Material {
   readonly text: string;
   readonly quotes: string[];
@@ -25,7 +25,7 @@ interface Material {
   readonly rest: string;
 }
 
-/** Fills the input of a tool from plain words: numbers, quoted strings, else what the message is about. */
+/** Fills a tool's input from plain text: numbers, quoted strings, otherwise the topic of the message. */
 export function inputFrom(spec: ToolSpec, message: string): JsonValue {
   const schema = objectSchema.safeParse(spec.inputSchema);
   if (!schema.success) return {};
@@ -75,7 +75,7 @@ function enumValue(
   return named ?? (isRequired ? values[0] : undefined);
 }
 
-/** "2d6" is two dice of six sides; elsewhere the numbers are taken in their order. */
+/** "2d6" means two dice with six sides; otherwise numbers are taken in order. */
 function numberFor(name: string, { text, numbers }: Material): number | undefined {
   const [, count, sides] = /\b(\d*)d(\d+)\b/i.exec(text) ?? [];
   if (sides !== undefined && /side|face|max|high|size|die\b/i.test(name)) return take(numbers, Number(sides));
@@ -128,7 +128,7 @@ function numbersIn(text: string): number[] {
   });
 }
 
-/** What stands after "for", "about" and the like, else the message without the words that only ask for the tool. */
+/** The text after "for", "about" and the like; otherwise the message without the words that only ask for the tool. */
 function restOf(message: string, { name }: ToolSpec): string {
   const line = message.replace(/\s+/g, ' ');
   const bare = trimEndOf(line, '?!.').replace(/^["“]|["”]$/g, '');

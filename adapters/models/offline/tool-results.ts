@@ -11,7 +11,7 @@ type Called = View['calls'][number];
 
 const longestResult = 600;
 
-/** The answer after tools were called: what they gave, or what a search of theirs turned up. */
+/** The answer after tool calls: their results, or what a search found. */
 export function answerFromTools(view: View, voice: Voice): string {
   return view.calls.map((called) => answerFrom(called, view, voice)).join(' ');
 }
@@ -32,7 +32,7 @@ function answerFrom({ call, result }: Called, view: View, voice: Voice): string 
   }
 }
 
-/** A search may find the very question that started it, or the bot's own words: neither is an answer. */
+/** A search may find the question that started it, or the bot's own words; neither is an answer. */
 function answerFromSearch(
   tool: 'transcript_search' | 'memory_recall',
   { text, view, voice }: { readonly text: string; readonly view: View; readonly voice: Voice },
@@ -65,7 +65,7 @@ const recordSchema = z.looseObject({
   saidOn: z.string().optional(),
 });
 
-/** Statements in a result: labelled lines, lists of memories, or JSON with texts in it. */
+/** Statements in a result: labelled lines, lists of memories, or JSON with texts. */
 function foundIn(text: string, source: 'memory' | 'message'): readonly Statement[] {
   const json = parseJson(text) ?? cutJson(text);
   const records = json === undefined ? [] : recordsIn(json);
@@ -76,7 +76,7 @@ function foundIn(text: string, source: 'memory' | 'message'): readonly Statement
     .map((statement, order) => ({ ...statement, source, order }));
 }
 
-/** The whole objects of a JSON text that was cut to fit into the window. */
+/** The complete objects of a JSON text that was cut to fit the window. */
 function cutJson(text: string): JsonValue | undefined {
   if (!text.startsWith('{')) return undefined;
   return [...text.matchAll(/\{[^{}]*\}/g)].flatMap(([object]) => parseJson(object) ?? []);
@@ -101,7 +101,7 @@ function recordsIn(value: JsonValue): readonly Found[] {
   if (record?.text !== undefined) {
     const line = fromLine(record.text);
     const author = record.author ?? record.by ?? line.author;
-    // What the bot said itself is no knowledge.
+    // The bot's own words are not knowledge.
     if (author === '<you>') return [];
     const at = record.at?.slice(0, 16).replace('T', ' ');
     return [{ text: line.text, author, when: at ?? record.saidOn ?? line.when }];
@@ -120,7 +120,7 @@ function savedText(input: JsonValue): string {
   return parsed.success ? parsed.data.text : JSON.stringify(input);
 }
 
-/** A number or text as it is, an object as "name: value". */
+/** A number or text as it is; an object as "name: value". */
 function legible(text: string): string {
   const json = parseJson(text);
   return json === undefined ? text.trim() : spell(json);

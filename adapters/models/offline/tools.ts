@@ -13,7 +13,7 @@ export interface PlannedCall {
   readonly input: JsonValue;
 }
 
-/** How the built-in tools are asked for in plain words. What the first group finds is what the tool is asked about. */
+/** Requests for the built-in tools in plain words. The first group is the tool's subject. */
 type Asked = RegExp | ((message: string) => string | undefined);
 
 const builtIn: Readonly<Record<string, readonly Asked[]>> = {
@@ -33,7 +33,7 @@ const builtIn: Readonly<Record<string, readonly Asked[]>> = {
   blob_read: [/\b(?:read|open|show) (?:the )?(?:blob|stored result) (\S+)/i],
 };
 
-/** The tool that the newest message asks for, with its input; null when it asks for none. */
+/** The tool that the newest message asks for, with its input; null if it asks for none. */
 export function plannedCall(view: View, tools: readonly ToolSpec[]): PlannedCall | null {
   const message = view.newest;
   for (const tool of tools) {
@@ -48,7 +48,7 @@ export function plannedCall(view: View, tools: readonly ToolSpec[]): PlannedCall
   return named === undefined ? null : { tool: named.name, input: inputFrom(named, message) };
 }
 
-/** "Remember that my locker is 42" is saved as a statement about who said it. */
+/** "Remember that my locker is 42" is saved as a statement about the speaker. */
 function callToSave(tool: ToolSpec, about: string, { asker, name, clock }: View): PlannedCall {
   const text = trimEndOf(about, '.!');
   const [found] = findingsIn(text, { label: asker, name }, clock);
@@ -59,24 +59,24 @@ function callToSave(tool: ToolSpec, about: string, { asker, name, clock }: View)
   return { tool: tool.name, input: fieldsFor(tool, fields) };
 }
 
-/** A call whose one text is known; its other fields come from the message. */
+/** A call with a known text; the other fields come from the message. */
 export function callAbout(tool: ToolSpec, about: string, message: string): PlannedCall {
   const subject = trimEndOf(about, '?!.').replace(/^["“'‘]|["”'’]$/g, '');
   return { tool: tool.name, input: inputFrom(tool, `${numbersOnly(message, subject)} "${subject}"`) };
 }
 
-/** Numbers outside of the subject may be limits; those inside belong to it. */
+/** Numbers outside the subject may be limits; those inside belong to it. */
 function numbersOnly(message: string, subject: string): string {
   return message.replace(subject, ' ').match(/\d+/g)?.join(' ') ?? '';
 }
 
-/** Words that many tools share: they point to none of them. */
+/** Words that many tools share identify none of them. */
 const common = new Set('get set list find read make do fetch tool run call show use create add new'.split(' '));
 
-/** It tells something, and asks for nothing. */
+/** States something and asks for nothing. */
 const telling = /^(?:the|an?|this|that|these|those|it|he|she|they|there|you|no|yes|some)\b|\b(?:is|are|was|were)\b/i;
 
-/** A request or question that names what the tool is named after: "roll a d6" asks for `roll_dice`. */
+/** A request that contains the words of the tool's name: "roll a d6" asks for `roll_dice`. */
 function asksFor(message: string, { name }: ToolSpec): boolean {
   const text = message.toLowerCase();
   if (text.includes(name.toLowerCase())) return true;

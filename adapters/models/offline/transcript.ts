@@ -1,7 +1,7 @@
-/** One entry of the transcript that a summariser is given, read back from its line. */
+/** One entry of a summariser's transcript, parsed from its line. */
 export interface Line {
   readonly seq: number;
-  /** `2026-11-20 10:00`, or null where the line tells no time. */
+  /** `2026-11-20 10:00`, or null if the line has no time. */
   readonly saidOn: string | null;
   readonly author: string;
   readonly text: string;
@@ -11,7 +11,7 @@ export interface Line {
 
 export interface Transcript {
   readonly lines: readonly Line[];
-  /** What earlier summaries and known memories already say. */
+  /** Earlier summaries and known memories. */
   readonly known: string;
 }
 
@@ -19,7 +19,7 @@ const head = /^\[#(\d+)((?: \| [^|\]]*)*)\]\s?/;
 const time = /^\d{4}-\d{2}-\d{2}/;
 const machine = /<\w+>$/;
 
-/** Reads the entries of a transcript, whatever stands around them. Lines that begin with no head continue the one before. */
+/** Parses the entries of a transcript, whatever surrounds them. Lines without a head continue the previous one. */
 export function parseTranscript(request: string): Transcript {
   const text = withoutTask(request);
   const lines: Line[] = [];
@@ -34,7 +34,7 @@ export function parseTranscript(request: string): Transcript {
   return { lines, known: known.join('\n') };
 }
 
-/** Without what follows the last closing tag: the task, said again. */
+/** Without the repeated task after the last closing tag. */
 export function withoutTask(text: string): string {
   const lines = text.split('\n');
   const end = lines.findLastIndex((line) => /^<\/(?:transcript|summaries)-\w+>$/.test(line.trim()));

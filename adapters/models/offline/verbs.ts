@@ -1,4 +1,4 @@
-/** Verb forms that take no -s after a name: past tenses, and the helpers that never do. */
+/** Verb forms without -s after a name: past tenses and modal verbs. */
 export const fixedVerbs: ReadonlySet<string> = new Set(
   `can could will would shall should must might may ought cannot can't couldn't won't wouldn't shouldn't mustn't didn't
   was had did went said told got came saw took made gave found left met felt thought knew wrote ran ate drank lost won

@@ -2,30 +2,30 @@ import type { ModelMessage, ModelRequest, ToolCall, ToolResult } from '../../../
 import { introducedName, notedName } from './findings.ts';
 import { sentencesOf } from './sentences.ts';
 
-/** Something that the model can read in its view, and where it reads it. */
+/** A text in the model's view, and its source. */
 export interface Statement {
   readonly text: string;
   readonly source: 'memory' | 'summary' | 'instruction' | 'message' | 'own' | 'tool';
-  /** Who said it; empty where the source does not tell. */
+  /** The author; empty if the source does not tell. */
   readonly author: string;
-  /** `2026-11-20 10:00`, or what else the source tells of the time; empty where it tells nothing. */
+  /** `2026-11-20 10:00`, or another time given by the source; empty if there is none. */
   readonly when: string;
-  /** Place in the view: later wins. */
+  /** Position in the view: later ones win. */
   readonly order: number;
 }
 
-/** What a request shows, as far as this model can make sense of it. */
+/** The content of a request, as far as this model understands it. */
 export interface View {
-  /** Who wrote the newest message, as it is labelled. */
+  /** The author of the newest message, as labelled. */
   readonly asker: string;
-  /** How they want to be called, where the view tells. */
+  /** How they want to be called, if the view says so. */
   readonly name: string;
   readonly newest: string;
   readonly statements: readonly Statement[];
   /** Tool calls since the newest message, with their results. */
   readonly calls: readonly { readonly call: ToolCall; readonly result: ToolResult | null }[];
   readonly clock: string | null;
-  /** Where a marker says that older messages are not shown. */
+  /** Whether a marker says that older messages are not shown. */
   readonly isTruncated: boolean;
 }
 
@@ -36,7 +36,7 @@ const clockLine = /^\[Current time: ([^\]]+)\]/;
 const markerLine = /^\[System: .*truncated/i;
 const time = /^\d{4}-\d{2}-\d{2}/;
 
-/** Reads a request as this project renders it, and tolerates other renderings: a line it does not know is plain text. */
+/** Parses a request as Strata renders it, and tolerates other renderings: unknown lines are plain text. */
 export function readView(request: ModelRequest): View {
   const newestAt = request.messages.findLastIndex((message) => message.role === 'user');
   const spoken = request.messages.flatMap((message, index) => linesOf(message, index));
@@ -82,7 +82,7 @@ function linesOf(message: ModelMessage, at: number): readonly SpokenLine[] {
   }
 }
 
-/** Messages of people begin with a label; a text without any is one message of somebody unnamed. */
+/** Messages of people begin with a label; a text without one is a single message by an unnamed person. */
 function readUserText(text: string, at: number): readonly SpokenLine[] {
   const lines: SpokenLine[] = [];
   for (const raw of text.split('\n')) {
@@ -120,7 +120,7 @@ function toStatements({ kind, author, when, text }: SpokenLine): readonly Unplac
   return sentencesOf(text).map((sentence) => ({ text: sentence, source: kind, author, when }));
 }
 
-/** Of the system text only summaries and standing instructions are about this conversation. */
+/** Only summaries and standing instructions in the system text are about this conversation. */
 function systemStatements({ system }: ModelRequest): readonly Unplaced[] {
   return system.flatMap(({ text }) => {
     const head = summaryHead.exec(text);
@@ -145,7 +145,7 @@ function toInstruction(line: string): readonly Unplaced[] {
   return [{ text: given === -1 ? said : said.slice(0, given), source: 'instruction', author, when: '' }];
 }
 
-/** The last thing that the asker, or a note about them, says of their name. */
+/** The last name given by the asker, or by a note about them. */
 function nameOf(asker: string, statements: readonly Unplaced[], newest: string): string {
   const own = statements.filter(({ source, author }) => source === 'message' && author === asker);
   const names = [newest, ...own.map(({ text }) => text).toReversed()].map(introducedName);

@@ -1,11 +1,14 @@
-/** What the model says, in one language. Lists are picked from by the words that are answered: varied, yet always the same. */
+/**
+ * The model's sentences in one language. Variants are chosen by the words of the question: varied, but always the same
+ * for the same words.
+ */
 export interface Voice {
   readonly greetings: readonly string[];
   readonly thanks: readonly string[];
   readonly farewells: readonly string[];
   readonly wellbeing: readonly string[];
   readonly fillers: readonly string[];
-  /** After something was stated. `said` is it, in the second person. */
+  /** After a statement. `said` is the statement in the second person. */
   readonly noted: readonly ((said: string) => string)[];
   readonly promised: readonly ((said: string) => string)[];
   readonly decided: readonly ((said: string) => string)[];

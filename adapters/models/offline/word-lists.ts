@@ -1,4 +1,4 @@
-/** Words that carry no topic: they neither make two sentences alike nor a question answerable. */
+/** Words without a topic: they make neither two sentences similar nor a question answerable. */
 export const stopWords: ReadonlySet<string> = new Set(
   `a an the and or but nor so yet if then than that this these those there here it its it's is are was were be been
   being am do does did done doing have has had having will would shall should can could may might must of in on at to
@@ -16,8 +16,8 @@ export const stopWords: ReadonlySet<string> = new Set(
 );
 
 /**
- * What a question may mean by a word. A question about "drink" is answered by a sentence about tea, though the words
- * differ. Each line: the word asked for, then the words that answer it.
+ * Related words: a question about "drink" is answered by a sentence about tea. Each line: the word asked for, then the
+ * words that answer it.
  */
 const related = `
 drink: tea coffee espresso cappuccino latte water juice wine beer cocoa chocolate milk lemonade cola whisky matcha mate smoothie sip beverage
@@ -121,7 +121,7 @@ export const relatedWords: ReadonlyMap<string, readonly string[]> = new Map(
     }),
 );
 
-/** Short words for numbers, for tools that take some. */
+/** Number words, for tools with number fields. */
 export const numberWords: ReadonlyMap<string, number> = new Map(
   'zero one two three four five six seven eight nine ten eleven twelve'.split(' ').map((word, index) => [word, index]),
 );

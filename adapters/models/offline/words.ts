@@ -3,7 +3,7 @@ import { relatedWords, stopWords } from './word-lists.ts';
 const word = /[\p{L}\p{N}][\p{L}\p{N}'’-]*/gu;
 const ideographs = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+/gu;
 
-/** The topic words of a text, stemmed; text without spaces between words gives its pairs of characters. */
+/** The stemmed topic words of a text; scripts without spaces give pairs of characters. */
 export function topicWords(text: string): readonly string[] {
   const spaced = text.replace(ideographs, ' ').toLowerCase().match(word) ?? [];
   const stems = spaced
@@ -15,7 +15,7 @@ export function topicWords(text: string): readonly string[] {
   return [...stems, ...pairs];
 }
 
-/** Verbs of taste fit too many sentences to point at one of them. */
+/** Verbs of preference match too many sentences to identify one. */
 const weakWords: ReadonlySet<string> = new Set(
   'like love prefer enjoy favourite favorite want need dislike hate do mag liebe'
     .split(' ')
@@ -26,7 +26,7 @@ export function isWeak(stemmedWord: string): boolean {
   return weakWords.has(stemmedWord);
 }
 
-/** Words that a sentence may have instead of those of the question, and how good a sign each is. */
+/** Words that a sentence may contain instead of those of the question, with their weights. */
 export function relatedTo(text: string): ReadonlyMap<string, number> {
   const words = text.toLowerCase().match(word) ?? [];
   const signs = new Map<string, number>();
@@ -40,7 +40,10 @@ export function relatedTo(text: string): ReadonlyMap<string, number> {
   return signs;
 }
 
-/** Cuts the commonest endings, so that "prefers" meets "prefer". Rough on purpose: both sides are cut alike. */
+/**
+ * Removes the most common endings, so that "prefers" matches "prefer". Deliberately rough: both sides are treated
+ * alike.
+ */
 export function stem(found: string): string {
   const bare = found.replace(/'s$|'$/, '');
   if (bare.length < 4 || /[^a-z]/.test(bare)) return bare;
@@ -61,7 +64,7 @@ function characterPairs(run: string): readonly string[] {
 
 const relatedStems = new Map([...relatedWords].map(([key, words]) => [stem(key), words]));
 
-/** The share of the first text's topic words that the second one holds. */
+/** The share of the first text's topic words that the second contains. */
 export function overlap(text: string, other: string): number {
   const words = new Set(topicWords(text));
   if (words.size === 0) return 0;
@@ -69,7 +72,7 @@ export function overlap(text: string, other: string): number {
   return [...words].filter((found) => others.has(found)).length / words.size;
 }
 
-/** A number that depends on the text alone: chance without chance. */
+/** A number that depends only on the text: reproducible pseudo-randomness. */
 function hashOf(text: string): number {
   let hash = 2166136261;
   for (const character of text) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 16777619) >>> 0;

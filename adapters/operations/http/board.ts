@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Board, OperationsOptions } from '../../../src/adapter-kit.ts';
 
-/** Where the pages of the queue are. */
+/** The path of the queue's pages. */
 export const BOARD_PATH = '/queues';
 
-/** The page asks nobody but this server, not even for its letters, and stands in no frame of another. */
+/** The page loads everything, even fonts, only from this server, and cannot be framed. */
 const POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
 
-/** Opened when somebody first asks for it: few do, and what it needs is large. */
+/** Opened on first request: few ask for it, and it needs much memory. */
 export interface LazyBoard {
-  /** False when the address is none of its own. Rejects when the queue's server is away. */
+  /** False if the URL does not belong to the board. Rejects if the queue's server is unreachable. */
   answer(request: IncomingMessage, response: ServerResponse): Promise<boolean>;
   close(): Promise<void>;
 }

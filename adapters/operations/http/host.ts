@@ -2,8 +2,9 @@ import { isIP } from 'node:net';
 import { hostname as machineName } from 'node:os';
 
 /**
- * Whether a `Host` header names this server. A page of another site can make a browser here ask this server under a name
- * of its own (DNS rebinding); such a name has a dot and is none that the operator wrote. HTTP/1.0 probes send no name.
+ * Whether a `Host` header names this server. A page of another site can make a browser on this machine request this
+ * server under its own name (DNS rebinding). Such a name has a dot and is not in the configuration. HTTP/1.0 probes
+ * send no name.
  */
 export function isOwnHost(header: string | undefined, listen: string): boolean {
   if (header === undefined || header === '') return true;
@@ -13,7 +14,7 @@ export function isOwnHost(header: string | undefined, listen: string): boolean {
   return isAddress || !name.includes('.') || [nameOf(listen), machineName().toLowerCase()].includes(name);
 }
 
-/** The host of `host:port` in lower case, an IPv6 address in brackets; null for what is none. */
+/** The host of `host:port` in lower case, an IPv6 address in brackets; null if it is invalid. */
 function nameOf(host: string): string | null {
   const address = `http://${host}/`;
   if (!URL.canParse(address)) return null;

@@ -6,14 +6,14 @@ import { BOARD_PATH, createLazyBoard, type LazyBoard } from './board.ts';
 import { isOwnHost } from './host.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 
-/** A store that takes longer is as good as none for whoever asks whether we are ready. */
+/** For a readiness check, a store that takes longer is as good as none. */
 const STORE_LIMIT_MS = 2000;
 
 /**
- * `/livez`: the process turns. `/readyz`: what its role needs answers; a gateway needs the store only, because replies
- * do not wait for the queue. `/metrics`: for Prometheus. `/queues`: the jobs, where the queue has pages of its own.
- * No page shows the text or the name of a conversation, and none can change anything. A request that names a host which
- * is not this server's is refused with 421.
+ * `/livez`: the process is alive. `/readyz`: its dependencies respond; a gateway needs only the store, because replies
+ * do not wait for the queue. `/metrics`: for Prometheus. `/queues`: the jobs, if the queue has pages. No page shows the
+ * text or the name of a conversation, and none can change anything. Requests with an unknown `Host` are rejected with
+ * 421.
  */
 export async function startOperations(options: OperationsOptions): Promise<Operations> {
   const metrics = createMetrics(options.services);

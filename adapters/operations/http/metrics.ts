@@ -1,10 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Conversation, EventOf, Services, StrataEvent } from '../../../src/adapter-kit.ts';
 
-/** Replies and summaries: from a tenth of a second to some minutes. */
+/** Buckets for replies and summaries: from a tenth of a second to some minutes. */
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 40, 80, 160, 320];
 
-/** Everything that is counted from the events of this process. Names of conversations and people are no labels. */
+/** Everything counted from the events of this process. Names of conversations and people are never labels. */
 function createCounts(registry: Registry) {
   const registers = [registry];
   const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
@@ -130,10 +130,10 @@ function countUpkeep(counts: Counts, event: StrataEvent): void {
   }
 }
 
-/** Conversations whose first post is awaited: more are not timed. */
+/** Maximum number of conversations timed at once. */
 const MAX_AWAITED = 10_000;
 
-/** From the oldest message that waits to the first thing that is posted. */
+/** Time from the oldest waiting message to the first post. */
 function createWaits(counts: Pick<Counts, 'replySeconds'>): (event: StrataEvent) => void {
   const since = new Map<string, number>();
   return (event) => {
@@ -154,7 +154,7 @@ export type MeasuredServices = Pick<Services, 'store' | 'queue' | 'clock' | 'eve
 const DUE_LOOKED_AT = 500;
 const RECENT_LOOKED_AT = 500;
 
-/** What stands in the store and the queue at the moment of the question. */
+/** The state of the store and the queue at the time of the request. */
 function createGauges(registry: Registry): (services: MeasuredServices) => Promise<void> {
   const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Gauge({ name: `strata_${name}`, help, labelNames, registers: [registry] });
@@ -188,12 +188,12 @@ function createGauges(registry: Registry): (services: MeasuredServices) => Promi
   };
 }
 
-/** Those in which a person wrote last. */
+/** Conversations with recent messages of people. */
 const RECENT = { order: 'heard', scope: { within: null }, limit: RECENT_LOOKED_AT, after: null } as const;
 
 type MakeGauge = <Label extends string>(name: string, help: string, labelNames?: readonly Label[]) => Gauge<Label>;
 
-/** What conversations carry along unsummarised: the longest tail, a long one, and how old the longest is. */
+/** Unsummarised tails: the longest, a long one, and the age of the longest. */
 function createTailGauges(gauge: MakeGauge) {
   const length = gauge('tail_entries', `Entries after the summaries, of the ${RECENT_LOOKED_AT} newest conversations`, [
     'of',

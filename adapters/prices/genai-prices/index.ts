@@ -12,7 +12,7 @@ export function createPriceList(): PriceList {
       const model = modelId.slice(at + 1);
       if (at <= 0 || model === '') return null;
       const library = await import('@pydantic/genai-prices');
-      // Only by the provider's own name: a server of one's own may have a model of any name.
+      // Only for the provider's own name, because other servers may use any model name.
       const provider = library.findProvider({ providerId });
       if (provider?.id !== providerId) return null;
       const isKnown = library.calcPrice({ input_tokens: 0 }, model, { provider }) !== null;

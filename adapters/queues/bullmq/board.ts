@@ -7,10 +7,10 @@ import type { BoardOpener } from '../../../src/adapter-kit.ts';
 import { createDriver } from './drivers.ts';
 import { openInTime } from './open.ts';
 
-/** bull-board over the jobs of maintenance, for reading only. A job holds the number of a conversation, and no text. */
+/** bull-board for the maintenance jobs, read-only. A job contains only the number of a conversation. */
 export const openBoard: BoardOpener = async ({ url, path }) => {
   const { queue, close } = await openInTime(createDriver({ url }));
-  // Its types know queues on Redis only; it takes those on Postgres as well.
+  // Its types know only queues on Redis, but it works with Postgres too.
   if (!(queue instanceof Queue)) throw new Error('The board shows only BullMQ queues.');
   const serverAdapter = new ExpressAdapter().setBasePath(path);
   createBullBoard({

@@ -5,7 +5,7 @@ import { openInTime } from './open.ts';
 import { addressOf, infoOf } from './redis.ts';
 import { reasonOf } from './trouble.ts';
 
-/** What must hold of the queue's server, each with what to do where it does not. Replies need none of it. */
+/** Requirements for the queue's server, each with a remedy. Replies need none of them. */
 export async function checkQueue(url: string): Promise<readonly Finding[]> {
   if (!isRedis(url)) return await checkPostgres(createDriver({ url }));
   const place = addressOf(url);
@@ -16,12 +16,12 @@ export async function checkQueue(url: string): Promise<readonly Finding[]> {
   }
 }
 
-/** One finding for each thing that is judged. Pure. */
+/** One finding per requirement. Pure. */
 export function judgeRedis(place: string, info: Info): readonly Finding[] {
   return [checkVersion(place, info), checkWrites(info), checkMemory(info), checkPersistence(info)];
 }
 
-/** Connecting makes BullMQ's tables, so that an open queue is a usable one. */
+/** Connecting creates BullMQ's tables, so an open queue is a usable one. */
 async function checkPostgres(driver: Driver): Promise<readonly Finding[]> {
   try {
     const { queue, close } = await openInTime(driver);
@@ -37,11 +37,11 @@ function unreachable(message: string, right: string): Finding {
   return finding('fail', { id: 'server', message, fixHint });
 }
 
-/** The oldest Redis that BullMQ recommends, and below which it does not run. */
+/** The oldest Redis that BullMQ recommends, and the oldest on which it runs. */
 const GOOD_VERSION = [6, 2] as const;
 const OLDEST_MAJOR = 5;
 
-/** What `INFO` says of the server, by name. */
+/** The server's `INFO` by name. */
 type Info = ReadonlyMap<string, string>;
 
 function checkVersion(place: string, info: Info): Finding {
@@ -55,7 +55,7 @@ function checkVersion(place: string, info: Info): Finding {
   return finding(major < OLDEST_MAJOR ? 'fail' : 'warn', { id: 'version', message, fixHint });
 }
 
-/** A copy, or a server that could not save, refuses every job. */
+/** A replica, or a server that could not save, rejects every job. */
 function checkWrites(info: Info): Finding {
   if (info.get('role') === 'slave') {
     const message = 'it is a replica of another server and accepts no jobs';

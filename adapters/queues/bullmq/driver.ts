@@ -6,26 +6,26 @@ export interface DriverOptions {
   readonly retryDelayMs: number;
 }
 
-/** What the queue needs of BullMQ, the same on Redis and on Postgres. */
+/** What the queue needs from BullMQ, the same on Redis and on Postgres. */
 export interface Driver {
-  /** For sentences: the kind of server and its address, without credentials. */
+  /** For messages: the kind of server and its address, without credentials. */
   readonly where: string;
-  /** BullMQ's own queue, on a connection of its own. */
+  /** BullMQ's own queue, on a separate connection. */
   open(listeners: ProducerListeners): OpenQueue;
   produce(listeners: ProducerListeners): Producer;
   consume(look: Look, options: ConsumerOptions): Consumer;
 }
 
-/** Runs when a worker has taken a job. `giveBack` puts the job back in line, for a process that is closing. */
+/** Called when a worker has taken a job. `giveBack` returns the job to the queue, for a process that is closing. */
 export type Look = (conversationId: number, job: { giveBack(): Promise<never> }) => Promise<void>;
 
 export interface OpenQueue {
   readonly queue: JobQueue;
-  /** Lets go of everything, whatever the server does. */
+  /** Closes everything, whatever the state of the server. */
   close(): Promise<void>;
 }
 
-/** BullMQ's queue, as far as it is used here: the same on every backend. */
+/** The part of BullMQ's queue that is used: the same on every backend. */
 export interface JobQueue {
   waitUntilReady(): Promise<unknown>;
   add(name: string, data: { readonly conversationId: number }, options: JobsOptions): Promise<unknown>;
@@ -34,7 +34,7 @@ export interface JobQueue {
 
 export interface ProducerListeners {
   readonly onError: (error: unknown) => void;
-  /** The connection stands: for the first time, or again. */
+  /** Connected, for the first time or again. */
   readonly onReady: () => void;
 }
 
@@ -43,13 +43,13 @@ export interface ConsumerOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** The connection that jobs are added through: what it cannot do at once fails, so that nothing piles up behind it. */
+/** The connection for adding jobs. Calls fail if they cannot run at once, so that nothing piles up. */
 export interface Producer {
-  /** Settles when the first connection stands; pending as long as that takes. After a rejection another one is made. */
+  /** Settles with the first connection, and stays pending until then. After a rejection another attempt starts. */
   ready(): Promise<void>;
   add(conversationId: number): Promise<void>;
   counts(): Promise<Counts>;
-  /** Lets go of everything, whatever the server does. */
+  /** Closes everything, whatever the state of the server. */
   close(): Promise<void>;
 }
 
@@ -61,10 +61,10 @@ export interface Counts {
 
 export interface Consumer {
   ready(): Promise<void>;
-  /** Takes no more jobs; those that run go on. */
+  /** Takes no more jobs; running ones continue. */
   pause(): Promise<void>;
-  /** Waits for what runs. Never settles while the server is away. */
+  /** Waits for running jobs. Never settles while the server is unreachable. */
   close(): Promise<void>;
-  /** Lets go of everything: jobs that run are seen as stalled by another worker, later. */
+  /** Closes everything. Another worker will later detect the running jobs as stalled. */
   drop(): Promise<void>;
 }

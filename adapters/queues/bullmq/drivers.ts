@@ -4,9 +4,9 @@ import { createRedisDriver } from './redis.ts';
 
 export interface DriverChoice {
   readonly url: string;
-  /** What the names on the server begin with. Default "strata". */
+  /** Prefix of the names on the server. Default "strata". */
   readonly prefix?: string | undefined;
-  /** First pause after a rejected handler; doubles with each. Default 2000. */
+  /** First pause after a rejected handler; doubles each time. Default 2000. */
   readonly retryDelayMs?: number | undefined;
 }
 
@@ -16,7 +16,7 @@ export function isRedis(url: string): boolean {
   return url.startsWith('redis');
 }
 
-/** The scheme of the URL names the server. */
+/** The scheme of the URL determines the server. */
 export function createDriver({ url, prefix = 'strata', retryDelayMs = RETRY_DELAY_MS }: DriverChoice): Driver {
   const create = isRedis(url) ? createRedisDriver : createPostgresDriver;
   return create({ url, prefix, retryDelayMs });

@@ -7,14 +7,14 @@ import { createTrouble, type Trouble } from './trouble.ts';
 import { createWork, type Work } from './work.ts';
 
 export interface BullMqOptions {
-  /** `redis://`, `rediss://`, `postgres://` or `postgresql://`. Bots with a store of their own need a database of their own. */
+  /** `redis://`, `rediss://`, `postgres://` or `postgresql://`. Bots with separate stores need separate databases. */
   readonly url: string;
   readonly log: Log;
-  /** Told when something is wrong with the server or a handler, and once a minute while it stays so. */
+  /** Called when the server or a handler fails, and once a minute while the failure lasts. */
   readonly onTrouble: (message: string) => void;
-  /** What the names on the server begin with. Default "strata". */
+  /** Prefix of the names on the server. Default "strata". */
   readonly prefix?: string;
-  /** First pause after a rejected handler; doubles with each. Default 2000. */
+  /** First pause after a rejected handler; doubles each time. Default 2000. */
   readonly retryDelayMs?: number;
 }
 
@@ -58,7 +58,7 @@ export function createBullMqQueue(options: BullMqOptions): Queue {
 
 const BOARD_PACKAGES = ['@bull-board/api', '@bull-board/express'];
 
-/** What only an operator asks for is loaded when it is asked for. */
+/** Loaded on request, because only operators need it. */
 export const bullMqAdapter: QueueAdapter = {
   create: createBullMqQueue,
   check: async (url) => (await import('./check.ts')).checkQueue(url),
@@ -71,7 +71,10 @@ export const bullMqAdapter: QueueAdapter = {
 interface State {
   readonly driver: Driver;
   readonly kicks: Kicks;
-  /** Kept here, not on the server: an immediate kick overtakes one, and the sweeper finds those of a process that died. */
+  /**
+   * Kept in this process, not on the server: an immediate kick replaces it, and the sweeper finds those of a process
+   * that died.
+   */
   readonly delayed: Map<number, { readonly dueAt: number; readonly timer: NodeJS.Timeout }>;
   readonly trouble: Trouble;
   readonly rejections: Trouble;
@@ -86,7 +89,7 @@ function createState(options: BullMqOptions): State {
   const trouble = createTrouble({ name: 'connection', log, onTrouble, now: Date.now });
   const rejections = createTrouble({ name: 'rejected', log, onTrouble, now: Date.now });
   const kicks = createKicks({ driver, trouble, now: Date.now });
-  // The next look reports a worker's errors: it fails only while the server is away.
+  // The next check reports a worker's errors; it fails only while the server is unreachable.
   const onError = () => kicks.look().catch(() => undefined);
   return { driver, kicks, delayed: new Map(), trouble, rejections, onError, work: null, isClosed: false };
 }
@@ -105,10 +108,12 @@ function ask({ kicks, delayed, isClosed }: State, id: number, delayMs: number): 
   else delayed.set(id, { dueAt, timer: setTimeout(fire, Math.min(delayMs, MAX_TIMER_MS)).unref() });
 }
 
-/** Beyond it a timer fires at once. */
+/** Longer timers fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Of a queue that several processes work on, everything that waits or runs counts: it may be this process's. */
+/**
+ * If several processes work on a queue, everything that waits or runs counts, because it may belong to this process.
+ */
 async function idle(state: State): Promise<void> {
   while (!state.isClosed) {
     const isQuiet = state.kicks.unsent === 0 && (state.work?.running ?? 0) === 0;

@@ -1,18 +1,18 @@
 import type { Counts, Driver, Producer } from './driver.ts';
 import { reasonOf, type Trouble } from './trouble.ts';
 
-/** Hands kicks to the server, one a conversation, when it can be reached. Nothing here is waited for by a kick. */
+/** Sends kicks to the server when it is reachable, one per conversation. A kick never waits for this. */
 export interface Kicks {
   put(conversationId: number): void;
-  /** Connects, if that has not begun. */
+  /** Connects, unless that has already begun. */
   open(): void;
-  /** Not yet known to be stored by the server. */
+  /** Kicks that the server has not yet confirmed. */
   readonly unsent: number;
-  /** As the server told last. */
+  /** The server's last counts. */
   readonly counts: Counts;
-  /** Asks the server in the background, for the next one who wants to know. */
+  /** Asks the server in the background, for the next caller. */
   refresh(): void;
-  /** Asks the server now. Rejects when it cannot be reached. */
+  /** Asks the server now. Rejects if it is unreachable. */
   look(): Promise<Counts>;
   close(): Promise<void>;
 }
@@ -23,7 +23,9 @@ export interface KicksOptions {
   readonly now: () => number;
 }
 
-/** More conversations than this are not remembered while the server is away: the sweeper of a worker finds what is due. */
+/**
+ * Maximum number of conversations remembered while the server is unreachable; the sweeper of a worker finds the others.
+ */
 const MAX_UNSENT = 10_000;
 const AT_ONCE = 100;
 const PULSE_MS = 1000;
@@ -35,7 +37,7 @@ interface State extends KicksOptions {
   readonly unsent: Set<number>;
   sending: number;
   producer: Producer | null;
-  /** Stops the connecting and the pulse. */
+  /** Stops connecting and retrying. */
   readonly end: AbortController;
   isOpen: boolean;
   isReady: boolean;
@@ -84,7 +86,10 @@ export function createKicks(options: KicksOptions): Kicks {
   };
 }
 
-/** One sending for all kicks of this turn of the loop. After a failure the pulse tries, or the connection that is back. */
+/**
+ * Sends all kicks of this turn of the event loop together. After a failure, the timer or the restored connection
+ * retries.
+ */
 function schedule(state: State): void {
   const canSend = state.isReady ? !state.isFailing && state.sending === 0 : !state.isOpen;
   if (!canSend || state.isScheduled) return;
@@ -113,7 +118,7 @@ function open(state: State): void {
   connect(state);
 }
 
-/** Until it stands once; from then on the driver reconnects by itself. */
+/** Until the first connection; from then on the driver reconnects by itself. */
 function connect(state: State): void {
   const { driver, end } = state;
   const producer = driver.produce({
@@ -142,7 +147,7 @@ function beat(state: State): void {
   if (state.now() - state.lookedAt >= waitMs) look(state).catch(() => undefined);
 }
 
-/** A kick leaves the set before it is sent: one that arrives in between announces something newer and is sent again. */
+/** A kick leaves the set before it is sent, so a kick that arrives in between is sent again. */
 async function send(state: State): Promise<void> {
   const { producer, unsent, end } = state;
   if (producer === null || !state.isReady || state.sending > 0) return;

@@ -2,10 +2,10 @@ import type { Driver, OpenQueue } from './driver.ts';
 import { reasonOf } from './trouble.ts';
 import { within } from './within.ts';
 
-/** A person waits. BullMQ itself would wait until the server comes. */
+/** A person waits; BullMQ itself would wait until the server is available. */
 const LIMIT_MS = 3000;
 
-/** A queue that is connected. Rejects with an error that names the server and the reason. */
+/** A connected queue. Rejects with an error that names the server and the reason. */
 export async function openInTime(driver: Driver): Promise<OpenQueue> {
   let reason = `no answer within ${LIMIT_MS} ms`;
   const onError = (error: unknown) => {

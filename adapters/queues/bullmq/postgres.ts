@@ -7,7 +7,7 @@ const QUERY_LIMIT_MS = 15_000;
 const PRODUCER_CONNECTIONS = 2;
 const WORKER_CONNECTIONS = 4;
 
-/** BullMQ's own tables, in a schema of their own. They are made by whoever connects first. */
+/** BullMQ's tables, in a schema of their own, created on the first connection. */
 export function createPostgresDriver({ url, prefix, retryDelayMs }: DriverOptions): Driver {
   const { hostname, port } = new URL(url);
   const name = `${prefix}-maintenance`;

@@ -4,15 +4,15 @@ import type { Driver, DriverOptions, OpenQueue, ProducerListeners } from './driv
 import { consumerOf, processorOf, producerOf, queueOptions, workerOptions } from './settings.ts';
 
 const QUEUE_NAME = 'maintenance';
-/** Always the same pause: a growing one leaves workers idle long after Redis is back. */
+/** Always the same pause: growing pauses would leave workers idle long after Redis is back. */
 const RECONNECT_MS = 1000;
-/** A server that is there but silent. */
+/** The server is there but does not respond. */
 const COMMAND_LIMIT_MS = 5000;
-/** A connection that is given up keeps the process no longer than this. */
+/** A connection that is being closed keeps the process alive no longer than this. */
 const FAREWELL_MS = 200;
 
 export function createRedisDriver({ url, prefix, retryDelayMs }: DriverOptions): Driver {
-  // In braces, so that a cluster keeps all keys of the queue in one place.
+  // In braces, so that a cluster stores all keys of the queue in one place.
   const names = { prefix: `{${prefix}}` };
   const open = ({ onError, onReady }: ProducerListeners): OpenQueue => {
     const redis = connect(url, {
@@ -45,7 +45,7 @@ export function createRedisDriver({ url, prefix, retryDelayMs }: DriverOptions):
   };
 }
 
-/** What the server says of itself, asked once. Rejects when it does not answer. */
+/** The server's own information, requested once. Rejects if it does not respond. */
 export async function infoOf(url: string): Promise<ReadonlyMap<string, string>> {
   const redis = new Redis(url, {
     lazyConnect: true,
@@ -68,7 +68,7 @@ export async function infoOf(url: string): Promise<ReadonlyMap<string, string>> 
   }
 }
 
-/** Without what the URL says of user and password. */
+/** Without user and password from the URL. */
 export function addressOf(url: string): string {
   const { hostname, port } = new URL(url);
   return `Redis at ${hostname}:${port === '' ? '6379' : port}`;

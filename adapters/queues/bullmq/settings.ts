@@ -6,7 +6,7 @@ import type { Consumer, ConsumerOptions, Look, OpenQueue, Producer } from './dri
 const JOB_NAME = 'maintain';
 const jobData = z.object({ conversationId: z.int() });
 
-/** BullMQ's worker, as far as it is used here: the same on every backend. */
+/** The part of BullMQ's worker that is used: the same on every backend. */
 export interface JobWorker {
   waitUntilReady(): Promise<unknown>;
   pause(doNotWaitActive: boolean): Promise<void>;
@@ -14,10 +14,13 @@ export interface JobWorker {
   getBackend(): { close(force: boolean): Promise<void> };
 }
 
-/** A killed worker's job is free again after the lock, and found by the second check that follows: within ten seconds. */
+/**
+ * A killed worker's job becomes free when its lock expires, and is found by the second check afterwards: within ten
+ * seconds.
+ */
 const LOCK_MS = 5000;
 const STALLED_CHECK_MS = 2000;
-/** A worker that dies in a job again and again is no fault of the job: the store counts failures, not the queue. */
+/** Repeated crashes of workers are not the job's fault: the store counts failures, not the queue. */
 const MAX_STALLS = 1000;
 const ATTEMPTS = 5;
 const KEEP_FAILED = { age: 7 * 24 * 60 * 60, count: 1000 };
@@ -26,8 +29,8 @@ const FETCH_RETRY_MS = 1000;
 const EVENTS_KEPT = 1000;
 
 /**
- * One job waits or runs for a conversation; what is added while it runs is one more after it. A job id would break that:
- * then the addition is dropped in silence.
+ * One job waits or runs per conversation; a job added during a run runs once more afterwards. A job id would break
+ * this, because the addition would be dropped silently.
  */
 function jobOptions(conversationId: number, retryDelayMs: number): JobsOptions {
   return {
@@ -51,7 +54,7 @@ export function workerOptions({ concurrency }: ConsumerOptions): Omit<WorkerOpti
   };
 }
 
-/** What BullMQ calls for a job. */
+/** The function that BullMQ calls for a job. */
 export function processorOf(look: Look): Processor {
   return async (job, token) => {
     const { conversationId } = jobData.parse(job.data);

@@ -1,6 +1,9 @@
 import { describe, type Log } from '../../../src/adapter-kit.ts';
 
-/** What is wrong, as one sentence, told when it begins and once a minute while it lasts: a broken connection fails often. */
+/**
+ * Reports a failure as one sentence when it begins, and once a minute while it lasts, because a broken connection fails
+ * often.
+ */
 export interface Trouble {
   current(): string | null;
   met(sentence: string): void;
@@ -15,7 +18,7 @@ export interface TroubleOptions {
 }
 
 const EVERY_MS = 60_000;
-/** Trouble that was over and comes again within this time is the same one. */
+/** A failure that returns within this time counts as the same one. */
 const FLAPPING_MS = 10_000;
 
 export function createTrouble({ name, log, onTrouble, now }: TroubleOptions): Trouble {
@@ -38,7 +41,7 @@ export function createTrouble({ name, log, onTrouble, now }: TroubleOptions): Tr
   };
 }
 
-/** A failed connection to several addresses has its reasons inside, and nothing in its own message. */
+/** A failed connection to several addresses has its reasons inside, and no message of its own. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(describe).join(', ');
   return describe(error);

@@ -22,7 +22,7 @@ export interface WorkOptions {
 }
 
 interface State extends WorkOptions {
-  /** `again`: a second job for it came while the first runs, which a server that lost its memory lets happen. */
+  /** `again`: a second job for it arrived while the first one runs, which a server that lost its memory allows. */
   readonly running: Map<number, { again: boolean }>;
   readonly idlers: Set<() => void>;
   readonly stop: AbortController;
@@ -32,9 +32,9 @@ interface State extends WorkOptions {
 }
 
 const CONNECT_AGAIN_MS = 1000;
-/** After the deadline: for writing down what the abort left open. */
+/** Time after the deadline for recording what the abort interrupted. */
 const GRACE_MS = 1000;
-/** For telling the server what has ended. It never answers while it is away. */
+/** Time for telling the server what has ended. It does not respond while it is unreachable. */
 const FAREWELL_MS = 1500;
 
 export function createWork(options: WorkOptions): Work {
@@ -57,7 +57,7 @@ export function createWork(options: WorkOptions): Work {
   };
 }
 
-/** Until a connection stands once; from then on the driver reconnects by itself. */
+/** Until the first connection; from then on the driver reconnects by itself. */
 function connect(state: State): void {
   if (state.isClosed) return;
   const { driver, concurrency, onError } = state;
@@ -119,7 +119,7 @@ async function close(state: State, deadlineMs: number): Promise<void> {
   }
   const { consumer } = state;
   if (consumer === null) return;
-  // Without a connection there is nobody to take leave of, and BullMQ would wait for one.
+  // Without a connection there is no worker to close, and BullMQ would wait for one.
   const isAtRest = state.isConnected && state.isReachable() && state.running.size === 0;
   if (
     isAtRest &&

@@ -11,19 +11,19 @@ import {
 export interface LocalQueueOptions {
   /** Default: none. */
   readonly log?: Log;
-  /** Told of every rejected handler. */
+  /** Called with every rejected handler. */
   readonly onTrouble?: (message: string) => void;
-  /** For delays and back-off; default the system's. */
+  /** For delays and backoff. Default: the system clock. */
   readonly clock?: Clock;
   /** First pause after a rejected handler; doubles up to a minute. Default 1000. */
   readonly retryDelayMs?: number;
 }
 
 const MAX_RETRY_MS = 60_000;
-/** After the deadline: for writing down what the abort left open. */
+/** Time after the deadline for recording what the abort interrupted. */
 const GRACE_MS = 1000;
 
-/** The queue of one process. It keeps nothing: what is due stands in the store, and a sweep at boot finds it. */
+/** The queue of a single process. It stores nothing: the store knows what is due, and a sweep at startup finds it. */
 export function createLocalQueue(options: LocalQueueOptions = {}): Queue {
   const state = createState(options);
   return {
@@ -44,7 +44,7 @@ export function createLocalQueue(options: LocalQueueOptions = {}): Queue {
   };
 }
 
-/** Without a server there is nothing to check, and what it does stands in `/status` and the metrics. */
+/** Without a server there is nothing to check; `/status` and the metrics show what it does. */
 export const localAdapter: QueueAdapter = { create: createLocalQueue, check: async () => [], openBoard: null };
 
 interface Work {
@@ -57,7 +57,7 @@ interface State extends LocalQueueOptions {
   readonly clock: Clock;
   /** In the order of the kicks. */
   readonly waiting: Set<number>;
-  /** `again`: when the look after this one is due, if it was kicked in between. */
+  /** `again`: when the next run is due, if it was kicked during this one. */
   readonly running: Map<number, { again: number | null }>;
   readonly delayed: Map<number, { readonly dueAt: number; readonly cancel: AbortController }>;
   readonly rejections: Map<number, number>;
@@ -117,7 +117,7 @@ function pump(state: State): void {
     if (work === null || work.signal.aborted || state.running.size >= work.concurrency) return;
     state.waiting.delete(id);
     state.running.set(id, { again: null });
-    // One turn of the loop later, so that a kick returns before the handler does anything.
+    // One turn of the event loop later, so that a kick returns before the handler does anything.
     setImmediate(run, state, id, work);
   }
 }
@@ -138,7 +138,7 @@ async function run(state: State, id: number, work: Work): Promise<void> {
   settle(state);
 }
 
-/** When the next try is due. */
+/** When the next attempt is due. */
 function rejected(state: State, id: number, error: unknown): number {
   const times = (state.rejections.get(id) ?? 0) + 1;
   state.rejections.set(id, times);
@@ -172,7 +172,10 @@ async function close(state: State, deadlineMs: number): Promise<void> {
   await within(ended, GRACE_MS);
 }
 
-/** Whether the promise resolved in time. The timer is real and keeps the process alive: somebody waits for the close. */
+/**
+ * Whether the promise resolved in time. The timer is real and keeps the process alive, because somebody waits for the
+ * close.
+ */
 async function within(promise: Promise<void>, ms: number): Promise<boolean> {
   const timer = new AbortController();
   const late = sleep(ms, false, { signal: timer.signal }).catch(() => false);

@@ -313,6 +313,17 @@ describe('while the model works', () => {
     expect(again.platformMessageId).toBe(platformMessageId);
   });
 
+  test('a stream holds no control character or direction override', async () => {
+    const bot = await start({ table: streaming });
+    const conversation = await ask(bot);
+    const noise = '\u0000\u202e\u2066\u0085\u001b[31m\u007f';
+    bot.channel.show(conversation, { kind: 'draft', text: `Once${noise}` });
+    await until('it streams', () => slack.callsOf('chat.startStream').length === 1);
+    bot.channel.show(conversation, { kind: 'draft', text: `Once${noise} upon${noise} a time` });
+    await until('it grows', () => slack.callsOf('chat.appendStream').length === 1);
+    expect(slack.posted(GENERAL)[0]?.['text']).toBe('Once upon a time');
+  });
+
   // Shows: I
   test('a stream that has expired loses nothing', async () => {
     const bot = await start({ table: streaming });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   type Clock,
   type ConversationKey,
+  cleanText,
   describe,
   type Log,
   parseKey,
@@ -173,7 +174,7 @@ async function advance(
 }
 
 function headOf({ wanted }: Draft): string {
-  return wanted.slice(0, LONGEST).toWellFormed();
+  return cleanText(wanted.slice(0, LONGEST));
 }
 
 const startedSchema = z.object({ ts: z.string() });

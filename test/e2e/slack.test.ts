@@ -229,6 +229,28 @@ describe("the App Home is the person's memory manager", () => {
   }, 120_000);
 });
 
+describe('what is kept about the person in other places', () => {
+  test('shows in the App Home without text, and is forgotten there', async () => {
+    const inChannel = { channel_id: GENERAL };
+    await answer(() => slack.slash('memory remember I keep forty beehives', inChannel));
+    const elsewhere = 'stored in another channel';
+    const home = await openHome();
+    let page = await homeAfter(() => pressHome(sealedOf(home, 'About me, everywhere')));
+    while (!JSON.stringify(page).includes(elsewhere)) {
+      const next = sealedOf(page, 'Next');
+      page = await homeAfter(() => pressHome(next));
+    }
+    expect(JSON.stringify(page)).not.toContain('beehives');
+    const forget = sealedOf(page, 'Forget', elsewhere);
+    const question = await formAfter(() => pressHome(forget));
+    expect(JSON.stringify(question)).toContain('Delete for good');
+    expect(JSON.stringify(question)).not.toContain('beehives');
+    await homeAfter(() => submit(question));
+    const search = await answer(() => slack.slash('memory search beehives', inChannel));
+    expect(shown(search)).not.toContain('forty beehives');
+  }, 60_000);
+});
+
 describe('a process that is killed with -9', () => {
   // Shows: R27
   test('mid-reply, answers once after restarting and catches up', async () => {

@@ -1,43 +1,20 @@
-import { globSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CACHE, type Expression, expressionsIn, merge, superLinear } from '../support/expressions.ts';
+import {
+  builtExpressions,
+  CACHE,
+  expressionsIn,
+  merge,
+  superLinear,
+  writtenExpressions,
+} from '../support/expressions.ts';
 
 /** No regular expression of the product backtracks: its time grows with the text, and no faster. */
 
-const root = join(import.meta.dirname, '../..');
-const files = globSync('{src,adapters}/**/*.ts', { cwd: root })
-  .map((path) => path.replaceAll('\\', '/'))
-  .filter((path) => !path.endsWith('.d.ts'))
-  .sort();
-const found = files.map((path) => expressionsIn(path, readFileSync(join(root, path), 'utf8')));
-
-/** The expressions that modules build from parts when they are loaded. */
-async function builtOnes(): Promise<readonly Expression[]> {
-  const built: Expression[] = [];
-  const Original = RegExp;
-  const recorder = new Proxy(Original, {
-    construct(target, [source, flags]) {
-      const made = new target(source, flags);
-      const place = /\/((?:src|adapters)\/[^)?\s]+\.ts(?::\d+)?)/u.exec(
-        new Error('where').stack?.split('\n')[2] ?? '',
-      )?.[1];
-      if (place !== undefined) built.push({ source: made.source, flags: made.flags, places: [place] });
-      return made;
-    },
-  });
-  globalThis.RegExp = recorder;
-  try {
-    for (const path of files) if (path !== 'src/main.ts') await import(join(root, path));
-  } finally {
-    globalThis.RegExp = Original;
-  }
-  return built;
-}
-
+const found = writtenExpressions();
 /** Loaded once: a module builds its expressions only then. */
-const built = builtOnes();
+const built = builtExpressions();
 
 describe('regular expressions', () => {
   it('are all literals or built at load', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseSync } from 'oxc-parser';
@@ -17,6 +17,12 @@ export interface Found {
   /** Places that build an expression while the program runs: nobody can check those beforehand. */
   readonly late: readonly string[];
 }
+
+const root = join(import.meta.dirname, '../..');
+const files = globSync('{src,adapters}/**/*.ts', { cwd: root })
+  .map((path) => path.replaceAll('\\', '/'))
+  .filter((path) => !path.endsWith('.d.ts'))
+  .sort();
 
 const nodeSchema = z.looseObject({ type: z.string(), start: z.number() });
 const literalSchema = z.looseObject({ regex: z.object({ pattern: z.string(), flags: z.string() }) });
@@ -44,6 +50,34 @@ export function expressionsIn(path: string, text: string): Found {
   return { expressions, late };
 }
 
+/** What the sources write, file by file. */
+export function writtenExpressions(): readonly Found[] {
+  return files.map((path) => expressionsIn(path, readFileSync(join(root, path), 'utf8')));
+}
+
+/** The expressions that modules build from parts when they are loaded. */
+export async function builtExpressions(): Promise<readonly Expression[]> {
+  const built: Expression[] = [];
+  const Original = RegExp;
+  const recorder = new Proxy(Original, {
+    construct(target, [source, flags]) {
+      const made = new target(source, flags);
+      const place = /\/((?:src|adapters)\/[^)?\s]+\.ts(?::\d+)?)/u.exec(
+        new Error('where').stack?.split('\n')[2] ?? '',
+      )?.[1];
+      if (place !== undefined) built.push({ source: made.source, flags: made.flags, places: [place] });
+      return made;
+    },
+  });
+  globalThis.RegExp = recorder;
+  try {
+    for (const path of files) if (path !== 'src/main.ts') await import(join(root, path));
+  } finally {
+    globalThis.RegExp = Original;
+  }
+  return built;
+}
+
 export function merge(expressions: readonly Expression[]): readonly Expression[] {
   const known = new Map<string, Expression>();
   for (const { source, flags, places } of expressions) {
@@ -55,16 +89,15 @@ export function merge(expressions: readonly Expression[]): readonly Expression[]
 
 const CHECKERS = 2;
 const TIMEOUT_MS = 5_000;
-const cacheSchema = z.record(z.string(), z.string());
+const cacheSchema = z.array(z.string());
 
 /**
  * What is wrong with each expression whose time may grow faster than the text. Answers are kept between runs, because the
  * analysis of all of them takes a minute.
  */
 export async function superLinear(expressions: readonly Expression[], cacheFile: string): Promise<readonly string[]> {
-  const cache = existsSync(cacheFile) ? cacheSchema.parse(JSON.parse(readFileSync(cacheFile, 'utf8'))) : {};
-  const verdicts = new Map(Object.entries(cache));
-  const left = expressions.filter(({ source, flags }) => cache[`/${source}/${flags}`] !== 'safe');
+  const verdicts = new Map([...safeIn(KNOWN), ...safeIn(cacheFile)].map((expression) => [expression, 'safe']));
+  const left = expressions.filter(({ source, flags }) => !verdicts.has(`/${source}/${flags}`));
   const work = async (): Promise<void> => {
     for (let next = left.pop(); next !== undefined; next = left.pop()) {
       verdicts.set(`/${next.source}/${next.flags}`, await verdictOf(next));
@@ -72,7 +105,7 @@ export async function superLinear(expressions: readonly Expression[], cacheFile:
   };
   await Promise.all(Array.from({ length: CHECKERS }, work));
   mkdirSync(dirname(cacheFile), { recursive: true });
-  const safe = Object.fromEntries([...verdicts].filter(([, verdict]) => verdict === 'safe'));
+  const safe = [...verdicts].filter(([, verdict]) => verdict === 'safe').map(([expression]) => expression);
   // Another run may read it now.
   writeFileSync(`${cacheFile}.${process.pid}`, JSON.stringify(safe));
   renameSync(`${cacheFile}.${process.pid}`, cacheFile);
@@ -80,6 +113,12 @@ export async function superLinear(expressions: readonly Expression[], cacheFile:
     const verdict = verdicts.get(`/${source}/${flags}`);
     return verdict === 'safe' ? [] : [`/${source}/${flags} at ${places.join(', ')}: ${verdict}`];
   });
+}
+
+function safeIn(file: string): readonly string[] {
+  if (!existsSync(file)) return [];
+  // The cache of an older checkout has another shape.
+  return cacheSchema.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data ?? [];
 }
 
 /** The checker does not know the flag `v`. Classes alone, with nothing repeated outside of them, cannot backtrack. */
@@ -152,5 +191,7 @@ function describe(complexity: string, attack: { readonly pattern: string } | nul
   return `${complexity}, for example on ${attack?.pattern.slice(0, 200)}`;
 }
 
-/** Outside of the checkout, so that a fresh one need not analyse again what has not changed. */
-export const CACHE = join(homedir(), '.cache/strata/expressions.json');
+/** Outside of the checkout: what was found safe here since. */
+export const CACHE = join(homedir(), '.cache/strata/safe-expressions.json');
+/** Written by `node tools/safe-expressions.ts`, so that a fresh machine analyses only what is new. */
+export const KNOWN = join(import.meta.dirname, '../fixtures/safe-expressions.json');

@@ -17,6 +17,7 @@ import { describe, StrataError } from '../domain/errors.ts';
 import { parseKey } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { createHookRunner } from '../hooks/runner.ts';
+import { reportFocus } from '../memory/focus.ts';
 import { instructionsFor } from '../memory/recall.ts';
 import { createMemories, type Memories } from '../memory/service.ts';
 import type { ChannelSink } from '../ports/channel.ts';
@@ -211,7 +212,8 @@ function createCommandParts(
       // In conversations the bot never answers, the newest message has no sections of its own.
       const listens = services.agents.agentFor(conversation.key).mode === 'observe';
       const volatile = newest === null || listens ? [] : await volatileFor(services, { snapshot, newest });
-      return inspectContext(services, { profile, snapshot, volatile });
+      const focus = newest === null ? null : reportFocus(newest);
+      return inspectContext(services, { profile, snapshot, volatile, focus });
     },
     async preview(conversation, text) {
       const now = services.clock.now();

@@ -78,13 +78,14 @@ async function listAll(cli: Cli, app: App, json: boolean): Promise<void> {
 }
 
 function toJson(report: ContextReport) {
-  const { agentId, modelId, thresholds, lastInputTokens, parts } = report;
+  const { agentId, modelId, thresholds, lastInputTokens, focus, parts } = report;
   return {
     ...report.summary,
     agent: agentId,
     model: modelId,
     thresholds,
     lastInputTokens,
+    focus,
     parts: parts.map(({ text: _text, ...part }) => part),
   };
 }

@@ -18,7 +18,16 @@ export interface ContextReport {
   /** The provider's last count if the view has not shrunk since; null if unknown. */
   readonly lastInputTokens: number | null;
   readonly parts: readonly ContextPart[];
+  /** What the newest message is about; null without one. */
+  readonly focus: FocusReport | null;
   readonly summary: ContextJson;
+}
+
+export interface FocusReport {
+  /** Ids of the people who speak or are mentioned. */
+  readonly people: readonly string[];
+  readonly names: readonly string[];
+  readonly intents: readonly string[];
 }
 
 /** The output of `strata context --json`. */
@@ -49,11 +58,13 @@ export function inspectContext(
     profile,
     snapshot,
     volatile = [],
+    focus = null,
   }: {
     readonly profile: ContextProfile;
     readonly snapshot: ContextSnapshot;
     /** Sections for the newest message; empty if nobody is asking. */
     readonly volatile?: readonly VolatileSection[];
+    readonly focus?: FocusReport | null;
   },
 ): ContextReport {
   const { conversation } = snapshot;
@@ -68,6 +79,7 @@ export function inspectContext(
     measurement: fitted.measurement,
     lastInputTokens: lastReported(calibration, { model: profile.modelId, revision }),
     parts: partsOf(fitted),
+    focus,
     summary: summarise(snapshot, fitted, engine),
   };
 }

@@ -1,3 +1,4 @@
+import type { FocusReport } from '../context/inspection.ts';
 import { BOT_LABEL, plainName, timeLabel } from '../context/label.ts';
 import { shorten } from '../context/truncate.ts';
 import { type Entry, textOf } from '../domain/message.ts';
@@ -61,6 +62,12 @@ export function focusOf(entry: Entry): Focus {
     names: namesIn(text),
     intents: new Set(intents),
   };
+}
+
+/** The focus as plain data, for people who look at a context. */
+export function reportFocus(entry: Entry): FocusReport {
+  const { people, names, intents } = focusOf(entry);
+  return { people: [...people], names, intents: [...intents] };
 }
 
 function namesIn(text: string): readonly string[] {

@@ -94,10 +94,10 @@ describe('a view that is pressed to fit', () => {
 
   // Shows: P18
   it('shortens old texts further before the question', () => {
-    const asked = 'Why is the boat blue? '.repeat(60);
-    const tail = [...Array.from({ length: 3 }, (_, index) => user(index + 1, 'old news '.repeat(900))), user(4, asked)];
-    const fields = { windowTokens: 2000, reserveTokens: 100 };
-    const { view } = reduceToFit(prefixes, request({ tail, fields }), 2000);
+    const asked = 'Why is the boat blue? '.repeat(195);
+    const tail = [...Array.from({ length: 2 }, (_, index) => user(index + 1, 'old news '.repeat(900))), user(3, asked)];
+    const fields = { windowTokens: 2400, reserveTokens: 100 };
+    const { view } = reduceToFit(prefixes, request({ tail, fields }), 2400);
     const shown = JSON.stringify(view.messages);
     expect(shown).toContain(asked.trim());
     expect(shown).toContain('characters left out');

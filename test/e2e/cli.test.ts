@@ -84,6 +84,7 @@ describe('JSON', () => {
         used: expect.any(Number),
         window: expect.any(Number),
         tier: 'none',
+        focus: { people: [expect.any(String)], names: ['riga'], intents: [] },
       }),
     ]);
 

@@ -74,8 +74,8 @@ async function settled(double: DiscordDouble, sink: RecordedSink, channel = GENE
   await until('the end', () => sink.messages.some(({ text }) => text === 'the end'));
 }
 
-describe('what was changed while the bot was away', () => {
-  test('finds edits and deletions beside what was missed', async () => {
+describe('changes while the bot was offline', () => {
+  test('finds edits and deletions as well as missed messages', async () => {
     const said = (double: DiscordDouble, text: string) =>
       double.messagesIn(GENERAL).find(({ content }) => content === text) ?? expect.fail(text);
     await afterAnAbsence(
@@ -141,11 +141,11 @@ describe('what was changed while the bot was away', () => {
   });
 });
 
-describe('what was changed and what was missed', () => {
+describe('changes and missed messages', () => {
   const said = (double: DiscordDouble, text: string) =>
     double.messagesIn(GENERAL).find(({ content }) => content === text) ?? expect.fail(text);
 
-  test('come in this order: changes first, then what is answered', async () => {
+  test('arrive in order: changes first, then messages', async () => {
     await afterAnAbsence(
       {
         before: (double) => {
@@ -219,7 +219,7 @@ describe('what was changed and what was missed', () => {
   });
 });
 
-test('the bot’s own replies are not what was missed', async () => {
+test('the bot’s own replies do not count as missed', async () => {
   await afterAnAbsence(
     {
       before: (double) => {
@@ -235,7 +235,7 @@ test('the bot’s own replies are not what was missed', async () => {
   );
 });
 
-describe('where nothing was kept before', () => {
+describe('a place without stored messages', () => {
   test('reads threads and channels from where people spoke', async () => {
     await afterAnAbsence(
       {
@@ -265,7 +265,7 @@ describe('where nothing was kept before', () => {
     );
   });
 
-  test('reads what was unstored though newer messages elsewhere were stored', async () => {
+  test('reads unstored messages despite newer ones elsewhere', async () => {
     await afterAnAbsence(
       {
         before: (double) => {
@@ -293,7 +293,7 @@ describe('where nothing was kept before', () => {
   });
 });
 
-describe('who said what was missed', () => {
+describe('authors of missed messages', () => {
   test('is known by the server’s names and roles', async () => {
     await afterAnAbsence(
       {
@@ -463,7 +463,7 @@ describe('a server that Discord could not serve', () => {
   }
   const CAUGHT_UP = ['audience private', 'edit before!', 'message missed', 'message live'];
 
-  test('for a while is caught up with when it is back', async () => {
+  test('is read once it is available again', async () => {
     const double = await startDiscord();
     const world = openChannel(double);
     await world.channel.start(world.sink);

@@ -81,7 +81,7 @@ describe('the commands as registered with Discord', () => {
 describe('a reply as a message', () => {
   const reply = (details: Partial<CommandReply>): CommandReply => ({ ...plain, ...details });
 
-  test('fits Discord; what is cut comes whole as a file', () => {
+  test('fits Discord’s limits; cut text is attached as a file', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 6000 });
     const field = fc.record({ name: text, value: text });
     const any = fc.record({
@@ -187,7 +187,7 @@ describe('a button', () => {
     for (const junk of ['', '.', 'x.y.z', 'r..']) expect(await open().read(junk)).toEqual({ kind: 'foreign' });
   });
 
-  test('says so when its command is no longer kept', async () => {
+  test('explains that its command is no longer stored', async () => {
     const long = {
       deed: 'run',
       ownerId: ADA.id,

@@ -220,7 +220,7 @@ describe('shards', () => {
     });
   });
 
-  test('read what was missed in their own servers only, once', async () => {
+  test('read missed messages of their own servers once', async () => {
     await withDouble({ shards: 2 }, async (double) => {
       const sink = recordSink();
       const first = openChannel(double, { sink });
@@ -309,7 +309,7 @@ describe('the pauses between failing connections', () => {
     return Array.from({ length: times }, () => pauses.after({ ...ending, isUnknown: false }));
   };
 
-  test('forget failures only after a connection that held', () => {
+  test('forget failures only after a stable connection', () => {
     expect(flaps({ isSpent: true, readyMs: 5_000 }, 5)).toEqual([500, 500, 500, 2_000, 4_000]);
     expect(flaps({ isSpent: true, readyMs: 61_000 }, 5)).toEqual([500, 500, 500, 500, 500]);
   });
@@ -352,7 +352,7 @@ describe('the settings', () => {
     expect(wrong({ german: { memory: 'Erinnerungen' } })).toHaveLength(1);
   });
 
-  test('stand in config.toml, each with default and description', () => {
+  test('appear in config.toml with default and description', () => {
     const text = readFileSync(new URL('../../config.toml', import.meta.url), 'utf8');
     const from = text.indexOf('#[channels.discord]');
     const lines = text.slice(from, text.indexOf('#[channels.slack]', from)).trim().split('\n');

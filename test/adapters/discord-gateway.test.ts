@@ -93,7 +93,7 @@ describe('a shard has one session at most', () => {
   });
 });
 
-describe('a stop ends what is still connecting', () => {
+describe('a stop ends connections in progress', () => {
   const stopsQuickly = async () => {
     const began = Date.now();
     await opened.channel.stop();

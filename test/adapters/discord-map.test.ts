@@ -88,7 +88,7 @@ describe('a message of Discord', () => {
   });
 
   // Shows: C7
-  test('marks stickers, polls and what was forwarded', () => {
+  test('marks stickers, polls and forwarded messages', () => {
     expect(map({ sticker_items: [{ id: '1', name: 'Wumpus', format_type: 1 }] })?.text).toBe('[sticker: Wumpus]');
     const poll = {
       question: { text: 'Tea?' },
@@ -179,7 +179,7 @@ describe('a quotation', () => {
   const quotes = (of: Parameters<typeof reply>, more: Partial<typeof settings> = {}, first = '1') =>
     needsQuote(reply(...of), { settings: { ...settings, ...more }, place, self, first });
 
-  test('is left out where the transcript has what is answered', () => {
+  test('is omitted if the transcript contains the answered message', () => {
     expect(quotes([BOB, 90])).toBe(false);
     expect(quotes([BOT, 1])).toBe(false);
     expect(quotes([BOT, 90])).toBe(false);

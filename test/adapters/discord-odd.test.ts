@@ -47,7 +47,7 @@ describe('a message with odd fields', () => {
   const NEEDED = ['id', 'channel_id', 'author'];
   const ODD = [undefined, null, 7, 'odd', true, [], {}, [null], [{}], { id: null }];
 
-  test('is kept without them, or counted when nobody owns it', async () => {
+  test('is stored without them, or counted without an author', async () => {
     let kept = 0;
     for (const field of FIELDS) {
       for (const value of ODD) {
@@ -64,7 +64,7 @@ describe('a message with odd fields', () => {
   });
 });
 
-test('whatever is not kept is counted with its reason', async () => {
+test('everything not stored is counted with its reason', async () => {
   double.say(GENERAL, BOT, 'mine');
   double.say(GENERAL, OTHER_BOT, 'beep');
   double.say(STAFF, ADA, 'among the staff');

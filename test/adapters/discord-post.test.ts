@@ -331,7 +331,7 @@ describe('a reply while it is written', () => {
     });
   });
 
-  test('leaves nothing behind without a reply of its own', async () => {
+  test('leaves nothing behind without its own reply', async () => {
     await withChannel({ table: streaming }, async ({ double, channel }) => {
       channel.show(conversation, { kind: 'draft', text: 'thinking' });
       await until('the draft', () => double.posted(GENERAL).length === 1);
@@ -380,7 +380,7 @@ describe('a reply while it is written', () => {
     await double.close();
   });
 
-  test('is not posted beside a draft of unknown fate', async () => {
+  test('is not posted next to an unresolved draft', async () => {
     await withChannel({ table: streaming }, async ({ double, channel }) => {
       channel.show(conversation, { kind: 'draft', text: 'the re' });
       await until('the draft', () => double.posted(GENERAL).length === 1);

@@ -144,7 +144,7 @@ describe('who is heard', () => {
   });
 });
 
-describe('what is said', () => {
+describe('messages', () => {
   // Shows: C8
   test('edits and deletions reach the bot, Discord’s own do not', async () => {
     await withChannel({}, async ({ double, sink }) => {
@@ -331,7 +331,7 @@ function snowflakeMessage(content: string) {
   };
 }
 
-describe('what was missed', () => {
+describe('missed messages', () => {
   // Shows: B20, C2
   test('while the process was down is read first, in order', async () => {
     const double = await startDiscord();
@@ -410,7 +410,7 @@ describe('what was missed', () => {
     });
   });
 
-  test('is kept unanswered when old, ignored beyond the limit', async () => {
+  test('is stored unanswered when old, ignored beyond the limit', async () => {
     const double = await startDiscord();
     const sink = recordSink();
     const said = (id: string, text: string) => double.say(GENERAL, ADA, text, { id, silent: true });

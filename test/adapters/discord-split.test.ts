@@ -107,7 +107,7 @@ describe('a long reply', () => {
     expect(pieces.map(whole).at(-1)).toMatch(/~~~ \| a \| b \|\n\|---\|---\|\n~~~$/);
   });
 
-  test('keeps characters whole that are made of several', () => {
+  test('never splits composed characters', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('👩‍👩‍👧‍👦', '🏳️‍🌈', 'é', '字', 'a'), { minLength: 1, maxLength: 900 }),

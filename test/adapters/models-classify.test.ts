@@ -51,7 +51,7 @@ describe('classify', () => {
   });
 
   // Shows: T20
-  test('what the conversation says is no evidence', () => {
+  test('the text of the conversation is no evidence', () => {
     const error = new APICallError({
       message: 'Bad Request',
       url: 'https://example.org',

@@ -298,7 +298,7 @@ describe('answers that break off', () => {
     await expect(collect(await open(server), ask('hello'))).rejects.toMatchObject({ reason: 'overflow' });
   });
 
-  test('input of Anthropic counts what was cached', async () => {
+  test('Anthropic’s input includes cached tokens', async () => {
     await using server = await serve(
       chat((_, response) => {
         sse(response, [

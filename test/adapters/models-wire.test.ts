@@ -90,7 +90,7 @@ describe('cache breakpoints', () => {
     expect(JSON.stringify(body['system'])).toMatch(/"f","cache_control"/);
   });
 
-  test('a quiet turn leaves what was sent before unchanged', async () => {
+  test('a quiet turn leaves the sent prefix unchanged', async () => {
     const first = ask('newest');
     const later: ModelRequest = {
       ...first,
@@ -117,7 +117,7 @@ describe('cache breakpoints', () => {
   });
 });
 
-describe('what is sent', () => {
+describe('the request', () => {
   test('compatible servers get one system message and alternating roles', async () => {
     const body = await sent(
       'local:m',

@@ -127,7 +127,7 @@ describe('answers from the view', () => {
     expect(text).not.toContain('Lisbon');
   });
 
-  test('a summary answers, with the messages that it stands for', async () => {
+  test('a summary answers, with its source messages', async () => {
     const text = await answer({
       summaries: ['Ada said a lot. Ada works as a nurse. Small talk.'],
       ask: 'What is my job?',
@@ -144,7 +144,7 @@ describe('answers from the view', () => {
     expect(await answer({ earlier, by: 'Grace', ask: 'What do I drink?' })).toMatch(/coffee/);
   });
 
-  test('what was said later wins over what it corrects', async () => {
+  test('a later statement wins over the one it corrects', async () => {
     const earlier = [{ text: 'The deadline is 3 May.' }, { text: 'The deadline is 9 May.' }];
     expect(await answer({ earlier, ask: 'When is the deadline?' })).toMatch(/said.*“The deadline is 9 May\.”/);
   });
@@ -489,7 +489,7 @@ describe('maintenance', () => {
     });
   });
 
-  test('what is known already is not saved again', async () => {
+  test('known facts are not saved again', async () => {
     const known = '<known-abc>\n- [m1] Ada prefers tea.\n</known-abc>\n';
     const saved = savedIn(await partsOf(maintenance('compact', { text: `${known}${conversation}` })));
     expect(saved.map(({ text }) => text)).not.toContain('Ada prefers tea.');
@@ -604,7 +604,7 @@ describe('behaves like a model', () => {
     });
   });
 
-  test('the limit of the answer is kept', async () => {
+  test('answers respect their limit', async () => {
     const parts = await partsOf({ ...requestOf({ ask: 'help' }), maxOutputTokens: 10 });
     expect(parts.at(-1)).toMatchObject({ kind: 'finish', reason: 'length' });
     expect(textIn(parts).length).toBeLessThan(50);

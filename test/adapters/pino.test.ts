@@ -63,7 +63,7 @@ test('a terminal gets readable lines, anything else JSON', () => {
   expect(JSON.parse(lines[1] ?? '')).toMatchObject({ message: 'hello' });
 });
 
-test('no key stands twice, whatever a line is given', () => {
+test('no key appears twice, whatever the fields are', () => {
   const { lines, log } = capture({ level: 'info' });
   log.error('failed', { message: 'the disk is full', level: 3, time: 'noon' });
   expect(lines[0]?.match(/"(?:message|level|time)":/g)).toHaveLength(3);

@@ -184,7 +184,7 @@ describe('a Redis', () => {
     expect(wrong).toMatchObject([{ checkId: id, severity, fixHint: expect.stringMatching(/^\w+ .*\.$/u) }]);
   });
 
-  it('is well when normal; Valkey goes by its own version', () => {
+  it('is fine by default; Valkey’s own version counts', () => {
     const [version, ...others] = judged({ valkey_version: '8.0.1' });
     expect(version).toMatchObject({ severity: 'ok', message: 'Redis at there, version 8.0.1' });
     expect(others.map(({ severity }) => severity)).toEqual(['ok', 'ok', 'ok']);

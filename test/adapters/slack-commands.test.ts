@@ -326,7 +326,7 @@ describe('message shortcuts', () => {
       message: { type: 'message', ts: '1700000000.000100', ...message },
     });
 
-  test('"Remember this" keeps what was said, and by whom', async () => {
+  test('"Remember this" stores the text and its author', async () => {
     await start();
     shortcut('remember_message', { user: BOB, text: 'The key is under the mat' });
     await answered();

@@ -108,7 +108,7 @@ describe('a token that is withdrawn while the bot runs', () => {
     await until('it is told', () => bot.refusals.length === 1);
   });
 
-  test('is not told where Slack still takes it', async () => {
+  test('is not reported while Slack still accepts it', async () => {
     const bot = await start();
     slack.fail('chat.postMessage', { error: 'invalid_auth' });
     await expect(bot.channel.post(post, { signal })).rejects.toThrow();
@@ -309,7 +309,7 @@ describe('running it', () => {
   });
 });
 
-test('a command without its table says what is missing', async () => {
+test('a command without its table reports the missing table', async () => {
   const [task] = slackAdapter.tasks;
   await expect(task?.run({}, { commandSpecs: builtInSpecs })).rejects.toMatchObject({
     code: 'USAGE',

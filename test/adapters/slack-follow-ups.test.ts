@@ -39,7 +39,7 @@ describe('a thread in a channel', () => {
     expect(await addresses(bot, ADA, 'And breakfast?', thread)).toBe(true);
   });
 
-  test('goes on with everybody who was answered in it', async () => {
+  test('continues with everybody who was answered in it', async () => {
     const bot = await start();
     const thread = { thread_ts: slack.store(GENERAL, BOB, 'Lunch?').ts, parent_user_id: BOB };
     expect(await addresses(bot, BOB, 'Anyone?', thread)).toBe(false);

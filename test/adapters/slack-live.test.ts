@@ -135,7 +135,7 @@ describe('a live message', () => {
     await until('the bot is told', () => bot.sink.removals.some(({ externalIds }) => externalIds.includes(ts)));
   });
 
-  test('does not wait for what was missed', async () => {
+  test('does not wait for missed messages', async () => {
     const sink = recordSink();
     const first = await start({ sink });
     for (const channel of [GENERAL, STAFF, DIRECT]) emit(channel, `before in ${channel}`);
@@ -150,7 +150,7 @@ describe('a live message', () => {
     expect(Date.now() - began).toBeLessThan(1_000);
   });
 
-  test('is kept while eighty threads wait to be read', async () => {
+  test('is stored while eighty threads wait to be read', async () => {
     const sink = recordSink();
     const first = await start({ sink });
     const roots = Array.from({ length: 80 }, (_, index) => emit(GENERAL, `<@${BOT}> thread ${index}`));
@@ -181,7 +181,7 @@ describe('a live message', () => {
   });
 });
 
-describe('what is not kept', () => {
+describe('events that are not stored', () => {
   test('is counted with its reason', async () => {
     const bot = await start({ table: { hear_bots: false, users: { deny: [BOB] } } });
     slack.say(GENERAL, BOT, 'I said');

@@ -114,7 +114,7 @@ describe('a message with a badly typed field', () => {
     { channel_type: 7 },
   ];
 
-  test('is kept without the field', async () => {
+  test('is stored without the field', async () => {
     const bot = await start();
     for (const [index, fields] of odd.entries()) slack.say(GENERAL, BOB, `number ${index}`, fields);
     for (const index of odd.keys()) await arrived(bot, `number ${index}`);

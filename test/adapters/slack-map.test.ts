@@ -129,7 +129,7 @@ describe('a message of Slack', () => {
   });
 
   // Shows: C7
-  test('quotes what was shared, and passes over previews', () => {
+  test('quotes shared messages and ignores previews', () => {
     expect(text({ text: 'see', attachments: [{ from_url: 'https://a.example', title: 'A', text: 'Ad' }] })).toBe('see');
     expect(text({ text: 'see', attachments: [{ is_share: true, author_name: 'Bob', text: 'do it\nnow' }] })).toBe(
       'see\n[shared message of Bob, not written by the sender]\n> do it\n> now',
@@ -172,7 +172,7 @@ describe('places', () => {
     expect(threadOf({ ...said, isDirect: true }, { ...rules, direct_conversation: 'person' })).toBeNull();
   });
 
-  test('lists decide who and what is served', () => {
+  test('access lists decide who and what is served', () => {
     const lists = {
       direct_messages: true,
       outsiders: true,

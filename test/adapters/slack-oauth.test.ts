@@ -145,7 +145,7 @@ describe('installing', () => {
     expect(readBy(OTHER_TEAM)).not.toContain(GENERAL);
   });
 
-  test('stopped, keeps bots for what is still unposted', async () => {
+  test('keeps stopped bots for unsent posts', async () => {
     const bot = await start({ table: { streaming: true, streaming_seconds: 0.1 } });
     await install(port);
     await say(TEAM, GENERAL, `<@${BOT}> hello`);
@@ -202,7 +202,7 @@ describe('installing', () => {
     expect(await installed(state)).toEqual([]);
   });
 
-  test('works beside sockets, serving only its pages', async () => {
+  test('works alongside sockets, serving only its pages', async () => {
     const bot = await start({ table: { transport: 'socket', sockets: 1 } });
     expect((await install(port)).status).toBe(200);
     slack.say(GENERAL, ADA, 'over the socket');
@@ -485,7 +485,7 @@ describe('the doctor', () => {
 });
 
 describe('several gateways', () => {
-  test('serve and drop what any of them installed or lost', async () => {
+  test('share installations and removals', async () => {
     const state = createState();
     const at = await freePort();
     const [one, other] = [await start({ state }), await start({ state, at })];
@@ -525,7 +525,7 @@ describe('one person in two workspaces', () => {
     expect(slack.calls.find(({ method }) => method === 'views.publish')?.teamId).toBe(OTHER_TEAM);
   });
 
-  test('cannot press in one what was shown in the other', async () => {
+  test('buttons of one workspace do not work in another', async () => {
     const bot = await start();
     await install(port);
     slack.oauth.choice = OTHER;

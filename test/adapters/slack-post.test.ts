@@ -38,7 +38,7 @@ const ask = async (bot: Opened): Promise<Post['conversation']> => {
 };
 
 describe('a reply', () => {
-  test('goes into its thread, with blocks and text, without previews', async () => {
+  test('is posted in its thread with blocks and text', async () => {
     const bot = await start();
     const conversation = await ask(bot);
     await bot.channel.post(post({ conversation, body: { kind: 'text', text: '**Yes**, see https://a.example' } }), {
@@ -116,7 +116,7 @@ x
     expect(String(slack.callsOf('chat.update')[0]?.['text']).length).toBeLessThanOrEqual(4_000);
   });
 
-  test("goes out at Slack's rate for a channel", async () => {
+  test("respects Slack's rate for a channel", async () => {
     const bot = await start();
     slack.world.paced = true;
     const threads = Array.from({ length: 5 }, () => slack.store(GENERAL, ADA, 'a question').ts);
@@ -130,7 +130,7 @@ x
     expect(slack.callsOf('chat.postMessage')).toHaveLength(5);
   });
 
-  test('keeps to the rate with files and notes for one person', async () => {
+  test('rate-limits files and ephemeral messages too', async () => {
     const bot = await start();
     slack.world.paced = true;
     const file = { kind: 'file', name: 'reply.md', text: 'A long story.' } as const;
@@ -226,7 +226,7 @@ x
     expect(slack.posted(GENERAL)).toHaveLength(1);
   });
 
-  test('is found behind hundreds of newer messages of its thread', async () => {
+  test('is found among hundreds of newer messages', async () => {
     const bot = await start();
     const conversation = await ask(bot);
     const thread = { thread_ts: conversation.split(':')[3] };
@@ -279,7 +279,7 @@ x
 
 describe('while the model works', () => {
   // Shows: C11
-  test('a status stands under the thread and goes away', async () => {
+  test('a status appears below the thread and disappears', async () => {
     const bot = await start();
     const conversation = await ask(bot);
     bot.channel.show(conversation, { kind: 'working' });
@@ -425,7 +425,7 @@ describe("Slack's agent surface", () => {
   const said = (bot: Opened, words: string) =>
     until(`"${words}" arrives`, () => bot.sink.messages.find(({ text }) => text.endsWith(words)));
 
-  test('says what an author looks at, once per change', async () => {
+  test('mentions what an author is viewing once per change', async () => {
     const bot = await start({ table: { direct_conversation: 'person' } });
     looksAt({ type: 'slack#/types/canvas_id', value: 'F1' }, channelEntity(GENERAL));
     slack.say(DIRECT, ADA, 'What is this about?');

@@ -46,7 +46,7 @@ async function stop({ channel }: Opened): Promise<void> {
 const arrived = ({ sink }: Opened, text: string) =>
   until(`"${text}" arrives`, () => sink.messages.find((message) => message.text === text));
 
-describe('where a message is kept', () => {
+describe('the conversation of a message', () => {
   test('channels, threads and mentions are conversations with fixed keys', async () => {
     const bot = await start();
     slack.say(GENERAL, ADA, 'good morning');
@@ -120,7 +120,7 @@ describe('where a message is kept', () => {
   });
 });
 
-describe('what was forgotten', () => {
+describe('forgotten messages', () => {
   test('does not come back as the beginning of a thread', async () => {
     const bot = await start();
     const root = slack.store(GENERAL, BOT, 'Your password is swordfish');
@@ -280,7 +280,7 @@ describe('who can read it', () => {
   });
 });
 
-describe('what is taken', () => {
+describe('accepted messages', () => {
   test('a mention that comes as two events is one message', async () => {
     const bot = await start();
     const message = slack.say(GENERAL, ADA, `<@${BOT}> hello`);
@@ -482,7 +482,7 @@ describe('files', () => {
   });
 });
 
-describe('what was missed', () => {
+describe('missed messages', () => {
   // Shows: C2
   test('is read at the start, in channels and all threads', async () => {
     const sink = recordSink();

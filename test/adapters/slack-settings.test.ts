@@ -45,7 +45,7 @@ describe('the settings', () => {
     ]);
   });
 
-  test('stand in config.toml, each with default and description', () => {
+  test('appear in config.toml with default and description', () => {
     const text = readFileSync(new URL('../../config.toml', import.meta.url), 'utf8');
     const from = text.indexOf('#[channels.slack]');
     const { enabled: _enabled, ...values } = settingsSchema.parse(alone);

@@ -4,7 +4,7 @@ import { openTokenEncryption } from '../../adapters/channels/slack/install/token
 const SECRET = 'an installation key of enough length';
 
 describe('the vault', () => {
-  test('opens what any process sealed, and never seals alike', async () => {
+  test('decrypts in any process; ciphertexts always differ', async () => {
     const sealed = (await openTokenEncryption(SECRET)).seal('xoxb-secret', 'T1');
     const vault = await openTokenEncryption(SECRET);
     expect(sealed).not.toContain('secret');

@@ -95,7 +95,7 @@ describe('the late index', () => {
     await storage.store.close();
   });
 
-  it('finds what an earlier process left without an index', async () => {
+  it('finds entries that an earlier process left unindexed', async () => {
     const first = await createSqliteStorage({ directory });
     const { conversation } = await createKit(first).say('a walrus');
     await first.store.close();

@@ -48,7 +48,7 @@ describe('active memories on SQLite, read at once', () => {
     return (await storage.store.memories.list(query)).map((memory) => memory.text);
   };
 
-  it('gives what the query for several states gives', async () => {
+  it('equals the query for several states', async () => {
     const kit = createKit(storage);
     const { id } = await kit.fill(1);
     const ids: MemoryId[] = [];
@@ -71,7 +71,7 @@ describe('active memories on SQLite, read at once', () => {
     expect(await find(['active'])).toEqual(await find(['active', 'active']));
   });
 
-  it('shows each change at once, whoever made it', async () => {
+  it('shows every change at once', async () => {
     const kit = createKit(storage);
     const { id } = await kit.fill(1);
     const memory = kit.memory('green tea');

@@ -42,7 +42,7 @@ describe('a file that processes share', () => {
   });
 
   // Shows: W22
-  it('gives each message its own number, whoever stores it', async () => {
+  it('gives each message its own number in every process', async () => {
     const kits = [createKit(await open(true)), createKit(await open(true)), createKit(await open(true))];
     const results = await Promise.all(
       Array.from({ length: 300 }, (_, index) =>

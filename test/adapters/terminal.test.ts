@@ -154,7 +154,7 @@ describe('piped input', () => {
     ]);
   });
 
-  test('a command is the operator, with what was typed', async () => {
+  test('runs typed commands as the operator', async () => {
     const terminal = open();
     await terminal.channel.start(terminal.sink);
     terminal.input.end('/memory search black tea\n');
@@ -239,7 +239,7 @@ describe('piped input', () => {
     expect(terminal.messages).toHaveLength(2);
   });
 
-  test('what the bot says cannot control the terminal', async () => {
+  test('the bot’s text cannot control the terminal', async () => {
     const terminal = open();
     await terminal.channel.start(terminal.sink);
     terminal.input.end('\u001b[31mred\u001b[0m \u001b]0;title\u0007bell\u0007 \u009b2Jclear\u202e\n');

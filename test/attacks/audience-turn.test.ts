@@ -152,7 +152,7 @@ describe('a place that changes its audience while the model thinks', () => {
     expect(JSON.stringify(kept)).not.toContain(SECRET);
   });
 
-  it('keeps elsewhere what a place told before it closed', async () => {
+  it('keeps elsewhere what was said before a place closed', async () => {
     await using world = await worldWith(async (self, request, count) => {
       if (count === 1) await self.bot.sink.audienceChanged(OTHER, 'private');
       return repeat(request);
@@ -181,7 +181,7 @@ describe('a place that changes its audience while the model thinks', () => {
     ['private', 'public'],
   ] as const;
   for (const [before, after] of changes) {
-    it(`saves for few what a ${before} place told that turned ${after}`, async () => {
+    it(`saves narrowly when a ${before} place turned ${after}`, async () => {
       const statement = { kind: 'fact', text: `Ada keeps ${SECRET}`, about: 'Ada', sources: [] };
       await using world = await worldWith(async (self, request, count) => {
         const { isChanged } = state;
@@ -204,7 +204,7 @@ describe('a place that changes its audience while the model thinks', () => {
   }
 });
 
-describe('a place of which the platform does not say who reads it', () => {
+describe('a place whose readers the platform does not report', () => {
   const UNKNOWN = { audience: 'private', isAudienceAssumed: true } as const;
 
   /** Says something there, as an adapter that could not look the place up. */

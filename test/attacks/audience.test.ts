@@ -33,7 +33,7 @@ function remember(world: World, text: string, audience: Audience) {
 }
 
 describe('a place that changes its audience', () => {
-  it('hides elsewhere what was remembered while it was public', async () => {
+  it('hides public memories elsewhere after it closed', async () => {
     await using world = await openWorld({ memory: { share_public: true } });
     await remember(world, 'I keep bees', 'public');
     expect(await textsAt(world, other, 'public')).toEqual(['I keep bees']);
@@ -42,7 +42,7 @@ describe('a place that changes its audience', () => {
     expect(await textsAt(world, general)).toEqual(['I keep bees']);
   });
 
-  it('hides from newcomers what was said while it was private', async () => {
+  it('hides private messages from newcomers', async () => {
     await using world = await openWorld();
     const said = await world.say('I keep bees', { key: general, audience: 'private' });
     await world.learn([{ text: 'Ada keeps bees', about: 'Ada', sources: [said.seq] }], { key: general });
@@ -51,7 +51,7 @@ describe('a place that changes its audience', () => {
     expect(await textsAt(world, general)).toEqual([]);
   });
 
-  it('remembers for all only what is said after it opened', async () => {
+  it('shares only what is said after it opened', async () => {
     await using world = await openWorld();
     const before = await world.say('I keep bees', { key: general, audience: 'private' });
     const after = await world.say('I play chess', { key: general, audience: 'public' });

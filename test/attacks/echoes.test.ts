@@ -26,7 +26,7 @@ async function textsAfterForgetting({ said, memory, reply }: Case): Promise<read
 const PASSWORD = { said: 'my password is swordfish', memory: "Ada's password is swordfish" };
 const PIN = { said: 'my pin is 4821', memory: "Ada's PIN is 4821" };
 
-describe('a reply that repeats what is forgotten', () => {
+describe('a reply that repeats forgotten text', () => {
   it.each<[string, Case]>([
     ['letter by letter', { ...PASSWORD, reply: 'S-W-O-R-D-F-I-S-H, got it' }],
     ['in two words', { ...PASSWORD, reply: 'sword fish, got it' }],

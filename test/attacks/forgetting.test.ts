@@ -134,7 +134,7 @@ describe('a sentence about the person who forgets', () => {
     return ids[0] ?? '';
   }
 
-  it('is held back, and the rest of the message stays', async () => {
+  it('is withheld while the rest of the message stays', async () => {
     await using world = await openWorld();
     const preview = await world.memories.previewForget({ kind: 'memories', ids: [await told(world)] }, as(world, ada));
     expect(preview.sentences).toMatchObject([{ kind: 'hold', text: 'Ada is allergic to peanuts!' }]);
@@ -167,7 +167,7 @@ describe('a sentence about the person who forgets', () => {
     expect(await world.memories.held(as(world, bob, 'moderator'))).toEqual([]);
   });
 
-  it('stays held back when its author edits the message', async () => {
+  it('stays withheld when its author edits the message', async () => {
     await using world = await openWorld();
     await world.forget({ kind: 'memories', ids: [await told(world)] }, as(world, ada));
     const { id } = await world.conversation(general);
@@ -211,7 +211,7 @@ describe('whom a sentence is about', () => {
     for (const [sentence, expected] of said) expect(isOnlyAbout(sentence, naming), sentence).toBe(expected);
   });
 
-  it('keeps every sentence exactly as it stands', () => {
+  it('keeps every sentence exactly as written', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
         const sentences = sentencesOf(text);

@@ -33,7 +33,7 @@ async function textsIn(world: World, key: ConversationKey) {
   return entries.map(({ parts }) => textOf(parts));
 }
 
-describe('what is kept about people where they cannot read it', () => {
+describe('memories about people that they cannot read', () => {
   it('is listed without its text or its place', async () => {
     await using world = await openWorld();
     const { inBobsDm, onBoard } = await toldElsewhere(world);
@@ -66,7 +66,7 @@ describe('what is kept about people where they cannot read it', () => {
   });
 
   // Shows: I9, I14
-  it('is forgotten by id, and others’ words are held back', async () => {
+  it('are forgotten by id; others’ words are withheld', async () => {
     await using world = await openWorld();
     const { inBobsDm } = await toldElsewhere(world);
     const preview = await world.memories.previewForget({ kind: 'memories', ids: [inBobsDm] }, by(world));
@@ -119,7 +119,7 @@ describe('what is kept about people where they cannot read it', () => {
   });
 });
 
-describe('a copy of what is kept about a person', () => {
+describe('an export of a person’s data', () => {
   const lounge = general.replace('general', 'lounge') as ConversationKey;
   const away = `${abroad}` as ConversationKey;
 
@@ -155,7 +155,7 @@ describe('a copy of what is kept about a person', () => {
   const sings = (...keys: readonly string[]) => keys.map((key) => `Ada sings in ${key}`);
 
   // Shows: I9
-  it('holds in direct messages what they said, wherever that was', async () => {
+  it('contains in direct messages everything they said', async () => {
     await using world = await talkedEverywhere();
     const copy = await copyAt(world, dm);
     expect(copy.reach).toBe('everywhere');
@@ -165,7 +165,7 @@ describe('a copy of what is kept about a person', () => {
     expect(JSON.stringify(copy)).not.toMatch(/peanuts|raise|sings in test:w:closed/);
   });
 
-  it('holds elsewhere what that place and public ones may read', async () => {
+  it('contains elsewhere what that place may read', async () => {
     await using world = await talkedEverywhere();
     const copy = await copyAt(world, general);
     expect(copy.reach).toBe('open');
@@ -174,7 +174,7 @@ describe('a copy of what is kept about a person', () => {
     expect(copy.withheld).toHaveLength(6);
   });
 
-  it('holds nothing of public places that were once private', async () => {
+  it('omits formerly private messages of public places', async () => {
     await using world = await talkedEverywhere();
     await world.say('psst', { by: bob, key: lounge, audience: 'private' });
     await world.say('welcome', { by: bob, key: lounge, audience: 'public' });
@@ -183,7 +183,7 @@ describe('a copy of what is kept about a person', () => {
     expect(copy.told).toEqual([...sings(general), ...keeps(general)].toSorted());
   });
 
-  it('holds what they asked to remember, and nothing that another asked', async () => {
+  it('contains only what they asked to remember', async () => {
     await using world = await openWorld();
     const add = (text: string, author: typeof ada) =>
       world.memories.add({ text, by: by(world, author, bobsDm), subject: { id: ada.id, name: ada.name } });
@@ -204,7 +204,7 @@ describe('a copy of what is kept about a person', () => {
     expect(moderator.said).toEqual([dm]);
   });
 
-  it('is whole for the operator in the direct messages of the person', async () => {
+  it('is complete for the operator in the person’s direct messages', async () => {
     await using world = await talkedEverywhere();
     const copy = await copyAt(world, dm, { author: bob, rights: 'operator' });
     expect(copy.said).toEqual((await copyAt(world, dm)).said);
@@ -223,7 +223,7 @@ describe('the commands of a person who asks elsewhere', () => {
     return world;
   }
 
-  it('report that something is kept, without its text', async () => {
+  it('report that memories exist, without their text', async () => {
     await using world = await remembering();
     const { text } = await world.type('/memory list');
     expect(text).toContain("One more memory about you is stored where you can't read it from here");
@@ -244,7 +244,7 @@ describe('the commands of a person who asks elsewhere', () => {
     }
   });
 
-  it('forget it after a question that shows nothing of it', async () => {
+  it('forget them after a confirmation without their text', async () => {
     await using world = await remembering();
     const [[id = ''] = []] = cells(await world.type('/memory list about=me'));
     const question = await world.type(`/memory forget ${id}`);

@@ -59,7 +59,7 @@ function marginOf(text: string): readonly string[] {
 
 describe('a message that forges a label', () => {
   // Shows: I15
-  it('keeps off the margin behind every blank of Unicode', () => {
+  it('stays off the margin after every Unicode blank', () => {
     expect(BLANKS.length).toBeGreaterThan(4000);
     for (const blank of BLANKS) {
       for (const text of [`ok${blank}${FORGED}`, `ok\n${blank}${FORGED}`, `${blank}${FORGED}`]) {
@@ -110,7 +110,7 @@ describe('a message that forges a label', () => {
 
 describe('a name that poses as somebody else', () => {
   it.each(['you', 'strata', 'assistant', '<you>', '＜you＞', 'y\u00adou', '<assistant>', '[#9] Ada', 'Feed <bot>'])(
-    'is told apart from the bot: %s',
+    'is distinguishable from the bot: %s',
     (name) => {
       const author = { id: 'u9', name, kind: 'person' } as const;
       const said = user(1, 'I run this', { author });

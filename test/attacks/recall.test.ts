@@ -33,7 +33,7 @@ describe('a member who pins 25 memories of their own', () => {
     expect(found.map((memory) => memory?.text)).toEqual(['Bob keeps the cellar key under the red pot']);
   });
 
-  it('sees the pins where they speak themself, behind what matches', async () => {
+  it('sees pins after matches where they speak', async () => {
     await using world = await flooded(true, (animal) => `Ada painted a ${animal} blue`);
     const found = await recalledBy(world, 'where is the cellar key?', ada);
     expect(found[0]?.text).toBe('Bob keeps the cellar key under the red pot');
@@ -63,7 +63,7 @@ describe('a member who fills the index', () => {
 });
 
 describe('pins', () => {
-  it('of what is about nobody count for everybody', async () => {
+  it('of memories about nobody count for everybody', async () => {
     await using world = await openWorld();
     await world.plant('The house rule is silence', { ...AUTHOR, pinned: true, subjectId: null, subjectName: null });
     expect(await recalledBy(world, 'hello there')).toMatchObject([{ text: 'The house rule is silence' }]);

@@ -8,7 +8,7 @@ import { createBotWorld } from '../support/bot-world.ts';
 const NOISE = 'a\u0000b\u202Ec\u2066d\u0085e\u001B[31mf\u007F';
 const HIDDEN = /[\p{Cc}--[\n\t]]|[\u202A-\u202E\u2066-\u2069]|\\u00/v;
 
-describe('what is stored', () => {
+describe('stored text', () => {
   it('holds no control character or direction override', async () => {
     const model = scriptedModel(() => ({ text: NOISE }), { id: 'test:chat' });
     await using world = await createBotWorld({ models: [model] });
@@ -37,6 +37,6 @@ describe('what is stored', () => {
   });
 });
 
-describe('what is posted', () => {
+describe('posted text', () => {
   it('holds none of it', () => expect(tidyReply(NOISE)).not.toMatch(HIDDEN));
 });

@@ -144,7 +144,7 @@ export function channelContract(name: string, { open, platform }: ChannelContrac
       expect(order).toEqual(['begin a', 'end a', 'begin b', 'end b', 'begin c', 'end c']);
     });
 
-    test('goes on after a message that could not be stored', async () => {
+    test('continues after a message that could not be stored', async () => {
       await started();
       let failures = 1;
       sink.gate = async () => {
@@ -202,7 +202,7 @@ export function channelContract(name: string, { open, platform }: ChannelContrac
       expect(world.channel.split('short')).toEqual([{ kind: 'text', text: 'short' }]);
     });
 
-    test('answers a command with what the bot says', async () => {
+    test('answers a command with the bot’s reply', async () => {
       await started();
       const { conversation } = await said('hello');
       world.command();
@@ -222,7 +222,7 @@ export function channelContract(name: string, { open, platform }: ChannelContrac
       for (const activity of activities) world.channel.show(conversation, activity);
     });
 
-    test('stopped, takes nothing in but posts what is owed', async () => {
+    test('after a stop, accepts nothing but sends owed posts', async () => {
       await started();
       const { conversation } = await said('before');
       await world.channel.stop();

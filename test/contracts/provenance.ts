@@ -46,7 +46,7 @@ export function provenanceContract(name: string, options: StoreContractOptions):
     };
     const listed = (place: string, page = { limit: 9, offset: 0 }) => storage.provenance.held({ place, ...page });
 
-    describe('sentences that are held back', () => {
+    describe('withheld sentences', () => {
       it('leave a mark in the text, hidden from search', async () => {
         const { id } = await holding();
         expect(await textAt(id, 1)).toMatch(/^Bring cake\. \(held back: \w+\) See you\.$/);
@@ -85,7 +85,7 @@ export function provenanceContract(name: string, options: StoreContractOptions):
         expect(await listed(HERE)).toEqual([]);
       });
 
-      it('stay held back through edits, and go with the message', async () => {
+      it('stay withheld through edits; deleted with the message', async () => {
         const { id } = await holding();
         const edit = (text: string) =>
           storage.store.transcript.edit(id, { externalId: 'x1', parts: textParts(text), tokens: 5, now: NOW });
@@ -178,7 +178,7 @@ export function provenanceContract(name: string, options: StoreContractOptions):
       });
     });
 
-    describe('what was derived from a deleted message', () => {
+    describe('text derived from a deleted message', () => {
       it('loses its text in the same transaction, in every conversation', async () => {
         const here = await kit.say('secret', {}, { externalId: 'x1' });
         await kit.say('an echo');

@@ -269,7 +269,7 @@ export function queueContract(name: string, options: QueueContractOptions): void
     });
 
     // Shows: W12
-    it('closes even when a handler heeds no abort', async () => {
+    it('closes even if a handler ignores the abort', async () => {
       queue.process(() => new Promise(() => undefined), { concurrency: 1, signal: stop.signal });
       queue.kick(1);
       await until(() => queue.stats().running === 1);

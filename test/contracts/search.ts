@@ -117,7 +117,7 @@ export function searchContract(name: string, options: StoreContractOptions): voi
         expect((await find(id, '東京と北京の天気'))[0]).toSatisfy((seq) => seq === 1 || seq === 2);
       });
 
-      it('never finds what was said in another conversation', async () => {
+      it('never finds messages of another conversation', async () => {
         const ids = [];
         for (let n = 0; n < 12; n++) {
           const key = n % 2 === 0 ? HERE : THERE;

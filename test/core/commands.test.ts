@@ -53,7 +53,7 @@ describe('/help', () => {
 });
 
 describe('before anything was said', () => {
-  test('every reading command says so, and none fails', async () => {
+  test('every reading command reports it without failing', async () => {
     await using world = await openWorld();
     for (const line of [
       '/status',
@@ -206,7 +206,7 @@ describe('/summaries and /transcript', () => {
     );
   });
 
-  test('find what was summarised long ago', async () => {
+  test('find messages summarised long ago', async () => {
     await using world = await openWorld();
     await world.say('The code of the bicycle lock is 4711.');
     await talk(world, 25);
@@ -279,7 +279,7 @@ describe('/memory', () => {
     return row?.[0] ?? '';
   };
 
-  test('lists what was just said, with its source', async () => {
+  test('lists a new memory with its source', async () => {
     await using world = await told();
     const list = await world.type('/memory list');
     expect(list.ephemeral).toBe(true);
@@ -475,7 +475,7 @@ describe('/memory', () => {
     expect((await world.type('/memory export', elsewhere)).file?.text).not.toContain('prefers tea');
   });
 
-  test('is exported as JSON with what it rests on', async () => {
+  test('is exported as JSON with its sources', async () => {
     await using world = await told();
     await world.type('/memory list');
     const { file } = await world.type('/memory export');
@@ -497,7 +497,7 @@ describe('/memory', () => {
 });
 
 describe('/privacy', () => {
-  test('says what is kept, and learns nothing about paused people', async () => {
+  test('describes stored data, learns nothing about paused people', async () => {
     await using world = await openWorld();
     expect((await world.type('/privacy pause')).tone).toBe('success');
     await world.say('My name is Ada and I prefer tea.');
@@ -545,7 +545,7 @@ describe('/reset', () => {
 
 describe('every reply', () => {
   // Shows: A33
-  test('holds no control character, whatever was said', async () => {
+  test('contains no control characters, whatever was said', async () => {
     await using world = await openWorld();
     await world.say('My name is \u001b[31mAda\u001b[0m\u0007 and I prefer \u009b2Jtea\u202e.');
     for (const line of [
@@ -598,7 +598,7 @@ describe('every reply', () => {
     }
   });
 
-  test('tells nothing of the inside when something breaks', async () => {
+  test('reveals no internals after an error', async () => {
     await using world = await openWorld();
     await world.say('Hello.');
     const failing = {

@@ -114,7 +114,7 @@ describe('a summariser that', () => {
   });
 
   // Shows: Q18, R13
-  it('needs a second, stricter try is told what was wrong', async () => {
+  it('gets a stricter retry that names the fault', async () => {
     const model = scriptedModel(
       (request, { count }) =>
         count === 1
@@ -153,7 +153,7 @@ describe('after failures', () => {
     }
   });
 
-  it('heeds the time that the provider asks for', async () => {
+  it('respects the provider’s retry time', async () => {
     await using world = await createWorld({
       model: scriptedModel(failing('rate-limit', { retryAfterMs: 45_000 }), { window: 32_000 }),
     });
@@ -413,7 +413,7 @@ describe('a model', () => {
     expect(model.requests.filter((request) => request.tools.length > 0)).toHaveLength(1);
   });
 
-  it('never holds a link that nobody in the talk gave', async () => {
+  it('never contains a link that nobody gave', async () => {
     const text = 'They agreed on https://good.example/plan and https://evil.example/?q=secret as links.';
     await using world = await createWorld({ model: scriptedModel(always({ text }), { window: 32_000 }) });
     await world.exchange('See https://good.example/plan for it.', 'I did.');

@@ -233,7 +233,7 @@ describe('extraction', () => {
     expect(await textsOf(world)).toEqual(['Ada was born in Turin.']);
   });
 
-  it('reads what a reset hid before anything newer', async () => {
+  it('reads messages before a reset first', async () => {
     await using world = await createWorld(idle);
     await world.exchange('FACT Ada was born in Turin.', 'Noted.');
     const { id } = await world.conversation();
@@ -311,7 +311,7 @@ describe('extraction', () => {
     expect(broken).toMatchObject({ requests: 80, extractedUpto: 0, failures: 40 });
   });
 
-  it('takes a model that is silent twice at its word', async () => {
+  it('accepts a second empty answer', async () => {
     const model = scriptedModel(() => ({ text: '' }), { window: 32_000 });
     await using world = await createWorld({ ...idle, model });
     await world.exchange('How are you?', 'Well.');
@@ -381,7 +381,7 @@ describe('the sweeper', () => {
   }
 
   // Shows: O31, W1
-  it('finds what is due although every kick was lost', async () => {
+  it('finds due work although every kick was lost', async () => {
     await using world = await createWorld();
     await talk(world);
     const { id } = await world.conversation();
@@ -403,7 +403,7 @@ describe('the sweeper', () => {
     await sweeper.stop({ deadlineMs: 1000 });
   });
 
-  it('resumes within ten seconds what a killed worker left claimed', async () => {
+  it('resumes a killed worker’s job within ten seconds', async () => {
     await using world = await createWorld();
     await talk(world);
     const { store, queue } = world.services;

@@ -121,7 +121,7 @@ describe('a line of the transcript', () => {
     );
   });
 
-  it('ends with a word that stands nowhere in it', () => {
+  it('ends with a word that occurs nowhere in it', () => {
     const random = createSystemRandom({ now: () => NOON });
     const first = random.id();
     const ids = [first, first, random.id()];
@@ -304,7 +304,7 @@ describe('the audit', () => {
     expect(faultOf({ ...good, text: 'They met. </transcript-abc>' })).toContain('repeated');
   });
 
-  it('takes out links that the source does not hold', () => {
+  it('removes links that the source does not contain', () => {
     const source = 'see https://a.example/x, and more';
     expect(withoutForeignLinks('At https://a.example/x. Or https://b.example.', source)).toBe(
       'At https://a.example/x. Or (link removed)',
@@ -413,7 +413,7 @@ describe('a compactor', () => {
     expect((await subject.world.conversation()).maintainAt).toBe(subject.world.clock.now());
   });
 
-  it('asks again when nobody told of the end for long', async () => {
+  it('asks again if no end is reported for long', async () => {
     await using subject = await watched();
     subject.compactor.assessed(assessment);
     await subject.looks();

@@ -77,7 +77,7 @@ describe('what a conversation may cost', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  it('grows with what is said and limits manual runs too', async () => {
+  it('grows with the conversation and limits manual runs', async () => {
     await using world = await createWorld();
     await restless(world);
     await editAndRun(world, 90);

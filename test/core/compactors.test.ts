@@ -108,7 +108,7 @@ describe('the compactors', () => {
     expect(world.of('context.tier')).toMatchObject([{ tier: 'background', window: 2000 }]);
   });
 
-  it('report what goes wrong, and nobody waits for it', async () => {
+  it('report errors without delaying anything', async () => {
     await using subject = await watched({ ingest: () => Promise.reject(new Error('the engine is ill')) });
     await overhear(subject, 1);
     expect(subject.world.of('error.internal')).toMatchObject([{ message: 'the engine is ill' }]);

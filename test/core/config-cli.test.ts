@@ -115,7 +115,7 @@ test.each([
   'https://hunter22@models.example/v1',
   'https://models.example/v1?api_key=hunter22',
   'https://ada:hunt%65r22@models.example/v1',
-])('show hides what is secret in %s', (url) => {
+])('show hides secrets in %s', (url) => {
   for (const json of [false, true]) {
     for (const origin of [false, true]) {
       const { cli, load, written } = run(

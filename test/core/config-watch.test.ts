@@ -88,7 +88,7 @@ test('going back to what runs clears the rejection', async () => {
   await vi.waitFor(() => expect(live.rejection()).toBeNull(), patience);
 });
 
-test('a file that goes away is reported and changes nothing', async () => {
+test('a removed file is reported and changes nothing', async () => {
   const { file, rejections, maxSteps } = setup(steps(3));
   rmSync(file);
   await vi.waitFor(() => expect(rejections).toHaveLength(1), patience);
@@ -96,7 +96,7 @@ test('a file that goes away is reported and changes nothing', async () => {
   expect(maxSteps()).toBe(3);
 });
 
-test('a file that appears where none was is taken up', async () => {
+test('a new file is applied', async () => {
   const { file, maxSteps } = setup(null);
   expect(maxSteps()).toBe(8);
   writeFileSync(file, steps(2));
@@ -150,7 +150,7 @@ test('names what needs a restart and applies the rest', async () => {
   expect(live.config().storage.directory).toMatch(/data$/);
 });
 
-test('an agent that was removed goes on until the restart', () => {
+test('a removed agent continues until the restart', () => {
   const load = (text: string) => {
     const file = join(mkdtempSync(join(tmpdir(), 'strata-')), 'config.toml');
     writeFileSync(file, text);

@@ -100,7 +100,7 @@ describe('the stacked engine in need', () => {
   });
 
   // Shows: Q14
-  it('never takes what still waits for its answer', async () => {
+  it('never removes messages that wait for an answer', async () => {
     await using place = await open();
     const asked = Array.from({ length: 40 }, (_, index) =>
       user(index + 1, 'And what about this point of the plan, please?'),
@@ -243,7 +243,7 @@ describe('whether maintenance is due', () => {
     expect((await verdict(pureSnapshot(tail, {}, two), 0.1)).due).toBe(true);
   });
 
-  it('is judged for messages that nobody answers too', async () => {
+  it('is also checked for unanswered messages', async () => {
     await using place = await open();
     const talked = Array.from({ length: 60 }, (_, index) =>
       user(index + 1, 'We could also do it in another way, I think.'),
@@ -256,7 +256,7 @@ describe('whether maintenance is due', () => {
   });
 
   // Shows: A15
-  it('takes relief into account: stubs may be enough', async () => {
+  it('takes reductions into account: stubs may suffice', async () => {
     await using place = await open();
     const tail = [
       user(1),

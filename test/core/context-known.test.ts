@@ -27,7 +27,7 @@ describe('a view that is read again', () => {
     ['another name', { author: { id: 'u1', name: 'Adele', kind: 'person' } }],
     ['mentions', { mentions: [{ id: 'u2', name: 'Bob', kind: 'person' }] }],
     ['another turn', { turn: 1 }],
-  ])('takes what was changed as it is now: %s', (_, change) => {
+  ])('uses changed entries as they are now: %s', (_, change) => {
     const read = readAnew(tail).map((entry) => (entry.seq === 5 ? { ...entry, ...change } : entry));
     const { tail: seen } = recognise(snapshot(read), tail);
     expect(seen).toEqual(read);

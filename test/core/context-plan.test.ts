@@ -103,7 +103,7 @@ describe('places to cut', () => {
     expect(seqs([bot(1, 0), bot(2, 1), bot(3, 2)])).toEqual([1, 2]);
   });
 
-  it('count what a snapshot left out', () => {
+  it('count entries that a snapshot left out', () => {
     const points = cutPoints([user(101), user(102)], quiet, { entries: 100, tokens: 1000 });
     expect(points[0]).toMatchObject({ toSeq: 100, entries: 100, tokens: 1000 });
   });

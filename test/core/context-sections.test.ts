@@ -28,7 +28,7 @@ describe('a shortened text', () => {
     expect(head.length / tail.length).toBeGreaterThan(2.5);
   });
 
-  it('has one marker only, even when the text holds one', () => {
+  it('has one marker, even if the text contains one', () => {
     const text = `a [... 9 characters left out ...] ${long('b')}`;
     expect(estimateText(shorten(text, 60))).toBeLessThanOrEqual(60);
   });

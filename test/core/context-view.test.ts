@@ -78,7 +78,7 @@ describe('the view', () => {
   });
 
   // Shows: P1, P21, S22, S26
-  it('stands in cache order with breaks after sections and stack', () => {
+  it('is in cache order with breaks after sections, stack', () => {
     const stack = [
       summary({ fromSeq: 1, toSeq: 5 }),
       summary({ fromSeq: 6, toSeq: 9, kind: 'gap', id: 'g' as SummaryId }),
@@ -267,7 +267,7 @@ describe('relief', () => {
   });
 
   // Shows: Q7
-  it('names the place where the whole result is kept', () => {
+  it('names the blob of the whole result', () => {
     const kept = tail.map((one) =>
       one.seq === 3
         ? {

@@ -165,7 +165,7 @@ describe('a reply to several', () => {
 });
 
 describe('the copy of a view', () => {
-  it('is not kept when something was stored during its read', async () => {
+  it('is not cached if something was stored during reading', async () => {
     await using world = await botWith(() => ({ text: 'Hello.' }));
     await world.say('One', { asks: false });
     const { conversations, transcript } = world.bot.services.store;

@@ -31,14 +31,14 @@ describe('prices', () => {
     expect(prices.costOf('openai:gpt-4.1-mini', tokens(), AT)).toBeCloseTo(0.4);
   });
 
-  it('are unknown for models of nobody, whatever their name', async () => {
+  it('are unknown for unknown providers, whatever the model’s name', async () => {
     const models = ['local:gpt-4.1-mini', 'openai:no-such-model', 'anthropic', 'constructor:__proto__'];
     const prices = await pricesFor(models);
     for (const model of models) expect(prices.costOf(model, tokens(), AT), model).toBeNull();
     expect(prices.costOf('openai:never-opened', tokens(), AT)).toBeNull();
   });
 
-  it('of the configuration come first, models of this machine are free', async () => {
+  it('from the configuration come first; local models are free', async () => {
     const own = { 'openai:gpt-4.1-mini': { input: 2, output: 8, cache_read: 0.5 } };
     const prices = await pricesFor(['openai:gpt-4.1-mini'], { own: () => own });
     expect(prices.costOf('openai:gpt-4.1-mini', tokens({ cacheReadTokens: 400_000 }), AT)).toBeCloseTo(1.4);
@@ -71,7 +71,7 @@ const dice = defineTool({
 });
 
 describe('the ledger', () => {
-  it('holds every call with who asked and why', async () => {
+  it('contains every call with person and purpose', async () => {
     const talker = scriptedModel(
       ({ messages }) =>
         messages.at(-1)?.role === 'tool' ? { text: 'You rolled four.' } : { calls: [{ tool: 'roll_dice', input: {} }] },
@@ -110,7 +110,7 @@ describe('the ledger', () => {
     expect(cost).toMatch(/^compact: \d calls? of test:summariser, .*, price unknown\n/);
   });
 
-  it('counts what a turn cost that stored nothing', async () => {
+  it('counts the cost of a turn that stored nothing', async () => {
     const talker = scriptedModel(
       async () => {
         await world.command('reset');

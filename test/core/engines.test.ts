@@ -80,7 +80,7 @@ describe('the context engines', () => {
     expect(told).toEqual(['The context engine mine failed and is disabled: no more room in my head']);
   });
 
-  it('are not blamed for a message that no window holds', async () => {
+  it('are not blamed for an oversized message', async () => {
     const { place } = await openPlace({ engine: 'mine' });
     await using _ = place;
     const { services } = place;

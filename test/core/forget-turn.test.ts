@@ -94,7 +94,7 @@ it('runs no tool for a turn whose memory was forgotten', async () => {
   expect([...world.channel.posts.values()].map(({ body }) => body.text)).toEqual(['I do not know.']);
 });
 
-it('repeats no recalled memory whose source was deleted meanwhile', async () => {
+it('repeats no recalled memory after its source was deleted', async () => {
   await using world: World = await worldWith(async (_, { count }) => {
     if (count === 1) return { calls: [{ tool: 'memory_recall', input: { query: 'swordfish password' } }] };
     if (count > 2) return { text: 'I do not know.' };

@@ -255,7 +255,7 @@ describe('several gateways on one store', () => {
   });
 
   // Shows: W28
-  it('post what a dead gateway left, once given up', async () => {
+  it('post what a dead gateway left behind', async () => {
     const a = await openGateway('a');
     const b = await openGateway('b');
     a.die();
@@ -306,7 +306,7 @@ describe('several gateways on one store', () => {
     expect(await reply(a)).toBeNull();
   });
 
-  it('tell what a platform does not take, and why', async () => {
+  it('report posts that a platform rejects, and why', async () => {
     let isAway = true;
     const post = async () => {
       if (isAway) throw new Error('the platform is down');

@@ -175,7 +175,7 @@ describe('composed hooks', () => {
 });
 
 describe('the time limit of a hook', () => {
-  it('fails one that hangs and leaves nothing to it', async () => {
+  it('fails a hook that hangs', async () => {
     const clock = testClock();
     const signals: AbortSignal[] = [];
     const hangs: Layer = ({ signal }) => {
@@ -189,7 +189,7 @@ describe('the time limit of a hook', () => {
     expect(signals[0]?.aborted).toBe(true);
   });
 
-  it('does not count what next() takes', async () => {
+  it('does not count the time of next()', async () => {
     const clock = testClock();
     const gate = Promise.withResolvers<void>();
     const slow = async (): Promise<Result> => {

@@ -133,7 +133,7 @@ describe('a memory hook', () => {
     expect(await textsOf(world)).toEqual(['Ada was born in Turin.']);
   });
 
-  it('runs around what people ask to remember', async () => {
+  it('runs around memories that people ask for', async () => {
     const memory: Hooks['memory'] = ({ text, origin }, next) => {
       if (text.includes('salary')) return { kind: 'refuse', reason: 'salaries stay private' };
       return next({ text: `${text} (${origin})` });

@@ -35,7 +35,7 @@ describe('an inbound hook', () => {
     expect(JSON.stringify(model.requests)).not.toContain('swordfish');
   });
 
-  it('drops a message before anything of it is kept', async () => {
+  it('drops a message before it is stored', async () => {
     const inbound: Hooks['inbound'] = ({ text }, next) =>
       text.includes('casino') ? { kind: 'drop', reason: 'spam' } : next();
     await using here = await world([{ inbound }]);
@@ -275,7 +275,7 @@ describe('a post hook', () => {
     expect((await stored(here)).map(([, text]) => text)).toEqual(['Hello?', ...posted(here)]);
   });
 
-  it('runs around answers of other hooks, in the order of the list', async () => {
+  it('runs around other hooks in list order', async () => {
     const mark = (name: string): Hooks => ({ post: ({ text }, next) => next({ text: `${text} ${name}` }) });
     await using here = await world([mark('one'), { inbound: () => ({ kind: 'answer', text: 'pong' }) }, mark('two')]);
     await here.say('ping');

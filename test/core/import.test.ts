@@ -8,7 +8,7 @@ const channel = makeKey({ platform: 'discord', workspace: '1', channel: '2' });
 const line = (id: string) => ({ id, author: 'ada', role: 'user', text: `text of ${id}`, at: null }) as const;
 
 describe('importing', () => {
-  it('leaves a channel as open as its platform has told', async () => {
+  it('keeps a channel’s audience as the platform reported', async () => {
     await using world = await openWorld();
     const app = { parts: world.services } as unknown as App;
     await storeMessage(app, channel, line('new'));

@@ -310,7 +310,7 @@ describe('saying it again', () => {
     expect(await world.all()).toHaveLength(3);
   });
 
-  it('does not merge with what lies in another place', async () => {
+  it('does not merge with memories of another place', async () => {
     await using world = await openWorld({ memory: { share_public: true } });
     const other = 'test:w:random' as typeof general;
     await world.say('I prefer tea', { key: general });
@@ -365,7 +365,7 @@ describe('contradiction', () => {
     ]);
   });
 
-  it('lets nothing less trusted, older or unsure replace what stands', async () => {
+  it('replaces nothing by less trusted, older or unsure statements', async () => {
     await using world = await openWorld();
     await world.say('I live in Berlin', { key: general });
     await world.learn([{ text: 'Ada lives in Berlin', about: 'Ada', sources: [1] }], { key: general });

@@ -86,7 +86,7 @@ describe('forgetting', () => {
     expect(await world.all()).toEqual([]);
   });
 
-  it('takes the same statement in other words with it', async () => {
+  it('deletes the same statement in other words too', async () => {
     await using world = await openWorld();
     const id = await world.plant('Ada prefers green tea in the morning');
     await world.plant('In the morning, Ada prefers green tea', {
@@ -223,7 +223,7 @@ describe('rights', () => {
     expect((await world.memories.pin(others, true, { ...by, rights: 'moderator' })).pinned).toBe(true);
   });
 
-  it('refuses what lies elsewhere with a typed error', async () => {
+  it('refuses memories of other places with a typed error', async () => {
     await using world = await openWorld();
     const id = await world.plant('Ada keeps a diary');
     const by = { reader: world.reader(general), author: bob, rights: 'operator' as const };

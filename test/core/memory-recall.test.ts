@@ -23,7 +23,7 @@ async function texts(world: World, section: { memoryIds: readonly MemoryId[] } |
 
 describe('recall', () => {
   // Shows: O15
-  it('puts only relevant memories beside the message', async () => {
+  it('adds only relevant memories to the message', async () => {
     await using world = await openWorld();
     await world.plant('Ada drinks green tea at breakfast');
     await world.plant('The garage of Ada holds a red car');
@@ -119,7 +119,7 @@ describe('recall', () => {
     expect((await recall(world, 'green tea in the morning?'))?.memoryIds).toHaveLength(1);
   });
 
-  it('leaves out what can be read in the tail anyway', async () => {
+  it('leaves out what the tail already shows', async () => {
     await using world = await openWorld();
     const said = await world.say('I prefer green tea');
     await world.learn([{ text: 'Ada prefers green tea', kind: 'preference', sources: [said.seq] }]);

@@ -99,7 +99,7 @@ describe('searching the transcript', () => {
     expect(await search(world, 'report topic shelf', { limit: 3 })).toHaveLength(3);
   });
 
-  it('shows no deleted message and no notice beside a match', async () => {
+  it('shows neither deleted messages nor notices around a match', async () => {
     await using world = await openWorld();
     await world.say('the zebra of the DM');
     await world.say('the giraffe');

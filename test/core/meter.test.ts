@@ -55,7 +55,7 @@ describe('one meter', () => {
     expect(Math.abs((reached?.used ?? 0) - measurement.used)).toBeLessThanOrEqual(measurement.volatile + 5);
   });
 
-  it('stands in the record of a compaction, before and after', async () => {
+  it('is recorded before and after a compaction', async () => {
     const chat = scriptedModel(() => ({ text: filler(40) }), { id: 'test:chat' });
     const summary = { tool: 'summary_save', input: { summary: 'They talked about a garden and a river.' } };
     const model = scriptedModel(() => ({ calls: [summary] }), { id: 'test:summariser', window: 32_000 });

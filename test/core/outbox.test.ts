@@ -236,7 +236,7 @@ describe('the outbox', () => {
     expect(await storage.store.outbox.pending(null)).toEqual([]);
   });
 
-  it('gives up at once what the platform refuses for good', async () => {
+  it('gives up at once on a permanent rejection', async () => {
     const clock = hastyClock();
     const { channel, posts } = createPlatform(['refuse', 'ok']);
     const { outbox, events } = openOutbox(channel, clock);
@@ -251,7 +251,7 @@ describe('the outbox', () => {
     expect(await storage.store.outbox.pending(null)).toEqual([]);
   });
 
-  it('posts once what the store could not note at once', async () => {
+  it('posts once even if recording it fails first', async () => {
     const { channel, posts } = createPlatform();
     let failures = 2;
     const sent: OutboxStore['sent'] = async (...call) => {

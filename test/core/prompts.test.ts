@@ -81,7 +81,7 @@ describe('the built-in prompts', () => {
   });
 
   // Shows: P16, S17
-  test('the compactor says what stays and goes, in one summary', () => {
+  test('the compactor prompt says what to keep and omit', () => {
     const text = render('compactor', { tools: true, strict: '', instruction: '', ...SIZE });
     for (const words of [
       'decisions and the reasons',

@@ -98,7 +98,7 @@ describe('passages', () => {
     expect(await passagesFor({ ...world.services, search: failing }, request)).toBeNull();
   });
 
-  it('hold nothing that was deleted, or said before a reset', async () => {
+  it('contain nothing deleted or from before a reset', async () => {
     await using world = await openWorld();
     await talk(world, ['The vault code of my tent is 4417.', 'My tent is orange.', FILLER]);
     const { id } = await world.conversation();

@@ -16,7 +16,7 @@ async function remove(world: World, ...externalIds: readonly string[]) {
 }
 
 describe('a message that is deleted on its platform', () => {
-  it('takes along the replies that repeat it', async () => {
+  it('also deletes replies that repeat it', async () => {
     await using world = await openWorld();
     await world.say('my password is swordfish', { key: general });
     await world.answer('swordfish, got it', { key: general });
@@ -26,7 +26,7 @@ describe('a message that is deleted on its platform', () => {
     expect(await texts(world)).toEqual(['', '', 'The weather is fine.']);
   });
 
-  it('takes along nothing that other people said', async () => {
+  it('deletes nothing that other people said', async () => {
     await using world = await openWorld();
     await world.say('the door code is 77120', { key: general });
     await world.say('77120 is the door code, thanks', { by: bob, key: general });
@@ -34,7 +34,7 @@ describe('a message that is deleted on its platform', () => {
     expect(await texts(world)).toEqual(['', '77120 is the door code, thanks']);
   });
 
-  it('takes along later summaries that repeat it', async () => {
+  it('also deletes later summaries that repeat it', async () => {
     await using world = await openWorld();
     await world.say('my password is swordfish', { key: general });
     for (let index = 0; index < 6; index += 1) await world.say(`talk number ${index}`, { key: general });
@@ -57,7 +57,7 @@ describe('a message that is deleted on its platform', () => {
     ]);
   });
 
-  it('takes along a reply elsewhere that was given its memory', async () => {
+  it('also deletes replies elsewhere that used its memory', async () => {
     await using world = await openWorld({ memory: { share_public: true } });
     const random = makeKey({ platform: 'test', workspace: 'w', channel: 'random' });
     await world.say('my password is swordfish', { key: general });

@@ -409,7 +409,7 @@ describe('help', () => {
 });
 
 describe('strata send', () => {
-  test('stores a message that the next start posts, once for each id', async () => {
+  test('stores a message that the next start posts once', async () => {
     using folder = openFolder();
     const send = ['send', '--conversation', 'terminal:local:main', '--id', 'tea-1', 'The tea', 'is ready.'];
     const refused = await folder.run(send);

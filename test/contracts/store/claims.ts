@@ -200,7 +200,7 @@ export function claimsContract(lab: Lab): void {
       expect(await keys({ order: 'key', scope: { place: placeOf(ABROAD) } })).toEqual([ABROAD]);
     });
 
-    it('knows what a person said last there', async () => {
+    it('knows the newest message of a person', async () => {
       const { conversation } = await kit.say('a', {}, { externalId: 'x1', at: NOW - 5 });
       await kit.say('imported', {}, { externalId: null });
       await kit.say('of the bot', {}, { externalId: 'x2', role: 'assistant', author: null });

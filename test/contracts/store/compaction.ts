@@ -103,7 +103,7 @@ export function compactionContract(lab: Lab): void {
       expect(await kit.stack(conversation.id)).toEqual(['L0 1-5', 'gap 6-7']);
     });
 
-    it('condenses neighbours that all still stand', async () => {
+    it('condenses adjacent summaries that are all live', async () => {
       const { id } = await kit.fill(9);
       const held = await kit.claim('maintenance', id);
       const parts = [kit.summary(1, 2), kit.summary(3, 4), kit.summary(5, 6)];
@@ -166,7 +166,7 @@ export function compactionContract(lab: Lab): void {
       expect(await kit.get(id)).toMatchObject({ extractedUpto: 4, compactedUpto: 0 });
     });
 
-    it('takes no summary of entries changed after their read', async () => {
+    it('rejects a summary of entries changed after reading', async () => {
       const { id } = await kit.fill(4);
       await kit.say('secret', {}, { externalId: 'x5' });
       await kit.fill(3);

@@ -53,7 +53,7 @@ export function editingContract(lab: Lab): void {
       expect(held.epoch).toBe((await kit.get(id)).maintenanceEpoch);
     });
 
-    it('does not bring back what was deleted', async () => {
+    it('does not restore deleted text', async () => {
       const { conversation } = await kit.say('gone', {}, { externalId: 'x1' });
       await store.transcript.redact(conversation.id, { externalIds: ['x1'], now: NOW });
       const edit = { externalId: 'x1', parts: textParts('back'), tokens: 3, now: NOW };

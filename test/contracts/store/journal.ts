@@ -39,7 +39,7 @@ export function journalContract(lab: Lab): void {
       ]);
     });
 
-    it('sums what was spent by every key', async () => {
+    it('sums costs by every key', async () => {
       const { id } = await kit.fill(1);
       const there = await kit.fill(1, THERE);
       const dear = {

@@ -33,7 +33,7 @@ export function memoriesContract(lab: Lab): void {
       expect((await store.memories.events(memory.id)).map((event) => event.kind)).toEqual(['added']);
     });
 
-    it('skips a known statement but takes it in another place', async () => {
+    it('skips a known statement, but not in another place', async () => {
       const { id } = await kit.fill(1);
       const first = kit.inserting('tea', [1]);
       const rejected = kit.inserting('no', [1], { state: 'rejected' });
@@ -42,7 +42,7 @@ export function memoriesContract(lab: Lab): void {
       expect(ids.map((found) => found !== null)).toEqual([true, false, true, false, true]);
     });
 
-    it('takes up a source and promotes what is said again', async () => {
+    it('adds a source and promotes a repeated statement', async () => {
       const { id } = await kit.fill(3);
       const memory = kit.memory('tea', { state: 'candidate' });
       await kit.save(id, { kind: 'insert', memory, sources: [1] });
@@ -74,7 +74,7 @@ export function memoriesContract(lab: Lab): void {
       ]);
     });
 
-    it('lists what the reader may read, and nothing else', async () => {
+    it('lists only what the reader may read', async () => {
       const { id } = await kit.fill(1);
       const workspace = 'terminal:local';
       await kit.save(

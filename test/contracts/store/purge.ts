@@ -10,7 +10,7 @@ export function purgeContract(lab: Lab): void {
       ({ store, kit } = lab());
     });
 
-    it('takes a place’s memories with its last conversation', async () => {
+    it('deletes a place’s memories with its last conversation', async () => {
       const { id } = await kit.fill(1);
       const thread = await kit.fill(1, THREAD);
       await kit.save(null, kit.inserting('by command', []), kit.inserting('there', [], { place: THERE }));

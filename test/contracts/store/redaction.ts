@@ -88,7 +88,7 @@ export function redactionContract(lab: Lab): void {
       expect(await store.blobs.read(blob, { conversationId: conversation.id, from: 0, length: 9 })).toBeNull();
     });
 
-    it('expires entries by age, with what was derived from them', async () => {
+    it('expires entries by age, with everything derived', async () => {
       const first = await kit.say('old', {}, { at: NOW - 100, externalId: 'x1' });
       const { id } = first.conversation;
       await kit.say('older', {}, { at: NOW - 200 });

@@ -114,7 +114,7 @@ export function turnContract(lab: Lab): void {
       expect(await kit.commitTurn(claim)).toEqual({ kind: 'stale' });
     });
 
-    it('opens a new debt where the next question stands', async () => {
+    it('owes the next reply from the next question', async () => {
       const { claim } = await asked();
       if (claim === null) throw new Error('no claim');
       await kit.say('chatter');

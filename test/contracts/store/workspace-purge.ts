@@ -10,7 +10,7 @@ export function workspacePurgeContract(lab: Lab): void {
       ({ store, kit } = lab());
     });
 
-    it('takes all its memories and tombstones, none of another', async () => {
+    it('deletes only its own memories and tombstones', async () => {
       const { id } = await kit.fill(1);
       const forgotten = { place: HERE, fingerprint: 'print of gone' };
       const elsewhere = { place: ABROAD, fingerprint: 'print of gone' };

@@ -19,6 +19,8 @@ export function happeningOf(event: StrataEvent): string | null {
       return `delayed after ${event.failures} failures: ${event.message}`;
     case 'turn.failed':
       return `turn failed (${event.reason}): ${event.message}`;
+    case 'model.fallback':
+      return `${event.model} did not answer, asking ${event.next}: ${event.message}`;
     case 'breaker.opened':
       return `${event.model} paused: ${event.message}`;
     default:

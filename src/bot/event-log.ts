@@ -8,6 +8,7 @@ const LEVELS: { readonly [Kind in StrataEvent['kind']]?: Level } = {
   'turn.superseded': 'warn',
   'turn.delayed': 'warn',
   'model.mismatch': 'warn',
+  'model.fallback': 'warn',
   'reply.delayed': 'warn',
   'reply.failed': 'error',
   'gap.opened': 'warn',

@@ -1,5 +1,6 @@
 import { type Commands, createCommands } from '../commands/commands.ts';
 import type { CommandServices } from '../commands/services.ts';
+import { createBreaker } from '../compaction/breaker.ts';
 import { type Compactors, createCompactors } from '../compaction/compactors.ts';
 import { createMaintenance } from '../compaction/maintenance.ts';
 import { createSweeper, type Sweeper } from '../compaction/sweeper.ts';
@@ -185,6 +186,7 @@ function createReplySide(parts: ReplySideOptions): { readonly actors: Actors; re
       engineFor: engines.for,
       watch: parts.compactors,
     },
+    breaker: createBreaker(services),
     volatileFor: (reading) => volatileFor(services, reading),
     open: () => !closing.signal.aborted,
     signal: abort.signal,

@@ -2,6 +2,7 @@ import { isAbsolute, relative } from 'node:path';
 import { type Command, Help } from 'commander';
 import type { Operations } from '../bot/adapters.ts';
 import type { Role } from '../bot/parts.ts';
+import { modelsOf } from '../config/directory.ts';
 import { StrataError } from '../domain/errors.ts';
 import { parseKey, TERMINAL_HOME } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
@@ -133,10 +134,12 @@ async function announce(cli: Cli, app: App, { role, terminal }: Pick<OpenOptions
   const { parts, platforms } = app;
   const choices: ModelChoice[] = [];
   for (const agent of parts.agents.list()) {
-    const choice =
-      agent.model === 'auto' ? await parts.models.choose() : { modelId: agent.model, reason: 'configured' };
-    await parts.models.open(choice.modelId);
-    choices.push(choice);
+    for (const [index, modelId] of modelsOf(agent).entries()) {
+      const reason = index === 0 ? 'configured' : 'fallback';
+      const choice = modelId === 'auto' ? await parts.models.choose() : { modelId, reason };
+      await parts.models.open(choice.modelId);
+      choices.push(choice);
+    }
   }
   if (role !== 'worker' && platforms.includes('terminal')) return await greet(cli, app, { choices, terminal });
   for (const { modelId, reason } of choices) cli.stderr.write(`Model: ${modelId} – ${reason}\n`);

@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { findPlugins } from '../app/configuration.ts';
 import { channelProblems } from '../config/channels.ts';
+import { modelsOf } from '../config/directory.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { AgentSettings } from '../config/schema.ts';
 import { describe, isStrataError, ModelError, REMEDIES } from '../domain/errors.ts';
@@ -132,12 +133,17 @@ async function checkDisk({ config }: App): Promise<Finding> {
   return { checkId: 'disk', severity, message, fixHint: 'Free some space, or move the data with --data.' };
 }
 
-/** Checks the agent's model, and its summary model if that is a different one. */
+/** Checks the agent's models, and its summary model if that is a different one. */
 async function checkModels(app: App, agent: AgentSettings, options: Asking): Promise<readonly Finding[]> {
   const { model } = agent.compaction;
-  const own = await checkModel(app, { label: `agent ${agent.id}`, wanted: agent.model }, options);
-  if (model === 'auto' || model === agent.model) return [own];
-  return [own, await checkModel(app, { label: `summaries of agent ${agent.id}`, wanted: model }, options)];
+  const models = modelsOf(agent);
+  const own: Finding[] = [];
+  for (const [index, wanted] of models.entries()) {
+    const label = index === 0 ? `agent ${agent.id}` : `fallback of agent ${agent.id}`;
+    own.push(await checkModel(app, { label, wanted }, options));
+  }
+  if (model === 'auto' || models.includes(model)) return own;
+  return [...own, await checkModel(app, { label: `summaries of agent ${agent.id}`, wanted: model }, options)];
 }
 
 interface Asking {

@@ -1,3 +1,4 @@
+import { modelsOf } from '../config/directory.ts';
 import type { Audience } from '../domain/message.ts';
 import { createOptOut } from '../memory/opt-out.ts';
 import type { CommandReply } from '../ports/reply.ts';
@@ -71,7 +72,9 @@ async function show(call: Call): Promise<CommandReply> {
       { name: 'Read by', value: READERS[reader.audience] },
       {
         name: 'Sent to',
-        value: `the model ${agent.model === 'auto' ? 'chosen at startup' : agent.model}`,
+        value: `the model ${modelsOf(agent)
+          .join(', otherwise ')
+          .replace(/^auto$/, 'chosen at startup')}`,
       },
     ],
     actions: [

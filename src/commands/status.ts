@@ -1,5 +1,7 @@
 import { pausedModels } from '../compaction/breaker.ts';
 import { spentOn } from '../compaction/spend.ts';
+import { modelsOf } from '../config/directory.ts';
+import { answeredBy } from '../conversation/answered-by.ts';
 import { lastFailureOf } from '../conversation/last-failure.ts';
 import { owesReply } from '../conversation/snapshot.ts';
 import { turnFailureOf } from '../conversation/turn-retries.ts';
@@ -71,8 +73,10 @@ async function contextFields({ parts, agent }: Call, conversation: Conversation)
   const stack = await parts.store.summaries.live(conversation.id);
   try {
     const { modelId, measurement, thresholds } = await parts.inspect(conversation);
+    const by = await answeredBy(parts.state, conversation.id);
     return [
-      { name: 'Model', value: modelId },
+      { name: 'Model', value: [modelId, ...modelsOf(agent).slice(1)].join(', otherwise ') },
+      ...(by === null || modelsOf(agent).length === 1 ? [] : [{ name: 'Last reply by', value: by }]),
       { name: 'Window', value: `${formatNumber(measurement.window)} tokens` },
       { name: 'Used', value: usageLine(measurement) },
       { name: 'Compacts', value: thresholdLine(measurement.window, thresholds) },
@@ -81,7 +85,7 @@ async function contextFields({ parts, agent }: Call, conversation: Conversation)
   } catch (error) {
     if (!(error instanceof StrataError)) throw error;
     return [
-      { name: 'Model', value: `${agent.model}: ${error.message}` },
+      { name: 'Model', value: `${modelsOf(agent).join(', ')}: ${error.message}` },
       { name: 'Stack', value: stackLine(stack) },
     ];
   }
@@ -182,7 +186,7 @@ async function troubleFields({ parts }: Call): Promise<readonly ReplyField[]> {
     { name: 'Queue', value: trouble ?? `${driver}: ${running} running, ${waiting} waiting, ${delayed} later` },
     ...paused.map(({ model, untilAt, message }) => ({
       name: 'Paused',
-      value: `${model} writes no summaries until ${formatTime(untilAt)} (${inTime(untilAt - now)}): ${message}`,
+      value: `${model} is paused until ${formatTime(untilAt)} (${inTime(untilAt - now)}): ${message}`,
     })),
     ...(config === null ? [] : [{ name: 'Configuration', value: config }]),
   ];

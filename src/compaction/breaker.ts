@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ModelError, type ModelFailure } from '../domain/errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Events } from '../ports/events.ts';
 import type { StateStore } from '../ports/journal.ts';
@@ -18,6 +19,13 @@ const FIRST_PAUSE_MS = 30_000;
 const MAX_PAUSE_MS = 10 * 60_000;
 const NAMESPACE = 'breaker';
 const CLOSED: BreakerState = { failures: 0, pauses: 0, untilAt: null, message: '' };
+
+/** The model is away or overloaded, so another one may answer. A refusal, a rejected key or an unknown model is none. */
+export function isOutage(error: unknown): error is ModelError {
+  return error instanceof ModelError && OUTAGES.includes(error.reason);
+}
+
+const OUTAGES: readonly ModelFailure[] = ['transient', 'rate-limit', 'timeout'];
 
 export interface ModelFailureSeen {
   /** A rejected key will be rejected again, so one such answer opens the breaker. */

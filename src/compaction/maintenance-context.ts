@@ -33,6 +33,8 @@ export interface Run {
   readonly signal: AbortSignal;
   readonly done: string[];
   opened: Opened | null;
+  /** Models that turned out to be away. */
+  readonly away: Set<string>;
 }
 
 /** The model that writes summaries. */

@@ -2,12 +2,12 @@ import { idleMsOf } from '../config/directory.ts';
 import { maintenanceSettings } from '../context/call-settings.ts';
 import { recognise, renderInSlices } from '../context/entry-reuse.ts';
 import { MAX_TAIL_ENTRIES } from '../context/plan.ts';
-import { describe, isStrataError } from '../domain/errors.ts';
+import { describe, isStrataError, type ModelError } from '../domain/errors.ts';
 import type { MaintainRequest, MaintainResult } from '../ports/engine.ts';
 import type { Conversation, ReleaseOutcome } from '../ports/store.ts';
 import { backoffMs } from '../util/backoff.ts';
 import { holdLease } from '../util/lease.ts';
-import { createBreaker } from './breaker.ts';
+import { createBreaker, isOutage } from './breaker.ts';
 import { failureOf, isOverflow } from './failure.ts';
 import type { JobContext } from './job-context.ts';
 import type { MaintenanceContext, MaintenanceOptions, Run } from './maintenance-context.ts';
@@ -56,7 +56,15 @@ async function run(shared: MaintenanceContext, request: MaintainRequest): Promis
   const { conversations } = store;
   const hold = { conversations, clock, work: 'maintenance', leaseMs: LEASE_MS, signal: request.signal } as const;
   using lease = holdLease(hold, won.claim);
-  const self: Run = { shared, request, claim: won.claim, signal: lease.signal, done: [], opened: null };
+  const self: Run = {
+    shared,
+    request,
+    claim: won.claim,
+    signal: lease.signal,
+    done: [],
+    opened: null,
+    away: new Set(),
+  };
   try {
     const end = await workOff(self);
     await conversations.release(won.claim, { work: 'maintenance', kind: 'done', ...end });
@@ -117,12 +125,16 @@ async function lookAt(self: Run, of: Pick<Look, 'trigger' | 'open'>, before?: Lo
   return { ...of, ...shared.measureView(profile, snapshot), snapshot, profile, idleMs, now: clock.now() };
 }
 
-/** Null if the model rejected the size: its window is smaller than assumed, and the next attempt sends less. */
+/**
+ * Null if another attempt can do better: with less, because the window of the model is smaller than assumed, or with the
+ * next model, because this one is away.
+ */
 async function tryWork(self: Run, work: Work, look: Look): Promise<Done | null> {
   const job = await jobContextFor(self, look);
   try {
     return await runWork(self, { job, work, look });
   } catch (error) {
+    if (isOutage(error) && (await openNext(self, job, error))) return null;
     if (!isOverflow(error)) throw error;
     const smaller = smallerWindow(job.windowTokens, error.windowTokens);
     if (smaller < MIN_WINDOW) throw error;
@@ -130,6 +142,22 @@ async function tryWork(self: Run, work: Work, look: Look): Promise<Done | null> 
     return null;
   }
 }
+
+/** False if the agent has no other model that is open. */
+async function openNext(self: Run, { agent, profile, model, conversation }: Job, error: ModelError): Promise<boolean> {
+  const { breaker, services } = self.shared;
+  self.away.add(model.id);
+  const next = await openModel(self.shared, agent, { profile, away: self.away }).catch(() => null);
+  if (next === null || self.signal.aborted) return false;
+  const message = describe(error);
+  await breaker.failed(model.id, { auth: false, message });
+  const names = { model: model.id, next: next.model.id };
+  services.events.emit({ kind: 'model.fallback', conversation: conversation.key, ...names, message });
+  self.opened = next;
+  return true;
+}
+
+type Job = Pick<JobContext, 'agent' | 'profile' | 'model' | 'conversation'>;
 
 /** The window that the provider names, unless it is the one already assumed. */
 function smallerWindow(current: number, named: number | null): number {
@@ -142,7 +170,7 @@ async function jobContextFor(self: Run, look: Look): Promise<Omit<JobContext, 'o
   const { conversation } = look.snapshot;
   const agent = services.agents.agentFor(conversation.key);
   await refuseOverspending(services, conversation);
-  self.opened ??= await openModel(shared, agent, look.profile);
+  self.opened ??= await openModel(shared, agent, { profile: look.profile, away: self.away });
   const { model, windowTokens } = self.opened;
   return {
     services,

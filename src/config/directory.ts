@@ -11,6 +11,13 @@ export interface AgentDirectory {
   list(): readonly AgentSettings[];
 }
 
+/** The models that an agent replies with, in the order in which they are tried. */
+export function modelsOf({ model }: Pick<AgentSettings, 'model'>): readonly [string, ...string[]] {
+  if (typeof model === 'string') return [model];
+  const [first = 'auto', ...others] = model;
+  return [first, ...others];
+}
+
 /** How long a conversation must be silent before its messages are read for memories. */
 export function idleMsOf(agent: AgentSettings): number {
   return agent.compaction.idle_minutes * 60_000;

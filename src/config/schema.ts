@@ -3,9 +3,14 @@ import { EFFORTS } from '../ports/model.ts';
 
 const share = z.number().gt(0).max(1);
 const tokens = z.int().positive();
-const model = z
-  .string()
-  .regex(/^(auto|[a-z0-9][a-z0-9_-]*:\S+)$/, 'expected "auto" or provider:model, for example openai:gpt-4.1-mini');
+const MODEL_SHAPE = 'provider:model, for example openai:gpt-4.1-mini';
+const model = z.string().regex(/^(auto|[a-z0-9][a-z0-9_-]*:\S+)$/, `expected "auto" or ${MODEL_SHAPE}`);
+const MAX_MODELS = 5;
+const models = z
+  .array(z.string().regex(/^[a-z0-9][a-z0-9_-]*:\S+$/, `expected ${MODEL_SHAPE}`))
+  .min(1)
+  .max(MAX_MODELS)
+  .refine((ids) => new Set(ids).size === ids.length, 'expected each model once');
 
 /** Thresholds are shares of the window; their order is checked after the layers are merged. */
 const compaction = z.strictObject({
@@ -45,9 +50,13 @@ const recall = z.strictObject({
 const mode = z.enum(['mention', 'active', 'observe']);
 
 const agentFields = {
-  model: model.describe(
-    'Model for replies, as provider:model; "auto" uses an API key from the environment, a local Ollama, or offline:demo',
-  ),
+  model: z
+    .union([model, models], {
+      error: 'expected "auto", provider:model, or a list of models',
+    })
+    .describe(
+      'Model for replies, as provider:model, or a list whose later models answer while earlier ones are away or overloaded; "auto" uses an API key from the environment, a local Ollama, or offline:demo',
+    ),
   context_window: z
     .union([tokens, z.literal('auto')], { error: 'expected a whole number above 0, or "auto"' })
     .describe('Context window in tokens; "auto" asks the model, or uses 128000 if that is unknown'),

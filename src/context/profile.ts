@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { modelsOf } from '../config/directory.ts';
 import type { AgentSettings } from '../config/schema.ts';
 import { parseKey } from '../domain/key.ts';
 import type { ContextProfile, SystemSection } from '../ports/engine.ts';
@@ -31,15 +32,21 @@ export interface Profiles {
   /** Returns the same object until something it depends on changes. Throws the errors of opening the model. */
   of(place: Place): Promise<ContextProfile>;
   modelFor(profile: ContextProfile): Promise<ChatModel>;
+  /** The same with its fallbacks, in the order in which they are tried. */
+  modelsFor(profile: ContextProfile): Promise<readonly ChatModel[]>;
 }
 
 export function createProfiles({ services, tools, instructions }: ProfilesOptions): Profiles {
   const profiles = new WeakMap<AgentSettings, Map<string, Promise<Known>>>();
   const openModel = createModelOpener(services);
   const build = async (agent: AgentSettings, place: Place): Promise<Known> => {
-    const model = await openModel(agent.model);
+    const [first, ...others] = modelsOf(agent);
+    const [model, ...fallbacks] = await Promise.all([openModel(first), ...others.map(openModel)]);
     const specs = [...tools.specs(agent.tools)].sort((a, b) => (a.name < b.name ? -1 : 1));
-    const profile = profileOf(agent, model, { sections: sectionsOf(services, agent, place), tools: specs });
+    const profile = profileOf(agent, [model, ...fallbacks], {
+      sections: sectionsOf(services, agent, place),
+      tools: specs,
+    });
     warnAboutSize(services, profile);
     return { profile, withInstructions: null };
   };
@@ -56,6 +63,7 @@ export function createProfiles({ services, tools, instructions }: ProfilesOption
       return section === null ? known.profile : withSection(known, section);
     },
     modelFor: (profile) => openModel(profile.modelId),
+    modelsFor: ({ modelId, fallbackIds = [] }) => Promise.all([modelId, ...fallbackIds].map(openModel)),
   };
 }
 
@@ -100,16 +108,20 @@ async function openModel(services: Services, modelId: string): Promise<ChatModel
 
 function profileOf(
   agent: AgentSettings,
-  model: ChatModel,
+  [model, ...fallbacks]: readonly [ChatModel, ...ChatModel[]],
   parts: Pick<ContextProfile, 'sections' | 'tools'>,
 ): ContextProfile {
-  const told = model.traits.windowTokens ?? DEFAULT_WINDOW_TOKENS;
+  // Every one of them has to be able to answer what was measured for the first.
+  const windows = [model, ...fallbacks].map(({ traits }) => traits.windowTokens ?? DEFAULT_WINDOW_TOKENS);
+  const told = Math.min(...windows);
+  const tools = [model, ...fallbacks].every(({ traits }) => traits.tools);
   const windowTokens = agent.context_window === 'auto' ? told : agent.context_window;
   const { background_threshold: background, aggressive_threshold: aggressive } = agent.compaction;
   return {
     agentId: agent.id,
     modelId: model.id,
-    traits: model.traits,
+    ...(fallbacks.length === 0 ? {} : { fallbackIds: fallbacks.map(({ id }) => id) }),
+    traits: fallbacks.length === 0 ? model.traits : { ...model.traits, windowTokens: told, tools },
     windowTokens,
     reserveTokens: Math.min(agent.max_output_tokens, Math.floor(windowTokens * MAX_RESERVE)),
     thresholds: { background, aggressive, emergency: agent.compaction.emergency_threshold },

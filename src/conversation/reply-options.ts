@@ -1,3 +1,4 @@
+import type { Breaker } from '../compaction/breaker.ts';
 import type { Profiles } from '../context/profile.ts';
 import type { ConversationKey, Entry, MemoryId } from '../domain/message.ts';
 import type { Channel } from '../ports/channel.ts';
@@ -7,6 +8,8 @@ import type { Services, TextLog } from '../services.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 
 export interface ReplyOptions {
+  /** Shared by all conversations: which models are paused. */
+  readonly breaker: Breaker;
   readonly services: Services;
   readonly profiles: Profiles;
   readonly tools: Pick<ToolRegistry, 'run'>;

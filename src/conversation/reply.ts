@@ -5,6 +5,7 @@ import type { Activity } from '../ports/channel.ts';
 import type { AfterTurn } from '../ports/engine.ts';
 import type { Claim, ContextSnapshot, TurnCommitResult } from '../ports/store.ts';
 import { holdLease } from '../util/lease.ts';
+import { keepAnsweredBy } from './answered-by.ts';
 import { failureText } from './failure-text.ts';
 import { heldNotice, throughPostHooks } from './hooked-post.ts';
 import { keepFailure } from './last-failure.ts';
@@ -97,8 +98,8 @@ async function prepare(options: ReplyOptions, opening: Preparing): Promise<Prepa
       options.profiles.of(opening.snapshot.conversation),
       options.volatileFor(opening),
     ]);
-    const model = await options.profiles.modelFor(profile);
-    const run = createRun(options, { ...opening, profile, model, volatile });
+    const models = await options.profiles.modelsFor(profile);
+    const run = createRun(options, { ...opening, profile, models, volatile });
     opening.onGiven(run.given());
     return { ready: true, run };
   } catch (error) {
@@ -186,6 +187,8 @@ function report(
     keep(keepFailure(options.services.state, claim.conversationId, { readUpto: base.readUpto, at: now, message }));
   }
   events.emit({ kind: 'turn.ended', ...base, steps: outcome.steps.length + 1, durationMs: now - startedAt });
+  const by = run?.answeredBy() ?? null;
+  if (by !== null) keep(keepAnsweredBy(options.services.state, claim.conversationId, by));
   const recalled = run?.recalled() ?? [];
   if (recalled.length === 0) return;
   keep(store.memories.recalled(recalled, { conversationId: claim.conversationId, now }));

@@ -1,17 +1,14 @@
-import { learn } from '../context/calibration.ts';
-import { replySettings } from '../context/call-settings.ts';
-import { askerOf, bookCall } from '../costs/usage.ts';
+import { askerOf } from '../costs/usage.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { Author, MemoryId } from '../domain/message.ts';
-import { callHooked } from '../hooks/model-call.ts';
 import type { Activity } from '../ports/channel.ts';
-import type { AfterTurn, Assembly, ContextProfile, VolatileSection } from '../ports/engine.ts';
+import type { AfterTurn, VolatileSection } from '../ports/engine.ts';
 import type { UsageRow } from '../ports/journal.ts';
-import type { ChatModel, ModelRequest } from '../ports/model.ts';
+import type { ChatModel } from '../ports/model.ts';
 import type { Calibration, Claim, ContextSnapshot, Conversation } from '../ports/store.ts';
 import type { ToolContext } from '../tools/define.ts';
 import { limitWork } from '../util/limit.ts';
-import { collectStep, type Step } from '../util/step.ts';
+import { createAsk, type RunState } from './ask-model.ts';
 import type { Opening, Reading, ReplyOptions } from './reply-options.ts';
 import { askedIn } from './snapshot.ts';
 import { standingOf } from './standing.ts';
@@ -20,6 +17,8 @@ import type { TurnOptions } from './turn.ts';
 /** The effects of one turn and what they learned; the loop itself stays pure. */
 export interface Run extends TurnOptions {
   usage(): readonly UsageRow[];
+  /** The model that answered last; null for an agent with one model. */
+  answeredBy(): string | null;
   calibration(): Calibration | null;
   /** Memories that the model saw whole. */
   recalled(): readonly MemoryId[];
@@ -30,34 +29,32 @@ export interface Run extends TurnOptions {
 }
 
 export interface RunOptions extends Reading, Opening {
-  readonly model: ChatModel;
+  readonly models: readonly ChatModel[];
   readonly volatile: readonly VolatileSection[];
   readonly signal: AbortSignal;
   readonly show: (activity: Activity) => void;
 }
 
-interface RunState {
-  snapshot: ContextSnapshot;
-  calibration: Calibration | null;
-  assembly: Assembly | null;
-  calledAt: number;
-  readonly usage: UsageRow[];
-}
-
 export function createRun(parts: ReplyOptions, options: RunOptions): Run {
-  const { profile, model, newest, signal, show } = options;
+  const { profile, models, newest, signal, show } = options;
   const { hooks } = parts.services;
   const engine = parts.engineFor(profile);
   const agent = parts.services.agents.agentFor(options.snapshot.conversation.key);
   const { author } = askedIn(options.snapshot, newest);
   const person = askerOf(options.snapshot.conversation.key, author);
-  const state: RunState = { snapshot: options.snapshot, calibration: null, assembly: null, calledAt: 0, usage: [] };
+  const state: RunState = {
+    snapshot: options.snapshot,
+    calibration: null,
+    assembly: null,
+    answeredBy: null,
+    usage: [],
+  };
   const given = createGiven(options);
   return {
-    modelId: model.id,
+    modelId: profile.modelId,
     maxSteps: agent.max_steps,
     maxOutputTokens: profile.reserveTokens,
-    limitCall: () => limitWork(signal, { ms: agent.timeout_seconds * 1000 }),
+    limitCall: () => limitWork(signal, { ms: agent.timeout_seconds * 1000 * models.length }),
     pause: (ms) => parts.services.clock.sleep(ms, { signal }),
     async callTool(call) {
       const { audience, key } = await claimed(parts, options, given.ids());
@@ -68,23 +65,13 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
       // Hooks may change or hold back what it says: nobody sees it before that.
       if (!hooks.has('model') && !hooks.has('post')) show({ kind: 'draft', text });
     },
-    ask(request, { signal: limit, onText }) {
-      const { key: conversation, audience } = state.snapshot.conversation;
-      const where = { conversation, audience, agentId: profile.agentId, model: model.id };
-      const call = { where, request: { ...request, ...replySettings(agent) }, signal: limit };
-      return callHooked(hooks, call, async (sent) => {
-        const step = await collectStep(model, sent, { signal: limit, onText });
-        if (!limit.aborted) account(parts, { state, profile, person, step, sent });
-        return step;
-      });
-    },
+    ask: createAsk(parts, { ...options, agent, person, state }),
     async assemble(steps) {
       state.snapshot = await freshest(state.snapshot, options);
       const request = { profile, snapshot: state.snapshot, readUpto: newest.seq, volatile: options.volatile, steps };
       state.assembly = await engine.assemble({ ...request, now: parts.services.clock.now() });
       // Freeing space reads the view again, and may find that no message is left to answer.
       state.snapshot = stillClaimed(state.assembly.snapshot, options.claim);
-      state.calledAt = parts.services.clock.now();
       return state.assembly;
     },
     async makeRoom() {
@@ -94,6 +81,7 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
       return result.compacted;
     },
     usage: () => state.usage,
+    answeredBy: () => (models.length > 1 ? state.answeredBy : null),
     calibration: () => state.calibration,
     recalled: () => state.assembly?.recalled ?? [],
     given: given.ids,
@@ -164,42 +152,4 @@ function toolContext({
     readUpto: newest.seq,
     replyEpoch: claim.epoch,
   };
-}
-
-interface Accounting {
-  readonly state: RunState;
-  readonly profile: ContextProfile;
-  readonly person: string | null;
-  readonly step: Step;
-  readonly sent: ModelRequest;
-}
-
-/** Records the cost of a call and learns from the provider's token count. */
-function account(options: ReplyOptions, { state, profile, person, step, sent }: Accounting): void {
-  const { clock, events } = options.services;
-  const { assembly } = state;
-  if (assembly === null) return;
-  const { conversation } = assembly.snapshot;
-  const durationMs = clock.now() - state.calledAt;
-  const call = { purpose: 'reply', model: profile.modelId, agentId: profile.agentId, person, durationMs } as const;
-  state.usage.push(bookCall(options.services, { ...call, conversation: conversation.key, usage: step.usage }));
-  // Of a request that hooks have changed, the estimate is not known.
-  const isSame = sent.system === assembly.system && sent.messages === assembly.messages;
-  const estimated = isSame ? assembly.estimatedTokens : 0;
-  const report = { model: profile.modelId, estimated, reported: step.usage.inputTokens };
-  state.calibration = learn(state.calibration ?? conversation.calibration, {
-    ...report,
-    revision: conversation.revision,
-  });
-  if (!doubtful(report, profile.windowTokens)) return;
-  const facts = { model: profile.modelId, configuredTokens: profile.windowTokens, reportedTokens: report.reported };
-  events.emit({ kind: 'model.mismatch', conversation: conversation.key, ...facts });
-}
-
-/**
- * The provider read more than the window, or far less than was sent: the configured window differs from the server's.
- */
-function doubtful(report: { readonly estimated: number; readonly reported: number }, windowTokens: number): boolean {
-  if (report.reported <= 0) return false;
-  return report.reported > windowTokens || (report.estimated > 1000 && report.reported < report.estimated * 0.4);
 }

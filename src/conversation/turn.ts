@@ -2,8 +2,9 @@ import { describe, isStrataError, ModelError, type ModelFailure } from '../domai
 import type { ToolResultPart } from '../domain/message.ts';
 import type { Assembly } from '../ports/engine.ts';
 import type { ModelMessage, ModelRequest, ToolCall, ToolResult } from '../ports/model.ts';
-import { type Limit, rejection } from '../util/limit.ts';
+import type { Limit } from '../util/limit.ts';
 import type { Step } from '../util/step.ts';
+import { withinLimit } from './within-limit.ts';
 
 /** What a turn needs from outside. All effects are injected; the loop only decides. */
 export interface TurnOptions {
@@ -108,16 +109,6 @@ async function callModel(options: TurnOptions, done: readonly TurnStep[]): Promi
       await options.pause(error.retryAfterMs ?? 1000 * 2 ** attempt);
     }
   }
-}
-
-/** A model that ignores its signal must not freeze the conversation. */
-async function withinLimit(signal: AbortSignal, model: string, work: (signal: AbortSignal) => Promise<Step>) {
-  const ended = rejection(signal).catch((cause: unknown): never => {
-    const isLate = cause instanceof DOMException && cause.name === 'TimeoutError';
-    throw new ModelError({ model, reason: isLate ? 'timeout' : 'aborted', detail: describe(cause) });
-  });
-  const step = work(signal);
-  return await Promise.race([step, ended]);
 }
 
 function requestOf(assembly: Assembly): Pick<Assembly, 'system' | 'messages' | 'tools'> {

@@ -43,6 +43,8 @@ export interface EngineInfo {
 export interface ContextProfile {
   readonly agentId: string;
   readonly modelId: string;
+  /** Models to use while `modelId` is away or overloaded, in order. Default none. */
+  readonly fallbackIds?: readonly string[];
   readonly traits: ModelTraits;
   readonly windowTokens: number;
   /** Reserved for the answer. */

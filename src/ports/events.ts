@@ -55,6 +55,13 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
       readonly durationMs: number;
     }
   | {
+      /** A model of an agent was away or overloaded: the next one was asked. */
+      readonly kind: 'model.fallback';
+      readonly model: string;
+      readonly next: string;
+      readonly message: string;
+    }
+  | {
       readonly kind: 'model.mismatch';
       readonly model: string;
       readonly configuredTokens: number;

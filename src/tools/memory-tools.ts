@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { modelsOf } from '../config/directory.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { Entry } from '../domain/message.ts';
 import { admitCandidates } from '../memory/admission.ts';
@@ -99,7 +100,7 @@ async function admissionRequestOf(services: MemoryToolServices, context: ToolCon
     conversation: { ...conversation, audience: context.audience },
     agent,
     entries,
-    model: agent.model,
+    model: modelsOf(agent)[0],
     promptHash: '',
     extractedUpto: fromSeq - 1,
   };

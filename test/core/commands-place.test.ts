@@ -114,6 +114,6 @@ test('status shows paused models and what the hour has cost', async () => {
   const { calls, limit } = await spentOn(services, conversation);
   await bookCalls(services, conversation, 7);
   const status = await world.type('/status');
-  expect(field(status, 'Paused')).toMatch(/^test:model writes no summaries until .*: no key$/);
+  expect(field(status, 'Paused')).toMatch(/^test:model is paused until .*: no key$/);
   expect(field(status, 'Cost')).toContain(`${calls + 7} of at most ${limit} calls for summaries in this hour`);
 });

@@ -120,7 +120,7 @@ describe('/status', () => {
     await talk(world, 30);
     const status = await world.type('/status');
     expect(field(status, 'Job')).toMatch(/^failed \d+ times?, next attempt (now|in .+): .*the key was refused/);
-    expect(field(status, 'Paused')).toContain('offline:demo writes no summaries until');
+    expect(field(status, 'Paused')).toContain('offline:demo is paused until');
   });
 
   test('shows a broken configuration and a model that cannot open', async () => {

@@ -216,7 +216,7 @@ max_steps = 1.5
     ]);
     expect(problemsOf('[__proto__]\nid = "a"\n')).toHaveLength(1);
     expect(problemsOf('[defaults]\nmodel = 1979-05-27\ntools = "x"\npersona = ["a"]\n')).toEqual([
-      'config.toml:2:9: defaults.model: expected a string, got a date',
+      'config.toml:2:9: defaults.model: expected "auto", provider:model, or a list of models, got a date',
       'config.toml:3:9: defaults.tools: expected a list, got "x"',
       'config.toml:4:11: defaults.persona: expected a string, got a list',
     ]);
@@ -234,6 +234,10 @@ max_steps = 1.5
     ['context_window', '-5'],
     ['context_window', '8.5'],
     ['model', '"gpt-4"'],
+    ['model', '[]'],
+    ['model', '["auto"]'],
+    ['model', '["openai:a", "gpt-4"]'],
+    ['model', '["openai:a", "openai:a"]'],
     ['temperature', '2.1'],
     ['temperature', '"warm"'],
     ['effort', '"strong"'],
@@ -241,7 +245,7 @@ max_steps = 1.5
     ['timeout_seconds', '0'],
   ])('%s = %s is out of range', (key, value) => {
     expect(problemsOf(`[defaults]\n${key} = ${value}\n`)).toEqual([
-      expect.stringMatching(new RegExp(`^config\\.toml:2:\\d+: defaults\\.${key}: expected `)),
+      expect.stringMatching(new RegExp(`^config\\.toml:2:\\d+: defaults\\.${key}(\\[\\d\\])?: expected `)),
     ]);
   });
 

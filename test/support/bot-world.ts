@@ -25,6 +25,7 @@ import {
 } from '../../src/adapter-kit.ts';
 import { type Bot, createBot } from '../../src/bot/bot.ts';
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
+import { modelsOf } from '../../src/config/directory.ts';
 import type { PriceOptions } from '../../src/costs/prices.ts';
 import type { Hooks } from '../../src/hooks/hooks.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
@@ -213,7 +214,7 @@ async function live(options: LifeOptions): Promise<Life> {
         if (model === undefined) throw new Error(`The test has no model ${id}.`);
         return model;
       },
-      choose: async () => ({ modelId: agent.model, reason: 'it is the only one' }),
+      choose: async () => ({ modelId: modelsOf(agent)[0], reason: 'it is the only one' }),
     },
     channels: [channel.connect(life)],
     agents: [agent],

@@ -1,0 +1,108 @@
+import type { AgentSettings } from '../config/schema.ts';
+import { learn } from '../context/calibration.ts';
+import { replySettings } from '../context/call-settings.ts';
+import { bookCall } from '../costs/usage.ts';
+import { describe, type ModelError } from '../domain/errors.ts';
+import { callHooked } from '../hooks/model-call.ts';
+import type { Assembly, ContextProfile } from '../ports/engine.ts';
+import type { UsageRow } from '../ports/journal.ts';
+import type { ChatModel, ModelRequest } from '../ports/model.ts';
+import type { Calibration, ContextSnapshot } from '../ports/store.ts';
+import { collectStep, type Step } from '../util/step.ts';
+import { askInOrder } from './fallback.ts';
+import type { ReplyOptions } from './reply-options.ts';
+import type { AskOptions, TurnOptions } from './turn.ts';
+
+/** What the calls of one turn need and leave behind. */
+export interface AskContext {
+  readonly profile: ContextProfile;
+  /** In the order in which they are tried. */
+  readonly models: readonly ChatModel[];
+  readonly agent: AgentSettings;
+  /** The name under which the calls are counted. */
+  readonly person: string | null;
+  readonly state: RunState;
+}
+
+export interface RunState {
+  snapshot: ContextSnapshot;
+  calibration: Calibration | null;
+  assembly: Assembly | null;
+  answeredBy: string | null;
+  readonly usage: UsageRow[];
+}
+
+/** Calls the first model that can answer, inside its hooks, and records what it cost. */
+export function createAsk(options: ReplyOptions, turn: AskContext): TurnOptions['ask'] {
+  const { models, agent, state } = turn;
+  const onFallback = (from: ChatModel, to: ChatModel, error: ModelError) => {
+    const { key: conversation } = state.snapshot.conversation;
+    const names = { model: from.id, next: to.id };
+    options.services.events.emit({ kind: 'model.fallback', conversation, ...names, message: describe(error) });
+  };
+  const candidates = { models, breaker: options.breaker, timeoutMs: agent.timeout_seconds * 1000, onFallback };
+  return (request, { signal, onText }) =>
+    askInOrder(candidates, signal, (model, within) =>
+      askOne(options, turn, { model, request: { ...request, ...replySettings(agent) }, signal: within, onText }),
+    );
+}
+
+interface Asked extends AskOptions {
+  readonly model: ChatModel;
+  readonly request: ModelRequest;
+}
+
+async function askOne(
+  options: ReplyOptions,
+  turn: AskContext,
+  { model, request, signal, onText }: Asked,
+): Promise<Step> {
+  const { clock, hooks } = options.services;
+  const { key: conversation, audience } = turn.state.snapshot.conversation;
+  const where = { conversation, audience, agentId: turn.profile.agentId, model: model.id };
+  return await callHooked(hooks, { where, request, signal }, async (sent) => {
+    const startedAt = clock.now();
+    const step = await collectStep(model, sent, { signal, onText });
+    if (!signal.aborted) account(options, turn, { model, startedAt, step, sent });
+    return step;
+  });
+}
+
+interface Accounting {
+  readonly model: ChatModel;
+  readonly startedAt: number;
+  readonly step: Step;
+  readonly sent: ModelRequest;
+}
+
+/** Records the cost of a call and learns from the provider's token count. */
+function account(options: ReplyOptions, turn: AskContext, { model, startedAt, step, sent }: Accounting): void {
+  const { state, profile, person } = turn;
+  const { clock, events } = options.services;
+  const { assembly } = state;
+  if (assembly === null) return;
+  const { conversation } = assembly.snapshot;
+  const durationMs = clock.now() - startedAt;
+  const call = { purpose: 'reply', model: model.id, agentId: profile.agentId, person, durationMs } as const;
+  state.usage.push(bookCall(options.services, { ...call, conversation: conversation.key, usage: step.usage }));
+  state.answeredBy = model.id;
+  // The estimate is for the agent's own model, and for a request that no hook has changed.
+  const isSame = model.id === profile.modelId && sent.system === assembly.system && sent.messages === assembly.messages;
+  const estimated = isSame ? assembly.estimatedTokens : 0;
+  const report = { model: profile.modelId, estimated, reported: step.usage.inputTokens };
+  state.calibration = learn(state.calibration ?? conversation.calibration, {
+    ...report,
+    revision: conversation.revision,
+  });
+  if (!doubtful(report, profile.windowTokens)) return;
+  const facts = { model: profile.modelId, configuredTokens: profile.windowTokens, reportedTokens: report.reported };
+  events.emit({ kind: 'model.mismatch', conversation: conversation.key, ...facts });
+}
+
+/**
+ * The provider read more than the window, or far less than was sent: the configured window differs from the server's.
+ */
+function doubtful(report: { readonly estimated: number; readonly reported: number }, windowTokens: number): boolean {
+  if (report.reported <= 0) return false;
+  return report.reported > windowTokens || (report.estimated > 1000 && report.reported < report.estimated * 0.4);
+}

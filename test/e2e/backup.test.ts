@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSchema, type TestSchema } from '../support/postgres-schema.ts';
@@ -7,11 +7,19 @@ import { type Folder, openFolder } from './strata.ts';
 
 const TALK = 'My name is Ada and I love green tea.\nWhat do I love?\n';
 
-async function talkedIn(environment: Readonly<Record<string, string>> = {}): Promise<Folder> {
-  const folder = openFolder(environment);
-  const { code, stdout } = await folder.run([], TALK);
+/** A folder in which somebody talked, and its backup: made once, and copied. */
+const talked = openFolder();
+beforeAll(async () => {
+  const { code, stdout } = await talked.run([], TALK);
   expect(code).toBe(0);
   expect(stdout).toContain('tea');
+  expect((await talked.run(['backup', 'good.jsonl'])).code).toBe(0);
+});
+afterAll(() => talked[Symbol.dispose]());
+
+function copyOfTalk(): Folder {
+  const folder = openFolder();
+  cpSync(talked.path, folder.path, { recursive: true });
   return folder;
 }
 
@@ -21,7 +29,7 @@ function linesOf(folder: Folder, name: string): readonly string[] {
 
 describe('backup and restore', () => {
   test('bring everything into another folder, where the bot goes on', async () => {
-    using folder = await talkedIn();
+    using folder = copyOfTalk();
     const made = await folder.run(['backup', 'all.jsonl']);
     expect(made.stderr).toMatch(
       /^Backed up 1 conversation, 4 entries, 0 summaries, \d memor(y|ies) to all\.jsonl \(\d+ kB\)\.\n$/,
@@ -37,7 +45,7 @@ describe('backup and restore', () => {
   });
 
   test('write a file for its owner alone and overwrite none', async () => {
-    using folder = await talkedIn();
+    using folder = copyOfTalk();
     await folder.run(['backup', 'all.jsonl']);
     expect(statSync(folder.file('all.jsonl')).mode & 0o777).toBe(0o600);
     const second = await folder.run(['backup', 'all.jsonl']);
@@ -49,15 +57,14 @@ describe('backup and restore', () => {
   });
 
   test('refuse a store that holds something', async () => {
-    using folder = await talkedIn();
-    await folder.run(['backup', 'all.jsonl']);
-    const { code, stderr } = await folder.run(['restore', 'all.jsonl']);
+    using folder = copyOfTalk();
+    const { code, stderr } = await folder.run(['restore', 'good.jsonl']);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^strata: There is already data at .*\n$/);
   });
 
   test('leave no file behind when the place cannot be written', async () => {
-    using folder = await talkedIn();
+    using folder = copyOfTalk();
     const { code, stderr } = await folder.run(['backup', 'nowhere/all.jsonl']);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^strata: .*nowhere.*\n$/);
@@ -88,8 +95,7 @@ describe('backup and restore', () => {
       ([first = '', ...rest]) => [first.replace('"migrations":[', '"migrations":["9999_future",'), ...rest].join('\n'),
     ],
   ])('refuse a file that %s, and change nothing', async (_name, problem, spoil) => {
-    using folder = await talkedIn();
-    await folder.run(['backup', 'good.jsonl']);
+    using folder = copyOfTalk();
     writeFileSync(folder.file('bad.jsonl'), spoil(linesOf(folder, 'good.jsonl')));
     const { code, stderr } = await folder.run(['restore', 'bad.jsonl', '--data', 'other']);
     expect(code).toBe(1);
@@ -117,14 +123,13 @@ describe('with Postgres', () => {
 
   // Shows: W34
   test('a bot moves to the server and back, memory included', async () => {
-    using home = await talkedIn();
-    await home.run(['backup', 'home.jsonl']);
+    using home = copyOfTalk();
     using away = openFolder({ STRATA_STORAGE_URL: schema.url });
-    writeFileSync(away.file('home.jsonl'), readFileSync(home.file('home.jsonl')));
-    const moved = await away.run(['restore', 'home.jsonl']);
+    writeFileSync(away.file('good.jsonl'), readFileSync(home.file('good.jsonl')));
+    const moved = await away.run(['restore', 'good.jsonl']);
     expect(moved).toMatchObject({ code: 0 });
     await away.run(['backup', 'same.jsonl']);
-    expect(linesOf(away, 'same.jsonl')).toEqual(linesOf(away, 'home.jsonl'));
+    expect(linesOf(away, 'same.jsonl')).toEqual(linesOf(away, 'good.jsonl'));
     const talk = await away.run([], 'What do I love?\nI moved to Utrecht in May.\n');
     expect(talk.stdout).toContain('green tea');
     expect(talk.stderr).toMatch(/ · postgres:\/\//m);

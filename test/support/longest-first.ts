@@ -13,6 +13,7 @@ export const LONGEST: readonly string[] = [
   'test/e2e/cli.test.ts',
   'test/adapters/postgres.test.ts',
   'test/attacks/linear.test.ts',
+  'test/attacks/forgetting.test.ts',
   'test/e2e/backup.test.ts',
   'test/adapters/bullmq-kill.test.ts',
   'test/faults/kill.test.ts',

@@ -22,6 +22,7 @@ const functionSchema = z.looseObject({
 });
 const exportSchema = z.looseObject({ type: z.literal('ExportNamedDeclaration'), declaration: z.unknown() });
 const identifier = z.looseObject({ name: z.string() });
+const classDeclaration = z.looseObject({ type: z.literal('ClassDeclaration'), id: identifier });
 const namedFunction = functionSchema.extend({ id: identifier });
 const constants = z.looseObject({
   type: z.literal('VariableDeclaration'),
@@ -30,6 +31,25 @@ const constants = z.looseObject({
 
 /** The exported functions of a file of which a parameter is typed with `string`, and that give their answer at once. */
 export function textFunctionsIn(path: string, source: string): readonly TextFunction[] {
+  return ofText(path, source, ({ async: isAsync, generator }) => !isAsync && !generator);
+}
+
+/** Those that give their answer later. */
+export function asyncTextFunctionsIn(path: string, source: string): readonly TextFunction[] {
+  return ofText(path, source, ({ async: isAsync, generator }) => isAsync || generator);
+}
+
+/** The exported classes of a file. */
+export function classesIn(path: string, source: string): readonly string[] {
+  return parseSync(path, source).program.body.flatMap((statement) => {
+    const made = classDeclaration.safeParse(exportSchema.safeParse(statement).data?.declaration).data;
+    return made === undefined ? [] : [`${path}#${made.id.name}`];
+  });
+}
+
+type FunctionMade = z.infer<typeof functionSchema>;
+
+function ofText(path: string, source: string, isMeant: (made: FunctionMade) => boolean): readonly TextFunction[] {
   const functions = parseSync(path, source).program.body.flatMap((statement) => {
     const declaration = exportSchema.safeParse(statement).data?.declaration;
     const named = namedFunction.safeParse(declaration).data;
@@ -40,7 +60,7 @@ export function textFunctionsIn(path: string, source: string): readonly TextFunc
     });
   });
   return functions
-    .filter(({ made }) => !made.async && !made.generator)
+    .filter(({ made }) => isMeant(made))
     .map(({ name, made }) => ({
       path,
       name,

@@ -162,6 +162,19 @@ describe('of much that was missed', () => {
     expect(notes()).toMatchObject([{ thread_ts: root.ts }]);
   });
 
+  test('a thread is read once, with its first message quoted', async () => {
+    const first = await start();
+    slack.say(GENERAL, ADA, 'before');
+    await arrived('before');
+    await stop(first);
+    const root = slack.store(GENERAL, BOB, 'The build is red');
+    slack.store(GENERAL, ADA, `<@${BOT}> why?`, { thread_ts: root.ts });
+    await start();
+    const { text } = await arrived('why?');
+    expect(text).toBe('[the thread is about this message of Bob]\n> The build is red\n@strata why?');
+    expect(slack.callsOf('conversations.replies').filter(({ ts }) => ts === root.ts)).toHaveLength(1);
+  });
+
   test('a mention is found under hundreds of later messages', async () => {
     const first = await start();
     slack.say(GENERAL, ADA, 'before');

@@ -11,13 +11,21 @@ export interface CatchUpContext {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** `note` is put before the text. */
-  take(message: WireEventMessage, options: { readonly isPast: boolean; readonly note: string | null }): Promise<void>;
+  take(message: WireEventMessage, options: ReadLater): Promise<void>;
   /** Posts in a conversation how many messages were left out. Returns at once; the same gap is reported only once. */
   leftOut(gap: LeftOut): void;
   /** A stored message has changed. */
   edited(message: WireEventMessage): Promise<void>;
   removed(place: { readonly channel: string; readonly ts: string; readonly threadTs: string | null }): Promise<void>;
+}
+
+export interface ReadLater {
+  /** Too old to be answered. */
+  readonly isPast: boolean;
+  /** Put before its text. */
+  readonly note: string | null;
+  /** The first message of its thread, if it was read. */
+  readonly root: WireEventMessage | null;
 }
 
 export interface LeftOut {

@@ -10,7 +10,7 @@ import { isDirect, keyOf, PLATFORM, placeOfKey, timeOf } from '../place.ts';
 import { createRate } from '../rate.ts';
 import { codeOf } from '../web.ts';
 import type { WireEventMessage } from '../wire.ts';
-import type { CatchUpContext, Missed, Pace } from './catch-up-context.ts';
+import type { CatchUpContext, Missed, Pace, ReadLater } from './catch-up-context.ts';
 import { applyChanges, keptAtTop } from './changes.ts';
 import { placeFor } from './context.ts';
 import { createHeard, type Heard } from './heard.ts';
@@ -202,17 +202,23 @@ async function readThread(parts: Reading, { channel, ts, newest, cursor }: OpenT
   await applyChanges(parts, { channel, threadTs: ts, kept, listed, isWhole: true }, parts.pace);
   // The first message of the thread comes with every page, however old it is.
   const replies = listed.filter((message) => message.ts !== ts);
+  const root = listed.find((message) => message.ts === ts)?.message ?? null;
   const known = new Set(kept.map(({ externalId }) => externalId));
   await takeNewest(
     parts,
     replies.filter((reply) => Number(reply.ts) > since && !known.has(reply.ts)),
+    root,
   );
 }
 
 /**
  * If there are too many, keeps the newest and those that address the bot; the conversation says how many were left out.
  */
-async function takeNewest(parts: Reading, missed: readonly Missed[]): Promise<void> {
+async function takeNewest(
+  parts: Reading,
+  missed: readonly Missed[],
+  root: WireEventMessage | null = null,
+): Promise<void> {
   const ordered = byTime(missed);
   const { messages: bound } = parts.settings.catch_up;
   const isTaken = ({ message }: Missed, index: number) =>
@@ -226,15 +232,30 @@ async function takeNewest(parts: Reading, missed: readonly Missed[]): Promise<vo
       parts.leftOut({ conversation: keyOf(placeFor(parts, first.message)), count: leftOut, ts: first.ts });
     }
   }
-  await takeAll(parts, taken, leftOut);
+  await takeAll(parts, taken, { leftOut, root });
 }
 
-async function takeAll(parts: Reading, missed: readonly Missed[], leftOut = 0): Promise<void> {
+interface Around {
+  readonly leftOut: number;
+  /** The first message of their thread. */
+  readonly root: WireEventMessage | null;
+}
+
+const NOTHING_AROUND: Around = { leftOut: 0, root: null };
+
+async function takeAll(
+  parts: Reading,
+  missed: readonly Missed[],
+  { leftOut, root }: Around = NOTHING_AROUND,
+): Promise<void> {
   const ordered = byTime(missed);
   for (let from = 0; from < ordered.length; from += BATCH) {
     const batch = ordered.slice(from, from + BATCH);
     const taken = await Promise.allSettled(
-      batch.map(({ message }, index) => takeOne(parts, message, from + index === 0 ? noteOf(leftOut) : null)),
+      batch.map(({ message }, index) => {
+        const note = from + index === 0 ? noteOf(leftOut) : null;
+        return takeOne(parts, message, { note, root });
+      }),
     );
     const failed = taken.find(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') throw failed.reason;
@@ -245,7 +266,7 @@ function noteOf(leftOut: number): string | null {
   return leftOut === 0 ? null : `[${leftOut} older messages were missed here and are left out]`;
 }
 
-async function takeOne(parts: Reading, message: WireEventMessage, note: string | null): Promise<void> {
+async function takeOne(parts: Reading, message: WireEventMessage, around: Omit<ReadLater, 'isPast'>): Promise<void> {
   const ageMs = parts.clock.now() - timeOf(message.ts);
-  await parts.take(message, { isPast: ageMs > parts.settings.catch_up.answer_minutes * MINUTE_MS, note });
+  await parts.take(message, { ...around, isPast: ageMs > parts.settings.catch_up.answer_minutes * MINUTE_MS });
 }

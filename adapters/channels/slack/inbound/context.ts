@@ -47,6 +47,8 @@ export interface Coming {
   readonly isShared: boolean;
   /** Read live, so what its author is viewing is known. */
   readonly isLive: boolean;
+  /** The first message of its thread, if catching up has read it; null if Slack must be asked. */
+  readonly root: WireEventMessage | null;
 }
 
 /** Aborted when waiting for Slack's data about a thread or a file must end. */
@@ -95,7 +97,7 @@ export async function contextOf(options: ContextOptions, coming: Coming): Promis
     readersOf(options, coming),
     options.places.namesFor(message),
     filesOf(options, message.files ?? []),
-    beginningOf(options, { conversation, where, ts: message.ts }),
+    beginningOf(options, { conversation, where, ts: message.ts, root: coming.root }),
     isLive ? viewedBy(options, message, conversation) : null,
   ]);
   const refusal = refusalBy(options, message.channel, speaker);
@@ -183,27 +185,34 @@ interface Standing {
   readonly conversation: ConversationKey;
   readonly where: KeyPlace;
   readonly ts: string;
+  readonly root: Coming['root'];
 }
 
 async function beginningOf(options: ContextOptions, standing: Standing) {
-  const { conversation, where, ts } = standing;
+  const { conversation, where, ts, root } = standing;
   const isFirst = (await options.beginnings.of(conversation, ts)) === ts;
   const isReply = where.threadTs !== null && where.threadTs !== ts;
   if (!isFirst || !isReply) return { isFirst, note: null };
-  return { isFirst, note: await within(options.clock, LOOKUP_MS, rootNote(options, where, where.threadTs)) };
+  return { isFirst, note: await within(options.clock, LOOKUP_MS, rootNote(options, where, root)) };
+}
+
+async function readRoot(
+  { workspace }: ContextOptions,
+  { channelId, threadTs }: Pick<KeyPlace, 'channelId' | 'threadTs'>,
+): Promise<WireMessage | null> {
+  const answer = await workspace.web.conversations.replies({ channel: channelId, ts: threadTs ?? '', limit: 1 });
+  return historySchema.parse(answer).messages.find(({ ts }) => ts === threadTs) ?? null;
 }
 
 /** The first message of a thread is put before the first stored one, unless the bot has stored it there. */
 async function rootNote(
   options: ContextOptions,
-  { channelId }: KeyPlace,
-  threadTs: string | null,
+  { channelId, threadTs }: KeyPlace,
+  known: WireMessage | null,
 ): Promise<string | null> {
   try {
-    const { web } = options.workspace;
-    const answer = await web.conversations.replies({ channel: channelId, ts: threadTs ?? '', limit: 1 });
-    const root = historySchema.parse(answer).messages.find(({ ts }) => ts === threadTs);
-    if (root === undefined || !isSaid(root)) return null;
+    const root = known ?? (await readRoot(options, { channelId, threadTs }));
+    if (root === null || !isSaid(root)) return null;
     const [names, speaker] = await Promise.all([options.places.namesFor(root), speakerOf(options, root)]);
     const kept = await keptText(options, { channelId, ts: root.ts, threadTs });
     const words = kept ?? wordsOf(root, names);

@@ -3,6 +3,7 @@ import { namesOf } from '../packets.ts';
 import { PLATFORM } from '../place.ts';
 import type { WireEventMessage } from '../wire.ts';
 import { within } from '../within.ts';
+import type { ReadLater } from './catch-up-context.ts';
 import { createInbox, type Inbox, type Parked } from './inbox.ts';
 import { messageName, nameOf, type RawEvent, readIncoming } from './incoming.ts';
 import { createTaker, type Taker, type TakerOptions } from './take.ts';
@@ -19,15 +20,7 @@ export interface Receiver {
    */
   event(raw: RawEvent): Promise<void>;
   /** One message that was read later. Resolves when it is stored. */
-  message(
-    message: WireEventMessage,
-    options: {
-      /** Too old to be answered. */
-      readonly isPast: boolean;
-      /** Put before its text. */
-      readonly note: string | null;
-    },
-  ): Promise<void>;
+  message(message: WireEventMessage, options: ReadLater): Promise<void>;
   /** What happened to a message since. */
   edited(message: WireEventMessage): Promise<void>;
   removed(place: { readonly channel: string; readonly ts: string; readonly threadTs: string | null }): Promise<void>;
@@ -70,7 +63,8 @@ export function createReceiver(parts: ReceiverOptions): Receiver {
       await inbox.put(parked);
       finishLater(parked, work);
     },
-    message: (message, options) => taker.message({ message, isShared: false, isLive: false }, options),
+    message: (message, options) =>
+      taker.message({ message, isShared: false, isLive: false, root: options.root }, options),
     edited: (message) => taker.take({ kind: 'edit', message, isShared: false }),
     removed: (place) => taker.take({ kind: 'removal', ...place }),
     async recover() {

@@ -43,9 +43,12 @@ export function createTaker(options: TakerOptions): Taker {
     async take(incoming) {
       switch (incoming.kind) {
         case 'message':
-          return await takeMessage(options, self, { ...incoming, isLive: true, isPast: false, note: null });
+          return await takeMessage(options, self, {
+            ...incoming,
+            ...{ isLive: true, root: null, isPast: false, note: null },
+          });
         case 'edit':
-          return await takeEdit(options, self, { ...incoming, isLive: false });
+          return await takeEdit(options, self, { ...incoming, isLive: false, root: null });
         case 'removal':
           return await takeRemoval(options, incoming);
         case 'conversion':

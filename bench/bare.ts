@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 
-/** A table and nothing else, as durable as the store's: what the disk and the driver cost by themselves. */
+/** A single table, as durable as the store's: the cost of the disk and the driver alone. */
 export interface BareStore {
-  /** One row in a transaction of its own, on the disk when it returns. */
+  /** Inserts one row in its own transaction, durable when it returns. */
   append(text: string): void;
   close(): void;
 }

@@ -12,7 +12,7 @@ import {
   fill,
 } from './bulk.ts';
 
-/** The same rows as `fillSqlite` writes, into a Postgres. */
+/** Writes the same rows as `fillSqlite` into a Postgres. */
 export async function fillPostgres(url: string, conversations: readonly BulkConversation[]): Promise<void> {
   const storage = await createPostgresStorage({ url });
   await addFirstRows(storage);
@@ -20,7 +20,7 @@ export async function fillPostgres(url: string, conversations: readonly BulkConv
   const client = new Client({ connectionString: url });
   await client.connect();
   await client.query("set synchronous_commit = off; set maintenance_work_mem = '256MB'");
-  // Built at once afterwards, the word lists cost a tenth.
+  // Building the word lists at once afterwards takes a tenth of the time.
   const lists = await client.query<{ name: string; made: string }>(
     `select indexname as name, indexdef as made from pg_indexes where indexname in ('entry_index_words', 'memory_index_words')`,
   );
@@ -69,7 +69,7 @@ async function copy(client: Client, table: BulkTable, rows: readonly BulkRow[]):
     'select column_name as name from information_schema.columns where table_name = $1',
     [table],
   );
-  // A conversation is numbered by the store.
+  // The store assigns the number of a conversation.
   const all = found.map(({ name }) => name).filter((name) => table !== 'conversation' || name !== 'id');
   const { columns, given, values } = columnsOf(rows);
   const picked = all.map((name) => (columns.includes(name) ? `added.${name}` : `first.${name}`));
@@ -81,7 +81,7 @@ async function copy(client: Client, table: BulkTable, rows: readonly BulkRow[]):
   );
 }
 
-/** One list for each column. */
+/** One list per column. */
 function columnsOf(rows: readonly BulkRow[]) {
   const columns = Object.keys(rows[0] ?? {});
   const values = columns.map((column) => rows.map((row) => row[column]));

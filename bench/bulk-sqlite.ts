@@ -5,7 +5,7 @@ import { entryNumber, shelfOf } from '../adapters/stores/sqlite/search-index.ts'
 import { indexText } from '../adapters/stores/sqlite/words.ts';
 import { addFirstRows, type BulkConversation, type BulkPlace, type BulkWriter, fill } from './bulk.ts';
 
-/** Fills a store faster than a store can be filled that must lose nothing. */
+/** Fills a store faster than one that must not lose anything could be filled. */
 export async function fillSqlite(directory: string, conversations: readonly BulkConversation[]): Promise<void> {
   const storage = await createSqliteStorage({ directory });
   await addFirstRows(storage);
@@ -27,7 +27,7 @@ function createWriter(database: Database.Database): BulkWriter {
   return {
     async copy(table, rows) {
       const first = database.prepare<[], Record<string, unknown>>(`select * from ${table} order by rowid`).get() ?? {};
-      // A conversation is numbered by the store.
+      // The store assigns the number of a conversation.
       const columns = Object.keys(first).filter((column) => table !== 'conversation' || column !== 'id');
       const values = columns.map((column) => `@${column}`);
       const add = database.prepare(`insert into ${table} (${columns.join(', ')}) values (${values.join(', ')})`);

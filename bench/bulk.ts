@@ -7,12 +7,12 @@ import { conversationKey } from './world.ts';
 
 export interface BulkConversation {
   readonly name: string | number;
-  /** It grows to so many. */
+  /** Its target number of entries. */
   readonly entries: number;
   readonly text: () => string;
-  /** All but the newest entries stand under summaries, as after years of talk. Default: nothing was summarised. */
+  /** All but the newest entries are summarised, as after years of conversation. Default: nothing is summarised. */
   readonly isSummarised?: boolean;
-  /** Of a conversation that is new. Default 0. */
+  /** For a new conversation. Default 0. */
   readonly memories?: number;
   /** Maintenance is due at once. Default false. */
   readonly isDue?: boolean;
@@ -33,9 +33,9 @@ export interface BulkMemory {
   readonly text: string;
 }
 
-/** How rows get into one kind of store in great numbers: few transactions, and no wait for the disk. */
+/** Bulk-inserts rows into one kind of store: few transactions, and no wait for the disk. */
 export interface BulkWriter {
-  /** Adds rows that are like the first one of the table but for what is given. */
+  /** Adds copies of the first row of the table, with the given changes. */
   copy(table: BulkTable, rows: readonly BulkRow[]): Promise<void>;
   indexEntries(entries: readonly BulkEntry[]): Promise<void>;
   indexMemories(memories: readonly BulkMemory[]): Promise<void>;
@@ -51,7 +51,7 @@ export interface BulkPlace {
 
 const AT_ONCE = 5_000;
 
-/** The first row of each table is written through the store: all others are made after it, whatever columns there are. */
+/** The first row of each table is written through the store. All others are copies of it, whatever its columns are. */
 export async function addFirstRows(storage: Storage): Promise<void> {
   const { store } = storage;
   const conversation = conversationKey('first');
@@ -106,7 +106,7 @@ export async function fill(writer: BulkWriter, conversations: readonly BulkConve
     await writer.copy('memory', batch.map(memoryRow));
     await writer.indexMemories(batch);
   }
-  // Nobody is to work on the first one.
+  // Nothing should work on the first one.
   await writer.run(`update conversation set maintain_at = null where key = '${conversationKey('first')}'`);
   for (const conversation of conversations) await end(writer, conversation, places);
 }
@@ -148,7 +148,7 @@ function memoryRow({ id, workspace, place, text }: BulkMemory & { readonly place
   return { id, workspace, place, text, fingerprint: id };
 }
 
-/** Of a conversation that is summarised: so much is left as it was said, and so many layers stand before it. */
+/** For a summarised conversation: the length of its tail, and the number of its layers. */
 const TAIL = 200;
 const LAYER = 50;
 const LAYERS = 12;
@@ -171,7 +171,7 @@ async function end(writer: BulkWriter, conversation: BulkConversation, places: P
   }
 }
 
-/** The oldest of many were condensed into one: the stack stays bounded, and what it came from is kept beside it. */
+/** The oldest of many summaries were condensed into one, so the stack stays bounded; the sources are kept. */
 function* layersOf(upto: number): Generator<BulkRow> {
   const count = upto / LAYER;
   const condensed = Math.max(0, count - LAYERS + 1);

@@ -11,13 +11,13 @@ const messageSchema = z.object({
   role: z.enum(['user', 'assistant']).optional(),
 });
 
-/** A person's words and what was said in answer to them. */
+/** A person's message and the answer to it. */
 export interface Exchange {
   readonly said: string;
   readonly answer: string;
 }
 
-/** The recorded conversations of a folder as talks with a bot; null where the evaluation data is absent. */
+/** The recorded conversations of a folder as conversations with a bot; null if the evaluation data is missing. */
 export function readTalks(folder: string): readonly (readonly Exchange[])[] | null {
   const path = join(DATA, folder);
   if (!existsSync(path)) return null;
@@ -25,7 +25,7 @@ export function readTalks(folder: string): readonly (readonly Exchange[])[] | nu
   return files.sort().map((name) => exchangesOf(readFileSync(join(path, name), 'utf8')));
 }
 
-/** Where no roles are recorded, the first to speak is the person and everyone else the bot. */
+/** If no roles are recorded, the first speaker is the person and everyone else the bot. */
 function exchangesOf(jsonl: string): readonly Exchange[] {
   const lines = jsonl.split('\n').filter((line) => line.trim() !== '');
   const messages = lines.map((line) => messageSchema.parse(JSON.parse(line)));

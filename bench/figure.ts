@@ -1,11 +1,11 @@
-/** One line of the table: a figure of ours beside a baseline that was measured in the same run. */
+/** One row of the table: a figure of Strata next to a baseline measured in the same run. */
 export interface Figure {
   readonly figure: string;
   readonly unit: Unit;
-  /** Null where nothing comparable exists: the bar stands alone then. */
+  /** Null if nothing comparable exists; the bar then applies to the figure alone. */
   readonly baseline: { readonly of: string; readonly value: number } | null;
   readonly ours: number;
-  /** What has to hold, of our figure or of its ratio to the baseline. Null for a figure that is only shown. */
+  /** The condition for Strata's figure or its ratio to the baseline. Null for a figure that is only shown. */
   readonly bar: Bar | null;
 }
 
@@ -17,7 +17,7 @@ export interface Bar {
   readonly value: number;
 }
 
-/** What one file of `rows/` gives. `notes` say what was done, and what a figure does not show. */
+/** The result of one file in `rows/`. `notes` say what was done, and what a figure does not show. */
 export interface RowResult {
   readonly figures: readonly Figure[];
   readonly notes: readonly string[];
@@ -26,11 +26,11 @@ export interface RowResult {
 }
 
 export interface RowOptions {
-  /** Fewer rounds and smaller stores: for a first look. The bars are meant for a whole run. */
+  /** Fewer rounds and smaller stores, for a first look. The bars apply to a full run. */
   readonly quick: boolean;
 }
 
-/** Ours over the baseline; null without a baseline, or where it is zero. */
+/** Strata's figure divided by the baseline; null without a baseline, or if it is zero. */
 export function ratioOf({ baseline, ours }: Figure): number | null {
   return baseline === null || baseline.value === 0 ? null : ours / baseline.value;
 }

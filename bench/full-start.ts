@@ -22,7 +22,7 @@ const reportSchema = z.object({
 });
 type Report = z.infer<typeof reportSchema>;
 
-/** The bars of a start that finds so many conversations. */
+/** The bars for a start that finds this many conversations. */
 interface Size {
   readonly conversations: number;
   readonly readyMs: number;
@@ -35,7 +35,7 @@ const SIZES: readonly Size[] = [
 ];
 const QUICK_SIZES: readonly Size[] = [{ conversations: 10_000, readyMs: 1_000, megabytes: 200 }];
 
-/** Starts of a bot that finds many conversations, all of them talked in lately. */
+/** Starts of a bot that finds many recently active conversations. */
 export async function measureFullStarts(quick: boolean): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   const programs = await findPostgres();
@@ -65,7 +65,7 @@ async function measure(kind: 'sqlite' | 'postgres', place: string): Promise<read
     const ended = once(child, 'exit');
     const [raw]: unknown[] = await Promise.race([once(child, 'message'), ended.then(() => [null])]);
     await ended;
-    // The first one fills Node's compile cache, as the first start of a bot does.
+    // The first run fills Node's compile cache, like the first start of a bot.
     if (round > 0) reports.push(reportSchema.parse(raw));
   }
   return reports;

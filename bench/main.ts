@@ -4,15 +4,16 @@ import { holds, type RowOptions, type RowResult, ratioOf } from './figure.ts';
 import { formatPage, type Section } from './page.ts';
 
 /**
- * Every figure of the benchmark beside its baseline in one run: `npm run -s bench -- [ROW ...] [--quick] [--json]`. What it
- * prints is docs/benchmarks.md. A row that fails is told at the end, and keeps no other one from being measured.
+ * Measures every figure of the benchmark and its baseline in one run: `npm run -s bench -- [ROW ...] [--quick]
+ * [--json]`. The output is docs/benchmarks.md. A row that fails is reported at the end, and does not prevent the
+ * others.
  */
 
 type Row = (options: RowOptions) => Promise<RowResult>;
 
 interface RowEntry {
   readonly title: string;
-  /** Loaded when its turn comes: one row's tools are not to weigh on another's figures. */
+  /** Loaded when its turn comes, so that one row's tools do not affect another's figures. */
   readonly load: () => Promise<Row>;
 }
 
@@ -69,5 +70,5 @@ if (values.json) {
   console.log(formatPage(sections, { machine, quick: values.quick, failed: [...failures.keys()] }));
 }
 for (const [name, failure] of failures) console.error(`\nFailed: ${name}: ${failure}`);
-// What a failed row left open is not waited for.
+// Does not wait for what a failed row left open.
 if (failures.size > 0) process.exit(1);

@@ -3,9 +3,9 @@ import { chunk, serve, sse } from '../test/fixtures/models-server.ts';
 /** A model behind HTTP, for bots in other processes. Every answer takes the same time. */
 export interface ModelServer extends AsyncDisposable {
   readonly url: string;
-  /** Null: requests are taken and never answered. */
+  /** Null: requests are accepted and never answered. */
   latencyMs: number | null;
-  /** Told of every request, with its text, when it arrives. */
+  /** Called with the text of every request when it arrives. */
   onRequest: (text: string) => void;
 }
 

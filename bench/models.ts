@@ -5,16 +5,16 @@ import type { ChatModel, ModelPart, ModelProvider, ModelRequest } from '../src/p
 export const REPLY_MODEL = 'bench:reply';
 export const SUMMARY_MODEL = 'bench:summary';
 
-/** What a model of the bench does with one request. */
+/** How a model of the benchmark handles one request. */
 export interface Answering {
-  /** Waits before the answer; 0 does not even take a turn of the event loop. */
+  /** Waits before the answer; 0 does not even yield to the event loop. */
   readonly delayMs: number;
   text(request: ModelRequest): string;
-  /** What the provider counts; 0 for a provider that does not say. */
+  /** The provider's token count; 0 for a provider that does not report one. */
   inputTokens?(request: ModelRequest): number;
 }
 
-/** Follows the request with one text, as a provider without a network would. */
+/** Answers the request with one text, like a provider without a network. */
 export function scriptedModel(id: string, { delayMs, text, inputTokens }: Answering): ChatModel {
   return {
     id,
@@ -36,12 +36,12 @@ export function replyModel(delayMs = 0): ChatModel {
 
 const SUMMARY = 'People talked about the plan for the week, agreed on the next steps, and left the rest for later.';
 
-/** A summariser that takes its time. */
+/** A slow summariser. */
 export function summaryModel(delayMs: number): ChatModel {
   return scriptedModel(SUMMARY_MODEL, { delayMs, text: summaryOf });
 }
 
-/** The beginnings of some messages: a text without words of its source is rejected, and asked for again. */
+/** The beginnings of some messages: a text without words of its source would be rejected and requested again. */
 function summaryOf({ messages }: ModelRequest): string {
   const texts = messages.flatMap((message) => (message.role === 'user' ? message.content : []));
   const lines = texts.flatMap((content) => (content.kind === 'text' ? content.text.split('\n') : []));
@@ -60,13 +60,13 @@ export function failingModel(): ChatModel {
   };
 }
 
-/** A summariser that takes the request and never answers. */
+/** A summariser that accepts the request and never answers. */
 export function hangingModel(): ChatModel {
   return {
     ...summaryModel(0),
     async *stream(_request, { signal }): AsyncGenerator<ModelPart> {
       const { promise, reject } = Promise.withResolvers<never>();
-      // As an open socket does: the process waits for the answer, too.
+      // Like an open socket, this keeps the process alive.
       const held = setInterval(() => undefined, 60_000);
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });
       await promise.finally(() => clearInterval(held));

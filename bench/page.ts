@@ -9,11 +9,11 @@ export interface Section extends RowResult {
 interface Run {
   readonly machine: string;
   readonly quick: boolean;
-  /** Names of rows that came to no end. */
+  /** Names of rows that failed. */
   readonly failed: readonly string[];
 }
 
-/** The figures of a run as a page of the documentation, which also reads well in a terminal. */
+/** The figures of a run as a page of the documentation, which is also readable in a terminal. */
 export function formatPage(sections: readonly Section[], { machine, quick, failed }: Run): string {
   const kind = quick ? 'A quick run, which does less of each: the bars are meant for a whole one. ' : '';
   const judged = verdict(sections.flatMap(({ figures }) => figures));

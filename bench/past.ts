@@ -5,7 +5,7 @@ import type { World } from './world.ts';
 const MINUTE_MS = 60_000;
 const ADA = { id: 'ada', name: 'Ada', kind: 'person' } as const;
 
-/** What was said before: messages and answers in turn, straight into the store. */
+/** Earlier messages and answers in turn, written directly to the store. */
 export async function appendPast(
   { storage }: Pick<World, 'storage'>,
   past: {
@@ -43,7 +43,7 @@ export async function appendPast(
   await Promise.all(appends);
 }
 
-/** Share of the window that the view takes, as `/status` would tell it. */
+/** The view's share of the window, as `/status` shows it. */
 export async function usedShare({ bot }: Pick<World, 'bot'>, key: ConversationKey): Promise<number> {
   const conversation = await bot.services.store.conversations.find(key);
   if (conversation === null) return 0;

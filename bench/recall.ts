@@ -10,9 +10,9 @@ import { packTokens, searchTranscript } from '../src/search/transcript-search.ts
 import type { Storage } from '../src/services.ts';
 
 /**
- * How well the transcript search finds the messages that answer a question, without a model: plain full text beside
- * ours, over the same store, in one run. `node bench/recall.ts`, or `node bench/recall.ts DIRECTORY` for other data of
- * the same shape.
+ * How well transcript search finds the messages that answer a question, without a model: plain full-text search next to
+ * Strata's, on the same store, in one run. `node bench/recall.ts`, or `node bench/recall.ts DIRECTORY` for other data
+ * of the same shape.
  */
 
 const DATA = join(dirname(fileURLToPath(import.meta.url)), '../../shared/data');
@@ -38,7 +38,7 @@ const questionSchema = z.object({
   category: z.union([z.string(), z.number()]).transform(String),
 });
 
-/** One line of the result: a figure, the plain full-text search beside it, and the bar where there is one. */
+/** One line of the result: a figure, the plain full-text search next to it, and the bar if there is one. */
 export interface RecallRow {
   readonly figure: string;
   readonly ours: number;
@@ -62,7 +62,7 @@ interface Scored {
   readonly durationMs: number;
 }
 
-/** Null when the evaluation data is not there. Prints the details through `print`. */
+/** Null if the evaluation data is missing. Passes the details to `print`. */
 export async function recallBench(
   print: (line: string) => void,
   data: string = DATA,
@@ -169,7 +169,7 @@ function ours({ store, search }: Storage, { conversationId }: Loaded): Way {
   };
 }
 
-/** BM25 over single messages: what a full-text index gives by itself. Packed in the order of rank. */
+/** BM25 over single messages, the result of a full-text index alone. Packed in the order of rank. */
 function plain({ store, search }: Storage, { conversationId }: Loaded): Way {
   return {
     async find(question) {

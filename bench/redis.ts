@@ -8,13 +8,13 @@ const MOCK = fileURLToPath(new URL('./children/redis.process.ts', import.meta.ur
 
 export interface BenchRedis extends AsyncDisposable {
   readonly url: string;
-  /** What it is, for the notes. */
+  /** A description for the notes. */
   readonly name: string;
   kill(): Promise<void>;
   start(): Promise<void>;
 }
 
-/** A real Redis where one is found, and js-redis-server in a process of its own where none is. */
+/** A real Redis if one is found, otherwise js-redis-server in a separate process. */
 export async function openRedis(): Promise<BenchRedis> {
   const program = await findRedis();
   if (program.kind === 'missing') return await openMock(program.reason);

@@ -1,4 +1,4 @@
-/** The value below which `percent` of the samples lie; the largest for 100. */
+/** The value below which `percent` of the samples are; the largest for 100. */
 export function percentile(samples: readonly number[], percent: number): number {
   const sorted = [...samples].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? Number.NaN;

@@ -21,15 +21,15 @@ const ENTRY = fileURLToPath(new URL('../bin/strata.js', import.meta.url));
 export interface SiteOptions {
   /** Empty for an SQLite file. */
   readonly storageUrl: string;
-  /** Empty for the queue in the process: then there is one process at a time, and nobody else opens the store. */
+  /** Empty for the in-process queue: then only one process at a time opens the store. */
   readonly queueUrl: string;
   readonly latencyMs: number;
 }
 
-/** A deployment as its user makes one: a config.toml, processes of `strata start`, and the model that they call. */
+/** A deployment as a user sets it up: a config.toml, processes of `strata start`, and the model that they call. */
 export interface Site extends AsyncDisposable {
   readonly models: ModelServer;
-  /** While no process runs: conversations of which each is to be summarised once. */
+  /** While no process runs: creates conversations that each need one summary. */
   prepare(names: readonly string[], options: { readonly isDue: boolean }): Promise<void>;
   openStorage(): Promise<Storage>;
   /** Resolves when the process is ready to work. */
@@ -101,20 +101,20 @@ function configOf({ storageUrl, queueUrl }: SiteOptions, modelUrl: string): stri
 const ENTRIES = 105;
 const WORDS = 30;
 
-/** Its entries take a little more of the window than they may. */
+/** Its entries take slightly more of the window than allowed. */
 function longTalk(name: string, seed: number): BulkConversation {
   const words = createWords(seed);
   return { name, entries: ENTRIES, text: () => `${name} ${words.text(WORDS)}` };
 }
 
-/** The conversation of `prepare` that a request to the model is about. */
+/** The prepared conversation that a model request belongs to. */
 export function nameIn(request: string, names: readonly string[]): string | null {
   return names.find((name) => request.includes(`${name} `)) ?? null;
 }
 
 function start(directory: string, role: string): ChildProcess {
   const environment = { PATH: process.env['PATH'] ?? '', OLLAMA_HOST: 'http://127.0.0.1:9' };
-  // Its input stays open: a terminal that ends would end the process.
+  // Its input stays open, because the end of its input would end the process.
   return spawn(process.execPath, [ENTRY, 'start', '--role', role], {
     cwd: directory,
     env: environment,

@@ -2,12 +2,12 @@ import { type Bar, type Figure, holds, ratioOf, type Unit } from './figure.ts';
 
 const HEAD = ['figure', 'baseline', 'ours', 'ratio', 'bar', ''] as const;
 
-/** The figures as a Markdown table that also reads well in a terminal. */
+/** The figures as a Markdown table that is also readable in a terminal. */
 export function formatTable(figures: readonly Figure[]): string {
   return formatRows([HEAD, ...figures.map(cellsOf)]);
 }
 
-/** The first row is the head. */
+/** The first row is the header. */
 export function formatRows(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((cells) => (cells[column] ?? '').length)));
   const lines = rows.map((cells) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`);

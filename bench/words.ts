@@ -1,4 +1,4 @@
-/** Text that is the same in every run: words by Zipf's law from a made-up vocabulary, by a seeded generator. */
+/** Text that is the same in every run: words of a made-up vocabulary by Zipf's law, from a seeded generator. */
 export interface WordSource {
   /** 0 <= x < 1. */
   next(): number;

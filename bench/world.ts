@@ -21,14 +21,14 @@ export interface WorldOptions {
   readonly agent?: AgentOverrides;
   readonly clock?: Clock;
   readonly engines?: Readonly<Record<string, ContextEngine>>;
-  /** Kept afterwards when it is given; otherwise a directory of its own is made and removed. */
+  /** Not removed afterwards if given; otherwise a temporary directory is created. */
   readonly directory?: string;
-  /** Default: an SQLite file in the directory. It is closed with the bot. */
+  /** Default: an SQLite file in the directory. Closed with the bot. */
   readonly storage?: Storage;
-  /** Default: the one in the process. */
+  /** Default: the in-process queue. */
   readonly queue?: Queue;
   readonly role?: Role;
-  /** Told of every post, for a bench that counts them itself. */
+  /** Called with every post, for a benchmark that counts posts itself. */
   readonly onPost?: (post: {
     readonly conversation: ConversationKey;
     readonly nonce: string;
@@ -36,11 +36,11 @@ export interface WorldOptions {
   }) => void;
 }
 
-/** A whole bot on a real store and queue, with a platform that takes every post at once. */
+/** A complete bot on a real store and queue, with a platform that accepts every post at once. */
 export interface World {
   readonly bot: Bot;
   readonly storage: Storage;
-  /** Sends a message of a person and waits for the post that answers it. Resolves to how long that took. */
+  /** Sends a message of a person and waits for its answer. Resolves to the duration. */
   ask(conversation: ConversationKey, message: { readonly id: string; readonly text: string }): Promise<number>;
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export function conversationKey(name: string | number): ConversationKey {
   return makeKey({ platform: 'bench', workspace: 'bench', channel: String(name) });
 }
 
-/** Runs the work in a new world, and takes the world down whatever comes of it. */
+/** Runs the work in a new world, and always cleans up afterwards. */
 export async function withWorld<Result>(
   options: WorldOptions,
   work: (world: World) => Promise<Result>,
@@ -97,7 +97,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       await posted.promise;
       waits.delete(wait);
       const tookMs = performance.now() - startedAt;
-      // A bench of apologies would be fast.
+      // Failure replies would skew the timing.
       if (failure !== null) throw new Error(`A turn failed: ${failure}`);
       return tookMs;
     },

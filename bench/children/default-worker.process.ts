@@ -1,6 +1,6 @@
 import { Worker } from 'bullmq';
 
-/** A worker of BullMQ as it comes, with a job that never ends. It tells when it takes one. */
+/** A BullMQ worker with default settings and a job that never ends. Reports when it takes one. */
 const [port, name = ''] = process.argv.slice(2);
 const work = async () => {
   process.stdout.write('began\n');

@@ -5,12 +5,12 @@ import { providerOf, replyModel, summaryModel } from '../models.ts';
 import { createWords } from '../words.ts';
 import { conversationKey, type World, withWorld } from '../world.ts';
 
-/** Serves conversations, lets them fall idle, and reports the memory of this process at each stage. */
+/** Serves conversations, lets them become idle, and reports the memory of this process at each stage. */
 
 const AT_ONCE = 50;
-/** Longer than a conversation stays in memory without being used. */
+/** Longer than an unused conversation stays in memory. */
 const IDLE_MS = 61_000;
-/** Longer than the pause between two looks for idle conversations. */
+/** Longer than the interval between two checks for idle conversations. */
 const SWEPT_MS = 6000;
 
 const [conversations, turns] = z.tuple([z.coerce.number(), z.coerce.number()]).parse(process.argv.slice(2));
@@ -25,7 +25,7 @@ await withWorld({ models: providerOf(replyModel(), summaryModel(0)), clock }, as
   const usedBytes = process.memoryUsage.rss();
   await fallIdle();
   const heapBeforeBytes = collectedHeap();
-  // Once more, so that the difference is conversations and not code that was compiled for the first ones.
+  // Twice, so that the difference is the conversations and not code compiled for the first ones.
   await serve(world, { prefix: 'second', count: conversations });
   await fallIdle();
   const heapIdleBytes = collectedHeap();

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { hangingModel, providerOf, replyModel } from '../models.ts';
 import { conversationKey, openWorld, personMessage } from '../world.ts';
 
-/** A bot to be killed: messages come from its parent, posts go to a file that stands for the platform. */
+/** A bot to be killed: messages come from its parent, and a file for its posts acts as the platform. */
 
 const [directory, platform] = z.tuple([z.string(), z.string()]).parse(process.argv.slice(2));
 const messageSchema = z.object({ id: z.string(), conversation: z.number(), number: z.number(), text: z.string() });

@@ -5,7 +5,9 @@ import type { KeptConversations } from '../../src/ports/channel.ts';
 import { providerOf, REPLY_MODEL, replyModel, SUMMARY_MODEL, summaryModel } from '../models.ts';
 import { createBenchChannel, SILENT } from '../world.ts';
 
-/** Starts a bot on a store that is full already, as a platform does that looks for what it missed, and reports how long that took. */
+/**
+ * Starts a bot on a full store, like a platform adapter that looks for missed messages, and reports how long that took.
+ */
 
 const [kind = '', place = ''] = process.argv.slice(2);
 const HOURS_72_MS = 259_200_000;
@@ -46,7 +48,7 @@ async function open() {
   return await createSqliteStorage({ directory: place });
 }
 
-/** One by one, as catching up does: none of them is held on to. */
+/** One by one, as catching up does: none of them stays in memory. */
 async function lookAtAll(conversations: KeptConversations): Promise<number> {
   let count = 0;
   for await (const _cursor of conversations.heard('bench', HOURS_72_MS)) count += 1;

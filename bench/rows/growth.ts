@@ -38,7 +38,7 @@ interface Growth {
   readonly medians: readonly Medians[];
 }
 
-/** What gets larger, and what it is at each size. */
+/** What grows, and its size at each step. */
 const GROWTHS = [
   {
     what: 'entries in one conversation',
@@ -54,7 +54,10 @@ const GROWTHS = [
   },
 ] as const;
 
-/** Append, view and search while a conversation grows, and while there are more conversations of one workspace: flat is the ideal. */
+/**
+ * Append, view and search while a conversation grows, and while the number of conversations in a workspace grows. Flat
+ * is ideal.
+ */
 export async function growth({ quick }: RowOptions): Promise<RowResult> {
   const rounds = quick ? 60 : 200;
   const grown: Growth[] = [];
@@ -155,7 +158,7 @@ async function measure(
   };
 }
 
-/** Only its view of a conversation is asked for: it is never started. */
+/** Only asked for its view of a conversation; never started. */
 function botOn(storage: Storage) {
   return createBot({
     storage,
@@ -165,7 +168,7 @@ function botOn(storage: Storage) {
   });
 }
 
-/** The first tenth warms up. */
+/** The first tenth is the warm-up. */
 async function medianOf(rounds: number, prepare: () => Promise<() => Promise<unknown>>): Promise<number> {
   const times: number[] = [];
   for (let round = 0; round < rounds * 1.1; round += 1) {

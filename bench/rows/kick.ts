@@ -11,11 +11,11 @@ import { createWords } from '../words.ts';
 import { conversationKey, SILENT, withWorld } from '../world.ts';
 
 const CONVERSATIONS = 300;
-/** A window that is soon over its thresholds: nobody summarises here. */
+/** A window that soon exceeds its thresholds; nothing summarises here. */
 const AGENT = { context_window: 6000, max_output_tokens: 500, tools: [] };
 const TALKS = 4;
 
-/** What a hint to the queue costs the reply that gives it, while Redis is there and while it is not. */
+/** How much a kick delays the reply that sends it, with and without Redis. */
 export async function kick({ quick }: RowOptions): Promise<RowResult> {
   const kicks = quick ? 2_000 : 10_000;
   const turns = quick ? 100 : 400;
@@ -52,7 +52,7 @@ export async function kick({ quick }: RowOptions): Promise<RowResult> {
   };
 }
 
-/** What waiting for the queue would cost. */
+/** The cost of waiting for the queue. */
 async function addEach({ url }: BenchRedis, count: number): Promise<readonly number[]> {
   const queue = new BullQueue('awaited', { connection: { port: Number(new URL(url).port) } });
   await queue.waitUntilReady();

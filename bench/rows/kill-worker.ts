@@ -9,7 +9,7 @@ import { createWords } from '../words.ts';
 import { conversationKey, openWorld, SILENT, type World } from '../world.ts';
 
 const CONVERSATIONS = 6;
-/** A reply that takes longer is lost: nobody waits for it. */
+/** A reply that takes longer counts as lost. */
 const PATIENCE_MS = 10_000;
 const SUMMARY_MS = 1000;
 const PAUSE_MS = 50;
@@ -22,8 +22,8 @@ export interface WorkerKillOutcome {
 }
 
 /**
- * People talk to a gateway without a pause in conversations that are to be summarised, while the worker that summarises
- * them is killed, again and again, each time with a call under way.
+ * People talk to a gateway without pause in conversations that are due to be summarised, while the worker is killed
+ * repeatedly, each time during a call.
  */
 export async function workerKillRun(kills: number): Promise<WorkerKillOutcome> {
   const programs = await findPostgres();
@@ -66,7 +66,7 @@ async function talk(world: World, of: { readonly name: string; readonly seed: nu
   return { asked, lost };
 }
 
-/** Each time while a call is under way; then nobody summarises for a while. */
+/** Each time during a call; then nothing summarises for a while. */
 async function killEach(site: Site, kills: number): Promise<void> {
   for (let kill = 0; kill < kills; kill += 1) {
     const asked = Promise.withResolvers<void>();

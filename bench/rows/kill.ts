@@ -19,7 +19,7 @@ export interface KillOutcome {
   readonly kills: number;
   readonly accepted: number;
   readonly lost: number;
-  /** Posts that a restart sent again, under the nonce that tells the platform so. */
+  /** Posts that were sent again after a restart, with the nonce by which the platform recognises them. */
   readonly repeated: number;
 }
 
@@ -29,8 +29,8 @@ interface Sent {
 }
 
 /**
- * Messages go on coming while the process is killed again and again, each time with a summary pending. Like a platform,
- * this side sends again what was not acknowledged, and keeps one post of each nonce.
+ * Messages keep coming while the process is killed repeatedly, each time with a summary pending. Like a platform, this
+ * side resends messages that were not acknowledged, and keeps one post per nonce.
  */
 export async function killRun(size: { readonly kills: number; readonly messages: number }): Promise<KillOutcome> {
   const directory = mkdtempSync(join(tmpdir(), 'strata-kill-'));
@@ -44,7 +44,7 @@ export async function killRun(size: { readonly kills: number; readonly messages:
       for (const [id, message] of unacknowledged) child.send(id, message, words.text(60));
       const isLast = life === size.kills;
       const enough = Math.floor((size.messages * (life + 1)) / (size.kills + 1));
-      // A kill counts when it interrupts: it waits for a summary to be pending.
+      // A kill counts if it interrupts something, so it waits for a pending summary.
       while (sent < enough || (!isLast && !child.pending())) {
         const message = { conversation: sent % CONVERSATIONS, number: Math.floor(sent / CONVERSATIONS) };
         const id = `${message.conversation}:${message.number}`;
@@ -99,7 +99,7 @@ function readPosts(platform: string): readonly z.infer<typeof postSchema>[] {
   return lines.map((line) => postSchema.parse(JSON.parse(line)));
 }
 
-/** A post answers its message and all that came before it in the conversation and waited with it. */
+/** A post answers its message and all earlier waiting ones of the conversation. */
 function unanswered(platform: string, sent: number): number {
   const answered = new Set<string>();
   for (const { replyTo } of readPosts(platform)) {

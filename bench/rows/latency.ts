@@ -10,18 +10,18 @@ import { conversationKey, type World, withWorld } from '../world.ts';
 const MODEL_MS = 25;
 const THINKING_MS = 20;
 const WINDOW_TOKENS = 128_000;
-/** Just below the background threshold: the first turns of a phase cross it. */
+/** Just below the background threshold, so that the first turns of a phase cross it. */
 const FILL = 0.798;
-/** The twin is as full, but its threshold is far away: the same view, and nothing pending. */
+/** The twin is as full, but has a distant threshold: the same view, and nothing pending. */
 const IDLE_COMPACTION = { background_threshold: 0.93, aggressive_threshold: 0.94 };
 
 /**
- * How long a person waits for a reply while a summary of the very same conversation is being written, beside a twin
- * conversation of the same length that needs none. Both with the reply model at 25 ms, in one process, phase by phase.
+ * How long a person waits for a reply while a summary of the same conversation is being written, compared with an
+ * equally long twin conversation that needs none. Both use the reply model at 25 ms, in one process, phase by phase.
  */
 export async function latency({ quick }: RowOptions): Promise<RowResult> {
   const summaryMs = quick ? 5000 : 20_000;
-  // Enough turns that the p99 is not decided by two of them.
+  // Enough turns that two of them do not decide the p99.
   const rounds = quick ? 1 : 4;
   const pending: number[] = [];
   const idle: number[] = [];
@@ -65,7 +65,7 @@ function noteOf(of: { readonly pending: readonly number[]; readonly summaryMs: n
   return `${of.pending.length} turns during ${of.rounds} pending summaries of ${of.summaryMs / 1000} s, and as many beside a twin without one; about 100,000 tokens in view, the reply model answers in ${MODEL_MS} ms.`;
 }
 
-/** The first turns of a process compile its code: both phases would pay for what only one measures. */
+/** The first turns of a process compile its code, which would affect both phases. */
 async function warmUp(world: World): Promise<void> {
   const conversation = conversationKey('idle-warm');
   await fill(world, conversation);
@@ -109,7 +109,7 @@ function message(turn: number) {
 
 const FILL_STEP = 100;
 
-/** A past of the wanted size, stored as if it had been said in an earlier process. */
+/** A past of the wanted size, stored as if by an earlier process. */
 async function fill(world: World, conversation: ConversationKey): Promise<void> {
   const words = createWords(1);
   for (let seq = 1; ; seq += FILL_STEP) {

@@ -13,12 +13,12 @@ const AGENT = { context_window: 6000, max_output_tokens: 500, tools: [] };
 
 interface Outcome {
   readonly asked: number;
-  /** Messages that no post answered. */
+  /** Messages without an answering post. */
   readonly lost: number;
   readonly slowestMs: number;
 }
 
-/** Replies that never came: the summariser works, fails, hangs, or dies with its whole process. */
+/** Replies that never came while the summariser works, fails, hangs, or is killed with its process. */
 export async function losses({ quick }: RowOptions): Promise<RowResult> {
   const size = quick ? { conversations: 5, turns: 20 } : { conversations: 20, turns: 40 };
   const working = await talk(summaryModel(0), size);
@@ -55,7 +55,7 @@ function lost(figure: string, ours: number, baseline: Figure['baseline']): Figur
   return { figure, unit: 'count', baseline, ours, bar: { of: 'ours', is: 'exactly', value: 0 } };
 }
 
-/** A reply that takes longer is lost: nobody waits for it. */
+/** A reply that takes longer counts as lost. */
 const PATIENCE_MS = 10_000;
 
 async function talk(

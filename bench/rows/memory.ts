@@ -15,11 +15,11 @@ const reportSchema = z.object({
   heapIdleBytes: z.number(),
 });
 
-/** The resident set of a process that served a thousand conversations, and what one costs when it fell idle. */
+/** The resident set of a process that served a thousand conversations, and the share of one idle conversation. */
 export async function memory({ quick }: RowOptions): Promise<RowResult> {
   const turns = quick ? 4 : 10;
   const flags = startFlags();
-  // The first one fills Node's compile cache, as the first start of a bot does.
+  // The first run fills Node's compile cache, like the first start of a bot.
   await measureInChild({ flags, conversations: 1, turns: 1 });
   const report = await measureInChild({ flags, conversations: CONVERSATIONS, turns });
   const ready = { of: 'at the start', value: report.readyBytes / 1e6 };

@@ -16,7 +16,7 @@ const SMALL = 5_000;
 const WORDS = 12;
 const ROOMS = 50;
 
-/** The store on a Postgres of this machine beside the embedded one, both durable: what a server costs. */
+/** The store on a local Postgres compared with the embedded one, both durable: the cost of a server. */
 export async function postgres({ quick }: RowOptions): Promise<RowResult> {
   const programs = await findPostgres();
   if (programs.kind === 'missing') return { figures: [], notes: [`Not measured: ${programs.reason}.`] };

@@ -20,7 +20,7 @@ interface Deployment {
   readonly queueUrl: string;
 }
 
-/** From the kill -9 of the process that summarises to the moment when another one asks the model again. */
+/** Time from the kill -9 of the summarising process until another one calls the model again. */
 export async function resume({ quick }: RowOptions): Promise<RowResult> {
   const rounds = quick ? 1 : 5;
   const programs = await findPostgres();
@@ -35,7 +35,7 @@ export async function resume({ quick }: RowOptions): Promise<RowResult> {
     deployments.push({ name: `Postgres and ${redis.name}`, storageUrl: both, queueUrl: `${redis.url}/2` });
     deployments.push({ name: 'Postgres alone', storageUrl: alone, queueUrl: alone });
   }
-  // Nearly all of it is waiting: side by side it takes no longer than one.
+  // Almost all of it is waiting, so running concurrently takes no longer than one.
   const [baseline, ...times] = await Promise.all([
     quick ? null : resumedByDefault(redis.url),
     ...deployments.map((deployment) => resumedIn(deployment, rounds)),
@@ -85,7 +85,7 @@ async function resumedOnce(
   const again = watch(site, names);
   const killedAt = performance.now();
   await first.kill();
-  // What is asked again is answered: nothing is left over for the next round.
+  // Answers the repeated calls, so that nothing is left for the next round.
   site.models.latencyMs = 0;
   if (second === null) await site.start(role);
   const times = await again();
@@ -96,7 +96,7 @@ async function resumedOnce(
 /** An answer is stored long before. */
 const STORED_MS = 2000;
 
-/** Waits until the model was asked about each of the conversations, and tells when that was. */
+/** Waits until the model was called for each of the conversations, and returns when that was. */
 function watch({ models }: Site, names: readonly string[]): () => Promise<readonly number[]> {
   const asked = new Map<string, number>();
   models.onRequest = (request) => {
@@ -115,7 +115,7 @@ function watch({ models }: Site, names: readonly string[]): () => Promise<readon
 
 const WORKER = fileURLToPath(new URL('../children/default-worker.process.ts', import.meta.url));
 
-/** Seconds until another worker takes the job of one that was killed, with BullMQ as it comes. */
+/** Seconds until another worker takes the job of a killed one, with BullMQ's default settings. */
 async function resumedByDefault(url: string): Promise<number> {
   const { port } = new URL(url);
   const queue = new Queue('defaults', { connection: { port: Number(port) } });

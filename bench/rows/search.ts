@@ -14,7 +14,10 @@ const WORDS = 12;
 const LIMIT = 20;
 const SCANS = 5;
 
-/** Search within one conversation of a store with a million entries: a usual one among the million, and one that holds nearly all. */
+/**
+ * Search within one conversation of a store with a million entries: an ordinary one, and one that contains nearly all
+ * of them.
+ */
 export async function search({ quick }: RowOptions): Promise<RowResult> {
   const total = quick ? 100_000 : 1_000_000;
   return await withDirectory(async (directory) => {
@@ -77,7 +80,7 @@ async function searchIn(storage: Storage, of: { readonly name: string; readonly 
   return times;
 }
 
-/** What a store without an index would do: read every entry of the conversation. */
+/** Without an index, a store would read every entry of the conversation. */
 function scan(directory: string, conversationId: number): number {
   const database = new Database(join(directory, 'strata.db'), { readonly: true });
   const words = createWords(7);

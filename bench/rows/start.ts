@@ -8,7 +8,7 @@ import { median } from '../samples.ts';
 
 const ENTRY = fileURLToPath(new URL('../../bin/strata.js', import.meta.url));
 
-/** From the start of the process to the answer of a command that was typed ahead: later than the prompt, never before it. */
+/** From the start of the process to the answer of a command that was typed ahead, which is always after the prompt. */
 export async function start({ quick }: RowOptions): Promise<RowResult> {
   const rounds = quick ? 5 : 15;
   const bare: number[] = [];

@@ -9,7 +9,7 @@ import { conversationKey, openWorld, type World } from '../world.ts';
 const CONVERSATIONS = 200;
 const APPENDS = 2000;
 
-/** Turns a second of one process with the model at 0 ms, beside bare durable appends a second. */
+/** Turns per second of one process with the model at 0 ms, compared with plain durable appends. */
 export async function throughput({ quick }: RowOptions): Promise<RowResult> {
   const rounds = quick ? 2 : 5;
   const turns = quick ? 5 : 10;
@@ -18,7 +18,7 @@ export async function throughput({ quick }: RowOptions): Promise<RowResult> {
   await withDirectory(async (directory) => {
     const store = openBareStore(directory);
     const world = await openWorld({ directory, models: providerOf(replyModel(), summaryModel(0)) });
-    // The first round makes the conversations and compiles the code.
+    // The first round creates the conversations and compiles the code.
     for (let round = 0; round <= rounds; round += 1) {
       const turnRate = await rate(CONVERSATIONS * turns, () => converse(world, { round, turns }));
       const appendRate = await rate(APPENDS, async () => {

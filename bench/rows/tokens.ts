@@ -13,7 +13,7 @@ const SETS = [
   { folder: 'locomo', title: 'talk of two people' },
   { folder: 'beam-100k', title: 'long answers and code' },
 ] as const;
-/** So many replies teach the ratio before an estimate counts. */
+/** Number of replies that teach the ratio before an estimate counts. */
 const LEARNING = 3;
 
 /** Relative errors of one request's estimate. */
@@ -22,7 +22,7 @@ interface Sample {
   readonly plain: number;
 }
 
-/** How far the gate's estimate of a request is from what a tokenizer counts of the very same request. */
+/** How far the gate's estimate of a request differs from a tokenizer's count of the same request. */
 export async function tokens({ quick }: RowOptions): Promise<RowResult> {
   const figures: Figure[] = [];
   let requests = 0;
@@ -96,7 +96,7 @@ function errorOf(estimate: number, counted: number): number {
   return Math.abs(estimate - counted) / counted;
 }
 
-/** The stacked engine, and somebody who reads its meter. */
+/** The stacked engine with access to its meter. */
 function measuringEngine(onMeasured: (measurement: Measurement) => void) {
   let inner: ContextEngine | null = null;
   const get = (): ContextEngine => {
@@ -129,7 +129,7 @@ function measuringEngine(onMeasured: (measurement: Measurement) => void) {
 const MESSAGE_TOKENS = 4;
 const known = new Map<string, number>();
 
-/** The same texts come again with every request. */
+/** The same texts recur in every request. */
 function countText(text: string): number {
   const count = known.get(text) ?? countTokens(text);
   known.set(text, count);

@@ -11,13 +11,15 @@ import { conversationKey, openWorld, type World } from '../world.ts';
 const PAST_MESSAGES = 200;
 const MEMORIES = 20;
 const BLOCK = 25;
-/** What a person waits for: the message is stored, the turn is stored. The mark that it was posted comes after. */
+/**
+ * The writes that a person waits for: storing the message, and storing the turn. Recording the post comes afterwards.
+ */
 const COMMITS = 2;
 
-/** A view of so many tokens, settled: each turn shows all of it, and compaction keeps up beside it. */
+/** A settled view of this size: each turn shows all of it, and compaction keeps up in the background. */
 const FILLED_WINDOW = 6000;
 
-/** From a message's arrival to the post of its reply, the model at 0 ms: what the framework itself takes. */
+/** Time from the arrival of a message to the post of its reply, with the model at 0 ms: the framework's own time. */
 export async function turn(options: RowOptions): Promise<RowResult> {
   const short = await measure(options, {});
   const filled = await measure(options, { context_window: FILLED_WINDOW });
@@ -62,7 +64,7 @@ async function measure(options: RowOptions, agent: AgentOverrides) {
     const world = await openWorld({ directory, agent, models: providerOf(replyModel(), summaryModel(0)) });
     await prepare(world, conversations);
     for (let block = 0; block < blocks; block += 1) {
-      // Side by side, so that what else the machine does meets both.
+      // Concurrently, so that other load on the machine affects both.
       for (let name = 0; name < conversations; name += 1) {
         const times = await askBlock(world, { name, block });
         const beside = appendBlock(store);
@@ -101,7 +103,7 @@ async function askBlock(world: World, { name, block }: { readonly name: number; 
   const times: number[] = [];
   for (let index = 0; index < BLOCK; index += 1) {
     times.push(await world.ask(conversationKey(name), { id: `m${block}-${index}`, text: words.text(12) }));
-    // The mark that it was posted would share the disk write of the next message, and be counted with it.
+    // Recording the post would share the disk write of the next message and be counted with it.
     await world.bot.settled();
   }
   return times;

@@ -9,11 +9,14 @@ import { openSite, type Site } from '../site.ts';
 import { conversationKey, SILENT } from '../world.ts';
 
 const WORKERS = [1, 2, 4] as const;
-/** Of one process, as it comes. */
+/** The default of one process. */
 const AT_ONCE = 4;
 const LATENCY_MS = 1000;
 
-/** Summaries a second of worker processes, each summary one model call of a second, beside what the calls alone would take. */
+/**
+ * Summaries per second of several worker processes, each summary one model call of a second, compared with the calls
+ * alone.
+ */
 export async function workers({ quick }: RowOptions): Promise<RowResult> {
   const rounds = quick ? 4 : 15;
   const programs = await findPostgres();
@@ -76,14 +79,14 @@ async function measure({ site, storage, queue, processes, names }: Measuring): P
   return ids.length / seconds;
 }
 
-/** The hints alone set them to work. */
+/** Only kicks set them to work. */
 const DUE_LATER_MS = 60_000;
 const LOOK_MS = 20;
 const LIMIT_MS = 120_000;
 
 async function untilSummarised({ store }: Storage, ids: readonly number[]): Promise<void> {
   const endAt = performance.now() + LIMIT_MS;
-  // In the order in which they were asked for, so that a look costs little.
+  // In the order of the calls, so that a lookup is cheap.
   for (const id of ids) {
     while (((await store.conversations.get(id))?.compactedUpto ?? 0) === 0) {
       if (performance.now() > endAt) throw new Error('The workers did not come to an end.');

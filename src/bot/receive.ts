@@ -32,7 +32,7 @@ export interface ReceiverOptions {
 
 export type Receiver = (message: InboundMessage, edited: readonly Part[] | null) => Promise<Receipt>;
 
-/** Stores a message, with the content of an edit that arrived before it, as the hooks leave it. */
+/** Applies the hooks to a message, including an edit that arrived before it, and stores the result. */
 export function createReceiver(parts: ReceiverOptions): Receiver {
   const { services, inbound } = parts;
   const { agents, clock } = services;
@@ -91,7 +91,9 @@ async function store(parts: ReceiverOptions, message: InboundMessage, judged: Ju
   return { stored: true, willReply: wantsReply || (answer?.isPosted ?? false) };
 }
 
-/** The first message of a conversation, or of an audience, may open the place for turns that run there, or close it for others. */
+/**
+ * The first message of a conversation, or of an audience, may open the place for running turns, or close it for others.
+ */
 function endExposed(
   actors: ReceiverOptions['actors'],
   { seq, conversation }: { readonly seq: number; readonly conversation: Conversation },
@@ -106,7 +108,7 @@ interface Answer {
   readonly isPosted: boolean;
 }
 
-/** What the hooks say to the message, or that they failed. Null where they leave it to a turn, and where nobody is to be answered. */
+/** The hooks' answer to the message, or their failure. Null if a turn should answer, or if no answer is wanted. */
 async function answerTo(
   parts: ReceiverOptions,
   { conversation: key, audience }: InboundMessage,

@@ -9,7 +9,7 @@ export interface FailurePlace {
   channelOf(conversation: ConversationKey): Channel | null;
 }
 
-/** What the bot says in the place of an answer. */
+/** The bot's text when it cannot answer. */
 export function failureText(
   { services, channelOf }: FailurePlace,
   { key }: { readonly key: ConversationKey },

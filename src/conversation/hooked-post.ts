@@ -12,7 +12,7 @@ export interface Posting {
   readonly signal?: AbortSignal;
 }
 
-/** What is left of a text after the hooks. Throws `HOOK_FAILED`. */
+/** The text after the hooks, or null if they held it back. Throws `HOOK_FAILED`. */
 export async function throughPostHooks(
   { hooks, agents }: Pick<Services, 'hooks' | 'agents'>,
   { conversation: { key, audience }, text, isReply, files = [], ...limit }: Posting,
@@ -26,7 +26,7 @@ export async function throughPostHooks(
   throw new StrataError('HOOK_FAILED', { hook: 'post', owner: 'a plugin', cause: 'it left nothing of the text' });
 }
 
-/** What the transcript says in the place of a text that was held back: a reason, never the text. */
+/** Replaces a withheld text in the transcript: the reason, never the text. */
 export function heldNotice(reason: string): string {
   return `[A message was held back: ${reason}]`;
 }

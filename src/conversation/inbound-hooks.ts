@@ -6,25 +6,25 @@ import type { MessageEdit } from '../ports/channel.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 
-/** What the hooks made of a message. */
+/** The hooks' result for a message. */
 export type Heard =
   | ({ readonly kind: 'keep' } & InboundChange)
   | { readonly kind: 'drop'; readonly reason: string }
   /** Stored, and answered without a model. */
   | ({ readonly kind: 'answer'; readonly answer: string } & InboundChange)
-  /** Stored as it came. */
+  /** Stored unchanged. */
   | ({ readonly kind: 'failed'; readonly message: string } & InboundChange);
 
-/** Stored before: a redelivery runs no hooks. */
+/** Already stored: a redelivery runs no hooks. */
 export interface Known {
   readonly kind: 'known';
   readonly seq: number;
 }
 
-/** The hooks around what people say. Results come in the order of the calls within a conversation. */
+/** The hooks for messages of people. Results keep the order of the calls within a conversation. */
 export interface InboundHooks {
   message(message: InboundMessage): Promise<Heard | Known>;
-  /** Null for an edit that is not to be made. */
+  /** Null if the edit must not be applied. */
   edit(edit: Omit<MessageEdit, 'at'>, stored: Pick<Conversation, 'id' | 'audience'>): Promise<readonly Part[] | null>;
 }
 
@@ -43,7 +43,7 @@ export function createInboundHooks(services: HookServices): InboundHooks {
     async edit({ conversation, externalId, parts }, { id, audience }) {
       if (!services.hooks.has('inbound')) return parts;
       const author = (await services.store.transcript.byExternalId(id, externalId))?.author;
-      // Nobody's: the message is not stored yet, or it is the bot's own.
+      // The call belongs to nobody, because the message is not stored yet, or is the bot's own.
       if (!author) return parts;
       const about = { conversation, audience, author, externalId, addressesBot: false, isEdit: true };
       const heard = await inOrder(conversation, listen(services, about, contentOf(parts)));
@@ -67,7 +67,7 @@ async function listenOnce(services: HookServices, about: About, said: InboundCha
   return entry === null ? await listen(services, about, said) : { kind: 'known', seq: entry.seq };
 }
 
-/** An answer is given to the message as the last hook got it. */
+/** The answer refers to the message as the last hook received it. */
 async function listen({ hooks, agents }: HookServices, about: About, said: InboundChange): Promise<Heard> {
   let seen = said;
   const onLayer = (change: InboundChange) => {

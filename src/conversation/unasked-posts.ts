@@ -1,9 +1,11 @@
 import type { NewPost, PostBody } from '../ports/outbox-store.ts';
 
-/** Of an id, the part that chance made and the end of its time: with the chunk no more than a nonce may have. */
+/**
+ * The random part of an id and the end of its time. Together with the chunk number, this is as long as a nonce may be.
+ */
 const NONCE_FROM = 6;
 
-/** Posts that no turn makes. */
+/** Posts without a turn. */
 export function unaskedPosts(
   bodies: readonly PostBody[],
   of: { readonly id: string; readonly replyTo: string | null; readonly now: number },

@@ -8,10 +8,10 @@ import { limitOwnTime, type OwnTime } from './own-time.ts';
 
 export type HookKind = Exclude<keyof Hooks, 'name'>;
 
-/** Of a hook itself: what `next()` takes does not count. */
+/** Time limit of a hook itself, without the time of `next()`. */
 export const MAX_HOOK_MS = 10_000;
 
-/** The hooks of one kind, outermost first, and the shapes of what they may pass on and return. */
+/** The hooks of one kind, outermost first, and the schemas of what they may pass on and return. */
 export interface Chain<Context, Change, Result> {
   readonly kind: HookKind;
   readonly layers: readonly { readonly owner: string; readonly run: Hook<Context, Change, Result> }[];
@@ -23,21 +23,21 @@ export interface Chain<Context, Change, Result> {
 /** What is about to happen. */
 export interface Call<Context, Change> {
   readonly context: Context;
-  /** The parts that hooks may replace. */
+  /** The fields that hooks may replace. */
   readonly change: Change;
-  /** Ends the hooks from outside. */
+  /** Aborts the hooks from outside. */
   readonly signal?: AbortSignal;
-  /** Called with what each layer gets, the outermost first. */
+  /** Called with what each layer receives, outermost first. */
   readonly onLayer?: (change: Change) => void;
 }
 
-/** Runs the hooks around `inner`. Throws `HOOK_FAILED`, and what `inner` throws. */
+/** Runs the hooks around `inner`. Throws `HOOK_FAILED`, and the errors of `inner`. */
 export type Around<Context, Change, Result> = (
   call: Call<Context, Change>,
   inner: (change: Change) => Promise<Result>,
 ) => Promise<Result>;
 
-/** Each layer surrounds those that come after it in the list; the innermost of all is what really happens. */
+/** Each layer surrounds the later ones in the list; the innermost one is the real operation. */
 export function compose<Context extends object, Change extends object, Result>(
   chain: Chain<Context, Change, Result>,
 ): Around<Context, Change, Result> {
@@ -65,7 +65,7 @@ async function runLayer<Context extends object, Change extends object, Result>(
   call.onLayer?.(call.change);
   using time = limitOwnTime({ clock: chain.clock, parent, ms: MAX_HOOK_MS });
   const passage = createPassage(chain, call, time);
-  // A copy: what the hook is shown belongs to others too.
+  // A copy, because others use the original too.
   const shown = { ...structuredClone(call.context), ...structuredClone(call.change), signal: time.signal };
   const run = async () => await layer.run(shown, passage.next);
   try {
@@ -85,13 +85,13 @@ const NEVER = new AbortController().signal;
 
 interface Passage<Change, Result> {
   readonly next: (change?: Partial<Change>) => Promise<Result>;
-  /** Closes it, and waits for what was begun. Throws when it was used more than once. */
+  /** Closes it, and waits for calls in progress. Throws if it was called more than once. */
   end(): Promise<void>;
-  /** Whether the error came from behind the hook. */
+  /** Whether the error came from an inner layer. */
   isFrom(error: unknown): boolean;
 }
 
-/** The way from one hook to what is behind it, to be taken once, while the hook runs. */
+/** The `next` of one hook, which may be called once, while the hook runs. */
 function createPassage<Context, Change, Result>(
   chain: Pick<Chain<Context, Change, Result>, 'change'>,
   { change, rest }: Layered<Context, Change, Result>,
@@ -127,7 +127,7 @@ function createPassage<Context, Change, Result>(
   return {
     next(changed = {}) {
       const entered = enter(changed);
-      // A hook that does not wait for it ends no process with its failure.
+      // If a hook does not await it, its failure must not end the process.
       entered.catch(() => undefined);
       return entered;
     },

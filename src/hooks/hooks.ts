@@ -4,16 +4,17 @@ import type { MemoryKind } from '../ports/memory-store.ts';
 import type { FinishReason, ModelPurpose, ModelRequest, ModelUsage, ToolSpec } from '../ports/model.ts';
 
 /**
- * Middleware: gets what is about to happen and `next`, which lets it happen and resolves with the result. What is passed to
- * `next` replaces parts of what it got. Without a call of `next`, nothing behind it runs and its own result counts. `next`
- * may be called once. A hook that throws, or takes longer than ten seconds of its own, fails the turn or the job.
+ * Middleware: receives an operation and `next`, which performs it and resolves with the result. A value passed to
+ * `next` replaces fields of the operation. Without a call of `next`, inner layers do not run, and the hook's own result
+ * counts. `next` may be called once. A hook that throws, or takes longer than ten seconds of its own, fails the turn or
+ * the job.
  */
 export type Hook<Context, Change, Result> = (
   context: Context & Change & { readonly signal: AbortSignal },
   next: (change?: Partial<Change>) => Promise<Result>,
 ) => Result | Promise<Result>;
 
-/** Hooks by the place where they run. The first in the list is the outermost. */
+/** Hooks by the operation that they wrap. The first in the list is the outermost. */
 export interface Hooks {
   /** Named in errors. Default: the name of the plugin, or `createBot`. */
   readonly name?: string;
@@ -21,13 +22,13 @@ export interface Hooks {
   readonly inbound?: Hook<InboundContext, InboundChange, InboundResult>;
   /** Around one call of a model, for replies, summaries and memories alike. Replies are not shown while they are written. */
   readonly model?: Hook<ModelContext, ModelChange, ModelResult>;
-  /** Around a call of a tool that the model was offered. */
+  /** Around the call of an offered tool. */
   readonly tool?: Hook<ToolCallContext, ToolChange, ToolOutcome>;
-  /** Around what the bot is about to post, before it is stored. Replies are not shown while they are written. */
+  /** Around a post of the bot, before it is stored. Replies are not shown while they are written. */
   readonly post?: Hook<PostContext, PostChange, PostResult>;
-  /** Around the writing of one summary, its model calls included. The result is checked like any summary. */
+  /** Around the writing of one summary, including its model calls. The result is checked like any summary. */
   readonly compaction?: Hook<CompactionContext, NoChange, CompactionResult>;
-  /** Around a statement that is about to be remembered, before it is judged. */
+  /** Around a statement to be remembered, before its admission. */
   readonly memory?: Hook<StatementContext, StatementChange, StatementResult>;
 }
 
@@ -54,7 +55,7 @@ export type InboundResult =
   | ({ readonly kind: 'keep' } & InboundChange)
   /** Nothing is stored. */
   | { readonly kind: 'drop'; readonly reason: string }
-  /** The message is stored, and the text is the answer to it; no model is called. */
+  /** The message is stored and answered with the text, without a model. */
   | { readonly kind: 'answer'; readonly text: string };
 
 export interface ModelContext extends Where {
@@ -71,7 +72,7 @@ export interface ModelResult {
   readonly text: string;
   readonly calls: readonly Omit<ToolCallPart, 'kind'>[];
   readonly finish: FinishReason;
-  /** What the provider reported. It is recorded before the hook sees it, so a change of it changes no bill. */
+  /** As the provider reported it. It is recorded before the hook sees it, so changing it affects no bill. */
   readonly usage: ModelUsage;
 }
 
@@ -79,7 +80,7 @@ export interface ToolCallContext extends Where {
   readonly tool: string;
   /** Who asked. */
   readonly author: Author;
-  /** The same when the turn runs again after a crash. */
+  /** The same if the turn runs again after a crash. */
   readonly callKey: string;
 }
 
@@ -88,7 +89,7 @@ export interface ToolChange {
 }
 
 export interface ToolOutcome {
-  /** What the model reads. */
+  /** The text that the model reads. */
   readonly text: string;
   readonly isError: boolean;
 }
@@ -96,7 +97,7 @@ export interface ToolOutcome {
 export interface PostContext extends Where {
   /** False for `bot.send`. */
   readonly isReply: boolean;
-  /** Names of the files that go with the text, which may be empty then. */
+  /** Names of the files sent with the text, which may then be empty. */
   readonly files: readonly string[];
 }
 
@@ -106,12 +107,12 @@ export interface PostChange {
 
 export type PostResult =
   | ({ readonly kind: 'post' } & PostChange)
-  /** Nobody sees it. The transcript says that a text was held back, without the text. */
+  /** Nobody sees it. The transcript says that a text was withheld, without the text. */
   | { readonly kind: 'hold'; readonly reason: string };
 
 export interface CompactionContext extends Where {
   readonly purpose: 'compact' | 'condense' | 'extract';
-  /** What is summarised, as the model reads it. */
+  /** The source as the model reads it. */
   readonly source: string;
 }
 
@@ -119,7 +120,7 @@ export type NoChange = Readonly<Record<never, never>>;
 
 export type CompactionResult =
   | { readonly kind: 'summary'; readonly text: string }
-  /** Nothing changes; the job is tried again later. */
+  /** Nothing changes; the job is retried later. */
   | { readonly kind: 'refuse'; readonly reason: string };
 
 export interface StatementContext {
@@ -128,15 +129,15 @@ export interface StatementContext {
   readonly audience: Audience;
   /** `person`: somebody asked for it with a command. */
   readonly origin: 'model' | 'person';
-  /** Null where it follows from the text. */
+  /** Null if it follows from the text. */
   readonly kind: MemoryKind | null;
-  /** Whom it is about, as the model or the person says. */
+  /** The person it is about, according to the model or the person. */
   readonly about: string | null;
 }
 
 export interface StatementChange {
   readonly text: string;
-  /** From 0 to 1; null for the usual one of its kind. */
+  /** From 0 to 1; null for the default of its kind. */
   readonly importance: number | null;
 }
 
@@ -148,7 +149,7 @@ const isFunction = (value: unknown): boolean => typeof value === 'function';
 const hook = <Of extends (...args: never[]) => unknown>() =>
   z.custom<Of>(isFunction, 'expected a function').exactOptional();
 
-/** Checks that every hook is a function and that there is a place for it. */
+/** Checks that every hook is a function and has a known name. */
 export const hooksSchema: z.ZodType<Hooks> = z.strictObject({
   name: z.string().min(1).exactOptional(),
   inbound: hook<NonNullable<Hooks['inbound']>>(),

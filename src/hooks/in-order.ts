@@ -1,6 +1,6 @@
 /**
- * Results in the order in which they were asked for, however long each takes: a hook that is slow with one message must
- * not let the next message of the conversation pass it.
+ * Returns results in the order of the requests, however long each takes: a hook that is slow with one message must not
+ * let the next message of the conversation overtake it.
  */
 export function createOrder<Key>(): <Value>(key: Key, work: Promise<Value>) => Promise<Value> {
   const last = new Map<Key, Promise<unknown>>();

@@ -11,7 +11,7 @@ export interface HookedCall {
   readonly signal: AbortSignal;
 }
 
-/** One call of a model inside its hooks. A request that hooks have enlarged beyond the window is not sent. */
+/** One model call with its hooks. A request that hooks have enlarged beyond the window is not sent. */
 export async function callHooked(
   hooks: Pick<HookRunner, 'model'>,
   { where, request, signal }: HookedCall,

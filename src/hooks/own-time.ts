@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts';
 import { type Limit, limitWork } from '../util/limit.ts';
 
-/** A time limit that stops counting while somebody else works. */
+/** A time limit that pauses while other code runs. */
 export interface OwnTime extends Pick<Limit, 'signal'>, Disposable {
   pause(): void;
   resume(): void;
@@ -13,7 +13,7 @@ export interface OwnTimeOptions {
   readonly ms: number;
 }
 
-/** Starts to count at once. Aborts with its parent too. */
+/** Starts at once. Also aborts with its parent. */
 export function limitOwnTime({ clock, parent, ms }: OwnTimeOptions): OwnTime {
   const limit = limitWork(parent);
   let leftMs = ms;
@@ -45,5 +45,5 @@ export function limitOwnTime({ clock, parent, ms }: OwnTimeOptions): OwnTime {
   };
 }
 
-/** Made once: an error takes the stack when it is made. */
+/** Created once, because creating an error captures a stack. */
 const PAUSED = new Error('The time limit is paused.');

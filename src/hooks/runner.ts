@@ -23,7 +23,7 @@ import type {
 } from './hooks.ts';
 import { shapes } from './shapes.ts';
 
-/** All hooks of a bot. Where there are none of a kind, the inner work runs as it is. */
+/** All hooks of a bot. Without hooks of a kind, the inner operation runs unchanged. */
 export interface HookRunner {
   has(kind: HookKind): boolean;
   readonly inbound: Around<InboundContext, InboundChange, InboundResult>;

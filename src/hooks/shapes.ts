@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { oneLine } from '../util/foreign-text.ts';
 import { cleanText } from '../util/text.ts';
 
-/** What hooks may pass on and return. Plugins are plain programs, so nothing of theirs is taken as it comes. */
+/** What hooks may pass on and return. Plugins may be plain JavaScript, so everything from them is validated. */
 
-/** Far more than people or models write in one piece. */
+/** Far more than people or models write at once. */
 const MAX_TEXT = 1_000_000;
-/** Of what people read. */
+/** Limit for texts that people read. */
 const MAX_SPOKEN = 200_000;
 const MAX_REASON = 300;
 

@@ -5,7 +5,7 @@ import type { Requester } from './permissions.ts';
 
 type Hooked = Pick<Services, 'hooks'>;
 
-/** A statement as the hooks leave it. What it says is judged afterwards, like any other. */
+/** A statement after the hooks. Its admission comes afterwards, as for any other. */
 export async function throughMemoryHooks(
   { hooks }: Hooked,
   context: StatementContext,
@@ -14,7 +14,7 @@ export async function throughMemoryHooks(
   return await hooks.memory({ context, change }, async (changed) => ({ kind: 'save', ...changed }));
 }
 
-/** The same for what a person asks to remember. Throws `HOOK_REFUSED`. */
+/** The same for a statement that a person asks to remember. Throws `HOOK_REFUSED`. */
 export async function wordedByHooks(
   services: Hooked,
   { reader: { place, agentId, audience } }: Requester,

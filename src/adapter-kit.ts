@@ -65,4 +65,5 @@ export { makePrivateFile, restrictToOwner } from './util/private-file.ts';
 export { between, createFinder, type Finder, quotationsIn, trimEndOf, trimEndWhile } from './util/scan.ts';
 export { silentLog } from './util/silent-log.ts';
 export { loadOptional } from './util/optional-package.ts';
+export { sentencesLike } from './memory/about-person.ts';
 export { cleanText, graphemesOf, leadOf, tidyReply } from './util/text.ts';

@@ -1,5 +1,7 @@
 import { tellingWords } from '../search/stop-words.ts';
 import { fold, wordsOf } from '../search/words.ts';
+import { visibleText } from '../util/foreign-text.ts';
+import { fingerprintOf } from './fingerprint.ts';
 
 /** The names in a place, used to tell whom a sentence is about. */
 export interface Naming {
@@ -33,6 +35,12 @@ export function sentencesOf(text: string): readonly string[] {
   }
   take(text.length);
   return found;
+}
+
+/** The sentences of a text that say the same as one sentence, whatever their case, spacing and punctuation. */
+export function sentencesLike(text: string, sentence: string): readonly string[] {
+  const wanted = fingerprintOf(visibleText(sentence));
+  return sentencesOf(text).filter((one) => fingerprintOf(visibleText(one)) === wanted);
 }
 
 /** Words with which speakers refer to themselves; such a sentence is about the speaker too. */

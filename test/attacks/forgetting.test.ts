@@ -181,6 +181,14 @@ describe('a sentence about the person who forgets', () => {
       });
     await edit('Bring two cakes. Ada is allergic to peanuts! See you at 5.');
     expect((await texts(world))[1]).toMatch(/^Bring two cakes\. \(held back: \w+\) See you at 5\.$/);
+    for (const said of [
+      'ADA is allergic to peanuts!!',
+      'Ada is\u200b allergic   to peanuts.',
+      '*Ada* is allergic, to peanuts…',
+    ]) {
+      await edit(`Bring two cakes. ${said} See you at 5.`);
+      expect((await texts(world))[1]).toMatch(/^Bring two cakes\. \(held back: \w+\) ?See you at 5\.$/);
+    }
     await edit('Bring two cakes.');
     expect((await texts(world))[1]).toBe('Bring two cakes.');
     expect(await world.memories.held(as(world, bob, 'moderator'))).toEqual([]);

@@ -1,4 +1,10 @@
-import type { HeldDecision, HeldSentence, Part, SentenceRemoval } from '../../../src/adapter-kit.ts';
+import {
+  type HeldDecision,
+  type HeldSentence,
+  type Part,
+  type SentenceRemoval,
+  sentencesLike,
+} from '../../../src/adapter-kit.ts';
 import { dueAt } from './conversation-rows.ts';
 import { first, type Transaction } from './engine.ts';
 import { readParts, writeJson } from './json.ts';
@@ -47,16 +53,24 @@ export async function removeSentences(shared: Shared, transaction: Transaction, 
   await shared.conversations.change(transaction, row.id, { revision, ...withoutReader(row), ...dueAt(row, now) });
 }
 
-/** The new text of an edited message, without the sentences held in it. Sentences that are gone are no longer held. */
+/**
+ * The new text of an edited message, without the sentences held in it, also if their case, spacing or punctuation changed.
+ * Sentences that are gone are no longer held.
+ */
 export async function withoutHeld(
   { engine }: Shared,
   transaction: Transaction,
   { entry, parts }: { readonly entry: EntryRow; readonly parts: readonly Part[] },
 ): Promise<readonly Part[]> {
+  const { query } = engine;
   let left = parts;
-  for (const held of await heldIn(engine.query, transaction, entry)) {
-    if (holds(left, held.text)) left = replaceIn(left, held.text, markOf(held.id));
-    else await transaction.run(engine.query.deleteFrom('held').where('id', '=', held.id).compile());
+  for (const held of await heldIn(query, transaction, entry)) {
+    const found = left.flatMap((part) => (part.kind === 'text' ? sentencesLike(part.text, held.text) : []));
+    const [written] = holds(left, held.text) ? [held.text, ...found] : found;
+    if (written === undefined) await transaction.run(query.deleteFrom('held').where('id', '=', held.id).compile());
+    else if (written !== held.text)
+      await transaction.run(query.updateTable('held').set({ text: written }).where('id', '=', held.id).compile());
+    for (const sentence of [held.text, ...found]) left = replaceIn(left, sentence, markOf(held.id));
   }
   return left;
 }

@@ -346,6 +346,41 @@ describe('a post hook', () => {
   });
 });
 
+describe('a process that ends inside a hook', () => {
+  it.each<[string, (wait: () => Promise<void>) => Hooks]>([
+    ['post', (wait) => ({ post: (_context, next) => wait().then(() => next()) })],
+    ['model', (wait) => ({ model: (_context, next) => wait().then(() => next()) })],
+  ])('owes the reply to the next one: %s', async (_name, hooksOf) => {
+    const begun = Promise.withResolvers<void>();
+    const never = new Promise<void>(() => undefined);
+    let isHanging = true;
+    const wait = async () => {
+      begun.resolve();
+      if (isHanging) await never;
+    };
+    await using here = await world([hooksOf(wait)]);
+    await here.say('Hello?');
+    await begun.promise;
+    isHanging = false;
+    await here.crash();
+    await here.clock.advance(20_000);
+    await here.settled();
+    expect(posted(here)).toEqual(['Here is the answer.']);
+    expect((await stored(here)).map(([role]) => role)).toEqual(['user', 'assistant']);
+  });
+});
+
+describe('a hook that reaches for more', () => {
+  it.each(['audience', 'author', 'conversation', 'externalId'])('cannot change the %s of a message', async (name) => {
+    const inbound: Hooks['inbound'] = (_context, next) => next({ [name]: 'public' } as never);
+    await using here = await world([{ inbound }]);
+    await here.say('Hello?');
+    await here.settled();
+    expect(failures(here)).toEqual([['hook', expect.stringContaining(`Unrecognized key: "${name}"`)]]);
+    expect(await here.conversation()).toMatchObject({ key: HERE, audience: 'private' });
+  });
+});
+
 describe('hooks given to createBot', () => {
   it('are checked when the bot is made', async () => {
     const wrong = { inbounds: broken } as Hooks;

@@ -70,6 +70,7 @@ function count(counts: Counts, event: StrataEvent): void {
     case 'tool.called':
       counts.tools.inc({ tool: event.tool ?? '(not offered)', outcome: event.isError ? 'error' : 'done' });
       break;
+    case 'model.fallback':
     case 'queue.trouble':
     case 'error.internal':
     case 'config.rejected':

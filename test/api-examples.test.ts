@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { examples } from '../tools/api-docs.ts';
 
-/** The examples of docstrings compile against the sources, each in a file of its own. */
+/** The examples in docstrings compile against the sources, each in its own file. */
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..');

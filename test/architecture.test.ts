@@ -3,7 +3,7 @@ import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 
-/** The second lock behind the lint rules: the rings, checked on what the sources really import. */
+/** Checks the rings on the actual imports, in addition to the lint rules. */
 
 interface Source {
   readonly path: string;
@@ -168,7 +168,7 @@ const rootFiles = [...doors, 'src/main.ts', 'src/program.ts', 'src/services.ts']
 const strayFiles = (files: readonly Source[]): readonly string[] =>
   files.map(({ path }) => path).filter((path) => /^src\/[^/]+$/.test(path) && !rootFiles.includes(path));
 
-/** What a door exports by name. A door that exports a whole file has a name that nobody counts. */
+/** The names that an entry point exports. A re-export of a whole file counts under a name of its own. */
 function namesOf(text: string): readonly string[] {
   const lists = [...text.matchAll(/^export (?:type )?\{([^}]*)\} from/gm)].map(([, list = '']) => list.split(','));
   const wholes = [...text.matchAll(/^export (?:type )?\* from '([^']+)'/gm)].flatMap(([, from = '']) =>
@@ -189,7 +189,7 @@ interface Port {
   readonly optional: readonly string[];
 }
 
-/** Interfaces with a method are what an adapter has to meet; the others are data. */
+/** Interfaces with a method are ports for adapters to implement; the others are data. */
 function portsIn({ text }: Source): readonly Port[] {
   return [...text.matchAll(/^export interface (\w+)[^{]*\{\n([\s\S]*?)^\}/gm)].flatMap(([, name = '', body = '']) => {
     const members = [...body.matchAll(/^ {2}(?:readonly )?(\w+)(\??)(<[^>]*>)?[(:]/gm)];

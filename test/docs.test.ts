@@ -6,7 +6,9 @@ import { knownPaths } from '../src/config/problems.ts';
 import { configSchema, fileSchema, fileSections } from '../src/config/schema.ts';
 import { notShown, numbered, type Shown } from './support/shown.ts';
 
-/** What the documents say of tests, files, settings and commands is true. Paths in backticks: architecture.test.ts. */
+/**
+ * Checks the documents' statements about tests, files, settings and commands. Paths in backticks: architecture.test.ts.
+ */
 
 const root = join(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -74,7 +76,7 @@ function unknownSettings(text: string): readonly string[] {
   return [...new Set(words)].filter((word) => !known.has(word) && !elsewhere.has(word) && !word.startsWith('strata_'));
 }
 
-/** Tools, the keys that adapters own, tables of the store, and what a README's example makes. */
+/** Tools, the keys of adapters, tables of the store, and what a README's example creates. */
 const elsewhere = new Set([
   ...['memory_save', 'memory_recall', 'transcript_search', 'summary_open', 'summary_save', 'blob_read', 'roll_dice'],
   ...globSync('adapters/channels/*/{settings,index}.ts', { cwd: root }).flatMap((file) =>

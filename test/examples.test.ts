@@ -11,7 +11,7 @@ import { describe, expect, it } from 'vitest';
 import { ended, openFolder } from './e2e/strata.ts';
 import { freePort, listening } from './support/port.ts';
 
-/** Every example runs as its first lines say, as a process of its own, without a network. */
+/** Every example runs as its first lines say, in its own process, without a network. */
 
 const folder = join(import.meta.dirname, '../examples');
 const names = globSync('*.ts', { cwd: folder }).filter((name) => name !== 'clone.ts');

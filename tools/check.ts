@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 
-/** What `npm run check` checks, side by side: the slowest step first. Each prints its output when it ends. */
+/** The steps of `npm run check`, run concurrently, slowest first. Each prints its output when it ends. */
 const STEPS = [
   'vitest run test/architecture.test.ts test/attacks/expressions.test.ts --reporter=dot',
   'node tools/check-package.ts',

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import headless from '@xterm/headless';
 import { type Frame, renderSvg, screenOf } from './terminal-svg.ts';
 
-/** Runs the bot at a terminal of its own, types a short conversation, and writes what the screen showed to docs/images/demo.svg. */
+/** Runs the bot in its own terminal, types a short conversation, and writes the screen to docs/images/demo.svg. */
 
 const root = join(import.meta.dirname, '..');
 const COLUMNS = 100;

@@ -10,5 +10,5 @@ const faults = await superLinear(expressions, CACHE);
 if (faults.length > 0) throw new Error(faults.join('\n'));
 const list = expressions.map(({ source, flags }) => `/${source}/${flags}`).toSorted();
 writeFileSync(KNOWN, `${JSON.stringify(list, null, 2)}\n`);
-// The checker leaves a process behind.
+// The checker leaves a process running.
 process.exit();

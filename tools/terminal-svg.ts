@@ -28,7 +28,7 @@ const PALETTE = [
   ...['#7f848e', '#ff7b86', '#a9d98b', '#f0cf8e', '#79bdf7', '#d495e8', '#6cc8d3', '#ffffff'],
 ];
 
-/** What the terminal shows now, row by row. */
+/** The current screen of the terminal, row by row. */
 export function screenOf(terminal: Terminal): Frame['rows'] {
   const { active } = terminal.buffer;
   return Array.from({ length: terminal.rows }, (_, row) => {

@@ -12,7 +12,7 @@ export interface Posting {
   readonly signal?: AbortSignal;
 }
 
-/** The text after the hooks, or null if they held it back. Throws `HOOK_FAILED`. */
+/** What the hooks make of a post. Throws `HOOK_FAILED`. */
 export async function throughPostHooks(
   { hooks, agents }: Pick<Services, 'hooks' | 'agents'>,
   { conversation: { key, audience }, text, isReply, files = [], ...limit }: Posting,

@@ -21,7 +21,7 @@ interface Worker {
 
 let made = 0;
 
-/** A queue of its own for each test, and the processes that work on it. */
+/** Each test has its own queue and its own worker processes. */
 interface Place extends AsyncDisposable {
   readonly queue: Queue;
   start(milliseconds: number): Promise<Worker>;

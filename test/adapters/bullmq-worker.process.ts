@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
 
-/** A worker that tells what it does, one line each, and takes its time. It is there to be killed. */
+/** A slow worker that reports what it does, one line each. It exists to be killed. */
 const [url = '', prefix = '', milliseconds = '0'] = process.argv.slice(2);
 const tell = (line: string) => process.stdout.write(`${line}\n`);
 const log = { debug() {}, info() {}, warn() {}, error() {} };

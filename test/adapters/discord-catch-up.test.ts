@@ -42,7 +42,7 @@ interface World extends Opened {
   readonly double: DiscordDouble;
 }
 
-/** Something is heard, the bot goes away, `meanwhile` happens, and the bot comes back. */
+/** A message arrives, the bot goes offline, `meanwhile` runs, and the bot comes back. */
 async function afterAnAbsence(
   options: OpenOptions & {
     readonly before: (double: DiscordDouble) => number;
@@ -68,7 +68,7 @@ async function afterAnAbsence(
   }
 }
 
-/** All that was to be read has been read: what is said now comes after it. */
+/** Everything missed has been read; later messages come after it. */
 async function settled(double: DiscordDouble, sink: RecordedSink, channel = GENERAL): Promise<void> {
   double.say(channel, BOB, 'the end');
   await until('the end', () => sink.messages.some(({ text }) => text === 'the end'));
@@ -365,7 +365,7 @@ describe('how long it takes', () => {
       async ({ double, sink }) => {
         double.say(GENERAL, ADA, 'at once');
         await until('the message', () => texts(sink.messages).includes('at once'));
-        // As many as are read side by side were asked for, and have still to wait.
+        // Waits until as many as are read concurrently were requested and are still pending.
         expect(asked(double)).toBe(4);
       },
     );

@@ -146,7 +146,7 @@ describe('packets of every type that the gateway knows', () => {
     expect(double.gateway.identifies).toHaveLength(1);
   }, 120_000);
 
-  /** One object that has what the payloads of all types have. */
+  /** One object with the fields of all payload types. */
   function payload(index: number): object {
     const someone = user(`20000000000000${1000 + (index % 50)}`, 'someone');
     const shapes = [

@@ -9,7 +9,7 @@ const all = (text: string) => split(text, { limit: MESSAGE_LENGTH, fileAbove: 10
 const texts = (text: string) => all(text).map((body) => (body.kind === 'text' ? body.text : `FILE ${body.name}`));
 const words = (count: number) => Array.from({ length: count }, (_, index) => `word${index}`).join(' ');
 
-/** Markdown as models write it, and what they should not write. */
+/** Markdown as models write it, and as they should not write it. */
 const fragment = fc.oneof(
   { weight: 4, arbitrary: fc.lorem({ mode: 'sentences', maxCount: 8 }) },
   {

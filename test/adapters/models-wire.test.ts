@@ -7,7 +7,7 @@ import type { ModelMessage, ModelRequest } from '../../src/adapter-kit.ts';
 import { ask, collect, rollDice, silentLog, textIn } from '../fixtures/models-requests.ts';
 import { chunk, type Received, serve, sse } from '../fixtures/models-server.ts';
 
-/** What a provider is sent for a request. What it answers does not matter. */
+/** The request that a provider receives. Its response does not matter. */
 async function sent(id: string, request: ModelRequest): Promise<Record<string, unknown>> {
   const calls: Received[] = [];
   const record: typeof fetch = async (input, init) => {

@@ -36,14 +36,14 @@ async function openSlack(): Promise<Platform> {
   const settings = settingsFor(double, { sockets: 1, hear_bots: true });
   return {
     open: ({ state }) => createSlackChannel({ settings, log: silentLog, state, clock: createSystemClock(), fetch }),
-    // Each begins a thread of its own.
+    // Each begins its own thread.
     beep: (text) => void double.say(slack.GENERAL, slack.ROBOT, `<@${slack.BOT}> ${text}`, { bot_id: 'B0ROBOT01' }),
     close: () => double.close(),
   };
 }
 
 const BEEPS = 25;
-/** What the guard lets through within a minute. */
+/** The number of triggers that the guard allows per minute. */
 const MAX_ANSWERED = 20;
 
 // Shows: E

@@ -121,7 +121,7 @@ describe('an archive', () => {
     const from = await sqlite();
     await fill(from, 450);
     const first = await dump(from);
-    // Readings and held sentences come of whole turns and commands: their tables are carried by name alone here.
+    // Readings and held sentences result from whole turns and commands; here their tables are only named.
     const empty = Object.entries(first.header.counts).flatMap(([name, rows]) => (rows === 0 ? [name] : []));
     expect(empty.toSorted()).toEqual(['held', 'memory_reading']);
     const second = await postgres();

@@ -1,7 +1,7 @@
 import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
 import { makeKey } from '../../src/adapter-kit.ts';
 
-/** A process that uses a database until it is killed: `open` only opens it, `write` tells each message that is durable. */
+/** A process that uses a database until it is killed: `open` only opens it, `write` reports each durable message. */
 const [url = '', work = 'open', name = '0'] = process.argv.slice(2);
 
 async function main(): Promise<void> {

@@ -56,7 +56,7 @@ async function shown(site: Site): Promise<Listing['queues'][number] | undefined>
   return queues[0];
 }
 
-/** What is shown as soon as the job of this conversation has reached the server. */
+/** The result of the action, once the job of this conversation has reached the server. */
 async function kicked(site: Site, conversationId: number): Promise<Listing['queues'][number] | undefined> {
   const before = (await shown(site))?.counts.waiting ?? 0;
   site.queue.kick(conversationId);

@@ -13,7 +13,7 @@ import {
 } from '../fixtures/slack/double.ts';
 import { createState, type Opened, openChannel, recordSink, until } from '../fixtures/slack/kit.ts';
 
-/** What was said, edited and deleted while nobody was connected. */
+/** Messages sent, edited and deleted while the bot was offline. */
 
 let slack: SlackDouble;
 let open: Opened[] = [];

@@ -269,7 +269,7 @@ describe('running it', () => {
     const code = names.map((name) => readFileSync(join(folder, name), 'utf8'));
     const call = /(?:\bweb\.|apiCall\('|call\(parts, ')((?:assistant|chat|conversations|files|users|views)\.[\w.]+)/g;
     const called = new Set(code.flatMap((text) => [...text.matchAll(call)].map(([, method = '']) => method)));
-    // What the documentation of each method says.
+    // The text of each method's documentation.
     const ofCalls: Readonly<Record<string, readonly string[]>> = {
       'assistant.threads.setStatus': ['assistant:write'],
       'assistant.threads.setSuggestedPrompts': ['assistant:write'],

@@ -22,7 +22,7 @@ async function start(options: Parameters<typeof openChannel>[1] = {}): Promise<O
   return opened;
 }
 
-/** Whether what somebody says in the thread is taken as meant for the bot. */
+/** Whether a message in the thread counts as addressed to the bot. */
 async function addresses({ sink }: Opened, user: string, text: string, more: Record<string, unknown>) {
   const { ts } = slack.say(GENERAL, user, text, more);
   const found = await until(`"${text}" arrives`, () => sink.messages.find(({ externalId }) => externalId === ts));

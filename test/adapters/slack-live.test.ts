@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ADA, BOB, BOT, DIRECT, GENERAL, type SlackDouble, STAFF, startSlack } from '../fixtures/slack/double.ts';
 import { createState, type Opened, openChannel, recordSink, until } from '../fixtures/slack/kit.ts';
 
-/** What comes while Slack answers slowly, or not at all. */
+/** Events that arrive while Slack responds slowly, or not at all. */
 
 let slack: SlackDouble;
 let open: Opened[] = [];
@@ -78,7 +78,7 @@ describe('a live message', () => {
     slack.hanging.add('files');
     await acknowledged(emit(GENERAL, 'look', withFile()).id);
     await acknowledged(emit(GENERAL, 'and this').id);
-    // As if killed: nothing of what it does afterwards counts.
+    // As if killed: nothing it does afterwards counts.
     await first.channel.stop();
     expect(sink.messages).toEqual([]);
     slack.hanging.clear();

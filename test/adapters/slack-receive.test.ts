@@ -38,7 +38,7 @@ async function start(options: Parameters<typeof openChannel>[1] = {}): Promise<O
   await opened.channel.start(opened.sink);
   return opened;
 }
-/** Stops a bot; what is said from then on is not for it. */
+/** Stops a bot, so that it receives no later messages. */
 async function stop({ channel }: Opened): Promise<void> {
   await channel.stop();
   await until('its sockets are closed', () => slack.sockets() === 0);

@@ -10,7 +10,7 @@ const key = 'k'.repeat(32);
 const http = { public_url: 'https://bot.example' };
 const many = { app_token: 'y', client_id: '1.2', client_secret: 's', installation_key: key, http };
 
-/** What is wrong, as `path: message`. */
+/** The problems as `path: message`. */
 const faults = (table: object): readonly string[] =>
   settingsSchema.safeParse(table).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) ?? [];
 
@@ -61,7 +61,7 @@ describe('the settings', () => {
   });
 });
 
-/** Without a default, and not needed beside the tokens above them. */
+/** Without a default, and not needed with the tokens above. */
 const OTHERWISE: Readonly<Record<string, string>> = {
   signing_secret: 'env:SLACK_SIGNING_SECRET',
   client_id: 'env:SLACK_CLIENT_ID',
@@ -70,7 +70,7 @@ const OTHERWISE: Readonly<Record<string, string>> = {
 };
 const TABLES = ['http', 'catch_up', 'files'];
 
-/** A table as the file shows it: keys with their defaults, those that need others changed behind a second sign. */
+/** A table as in the file: keys with their defaults; those that require other changes have a second comment sign. */
 function exampleOf(table: string, schema: z.ZodObject, values: Readonly<Record<string, unknown>>): readonly string[] {
   const fields = Object.entries(schema.shape).filter(([name]) => name in values || name in OTHERWISE);
   const own = fields

@@ -29,7 +29,7 @@ type Step =
   | { readonly kind: 'search'; readonly word: string }
   | { readonly kind: 'reopen' | 'wait' };
 
-/** One conversation in a store, beside what its messages say now. */
+/** One conversation in a store, with the current text of its messages. */
 async function openRoom(directory: string) {
   let storage = await createSqliteStorage({ directory });
   const texts: string[] = [];

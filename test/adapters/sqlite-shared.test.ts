@@ -18,7 +18,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Each has a connection of its own, as another process would have. */
+/** Each has its own connection, like another process. */
 async function open(shared: boolean): Promise<Storage> {
   const storage = await createSqliteStorage({ directory, shared });
   opened.push(storage);

@@ -55,7 +55,7 @@ describe('blanking the unused space of a database file', () => {
   });
 });
 
-/** Rows come, grow, move and go; then every canary is deleted by statements. Returns what is left. */
+/** Inserts, grows, moves and deletes rows, then deletes every canary by statements. Returns what is left. */
 async function churn(path: string, seed: number): Promise<unknown> {
   const random = seeded(seed);
   const database = new Database(path);

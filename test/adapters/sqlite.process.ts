@@ -1,7 +1,7 @@
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { makeKey } from '../../src/adapter-kit.ts';
 
-/** A process that uses a store until it is killed: `hold` only keeps it open, `write` tells each message that is durable. */
+/** A process that uses a store until it is killed: `hold` only keeps it open, `write` reports each durable message. */
 const [directory = '', work = 'hold'] = process.argv.slice(2);
 
 async function main(): Promise<void> {

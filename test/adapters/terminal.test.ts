@@ -310,7 +310,7 @@ describe('piped input', () => {
   });
 });
 
-/** What stands on the screen in the end: carriage returns, erasures and cursor moves applied line by line. */
+/** The final screen: carriage returns, erasures and cursor moves applied line by line. */
 function visible(output: string): string {
   const lines = [''];
   let row = 0;

@@ -22,7 +22,7 @@ async function worldWith(script: Script): Promise<BotWorld & { readonly model: S
   return Object.assign(world, { model });
 }
 
-/** By command: what is remembered stands in no transcript. */
+/** Saved by command, so no transcript contains it. */
 async function remember(world: BotWorld, where: { readonly key: ConversationKey; readonly audience: Audience }) {
   await world.say('hello', { ...where, asks: false });
   const { commands } = world.bot;

@@ -19,7 +19,7 @@ async function changeTo(world: World, audience: Audience) {
   if (conversation !== null) await world.store.conversations.change(conversation.id, change);
 }
 
-/** What a reply at the place would be given, with the audience that the store knows. */
+/** What a reply at the place would be given, with the stored audience. */
 async function textsAt(world: World, key: typeof general, audience?: Audience) {
   const known = audience ?? (await world.conversation(key)).audience;
   const reader = { ...readerFor({ key, audience: known }, world.agent), sharePublic: true };
@@ -110,7 +110,7 @@ describe('any order of changes, messages and commands', () => {
             kept.set(text, source.since);
             continue;
           }
-          // Before anything is stored of a place, no change of it can be told.
+          // Before a place has stored data, changes of its audience cannot be reported.
           const isKnown = (await knownAt(world)) !== null;
           if (one.kind !== 'change' || isKnown) turn(one.audience);
           if (one.kind === 'change') await changeTo(world, one.audience);

@@ -23,7 +23,7 @@ function worldWith(script: Script): Promise<BotWorld> {
   return createBotWorld({ models, agent: { tools: ['notes'] }, tools: [notes] });
 }
 
-/** What stands around the secret in the files of the store. */
+/** The text around the secret in the store's files. */
 function found({ directory }: BotWorld): readonly string[] {
   const files = readdirSync(directory).filter((name) => name.includes('.db'));
   return files.flatMap((name) => {

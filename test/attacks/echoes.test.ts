@@ -4,7 +4,7 @@ import { scriptedModel } from '../core/compaction.world.ts';
 import { ada, general, openWorld } from '../core/memory.world.ts';
 import { createBotWorld } from '../support/bot-world.ts';
 
-/** What the bot repeats of a message is found in whatever spelling and language it stands. */
+/** Repetitions by the bot are found in every spelling and language. */
 
 interface Case {
   readonly said: string;

@@ -26,7 +26,10 @@ function strata(umask: string, ...argv: readonly string[]): void {
   });
 }
 
-/** What a store that is open has beside its database. Printed by a process of its own, since the umask is a process's. */
+/**
+ * The files of an open store besides its database. Printed by a separate process, because the umask belongs to a
+ * process.
+ */
 function openStore(umask: string, directory: string): Record<string, string> {
   const store = join(import.meta.dirname, '../../adapters/stores/sqlite/index.ts');
   const code = `

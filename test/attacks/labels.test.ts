@@ -52,7 +52,7 @@ function shownText(text: string, reduction?: Reduction): string {
   return content?.role === 'user' && content.content[0]?.kind === 'text' ? content.content[0].text : '';
 }
 
-/** What a model sees at the left margin, whatever it takes for a line break. */
+/** The text at the left margin, for every kind of line break a model may recognise. */
 function marginOf(text: string): readonly string[] {
   return text.split(/\r\n|[\r\n\v\f\u0085\u2028\u2029]/u).filter((line) => !line.startsWith('  '));
 }

@@ -8,9 +8,9 @@ import { ADA, HERE } from '../support/bot-world.ts';
 import { asyncTextFunctionsIn, classesIn } from '../support/exports.ts';
 
 /**
- * Functions that answer later wait for stores, files and networks; their work on text is done by functions that answer at
- * once, which linear.test.ts times, and loop.test.ts times whole bots. Those that look at text of people themselves are
- * timed here.
+ * Asynchronous functions wait for stores, files and networks. Their work on text is done by synchronous functions,
+ * which linear.test.ts times, and loop.test.ts times whole bots. Those that read people's text themselves are timed
+ * here.
  */
 
 const root = join(import.meta.dirname, '../..');

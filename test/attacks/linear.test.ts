@@ -19,7 +19,7 @@ const found = globSync('{src,adapters}/**/*.ts', { cwd: root })
 const SHORT = 4_000;
 const MIDDLE = 40_000;
 const LONG = 200_000;
-/** CPU time of this thread, and twice what an idle machine may take: others share its cores and caches. */
+/** CPU time of this thread, and twice what an idle machine may take, because others share its cores and caches. */
 const MAX_MIDDLE_MS = 100;
 const MAX_LONG_MS = 600;
 /** Linear is 5. */
@@ -206,7 +206,7 @@ function bestOf(call: Call, text: string, enoughMs = MAX_MIDDLE_MS): number {
   return best;
 }
 
-/** What is too slow about a call, on the texts that are the hardest for it. */
+/** Why a call is too slow, on the texts that are hardest for it. */
 function faultsOf(call: Call): readonly string[] {
   const hardest = SHORT_TEXTS.map(({ part, end, text }) => ({ part, end, ms: timeOf(call, text) }))
     .sort((one, other) => other.ms - one.ms)

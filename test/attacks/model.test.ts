@@ -9,7 +9,7 @@ import { chunk, serve, sse } from '../fixtures/models-server.ts';
 const usage = { inputTokens: 10, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 };
 const unreported = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
-/** A model of a bot's author: nothing parses what it yields before the core does. */
+/** A custom model: nothing parses its output before the core does. */
 function modelOf(parts: () => Iterable<ModelPart>): ChatModel {
   return {
     id: 'own:model',

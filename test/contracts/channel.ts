@@ -44,7 +44,7 @@ const nothingKept: KeptConversations = {
 interface Recorded extends ChannelSink {
   readonly messages: InboundMessage[];
   readonly commands: CommandInvocation[];
-  /** Stands before each message is stored. */
+  /** Runs before each message is stored. */
   gate: (message: InboundMessage) => Promise<void>;
 }
 
@@ -77,7 +77,7 @@ function record(): Recorded {
 
 const signal = new AbortController().signal;
 
-/** What the core relies on, whatever the platform. */
+/** What the core requires, whatever the platform. */
 export function channelContract(name: string, { open, platform }: ChannelContractOptions): void {
   describe(`channel contract: ${name}`, () => {
     let world: ChannelUnderTest;

@@ -231,7 +231,7 @@ export function engineContract(name: string, create: (options: EngineOptions) =>
   });
 }
 
-/** The same view in a new conversation: what the store gives is checked against what the story says. */
+/** The same view in a new conversation, to compare the store's result with the expected story. */
 async function fresh(place: Place, story: Story): Promise<ContextSnapshot> {
   const known = await place.services.store.conversations.list({ order: 'active', limit: 10, after: null });
   for (const { id } of known) await place.services.store.conversations.change(id, { kind: 'purge' });

@@ -4,7 +4,7 @@ import { type ChatModel, isStrataError, type ModelPart, type ModelRequest } from
 export interface ModelUnderTest {
   /** Answers any question with text, in more than one part. */
   readonly model: ChatModel;
-  /** Frees what the factory made beside the models. */
+  /** Frees everything else that the factory created. */
   dispose(): Promise<void>;
 }
 

@@ -15,7 +15,7 @@ const BOB = { id: 'u2', name: 'Bob', kind: 'person' } as const;
 const ABOUT = { id: 'u1', name: 'Ada' };
 const SENTENCE = 'Ada is allergic to peanuts!';
 
-/** What every engine owes of who was given what, and of sentences that are held back. */
+/** The contract for recorded readings and for withheld sentences. */
 export function provenanceContract(name: string, options: StoreContractOptions): void {
   describe(`provenance contract: ${name}`, () => {
     let made: StorageUnderTest;

@@ -3,7 +3,7 @@ import type { Queue } from '../../src/adapter-kit.ts';
 
 export interface QueueUnderTest {
   readonly queue: Queue;
-  /** Frees what the factory made beside the queue. */
+  /** Frees everything else that the factory created. */
   dispose(): Promise<void>;
 }
 

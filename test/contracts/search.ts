@@ -5,7 +5,9 @@ import { LANGUAGES } from '../fixtures/languages.ts';
 import type { StorageUnderTest, StoreContractOptions } from './store.ts';
 import { ABROAD, createKit, HERE, type Kit, NOW, READER, THERE, textParts } from './store-kit.ts';
 
-/** What the search of every engine owes: what is found and what is not. Scores and their order among near equals are its own. */
+/**
+ * The contract of search: what is found and what is not. Scores, and the order of near equals, are up to the engine.
+ */
 export function searchContract(name: string, options: StoreContractOptions): void {
   describe(`search contract: ${name}`, () => {
     let made: StorageUnderTest;

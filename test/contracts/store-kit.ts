@@ -23,7 +23,7 @@ import {
   workspaceOf,
 } from '../../src/adapter-kit.ts';
 
-/** Short words for what a test of a store does. Ids are counted, time stands still unless it is given. */
+/** Helpers for tests of a store. Ids are counted, and time stands still unless it is given. */
 export function createKit(storage: Storage) {
   const { store } = storage;
   let made = 0;
@@ -224,7 +224,7 @@ function message(externalId: string): Append['message'] {
   };
 }
 
-/** Four parts, condensed twice: a level 2 over all of them. The message `x3` lies in the second part. */
+/** Four parts, condensed twice: a level 2 over all of them. The message `x3` is in the second part. */
 export async function condensed(kit: Kit) {
   const { id } = await kit.fill(2);
   await kit.say('secret', {}, { externalId: 'x3' });

@@ -9,7 +9,7 @@ interface Made {
   dispose(): Promise<void>;
 }
 
-/** One thing that happens to a conversation. Numbers are taken modulo what there is. */
+/** One action on a conversation. Numbers are taken modulo what exists. */
 type Step =
   | { readonly kind: 'append' | 'redeliver' | 'turn' | 'gap' | 'edit' | 'redact' | 'expire'; readonly n: number }
   | { readonly kind: 'reset' | 'claim' | 'repeat' }
@@ -41,7 +41,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const LONG = { ...SIZED, timeout: sizedLimitMs(120_000) };
 
-/** I1, I2 and I4 over random histories: what the store owes whatever comes in which order. */
+/** I1, I2 and I4 over random histories: what a store must guarantee in any order of actions. */
 export function storeProperties(create: () => Promise<Made>): void {
   describe('properties', () => {
     // Shows: I4, S29

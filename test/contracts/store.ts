@@ -20,7 +20,7 @@ import { storeProperties } from './store-properties.ts';
 
 export interface StorageUnderTest {
   readonly storage: Storage;
-  /** Frees what the factory made. The store may be closed already. */
+  /** Frees everything that the factory created. The store may already be closed. */
   dispose(): Promise<void>;
 }
 

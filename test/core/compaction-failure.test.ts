@@ -41,7 +41,7 @@ const always =
 const copyOfThePrompt: Script = (request) => ({ text: request.system.map((block) => block.text).join('\n') });
 const copyOfTheTranscript: Script = (request) => ({ text: transcriptIn(request) });
 
-/** T15, B8, B9: none of these may take the place of messages. */
+/** T15, B8, B9: none of these may replace messages. */
 const bad: readonly (readonly [string, Script])[] = [
   ['is busy', failing('transient')],
   ['is limited', failing('rate-limit')],

@@ -409,7 +409,7 @@ describe('the sweeper', () => {
     const { store, queue } = world.services;
     const { id } = await world.conversation();
     await store.conversations.change(id, { kind: 'maintain', at: world.clock.now() });
-    // What a worker leaves that is killed at work: a claim that nobody renews.
+    // What a worker killed at work leaves: a claim that nobody renews.
     const dead = { work: 'maintenance', conversationId: id, now: world.clock.now(), leaseMs: 6000 } as const;
     expect(await store.conversations.claim(dead)).not.toBeNull();
     const sweeper = sweeperOf(world);

@@ -72,7 +72,7 @@ export function scriptedModel(
       const said = await self.script(request, { signal, count: requests.length });
       if (said.text !== undefined) yield { kind: 'text', text: said.text };
       for (const [index, call] of (said.calls ?? []).entries()) {
-        // Providers repeat ids: nobody may rely on them.
+        // Providers repeat ids, so nothing may rely on them.
         yield { kind: 'call', call: { callId: `call-${index}`, ...call } };
       }
       if (said.cut === true) return;
@@ -84,7 +84,7 @@ export function scriptedModel(
   return self;
 }
 
-/** What the model was asked about, as it stood in the request. */
+/** The source that the model was given, as in the request. */
 export function transcriptIn(request: ModelRequest): string {
   const first = request.messages[0];
   const content = first?.role === 'user' ? first.content[0] : undefined;
@@ -121,7 +121,7 @@ function memoriesOf(transcript: string): readonly { tool: string; input: JsonVal
   }));
 }
 
-/** Time that only moves when it is told to; sleepers wake in order. */
+/** Time that moves only on request; sleepers wake in order. */
 export interface TestClock extends Clock {
   advance(ms: number): Promise<void>;
 }
@@ -191,7 +191,7 @@ export interface World extends AsyncDisposable {
   readonly directory: string;
   readonly key: ConversationKey;
   readonly events: StrataEvent[];
-  /** A message of a person that nobody answers. Returns its seq. */
+  /** A message of a person that is not answered. Returns its seq. */
   say(
     text: string,
     options?: { readonly author?: string; readonly id?: string; readonly key?: ConversationKey },
@@ -203,7 +203,7 @@ export interface World extends AsyncDisposable {
   run(request?: Partial<MaintainRequest>): Promise<MaintainResult>;
   emergency(toSeq: number): Promise<void>;
   of<Kind extends EventKind>(kind: Kind): readonly EventOf<Kind>[];
-  /** Closes the store without any cleaning up of claims: what a crash leaves. */
+  /** Closes the store without releasing claims, like a crash. */
   crash(): Promise<void>;
 }
 
@@ -371,7 +371,7 @@ export async function expectCovered(world: World): Promise<void> {
   );
 }
 
-/** About so many tokens of text that says nothing. */
+/** About this many tokens of meaningless text. */
 export function filler(tokens: number, seed = 0): string {
   const words = ['river', 'lantern', 'copper', 'meadow', 'sailing', 'winter', 'bridge', 'garden', 'pepper', 'marble'];
   return Array.from({ length: Math.round(tokens * 0.72) }, (_, i) => words[(i * 7 + seed) % words.length]).join(' ');

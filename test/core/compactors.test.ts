@@ -5,7 +5,7 @@ import { createCompactors } from '../../src/compaction/compactors.ts';
 import { createStackedEngine } from '../../src/context/stacked.ts';
 import { createWorld, filler, settle, until, type World } from './compaction.world.ts';
 
-/** The compactors of a bot, on a real store and queue; what they kick is counted. */
+/** The compactors of a bot on a real store and queue; kicks are counted. */
 async function watched(overrides: Partial<ContextEngine> = {}) {
   const world = await createWorld();
   const looks: number[] = [];
@@ -32,7 +32,7 @@ async function newest(world: World): Promise<Entry> {
   return entry;
 }
 
-/** Talk that nobody answers, each message told to the compactors as an actor would. */
+/** Unanswered messages, each passed to the compactors as an actor would. */
 async function overhear({ world, compactors, rest }: Awaited<ReturnType<typeof watched>>, messages: number) {
   for (let index = 0; index < messages; index += 1) {
     await world.say(filler(60, index));

@@ -14,7 +14,7 @@ import { memoryOf } from './memory.world.ts';
 
 const place = { key, audience: 'dm' } as const;
 
-/** Models that only say what they are. */
+/** Models that only report their traits. */
 function provider(window: number | null, failures = 0): ModelProvider & { readonly opened: string[]; chosen: number } {
   let left = failures;
   const self = {

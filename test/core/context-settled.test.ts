@@ -21,7 +21,7 @@ function view(tail: readonly Entry[], readUpto: number, reduction: Reduction) {
   return { messages, regions, askTokens };
 }
 
-/** What a turn may read up to: the newest entry, or one of the newest messages of people. */
+/** What a turn may read up to: the newest entry, or one of people's newest messages. */
 function readable(tail: readonly Entry[]): readonly number[] {
   const asks = tail.filter(({ role }) => role === 'user').map(({ seq }) => seq);
   return [tail.at(-1)?.seq ?? 0, ...asks.slice(-4)];
@@ -35,7 +35,7 @@ describe('the settled head of a tail', () => {
         whole.forEach((entry, index) => {
           tail = extendTail(tail, [entry]);
           const choice = choices[index % choices.length] ?? 0;
-          // Not looked at with every entry: what was kept is older then.
+          // Not viewed after every entry, so that the cached head is older then.
           if (choice % 3 === 0) return;
           const candidates = readable(tail);
           const readUpto = candidates[choice % candidates.length] ?? 0;

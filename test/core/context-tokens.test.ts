@@ -15,7 +15,7 @@ import type { Part } from '../../src/domain/message.ts';
 import type { Calibration } from '../../src/ports/store.ts';
 import { profile, texts, user } from '../fixtures/context.ts';
 
-/** Counts of o200k, taken once. The estimate may be off by the share beside them. */
+/** Counts of o200k, computed once. The estimate may differ by the share next to each. */
 const counted: readonly (readonly [string, number, number])[] = [
   [
     'Can we move the meeting to Thursday? I told Ada that Friday does not work for me, and she was fine with it.',

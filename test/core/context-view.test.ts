@@ -195,7 +195,7 @@ describe('the view', () => {
 });
 
 describe('a quiet turn', () => {
-  /** What a provider reads of a request, message by message. */
+  /** The messages of a request as a provider receives them. */
   const bytes = (built: ReturnType<typeof view>) => ({
     head: JSON.stringify([built.tools, built.system]),
     messages: built.messages.map((message) => JSON.stringify(message)),

@@ -11,9 +11,7 @@ const ENTRY_BYTES = 4000;
 const AT_ONCE = 250;
 const ELSEWHERE = makeKey({ platform: 'test', workspace: 'here', channel: 'elsewhere' });
 
-/**
- * Generous: many times what an idle machine needs. It catches what grows with the square of a history, not a slow machine.
- */
+/** Generous: many times what an idle machine needs. It detects quadratic growth, not a slow machine. */
 const MAX_BLOCK_MS = 2000;
 
 /** Few long words: this is about reading a history, not about indexing it. */

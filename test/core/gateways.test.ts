@@ -21,7 +21,7 @@ import { type Script, scriptedModel, settle, type TestClock, testClock, until } 
 interface Gateway {
   readonly bot: Bot;
   readonly storage: Storage;
-  /** What it posts hangs from now on, and nothing wakes it any more. */
+  /** From now on its posts hang forever. */
   die(): void;
 }
 
@@ -53,7 +53,7 @@ afterEach(async () => {
 interface GatewayOptions {
   readonly script?: Script;
   readonly post?: () => Promise<void>;
-  /** Stands before each commit of a turn. */
+  /** Runs before each commit of a turn. */
   readonly commit?: () => Promise<void>;
 }
 
@@ -90,7 +90,7 @@ async function openGateway(name: string, { script, post, commit }: GatewayOption
   return gateway;
 }
 
-/** Stands for a queue on a server, which a gateway needs: no worker is here to read it. */
+/** A queue as on a server, which a gateway requires; no worker reads it here. */
 function farQueue(queue: Queue): Queue {
   return { ...queue, stats: () => ({ ...queue.stats(), driver: 'far away' }) };
 }

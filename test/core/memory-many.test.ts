@@ -11,7 +11,7 @@ describe('many memories', () => {
   it('10,000 are saved, merged and searched fast', async () => {
     await using world = await openWorld();
     const texts = Array.from({ length: 10_000 }, (_, index) => `Ada keeps box ${index} on shelf ${index % 97}`);
-    // Of this process alone: others that use the machine meanwhile do not count.
+    // CPU time of this process alone, so that other load on the machine does not count.
     const before = process.cpuUsage();
     const usedMs = () => (process.cpuUsage(before).user + process.cpuUsage(before).system) / 1000;
     for (let round = 0; round < 2; round += 1) {

@@ -99,7 +99,7 @@ describe('the rule in the store', () => {
   const workspace = fc.constantFrom('v', 'w');
   const agentId = fc.constantFrom('main', 'second');
   const memory = fc.record({ audience, place, workspace, agentId, isGlobal: fc.nat(9).map((n) => n === 0) });
-  // A place has one audience at a time: what is captured in another was captured in another place.
+  // A place has one audience at a time; a memory captured with another audience belongs to another place.
   const from = fc.record({ audience, captured: audience, place, workspace, agentId, sharePublic: fc.boolean() });
 
   // Shows: C1, I9

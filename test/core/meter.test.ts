@@ -13,7 +13,7 @@ async function inspected(world: BotWorld) {
   return await world.bot.commandParts.inspect(await world.conversation());
 }
 
-/** What a request takes of the window, by the rule of the meter. */
+/** A request's share of the window by the meter's rule. */
 async function weigh(world: BotWorld, request: ModelRequest): Promise<number> {
   const { calibration } = await world.conversation();
   return estimateRequest(request) * correctionFor(calibration, 'test:chat');
@@ -51,7 +51,7 @@ describe('one meter', () => {
     const reached = world.events.findLast((event) => event.kind === 'context.tier');
     expect(reached).toMatchObject({ tier: measurement.tier, window: measurement.window });
     expect(measurement.tier).not.toBe('none');
-    // A tier is judged between turns, where nothing stands beside a newest message.
+    // A tier is determined between turns, without sections for a newest message.
     expect(Math.abs((reached?.used ?? 0) - measurement.used)).toBeLessThanOrEqual(measurement.volatile + 5);
   });
 

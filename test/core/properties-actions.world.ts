@@ -15,7 +15,7 @@ export interface Stage {
 
 const AUTHORS: readonly Author[] = [ADA, BOB];
 
-/** Does a step to the bot, and waits until what it set off is done or held. */
+/** Applies a step to the bot, and waits until its effects are done or held. */
 export async function act(step: Step, stage: Stage): Promise<void> {
   const { story, world, oracle } = stage;
   switch (step.kind) {
@@ -156,7 +156,7 @@ async function startAgain(how: 'restart' | 'crash', stage: Stage): Promise<void>
   const { story, world } = stage;
   story.isHolding = false;
   if (how === 'crash') {
-    // What a dead bot waited for never comes.
+    // A dead bot waits for nothing.
     story.waiting.clear();
     story.held.clear();
   }
@@ -181,7 +181,7 @@ export function resumeAll(story: Story): void {
   resume(story.held);
 }
 
-/** Waits until the running turn is done or held: the next step must not race with what it reads. */
+/** Waits until the running turn is done or held, so that the next step does not race with its reads. */
 async function calm({ story, world }: Stage): Promise<void> {
   let isDone = false;
   const done = world.bot.settled().then(() => {

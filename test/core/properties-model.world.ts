@@ -7,7 +7,7 @@ import { newestWord, volatileText } from './properties-request.world.ts';
 import type { Mood, Telling, Trouble } from './properties-steps.world.ts';
 import { FACTS, STATEMENT, type Story, WINDOW } from './properties-story.world.ts';
 
-/** What the models say: the one that replies follows the message it answers, the summariser follows its mood. */
+/** The scripted models: the one that replies follows the message it answers, the summariser follows its mood. */
 export interface Scripts {
   readonly reply: Script;
   readonly summarise: Script;
@@ -49,7 +49,7 @@ export function createScripts({ story, oracle, world }: ScriptParts): Scripts {
   };
 }
 
-/** What the provider counts; throws an overflow as a provider does. */
+/** The provider's token count; throws an overflow like a provider. */
 async function countedTokens(request: ModelRequest, story: Story, world: BotWorld): Promise<number> {
   const counted = estimateRequest(request) * story.ratio;
   if (counted + request.maxOutputTokens <= WINDOW) return Math.round(counted);
@@ -81,7 +81,7 @@ function failure(trouble: 'overflow' | 'busy' | 'down'): ModelError {
   }
 }
 
-/** Sometimes the bot says again what it recalled. */
+/** Sometimes the bot repeats a recalled memory. */
 function replyText(request: ModelRequest, { word }: Story, telling: Telling | undefined): string {
   const recalled = volatileText(request).match(STATEMENT) ?? [];
   return `${word('r')} ${recalled.join(' ')} ${filler(telling?.replies ?? 5)}`;
@@ -111,7 +111,7 @@ function parked(where: Set<() => void>, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Carries the facts on, and proposes each line of the talk that holds one, whoever said it. */
+/** Carries the facts over, and proposes each line with a fact, whoever said it. */
 function summaryOf(request: ModelRequest, mood: Mood): Said {
   const transcript = transcriptIn(request);
   const facts = [...new Set(transcript.match(FACTS) ?? [])].slice(0, 12);

@@ -10,14 +10,14 @@ import { FACTS, type Story, SUMMARISER_WINDOW, WINDOW } from './properties-story
 
 /** What must hold of a bot: at each request, after each step, and at the end. */
 export interface Oracle {
-  /** Adds what is wrong with a request for a reply to the violations. */
+  /** Adds the problems of a reply's request to the violations. */
   inspectReply(request: ModelRequest): Promise<void>;
   inspectSummariser(request: ModelRequest): void;
   /** What holds at every instant. */
   check(): Promise<void>;
-  /** I12: what failed stands in `/status` with its next attempt, and was reported as an event. */
+  /** I12: failures appear in `/status` with their next attempt, and were reported as events. */
   checkStatus(): Promise<void>;
-  /** What holds when nothing is left to do: what was said is answered, covered and remembered. */
+  /** What holds when nothing is left to do: every message is answered, covered and remembered. */
   checkDone(): Promise<void>;
   /** I11: each reply is on the platform once, whole, and in order. */
   checkPosts(): Promise<void>;
@@ -48,7 +48,7 @@ async function inspectReply(request: ModelRequest, story: Story, world: BotWorld
   try {
     story.violations.push(...(await replyFaults(request, story, world)));
   } catch (error) {
-    // A bot that died has nothing to show; what it would have sent went nowhere.
+    // A dead bot shows nothing, and its unsent posts are lost.
     if (error instanceof Error && /closed/u.test(error.message)) return;
     story.violations.push(error instanceof Error ? error.message : String(error));
   }
@@ -113,7 +113,7 @@ function checkCover(snapshot: Awaited<ReturnType<BotWorld['snapshot']>>, entries
   expect(tail.map((entry) => entry.seq)).toEqual(seqs);
 }
 
-/** I1 and I3: each message once, seqs without gaps, and nothing changes that nobody asked to change. */
+/** I1 and I3: each message once, seqs without gaps, and no change that nobody asked for. */
 function checkTranscript(entries: readonly Entry[], { told, forgotten, known }: Story): void {
   const deletedIds = new Set(told.flatMap(({ id, gone }) => (gone === 'forgotten' || gone === 'removed' ? [id] : [])));
   const firstDeleted = entries.find(({ externalId }) => externalId !== null && deletedIds.has(externalId));
@@ -128,7 +128,7 @@ function checkTranscript(entries: readonly Entry[], { told, forgotten, known }: 
     const message = told.find(({ id }) => id === entry.externalId);
     const isAsked = message !== undefined && message.gone !== 'no';
     const isForgotten = [...forgotten.keys()].some((fact) => before.includes(fact));
-    // What the bot said or looked up after a deleted message may have been taken from it, and goes with it.
+    // Texts and tool calls of the bot after a deleted message may come from it, and are deleted with it.
     const isDerived = entry.role !== 'user' && entry.redactedAt !== null && entry.seq > (firstDeleted?.seq ?? Infinity);
     expect(isAsked || isForgotten || isDerived, `#${entry.seq} changed by itself: ${before} is ${now}`).toBe(true);
   }
@@ -141,7 +141,7 @@ function checkMemories(memories: readonly Memory[], entries: readonly Entry[], {
     const fact = memory.text.match(FACTS)?.[0] ?? '';
     expect(forgotten.has(fact), `${fact} was forgotten and is remembered`).toBe(false);
     expect(memory.sources.length).toBeGreaterThan(0);
-    // What a person took back may still stand in an answer of the bot: kept as its guess, and never put before a model.
+    // A retracted statement may still be in an answer of the bot: stored as its guess, and never shown to a model.
     const isTakenBack = told.some((message) => message.fact === fact && message.gone !== 'no');
     for (const { seq } of memory.sources) {
       const source = entries.find((entry) => entry.seq === seq);

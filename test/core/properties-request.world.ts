@@ -1,7 +1,7 @@
 import type { Entry, ModelMessage, ModelRequest } from '../../src/adapter-kit.ts';
 import { WORDS } from './properties-story.world.ts';
 
-/** What stands in a request to a model, read back from its text. */
+/** The content of a model request, parsed from its text. */
 
 const VOLATILE = /^\[(?:Recalled memories|The newest message replies to|Current time)/u;
 
@@ -66,7 +66,7 @@ export interface Expected {
   readonly results: readonly string[];
 }
 
-/** What of the transcript must stand in the request and does not; null when everything does. */
+/** The part of the transcript that is missing from the request; null if nothing is. */
 export function viewFault(request: ModelRequest, { entries, contextFrom, readUpto, results }: Expected): string | null {
   const end = stackEnd(request, contextFrom);
   if (typeof end === 'string') return end;

@@ -6,7 +6,7 @@ export type Size = 'short' | 'medium' | 'cjk' | 'emoji' | 'huge';
 export type Trouble = 'none' | 'overflow' | 'busy' | 'cut' | 'down';
 export type Mood = 'well' | 'slow' | 'fails' | 'refuses' | 'empties' | 'talks';
 
-/** A message of a person, and what the model does with it. */
+/** A message of a person, and the model's behaviour for it. */
 export interface Telling {
   readonly size: Size;
   readonly asks: boolean;

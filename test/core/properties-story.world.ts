@@ -21,11 +21,11 @@ export const FACTS = /\bf\d{5}f\b/gu;
 export const STATEMENT = /I keep \w+ beside \w+ and f\d{5}f under \w+\./gu;
 
 /**
- * What the test knows of a bot’s life. Scripts, actions and oracle share it: actions write down what they did, scripts
- * read what the model is to do, and the oracle compares it with the store and with each request.
+ * The test's knowledge of a bot’s life, shared by scripts, actions and oracle: actions record what they did, scripts
+ * read what the model should do, and the oracle compares it with the store and with each request.
  */
 export interface Story {
-  /** The provider counts so many tokens for each that is estimated. */
+  /** The provider counts this many tokens for each estimated one. */
   readonly ratio: number;
   readonly word: ReturnType<typeof wordMaker>;
   readonly told: Told[];
@@ -47,10 +47,10 @@ export interface Story {
   isWatching: boolean;
   /** The word of the message whose trouble has happened already. */
   troubled: string;
-  /** A model answered and named no memory: what was said until then may go unremembered. */
+  /** A model answered without proposing a memory, so the messages until then may not be remembered. */
   isLossy: boolean;
   turn: { readUpto: number; results: string[]; step: number; serial: number };
-  /** Of the last two maintenance runs: what the last one reads was looked up before it began. */
+  /** Of the last two maintenance runs: the last one read its source before it began. */
   work: { serial: number; before: number };
   serial: number;
   requests: number;

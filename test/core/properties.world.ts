@@ -9,21 +9,21 @@ import type { Step } from './properties-steps.world.ts';
 import { createStory, IDLE_MINUTES, padding, type Story, SUMMARISER_WINDOW, WINDOW } from './properties-story.world.ts';
 
 /**
- * A whole bot under random steps. Every message, reply and tool result opens with a word of its own, so that a request
- * tells what stands in it and how often; every fact is a word that summaries and memories may carry on.
+ * A complete bot under random steps. Every message, reply and tool result starts with a unique word, so that a request
+ * shows what it contains and how often. Every fact is a word that summaries and memories can carry over.
  */
 export interface Player extends AsyncDisposable {
   act(step: Step): Promise<void>;
   /** What holds at every instant. */
   check(): Promise<void>;
-  /** Everything works again: all that was put off is done, and what was said is answered, covered and remembered. */
+  /** Everything works again: postponed work is done, and every message is answered, covered and remembered. */
   finish(): Promise<void>;
-  /** Stops the bot and searches its files for what was forgotten. */
+  /** Stops the bot and searches its files for forgotten text. */
   bury(): Promise<void>;
 }
 
 export interface PlayOptions {
-  /** The provider counts so many tokens for each that is estimated. Default 1. */
+  /** The provider counts this many tokens for each estimated one. Default 1. */
   readonly ratio?: number;
 }
 
@@ -34,7 +34,7 @@ const look = defineTool({
   run: async ({ canary, size }) => `${canary} ${padding(size)}`,
 });
 
-/** The bot, what is done to it, and what must hold after each step. */
+/** The bot, the steps applied to it, and what must hold after each step. */
 export async function createPlayer({ ratio = 1 }: PlayOptions = {}): Promise<Player> {
   const story = createStory(ratio);
   const oracle = createOracle(story, () => world);
@@ -82,7 +82,7 @@ function follow(event: StrataEvent, story: Story): void {
   }
 }
 
-/** Keeps what was committed, so that it can be delivered once more. */
+/** Keeps the committed append, so that it can be delivered once more. */
 function recording(storage: Storage, commits: CompactionCommit[]): Storage {
   const { summaries } = storage.store;
   const commitCompaction: typeof summaries.commitCompaction = async (commit) => {

@@ -11,7 +11,7 @@ import { general, openWorld, type World } from './memory.world.ts';
 
 const FILLER = 'The weather report spoke of clouds, a little wind and the usual traffic on the bridge. '.repeat(6);
 
-/** A conversation whose first messages lie beyond the view: a gap stands for them. */
+/** A conversation whose first messages are beyond the view, replaced by a gap. */
 async function talk(world: World, lines: readonly string[]): Promise<void> {
   for (const line of lines) await world.say(line);
   const { id, nextSeq } = await world.conversation();

@@ -9,7 +9,7 @@ import { createPlace } from '../fixtures/place.ts';
 import { createBotWorld } from '../support/bot-world.ts';
 import { filler, scriptedModel } from './compaction.world.ts';
 
-/** S8 to S10: what an agent does that nobody has configured. */
+/** S8 to S10: the default behaviour of an agent. */
 
 const { background_threshold, aggressive_threshold, emergency_threshold } = defaultAgent().compaction;
 const thresholds = {
@@ -99,7 +99,7 @@ describe('a summary', () => {
     const shown = summariesIn(chat.requests.at(-1));
     expect(shown.map(({ range }) => range)).toEqual(stack.map(({ fromSeq, toSeq }) => `#${fromSeq} to #${toSeq}`));
     expect(shown.map(({ text }) => text)).toEqual(stack.map(({ text }) => text));
-    // A summary is nobody's message.
+    // A summary has no author.
     for (const { messages } of chat.requests) expect(JSON.stringify(messages)).not.toContain('summary: they');
   });
 });

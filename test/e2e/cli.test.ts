@@ -57,7 +57,7 @@ describe('a piped conversation', () => {
     using folder = openFolder();
     const { code, stdout } = await folder.run([], '/demo\n/status\n/memory list\n');
     expect(code).toBe(0);
-    // How many stand at one instant depends on what the background has just condensed.
+    // The number at one instant depends on what was just condensed in the background.
     expect(stdout).toMatch(/Stack +[1-9]\d* summar(?:y|ies) \(.*\d of level [1-9]/);
     expect(stdout).toMatch(/compact: (?:[2-9]|\d\d+) calls/);
     expect(stdout).toMatch(/condense: [1-9]\d* calls/);

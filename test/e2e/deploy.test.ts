@@ -104,7 +104,7 @@ describe('compose.yaml', () => {
 });
 
 describe('the image', () => {
-  /** What the second stage takes from the folder that it is built from. */
+  /** The files that the second stage copies from the build folder. */
   const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gmu)].flatMap((match) =>
     (match[1] ?? '').split(' '),
   );
@@ -169,7 +169,7 @@ describe('strata@.service', () => {
     const start = /^ExecStart=(.+)$/mu.exec(unit)?.[1] ?? '';
     expect(start).toContain('/bin/strata.js start --role %i');
     const help = await run(process.execPath, [join(root, 'bin/strata.js'), 'start', '--help']);
-    // What stands before the entry is for Node.
+    // The arguments before the entry are for Node.
     const [, given = ''] = start.split('strata.js');
     for (const option of given.match(/--[a-z-]+/gu) ?? []) expect(help.stdout).toContain(option);
   });
@@ -190,7 +190,7 @@ describe('strata@.service', () => {
     it('is understood by systemd', async () => {
       const folder = await mkdtemp(join(tmpdir(), 'strata-unit-'));
       const file = join(folder, 'strata@worker.service');
-      // Node and the program lie elsewhere on this machine, which is not what is judged.
+      // Node and the program have other paths on this machine, which this test does not check.
       const here = unit.replace('/usr/bin/node', process.execPath).replaceAll('/opt/strata', root.replace(/\/$/u, ''));
       await writeFile(file, here);
       const { stdout, stderr } = await run(verifier, ['verify', file]);

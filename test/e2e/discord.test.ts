@@ -73,7 +73,7 @@ async function start(): Promise<void> {
 }
 
 let names = 0;
-/** A message that the model's answers can be told by. */
+/** A message that identifies the model's answers. */
 function say(text: string, options: { readonly silent?: boolean } = {}): string {
   names += 1;
   const name = `x${names}`;

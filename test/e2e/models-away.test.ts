@@ -6,7 +6,7 @@ import { type Folder, jsonLines, openFolder } from './strata.ts';
 interface Refusal {
   readonly status: number;
   readonly error: string;
-  /** What the doctor says, what to do, and what the person reads. */
+  /** The doctor's finding, its remedy, and the text that the person reads. */
   readonly severity: 'warn' | 'fail';
   readonly reason: string;
   readonly remedy: RegExp;

@@ -18,7 +18,7 @@ import {
 import { freePort, listening } from '../support/port.ts';
 import { type Folder, openFolder } from './strata.ts';
 
-/** The commands of one plugin on every channel, in a process of its own. */
+/** The commands of one plugin on every channel, in a separate process. */
 
 let discord: DiscordDouble;
 let slack: SlackDouble;
@@ -77,7 +77,7 @@ function slash(name: string, sub: string | null, options: Record<string, string 
   return interact({ type: 2, data: { id: '1', type: 1, name, options: given } });
 }
 
-/** The value beside a label, anywhere in an answer. */
+/** The value next to a label, anywhere in an answer. */
 function found(answer: unknown, label: string, key: 'custom_id' | 'value'): string {
   let value = '';
   JSON.stringify(answer, (_, part: unknown) => {

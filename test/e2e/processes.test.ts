@@ -128,7 +128,7 @@ function createSpeaker(slack: SlackDouble) {
       const message = slack.say(GENERAL, ADA, word(text), thread === null ? {} : { thread_ts: thread });
       return { name: last(), ts: message.ts };
     },
-    /** Somebody says something, and Slack tells the bot until it hears that the bot has it. */
+    /** Somebody sends a message, and Slack delivers it until the bot acknowledges it. */
     insist(text: string) {
       const message = slack.store(GENERAL, ADA, word(text));
       const tell = () => slack.emit({ ...message, channel_type: 'channel', event_ts: message.ts });
@@ -171,13 +171,13 @@ async function live(town: Town): Promise<void> {
   for (const name of said) expect([name, answersTo(town, name).length]).toEqual([name, 1]);
 }
 
-/** Told once to stop, it finishes and leaves. */
+/** After one signal it finishes and exits. */
 async function leave({ child, end }: Process): Promise<void> {
   child.kill('SIGTERM');
   expect((await end).code).toBe(0);
 }
 
-/** Told to stop in a turn, it finishes the turn; told twice, it ends at once. */
+/** After one signal it finishes the turn; after two it exits at once. */
 async function breakOff({ gateways, speaker }: Town): Promise<void> {
   const gateway = gateways.find(({ child }) => child.signalCode === null);
   gateway?.model.hold.add(`x${speaker.said.length + 1}`);

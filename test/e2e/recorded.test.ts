@@ -67,7 +67,7 @@ describe.skipIf(!existsSync(recordedFolder)).each(['conv-0', 'conv-1'])(
     const json = async (...words: readonly string[]): Promise<unknown> =>
       JSON.parse(await strata(...words, '--conversation', key, '--json'));
 
-    /** What lies beneath the stack: the summaries of messages, oldest first. */
+    /** The summaries of messages below the stack, oldest first. */
     const freshLayers = async (): Promise<readonly Summary[]> => {
       const { store } = await createSqliteStorage({ directory: join(directory, 'data') });
       const beneath = async (layer: Summary): Promise<readonly Summary[]> =>

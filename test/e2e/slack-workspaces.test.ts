@@ -63,7 +63,7 @@ const say = async (teamId: string, channel: string, text: string): Promise<strin
 const answered = (channel: string, thread: string) =>
   until(`an answer in ${channel}`, () => slack.posted(channel).find(({ thread_ts: ts }) => ts === thread), 60_000);
 const OF_HOME = /afraid of geese|on 14 June|under the mat|is flooded/;
-/** What a command of Ada's shows her. */
+/** The output of one of Ada's commands. */
 const command = async (teamId: string, channel: string, text: string): Promise<string> => {
   const before = slack.answers.length;
   const fields = { command: '/strata', text, user_id: ADA, team_id: teamId, channel_id: channel };

@@ -80,7 +80,7 @@ async function kill(): Promise<void> {
 }
 
 let names = 0;
-/** A message in the thread that the model's answers can be told by. */
+/** A message in the thread that identifies the model's answers. */
 function say(words: string, options: { readonly silent?: boolean } = {}): string {
   names += 1;
   const name = `x${names}`;
@@ -97,7 +97,7 @@ const answerTo = (name: string) => answers().find(({ text }) => String(text).sta
 const answered = (name: string, withinMs = 60_000) =>
   until(`an answer to ${name}\n${bot.output.text.slice(-1500)}`, () => answerTo(name), withinMs);
 
-/** What a slash command in the direct message, or a click on what it showed, is answered with. */
+/** The answer to a slash command in the direct message, or to a click on it. */
 async function answer(ask: () => void): Promise<Fields> {
   const before = slack.answers.length;
   ask();
@@ -141,7 +141,7 @@ function submit({ private_metadata, callback_id }: Fields, values: Fields = {}):
   slack.interact({ type: 'view_submission', user: { id: ADA, team_id: TEAM }, view });
 }
 
-/** The App Home as it stands after this. */
+/** The App Home after this. */
 async function homeAfter(ask: () => void): Promise<Fields> {
   const before = slack.callsOf('views.publish').length;
   ask();
@@ -286,7 +286,7 @@ describe('a process that is killed with -9', () => {
     const { store } = await createSqliteStorage({ directory: folder.file('data') });
     const conversation = await store.conversations.find(parseKey(`slack:${TEAM}:${DIRECT}:${thread}`).key);
     if (conversation === null) throw new Error('no conversation');
-    // What comes through two sockets at the same moment may change places.
+    // Messages through two sockets at the same moment may change places.
     expect((await keptIn(store, conversation.id)).toSorted()).toEqual(said.toSorted());
     expect(conversation.answeredUpto).toBeGreaterThanOrEqual(conversation.replyDueSeq);
     const runs = await store.journal.runs(conversation.id, 100);

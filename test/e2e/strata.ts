@@ -13,7 +13,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** A working folder of its own: no configuration, no data, no `.env`. */
+/** A fresh working folder: no configuration, no data, no `.env`. */
 export interface Folder extends Disposable {
   readonly path: string;
   file(name: string): string;

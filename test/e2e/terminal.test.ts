@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { ended, MAIN, openFolder } from './strata.ts';
 
-/** `script` runs a command at a terminal of its own, as a person would. */
+/** `script` runs a command in its own terminal, as a person would. */
 const hasScript = ((): boolean => {
   try {
     return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux');

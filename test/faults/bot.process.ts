@@ -9,8 +9,8 @@ import { defaultAgent } from '../../src/config/defaults.ts';
 import { commandSchema, KEY, type Line, lifeSchema } from './lines.ts';
 
 /**
- * A real bot over real parts, talked to by lines: what comes in stands on standard input, what happens on standard
- * output. It kills itself with -9 in the step that it was told.
+ * A real bot on real parts, controlled by lines: messages arrive on standard input, events leave on standard output. It
+ * kills itself with -9 in a given step.
  */
 const life = lifeSchema.parse(JSON.parse(process.argv[2] ?? '{}'));
 const silent = { debug() {}, info() {}, warn() {}, error() {} };

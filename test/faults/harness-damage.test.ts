@@ -3,7 +3,9 @@ import { damageOf, doublePosts, type Evidence, lost, owedOf } from './harness/da
 import type { Message, Visible } from './harness/platform.ts';
 import { sayingOf } from './harness/talk.ts';
 
-/** Each check of the fault harness is given what it is to find, and finds it; a sound world gives it nothing. */
+/**
+ * Each check of the fault harness gets the damage that it must find, and finds it; in a sound world it finds nothing.
+ */
 
 function message(number: number, asks = true): Message {
   const { name: id, place, text } = sayingOf(1, number);

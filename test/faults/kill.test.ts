@@ -10,7 +10,7 @@ import { type BotProcess, createTown, type Town } from './town.ts';
 interface Death {
   readonly at: string;
   readonly mode?: Mode;
-  /** So many times it is passed first. */
+  /** How many times it is passed first. */
   readonly spare?: number;
   readonly idleMinutes?: number;
 }
@@ -46,10 +46,10 @@ const DEATHS: readonly Death[] = [
 
 /** Of the model's and the platform's moments the parent kills; of the store's steps the process itself. */
 const MOMENTS = /^a (?:reply|summary) is (?:asked for|half sent|sent)$|^a post/u;
-/** After these a job was under way: the next process takes it up although nobody says anything. */
+/** After these a job was running, which the next process continues without a new message. */
 const UNFINISHED = /^after the claim to maintain$|^a summary is|^before (?:a summary|a condensed|memories)/u;
 const REPLY_LIMIT_MS = 5000;
-/** Replies beside a summariser that is well, hangs or fails. */
+/** Replies while the summariser works, fails or hangs. */
 const BESIDE = sized({ small: 12, full: 25 });
 const RESUME_LIMIT_MS = 10_000;
 /** Of a maintenance job. */
@@ -59,7 +59,7 @@ interface Place extends AsyncDisposable {
   readonly directory: string;
   readonly server: ModelServer;
   readonly town: Town;
-  /** Told of the moments of the model and of the platform. */
+  /** Called at the moments of the model and of the platform. */
   onMoment: (moment: string) => void;
 }
 
@@ -160,7 +160,7 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Infinity;
 }
 
-/** What was owed when the last process died is answered soon, and a job that was under way is taken up. */
+/** What was owed when the last process died is answered soon, and a running job is continued. */
 async function comeBack(town: Town, bot: BotProcess, before: Death | null): Promise<void> {
   const owed = () => town.messages.filter((message) => message.answeredAt === null);
   await until(() => bot.isOver || owed().length === 0, REPLY_LIMIT_MS);
@@ -175,7 +175,8 @@ async function talkUntilDeath(town: Town, bot: BotProcess, death: Death): Promis
   for (let count = 0; count < 60 && !bot.isOver; count += 1) {
     const message = await town.say(bot, REPLY_LIMIT_MS);
     if (!bot.isOver) expect(message.answeredAt, `no reply to ${message.id} before "${death.at}"`).not.toBeNull();
-    // A conversation that falls silent is read for memories; a job that the last process held is free when its lease is over.
+    // A conversation that becomes idle is read for memories; a job held by the last process is free when its lease
+    // expires.
     if (death.idleMinutes !== undefined) await until(() => bot.isOver, 600);
     else if (count >= 30) await until(() => bot.isOver, LEASE_MS / 20);
   }

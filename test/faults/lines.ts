@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { makeKey } from '../../src/adapter-kit.ts';
 
-/** What the process of a bot and its platform say to each other. */
+/** The messages between the process of a bot and its platform. */
 export const KEY = makeKey({ platform: 'lines', workspace: 'here', channel: 'talk' });
 
 export const lifeSchema = z.object({
@@ -10,7 +10,7 @@ export const lifeSchema = z.object({
   url: z.string(),
   /** The step in which the process kills itself; empty for none. */
   killAt: z.string(),
-  /** So many times the step is passed before. */
+  /** How many times the step is passed before. */
   spare: z.number(),
   idleMinutes: z.number(),
 });

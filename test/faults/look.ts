@@ -24,7 +24,7 @@ const summarySchema = z.object({ kind: z.string(), level: z.number(), from_seq: 
 const memorySchema = z.object({ text: z.string(), seqs: z.string() });
 const outboxSchema = z.object({ nonce: z.string(), state: z.string(), turn: z.number() });
 
-/** The file of the store, as it lies on the disk: no code of the bot looks at it. */
+/** The file of the store on disk, read without code of the bot. */
 export function look(directory: string) {
   const database = new Database(join(directory, 'strata.db'));
   const rows = <Row>(schema: z.ZodType<Row>, sql: string): readonly Row[] =>

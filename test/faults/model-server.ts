@@ -3,13 +3,13 @@ import { chunk, type Received, serve, sse, type TestServer } from '../fixtures/m
 
 /** How the model does the work in the background; replies always come. */
 export type Mode = 'well' | 'hangs' | 'fails';
-/** What a request is for, and how far the answer to it is. */
+/** The purpose of a request, and the progress of its answer. */
 export type Moment = `${'a reply' | 'a summary'} is ${'asked for' | 'half sent' | 'sent'}`;
 
 export interface ModelServer extends AsyncDisposable {
   readonly url: string;
   mode: Mode;
-  /** Told of each moment; what it does happens before the next one. */
+  /** Called at each moment; its effects happen before the next one. */
   onMoment: (moment: Moment) => void;
   /** Requests for summaries, condensed ones and memories so far. */
   readonly asked: { summaries: number; replies: number };
@@ -66,7 +66,7 @@ function summaryOf(text: string): Answer {
   const facts = [...new Set(text.match(FACT) ?? [])];
   const summary = `Ada spoke of ${facts.length} parcels: ${facts.map((fact) => fact.match(/\d+/u)?.[0]).join(', ')}.`;
   if (!text.includes('"memory_save"')) return said(summary);
-  // Lines of the transcript, as they stand in the JSON of the request.
+  // Lines of the transcript, as in the JSON of the request.
   const memories = text.split('\\n[#').flatMap((line) => {
     const fact = line.match(FACT)?.[0];
     const seq = Number(/^(\d+) \|/u.exec(line)?.[1] ?? 0);
@@ -90,7 +90,7 @@ function said(text: string): Answer {
   return { deltas: [{ content: text.slice(0, 40) }, { content: text.slice(40) }], reason: 'stop' };
 }
 
-/** Calls side by side, under the same ids in every answer, as some servers give them. */
+/** Parallel calls with the same ids in every answer, as some servers send them. */
 function called(calls: readonly object[]): Answer {
   const deltas = calls.map((call, index) => ({
     tool_calls: [{ index, id: `call_${index}`, type: 'function', function: call }],

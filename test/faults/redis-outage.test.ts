@@ -154,7 +154,7 @@ async function say(bot: Bot, conversation: ConversationKey, count: number): Prom
   });
 }
 
-/** No message lies in two summaries of messages, and what the view shows has no hole. */
+/** No message is in two summaries of messages, and the view has no hole. */
 async function expectWhole({ bot, summaries, posted }: Place, messages: number): Promise<void> {
   const ranges = Map.groupBy(
     (await summaries()).filter(({ work }) => work === 'compact' || work === 'fill'),

@@ -3,7 +3,7 @@ import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { createBot } from '../../src/bot/bot.ts';
 
-/** A worker on the same file as the gateway of the test. It is there to be killed, and tells when it has begun. */
+/** A worker on the same file as the gateway of the test. It exists to be killed, and reports when it has begun. */
 const [directory = '', url = ''] = process.argv.slice(2);
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const model = createOfflineModel();

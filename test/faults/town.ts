@@ -28,7 +28,7 @@ export interface Town {
   readonly posts: ReadonlyMap<string, Post>;
   readonly attempts: readonly Post[];
   readonly troubles: readonly string[];
-  /** What a program had the bot say unasked, by its own id, and whether it knows that it was stored. */
+  /** A message that a program sent through the bot, by its own id, and whether the program knows that it was stored. */
   readonly sends: ReadonlyMap<string, { readonly text: string; readonly isKnown: boolean }>;
   start(life: {
     readonly killAt?: string;
@@ -123,7 +123,7 @@ export function createTown(options: TownOptions): Town {
       const bot = watch(child, { hear, told, troubles });
       await until(() => bot.readyAt > 0 || bot.isOver, 60_000);
       if (bot.readyAt === 0 && killAt === '') throw new Error(`The bot did not start: ${troubles.join('\n')}`);
-      // A platform sends again what nobody acknowledged.
+      // A platform redelivers what was not acknowledged.
       for (const message of messages) if (message.acceptedAt === null) send(child, message);
       for (const [id, { text, isKnown }] of sends) if (!isKnown) write(child, { kind: 'send', id, text });
       Object.assign(bot, { child });

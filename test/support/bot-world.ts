@@ -31,7 +31,7 @@ import type { Hooks } from '../../src/hooks/hooks.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { type ScriptedModel, settle, type TestClock, testClock } from '../core/compaction.world.ts';
 
-/** A whole bot on real parts; only the model and the platform are the test's, and time moves when it is told to. */
+/** A complete bot on real parts; only the model and the platform belong to the test, and time moves only on request. */
 export interface BotWorld extends AsyncDisposable {
   readonly bot: Bot;
   readonly clock: TestClock;
@@ -60,7 +60,7 @@ export interface BotWorldOptions {
   readonly prices?: PriceOptions;
   readonly hooks?: readonly Hooks[];
   readonly key?: ConversationKey;
-  /** Told of everything that happens in a living bot. */
+  /** Called with every event of a running bot. */
   readonly onEvent?: (event: StrataEvent) => void;
   /** Puts something between the bot and its storage. */
   readonly storage?: (storage: Storage) => Storage;
@@ -256,12 +256,12 @@ function mortal(clock: TestClock, life: { readonly isOver: boolean }): Clock {
 
 /** The platform, as its users see it: it outlives the bots that are connected to it. */
 export interface RecordingChannel {
-  /** What stands there, by nonce, in the order of appearance. */
+  /** The visible posts by nonce, in order of appearance. */
   readonly posts: ReadonlyMap<string, Post>;
   /** Every call, repetitions included. */
   readonly calls: readonly Post[];
   readonly shown: readonly Activity[];
-  /** The next posts are refused, or taken without telling. */
+  /** The next posts are rejected, or accepted without a response. */
   trouble: { refuse: number; mute: number };
   connect(life: { readonly isOver: boolean }): Channel;
 }

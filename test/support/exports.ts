@@ -1,7 +1,7 @@
 import { parseSync } from 'oxc-parser';
 import { z } from 'zod';
 
-/** An exported function that takes text: its parameters are told by their types, as written. */
+/** An exported function that takes text, with its parameters' types as written. */
 export interface TextFunction {
   readonly path: string;
   readonly name: string;
@@ -29,12 +29,12 @@ const constants = z.looseObject({
   declarations: z.array(z.looseObject({ id: identifier, init: z.unknown() })),
 });
 
-/** The exported functions of a file of which a parameter is typed with `string`, and that give their answer at once. */
+/** The synchronous exported functions of a file with a `string` parameter. */
 export function textFunctionsIn(path: string, source: string): readonly TextFunction[] {
   return ofText(path, source, ({ async: isAsync, generator }) => !isAsync && !generator);
 }
 
-/** Those that give their answer later. */
+/** The asynchronous ones. */
 export function asyncTextFunctionsIn(path: string, source: string): readonly TextFunction[] {
   return ofText(path, source, ({ async: isAsync, generator }) => isAsync || generator);
 }

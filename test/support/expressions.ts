@@ -14,7 +14,7 @@ export interface Expression {
 
 export interface Found {
   readonly expressions: readonly Expression[];
-  /** Places that build an expression while the program runs: nobody can check those beforehand. */
+  /** Places that build an expression at run time, which cannot be checked beforehand. */
   readonly late: readonly string[];
 }
 
@@ -50,7 +50,7 @@ export function expressionsIn(path: string, text: string): Found {
   return { expressions, late };
 }
 
-/** What the sources write, file by file. */
+/** The expressions in the sources, file by file. */
 export function writtenExpressions(): readonly Found[] {
   return files.map((path) => expressionsIn(path, readFileSync(join(root, path), 'utf8')));
 }
@@ -92,8 +92,8 @@ const TIMEOUT_MS = 5_000;
 const cacheSchema = z.array(z.string());
 
 /**
- * What is wrong with each expression whose time may grow faster than the text. Answers are kept between runs, because the
- * analysis of all of them takes a minute.
+ * The problem of each expression whose time may grow faster than the text. Results are cached between runs, because
+ * analysing all of them takes a minute.
  */
 export async function superLinear(expressions: readonly Expression[], cacheFile: string): Promise<readonly string[]> {
   const verdicts = new Map([...safeIn(KNOWN), ...safeIn(cacheFile)].map((expression) => [expression, 'safe']));
@@ -133,8 +133,8 @@ function isClassesOnly(source: string): boolean {
 }
 
 /**
- * An analysis of the automaton is a proof. Where the checker only tried texts, or had no time to decide, the expression is
- * run on its attack, and on texts made of its own words, at two lengths.
+ * An analysis of the automaton is a proof. If the checker only tried texts, or ran out of time, the expression is run
+ * on its attack, and on texts made of its own words, at two lengths.
  */
 async function verdictOf({ source, flags }: Expression): Promise<string> {
   if (flags.includes('v') && isClassesOnly(source)) return 'safe';
@@ -157,7 +157,7 @@ interface Pump {
   readonly suffix: string;
 }
 
-/** What the expression itself says, alone and in pairs, over and over. */
+/** The expression's own words, alone and in pairs, repeated. */
 function ownWords(source: string): readonly Pump[] {
   const words = [...new Set(source.match(/[\p{L}' ]{2,}|[^\p{L}\s]/gu) ?? []), ' ', 'a', '1', '\n'].slice(0, 60);
   return words.flatMap((word, index) => {
@@ -191,7 +191,7 @@ function describe(complexity: string, attack: { readonly pattern: string } | nul
   return `${complexity}, for example on ${attack?.pattern.slice(0, 200)}`;
 }
 
-/** Outside of the checkout: what was found safe here since. */
+/** Outside the checkout: expressions found safe here since. */
 export const CACHE = join(homedir(), '.cache/strata/safe-expressions.json');
-/** Written by `node tools/safe-expressions.ts`, so that a fresh machine analyses only what is new. */
+/** Written by `node tools/safe-expressions.ts`, so that a fresh machine analyses only new expressions. */
 export const KNOWN = join(import.meta.dirname, '../fixtures/safe-expressions.json');

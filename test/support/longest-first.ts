@@ -2,8 +2,8 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification, type Vitest } from 'vitest/node';
 
 /**
- * The files that take longest, the longest first. Started at the beginning, none of them is left to run alone at the end.
- * Vitest remembers durations only where it ran before; a clean checkout has none.
+ * The slowest files, slowest first. Started at the beginning, none of them is left to run alone at the end. Vitest
+ * remembers durations only from earlier runs; a clean checkout has none.
  */
 export const LONGEST: readonly string[] = [
   'test/faults/harness.test.ts',

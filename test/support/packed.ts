@@ -55,7 +55,7 @@ export interface Project extends Disposable {
   typeCheck(options: Readonly<Record<string, unknown>>): Promise<string>;
 }
 
-/** Builds and packs what is in the repository now. */
+/** Builds and packs the current state of the repository. */
 export async function pack(): Promise<Packed> {
   const folder = mkdtempSync(join(tmpdir(), 'strata-packed-'));
   const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root });
@@ -74,7 +74,7 @@ function openProject(unpacked: string, manifest: Manifest, packages: readonly st
   const path = mkdtempSync(join(tmpdir(), 'strata-stranger-'));
   const own = join(path, 'node_modules');
   mkdirSync(join(own, '.bin'), { recursive: true });
-  // Not a link: Node would follow it, and find beside the package what a stranger does not have.
+  // Not a link: Node would follow it, and find packages next to it that a stranger does not have.
   cpSync(unpacked, join(own, 'stratabot'), { recursive: true });
   for (const name of [...Object.keys(manifest.dependencies), ...packages]) {
     mkdirSync(dirname(join(own, name)), { recursive: true });

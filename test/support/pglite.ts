@@ -60,7 +60,7 @@ function linksTo(pglite: PGlite, gate: Gate): Links {
   };
 }
 
-/** Closed by whom it was lent to, it stays open. */
+/** Stays open if a borrower closes it. */
 function lent(pglite: PGlite, gate: Gate) {
   const alone = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     const leave = await gate.enter();

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 
-/** An empty schema in the database: what is opened with its URL sees nothing else. */
+/** An empty schema in the database: a store opened with its URL sees nothing else. */
 export interface TestSchema {
   readonly url: string;
   ask(statement: string): Promise<readonly Record<string, unknown>[]>;

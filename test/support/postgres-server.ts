@@ -26,7 +26,7 @@ export interface PostgresServer extends AsyncDisposable {
   database(name: string): Promise<string>;
 }
 
-/** Postgres refuses to be run by root: then it is run by nobody. */
+/** Postgres refuses to run as root, so it runs as the user nobody. */
 const NOBODY = 65534;
 const isRoot = process.getuid?.() === 0;
 

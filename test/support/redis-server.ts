@@ -17,9 +17,9 @@ export type RedisProgram =
 export interface RedisServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
-  /** From one moment to the next, as when the machine's memory runs out. What was acknowledged is in its file. */
+  /** Kills it abruptly, as when the machine runs out of memory. Acknowledged data is in its file. */
   kill(): Promise<void>;
-  /** On the same port, with what is left of its data. */
+  /** On the same port, with its remaining data. */
   start(): Promise<void>;
   /** Deletes the data of a server that does not run. */
   wipe(): Promise<void>;
@@ -59,11 +59,11 @@ async function unpacked(): Promise<RedisProgram> {
     await mkdir(cache, { recursive: true });
     const folder = await mkdtemp(join(cache, 'unpacking-'));
     await unpack(folder);
-    // Several test files may do this at the same time: the first one wins, and the others use what it left.
+    // Several test files may do this at the same time: the first one wins, and the others use its result.
     await rename(join(folder, 'root'), root).catch(() => undefined);
     await rm(folder, { recursive: true, force: true });
   }
-  // The program lies in redis-tools; it is a server when it is called by this name.
+  // The program is part of redis-tools; called by this name, it acts as a server.
   const file = join(root, 'usr/bin/redis-server');
   const [libraries] = await readdir(join(root, 'usr/lib')).then((names) =>
     names.filter((name) => name.endsWith('-linux-gnu')),

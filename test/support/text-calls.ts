@@ -62,8 +62,8 @@ const DISCORD = 'adapters/channels/discord';
 const SLACK = 'adapters/channels/slack';
 
 /**
- * How to call the functions that take more than plain values, by `path#name`. Functions that take a message, an entry or
- * another shape with text in it stand here too.
+ * How to call the functions that take more than plain values, by `path#name`. This includes functions that take a
+ * message, an entry or another shape containing text.
  */
 export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   [
@@ -162,7 +162,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['src/util/table.ts#formatFields', (run, text) => run([{ name: 'name', value: text }])],
 ]);
 
-/** Functions whose strings nobody outside chooses: ids, addresses, files, settings, names of our own. */
+/** Functions whose strings are never chosen from outside: ids, addresses, files, settings, internal names. */
 export const NOT_TEXT: ReadonlySet<string> = new Set([
   ...[
     `${DISCORD}/access.ts#passes`,

@@ -9,7 +9,7 @@ import {
 } from '../../../src/adapter-kit.ts';
 import { type Command, PLATFORM, type Report } from './wire.ts';
 
-/** The end of the scripted platform that lies in the bot's process. */
+/** The part of the scripted platform inside the bot's process. */
 export interface PlatformLine {
   tell(report: Report): void;
   /** Called with every command that the platform sends. */
@@ -83,7 +83,7 @@ function receive(line: PlatformLine, sink: ChannelSink, command: Extract<Command
   );
 }
 
-/** At blanks, which stay with what stands before them: joined the parts are the text, and no name is parted. */
+/** Split at blanks, which stay with the preceding word: joined, the parts are the text, and no name is split. */
 function chunksOf(text: string): readonly PostBody[] {
   return (text.match(PARTS) ?? []).map((part) => ({ kind: 'text', text: part }));
 }

@@ -1,6 +1,6 @@
 export interface ConfigTextOptions {
   readonly directory: string;
-  /** URLs; empty for what lies in the process. */
+  /** URLs; empty for parts inside the process. */
   readonly storage: string;
   readonly queue: string;
   readonly model: string;

@@ -3,7 +3,7 @@ import { type Damage, damageOf, type Evidence, lost } from './damage.ts';
 import type { PlatformRecord } from './platform.ts';
 import type { ReadRows, Rows } from './rows.ts';
 
-/** Looks at everything, again and again, and remembers what was ever wrong. */
+/** Checks everything repeatedly, and remembers every violation. */
 export interface Court {
   /** All that was found so far, each once. */
   readonly damage: readonly Damage[];
@@ -38,7 +38,7 @@ export function createCourt({ read, platform, model }: CourtOptions): Court {
       return looks;
     },
     async look(question) {
-      // In this order: what is acknowledged while the rows are read may be missing in them; what is shown may not.
+      // In this order: a message acknowledged while the rows are read may be missing in them, but a shown one may not.
       const before = accepted();
       const shown = new Map(platform.visible);
       rows = await withRetries(read);

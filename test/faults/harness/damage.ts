@@ -3,7 +3,7 @@ import type { Message, PlatformRecord, Visible } from './platform.ts';
 import type { Rows } from './rows.ts';
 import { factsIn } from './talk.ts';
 
-/** Everything that is known from outside: the store's rows, what the platform saw, what the model was asked and said. */
+/** Everything known from outside: the store's rows, what the platform saw, and the model's requests and answers. */
 export interface Evidence {
   readonly rows: Rows;
   readonly platform: PlatformRecord;
@@ -29,8 +29,8 @@ interface Place {
 }
 
 /**
- * What must hold at every instant, whoever was just killed. `accepted` are the messages that were acknowledged before
- * the rows were read.
+ * What must hold at every instant, whichever process was just killed. `accepted` are the messages that were
+ * acknowledged before the rows were read.
  */
 export function damageOf({ rows, platform, model }: Evidence, accepted: readonly Message[]): readonly Damage[] {
   return [
@@ -46,7 +46,7 @@ export function damageOf({ rows, platform, model }: Evidence, accepted: readonly
   ];
 }
 
-/** What is still to be done. Empty means that the bot owes nothing to anybody. */
+/** The remaining work. Empty means that the bot owes nothing to anybody. */
 export function owedOf({ rows, platform }: Evidence): readonly Damage[] {
   const messages = [...platform.messages.values()];
   const open = messages.filter(({ acceptedAt }) => acceptedAt === null);
@@ -60,7 +60,7 @@ export function owedOf({ rows, platform }: Evidence): readonly Damage[] {
   ];
 }
 
-/** Messages that were acknowledged and stand nowhere. */
+/** Acknowledged messages that are missing everywhere. */
 export function lost(rows: Rows, accepted: readonly Message[]): readonly Damage[] {
   const stored = new Set(rows.entries.map((entry) => entry.external_id));
   return accepted
@@ -115,7 +115,7 @@ function transcriptDamage({ conversation, channel, entries }: Place, { messages 
   return damage;
 }
 
-/** I2, I7: the live layers lie side by side, end where the tail starts, and part no tool call from its result. */
+/** I2, I7: the live layers are adjacent, end where the tail starts, and split no tool call from its result. */
 function stackDamage({ conversation, channel, summaries, entries }: Place): readonly Damage[] {
   const damage: Damage[] = [];
   let next = conversation.context_from;
@@ -187,7 +187,7 @@ function memoryDamage({ conversation, channel, memories, entries }: Place): read
   return damage;
 }
 
-/** I11: what people see stands in the outbox, once, and in order within a reply. */
+/** I11: every visible message is in the outbox, once, and in order within a reply. */
 function postDamage(rows: Rows, platform: PlatformRecord): readonly Damage[] {
   const known = new Map(rows.outbox.map((row) => [row.nonce, row]));
   const visible = [...platform.visible.values()];

@@ -5,7 +5,7 @@ import type { Fault, Scheduled } from './plan.ts';
 import type { Servers } from './servers.ts';
 import type { Report, Trap } from './wire.ts';
 
-/** What was done so far. */
+/** The faults so far. */
 export interface Toll {
   readonly gateway: number;
   readonly worker: number;
@@ -20,7 +20,7 @@ export interface Toll {
 
 export interface Executioner {
   readonly toll: Toll;
-  /** Does what is planned, and has everything looked at after each fault. */
+  /** Carries out the plan, and has everything checked after each fault. */
   carryOut(plan: readonly Scheduled[], nodes: readonly Node[]): Promise<void>;
   /** How much of the plan is carried out, from 0 to 1. */
   progress(): number;
@@ -49,7 +49,7 @@ interface Self extends ExecutionerOptions {
 const UP_LIMIT_MS = 60_000;
 const AIM_LIMIT_MS = 1500;
 const FREEZE_AIM_LIMIT_MS = 30_000;
-/** Longer than any claim: another process has taken over by then, unless it was killed too. */
+/** Longer than any claim, so another process has taken over by then, unless it was killed too. */
 const FROZEN_LIMIT_MS = 45_000;
 const STORE_GRACE_MS = 10_000;
 
@@ -130,7 +130,7 @@ async function kill(
   self.toll[role] += node.deaths - deaths;
 }
 
-/** Stands still right before a commit, until the conversation was claimed and done by somebody else. */
+/** Pauses right before a commit until another process has claimed and finished the conversation's work. */
 async function freeze(
   self: Self,
   { role, trap }: Extract<Fault, { kind: 'freeze' }>,
@@ -172,7 +172,7 @@ async function firstInto(self: Self, trap: Trap, nodes: readonly Node[]): Promis
     for (const node of nodes) {
       const report = self.trappedNodes.get(node);
       if (report === undefined || !node.isFrozen) continue;
-      // A second one that ran into it meanwhile goes on at once.
+      // A second one that is caught in the same place continues at once.
       if (caught === null) caught = { node, report };
       else node.thaw();
     }
@@ -181,12 +181,12 @@ async function firstInto(self: Self, trap: Trap, nodes: readonly Node[]): Promis
   return caught;
 }
 
-/** Those that stand still are not waited for. What does not come up is found elsewhere. */
+/** Does not wait for paused processes. What does not come up is found elsewhere. */
 async function allUp(nodes: readonly Node[], signal: AbortSignal): Promise<void> {
   await until(() => signal.aborted || nodes.every(({ isUp, isFrozen }) => isUp || isFrozen), UP_LIMIT_MS);
 }
 
-/** What grows when another process does the work of the one that stands still. */
+/** Grows when another process does the work of the paused one. */
 function doneIn({ court }: Self, conversationId: number, role: 'gateway' | 'worker'): number {
   const { conversations, summaries } = court.evidence().rows;
   if (role === 'gateway') return conversations.find(({ id }) => id === conversationId)?.answered_upto ?? 0;
@@ -197,7 +197,7 @@ function doneIn({ court }: Self, conversationId: number, role: 'gateway' | 'work
 async function target(nodes: readonly Node[], role: Node['role']): Promise<Node | null> {
   const able = () => nodes.filter((node) => node.role === role && node.isUp && !node.isFrozen);
   await until(() => able().length > 0, UP_LIMIT_MS);
-  // The one that has lived longest is at work most probably.
+  // The oldest process is most probably at work.
   return able()[0] ?? null;
 }
 

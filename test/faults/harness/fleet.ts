@@ -176,7 +176,7 @@ function linkTo({ name }: Slot, child: ChildProcess): Link {
   return { name, send: (command) => send(child, command) };
 }
 
-/** What is sent to a process that dies is lost, as with a real connection. */
+/** Data sent to a dying process is lost, as with a real connection. */
 function send(child: ChildProcess | null, message: object): void {
   if (child?.connected === true) child.send(message, () => undefined);
 }

@@ -117,7 +117,7 @@ async function runOne(deployment: Deployment, { options, seed, signal }: Setting
   return result;
 }
 
-/** So many at a time. What one of them throws does not take the results of the others away. */
+/** This many at a time. An error in one of them does not lose the results of the others. */
 async function runAll(
   deployments: readonly Deployment[],
   run: (deployment: Deployment) => Promise<RunResult>,
@@ -165,7 +165,7 @@ function readOptions(): z.infer<typeof optionsSchema> | 'help' | null {
   return null;
 }
 
-/** Ctrl-C ends what was started before it ends the harness. */
+/** Ctrl-C ends everything that was started before it ends the harness. */
 function stopSignal(): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) {

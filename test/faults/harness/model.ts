@@ -16,7 +16,7 @@ export type Purpose = 'reply' | 'summary' | 'condensation' | 'memories';
 const FAULTS = ['hangs', 'error 500', 'error 429', 'garbage', 'empty', 'a page', 'a copy', 'broken off'] as const;
 type Fault = (typeof FAULTS)[number];
 
-/** An OpenAI-compatible server that answers from what it is sent, late, wrongly or not at all. It keeps a record. */
+/** An OpenAI-compatible server that answers from the request, late, wrongly or not at all. It keeps a record. */
 export interface ModelServer extends AsyncDisposable {
   readonly url: string;
   readonly record: ModelRecord;
@@ -28,9 +28,9 @@ export interface ModelRecord {
   readonly calls: Readonly<Record<Purpose, number>>;
   /** Calls that went wrong on purpose. */
   readonly faults: number;
-  /** Every summary that was given whole: nothing else may stand in the store. */
+  /** Every completed summary; the store may contain no others. */
   readonly summaries: ReadonlySet<string>;
-  /** What was wrong with requests: calls without results, strangers' facts, more than the window. */
+  /** Problems of requests: calls without results, facts of other conversations, more than the window. */
   readonly complaints: readonly string[];
 }
 
@@ -139,7 +139,7 @@ function fitting({ silences }: Service, request: Request, fault: Fault): Fault {
   return fault;
 }
 
-/** What a provider would count for the JSON of a request: its punctuation is cheap. */
+/** A provider's token count for the JSON of a request: its punctuation is cheap. */
 const CHARACTERS_PER_TOKEN = 5;
 
 function purposeOf({ tools = [], messages }: Request): Purpose {
@@ -193,7 +193,7 @@ const purposes: Readonly<Record<Purpose, (request: Request) => Answer>> = {
   },
 };
 
-/** Names every message that nobody has answered yet, so that it shows what this reply has read. */
+/** Names every unanswered message, to show what this reply has read. */
 function replyTo({ messages }: Request): Answer {
   const since = messages.findLastIndex(({ role, tool_calls: calls }) => role === 'assistant' && calls === undefined);
   const unanswered = messages.slice(since + 1).filter(({ role }) => role === 'user');

@@ -17,12 +17,12 @@ export interface Scheduled {
 
 export interface PlanOptions {
   readonly kills: number;
-  /** Processes that stand still and go on when another one has done their work. */
+  /** Processes that pause and continue when another one has done their work. */
   readonly freezes: readonly ('gateway' | 'worker')[];
   readonly everyMs: readonly [number, number];
 }
 
-/** So many of ten kills hit a server, where there is one. */
+/** This many of ten kills hit a server, if there is one. */
 const SERVERS_IN_TEN = 2;
 const GATEWAY_TRAPS: readonly [Trap['step'], ...Trap['step'][]] = ['append', 'commitTurn', 'sent'];
 const WORKER_TRAPS: readonly [Trap['step'], ...Trap['step'][]] = [

@@ -2,7 +2,7 @@ import type { Chance } from './random.ts';
 import { namesIn, sayingOf } from './talk.ts';
 import type { Command, Report } from './wire.ts';
 
-/** A message as the platform knows it. Times are of the harness's clock; null for what has not happened. */
+/** A message as the platform knows it. Times use the harness's clock; null for what has not happened. */
 export interface Message {
   readonly id: string;
   readonly place: number;
@@ -16,7 +16,7 @@ export interface Message {
   deliveries: number;
 }
 
-/** What stands in a channel for everybody to see. */
+/** The visible messages of a channel. */
 export interface Visible {
   readonly nonce: string;
   readonly channel: string;
@@ -42,10 +42,13 @@ export interface Link {
   send(command: Command): void;
 }
 
-/** The platform with its people: it outlives every process, delivers again what was not acknowledged, and sometimes twice. */
+/**
+ * The platform with its people. It outlives every process, redelivers what was not acknowledged, and sometimes delivers
+ * twice.
+ */
 export interface Platform {
   readonly record: PlatformRecord;
-  /** Somebody says the next thing. False when nobody wants to: too much waits for an answer everywhere. */
+  /** Somebody sends the next message. False if nobody does, because too many messages wait for an answer. */
   say(): boolean;
   /** A gateway is there, or gone. */
   joined(link: Link): void;
@@ -53,7 +56,7 @@ export interface Platform {
   heard(link: Link, report: Extract<Report, { kind: 'acknowledged' | 'rejected' | 'post' }>): void;
   /** Delivers again what waits for too long; to be called often. */
   tick(): void;
-  /** From now on every post is taken and answered. */
+  /** From now on every post is accepted and acknowledged. */
   recover(): void;
 }
 
@@ -69,7 +72,7 @@ const AFTER_REJECTION_MS = 500;
 const MAX_WAITING = 20;
 const ASKING = 0.7;
 const DOUBLED = 0.08;
-/** Posts that are refused, and posts that are taken without an answer. */
+/** Posts that are rejected, and posts that are accepted without a response. */
 const REFUSED = 0.04;
 const UNANSWERED = 0.04;
 
@@ -117,7 +120,7 @@ export function createPlatform(options: PlatformOptions): Platform {
     joined: (link) => void links.add(link),
     gone(link) {
       links.delete(link);
-      // What it had not acknowledged is delivered again at once.
+      // Redelivers at once what it had not acknowledged.
       for (const [number, delivery] of world.deliveries) {
         if (delivery.link !== link) continue;
         world.deliveries.delete(number);

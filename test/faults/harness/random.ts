@@ -1,4 +1,4 @@
-/** Chance that a seed repeats: each part of the harness draws from a stream of its own, so that none shifts another's. */
+/** Reproducible randomness: each part of the harness uses its own stream, so that none affects another's. */
 export interface Chance {
   /** 0 <= x < 1. */
   next(): number;

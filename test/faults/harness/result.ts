@@ -14,7 +14,7 @@ export interface RunResult {
   readonly condensed: number;
   readonly memories: number;
   readonly modelCalls: number;
-  /** Of them, those that went wrong on purpose. */
+  /** Of them, the ones that failed on purpose. */
   readonly modelFaults: number;
   readonly staleRefused: number;
   readonly staleForced: number;

@@ -4,14 +4,14 @@ import Database from 'better-sqlite3';
 import { Client } from 'pg';
 import type { StoreOptions } from '../../../src/bot/adapters.ts';
 
-/** Puts values into the row of a conversation behind the store's back, through a connection of its own. */
+/** Changes the row of a conversation through a separate connection, bypassing the store. */
 export type Rewind = (conversationId: number, values: Readonly<Record<string, number>>) => Promise<void>;
 
 const TRIES = 100;
 
 /**
- * How the harness switches compare-and-set off: a commit that was refused is made again after the row says what the job
- * had read. What then happens is what a store without the comparison does. The product has no such switch.
+ * Simulates a store without compare-and-set: after a refused commit, the row is reset to what the job had read, and the
+ * commit is repeated. The product has no such switch.
  */
 export function createRewinder({ url, directory }: Pick<StoreOptions, 'url' | 'directory'>): Rewind {
   return url === '' ? rewindSqlite(join(directory, 'strata.db')) : rewindPostgres(url);

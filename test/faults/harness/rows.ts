@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { Client } from 'pg';
 import { z } from 'zod';
 
-/** What lies in the store, as a stranger reads it with SQL: no code of the product looks at it. */
+/** The content of the store, read with plain SQL and no code of the product. */
 export interface Rows {
   readonly conversations: readonly z.infer<typeof conversationSchema>[];
   readonly entries: readonly z.infer<typeof entrySchema>[];

@@ -45,7 +45,10 @@ export async function runDeployment(options: RunOptions): Promise<RunResult> {
   }
 }
 
-/** Evenly, as long as things go wrong. Who is not answered for so long goes away; what is owed then is found at the end. */
+/**
+ * Spread evenly while faults occur. People who get no answer for this long leave; their owed replies are checked at the
+ * end.
+ */
 async function talk({ platform, executioner }: World, { messages, signal }: RunOptions): Promise<void> {
   let lastAt = performance.now();
   for (let said = 0; said < messages && performance.now() - lastAt < DRAIN_LIMIT_MS; ) {
@@ -59,7 +62,10 @@ async function talk({ platform, executioner }: World, { messages, signal }: RunO
   }
 }
 
-/** Looks until nothing is owed. Gives what still is when the time is over. What is broken already is not waited for. */
+/**
+ * Checks until nothing is owed. Returns what is still owed at the time limit. Does not wait if something is already
+ * broken.
+ */
 async function drained(court: Court, signal: AbortSignal): Promise<readonly Damage[]> {
   const deadline = performance.now() + DRAIN_LIMIT_MS;
   for (;;) {

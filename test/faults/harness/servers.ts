@@ -6,11 +6,11 @@ import { findPostgres, type PostgresServer, startPostgres } from '../../support/
 import { findRedis, type RedisServer, startRedis } from '../../support/redis-server.ts';
 import type { Deployment } from './deployments.ts';
 
-/** What a deployment needs beside the bot's own processes. */
+/** What a deployment needs besides the bot's own processes. */
 export interface Servers extends AsyncDisposable {
   readonly redis: RedisServer | null;
   readonly postgres: PostgresServer | null;
-  /** What was started, in words. */
+  /** Describes what was started. */
   readonly names: readonly string[];
 }
 

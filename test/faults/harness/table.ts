@@ -11,7 +11,7 @@ const MAX_SHOWN = 12;
 /** Only where compare-and-set is switched off. */
 const FORCED = 'stale commits forced';
 
-/** The results side by side, as a Markdown table that also reads well in a terminal. */
+/** The results as a Markdown table that is also readable in a terminal. */
 export function formatTable(results: readonly RunResult[]): string {
   const columns = results.map(cellsOf);
   const isTold = (name: string) => name !== FORCED || columns.some((column) => column[name] !== '0');
@@ -49,14 +49,14 @@ function cellsOf(result: RunResult): Readonly<Record<string, string>> {
   };
 }
 
-/** What was wrong, by invariant, the first of each kind in words. */
+/** The violations by invariant, with the first of each kind described. */
 export function formatDamage({ deployment, damage }: RunResult): string {
   const lines = damage.slice(0, MAX_SHOWN).map(({ invariant, what }) => `  ${invariant}  ${what}`);
   const rest = damage.length > MAX_SHOWN ? [`  … and ${damage.length - MAX_SHOWN} more`] : [];
   return [`${deployment.number} ${deployment.name}:`, ...lines, ...rest].join('\n');
 }
 
-/** Deployments that were not run count too: nobody is to read a short table as a whole one. */
+/** Deployments that did not run are listed too, so that a short table is not mistaken for a complete one. */
 export function formatCount(results: readonly RunResult[], skipped: readonly Skipped[]): string {
   const broken = results.filter(({ damage }) => damage.length > 0).length;
   const words = `${results.length} deployments run, ${results.length - broken} hold, ${broken} broken, ${skipped.length} skipped`;

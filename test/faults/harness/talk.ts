@@ -1,4 +1,4 @@
-/** What people say in the harness: every message has a name of its own, and every third one states a fact of its own. */
+/** The messages of people in the harness: every message has a unique name, and every third one states a unique fact. */
 export interface Said {
   readonly name: string;
   /** The number of the conversation. */
@@ -12,7 +12,7 @@ const MAX_MESSAGES = 100_000;
 const FACT_EVERY = 3;
 const FILLER = 'So it goes on and on here. ';
 
-/** `number` counts within the place: of so many messages no more facts are kept than one in two. */
+/** `number` counts within the place: at most one in two messages has a remembered fact. */
 export function sayingOf(place: number, number: number): Said {
   const name = `c${place}m${number}`;
   const fact = number % FACT_EVERY === 0 ? `${factOf(place, number)} ` : '';
@@ -23,7 +23,7 @@ function factOf(place: number, number: number): string {
   return `My parcel ${place * MAX_MESSAGES + number} is at the post office.`;
 }
 
-/** Every message's name that stands in the text. */
+/** The names of all messages in the text. */
 export function namesIn(text: string): readonly { readonly name: string; readonly place: number }[] {
   return [...text.matchAll(NAME)].map(([name, place]) => ({ name, place: Number(place) }));
 }

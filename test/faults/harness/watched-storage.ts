@@ -5,7 +5,7 @@ import type { Report, Step, Trap } from './wire.ts';
 /** Where this process is to stop next. */
 export interface Traps {
   set(trap: Trap | null): void;
-  /** Springs the trap if it is set for this moment. Resolves when the process goes on. */
+  /** Triggers the trap if it is set for this moment. Resolves when the process continues. */
   pass(step: Step, when: Trap['when'], conversationId: number): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export function createTraps(tell: (report: Report) => Promise<void>): Traps {
       armed = null;
       if (act === 'die') process.kill(process.pid, 'SIGKILL');
       await tell({ kind: 'trapped', step, act, conversationId });
-      // Not within a group of other units' writes: they would keep the file to themselves as long as this stands still.
+      // Not inside a group of other units' writes, which would lock the file for as long as this pauses.
       await new Promise((resolve) => setImmediate(resolve));
       process.kill(process.pid, 'SIGSTOP');
     },
@@ -37,7 +37,7 @@ export interface Watch {
 
 const FAR_FUTURE = 9_000_000_000_000;
 
-/** The same store; it tells what came of each commit, and is where the process can be stopped. */
+/** The same store, which also reports the result of each commit, and where the process can be paused. */
 export function watchStorage(storage: Storage, { traps, tell, rewind }: Watch): Storage {
   const { store } = storage;
   const { transcript, summaries, outbox } = store;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What the harness and a process of the bot say to each other, over the channel that Node keeps between parent and child. */
+/** The messages between the harness and a process of the bot, over Node's channel between parent and child. */
 export const PLATFORM = 'scripted';
 
 /** Steps of the store that a process can be stopped in, right before or right after. */
@@ -17,7 +17,7 @@ export type Step = (typeof STEPS)[number];
 export const trapSchema = z.object({
   step: z.enum(STEPS),
   when: z.enum(['before', 'after']),
-  /** `die` is kill -9; `freeze` is a machine that stands still until it is let go on. */
+  /** `die` is kill -9; `freeze` is a machine that pauses until it is released. */
   act: z.enum(['die', 'freeze']),
 });
 export type Trap = z.infer<typeof trapSchema>;

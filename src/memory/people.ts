@@ -1,5 +1,6 @@
 import type { Author } from '../domain/message.ts';
 import type { Store } from '../ports/store.ts';
+import { latin } from '../search/lookalikes.ts';
 import { wordsOf } from '../search/words.ts';
 
 /** Number of messages back in which somebody still counts as present. */
@@ -20,8 +21,21 @@ export async function peopleAt(store: Store, place: string): Promise<readonly Au
   return [...people.values()];
 }
 
-/** Whether a text contains the name as separate words. */
+/** Whether a text contains the name as separate words, also with a possessive "s", without accents or in lookalikes. */
 export function mentionsName(text: string, name: string): boolean {
-  const words = wordsOf(name);
-  return name.length > 1 && words.length > 0 && ` ${wordsOf(text).join(' ')} `.includes(` ${words.join(' ')} `);
+  const words = plainWordsOf(name).join(' ');
+  if (name.length < 2 || words === '') return false;
+  const said = ` ${plainWordsOf(text).join(' ')} `;
+  return said.includes(` ${words} `) || said.includes(` ${words}s `);
+}
+
+function plainWordsOf(text: string): readonly string[] {
+  return wordsOf(text).map((word) => latin(withoutAccents(word)));
+}
+
+function withoutAccents(word: string): string {
+  return word
+    .normalize('NFD')
+    .replace(/[\u0300-\u036f]/gu, '')
+    .normalize('NFC');
 }

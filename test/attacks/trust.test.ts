@@ -145,17 +145,26 @@ describe('who paused learning', () => {
     return world;
   }
 
-  it.each(['Ada hates pears', 'ADA hates pears', 'We all know that ada hates pears'])(
-    'is not remembered by command of another: %s',
-    async (text) => {
-      await using world = await paused();
-      await expect(world.memories.add({ text, by: requester(world) })).rejects.toThrowError(/paused learning/);
-      await expect(
-        world.memories.add({ text: 'hates pears', subject: { id: ada.id, name: 'A.' }, by: requester(world) }),
-      ).rejects.toThrowError(/paused learning/);
-      expect(await world.all(general)).toEqual([]);
-    },
-  );
+  it.each([
+    'Ada hates pears',
+    'ADA hates pears',
+    'We all know that ada hates pears',
+    'Аda hates pears',
+    'Adа hates pears',
+    'A\u200bda hates pears',
+    'Ａｄａ hates pears',
+    'Áda hates pears',
+    '@Ada hates pears',
+    'Ada’s hate is pears',
+    "Ada's password is plum",
+  ])('is not remembered by command of another: %s', async (text) => {
+    await using world = await paused();
+    await expect(world.memories.add({ text, by: requester(world) })).rejects.toThrowError(/paused learning/);
+    await expect(
+      world.memories.add({ text: 'hates pears', subject: { id: ada.id, name: 'A.' }, by: requester(world) }),
+    ).rejects.toThrowError(/paused learning/);
+    expect(await world.all(general)).toEqual([]);
+  });
 
   it('is not remembered by their command or an edit', async () => {
     await using world = await paused();
@@ -184,6 +193,16 @@ describe('who paused learning', () => {
 });
 
 describe('a person whom somebody else has remembered', () => {
+  it.each(["Ada's password is plum", 'Adas Passwort ist Pflaume', 'Аda hates pears'])(
+    'is the subject however they are named: %s',
+    async (text) => {
+      await using world = await openWorld();
+      await world.say('hi', { key: general });
+      const added = await world.memories.add({ text, by: requester(world) });
+      expect(added).toMatchObject({ memory: { subjectId: ada.id, trust: 'other', state: 'candidate' } });
+    },
+  );
+
   it('is the subject and can see, export and forget it', async () => {
     await using world = await openWorld();
     await world.say('hi', { key: general });

@@ -371,6 +371,32 @@ describe('how long it takes', () => {
     );
   });
 
+  test('a live message is stored though its channel cannot be read', async () => {
+    const [history, state] = [Promise.withResolvers<void>(), createState()];
+    await afterAnAbsence(
+      {
+        state,
+        before: (double) => {
+          double.say(GENERAL, ADA, 'heard');
+          return 1;
+        },
+        meanwhile: (double) => {
+          double.say(GENERAL, ADA, 'missed', { silent: true });
+          double.rest.delay('GET', new RegExp(`/${GENERAL}/messages$`), history.promise);
+        },
+      },
+      async ({ double, sink }) => {
+        for (const text of ['live', 'live again']) double.say(GENERAL, BOB, text);
+        await until('the messages', () => texts(sink.messages).includes('live again'), 12_000);
+        expect(texts(sink.messages)).toEqual(['heard', 'live', 'live again']);
+        expect(await state.list('discord.unread')).toMatchObject([{ value: sink.messages[0]?.externalId }]);
+        history.resolve();
+        await until('the missed message', () => texts(sink.messages).includes('missed'));
+        await until('nothing is left', async () => (await state.list('discord.unread')).length === 0);
+      },
+    );
+  });
+
   test('a look-up that fails for a moment loses no message', async () => {
     const double = await startDiscord();
     const { channel, sink } = openChannel(double);

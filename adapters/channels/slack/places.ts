@@ -1,9 +1,9 @@
 import type { Audience, Clock, HeardBy } from '../../../src/adapter-kit.ts';
+import { within } from '../shared/within.ts';
 import { isDirect } from './place.ts';
 import { mentionedIds, type Names } from './text.ts';
 import { isPassing } from './web.ts';
 import { channelSchema, userSchema, type WireChannel, type WireMessage, type WireUser } from './wire.ts';
-import { within } from './within.ts';
 import type { Workspace } from './workspace.ts';
 
 /** Slack's data about people and channels, cached for an hour. Null if Slack does not return it in time. */

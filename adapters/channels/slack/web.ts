@@ -1,7 +1,7 @@
 import { webApi } from '@slack/bolt';
 import { type Clock, describe, type Log, StrataError } from '../../../src/adapter-kit.ts';
+import { unlessAborted } from '../shared/within.ts';
 import type { SlackSettings } from './settings.ts';
-import { unlessAborted } from './within.ts';
 
 /** The caller decides about retries: a post with a lost response may exist, and the library would repeat it. */
 const RETRIES = { retries: 0 };

@@ -1,15 +1,19 @@
 import { type CatchingUp, describe } from '../../../../src/adapter-kit.ts';
+import { within } from '../../shared/within.ts';
 import { PLATFORM, placeOfKey } from '../place.ts';
 import { withRetries } from '../retry.ts';
 import { isSnowflake } from '../wire.ts';
 import type { CatchUpContext } from './catch-up-context.ts';
-import { heardLately, isIn, newestOf, planReadings, type Readings, type Scope } from './readings.ts';
+import { heardLately, isIn, newestOf, planReadings, type Reading, type Readings, type Scope } from './readings.ts';
 
 const SIDE_BY_SIDE = 4;
+/** How long a live message waits for what was missed in its channel. */
+const MAX_WAIT_MS = 5_000;
 
 /**
  * After a lost session or a restart, reads over REST what was sent, edited and deleted in between, starting at the
- * newest stored message of each conversation. Live messages wait until their channel is done, to keep the order.
+ * newest stored message of each conversation. Live messages wait until their channel is done, to keep the order,
+ * but not for a Discord that answers slowly.
  */
 export interface CatchUp {
   /** A session has begun. From now on messages of the shard wait. */
@@ -78,7 +82,10 @@ export function createCatchUp(parts: CatchUpContext): CatchUp {
     async passed(channelId, shardId) {
       const session = sessions.get(shardId);
       const late = session?.late.get(parts.places.peek(channelId)?.guildId ?? '');
-      for (const readings of [session?.promise, late?.readings]) await (await readings)?.get(channelId)?.();
+      for (const readings of [session?.promise, late?.readings]) {
+        const reading = (await readings)?.get(channelId);
+        if (reading !== undefined) await waitFor(parts, channelId, reading);
+      }
     },
     async drained() {
       // The session ended before its servers were known.
@@ -86,6 +93,19 @@ export function createCatchUp(parts: CatchUpContext): CatchUp {
       await Promise.all(running);
     },
   };
+}
+
+/** The live message moves the cursor: where the reading begins is noted before. */
+async function waitFor(parts: CatchUpContext, channelId: string, reading: Reading): Promise<void> {
+  if (reading.isLate) return;
+  const isRead = await within(
+    parts.clock,
+    MAX_WAIT_MS,
+    reading.read().then(() => true),
+  );
+  if (isRead === true || parts.signal.aborted) return;
+  await withRetries(parts, 'stored', () => parts.unread.keep(channelId, reading.after));
+  reading.isLate = true;
 }
 
 function openSession(parts: CatchUpContext, shardId: number): Session {
@@ -103,7 +123,7 @@ function hold({ bot: own, places, settings, sink }: CatchUpContext, scope: Scope
   });
 }
 
-interface Reading {
+interface ScopeReading {
   readonly scope: Scope;
   readonly session: Session;
   readonly owed: CatchingUp;
@@ -111,7 +131,7 @@ interface Reading {
 }
 
 /** Never rejects. */
-async function readScope(parts: CatchUpContext, reading: Reading): Promise<void> {
+async function readScope(parts: CatchUpContext, reading: ScopeReading): Promise<void> {
   try {
     await readMissed(parts, reading);
   } catch (error) {
@@ -122,7 +142,7 @@ async function readScope(parts: CatchUpContext, reading: Reading): Promise<void>
   }
 }
 
-async function readMissed(parts: CatchUpContext, { scope, session, owed, resolve }: Reading): Promise<void> {
+async function readMissed(parts: CatchUpContext, { scope, session, owed, resolve }: ScopeReading): Promise<void> {
   const ours = await withRetries(parts, 'looked for', () => heardLately(parts, scope));
   if (scope.guildId === null) session.heardUpto = newestOf(ours);
   // First, because what is read below must not be shown to a wider audience than now.
@@ -136,9 +156,9 @@ async function readMissed(parts: CatchUpContext, { scope, session, owed, resolve
   await parts.leaving?.review((guildId) => isIn(parts.places, scope, guildId), ours);
 }
 
-async function workOff({ signal }: CatchUpContext, waiting: Iterable<() => Promise<void>>): Promise<void> {
-  for (const read of waiting) {
+async function workOff({ signal }: CatchUpContext, waiting: Iterable<Reading>): Promise<void> {
+  for (const reading of waiting) {
     if (signal.aborted) return;
-    await read();
+    await reading.read();
   }
 }

@@ -26,7 +26,15 @@ export function isIn(places: Places, { shardId, guildId }: Scope, of: string | n
 }
 
 /** By channel. Each runs once, when its turn comes or when a live message waits for it; it never rejects. */
-export type Readings = ReadonlyMap<string, () => Promise<void>>;
+export type Readings = ReadonlyMap<string, Reading>;
+
+export interface Reading {
+  /** The message after which it begins. */
+  readonly after: string;
+  read(): Promise<void>;
+  /** Live messages no longer wait for it. */
+  isLate: boolean;
+}
 
 /**
  * Conversations with messages in the last `hours` before the newest stored message, newest first. Older conversations
@@ -89,7 +97,12 @@ export function planReadings(parts: CatchUpContext, { scope, ours, unread, owed,
     await readStint(parts, stint);
     if (stint.cursor !== null) owed.applied(stint.cursor.conversation);
   };
-  return new Map([...all].map(([channelId, stint]) => [channelId, once(() => read(stint))]));
+  return new Map(
+    [...all].map(([channelId, stint]) => [
+      channelId,
+      { after: stint.after, read: once(() => read(stint)), isLate: false },
+    ]),
+  );
 }
 
 /** Channels without stored messages. */

@@ -9,6 +9,7 @@ import {
   plainName,
   quoted,
 } from '../../../../src/adapter-kit.ts';
+import { within } from '../../shared/within.ts';
 import { isServed } from '../access.ts';
 import { isOwn, isSaid, mentionsBot, type Surroundings, wordsOf } from '../map.ts';
 import { isDirect, type KeyPlace, keyOf, type Place, threadOf } from '../place.ts';
@@ -22,7 +23,6 @@ import {
   type WireMessage,
   type WireUser,
 } from '../wire.ts';
-import { within } from '../within.ts';
 import type { Workspace } from '../workspace.ts';
 import { completeFiles, type FileOptions, readFiles } from './files.ts';
 import type { Beginnings } from './first-messages.ts';

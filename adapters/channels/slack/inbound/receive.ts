@@ -1,8 +1,8 @@
 import { describe, type StateStore } from '../../../../src/adapter-kit.ts';
+import { within } from '../../shared/within.ts';
 import { namesOf } from '../packets.ts';
 import { PLATFORM } from '../place.ts';
 import type { WireEventMessage } from '../wire.ts';
-import { within } from '../within.ts';
 import type { ReadLater } from './catch-up-context.ts';
 import { createInbox, type Inbox, type Parked } from './inbox.ts';
 import { messageName, nameOf, type RawEvent, readIncoming } from './incoming.ts';

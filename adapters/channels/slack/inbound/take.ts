@@ -1,9 +1,9 @@
 import type { ChannelSink, DropReason, InboundMessage } from '../../../../src/adapter-kit.ts';
+import { unlessAborted } from '../../shared/within.ts';
 import { toInbound, toParts } from '../map.ts';
 import { conversationsOf, isDirect, keyOf, PLATFORM } from '../place.ts';
 import type { Threads } from '../threads.ts';
 import type { WireEventMessage } from '../wire.ts';
-import { unlessAborted } from '../within.ts';
 import type { AudienceWatch } from './audience.ts';
 import { type Coming, type Context, type ContextOptions, contextOf, placeFor, refusalOf } from './context.ts';
 import type { FollowUps } from './follow-ups.ts';

@@ -1,7 +1,7 @@
 import { type Clock, StrataError } from '../../../../src/adapter-kit.ts';
+import { within } from '../../shared/within.ts';
 import { createRate } from '../rate.ts';
 import { retryAfterOf, withRetries } from '../web.ts';
-import { within } from '../within.ts';
 
 /** Slack accepts one message per second and channel, and some hundreds per minute and workspace. */
 const CHANNEL_PAUSE_MS = 1_050;

@@ -251,9 +251,9 @@ describe('kicks', () => {
       },
       { concurrency: 4, signal: new AbortController().signal },
     );
-    const start = performance.now();
+    const before = process.threadCpuUsage();
     for (let kicks = 0; kicks < 50; kicks += 1) queue.kick(id);
-    expect(performance.now() - start).toBeLessThan(50);
+    expect(process.threadCpuUsage(before).user / 1000).toBeLessThan(50);
     await until(() => model.requests.length === 1);
     for (let kicks = 0; kicks < 3; kicks += 1) queue.kick(id);
     expect(looks).toBe(1);

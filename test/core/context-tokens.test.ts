@@ -66,9 +66,9 @@ describe('the estimate of a text', () => {
   it('takes about a microsecond for a message', () => {
     const text = 'Can we move the meeting to Thursday? I told Ada that Friday is not good for me.';
     for (let index = 0; index < 20_000; index += 1) estimateText(text);
-    const startedAt = performance.now();
+    const before = process.threadCpuUsage();
     for (let index = 0; index < 20_000; index += 1) estimateText(text);
-    expect((performance.now() - startedAt) / 20_000).toBeLessThan(0.01);
+    expect(process.threadCpuUsage(before).user / 20_000).toBeLessThan(10);
   });
 });
 

@@ -20,7 +20,7 @@ export default defineConfig(({ mode }) => ({
     // Most of the long tests wait for processes and sockets.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
-    // For a machine that is many times slower than an idle one: only what hangs takes so long.
+    // For a machine that is many times slower than an idle one: only a hang takes this long.
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

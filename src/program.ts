@@ -28,7 +28,7 @@ export async function loadConfig(options: Partial<GlobalOptions> = {}): Promise<
 }
 
 /**
- * Puts the bot of the configuration together: store, queue, models, platforms, plugins. Starts nothing before `start`.
+ * Creates the configured bot: store, queue, models, platforms, plugins. Starts nothing before `start`.
  * Throws what `loadConfig` throws, and what the store and the adapters throw. `.env` is not read: call
  * `process.loadEnvFile()` for that.
  *

@@ -84,7 +84,7 @@ function print(cli: Cli, { by, rows, total, unpricedModels }: CostReport): void 
   if (unpricedModels.length > 0) cli.stderr.write(`${unpricedNote(unpricedModels)}\n`);
 }
 
-/** What a row without a name stands for. */
+/** The label of a row without a name. */
 const NAMELESS: Readonly<Record<SpendingKey, string>> = {
   day: '-',
   agent: '(not recorded)',

@@ -6,7 +6,7 @@ import { formatCommand } from './specs.ts';
 
 export interface RenderOptions {
   readonly color: boolean;
-  /** The commands of the bot, for the lines that stand for buttons and pages. */
+  /** The commands of the bot, for the lines that replace buttons and pages. */
   readonly specs: readonly CommandSpec[];
 }
 

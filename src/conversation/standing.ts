@@ -2,7 +2,7 @@ import type { MemoryId } from '../domain/message.ts';
 import type { Claim, Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 
-/** The conversation of a turn that may go on; null once it lost its claim or a memory that it was given. */
+/** The conversation of a turn that may continue; null once it has lost its claim or a memory that it was given. */
 export async function standingOf(
   { store, provenance }: Pick<Services, 'store' | 'provenance'>,
   { conversationId, epoch }: Claim,

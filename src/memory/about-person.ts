@@ -79,7 +79,7 @@ const DETERMINERS = new Set(
   ),
 );
 
-/** Whether the name stands in the text as an ordinary word: "the release", "our next release". */
+/** Whether the name occurs in the text as an ordinary word: "the release", "our next release". */
 export function isOrdinaryIn(text: string, name: string): boolean {
   const words = wordsOf(text);
   const [head, ...rest] = wordsOf(name);
@@ -91,7 +91,7 @@ export function isOrdinaryIn(text: string, name: string): boolean {
   );
 }
 
-/** Whether the text holds the name, whatever it means there. */
+/** Whether the text contains the name, whatever it means there. */
 export function holdsName(text: string, name: string): boolean {
   return indexOfWords(wordsOf(text), wordsOf(name)) >= 0;
 }

@@ -160,7 +160,10 @@ export interface ForgetPlan {
   readonly redactions: readonly Redaction[];
   /** Sentences inside messages whose other text stays. */
   readonly sentences: readonly SentenceRemoval[];
-  /** Whose model calls are no longer counted under their name: `platform:id`, in conversations of this scope. Default: nobody's. */
+  /**
+   * People whose model calls are no longer attributed to them, as `platform:id`, in conversations of this scope.
+   * Default: none.
+   */
   readonly asker?: { readonly person: string; readonly within: string };
   readonly actor: string;
   readonly now: number;

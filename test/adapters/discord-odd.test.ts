@@ -112,7 +112,7 @@ test('a handler that throws is survived, and its packet named', async () => {
   ]);
 });
 
-/** A generator of numbers from 0 to 1 that gives the same ones in every run. */
+/** A generator of numbers from 0 to 1 that are the same in every run. */
 function createChance(seed: number): () => number {
   let state = seed;
   return () => {

@@ -83,7 +83,7 @@ async function say(count: number): Promise<void> {
   await bot.settled();
 }
 
-/** The value of a line of the metrics, by its name and labels as they are written. */
+/** The value of a metrics line, by its name and labels as written. */
 function sampleOf(text: string, name: string): number {
   const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `));
   return line === undefined ? Number.NaN : Number(line.slice(name.length + 1));

@@ -201,7 +201,7 @@ describe('of much that was missed', () => {
     await start({ catch_up: { requests_per_minute: 6 } });
     await arrived('a direct question');
     await arrived('a question');
-    // No more than are granted, however much there is to read.
+    // At most as many as granted, however much there is to read.
     const sent = ['conversations.history', 'conversations.replies', 'users.conversations'].flatMap(slack.callsOf);
     expect(sent.length).toBeLessThanOrEqual(6);
   });

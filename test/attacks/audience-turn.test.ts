@@ -8,7 +8,7 @@ const TALK = makeKey({ platform: 'test', workspace: 'here', channel: 'talk' });
 const OTHER = makeKey({ platform: 'test', workspace: 'here', channel: 'other' });
 const SECRET = 'swordfish';
 
-/** Repeats whatever it was given, as a model may. */
+/** Repeats everything that it was given, as a model may. */
 function repeat(request: ModelRequest): Said {
   return { text: JSON.stringify(request).includes(SECRET) ? `It is ${SECRET}.` : 'Nobody told me.' };
 }

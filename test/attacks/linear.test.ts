@@ -198,7 +198,10 @@ function timeOf(call: Call, text: string): number {
   return (process.threadCpuUsage().user - before) / 1000;
 }
 
-/** The best of three. One run decides when it takes no longer than `enoughMs`, or so long that no noise explains it. */
+/**
+ * The best of three runs. One run is enough if it takes no longer than `enoughMs`, or so long that noise cannot explain
+ * it.
+ */
 function bestOf(call: Call, text: string, enoughMs = MAX_MIDDLE_MS): number {
   let best = timeOf(call, text);
   for (let run = 1; run < RUNS && best > enoughMs && best < HOPELESS_MS; run += 1)

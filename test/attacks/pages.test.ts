@@ -44,7 +44,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** The status of a request whose path and host go out exactly as they are given. */
+/** The status of a request whose path and host are sent exactly as given. */
 function statusOf(path: string, host?: string): Promise<number> {
   const { port } = new URL(operations.url);
   return new Promise((resolve, reject) => {

@@ -16,7 +16,7 @@ export interface ModelContractOptions {
 }
 
 /**
- * What every model owes the tool loop.
+ * The contract of every model with the tool loop.
  *
  * @example
  * modelContract('offline', { create: async () => ({ model: createOfflineModel(), dispose: async () => {} }) });

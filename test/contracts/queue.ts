@@ -13,7 +13,7 @@ export interface QueueContractOptions {
 }
 
 /**
- * What every queue driver owes. Times are upper bounds for slow machines; order and counts are exact.
+ * The contract of every queue driver. Times are upper bounds for slow machines; order and counts are exact.
  *
  * @example
  * queueContract('local', { create: async () => ({ queue: createLocalQueue(), dispose: async () => {} }) });

@@ -176,7 +176,7 @@ export type Kit = ReturnType<typeof createKit>;
 export type Lab = () => { readonly storage: Storage; readonly store: Store; readonly kit: Kit };
 
 export const NOW = 1_700_000_000_000;
-/** One call of a model, as it is booked. */
+/** One model call as it is recorded. */
 export const CALL: UsageRow = {
   ...{ purpose: 'reply', model: 'm', agentId: 'ada', person: 'discord:1', costUsd: 0.25, at: NOW },
   ...{ inputTokens: 10, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4, reasoningTokens: 1 },

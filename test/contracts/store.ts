@@ -48,7 +48,7 @@ const PARTS: readonly ((lab: Lab) => void)[] = [
 ];
 
 /**
- * What every store owes: its parts are in `store/`, one subject a file.
+ * The contract of every store. Its parts are in `store/`, one file per subject.
  *
  * @example
  * storeContract('postgres', {

@@ -158,7 +158,7 @@ export function testClock(start = Date.UTC(2026, 10, 20, 10)): TestClock {
   };
 }
 
-/** Lets everything that can go on without time passing go on. */
+/** Runs everything that can continue without time passing. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 8; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -39,7 +39,7 @@ const look = defineTool({
 
 /** A bot whose model answers by `reply`, and whose summariser by `summarise`. */
 async function botWith(reply: Script, options: { summarise?: Script; agent?: BotWorldOptions['agent'] } = {}) {
-  // The provider does not say how much it read, so that the estimates count as they are.
+  // The provider does not report what it read, so the estimates count unchanged.
   const counted: Script = async (...given) => ({ inputTokens: 0, ...(await reply(...given)) });
   const chat = scriptedModel(counted, { id: 'test:chat' });
   const summariser = scriptedModel(options.summarise ?? faithful, { window: 32_000 });

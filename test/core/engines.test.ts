@@ -11,7 +11,7 @@ import { until } from './compaction.world.ts';
 const maintenance = { run: async () => ({ changed: false, reason: 'the stacked engine was asked' }) };
 const broken = (error: Error) => () => Promise.reject(error);
 
-/** An engine of somebody else, in which everything goes wrong that the test names. */
+/** A custom engine in which everything fails that the test names. */
 function own(inner: ContextEngine, faults: Partial<ContextEngine> = {}): ContextEngine {
   return { ...inner, info: { ...inner.info, id: 'mine', name: 'Mine' }, ...faults };
 }

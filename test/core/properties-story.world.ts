@@ -2,7 +2,7 @@ import type { CompactionCommit } from '../../src/adapter-kit.ts';
 import { filler } from './compaction.world.ts';
 import type { Mood, Size, Telling } from './properties-steps.world.ts';
 
-/** A message of a person, and what became of it. */
+/** A message of a person, and what happened to it. */
 export interface Told {
   readonly id: string;
   readonly telling: Telling;

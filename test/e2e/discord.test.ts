@@ -257,7 +257,7 @@ describe('a process that is killed with -9', () => {
   test('between a post and the note of it, doubles nothing', async () => {
     double.rest.silence('POST', /messages$/);
     const asked = say('Will you say this twice?');
-    // The post is there, the process that made it never hears of it.
+    // The post exists, but the process that made it never gets the response.
     await until('the post', () => answerTo(asked));
     bot.child.kill('SIGKILL');
     await bot.exit;

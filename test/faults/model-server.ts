@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { chunk, type Received, serve, sse, type TestServer } from '../fixtures/models-server.ts';
 
-/** How the model does the work in the background; replies always come. */
+/** How the model does the background work; replies always come. */
 export type Mode = 'well' | 'hangs' | 'fails';
 /** The purpose of a request, and the progress of its answer. */
 export type Moment = `${'a reply' | 'a summary'} is ${'asked for' | 'half sent' | 'sent'}`;

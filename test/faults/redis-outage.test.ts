@@ -28,7 +28,7 @@ interface Place extends AsyncDisposable {
   readonly posted: ReadonlyMap<ConversationKey, number>;
   startWorker(): Promise<void>;
   killWorkers(): Promise<void>;
-  /** Says so much everywhere that something is due, and waits for the replies. Gives the longest wait for one. */
+  /** Sends enough messages everywhere that something is due, and waits for the replies. Returns the longest wait. */
   talk(messages: number): Promise<number>;
   /** Summaries committed so far. */
   summaries(): Promise<readonly MaintenanceRun[]>;

@@ -24,7 +24,7 @@ export interface Message {
 /** The people and their platform: they outlive every process of the bot, and know nothing of its inside. */
 export interface Town {
   readonly messages: readonly Message[];
-  /** What appeared, by nonce, and every attempt. */
+  /** The visible posts by nonce, and every attempt. */
   readonly posts: ReadonlyMap<string, Post>;
   readonly attempts: readonly Post[];
   readonly troubles: readonly string[];

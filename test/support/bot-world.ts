@@ -47,7 +47,7 @@ export interface BotWorld extends AsyncDisposable {
   entries(): Promise<readonly Entry[]>;
   /** Every reply that is owed is posted. Lets at most some seconds pass, for retries; throws when that is not enough. */
   settled(): Promise<void>;
-  /** Stops the bot in good order and starts another one on the same directory. */
+  /** Stops the bot gracefully and starts another one on the same directory. */
   restart(options?: { readonly deadlineMs?: number }): Promise<void>;
   /** The process is gone from one moment to the next: nothing is said to anybody. Another one starts. */
   crash(): Promise<void>;
@@ -62,7 +62,7 @@ export interface BotWorldOptions {
   readonly key?: ConversationKey;
   /** Called with every event of a running bot. */
   readonly onEvent?: (event: StrataEvent) => void;
-  /** Puts something between the bot and its storage. */
+  /** Wraps the bot's storage. */
   readonly storage?: (storage: Storage) => Storage;
   readonly started?: boolean;
 }

@@ -21,7 +21,7 @@ export interface Place extends HeardBy {
   readonly isClosed?: boolean;
 }
 
-/** `discord:GUILD:CHANNEL[:THREAD]`, `discord:dm:CHANNEL`; a named bot stands before the guild (`helper@GUILD`), `~` before a private thread. */
+/** `discord:GUILD:CHANNEL[:THREAD]`, `discord:dm:CHANNEL`; a named bot comes before the guild (`helper@GUILD`), `~` before a private thread. */
 export function keyOf(bot: string, place: Omit<Place, keyof HeardBy>): ConversationKey {
   const { guildId, channelId, threadId, isClosed = false } = place;
   const home = guildId ?? DIRECT;

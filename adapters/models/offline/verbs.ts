@@ -7,7 +7,7 @@ export const fixedVerbs: ReadonlySet<string> = new Set(
   put set let cut hit cost quit signed`.split(/\s+/),
 );
 
-/** Words that may stand between the subject and its verb. */
+/** Words that can come between the subject and its verb. */
 export const betweenWords: ReadonlySet<string> = new Set(
   `just really also always never usually still already currently now often sometimes definitely probably actually only
   mostly rarely recently simply totally absolutely generally normally finally nearly almost both truly honestly

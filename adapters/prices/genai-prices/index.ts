@@ -2,7 +2,7 @@ import type { ModelPrice, PriceList, TokenCounts } from '../../../src/adapter-ki
 
 type Library = typeof import('@pydantic/genai-prices');
 
-/** The prices that come with the package `@pydantic/genai-prices`. Works without a network; loads when a price is asked for. */
+/** The prices that come with the package `@pydantic/genai-prices`. Works without a network; loads on first use. */
 export function createPriceList(): PriceList {
   return {
     source: '@pydantic/genai-prices',

@@ -21,8 +21,8 @@ export interface BullMqOptions {
 const IDLE_LOOK_MS = 15;
 
 /**
- * The queue of many processes. It connects when it is first used, and a server that is away is nobody's concern but the
- * summaries': kicks are remembered, one a conversation, and handed over when it is back.
+ * A queue for several processes. It connects on first use. While its server is unreachable, only summaries are delayed:
+ * kicks are remembered, one per conversation, and sent once it is back.
  *
  * @example
  * const log = createPinoLog({ level: 'info', secrets: [], output: process.stdout });

@@ -29,7 +29,7 @@ const FETCH_RETRY_MS = 1000;
 const EVENTS_KEPT = 1000;
 
 /**
- * One job waits or runs per conversation; a job added during a run runs once more afterwards. A job id would break
+ * One job waits or runs per conversation; a job added during a run starts afterwards. A job id would break
  * this, because the addition would be dropped silently.
  */
 function jobOptions(conversationId: number, retryDelayMs: number): JobsOptions {

@@ -1,12 +1,12 @@
 import { cachedStem, joinedWordsOf, tellingWords, tokensOf } from '../../../src/adapter-kit.ts';
 
 /**
- * Words for an index, each as 56 mixed bits that are made from its stem and its shelf (a conversation, for example). So a
- * shelf has its own word lists: a search costs what lies on its shelf, however full the index is, and cannot see another
- * one. And the index holds nothing that could be read when the text itself has been deleted.
+ * Words for an index, each as a 56-bit hash of its stem and its shelf (for example a conversation). So each shelf has its
+ * own word lists: the cost of a search depends only on its shelf, however full the index is, and no search can see
+ * another shelf. The index contains nothing readable after the text itself has been deleted.
  *
- * What is made of a text must stay the same, because an index may be told what to take out: a change needs a migration
- * that rebuilds the indexes.
+ * The same text must always give the same words, because they are needed to remove it from the index. A change requires
+ * a migration that rebuilds the indexes.
  */
 
 /** Scripts that are indexed as pairs of characters, and as single characters, because each can be a word. */

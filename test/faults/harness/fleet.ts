@@ -20,7 +20,7 @@ export interface Node {
   kill(): Promise<void>;
   /** Where it is to stop next; null for nowhere. */
   set(trap: Trap | null): void;
-  /** Lets a frozen process go on. */
+  /** Releases a frozen process. */
   thaw(): void;
 }
 
@@ -135,7 +135,7 @@ function live(self: Self, slot: Slot): Node {
   return node;
 }
 
-/** A process that ended by itself, unless it had a reason. */
+/** A process that exited without a reason known to the harness. */
 function note({ options, surprises }: Self, slot: Slot, how: string): void {
   if (options.isExcused()) return;
   lastWords(slot).then(

@@ -10,8 +10,8 @@ import { createTraps, watchStorage } from './watched-storage.ts';
 import { type Command, commandSchema, lifeSchema, type Report } from './wire.ts';
 
 /**
- * `strata start` as it is, with its stores, queues and models from the registry; only the platform is the harness's, and
- * the store is watched on its way in. It is there to be killed.
+ * `strata start` with its stores, queues and models from the registry. Only the platform belongs to the harness, and
+ * the store is watched. It exists to be killed.
  */
 enableCompileCache();
 const life = lifeSchema.parse(JSON.parse(process.argv[2] ?? '{}'));
@@ -67,7 +67,7 @@ function tellAndWait(report: Report): Promise<void> {
   });
 }
 
-/** Says when the bot has started. */
+/** Reports that the bot has started. */
 function telling(app: App): App {
   const start = async () => {
     await app.start();

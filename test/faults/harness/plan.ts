@@ -10,7 +10,7 @@ export type Fault =
   | { readonly kind: 'postgres'; readonly downMs: number };
 
 export interface Scheduled {
-  /** So long after the one before, counted from when everything is up again. */
+  /** The pause after the previous one, counted from when everything is running again. */
   readonly afterMs: number;
   readonly fault: Fault;
 }
@@ -66,7 +66,7 @@ function serverFault(server: 'redis' | 'postgres', chance: Chance, index: number
   return server === 'redis' ? { kind: 'redis', isWiped: index % 2 === 0, downMs } : { kind: 'postgres', downMs };
 }
 
-/** Half of the kills come at any moment, half right before or after a step of the store. */
+/** Half of the kills come at random moments, half right before or after a step of the store. */
 function kill(role: 'gateway' | 'worker' | 'all', chance: Chance): Fault {
   if (chance.happens(0.5)) return { kind: 'kill', role, trap: null };
   const isTalk = role === 'gateway' || (role === 'all' && chance.happens(0.5));

@@ -15,7 +15,10 @@ const DRAIN_LIMIT_MS = 90_000;
 const TRAFFIC_STEP_MS = 20;
 const PROGRESS_MS = 5000;
 
-/** One deployment from an empty store to an end at which nothing may be owed. Everything it started is gone afterwards. */
+/**
+ * One deployment, from an empty store to an end at which nothing may be owed. Afterwards everything it started is
+ * removed.
+ */
 export async function runDeployment(options: RunOptions): Promise<RunResult> {
   const startedAt = performance.now();
   const failing = new AbortController();

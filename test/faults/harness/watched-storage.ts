@@ -48,7 +48,7 @@ export function watchStorage(storage: Storage, { traps, tell, rewind }: Watch): 
     await traps.pass(name, 'after', id);
     return result;
   };
-  /** A commit that may be refused; when compare-and-set is off it is then made all the same. */
+  /** A commit that may be refused. If compare-and-set is off, it is then repeated. */
   const commit = <Result>(
     name: Step,
     id: number,

@@ -25,7 +25,7 @@ export type Trap = z.infer<typeof trapSchema>;
 export const lifeSchema = z.object({
   role: z.enum(['gateway', 'worker', 'all']),
   config: z.string(),
-  /** Results that come too late are written all the same. */
+  /** Results that arrive too late are recorded too. */
   ignoresCompareAndSet: z.boolean(),
 });
 export type Life = z.infer<typeof lifeSchema>;

@@ -79,7 +79,7 @@ describe('a list of models', () => {
     expect([posted(here), second.requests]).toEqual([['First.'], []]);
   });
 
-  it('begins anew after a stream that broke off', async () => {
+  it('starts over after a stream that broke off', async () => {
     const [first, second] = [one(() => ({ text: 'Half an ans', cut: true })), two(saying('Whole.'))];
     await using here = await createBotWorld({ models: [first, second], agent: LIST });
     await here.say('Hello?');

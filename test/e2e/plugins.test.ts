@@ -166,6 +166,15 @@ describe('hooks of plugins', () => {
     expect((await folder.run(['transcript', ...key])).stdout).toContain('Hello');
   }, 120_000);
 
+  it('leave nobody waiting for a reply held back', async () => {
+    using folder = openFolder();
+    const quiet = hook('quiet', "post: () => ({ kind: 'hold', reason: 'quiet hours' })");
+    write(folder, { 'plugins/quiet.ts': quiet, 'config.toml': listed('quiet') });
+    expect(await folder.run(['start'], 'Hello\nAnd again\n')).toMatchObject({ code: 0, stdout: '' });
+    const { stdout } = await folder.run(['transcript', '--conversation', 'terminal:local:main']);
+    expect(stdout.match(/A message was held back: quiet hours/g)).toHaveLength(2);
+  }, 60_000);
+
   it('are refused when they have no place', async () => {
     using folder = openFolder();
     write(folder, { 'plugins/odd.ts': hook('odd', 'inbounds: () => null'), 'config.toml': listed('odd') });

@@ -29,6 +29,11 @@ export function mentionsName(text: string, name: string): boolean {
   return said.includes(` ${words} `) || said.includes(` ${words}s `);
 }
 
+/** Whether two names look the same. */
+export function isSameName(one: string, other: string): boolean {
+  return plainWordsOf(one).join(' ') === plainWordsOf(other).join(' ');
+}
+
 function plainWordsOf(text: string): readonly string[] {
   return wordsOf(text).map((word) => latin(withoutAccents(word)));
 }

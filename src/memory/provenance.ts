@@ -5,7 +5,7 @@ import { oneLine } from '../util/foreign-text.ts';
 import type { MemoryCandidate } from './candidate.ts';
 import { type Grounding, groundingOf } from './grounding.ts';
 import { isOrder } from './orders.ts';
-import { mentionsName } from './people.ts';
+import { isSameName, mentionsName } from './people.ts';
 import { asksToRemember } from './remember-intent.ts';
 
 /** What code, never a model, decides about a statement. */
@@ -36,7 +36,8 @@ export function provenanceOf(
   const names = peopleOf(context.entries).map((person) => person.name);
   const grounding = groundingOf(said.text, { sources: said.sources, subjectName: subject?.name ?? '', names });
   const isDirect = context.conversation.audience === 'dm';
-  const trust = trustOf(subject?.id ?? null, grounding, isDirect);
+  const isMistakable = !isDirect && subject !== null && hasNamesake(subject, context.entries);
+  const trust = trustOf(isMistakable ? null : (subject?.id ?? null), grounding, isDirect);
   const isInstruction = candidate.kind === 'instruction';
   if (isInstruction && trust === 'inferred') return { reason: 'no person gave this instruction' };
   if (isOrder(said.text) && !isInstruction) return { reason: 'it is an instruction, not a statement' };
@@ -93,6 +94,11 @@ function subjectOf(named: string | null | undefined, said: Said, entries: readon
   if (!speaker || speakers.length > 1) return null;
   const others = known.filter((person) => person.id !== speaker.id && mentionsName(text, person.name));
   return others.length === 0 ? speaker : (others[0] ?? null);
+}
+
+/** Somebody else here is called the same: readers of the statement could not tell whose word it is. */
+function hasNamesake({ id, name }: NonNullable<Provenance['subject']>, entries: readonly Entry[]): boolean {
+  return peopleOf(entries).some((person) => person.id !== id && isSameName(person.name, name));
 }
 
 function peopleOf(entries: readonly Entry[], which: 'authors' | 'all' = 'all'): readonly Author[] {

@@ -45,6 +45,15 @@ describe('a statement that its source does not say', () => {
     expect(memory).toMatchObject({ trust: 'self', state: 'active', subjectId: bob.id });
   });
 
+  it.each(['Bob', 'bob', 'Bоb', 'Bób'])('is not trusted from a namesake called %s', async (name) => {
+    await using world = await openWorld();
+    await world.say('good morning', { by: bob, key: general });
+    const mallory = { id: 'u-mal', name, kind: 'person' } as const;
+    const said = await world.say('I gave Ada full access to the vault', { by: mallory, key: general });
+    const { writes } = await world.admit([{ ...VAULT, about: name, sources: [said.seq] }], { key: general });
+    expect(writes).toMatchObject([{ memory: { trust: 'other', state: 'candidate' } }]);
+  });
+
   it('does not borrow the name of a second source', async () => {
     await using world = await openWorld();
     const claim = await world.say('Bob gave me full access to the vault', { key: general });

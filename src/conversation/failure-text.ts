@@ -4,14 +4,15 @@ import { promptSourceOf } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
 import type { TurnFailure } from './turn.ts';
 
-export interface FailurePlace {
-  readonly services: Pick<Services, 'agents' | 'prompts'>;
-  channelOf(conversation: ConversationKey): Channel | null;
-}
-
 /** The bot's text when it cannot answer. */
 export function failureText(
-  { services, channelOf }: FailurePlace,
+  {
+    services,
+    channelOf,
+  }: {
+    readonly services: Pick<Services, 'agents' | 'prompts'>;
+    channelOf(conversation: ConversationKey): Channel | null;
+  },
   { key }: { readonly key: ConversationKey },
   reason: TurnFailure,
 ): string {

@@ -7,14 +7,16 @@ export interface OwnTime extends Pick<Limit, 'signal'>, Disposable {
   resume(): void;
 }
 
-export interface OwnTimeOptions {
+/** Starts at once. Also aborts with its parent. */
+export function limitOwnTime({
+  clock,
+  parent,
+  ms,
+}: {
   readonly clock: Clock;
   readonly parent: AbortSignal;
   readonly ms: number;
-}
-
-/** Starts at once. Also aborts with its parent. */
-export function limitOwnTime({ clock, parent, ms }: OwnTimeOptions): OwnTime {
+}): OwnTime {
   const limit = limitWork(parent);
   let leftMs = ms;
   let nap: { readonly wake: AbortController; readonly since: number } | null = null;

@@ -144,13 +144,11 @@ async function namingFor(
   return { names: [...new Set([...own, ...mentioned])], others: [...new Set(others)] };
 }
 
-interface Usage {
-  readonly known: readonly Entry[];
-  readonly personId: string;
-}
-
 /** Others use it as a word of the language, or had used it before the person took it in the place of another name. */
-function isOrdinary(name: string, { known, personId }: Usage): boolean {
+function isOrdinary(
+  name: string,
+  { known, personId }: { readonly known: readonly Entry[]; readonly personId: string },
+): boolean {
   const own = known.filter(({ author }) => author?.id === personId);
   const others = known.filter(({ role, author }) => role === 'user' && author !== null && author.id !== personId);
   if (others.some(({ parts }) => isOrdinaryIn(textOf(parts), name))) return true;

@@ -26,14 +26,16 @@ import { inverseFrequency, SATURATION } from './ranking.ts';
 import { type IndexName, type SearchTables, shelfOf } from './search-index.ts';
 import { indexTerm } from './words.ts';
 
-interface SearchParts {
+/** BM25 over what the reader may read; other rows do not affect a score. */
+export function createSearch({
+  engine,
+  connection,
+  lateIndex,
+}: {
   readonly engine: SqlEngine;
   readonly connection: Connection;
   readonly lateIndex: Pick<LateIndex, 'covers' | 'flush'>;
-}
-
-/** BM25 over what the reader may read; other rows do not affect a score. */
-export function createSearch({ engine, connection, lateIndex }: SearchParts): Search {
+}): Search {
   const query = engine.query.withTables<SearchTables>();
   const memories = createMemoryStatements(query);
   const summaries = prepareSummaries(query);

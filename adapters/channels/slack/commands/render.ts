@@ -29,13 +29,11 @@ export interface ReplyMessage {
 
 export type Seal = (button: Pick<Button, 'deed' | 'command'>) => string;
 
-export interface ShowParts {
-  readonly seal: Seal;
-  readonly specs: readonly CommandSpec[];
-}
-
 /** Text beyond Slack's limits is cut in the message and attached whole as a file. */
-export function toMessage(reply: CommandReply, { seal, specs }: ShowParts): ReplyMessage {
+export function toMessage(
+  reply: CommandReply,
+  { seal, specs }: { readonly seal: Seal; readonly specs: readonly CommandSpec[] },
+): ReplyMessage {
   const plain = renderReply(reply, { color: false, specs });
   const texts = reply.text === '' ? [] : chunks(reply.text);
   const content = [

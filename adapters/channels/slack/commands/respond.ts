@@ -20,13 +20,15 @@ export interface Responder {
 
 const TIME_LIMIT_MS = 8_000;
 
-export interface ResponderOptions {
+export function createResponder({
+  workspace,
+  fetch,
+  rate,
+}: {
   readonly workspace: Workspace;
   readonly fetch: typeof globalThis.fetch;
   readonly rate: PostRate;
-}
-
-export function createResponder({ workspace, fetch, rate }: ResponderOptions): Responder {
+}): Responder {
   const inTurn = (channel: string, work: () => Promise<unknown>) =>
     rate({ channel, signal: AbortSignal.timeout(TIME_LIMIT_MS) }, work);
   return {
@@ -56,14 +58,15 @@ async function send(fetcher: typeof globalThis.fetch, url: string, body: object)
   if (!response.ok) throw new Error(`Slack rejected an answer: status ${response.status}`);
 }
 
-interface Sending {
-  readonly workspace: Workspace;
-  readonly inTurn: (channel: string, work: () => Promise<unknown>) => Promise<unknown>;
-}
-
 /** Ephemeral messages cannot contain files, so these come as a direct message. */
 async function sendFiles(
-  { workspace: { web }, inTurn }: Sending,
+  {
+    workspace: { web },
+    inTurn,
+  }: {
+    readonly workspace: Workspace;
+    readonly inTurn: (channel: string, work: () => Promise<unknown>) => Promise<unknown>;
+  },
   { userId }: Target,
   { files }: ReplyMessage,
 ): Promise<void> {

@@ -1,19 +1,14 @@
-import type { ContextPart } from '../ports/engine.ts';
+import type { ContextPart, ContextProfile } from '../ports/engine.ts';
 import type { ModelMessage } from '../ports/model.ts';
-import type { Layer } from './fixed-prefix.ts';
+import type { CatalogueForm } from './catalogue.ts';
+import type { FixedPrefix, Layer } from './fixed-prefix.ts';
 import type { FittedSection } from './sections.ts';
-import { estimateBlock, estimateText } from './tokens.ts';
+import { estimateBlock, estimateText, estimateTools } from './tokens.ts';
 import type { Fitted } from './view.ts';
 
 /** Every part of a view, in order: what it is, where it comes from, why it is there and what it costs. */
 export function partsOf({ view, request, measurement, correction }: Fitted): readonly ContextPart[] {
   const corrected = (tokens: number) => Math.ceil(tokens * correction);
-  const { toolTokens } = view.prefix;
-  const tools: ContextPart = {
-    ...whole('tools', view.tools.map((tool) => `${tool.name}: ${tool.description}`).join('\n'), corrected(toolTokens)),
-    source: 'configuration',
-    reason: 'tools that the agent can call',
-  };
   const included = new Set(view.volatileKeys);
   const volatile = request.volatile.map((section): ContextPart => {
     const tokens = corrected(estimateText(section.text));
@@ -21,7 +16,7 @@ export function partsOf({ view, request, measurement, correction }: Fitted): rea
     return { ...whole(key, text, tokens), source, reason, included: included.has(key), truncated: !included.has(key) };
   });
   return [
-    ...(view.tools.length === 0 ? [] : [tools]),
+    ...(view.tools.length === 0 ? [] : [toolsPart(request.profile, view.prefix, corrected)]),
     ...view.prefix.sections.map((section) => sectionPart(section, corrected)),
     ...view.layers.map((layer) => layerPart(layer, corrected)),
     {
@@ -33,6 +28,28 @@ export function partsOf({ view, request, measurement, correction }: Fitted): rea
     { ...whole('reserve', '', measurement.reserve), source: 'configuration', reason: 'reserved for the answer' },
   ];
 }
+
+function toolsPart(
+  { tools }: ContextProfile,
+  { catalogue }: FixedPrefix,
+  corrected: (tokens: number) => number,
+): ContextPart {
+  const text = catalogue.tools.map((tool) => `${tool.name}: ${tool.description}`).join('\n');
+  return {
+    ...whole('tools', text, corrected(catalogue.tokens)),
+    source: 'configuration',
+    reason: CATALOGUE_REASONS[catalogue.form],
+    truncated: catalogue.form !== 'whole',
+    originalTokens: corrected(estimateTools(tools)),
+  };
+}
+
+const CATALOGUE_REASONS: Readonly<Record<CatalogueForm, string>> = {
+  whole: 'tools that the agent can call',
+  short: 'tools that the agent can call, with short schemas to save space',
+  names: 'tools that the agent can call, by name to save space; tool_help describes each',
+  help: 'tools that the agent can call after tool_help has opened them, to save space',
+};
 
 const UNRANKED = { priority: null, protected: false } as const;
 

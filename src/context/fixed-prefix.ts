@@ -4,15 +4,16 @@ import type { Summary } from '../ports/summary-store.ts';
 import type { PromptSource } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
 import { indentAll } from '../util/foreign-text.ts';
+import { type Catalogue, fitCatalogue } from './catalogue.ts';
 import { droppedSummariesText, gapText } from './reduce.ts';
 import { type FittedSection, fitSections } from './sections.ts';
-import { estimateBlock, estimateRequest, estimateTools } from './tokens.ts';
+import { estimateBlock, estimateRequest } from './tokens.ts';
 
 /** The part of the view that depends only on configuration. Every cached prefix starts with it. */
 export interface FixedPrefix {
   readonly sections: readonly FittedSection[];
   readonly blocks: readonly SystemBlock[];
-  readonly toolTokens: number;
+  readonly catalogue: Catalogue;
   readonly tokens: number;
 }
 
@@ -25,14 +26,23 @@ export interface Layer {
   readonly dropped: boolean;
 }
 
+export interface FixedRoom {
+  /** Factor for estimates. */
+  readonly correction: number;
+  /** The share of its usual space that the fixed part may take. */
+  readonly share: number;
+}
+
 export interface FixedPrefixBuilder {
-  prefix(profile: ContextProfile, fixedShare: number): FixedPrefix;
+  prefix(profile: ContextProfile, room: FixedRoom): FixedPrefix;
   /** The stack, oldest first. One line replaces the oldest `dropped` items. */
   layers(profile: ContextProfile, stack: readonly Summary[], dropped: number): readonly Layer[];
 }
 
-/** System sections get at least this share of the window, however large the tools are. */
-const MIN_SECTIONS = 0.2;
+/** System sections get at least this share of the fixed part, however large the tools are. */
+const MIN_SECTIONS = 0.4;
+/** Corrections are rounded up to a multiple of one in this many, so that a drifting ratio rarely changes the cached prefix. */
+const CORRECTION_STEPS = 10;
 
 export function createFixedPrefixBuilder(services: Pick<Services, 'prompts' | 'agents'>): FixedPrefixBuilder {
   const prefixes = new WeakMap<ContextProfile, Map<number, FixedPrefix>>();
@@ -51,11 +61,12 @@ export function createFixedPrefixBuilder(services: Pick<Services, 'prompts' | 'a
     return layer;
   };
   return {
-    prefix(profile, fixedShare) {
+    prefix(profile, room) {
       const known = prefixes.get(profile) ?? new Map<number, FixedPrefix>();
       prefixes.set(profile, known);
-      const prefix = known.get(fixedShare) ?? buildPrefix(profile, fixedShare);
-      known.set(fixedShare, prefix);
+      const budget = fixedBudget(profile, room);
+      const prefix = known.get(budget) ?? buildPrefix(profile, budget);
+      known.set(budget, prefix);
       return prefix;
     },
     layers: (profile, stack, dropped) => [
@@ -65,15 +76,27 @@ export function createFixedPrefixBuilder(services: Pick<Services, 'prompts' | 'a
   };
 }
 
-function buildPrefix(profile: ContextProfile, fixedShare: number): FixedPrefix {
-  const room = profile.windowTokens - profile.reserveTokens;
-  const toolTokens = estimateTools(profile.tools);
-  const budget = Math.max(room * fixedShare - toolTokens, room * MIN_SECTIONS);
-  const sections = fitSections(profile.sections, budget);
+/** Maximum estimated tokens of tools and system sections together. */
+function fixedBudget({ windowTokens, fixedShare }: ContextProfile, { correction, share }: FixedRoom): number {
+  const step = Math.ceil(correction * CORRECTION_STEPS - 1e-9) / CORRECTION_STEPS;
+  return Math.floor((windowTokens * fixedShare * share) / step);
+}
+
+/** Tools become shorter before any section does. */
+function buildPrefix(profile: ContextProfile, budgetTokens: number): FixedPrefix {
+  const sectionTokens = profile.sections.reduce((sum, section) => sum + estimateBlock(section), 0);
+  const catalogue = fitCatalogue(profile.tools, {
+    wantedTokens: budgetTokens - sectionTokens,
+    maxTokens: budgetTokens * (1 - MIN_SECTIONS),
+  });
+  const sections = fitSections(
+    profile.sections,
+    Math.max(budgetTokens - catalogue.tokens, budgetTokens * MIN_SECTIONS),
+  );
   const texts = sections.flatMap(({ text }) => (text === '' ? [] : [text]));
   const blocks = texts.map((text, index) => ({ text, cacheBreak: index === texts.length - 1 }));
-  const tokens = estimateRequest({ system: blocks, messages: [], tools: profile.tools });
-  return { sections, blocks, toolTokens, tokens };
+  const tokens = estimateRequest({ system: blocks, messages: [], tools: catalogue.tools });
+  return { sections, blocks, catalogue, tokens };
 }
 
 /**

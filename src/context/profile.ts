@@ -14,8 +14,10 @@ import { estimateBlock, estimateTools } from './tokens.ts';
 export const DEFAULT_WINDOW_TOKENS = 128_000;
 /** Maximum share of the window for the answer, whatever the configuration says. */
 const MAX_RESERVE = 0.125;
-/** A larger fixed part leaves too little space for the conversation. */
-const LARGE_FIXED_SHARE = 0.5;
+/** Share of the window for tools and system sections; more where the conversation has enough room all the same. */
+const FIXED_SHARE = 0.3;
+const LARGE_FIXED_SHARE = 0.4;
+const LARGE_WINDOW = 16_000;
 
 type Place = Pick<Conversation, 'key' | 'audience'>;
 
@@ -126,6 +128,7 @@ function profileOf(
     reserveTokens: Math.min(agent.max_output_tokens, Math.floor(windowTokens * MAX_RESERVE)),
     thresholds: { background, aggressive, emergency: agent.compaction.emergency_threshold },
     recallTokens: recallTokensOf(agent, windowTokens),
+    fixedShare: windowTokens < LARGE_WINDOW ? FIXED_SHARE : LARGE_FIXED_SHARE,
     stackShare: agent.compaction.stack_share,
     ...parts,
   };
@@ -179,12 +182,16 @@ function sectionsOf(services: Services, agent: AgentSettings, place: Place): rea
   return sections.filter(({ text }) => text.trim() !== '');
 }
 
-function warnAboutSize({ log }: Services, { agentId, sections, tools, windowTokens }: ContextProfile): void {
+function warnAboutSize(
+  { log }: Services,
+  { agentId, sections, tools, windowTokens, fixedShare }: ContextProfile,
+): void {
   const fixedTokens = sections.reduce((sum, section) => sum + estimateBlock(section), estimateTools(tools));
-  if (fixedTokens <= windowTokens * LARGE_FIXED_SHARE) return;
-  log.warn('The fixed part of the context takes more than half of the window', {
+  const budgetTokens = Math.floor(windowTokens * fixedShare);
+  if (fixedTokens <= budgetTokens) return;
+  log.warn('Tools and system sections are shortened: together they exceed their share of the window', {
     agent: agentId,
     fixedTokens,
-    windowTokens,
+    budgetTokens,
   });
 }

@@ -52,6 +52,8 @@ export interface ContextProfile {
   readonly thresholds: Thresholds;
   /** Maximum tokens of memories and passages next to a new message. */
   readonly recallTokens: number;
+  /** Maximum share of the window for tools and system sections. */
+  readonly fixedShare: number;
   /** Maximum share of the window for the stack before it is condensed. */
   readonly stackShare: number;
   readonly sections: readonly SystemSection[];

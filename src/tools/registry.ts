@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { TOOL_HELP } from '../context/catalogue.ts';
 import { describe, isStrataError, StrataError } from '../domain/errors.ts';
 import type { BlobId, JsonValue, ToolResultPart } from '../domain/message.ts';
 import type { ToolOutcome } from '../hooks/hooks.ts';
 import type { ToolCall, ToolSpec } from '../ports/model.ts';
 import type { Services } from '../services.ts';
 import { limitWork, rejection } from '../util/limit.ts';
-import type { Tool, ToolContext } from './define.ts';
+import { defineTool, type Tool, type ToolContext } from './define.ts';
 import { offload } from './offload.ts';
 import { leanSchema } from './schema.ts';
 
@@ -54,7 +55,8 @@ export function createToolRegistry({
       }),
     async run(call, context, offered) {
       const startedAt = services.clock.now();
-      const tool = offered.some(({ name }) => name === call.tool) ? known.get(call.tool)?.tool : undefined;
+      const isOffered = offered.some(({ name }) => name === call.tool);
+      const tool = isOffered ? (known.get(call.tool)?.tool ?? helpFor(call.tool, offered, known)) : undefined;
       const { text, isError } = await answerHooked(tool, call, { context, timeLimitMs, hooks: services.hooks });
       const long = offload(text, services.random.id() as BlobId);
       const isStored = long !== null && (await keep(services, { blobId: long.blob.id, text, context }));
@@ -71,6 +73,35 @@ export function createToolRegistry({
       return isStored ? { ...base, text: long.stored, blob: long.blob } : { ...base, text: long.lost, blob: null };
     },
   };
+}
+
+const helpInput = z.object({ tool: z.string() });
+
+/** The tool that describes the others. The offered specification names those that it may describe. */
+function helpFor(
+  name: string,
+  offered: readonly ToolSpec[],
+  known: ReadonlyMap<string, Known>,
+): Tool<{ readonly tool: string }> | undefined {
+  const help = offered.find((one) => one.name === name && name === TOOL_HELP);
+  if (help === undefined) return undefined;
+  const described = new Set(namedIn(help));
+  return defineTool({
+    name,
+    description: help.description,
+    input: helpInput,
+    async run({ tool }) {
+      const spec = described.has(tool) ? known.get(tool)?.spec : undefined;
+      if (spec === undefined) throw new StrataError('NOT_FOUND', { what: 'tool', id: tool });
+      return { ...spec };
+    },
+  });
+}
+
+const helpSchema = z.object({ properties: z.object({ tool: z.object({ enum: z.array(z.string()) }) }) });
+
+function namedIn({ inputSchema }: ToolSpec): readonly string[] {
+  return helpSchema.safeParse(inputSchema).data?.properties.tool.enum ?? [];
 }
 
 function specOf({ name, description, input }: Tool): ToolSpec {

@@ -31,6 +31,8 @@ export function inputFrom(spec: ToolSpec, message: string): JsonValue {
   if (!schema.success) return {};
   const { properties, required } = schema.data;
   const material = materialOf(message, spec);
+  // A request in a small window only names its tools: most of them take a query.
+  if (Object.keys(properties).length === 0) return { query: material.quotes[0] ?? material.rest };
   const needed = Object.entries(properties).toSorted(
     ([a], [b]) => Number(required.includes(b)) - Number(required.includes(a)),
   );

@@ -1,5 +1,6 @@
 import type { Entry } from '../domain/message.ts';
 import { maxCandidates } from '../memory/candidate.ts';
+import type { ContextProfile } from '../ports/engine.ts';
 import { answerTokens } from './job-context.ts';
 
 /** A summary takes about this share of its source. A short source has a minimum: names and numbers need their space. */
@@ -21,10 +22,26 @@ export function condensedWords(windowTokens: number, sourceTokens: number): numb
   return wordsFor(windowTokens, sourceTokens * CONDENSED_SHARE);
 }
 
+/** At least this many summaries fit the stack's share of the window, so that few are condensed at a time. */
+const STACKED_SUMMARIES = 5;
+
+/** The maximum target length of a summary in this window. */
+export function maxStackedWords({
+  stackShare,
+  windowTokens,
+}: Pick<ContextProfile, 'stackShare' | 'windowTokens'>): number {
+  const tokens = Math.max(MIN_SUMMARY_TOKENS, (stackShare * windowTokens) / STACKED_SUMMARIES);
+  return rounded(tokens * WORDS_PER_TOKEN);
+}
+
 function wordsFor(windowTokens: number, wantedTokens: number): number {
   const most = answerTokens(windowTokens) * MAX_SHARE_OF_ANSWER;
   const tokens = Math.min(most, Math.max(MIN_SUMMARY_TOKENS, wantedTokens));
-  return Math.round((tokens * WORDS_PER_TOKEN) / 10) * 10;
+  return rounded(tokens * WORDS_PER_TOKEN);
+}
+
+function rounded(words: number): number {
+  return Math.round(words / 10) * 10;
 }
 
 /** In a small window the transcript needs the space. */

@@ -18,30 +18,24 @@ export const SUMMARY_TOOL: ToolSpec = {
   description: 'Saves the summary that takes the place of the transcript. Call it exactly once.',
   inputSchema: {
     type: 'object',
-    properties: { summary: { type: 'string', description: 'The whole text of the summary' } },
+    properties: { summary: { type: 'string' } },
     required: ['summary'],
   },
 };
 
+/** The prompt says what each field holds; the schema does not say it again. */
 export const MEMORY_TOOL: ToolSpec = {
   name: 'memory_save',
-  description: 'Saves one statement that should be remembered after the conversation. Call it once for each statement.',
+  description: 'Saves one statement that should be remembered. Call it once for each statement.',
   inputSchema: {
     type: 'object',
     properties: {
-      kind: { type: 'string', enum: MEMORY_KINDS, description: 'Kind of statement' },
-      text: { type: 'string', description: 'One self-contained sentence that names whom or what it is about' },
-      about: {
-        type: 'string',
-        description: 'Name of the person it is about; leave it out if it is not about a person',
-      },
-      importance: { type: 'number', description: 'From 0 (trivial) to 1 (must never be lost)' },
-      sources: {
-        type: 'array',
-        items: { type: 'integer' },
-        description: 'The numbers after # of the lines that say it',
-      },
-      supersedes: { type: 'string', description: 'Id of a known memory that is no longer true because of this one' },
+      kind: { type: 'string', enum: MEMORY_KINDS },
+      text: { type: 'string' },
+      about: { type: 'string' },
+      importance: { type: 'number' },
+      sources: { type: 'array', items: { type: 'integer' } },
+      supersedes: { type: 'string' },
     },
     required: ['kind', 'text', 'sources'],
   },

@@ -122,7 +122,10 @@ async function nextStep(parts: CallContext, request: ModelRequest, talk: Talk): 
   }
 }
 
-/** Returns false when the exchange is complete: summary and memories are present, or the step only repeated itself. */
+/**
+ * Returns false when the exchange is complete. The prompt asks for the summary last: another step would read the whole
+ * transcript again.
+ */
 function takeCalls(talk: Talk, step: Step, count: number): boolean {
   const before = talk.answer;
   const calls = step.calls.map((call, index): ToolCall => ({ ...call, callId: `c${count}.${index + 1}` }));
@@ -132,9 +135,8 @@ function takeCalls(talk: Talk, step: Step, count: number): boolean {
     return { callId: call.callId, tool: call.tool, text: receipt, isError: !isTaken };
   });
   talk.messages.push({ role: 'assistant', text: step.text, calls }, { role: 'tool', results });
-  const isComplete = talk.answer.summary !== null && talk.answer.candidates.length > 0;
-  const endsWithSummary = calls.some((call) => call.tool === SUMMARY_TOOL.name) && isComplete;
-  return !endsWithSummary && talk.answer !== before;
+  const isComplete = talk.answer.summary !== null && calls.some((call) => call.tool === SUMMARY_TOOL.name);
+  return !isComplete && talk.answer !== before;
 }
 
 /**

@@ -4,7 +4,7 @@ import { shorten } from '../context/truncate.ts';
 import type { SummaryId } from '../domain/message.ts';
 import type { CommitResult, Summary } from '../ports/summary-store.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
-import { condensedWords } from './answer-size.ts';
+import { condensedWords, maxStackedWords } from './answer-size.ts';
 import { limitFor } from './audit.ts';
 import { type JobContext, transcriptTokens } from './job-context.ts';
 import { layerLine, layerTokens } from './prompt-context.ts';
@@ -20,7 +20,7 @@ export async function condense(job: JobContext, condensation: Condensation): Pro
   const room = transcriptTokens(job.windowTokens, prompt('', 1000), []);
   const parts = partsWithin(condensation.parts, room);
   const sourceTokens = parts.reduce((sum, part) => sum + part.tokens, 0);
-  const words = condensedWords(job.windowTokens, sourceTokens);
+  const words = Math.min(maxStackedWords(job.profile), condensedWords(job.windowTokens, sourceTokens));
   const [fromSeq, toSeq] = [parts[0]?.fromSeq ?? 0, parts.at(-1)?.toSeq ?? 0];
   const place = { id: services.random.id() as SummaryId, level: condensation.level, fromSeq, toSeq };
   const lines = parts.map(layerLine);

@@ -28,8 +28,17 @@ export function answerTokens(windowTokens: number): number {
 }
 
 /** Space for each of the two lists before the transcript. */
-export function sideTokens(windowTokens: number): number {
+function sideTokens(windowTokens: number): number {
   return Math.floor(windowTokens / 32);
+}
+
+/** The lists before a transcript take at most this share of it, each, and no more than the window allows. */
+const SIDE_SHARE = 1 / 16;
+const MIN_SIDE = 24;
+
+/** Space for each of the two lists before a transcript of this size. */
+export function sideTokensFor(windowTokens: number, spanTokens: number): number {
+  return Math.min(sideTokens(windowTokens), Math.max(MIN_SIDE, Math.floor(spanTokens * SIDE_SHARE)));
 }
 
 /** Space for the transcript: what the instructions, the lists and the answer leave, and never zero. */

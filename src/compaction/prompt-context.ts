@@ -8,8 +8,8 @@ import type { Search } from '../ports/search.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
 import { oneLine, underLabel } from '../util/foreign-text.ts';
-import { type JobContext, sideTokens } from './job-context.ts';
-import type { Span } from './span.ts';
+import { type JobContext, sideTokensFor } from './job-context.ts';
+import { type Span, tokensOf } from './span.ts';
 import type { TranscriptLine } from './transcript.ts';
 
 /** Context before a transcript, which is neither repeated nor used as a source. */
@@ -30,7 +30,7 @@ export async function besideOf(
   stack: readonly Summary[],
   { fromSeq, lines }: Pick<Span, 'fromSeq' | 'lines'>,
 ): Promise<Beside> {
-  const room = sideTokens(job.windowTokens);
+  const room = sideTokensFor(job.windowTokens, tokensOf(lines));
   const earlier = stack.filter((item) => item.kind === 'summary' && item.toSeq < fromSeq).slice(-NEIGHBOURS);
   const before = within(earlier.map(layerLine).toReversed(), room).toReversed();
   return { before, known: within(await knownLines(job, lines), room) };

@@ -7,7 +7,7 @@ import type { ContextSnapshot } from '../ports/store.ts';
 import type { CommitResult, NewSummary } from '../ports/summary-store.ts';
 import { type PromptVariables, promptSourceOf } from '../prompts/variables.ts';
 import { MEMORY_TOOL, SUMMARY_TOOL } from './answer.ts';
-import { type MemoryRules, memoryRules, targetWords } from './answer-size.ts';
+import { type MemoryRules, maxStackedWords, memoryRules, targetWords } from './answer-size.ts';
 import { limitFor } from './audit.ts';
 import { condense } from './condense.ts';
 import { askForMemories } from './extract.ts';
@@ -29,6 +29,8 @@ export interface Done {
 /** For measuring the prompt before its source is known. */
 const MAX_WORDS = 1000;
 
+/** Before a shorter transcript, the examples would take more tokens than they are worth. */
+const MIN_SOURCE_FOR_EXAMPLES = 4000;
 /** The source of a gap is already out of the view, so even a short summary costs nothing. */
 const MIN_FILLING = 48;
 
@@ -101,8 +103,9 @@ async function draft(job: JobContext, { work, span, place, snapshot }: Drafting)
   const transcript = await transcriptOf(job, span, snapshot);
   const isTail = work.kind === 'compact';
   const size = {
-    targetWords: targetWords(windowTokens, sourceTokens(span)),
+    targetWords: Math.min(maxStackedWords(job.profile), targetWords(windowTokens, sourceTokens(span))),
     ...memoryRules(windowTokens, span.entries),
+    examples: memoryRules(windowTokens, span.entries).examples && tokensOf(span.lines) >= MIN_SOURCE_FOR_EXAMPLES,
   };
   const drafted = await summarise(job, {
     purpose: 'compact',

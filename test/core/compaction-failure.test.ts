@@ -439,12 +439,12 @@ describe('what a run costs and brings', () => {
       outcome: 'committed',
       error: null,
       model: 'test:summariser',
-      inputTokens: 200,
+      inputTokens: 100,
     });
     expect(run?.tokensAfter).toBeLessThan((run?.tokensBefore ?? 0) * 0.9);
     const usage = await world.services.store.journal.usage(id);
     expect(usage).toMatchObject([
-      { purpose: 'compact', model: 'test:summariser', calls: 2, inputTokens: 200, outputTokens: 20 },
+      { purpose: 'compact', model: 'test:summariser', calls: 1, inputTokens: 100, outputTokens: 10 },
     ]);
     expect(world.of('maintenance.ended')).toMatchObject([{ run }]);
   });

@@ -12,6 +12,7 @@ const summaryShare = 0.5;
 const condensedShare = 0.6;
 const strictShare = 0.25;
 const mostMemories = 10;
+const tokensPerWord = 1.4;
 
 /** Summarises, extracts or condenses: the background work of a conversation. */
 export function answerMaintenance(request: ModelRequest): Answer {
@@ -20,7 +21,7 @@ export function answerMaintenance(request: ModelRequest): Answer {
   const firstShare = request.purpose === 'condense' ? condensedShare : summaryShare;
   const share = Math.min(
     isSecondTry(request) ? strictShare : firstShare,
-    (request.maxOutputTokens * 0.9) / Math.max(1, countText(text)),
+    longestTokens(request) / Math.max(1, countText(text)),
   );
   if (request.purpose === 'condense') return { text: condenseAll(text, share), calls: [] };
   const transcript = parseTranscript(text);
@@ -95,6 +96,15 @@ function condenseAll(text: string, share: number): string {
     .map((line) => line.replace(/^\[[^\]]*\]\s?/, '').trim())
     .filter((line) => line !== '' && !(line.endsWith(':') && /\b(?:data|summaries|transcript)\b/i.test(line)));
   return condense(bodies, share);
+}
+
+/** What the prompt allows, and what the answer has room for. */
+function longestTokens({ system, maxOutputTokens }: ModelRequest): number {
+  const words = system.map(({ text }) => /about (\d{1,6}) words/u.exec(text)?.[1]).find((found) => found !== undefined);
+  return Math.min(
+    maxOutputTokens * 0.9,
+    words === undefined ? Number.POSITIVE_INFINITY : Number(words) * tokensPerWord,
+  );
 }
 
 function isSecondTry({ system }: ModelRequest): boolean {

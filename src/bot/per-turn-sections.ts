@@ -1,4 +1,4 @@
-import type { Reading } from '../conversation/reply-options.ts';
+import type { PendingReading } from '../conversation/reply-options.ts';
 import { repliedToSection } from '../memory/focus.ts';
 import { recallFor, waitingMessages } from '../memory/recall.ts';
 import type { VolatileSection } from '../ports/engine.ts';
@@ -7,15 +7,12 @@ import { passagesFor } from '../search/recall-passages.ts';
 import type { Services } from '../services.ts';
 
 /** Sections for the newest message only: passages, memories, what it replies to, the clock. Never cached. */
-export async function volatileFor(
-  services: Services,
-  reading: Omit<Reading, 'profile'>,
-): Promise<readonly VolatileSection[]> {
+export async function volatileFor(services: Services, reading: PendingReading): Promise<readonly VolatileSection[]> {
   const agent = services.agents.agentFor(reading.snapshot.conversation.key);
   const waiting = waitingMessages(reading);
   const [passages, recalled, repliedTo] = await Promise.all([
     passagesFor(services, { agent, snapshot: reading.snapshot, waiting }),
-    recallFor(services, { ...reading, agent }),
+    recallFor(services, { ...reading, agent, maxTokens: recallTokensOf(reading) }),
     repliedToSection(services, reading),
   ]);
   const now = new Date(services.clock.now()).toISOString().slice(0, 16).replace('T', ' ');
@@ -28,4 +25,8 @@ export async function volatileFor(
     memoryIds: [],
   };
   return [passages, recalled, repliedTo, clock].filter((section) => section !== null);
+}
+
+async function recallTokensOf({ profile }: PendingReading): Promise<number> {
+  return (await profile).recallTokens;
 }

@@ -213,7 +213,7 @@ function createCommandParts(
       const newest = newestMessage(snapshot);
       // In conversations the bot never answers, the newest message has no sections of its own.
       const listens = services.agents.agentFor(conversation.key).mode === 'observe';
-      const volatile = newest === null || listens ? [] : await volatileFor(services, { snapshot, newest });
+      const volatile = newest === null || listens ? [] : await volatileFor(services, { snapshot, newest, profile });
       const focus = newest === null ? null : reportFocus(newest);
       return inspectContext(services, { profile, snapshot, volatile, focus });
     },
@@ -221,7 +221,12 @@ function createCommandParts(
       const now = services.clock.now();
       const asked = withQuestion(await readView(services, conversation), text, { now });
       const profile = await profiles.of(conversation);
-      return await previewContext(services, { ...asked, profile, volatile: await volatileFor(services, asked), now });
+      return await previewContext(services, {
+        ...asked,
+        profile,
+        volatile: await volatileFor(services, { ...asked, profile }),
+        now,
+      });
     },
     compact: (conversation: Conversation, instruction) => {
       const signal = AbortSignal.timeout(COMPACT_LIMIT_MS);

@@ -16,7 +16,7 @@ export interface ReplyOptions {
   engineFor(profile: ContextProfile): ContextEngine;
   channelOf(conversation: ConversationKey): Channel | null;
   /** Sections for the newest message only: memories and the time. */
-  volatileFor(reading: Omit<Reading, 'profile'>): Promise<readonly VolatileSection[]>;
+  volatileFor(reading: PendingReading): Promise<readonly VolatileSection[]>;
   readonly logText: TextLog;
   /** Aborts running turns at the deadline for stopping. Their replies stay owed for the next start. */
   readonly signal: AbortSignal;
@@ -36,4 +36,9 @@ export interface Reading {
   readonly profile: ContextProfile;
   readonly snapshot: ContextSnapshot;
   readonly newest: Entry;
+}
+
+/** What one turn reads, while its profile is still being read. */
+export interface PendingReading extends Omit<Reading, 'profile'> {
+  readonly profile: ContextProfile | Promise<ContextProfile>;
 }

@@ -94,10 +94,8 @@ type Prepared = { readonly ready: true; readonly run: Run } | { readonly ready: 
 async function prepare(options: ReplyOptions, opening: Preparing): Promise<Prepared> {
   try {
     // Concurrently, so that both share one read of the store.
-    const [profile, volatile] = await Promise.all([
-      options.profiles.of(opening.snapshot.conversation),
-      options.volatileFor(opening),
-    ]);
+    const reading = options.profiles.of(opening.snapshot.conversation);
+    const [profile, volatile] = await Promise.all([reading, options.volatileFor({ ...opening, profile: reading })]);
     const models = await options.profiles.modelsFor(profile);
     const run = createRun(options, { ...opening, profile, models, volatile });
     opening.onGiven(run.given());

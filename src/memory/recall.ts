@@ -1,5 +1,6 @@
 import type { AgentSettings } from '../config/schema.ts';
 import { plainName } from '../context/label.ts';
+import { estimateText } from '../context/tokens.ts';
 import { type Entry, textOf } from '../domain/message.ts';
 import type { SystemSection, VolatileSection } from '../ports/engine.ts';
 import type { Memory, MemoryKind, MemoryReader } from '../ports/memory-store.ts';
@@ -19,6 +20,8 @@ export interface RecallRequest {
   readonly newest: Pick<Entry, 'seq'>;
   /** Default: the agent's `recall_limit`. */
   readonly limit?: number;
+  /** Most tokens of the section; less important memories are left out. Default: no limit. */
+  readonly maxTokens?: number | Promise<number>;
 }
 
 type Recalling = Pick<Services, 'store' | 'search' | 'prompts' | 'clock'>;
@@ -57,13 +60,16 @@ export async function recallFor(services: Recalling, request: RecallRequest): Pr
   const proposed = await propose(services, reader, { waiting, limit });
   const foci = waiting.map(focusOf);
   const chosen = choose(proposed, { snapshot, waiting, foci, limit, now: services.clock.now() });
-  if (chosen.length === 0) return null;
+  const render = (memories: readonly Memory[]) =>
+    services.prompts.render('memories', { items: memories.map(itemOf) }, promptSourceOf(agent)).text;
+  const shown = firstWithin(chosen, { render, maxTokens: (await request.maxTokens) ?? Number.POSITIVE_INFINITY });
+  if (shown.memories.length === 0) return null;
   return {
     key: 'memories',
-    text: services.prompts.render('memories', { items: chosen.map(itemOf) }, promptSourceOf(agent)).text,
+    text: shown.text,
     source: 'memory',
-    reason: `${chosen.length} ${chosen.length === 1 ? 'memory bears' : 'memories bear'} on the newest message`,
-    memoryIds: chosen.map((memory) => memory.id),
+    reason: `${shown.memories.length} ${shown.memories.length === 1 ? 'memory bears' : 'memories bear'} on the newest message`,
+    memoryIds: shown.memories.map((memory) => memory.id),
   };
 }
 
@@ -110,6 +116,21 @@ export function waitingMessages({ snapshot, newest }: Pick<RecallRequest, 'snaps
     .slice(first)
     .filter((entry) => entry.role === 'user' && entry.seq <= newest.seq)
     .slice(-READ_MESSAGES);
+}
+
+interface Room {
+  readonly maxTokens: number;
+  render(memories: readonly Memory[]): string;
+}
+
+/** The best memories whose section keeps to the limit. */
+function firstWithin(memories: readonly Memory[], { maxTokens, render }: Room) {
+  for (let count = memories.length; count > 0; count -= 1) {
+    const shown = memories.slice(0, count);
+    const text = render(shown);
+    if (estimateText(text) <= maxTokens) return { memories: shown, text };
+  }
+  return { memories: [], text: '' };
 }
 
 interface Proposed {

@@ -1,10 +1,10 @@
 import { describe } from '../domain/errors.ts';
 import type { Entry } from '../domain/message.ts';
-import type { AfterTurn, ContextEngine, ContextProfile } from '../ports/engine.ts';
+import type { AfterTurn, ContextEngine, ContextProfile, Measurement } from '../ports/engine.ts';
 import type { ContextSnapshot, Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { type Assessment, type Compactor, createCompactor } from './compactor.ts';
-import { createMeasureView, type MeasureView } from './measure.ts';
+import { createMeasureView, type MeasuredView, type MeasureView } from './measure.ts';
 
 /** The compactors of the active conversations in this process, one each. A compactor without state is dropped. */
 export interface Compactors {
@@ -58,7 +58,14 @@ function isNews({ active }: Self, { conversation }: ContextSnapshot, { tier, due
 
 async function answer(self: Self, snapshot: ContextSnapshot, verdict: AfterTurn): Promise<void> {
   const profile = await self.profiles.of(snapshot.conversation);
-  tell(self, snapshot, { ...verdict, measure: () => self.measureView(profile, snapshot).measurement });
+  tell(self, snapshot, { ...verdict, measure: () => shownOf(profile, self.measureView(profile, snapshot)) });
+}
+
+function shownOf(
+  { windowTokens }: ContextProfile,
+  { shownTokens }: MeasuredView,
+): Pick<Measurement, 'used' | 'window'> {
+  return { used: shownTokens, window: windowTokens };
 }
 
 /** The engine already has this message. */
@@ -66,9 +73,10 @@ async function ingest(self: Self, snapshot: ContextSnapshot, { seq }: Entry): Pr
   const profile = await self.profiles.of(snapshot.conversation);
   const { ingested, due } = await self.engineFor(profile).ingest({ profile, snapshot, seq });
   if (!ingested) return;
-  const { measurement } = self.measureView(profile, snapshot);
+  const measured = self.measureView(profile, snapshot);
+  const { measurement } = measured;
   const verdict = { tier: measurement.tier, due };
-  if (isNews(self, snapshot, verdict)) tell(self, snapshot, { ...verdict, measure: () => measurement });
+  if (isNews(self, snapshot, verdict)) tell(self, snapshot, { ...verdict, measure: () => shownOf(profile, measured) });
 }
 
 function tell(self: Self, { conversation }: ContextSnapshot, assessment: Omit<Assessment, 'stored'>): void {

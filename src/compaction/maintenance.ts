@@ -94,7 +94,7 @@ async function workOff(self: Run): Promise<End> {
   let trigger = self.request.trigger;
   let open: Look['open'] = null;
   let stale = 0;
-  let look = await lookAt(self, { trigger, open });
+  let look = await lookAt(self, { trigger, open, settling: false });
   for (let round = 0; round < MAX_ROUNDS && stale < MAX_STALE && look !== null; round += 1) {
     const work = nextWork(look);
     if (work === null) return { seenNextSeq: look.snapshot.conversation.nextSeq, maintainAt: nextLookAt(look) };
@@ -104,7 +104,8 @@ async function workOff(self: Run): Promise<End> {
     if (isCommitted) self.done.push(wordsFor(work, done));
     open = isCommitted && work.kind === 'compact' ? { toSeq: work.toSeq, trigger: work.trigger } : null;
     if (isCommitted && work.trigger === 'manual') trigger = 'queue';
-    look = await lookAt(self, { trigger, open }, look);
+    const settling = look.settling || (isCommitted && work.kind !== 'extract' && work.trigger !== 'manual');
+    look = await lookAt(self, { trigger, open, settling }, look);
   }
   // Not finished: continued soon, after other conversations.
   const { conversationId } = self.claim;
@@ -112,7 +113,7 @@ async function workOff(self: Run): Promise<End> {
   return { seenNextSeq: look?.snapshot.conversation.nextSeq ?? 0, maintainAt: services.clock.now() };
 }
 
-async function lookAt(self: Run, of: Pick<Look, 'trigger' | 'open'>, before?: Look): Promise<Look | null> {
+async function lookAt(self: Run, of: Pick<Look, 'trigger' | 'open' | 'settling'>, before?: Look): Promise<Look | null> {
   self.signal.throwIfAborted();
   const { shared, claim } = self;
   const { store, clock, agents } = shared.services;

@@ -13,6 +13,8 @@ export interface MeasuredView {
   readonly measurement: Measurement;
   /** Factor for estimates. */
   readonly correction: number;
+  /** Tokens for people to read: a view above the window is not sent, so this is at most the window. */
+  readonly shownTokens: number;
 }
 
 export function createMeasureView(services: Pick<Services, 'prompts' | 'agents'>): MeasureView {
@@ -27,6 +29,10 @@ export function createMeasureView(services: Pick<Services, 'prompts' | 'agents'>
     const unseen = Math.ceil(snapshot.omitted.tokens * correction);
     const estimated = measurement.used - measurement.reserve + unseen;
     const whole = withReported(measurement, Math.max(reported, estimated), profile);
-    return { measurement: { ...whole, estimated: true }, correction };
+    return {
+      measurement: { ...whole, estimated: true },
+      correction,
+      shownTokens: Math.min(whole.used, profile.windowTokens),
+    };
   };
 }

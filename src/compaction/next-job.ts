@@ -1,7 +1,7 @@
-import { MIN_GAIN } from '../context/due.ts';
-import { type Condensation, planCondense, planCut } from '../context/plan.ts';
-import { CUT_FRACTIONS } from '../context/tiers.ts';
-import type { ContextProfile, MaintainRequest, Measurement } from '../ports/engine.ts';
+import { HEADROOM, isWorthIt, planCompaction } from '../context/depth.ts';
+import { type Condensation, planCondense } from '../context/plan.ts';
+import { tierOf } from '../context/tiers.ts';
+import type { ContextProfile, MaintainRequest, Measurement, Tier } from '../ports/engine.ts';
 import type { MaintenanceRun } from '../ports/journal.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
@@ -21,18 +21,17 @@ export interface Look {
   readonly measurement: Measurement;
   /** Factor for estimates. */
   readonly correction: number;
+  /** Tokens of the view for people to read, at most the window. */
+  readonly shownTokens: number;
   /** `manual` only until the requested work is done. */
   readonly trigger: MaintainRequest['trigger'];
   /** A partly finished compaction, which is completed as planned. */
   readonly open: Pick<Work, 'toSeq' | 'trigger'> | null;
+  /** This run has changed the view already: it goes on until the view is clearly below the background threshold. */
+  readonly settling: boolean;
   readonly idleMs: number;
   readonly now: number;
 }
-
-/** Share of the tail that `/compact` summarises. */
-const MANUAL_FRACTION = CUT_FRACTIONS.aggressive;
-/** Minimum tokens of messages for a summary. */
-const MIN_SOURCE = 120;
 
 /** A stack that exceeds its share by this factor is condensed before anything is added to it. */
 const SWOLLEN = 2;
@@ -66,24 +65,22 @@ function openLayer({ snapshot }: Look): Work | null {
 }
 
 function compaction(look: Look): Work | null {
-  const { snapshot, measurement, open, trigger } = look;
+  const { snapshot, profile, measurement, correction, open, trigger } = look;
   const fromSeq = snapshot.conversation.compactedUpto + 1;
-  if (open !== null && isWorthIt(look, tokensUpto(snapshot, open.toSeq))) return { kind: 'compact', ...open, fromSeq };
-  const due = trigger === 'manual' ? 'manual' : measurement.tier;
+  if (open !== null && isEnough(look, tokensUpto(snapshot, open.toSeq))) return { kind: 'compact', ...open, fromSeq };
+  const due = trigger === 'manual' ? 'manual' : tierIn(look);
   if (due === 'none') return null;
-  const fraction = due === 'manual' ? MANUAL_FRACTION : CUT_FRACTIONS[due];
-  const cut = planCut(snapshot.tail, { ...snapshot.conversation, fraction, omitted: snapshot.omitted });
-  if (cut === null || !isWorthIt(look, cut.tokens)) return null;
+  const usedTokens = measurement.used - measurement.volatile;
+  const cut = planCompaction(snapshot, snapshot.conversation, {
+    profile,
+    pressure: { tier: due, usedTokens, correction },
+  });
+  if (cut === null || !isEnough(look, cut.tokens)) return null;
   return { kind: 'compact', trigger: due, fromSeq, toSeq: cut.toSeq };
 }
 
-/**
- * A summary also has a label, so a summary of a few words can't be shorter than its source. A person's request need not
- * save tokens otherwise.
- */
-function isWorthIt({ trigger, correction, profile }: Look, tokens: number): boolean {
-  const gain = trigger === 'manual' ? 0 : MIN_GAIN * profile.windowTokens;
-  return tokens >= MIN_SOURCE && tokens * correction >= gain;
+function isEnough({ trigger, correction, profile }: Look, tokens: number): boolean {
+  return isWorthIt(tokens, { windowTokens: trigger === 'manual' ? 0 : profile.windowTokens, correction });
 }
 
 function tokensUpto({ tail, omitted }: ContextSnapshot, toSeq: number): number {
@@ -91,8 +88,15 @@ function tokensUpto({ tail, omitted }: ContextSnapshot, toSeq: number): number {
 }
 
 /** Its configured share; or zero if the window is full and the tail can't shrink further. */
-function restingShare({ profile, measurement }: Look): number {
-  return measurement.tier === 'none' ? profile.stackShare : 0;
+function restingShare(look: Look): number {
+  return look.measurement.tier === 'none' ? look.profile.stackShare : 0;
+}
+
+/** The tier of the view; of a run that has changed it, with the room that new talk needs on top. */
+function tierIn({ measurement, profile, settling }: Look): Tier {
+  if (!settling) return measurement.tier;
+  const { volatile, used, window } = measurement;
+  return tierOf((used - volatile) / window + HEADROOM, profile.thresholds);
 }
 
 function condensing({ snapshot, profile, correction }: Look, share: number): Work | null {

@@ -86,7 +86,7 @@ async function writeDown(record: Recording, outcome: Outcome, calls: number): Pr
 async function rowOf(record: Recording, outcome: Outcome): Promise<MaintenanceRun> {
   const { self, work, look, model, startedAt, usage } = record;
   const { services } = self.shared;
-  const before = look.measurement.used;
+  const before = look.shownTokens;
   const durationMs = services.clock.now() - startedAt;
   return {
     id: services.random.id(),
@@ -109,5 +109,5 @@ async function usedNow({ shared, claim }: Run, look: Look): Promise<number> {
   const maxEntries = Math.max(1, look.snapshot.tail.length);
   const read = await shared.services.store.transcript.context(claim.conversationId, { maxEntries });
   if (read === null) return 0;
-  return shared.measureView(look.profile, recognise(read, look.snapshot.tail)).measurement.used;
+  return shared.measureView(look.profile, recognise(read, look.snapshot.tail)).shownTokens;
 }

@@ -1,11 +1,8 @@
 import type { ContextProfile, Tier } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
+import { isWorthIt, planCompaction } from './depth.ts';
 import { correctionOf } from './fit.ts';
-import { planCondense, planCut } from './plan.ts';
-import { CUT_FRACTIONS } from './tiers.ts';
-
-/** A cut that frees less than this share of the window is not worth a model call. */
-export const MIN_GAIN = 0.02;
+import { planCondense } from './plan.ts';
 
 /** Whether there is maintenance to do at this tier: something to fill, rewrite, compact or condense. */
 export function isDue(profile: ContextProfile, snapshot: ContextSnapshot, tier: Tier): boolean {
@@ -18,6 +15,7 @@ export function isDue(profile: ContextProfile, snapshot: ContextSnapshot, tier: 
   if (tier === 'none') return false;
   // The running turn is about to be answered, so its messages no longer wait when the job runs.
   const limits = { ...snapshot.conversation, answeredUpto: snapshot.conversation.nextSeq };
-  const cut = planCut(snapshot.tail, { ...limits, fraction: CUT_FRACTIONS[tier], omitted: snapshot.omitted });
-  return cut !== null && cut.tokens * correction >= MIN_GAIN * profile.windowTokens;
+  const usedTokens = profile.thresholds[tier] * profile.windowTokens;
+  const cut = planCompaction(snapshot, limits, { profile, pressure: { tier, usedTokens, correction } });
+  return cut !== null && isWorthIt(cut.tokens, { windowTokens: profile.windowTokens, correction });
 }

@@ -24,16 +24,37 @@ export function reduceIfDue(prefixes: FixedPrefixBuilder, request: ViewRequest):
  */
 export function reduceToFit(prefixes: FixedPrefixBuilder, request: ViewRequest, limitTokens: number): Fitted {
   const { windowTokens, thresholds } = request.profile;
-  const wanted = limitTokens * thresholds.emergency;
+  const fitted = reduceBelow(prefixes, request, { limitTokens, wantedTokens: limitTokens * thresholds.emergency });
+  const { used } = fitted.measurement;
+  if (used > limitTokens) throw new StrataError('WINDOW_TOO_SMALL', { usedTokens: used, windowTokens });
+  return fitted;
+}
+
+/** The same below any number of tokens. The smallest view if no other is below it. */
+export function reduceBelow(
+  prefixes: FixedPrefixBuilder,
+  request: ViewRequest,
+  { limitTokens, wantedTokens: wanted }: { readonly limitTokens: number; readonly wantedTokens: number },
+): Fitted {
   let fitted = evaluate(prefixes, request, FIRST_REDUCTION);
   for (const step of reductionSteps(limitTokens)) {
     fitted = evaluate(prefixes, request, step.reduction);
     if (fitted.measurement.used >= wanted) fitted = withShorterAsk(prefixes, fitted, { step, wanted }) ?? fitted;
-    if (fitted.measurement.used < wanted) return fitted;
+    if (fitted.measurement.used < wanted) break;
   }
-  const { used } = fitted.measurement;
-  if (used > limitTokens) throw new StrataError('WINDOW_TOO_SMALL', { usedTokens: used, windowTokens });
   return fitted;
+}
+
+/**
+ * The view with fewer sections for its newest message if only these exceed `limitTokens`, so that no message has to
+ * leave. Null if they do not.
+ */
+export function lighten(prefixes: FixedPrefixBuilder, fitted: Fitted, limitTokens: number): Fitted | null {
+  const { used, volatile } = fitted.measurement;
+  const roomTokens = limitTokens - (used - volatile) - 1;
+  if (volatile === 0 || roomTokens < 0) return null;
+  const volatileTokens = Math.floor(roomTokens / fitted.correction);
+  return evaluate(prefixes, fitted.request, { ...fitted.reduction, volatileTokens });
 }
 
 /** Shortens the newest ask by the excess, if enough of it would remain. */
@@ -66,7 +87,7 @@ export function addPassages(
   { volatile }: Pick<ViewRequest, 'volatile'>,
 ): Fitted {
   const section = volatile.find(isPassages);
-  if (section === undefined || !fitted.reduction.volatile) return fitted;
+  if (section === undefined || fitted.reduction.volatileTokens === 0) return fitted;
   const { request, measurement, correction, reduction } = fitted;
   const { profile, snapshot } = request;
   const freeTokens = (profile.windowTokens * profile.thresholds.emergency - measurement.used) / correction;

@@ -3,9 +3,9 @@ import type { ContextSnapshot } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { partsOf } from './breakdown.ts';
 import { lastReported } from './calibration.ts';
-import { addPassages, reduceIfDue, withoutPassages } from './fit.ts';
+import { addPassages, withoutPassages } from './fit.ts';
 import { createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
-import { grownBy } from './meter.ts';
+import { viewAtRest } from './rest.ts';
 import { slide } from './sliding.ts';
 import type { Fitted, ViewRequest } from './view.ts';
 
@@ -84,16 +84,11 @@ export function inspectContext(
   };
 }
 
-/**
- * The stored view before the gate frees space. It exceeds the window if much was added at once, as by an import. A
- * sliding window leaves out what does not fit, and is never compacted.
- */
+/** What the engine would send, with the room that its gate would make. */
 function look(prefixes: FixedPrefixBuilder, request: ViewRequest, engine: string): Fitted {
   const bare = withoutPassages(request);
   if (engine === 'sliding') return addPassages(prefixes, slide(prefixes, bare, request.profile.windowTokens), request);
-  const reduced = addPassages(prefixes, reduceIfDue(prefixes, bare), request);
-  const unseen = Math.ceil(request.snapshot.omitted.tokens * reduced.correction);
-  return { ...reduced, measurement: grownBy(reduced.measurement, unseen, request.profile) };
+  return addPassages(prefixes, viewAtRest(prefixes, bare), request);
 }
 
 function summarise(

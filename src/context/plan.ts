@@ -14,6 +14,8 @@ export interface Cut extends CutPoint {
 export interface CutRequest extends CutLimits {
   /** Share of the tail's tokens that should leave. */
   readonly fraction: number;
+  /** More leaves where the share is less than so many tokens. */
+  readonly atLeastTokens?: number;
   readonly omitted?: Omitted;
 }
 
@@ -29,7 +31,7 @@ export function planCut(tail: readonly Entry[], request: CutRequest): Cut | null
   if (first === undefined) return null;
   const omitted = request.omitted ?? { entries: 0, tokens: 0 };
   const total = tail.reduce((sum, entry) => sum + entry.tokens, omitted.tokens);
-  const target = total * request.fraction;
+  const target = Math.max(total * request.fraction, request.atLeastTokens ?? 0);
   const points = cutPoints(tail, request, omitted);
   const turnEnd = nearest(
     points.filter((point) => point.clean),
@@ -63,13 +65,17 @@ export interface Condensation {
   readonly toSeq: number;
 }
 
-/** The maximum number of summaries to condense at once, and the run lengths worth condensing, best first. */
+/** The maximum number of summaries to condense at once, and the lengths of runs of one level that come first, best first. */
 const MAX_PARTS = 4;
 const RUN_LENGTHS = [4, 3, 2] as const;
+/** Summaries of different levels are condensed together, so many at once, if the stack exceeds its share by this factor. */
+const MIXED_PARTS = 3;
+const MIXED_EXCESS = 1.5;
 
 /**
  * The oldest run of summaries of one level if the stack exceeds its share. Long runs come before short ones, so that
- * detail fades evenly. Gaps and stale summaries are not condensed. Null if there is nothing to do.
+ * detail fades evenly. If every level stands alone, the neighbours of the lowest levels are condensed together. Gaps and
+ * stale summaries are not condensed. Null if there is nothing to do.
  */
 export function planCondense(
   stack: readonly Summary[],
@@ -83,25 +89,34 @@ export function planCondense(
 ): Condensation | null {
   const tokens = stack.reduce((sum, item) => sum + item.tokens, 0) * budget.correction;
   if (tokens <= budget.share * budget.windowTokens) return null;
-  const runs = runsOfOneLevel(stack);
+  const neighbours = runsOf(stack, () => true);
+  const ofOneLevel = neighbours.flatMap((run) => runsOf(run, (previous, item) => previous.level === item.level));
   for (const length of RUN_LENGTHS) {
-    const run = runs.find((candidate) => candidate.length >= length)?.slice(0, MAX_PARTS);
-    const [first, last] = [run?.[0], run?.at(-1)];
-    if (run !== undefined && first !== undefined && last !== undefined) {
-      return { parts: run, level: first.level + 1, fromSeq: first.fromSeq, toSeq: last.toSeq };
-    }
+    const run = ofOneLevel.find((candidate) => candidate.length >= length);
+    if (run !== undefined) return condensationOf(run.slice(0, MAX_PARTS));
   }
-  return null;
+  if (tokens <= budget.share * budget.windowTokens * MIXED_EXCESS) return null;
+  return condensationOf(lowest(neighbours.flatMap((run) => windowsOf(run, Math.min(run.length, MIXED_PARTS)))));
 }
 
-function runsOfOneLevel(stack: readonly Summary[]): readonly (readonly Summary[])[] {
+function condensationOf(parts: readonly Summary[]): Condensation | null {
+  const [first, last] = [parts[0], parts.at(-1)];
+  if (first === undefined || last === undefined || parts.length < 2) return null;
+  const level = Math.max(...parts.map((part) => part.level)) + 1;
+  return { parts, level, fromSeq: first.fromSeq, toSeq: last.toSeq };
+}
+
+/** Runs of neighbours that can be condensed; `joins` decides whether an item belongs to the run before it. */
+function runsOf(
+  stack: readonly Summary[],
+  joins: (previous: Summary, item: Summary) => boolean,
+): readonly (readonly Summary[])[] {
   const runs: Summary[][] = [];
   let run: Summary[] = [];
   for (const item of stack) {
     const previous = run.at(-1);
     const usable = item.kind === 'summary' && !item.stale;
-    const joins = usable && previous?.level === item.level && previous.toSeq + 1 === item.fromSeq;
-    if (joins) {
+    if (usable && previous !== undefined && previous.toSeq + 1 === item.fromSeq && joins(previous, item)) {
       run.push(item);
       continue;
     }
@@ -109,4 +124,14 @@ function runsOfOneLevel(stack: readonly Summary[]): readonly (readonly Summary[]
     runs.push(run);
   }
   return runs;
+}
+
+function windowsOf(run: readonly Summary[], length: number): readonly (readonly Summary[])[] {
+  return length < 2 ? [] : run.slice(0, run.length - length + 1).map((_, index) => run.slice(index, index + length));
+}
+
+/** The neighbours whose highest level is the lowest; of equal ones the longest run, then the oldest. */
+function lowest(candidates: readonly (readonly Summary[])[]): readonly Summary[] {
+  const highest = (parts: readonly Summary[]) => Math.max(...parts.map((part) => part.level));
+  return candidates.toSorted((a, b) => highest(a) - highest(b) || b.length - a.length)[0] ?? [];
 }

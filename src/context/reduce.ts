@@ -18,12 +18,13 @@ export interface Reduction {
   /** Maximum tokens of the newest ask. */
   readonly askTokens: number;
   readonly images: boolean;
-  readonly volatile: boolean;
+  /** Maximum tokens of the sections for the newest message. The longest are left out first. */
+  readonly volatileTokens: number;
   /** The share of the stack, from its head, that one line replaces. */
   readonly droppedStackShare: number;
   /** The share of the messages before the newest ask, from the oldest, that is left out. */
   readonly droppedTailShare: number;
-  /** The share of the window without the reserve that system sections and tools may take. */
+  /** The share of their usual space that system sections and tools may take. */
   readonly fixedShare: number;
 }
 
@@ -32,10 +33,10 @@ export const NO_REDUCTION: Reduction = {
   textTokens: Number.POSITIVE_INFINITY,
   askTokens: Number.POSITIVE_INFINITY,
   images: true,
-  volatile: true,
+  volatileTokens: Number.POSITIVE_INFINITY,
   droppedStackShare: 0,
   droppedTailShare: 0,
-  fixedShare: 0.5,
+  fixedShare: 1,
 };
 
 /** The first reduction, from the background tier on. */
@@ -54,18 +55,18 @@ export interface ReductionStep {
 export function reductionSteps(windowTokens: number): readonly ReductionStep[] {
   const texts = (share: number) => Math.max(8, Math.floor(windowTokens * share));
   const all: Reduction = { ...NO_REDUCTION, stubs: 'all', images: false };
-  const bare: Reduction = { ...all, volatile: false, droppedStackShare: 0.5, textTokens: texts(1 / 32) };
+  const bare: Reduction = { ...all, volatileTokens: 0, droppedStackShare: 0.5, textTokens: texts(1 / 32) };
   const last: Reduction = {
     ...bare,
     droppedStackShare: 1,
     droppedTailShare: 1,
-    fixedShare: 0.25,
+    fixedShare: 0.5,
     textTokens: texts(1 / 64),
   };
   return [
     { reduction: { ...all, textTokens: texts(1 / 4) }, askShare: 1 / 2 },
     { reduction: { ...all, textTokens: texts(1 / 8) }, askShare: 1 / 4 },
-    { reduction: { ...all, textTokens: texts(1 / 16), volatile: false }, askShare: 1 / 4 },
+    { reduction: { ...all, textTokens: texts(1 / 16), volatileTokens: 0 }, askShare: 1 / 4 },
     { reduction: bare, askShare: 1 / 8 },
     { reduction: { ...bare, droppedStackShare: 1, textTokens: texts(1 / 64) }, askShare: 1 / 8 },
     { reduction: { ...bare, droppedStackShare: 1, textTokens: texts(1 / 64), droppedTailShare: 0.5 }, askShare: 1 / 8 },

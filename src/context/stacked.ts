@@ -9,21 +9,16 @@ import type {
   MaintainResult,
 } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
-import type { Summary } from '../ports/summary-store.ts';
 import type { Services } from '../services.ts';
 import { spokenTokens } from './cached-head.ts';
 import { isDue } from './due.ts';
-import { addPassages, correctionOf, reduceIfDue, reduceToFit, toAssembly, withoutPassages } from './fit.ts';
+import { addPassages, correctionOf, lighten, reduceIfDue, reduceToFit, toAssembly, withoutPassages } from './fit.ts';
 import { createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
 import { MAX_TAIL_ENTRIES, planEmergency } from './plan.ts';
 import { createReducedWindows, type ReducedWindows } from './reduced-windows.ts';
+import { imaginedGap, MAX_GAPS } from './rest.ts';
 import { tierOf } from './tiers.ts';
 import type { Fitted, ViewRequest } from './view.ts';
-
-/**
- * Maximum number of gaps opened for one request. Each takes half of the tail, so together they take nearly all of it.
- */
-const MAX_GAPS = 8;
 
 /** Raw messages, summaries of them, summaries of summaries: the default engine. */
 export function createStackedEngine({
@@ -55,7 +50,8 @@ export function createStackedEngine({
     },
     assemble: async (request) => toAssembly(await assembled(gate, request)),
     afterTurn({ profile, snapshot, measurement, addedTokens }) {
-      const used = measurement.used - measurement.volatile + addedTokens * correctionOf(snapshot, profile.modelId);
+      const added = Math.ceil(addedTokens * correctionOf(snapshot, profile.modelId));
+      const used = measurement.used - measurement.volatile + added;
       const tier = tierOf(used / profile.windowTokens, profile.thresholds);
       return { tier, due: isDue(profile, snapshot, tier) };
     },
@@ -111,8 +107,11 @@ async function makeRoom(gate: Gate, request: AssembleRequest): Promise<Fitted> {
   let { work, gaps } = await dropHopeless(gate, request, thresholds.emergency * limitTokens);
   let fitted = reduceIfDue(gate.prefixes, work);
   const unseen = () => work.snapshot.omitted.tokens * fitted.correction;
-  const isTooMuch = () => fitted.measurement.used + unseen() >= thresholds.emergency * limitTokens;
+  const fullTokens = thresholds.emergency * limitTokens;
+  const isTooMuch = () => fitted.measurement.used + unseen() >= fullTokens;
   for (; gaps < MAX_GAPS && isTooMuch(); gaps += 1) {
+    const lighter = lighten(gate.prefixes, fitted, fullTokens - unseen());
+    if (lighter !== null) return lighter;
     const snapshot = await gate.openGap(work, 'emergency');
     if (snapshot === null) break;
     work = { ...work, snapshot };
@@ -122,9 +121,7 @@ async function makeRoom(gate: Gate, request: AssembleRequest): Promise<Fitted> {
     work = { ...work, snapshot: await readOmitted(gate.services, work.snapshot) };
     fitted = reduceIfDue(gate.prefixes, work);
   }
-  return fitted.measurement.used < thresholds.emergency * limitTokens
-    ? fitted
-    : reduceToFit(gate.prefixes, work, limitTokens);
+  return fitted.measurement.used < fullTokens ? fitted : reduceToFit(gate.prefixes, work, limitTokens);
 }
 
 /**
@@ -171,23 +168,6 @@ async function openGap(
     services.queue.kick(conversation.id);
   }
   return await services.store.transcript.context(conversation.id, { maxEntries: MAX_TAIL_ENTRIES });
-}
-
-function imaginedGap({ snapshot, readUpto, now }: GapRequest): ContextSnapshot | null {
-  const { conversation, stack, tail, omitted } = snapshot;
-  const cut = planEmergency(tail, { ...conversation, readUpto }, omitted);
-  if (cut === null) return null;
-  const { fromSeq, toSeq } = cut;
-  const gap: Summary = {
-    ...{ id: `gap-${fromSeq}` as SummaryId, conversationId: conversation.id, kind: 'gap', level: 0, fromSeq, toSeq },
-    ...{ text: '', tokens: 0, model: null, promptHash: null, stale: false, supersededBy: null, createdAt: now },
-  };
-  return {
-    conversation: { ...conversation, compactedUpto: toSeq },
-    stack: [...stack, gap],
-    tail: tail.filter(({ seq }) => seq > toSeq),
-    omitted: { entries: 0, tokens: 0 },
-  };
 }
 
 /** Adds the head of the tail that the snapshot left out: short messages in a large window. */

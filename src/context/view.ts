@@ -2,13 +2,15 @@ import type { Entry, MemoryId } from '../domain/message.ts';
 import type { AssembleRequest, ContextProfile, Measurement, VolatileSection } from '../ports/engine.ts';
 import type { ModelMessage, SystemBlock, ToolSpec, UserContent } from '../ports/model.ts';
 import { type Head, headOf } from './cached-head.ts';
+import { correctionFor } from './calibration.ts';
+import { openedTools } from './catalogue.ts';
 import { type EntryMessage, entryMessageOf } from './entry-message.ts';
 import type { FixedPrefix, FixedPrefixBuilder, Layer } from './fixed-prefix.ts';
 import type { Regions } from './meter.ts';
 import { viewOrder } from './order.ts';
 import { droppedMessagesText, NO_REDUCTION, RECENT_TURNS, type Reduction, shortenMessage } from './reduce.ts';
 import { repair } from './repair.ts';
-import { estimateMessages, estimateText } from './tokens.ts';
+import { estimateMessages, estimateText, estimateTools } from './tokens.ts';
 import { spellOutTools } from './without-tools.ts';
 
 /** The input of one model call, and what it consists of. */
@@ -44,10 +46,12 @@ export interface Fitted {
  */
 export function buildView(prefixes: FixedPrefixBuilder, request: ViewRequest, reduction: Reduction): View {
   const { profile, snapshot } = request;
-  const prefix = prefixes.prefix(profile, reduction.fixedShare);
+  const correction = correctionFor(snapshot.conversation.calibration, profile.modelId);
+  const prefix = prefixes.prefix(profile, { correction, share: reduction.fixedShare });
+  const opened = prefix.catalogue.form === 'help' ? openedTools(profile.tools, request.steps) : [];
   const dropped = Math.ceil(snapshot.stack.length * reduction.droppedStackShare);
   const layers = prefixes.layers(profile, snapshot.stack, dropped);
-  const volatile = reduction.volatile ? request.volatile.filter((section) => section.text.trim() !== '') : [];
+  const volatile = volatileWithin(request.volatile, reduction.volatileTokens);
   const tail = buildTail(request, reduction);
   const steps = request.steps.map((step) => shortenMessage(step, reduction.textTokens));
   const written = compose(tail, volatile);
@@ -55,9 +59,9 @@ export function buildView(prefixes: FixedPrefixBuilder, request: ViewRequest, re
   return {
     system: [...prefix.blocks, ...stackBlocks(layers)],
     messages: [...tail.head, ...repair([...spoken, ...steps])],
-    tools: profile.tools,
+    tools: [...prefix.catalogue.tools, ...opened],
     regions: {
-      fixed: prefix.tokens,
+      fixed: prefix.tokens + estimateTools(opened),
       stack: layers.reduce((sum, layer) => sum + layer.tokens, 0),
       tail: tail.tokens + stepTokens(steps),
       volatile: volatile.reduce((sum, section) => sum + estimateText(section.text), 0),
@@ -68,6 +72,18 @@ export function buildView(prefixes: FixedPrefixBuilder, request: ViewRequest, re
     volatileKeys: volatile.map((section) => section.key),
     recalled: volatile.flatMap((section) => section.memoryIds),
   };
+}
+
+/** In their order. The longest are left out first. */
+function volatileWithin(sections: readonly VolatileSection[], maxTokens: number): readonly VolatileSection[] {
+  const costs = sections.map((section) => ({ section, tokens: estimateText(section.text) }));
+  let left = maxTokens;
+  const fitting = new Set<VolatileSection>();
+  for (const { section, tokens } of costs.toSorted((a, b) => a.tokens - b.tokens)) {
+    left -= tokens;
+    if (left >= 0 && section.text.trim() !== '') fitting.add(section);
+  }
+  return sections.filter((section) => fitting.has(section));
 }
 
 function takesTools({ traits, tools }: ContextProfile): boolean {

@@ -22,6 +22,7 @@ import type {
   Services,
   StrataEvent,
   SummaryId,
+  ToolSpec,
 } from '../../src/adapter-kit.ts';
 import { createMaintenance, type Maintenance } from '../../src/compaction/maintenance.ts';
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
@@ -31,6 +32,7 @@ import { createPrices } from '../../src/costs/prices.ts';
 import { makeKey } from '../../src/domain/key.ts';
 import type { Hooks } from '../../src/hooks/hooks.ts';
 import { createHookRunner } from '../../src/hooks/runner.ts';
+import type { SystemSection } from '../../src/ports/engine.ts';
 import { createEvents } from '../../src/ports/events.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { createSystemRandom } from '../../src/util/clock.ts';
@@ -180,6 +182,10 @@ export interface WorldOptions {
   readonly directory?: string;
   readonly clock?: TestClock;
   readonly audience?: Audience;
+  readonly tools?: readonly ToolSpec[];
+  readonly instructions?: SystemSection;
+  /** Learned before the first message. Default: nothing was learned. */
+  readonly ratio?: number;
 }
 
 export interface World extends AsyncDisposable {
@@ -251,7 +257,14 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     random,
     log: silent,
   };
-  const profiles = createProfiles({ services, tools: { specs: () => [] } });
+  const { instructions = null, ratio } = options;
+  const profiles = createProfiles({
+    services,
+    tools: { specs: () => options.tools ?? [] },
+    instructions: async () => instructions,
+  });
+  const calibration =
+    ratio === undefined ? null : { model: 'test:chat', ratio, samples: 9, lastInputTokens: 0, revision: 0 };
   const maintenance = createMaintenance({ services, profiles });
   const key = makeKey({ platform: 'test', workspace: 'here', channel: 'talk' });
   const idleExtractMs = agent.compaction.idle_minutes * 60_000;
@@ -306,7 +319,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
         entries: entriesOf(result.seq, tools, reply).map((entry) => ({ ...entry, at: clock.now() })),
         posts: [],
         usage: [],
-        calibration: null,
+        calibration,
         maintainAt: clock.now() + idleExtractMs,
         now: clock.now(),
       });

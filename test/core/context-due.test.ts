@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { isDue, MIN_GAIN } from '../../src/context/due.ts';
+import { MIN_GAIN } from '../../src/context/depth.ts';
+import { isDue } from '../../src/context/due.ts';
 import { profile, snapshot, user } from '../fixtures/context.ts';
 
 const text = (tokens: number) => 'a'.repeat(Math.floor(tokens / 0.21));

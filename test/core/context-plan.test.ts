@@ -272,8 +272,9 @@ describe('condensing the stack', () => {
     expect(planCondense([a, gap, { ...b, stale: false }, c], budget)).toMatchObject({ fromSeq: 21, toSeq: 40 });
   });
 
-  it('gives null when every level stands alone', () => {
-    expect(planCondense(run([3, 2, 1, 0]), budget)).toBeNull();
+  it('takes the lowest neighbours when every level stands alone', () => {
+    expect(planCondense(run([3, 2, 1, 0]), budget)).toMatchObject({ level: 3, fromSeq: 11, toSeq: 40 });
+    expect(planCondense(run([3, 2, 1, 0], 55), budget)).toBeNull();
   });
 
   it('reckons with the learned ratio', () => {

@@ -48,7 +48,15 @@ describe('the tiers that an agent has when nobody says otherwise', () => {
       const filled = filledTo(ratio, (wide) => measureView(wide, view).measurement.used);
       const measured = measureView(filled, view);
       expect(measured.measurement.tier).toBe(tier);
-      const of = { snapshot: view, profile: filled, trigger: 'queue', open: null, idleMs: 600_000, now: 0 } as const;
+      const of = {
+        snapshot: view,
+        profile: filled,
+        trigger: 'queue',
+        open: null,
+        idleMs: 600_000,
+        now: 0,
+        settling: false,
+      } as const;
       const work = nextWork({ ...of, ...measured });
       if (tier === 'none') return expect(work).toBeNull();
       const tokens = (upto: number) =>

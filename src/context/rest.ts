@@ -1,0 +1,71 @@
+import type { SummaryId } from '../domain/message.ts';
+import type { AssembleRequest } from '../ports/engine.ts';
+import type { ContextSnapshot } from '../ports/store.ts';
+import type { Summary } from '../ports/summary-store.ts';
+import { isDue } from './due.ts';
+import { reduceBelow, reduceIfDue } from './fit.ts';
+import type { FixedPrefixBuilder } from './fixed-prefix.ts';
+import { grownBy } from './meter.ts';
+import { planEmergency } from './plan.ts';
+import type { Fitted, ViewRequest } from './view.ts';
+
+/** Gaps opened for one request: each takes half of the tail, so that this many take nearly all of it. */
+export const MAX_GAPS = 8;
+
+/**
+ * The view between two turns, as the engine would send it: gaps exist in the answer only, and nothing is stored. While
+ * a job is due it may exceed the background threshold; with nothing left to do it does not.
+ */
+export function viewAtRest(prefixes: FixedPrefixBuilder, request: ViewRequest): Fitted {
+  const { windowTokens, thresholds } = request.profile;
+  const fullTokens = windowTokens * thresholds.emergency;
+  let work = request;
+  let fitted = wholeView(prefixes, work);
+  for (let gaps = 0; gaps < MAX_GAPS && fitted.measurement.used >= fullTokens; gaps += 1) {
+    const snapshot = imaginedGap({ ...work, now: 0 });
+    if (snapshot === null) break;
+    work = { ...work, snapshot };
+    fitted = wholeView(prefixes, work);
+  }
+  const { tier, used } = fitted.measurement;
+  const isSettled = tier === 'none' || isDue(work.profile, work.snapshot, tier);
+  if (isSettled && used < fullTokens) return fitted;
+  const wantedTokens = isSettled ? fullTokens : windowTokens * thresholds.background;
+  return filled(reduceBelow(prefixes, work, { limitTokens: windowTokens, wantedTokens }));
+}
+
+/** Nothing would be sent if not even the smallest view fits: the window is full. */
+function filled(fitted: Fitted): Fitted {
+  const { measurement } = fitted;
+  const { used, window } = measurement;
+  return used <= window ? fitted : { ...fitted, measurement: { ...measurement, used: window, ratio: 1 } };
+}
+
+/** With the head of the tail that the snapshot leaves out. */
+function wholeView(prefixes: FixedPrefixBuilder, request: ViewRequest): Fitted {
+  const fitted = reduceIfDue(prefixes, request);
+  const unseen = Math.ceil(request.snapshot.omitted.tokens * fitted.correction);
+  return { ...fitted, measurement: grownBy(fitted.measurement, unseen, request.profile) };
+}
+
+/** The snapshot as it would be without the oldest half of its tail. Null when nothing may leave. */
+export function imaginedGap({
+  snapshot,
+  readUpto,
+  now,
+}: Pick<AssembleRequest, 'snapshot' | 'readUpto' | 'now'>): ContextSnapshot | null {
+  const { conversation, stack, tail, omitted } = snapshot;
+  const cut = planEmergency(tail, { ...conversation, readUpto }, omitted);
+  if (cut === null) return null;
+  const { fromSeq, toSeq } = cut;
+  const gap: Summary = {
+    ...{ id: `gap-${fromSeq}` as SummaryId, conversationId: conversation.id, kind: 'gap', level: 0, fromSeq, toSeq },
+    ...{ text: '', tokens: 0, model: null, promptHash: null, stale: false, supersededBy: null, createdAt: now },
+  };
+  return {
+    conversation: { ...conversation, compactedUpto: toSeq },
+    stack: [...stack, gap],
+    tail: tail.filter(({ seq }) => seq > toSeq),
+    omitted: { entries: 0, tokens: 0 },
+  };
+}

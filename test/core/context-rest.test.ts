@@ -1,0 +1,141 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { inspectContext } from '../../src/context/inspection.ts';
+import type { ToolSpec } from '../../src/ports/model.ts';
+import { section } from '../fixtures/context.ts';
+import { SIZED, sized, sizedLimitMs } from '../support/size.ts';
+import {
+  createWorld,
+  filler,
+  type Script,
+  scriptedModel,
+  transcriptIn,
+  type World,
+  type WorldOptions,
+} from './compaction.world.ts';
+
+/** A message, its answer, and what tools gave in between, in tokens of a window of 2,000. */
+interface Talk {
+  readonly said: number;
+  readonly answered: number;
+  readonly tools: readonly number[];
+}
+
+const size = fc.oneof(
+  { weight: 8, arbitrary: fc.integer({ min: 2, max: 80 }) },
+  { weight: 2, arbitrary: fc.integer({ min: 80, max: 400 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 400, max: 6000 }) },
+);
+const talk: fc.Arbitrary<Talk> = fc.record({ said: size, answered: size, tools: fc.array(size, { maxLength: 3 }) });
+
+const languages: Readonly<Record<string, (tokens: number, seed: number) => string>> = {
+  english: filler,
+  chinese: (tokens, seed) => '昨天我们讨论了会议的时间和地点。'.repeat(Math.ceil(tokens / 12)).slice(seed % 7),
+  emoji: (tokens, seed) => `party ${seed} ${'👩‍👩‍👧‍👦🎉'.repeat(Math.ceil(tokens / 12))}`,
+  code: (tokens, seed) => `const x${seed} = [${'1, {a: "b"}, '.repeat(Math.ceil(tokens / 7))}];`,
+};
+
+const setting = fc.record({
+  window: fc.constantFrom(2000, 3000, 4000, 8000, 16_000, 32_000, 200_000),
+  ratio: fc.option(fc.double({ min: 0.6, max: 2.5, noNaN: true }), { nil: undefined }),
+  persona: fc.constantFrom(10, 200, 3000),
+  tools: fc.constantFrom(0, 5, 40),
+  instructions: fc.constantFrom(0, 3, 60),
+  language: fc.constantFrom(...Object.keys(languages)),
+});
+
+/** Keeps the beginning of every line, within the words that the prompt allows. */
+const openings: Script = ({ purpose, system, ...request }) => {
+  if (purpose === 'extract') return { text: 'NOTHING' };
+  const words = Number(/about (\d+) words/u.exec(system.map(({ text }) => text).join('\n'))?.[1]);
+  const transcript = transcriptIn({ purpose, system, ...request });
+  const lines = transcript.split('\n').map((line) => line.replace(/^\[[^\]]*\] ?/u, '').trim());
+  const said = lines.map((line) => line.slice(0, Math.max(8, (words * 3) / lines.length))).join(' ');
+  return { text: `They said: ${said.slice(0, words * 3)}` };
+};
+
+function toolsOf(count: number): readonly ToolSpec[] {
+  const field = { type: 'string', description: 'What to look for, in the words of the person who asked for it' };
+  return Array.from({ length: count }, (_, index) => ({
+    name: `look_up_${index}`,
+    description: 'Looks something up in a catalogue. Call it once for each question. It returns at most ten rows.',
+    inputSchema: { type: 'object', properties: { query: field, place: field, person: field }, required: ['query'] },
+  }));
+}
+
+function instructionsOf(count: number): WorldOptions['instructions'] {
+  const lines = Array.from({ length: count }, (_, index) => `- [i${index}] Ask before you delete the file ${index}.`);
+  return section({ key: 'instructions', text: lines.join('\n'), priority: 95, protected: true });
+}
+
+async function shown(world: World) {
+  const snapshot = await world.snapshot();
+  const profile = await world.profiles.of(snapshot.conversation);
+  return { report: inspectContext(world.services, { profile, snapshot }), snapshot };
+}
+
+/** Runs jobs until nothing is due. Returns whether anything was summarised. */
+async function workOff(world: World): Promise<boolean> {
+  let summarised = false;
+  for (let round = 0; round < 50; round += 1) {
+    const { changed, reason } = await world.run();
+    summarised ||= /summarised/u.test(reason);
+    if (!changed) {
+      expect(reason).toBe('nothing is due');
+      return summarised;
+    }
+  }
+  throw new Error('The jobs never came to an end.');
+}
+
+describe('a conversation at rest', () => {
+  it('stays below the background threshold and never shows more than its window', {
+    ...SIZED,
+    timeout: sizedLimitMs(120_000),
+  }, async () => {
+    await fc.assert(
+      fc.asyncProperty(setting, fc.array(talk, { minLength: 8, maxLength: 20 }), async (of, talks) => {
+        const write = languages[of.language] ?? filler;
+        const scale = Math.sqrt(of.window / 2000);
+        await using world = await createWorld({
+          model: scriptedModel(openings, { window: 32_000 }),
+          window: of.window,
+          reserve: 4096,
+          tools: toolsOf(of.tools),
+          ...(of.ratio === undefined ? {} : { ratio: of.ratio }),
+          ...(of.instructions === 0 ? {} : { instructions: instructionsOf(of.instructions) ?? expect.unreachable() }),
+          agent: {
+            persona: filler(of.persona),
+            context_window: of.window,
+            max_output_tokens: Math.min(4096, of.window / 2),
+          },
+        });
+        for (const [index, { said, answered, tools }] of talks.entries()) {
+          const uses = tools.map((tokens, call) => ({
+            tool: 'look_up_0',
+            input: { query: `${call}` },
+            result: write(tokens * scale, index),
+          }));
+          await world.exchange(write(said * scale, index), write(answered * scale, index + 3), uses);
+          await world.clock.advance(3_600_000);
+          const before = await shown(world);
+          expect(before.report.measurement.used).toBeLessThanOrEqual(of.window);
+          const summarised = await workOff(world);
+          const { report, snapshot } = await shown(world);
+          const { used, window } = report.measurement;
+          expect(used).toBeLessThan(0.8 * window);
+          // The newest exchange never leaves: the rest makes room unless that alone is large.
+          const newest = snapshot.tail.filter(
+            (entry) => (entry.turn ?? entry.seq) >= snapshot.conversation.answeredUpto,
+          );
+          const isSmall = newest.reduce((sum, { tokens }) => sum + tokens, 0) * (of.ratio ?? 1.1) < 0.15 * window;
+          if (summarised && isSmall) expect(used).toBeLessThanOrEqual(0.75 * window);
+        }
+        for (const { run } of world.of('maintenance.ended')) {
+          expect(Math.max(run.tokensBefore, run.tokensAfter)).toBeLessThanOrEqual(of.window);
+        }
+      }),
+      { numRuns: sized({ small: 4, full: 150 }) },
+    );
+  });
+});

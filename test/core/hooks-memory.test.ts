@@ -69,9 +69,15 @@ describe('a compaction hook', () => {
     ['throws', () => Promise.reject(new Error('out of ink'))],
     ['hangs', () => new Promise(() => undefined)],
   ])('that %s fails the job alone', async (_name, compaction) => {
-    await using world = await createWorld({ hooks: [{ compaction }] });
+    const begun = Promise.withResolvers<void>();
+    const own: Hooks['compaction'] = (context, next) => {
+      begun.resolve();
+      return compaction(context, next);
+    };
+    await using world = await createWorld({ hooks: [{ compaction: own }] });
     await talk(world);
     const running = world.run();
+    await begun.promise;
     await settle();
     await world.clock.advance(MAX_HOOK_MS);
     const { changed, reason } = await running;

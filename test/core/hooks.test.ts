@@ -132,9 +132,15 @@ describe('an inbound hook', () => {
   });
 
   it('fails one turn when it hangs; the message stays', async () => {
-    const inbound: Hooks['inbound'] = ({ text }, next) => (text === 'Hello?' ? new Promise(() => undefined) : next());
+    const begun = Promise.withResolvers<void>();
+    const inbound: Hooks['inbound'] = ({ text }, next) => {
+      if (text !== 'Hello?') return next();
+      begun.resolve();
+      return new Promise(() => undefined);
+    };
     await using here = await world([{ inbound }]);
     const saying = here.say('Hello?');
+    await begun.promise;
     await settle();
     await here.clock.advance(MAX_HOOK_MS);
     await saying;

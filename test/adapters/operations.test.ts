@@ -18,6 +18,8 @@ import { type Bot, createBot } from '../../src/bot/bot.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const KEY = makeKey({ platform: 'test', workspace: 'here', channel: 'talk' });
+/** Makes a message long enough that a dozen of them fill the model's small window to the threshold. */
+const WHERE = 'The clerk with the green glasses keeps it on the shelf behind the door. The counter is open until noon.';
 const channel: Channel = {
   platform: 'test',
   traits: { idempotentPosts: true, ephemeral: false, commandPrefix: '/', personIds: 'workspace' },
@@ -72,7 +74,7 @@ async function say(count: number): Promise<void> {
     conversation: KEY,
     externalId: `m${count}`,
     author: { id: 'u-ada', name: 'Ada', kind: 'person' },
-    text: `My parcel ${count} is at the post office, between the bakery and the old town hall, as every week.`,
+    text: `My parcel ${count} is at the post office, between the bakery and the old town hall. ${WHERE}`,
     attachments: [],
     replyTo: null,
     mentions: [],

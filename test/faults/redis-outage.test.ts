@@ -19,6 +19,8 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const CONVERSATIONS = Array.from({ length: 4 }, (_, index) =>
   makeKey({ platform: 'test', workspace: 'here', channel: `talk${index}` }),
 );
+/** Makes a message long enough that a dozen of them fill the model's small window to the threshold. */
+const WHERE = 'The clerk with the green glasses keeps it on the shelf behind the door. The counter is open until noon.';
 
 interface Place extends AsyncDisposable {
   readonly bot: Bot;
@@ -144,7 +146,7 @@ async function say(bot: Bot, conversation: ConversationKey, count: number): Prom
     conversation,
     externalId: `m${count}`,
     author: { id: 'u-ada', name: 'Ada', kind: 'person' },
-    text: `My parcel ${count} is at the post office, between the bakery and the old town hall, as every week.`,
+    text: `My parcel ${count} is at the post office, between the bakery and the old town hall. ${WHERE}`,
     attachments: [],
     replyTo: null,
     mentions: [],
@@ -197,6 +199,7 @@ describe('replies and summaries of a gateway and a worker', () => {
     await place.startWorker();
     const longest = await place.talk(14);
     report('Redis absent', place, longest);
+    expect(place.kicks.length).toBeGreaterThanOrEqual(CONVERSATIONS.length);
     expect(await place.summaries()).toEqual([]);
     expect(place.bot.services.queue.stats().trouble).toContain('summaries wait');
     await place.redis.start();
@@ -215,6 +218,7 @@ describe('replies and summaries of a gateway and a worker', () => {
     await place.redis.wipe();
     const longest = await place.talk(8);
     report('Redis killed and wiped', place, longest);
+    expect(place.kicks.length).toBeGreaterThanOrEqual(CONVERSATIONS.length);
     await place.redis.start();
     await place.talk(2);
     await place.settled();
@@ -230,6 +234,7 @@ describe('replies and summaries of a gateway and a worker', () => {
     await place.killWorkers();
     const longest = await place.talk(7);
     report('workers dead', place, longest);
+    expect(place.kicks.length).toBeGreaterThanOrEqual(CONVERSATIONS.length);
     await place.startWorker();
     await place.settled();
     expect((await place.summaries()).length).toBeGreaterThanOrEqual(CONVERSATIONS.length);

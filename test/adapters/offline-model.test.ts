@@ -326,10 +326,26 @@ describe('tools', () => {
 
   function afterCall(tool: string, text: string, isError = false): readonly ModelMessage[] {
     return [
-      { role: 'assistant', text: '', calls: [{ callId: '5.1.1', tool, input: { query: 'x', text: 'Ada is here.' } }] },
-      { role: 'tool', results: [{ callId: '5.1.1', tool, text, isError }] },
+      { role: 'assistant', text: '', calls: [{ callId: tool, tool, input: { query: 'x', text: 'Ada is here.' } }] },
+      { role: 'tool', results: [{ callId: tool, tool, text, isError }] },
     ];
   }
+
+  test('asks tool_help for a tool without a schema, then calls it', async () => {
+    const inputSchema = { type: 'object', properties: { tool: { type: 'string', enum: ['roll_dice'] } } };
+    const help: ToolSpec = { name: 'tool_help', description: 'Describes a tool', inputSchema };
+    const bare: ToolSpec = { ...rollDice, description: 'See tool_help.', inputSchema: { type: 'object' } };
+    for (const tools of [[bare, help], [help]]) {
+      const asked = callsIn(await partsOf(requestOf({ ask: 'roll a d6', tools })));
+      expect(asked).toEqual([{ tool: 'tool_help', input: { tool: 'roll_dice' } }]);
+      const after = afterCall('tool_help', JSON.stringify(rollDice));
+      const called = callsIn(await partsOf(requestOf({ ask: 'roll a d6', tools, after })));
+      expect(called).toEqual([{ tool: 'roll_dice', input: { sides: 6, count: 1 } }]);
+      expect(
+        await answer({ ask: 'roll a d6', tools, after: [...after, ...afterCall('roll_dice', '{"total":4}')] }),
+      ).toMatch(/total: 4/);
+    }
+  });
 
   test('reports a result or error without calling again', async () => {
     const tools = [rollDice];

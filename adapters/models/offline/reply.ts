@@ -1,4 +1,4 @@
-import { type ModelRequest, trimEndOf } from '../../../src/adapter-kit.ts';
+import { type ModelRequest, type ToolSpec, trimEndOf } from '../../../src/adapter-kit.ts';
 import { acknowledge } from './acknowledge.ts';
 import { type Answer, say } from './answer.ts';
 import { voiceFor } from './language.ts';
@@ -6,6 +6,7 @@ import { findAnswers } from './recall.ts';
 import { isPleasantry, isQuestion, sentencesOf } from './sentences.ts';
 import { smallTalk } from './small-talk.ts';
 import { tellMatches } from './telling.ts';
+import { helpFirst, offeredTools, withoutHelp } from './tool-help.ts';
 import { answerFromTools } from './tool-results.ts';
 import { callAbout, plannedCall } from './tools.ts';
 import { readView, type View } from './view.ts';
@@ -16,15 +17,17 @@ const mostRelated = 5;
 
 /** Answers the newest message of a conversation from the request alone. */
 export function answerReply(request: ModelRequest): Answer {
-  const view = readView(request);
+  const read = readView(request);
+  const offered = offeredTools(request, read);
+  const view = withoutHelp(read);
   const voice = voiceFor(view.newest);
   if (view.calls.length > 0) return say(answerFromTools(view, voice));
-  const planned = plannedCall(view, request.tools);
-  if (planned !== null) return { text: '', calls: [planned] };
-  return answerMessage(request, view, voice);
+  const planned = plannedCall(view, offered.tools);
+  const answer = planned === null ? answerMessage(offered.tools, view, voice) : { text: '', calls: [planned] };
+  return helpFirst(answer, offered);
 }
 
-function answerMessage(request: ModelRequest, view: View, voice: Voice): Answer {
+function answerMessage(tools: readonly ToolSpec[], view: View, voice: Voice): Answer {
   const light = smallTalk(view, voice);
   if (light !== null) return say(light);
   const sentences = sentencesOf(view.newest);
@@ -34,7 +37,7 @@ function answerMessage(request: ModelRequest, view: View, voice: Voice): Answer 
   if (questions.length === 0) return say(acknowledged ?? pick(voice.heard, view.newest));
   const answers = questions.map((question) => answerQuestion(question, view, voice));
   const found = answers.filter((answer) => answer !== null);
-  const search = request.tools.find(({ name }) => name === 'transcript_search');
+  const search = tools.find(({ name }) => name === 'transcript_search');
   const open = questions.find((question, index) => answers[index] === null && topicWords(question).length > 0);
   if (found.length === 0 && search !== undefined && open !== undefined) {
     return { text: '', calls: [callAbout(search, withRelated(open), '')] };

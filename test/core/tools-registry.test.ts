@@ -58,6 +58,21 @@ describe('the registry', () => {
     expect(() => registry.specs(['three'])).toThrowError(/no tool three/);
   });
 
+  it('describes a tool to a model that was offered its name', async () => {
+    await using world = await openWorld();
+    const tools = [echo('one', async () => ''), echo('two', async () => '')];
+    const registry = createToolRegistry({ services: world.services, tools });
+    const inputSchema = { type: 'object', properties: { tool: { type: 'string', enum: ['one'] } } };
+    const help = [{ name: 'tool_help', description: '', inputSchema }];
+    const context = await contextOf(world);
+    const described = await registry.run(call('tool_help', { tool: 'one' }), context, help);
+    expect(JSON.parse(described.text)).toEqual(registry.specs(['one'])[0]);
+    for (const tool of ['two', 'three']) {
+      expect(await registry.run(call('tool_help', { tool }), context, help)).toMatchObject({ isError: true });
+    }
+    expect(await registry.run(call('tool_help', { tool: 'one' }), context, [])).toMatchObject({ isError: true });
+  });
+
   it('takes a tool that returns nothing', async () => {
     await using world = await openWorld();
     const registry = createToolRegistry({ services: world.services, tools: [echo('ring', async () => {})] });

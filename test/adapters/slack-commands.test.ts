@@ -425,4 +425,17 @@ describe('the App Home', () => {
     await until('it is forgotten', () => bot.sink.commands.some(({ path }) => path[1] === 'forget'));
     await until('the home is shown anew', () => slack.callsOf('views.publish').length > published);
   });
+
+  test('stays as it is while it asks before forgetting', async () => {
+    await start();
+    const command = { path: ['memory', 'forget'], options: { id: ID, confirm: 'yes' } };
+    const question: CommandReply = { ...plain, actions: [{ label: 'Delete for good', command, style: 'danger' }] };
+    bot.sink.answer = ({ path, options }) =>
+      path[1] === 'list' ? list : options['confirm'] === undefined ? question : plain;
+    slack.emit({ type: 'app_home_opened', user: ADA, channel: DIRECT, tab: 'home' });
+    pressHome(sealedOf(await home(), 'Forget'));
+    submit(await opened());
+    await until('the home is shown again', () => slack.callsOf('views.publish').length > 1);
+    expect(bot.sink.commands.map(({ path }) => path[1])).toEqual(['list', 'forget', 'forget', 'list']);
+  });
 });

@@ -17,7 +17,15 @@ import { missingOptions } from './ask.ts';
 import type { Button } from './buttons.ts';
 import { confirmForm, formValues, inputForm, type Opened, readOpened } from './form.ts';
 import { isListing, LIST } from './home.ts';
-import { answer, invocationOf, openForm, UNSERVED, type Visit, type VisitOptions } from './interaction.ts';
+import {
+  answer,
+  confirmationOf,
+  invocationOf,
+  openForm,
+  UNSERVED,
+  type Visit,
+  type VisitOptions,
+} from './interaction.ts';
 import {
   FORGET_MENU,
   FORGOTTEN,
@@ -224,7 +232,9 @@ async function execute(parts: CommandServices, visit: Visit, { command, replace 
   if (visit.isHome && isListing(command)) return await parts.refreshHome(visit.userId, command);
   const reply = await parts.sink.command({ ...invocation, ...command });
   await answer(parts, visit, { reply, replace });
-  if (visit.isHome && CHANGING.has(command.path[1] ?? '')) await parts.refreshHome(visit.userId, LIST);
+  if (visit.isHome && CHANGING.has(command.path[1] ?? '') && confirmationOf(reply) === undefined) {
+    await parts.refreshHome(visit.userId, LIST);
+  }
 }
 
 /** Commands that change the list in the App Home. */

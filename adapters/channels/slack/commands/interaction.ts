@@ -101,11 +101,16 @@ async function open({ workspace }: VisitOptions, { triggerId }: Visit, view: obj
   await workspace.web.apiCall('views.open', { trigger_id: triggerId, view });
 }
 
+/** The action that a reply asks the person to confirm; undefined if it asks nothing, so the command has run. */
+export function confirmationOf({ actions }: CommandReply): CommandReply['actions'][number] | undefined {
+  return actions.find(({ style }) => style === 'danger');
+}
+
 export async function answer(options: VisitOptions, visit: Visit, { reply, replace = false }: Answer): Promise<void> {
   const seal = (button: Pick<Button, 'deed' | 'command'>) =>
     options.buttons.write({ ...button, ownerId: visit.userId });
   const message = toMessage(reply, { seal, specs: options.sink.commandSpecs });
-  const confirmed = reply.actions.find(({ style }) => style === 'danger');
+  const confirmed = confirmationOf(reply);
   if (visit.isHome && confirmed !== undefined) {
     const { channelId, threadTs } = visit;
     const opened = {

@@ -21,6 +21,7 @@ export function viewAtRest(prefixes: FixedPrefixBuilder, request: ViewRequest): 
   const fullTokens = windowTokens * thresholds.emergency;
   let work = request;
   let fitted = wholeView(prefixes, work);
+  const whole = fitted.measurement;
   for (let gaps = 0; gaps < MAX_GAPS && fitted.measurement.used >= fullTokens; gaps += 1) {
     const snapshot = imaginedGap({ ...work, now: 0 });
     if (snapshot === null) break;
@@ -28,7 +29,8 @@ export function viewAtRest(prefixes: FixedPrefixBuilder, request: ViewRequest): 
     fitted = wholeView(prefixes, work);
   }
   const { tier, used } = fitted.measurement;
-  const isSettled = tier === 'none' || isDue(work.profile, work.snapshot, tier);
+  // No job fills an imagined gap, so the stored conversation decides whether one is due.
+  const isSettled = tier === 'none' || isDue(request.profile, request.snapshot, whole.tier);
   if (isSettled && used < fullTokens) return fitted;
   const wantedTokens = isSettled ? fullTokens : windowTokens * thresholds.background;
   return filled(reduceBelow(prefixes, work, { limitTokens: windowTokens, wantedTokens }));

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isWorthIt } from '../../src/context/depth.ts';
 import { inspectContext } from '../../src/context/inspection.ts';
+import { viewKey } from '../../src/context/order.ts';
 import type { ToolSpec } from '../../src/ports/model.ts';
 import { section } from '../fixtures/context.ts';
 import { SIZED, sized, sizedLimitMs } from '../support/size.ts';
@@ -74,6 +76,10 @@ async function shown(world: World) {
   return { report: inspectContext(world.services, { profile, snapshot }), snapshot };
 }
 
+function tokensOf(items: readonly { readonly tokens: number }[]): number {
+  return items.reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
 /** Runs jobs until nothing is due. Returns whether anything was summarised. */
 async function workOff(world: World): Promise<boolean> {
   let summarised = false;
@@ -87,6 +93,15 @@ async function workOff(world: World): Promise<boolean> {
   }
   throw new Error('The jobs never came to an end.');
 }
+
+const short: Talk = { said: 2, answered: 2, tools: [] };
+type Setting = typeof setting extends fc.Arbitrary<infer Value> ? Value : never;
+const base: Setting = { window: 2000, ratio: undefined, persona: 10, tools: 0, instructions: 0, language: 'english' };
+/** A huge newest exchange after one so small that no job summarises it. */
+const huge: [Setting, Talk[]][] = [
+  [{ ...base, ratio: 0.6 }, [short, { said: 1430, answered: 926, tools: [] }, short]],
+  [{ ...base, tools: 40 }, [short, { said: 353, answered: 183, tools: [208, 47, 3] }, short]],
+];
 
 describe('a conversation at rest', () => {
   it('stays below the background threshold and never shows more than its window', {
@@ -124,18 +139,25 @@ describe('a conversation at rest', () => {
           const { report, snapshot } = await shown(world);
           const { used, window } = report.measurement;
           expect(used).toBeLessThan(0.8 * window);
-          // The newest exchange never leaves: the rest makes room unless that alone is large.
-          const newest = snapshot.tail.filter(
-            (entry) => (entry.turn ?? entry.seq) >= snapshot.conversation.answeredUpto,
-          );
-          const isSmall = newest.reduce((sum, { tokens }) => sum + tokens, 0) * (of.ratio ?? 1.1) < 0.15 * window;
-          if (summarised && isSmall) expect(used).toBeLessThanOrEqual(0.75 * window);
+          // The newest exchange never leaves, nor do older messages too few to be worth a job.
+          const correction = of.ratio ?? 1.1;
+          const older = tokensOf(snapshot.tail.filter((entry) => viewKey(entry) < snapshot.conversation.answeredUpto));
+          const mayLeave = isWorthIt(older, { windowTokens: window, correction });
+          if (summarised && mayLeave) expect(used).toBeLessThanOrEqual(0.75 * window);
+          // Summaries of different levels are condensed above one and a half times the share of the stack.
+          const mayCondense = snapshot.stack.length > 1;
+          if (mayCondense) expect(tokensOf(snapshot.stack) * correction).toBeLessThanOrEqual(0.225 * window);
         }
         for (const { run } of world.of('maintenance.ended')) {
           expect(Math.max(run.tokensBefore, run.tokensAfter)).toBeLessThanOrEqual(of.window);
         }
       }),
-      { numRuns: sized({ small: 4, full: 150 }) },
+      {
+        examples: huge,
+        numRuns: huge.length + sized({ small: 4, full: 150 }),
+        // Also limits how long a failure is shrunk.
+        interruptAfterTimeLimit: sized({ small: 20_000, full: 60_000 }),
+      },
     );
   });
 });

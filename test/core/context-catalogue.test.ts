@@ -17,16 +17,16 @@ const tool = (name: string, words: number): ToolSpec => ({
   },
 });
 const tools = [tool('weather', 40), tool('tickets', 60), tool('stock', 20)];
-const fit = (wantedTokens: number, maxTokens = wantedTokens) => fitCatalogue(tools, { wantedTokens, maxTokens });
+const fitIn = (wantedTokens: number, maxTokens = wantedTokens) => fitCatalogue(tools, { wantedTokens, maxTokens });
 
 describe('a catalogue of tools', () => {
   it('is whole where it fits', () => {
-    expect(fit(estimateTools(tools))).toMatchObject({ form: 'whole', tools });
+    expect(fitIn(estimateTools(tools))).toMatchObject({ form: 'whole', tools });
     expect(fitCatalogue([], { wantedTokens: 0, maxTokens: 0 })).toMatchObject({ form: 'whole', tools: [], tokens: 0 });
   });
 
   it('loses its explanations first, and keeps the fields', () => {
-    const { form, tools: short } = fit(estimateTools(tools) - 1);
+    const { form, tools: short } = fitIn(estimateTools(tools) - 1);
     expect(form).toBe('short');
     expect(short[0]).toEqual({
       name: 'weather',
@@ -40,14 +40,14 @@ describe('a catalogue of tools', () => {
   });
 
   it('then offers names, with help that knows them all', () => {
-    const { form, tools: names } = fit(fit(estimateTools(tools) - 1).tokens - 1);
+    const { form, tools: names } = fitIn(fitIn(estimateTools(tools) - 1).tokens - 1);
     expect(form).toBe('names');
     expect(names.map(({ name }) => name)).toEqual(['weather', 'tickets', 'stock', TOOL_HELP]);
     expect(JSON.stringify(names.at(-1)?.inputSchema)).toContain('["weather","tickets","stock"]');
   });
 
   it('offers nothing but help in the end, and what was opened', () => {
-    expect(fit(0, 10)).toMatchObject({ form: 'help', tools: [{ name: TOOL_HELP }] });
+    expect(fitIn(0, 10)).toMatchObject({ form: 'help', tools: [{ name: TOOL_HELP }] });
     const steps: readonly ModelMessage[] = [
       { role: 'assistant', text: '', calls: [{ callId: 'c1', tool: TOOL_HELP, input: { tool: 'stock' } }] },
       { role: 'tool', results: [{ callId: 'c1', tool: TOOL_HELP, text: '{}', isError: false }] },
@@ -61,8 +61,8 @@ describe('a catalogue of tools', () => {
     fc.assert(
       fc.property(room, room, (one, other) => {
         const [small, large] = [Math.min(one, other), Math.max(one, other)];
-        expect(fit(small).tokens).toBeLessThanOrEqual(fit(large).tokens);
-        if (fit(small).form !== 'help') expect(fit(small).tokens).toBeLessThanOrEqual(small);
+        expect(fitIn(small).tokens).toBeLessThanOrEqual(fitIn(large).tokens);
+        if (fitIn(small).form !== 'help') expect(fitIn(small).tokens).toBeLessThanOrEqual(small);
       }),
     );
   });

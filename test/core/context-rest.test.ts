@@ -5,6 +5,7 @@ import { reduceBelow } from '../../src/context/fit.ts';
 import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
 import { inspectContext } from '../../src/context/inspection.ts';
 import { viewKey } from '../../src/context/order.ts';
+import { estimateText } from '../../src/context/tokens.ts';
 import type { ContextProfile } from '../../src/ports/engine.ts';
 import type { ToolSpec } from '../../src/ports/model.ts';
 import type { ContextSnapshot } from '../../src/ports/store.ts';
@@ -50,6 +51,9 @@ const setting = fc.record({
   language: fc.constantFrom(...Object.keys(languages)),
 });
 
+const SEED = 20_261_122;
+const TOKENS_PER_WORD = 1.25;
+
 /** Keeps the beginning of every line, within the words that the prompt allows. */
 const openings: Script = ({ purpose, system, ...request }) => {
   if (purpose === 'extract') return { text: 'NOTHING' };
@@ -57,7 +61,8 @@ const openings: Script = ({ purpose, system, ...request }) => {
   const transcript = transcriptIn({ purpose, system, ...request });
   const lines = transcript.split('\n').map((line) => line.replace(/^\[[^\]]*\] ?/u, '').trim());
   const said = lines.map((line) => line.slice(0, Math.max(8, (words * 3) / lines.length))).join(' ');
-  return { text: `They said: ${said.slice(0, words * 3)}` };
+  const share = (words * TOKENS_PER_WORD) / Math.max(1, estimateText(said));
+  return { text: `They said: ${said.slice(0, Math.floor(said.length * Math.min(1, share)))}` };
 };
 
 function toolsOf(count: number): readonly ToolSpec[] {
@@ -178,6 +183,8 @@ describe('a conversation at rest', () => {
       {
         examples: huge,
         numRuns: huge.length + sized({ small: 4, full: 150 }),
+        // Other seeds rarely find a view slightly above the threshold: many tools in a small window, at a high ratio.
+        seed: SEED,
         // Also limits how long a failure is shrunk.
         interruptAfterTimeLimit: sized({ small: 20_000, full: 60_000 }),
       },

@@ -145,7 +145,8 @@ describe('the room for passages', () => {
 });
 
 describe('a bot', () => {
-  const lastMessage = (requests: readonly ModelRequest[]) => JSON.stringify(requests.at(-1)?.messages.at(-1));
+  const lastMessage = (requests: readonly ModelRequest[]) =>
+    JSON.stringify(requests.findLast(({ purpose }) => purpose === 'reply')?.messages.at(-1));
 
   it('sees the message that answers, without a tool call', async () => {
     const model = scriptedModel(() => ({ text: 'Noted.' }), { id: 'test:chat' });

@@ -19,7 +19,7 @@ export interface Redaction {
   /** Long tool results of any entry, or of none, that repeat the text. */
   readonly blobIds?: readonly BlobId[];
   readonly now: number;
-  /** Memories with no other sources than these entries are deleted too. */
+  /** Memories with no other sources than these entries are deleted too. Without it, only those resting on the bot's words. */
   readonly dropMemories: boolean;
 }
 
@@ -46,7 +46,8 @@ export async function redact(
   }
   await shared.engine.noteDeletion(transaction);
   await changeLayers(shared, transaction, { row, seqs, summaryIds, change: asGap, eraseSuperseded: true });
-  if (redaction.dropMemories && seqs.length > 0) await dropMemories(shared, transaction, { row, seqs });
+  const bases = redaction.dropMemories ? entries : entries.filter((entry) => entry.role !== 'user');
+  if (bases.length > 0) await dropMemories(shared, transaction, { row, seqs: bases.map((entry) => entry.seq) });
   const debt = await remainingDebt(shared, transaction, row);
   await shared.conversations.change(transaction, row.id, {
     revision,

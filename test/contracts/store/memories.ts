@@ -141,6 +141,18 @@ export function memoriesContract(lab: Lab): void {
       expect(await store.memories.find(memory.id)).toMatchObject({ recallCount: 1, lastRecalledAt: NOW + 7 });
     });
 
+    it('forgets what rests on a redacted answer of the bot alone', async () => {
+      const { conversation } = await kit.say('where is the key?');
+      const { id } = conversation;
+      await kit.commitTurn(await kit.claim('reply', id));
+      const writes = [kit.inserting('guess', [2]), kit.inserting('said', [1]), kit.inserting('both', [1, 2])];
+      await kit.save(id, ...writes);
+      const redactions = [{ conversationId: id, seqs: [1, 2], summaryIds: [] }];
+      const none = { memoryIds: [], tombstones: [], sentences: [] };
+      await store.memories.forget({ ...none, redactions, actor: 'u1', now: NOW });
+      expect((await kit.recallable()).toSorted()).toEqual(['both', 'said']);
+    });
+
     it('forgets for good: no record, text or way back', async () => {
       const { id } = await kit.fill(2);
       const held = await kit.claim('maintenance', id);

@@ -17,8 +17,8 @@ export interface ToolRegistry {
   /** Specifications of the named tools. Throws `NOT_FOUND` for an unknown name. */
   specs(names: readonly string[]): readonly ToolSpec[];
   /**
-   * Runs one of the `offered` tools. A call of any other tool ends in an error result, even if a tool with that name
-   * exists.
+   * Runs one of the `offered` tools, or one that the offered `tool_help` names. A call of any other tool ends in an error
+   * result, even if a tool with that name exists.
    */
   run(call: ToolCall, context: ToolContext, offered: readonly ToolSpec[]): Promise<ToolResultPart>;
 }
@@ -55,8 +55,7 @@ export function createToolRegistry({
       }),
     async run(call, context, offered) {
       const startedAt = services.clock.now();
-      const isOffered = offered.some(({ name }) => name === call.tool);
-      const tool = isOffered ? (known.get(call.tool)?.tool ?? helpFor(call.tool, offered, known)) : undefined;
+      const tool = offeredTool(call.tool, offered, known);
       const { text, isError } = await answerHooked(tool, call, { context, timeLimitMs, hooks: services.hooks });
       const long = offload(text, services.random.id() as BlobId);
       const isStored = long !== null && (await keep(services, { blobId: long.blob.id, text, context }));
@@ -77,18 +76,25 @@ export function createToolRegistry({
 
 const helpInput = z.object({ tool: z.string() });
 
-/** The tool that describes the others. The offered specification names those that it may describe. */
+/** A model may call a tool that `tool_help` names without opening it first: its input is checked either way. */
+function offeredTool(name: string, offered: readonly ToolSpec[], known: ReadonlyMap<string, Known>): Tool | undefined {
+  const help = offered.find((spec) => spec.name === TOOL_HELP);
+  const described = new Set(help === undefined ? [] : namedIn(help));
+  const isOffered = described.has(name) || offered.some((spec) => spec.name === name);
+  if (!isOffered) return undefined;
+  const found = known.get(name)?.tool;
+  return found ?? (help?.name === name ? helpFor(help, described, known) : undefined);
+}
+
+/** The tool that describes the others. */
 function helpFor(
-  name: string,
-  offered: readonly ToolSpec[],
+  { name, description }: ToolSpec,
+  described: ReadonlySet<string>,
   known: ReadonlyMap<string, Known>,
-): Tool<{ readonly tool: string }> | undefined {
-  const help = offered.find((one) => one.name === name && name === TOOL_HELP);
-  if (help === undefined) return undefined;
-  const described = new Set(namedIn(help));
+): Tool<{ readonly tool: string }> {
   return defineTool({
     name,
-    description: help.description,
+    description,
     input: helpInput,
     async run({ tool }) {
       const spec = described.has(tool) ? known.get(tool)?.spec : undefined;

@@ -73,6 +73,17 @@ describe('the registry', () => {
     expect(await registry.run(call('tool_help', { tool: 'one' }), context, [])).toMatchObject({ isError: true });
   });
 
+  it('runs a tool that tool_help names without opening it', async () => {
+    await using world = await openWorld();
+    const tools = [echo('one', async ({ text }) => `said ${text}`), echo('two', async () => '')];
+    const registry = createToolRegistry({ services: world.services, tools });
+    const inputSchema = { type: 'object', properties: { tool: { type: 'string', enum: ['one'] } } };
+    const help = [{ name: 'tool_help', description: '', inputSchema }];
+    const context = await contextOf(world);
+    expect(await registry.run(call('one', { text: 'hi' }), context, help)).toMatchObject({ text: 'said hi' });
+    expect(await registry.run(call('two'), context, help)).toMatchObject({ isError: true });
+  });
+
   it('takes a tool that returns nothing', async () => {
     await using world = await openWorld();
     const registry = createToolRegistry({ services: world.services, tools: [echo('ring', async () => {})] });

@@ -26,6 +26,7 @@ const ROWS: Readonly<Record<string, RowEntry>> = {
   start: { title: 'Start', load: async () => (await import('./rows/start.ts')).start },
   search: { title: 'Search', load: async () => (await import('./rows/search.ts')).search },
   recall: { title: 'What is found again', load: async () => (await import('./rows/recall.ts')).recall },
+  asked: { title: 'What is in view when asked', load: async () => (await import('./rows/asked.ts')).asked },
   settle: { title: 'A view at rest', load: async () => (await import('./rows/settle.ts')).settled },
   tokens: { title: 'Estimates of tokens', load: async () => (await import('./rows/tokens.ts')).tokens },
   postgres: { title: 'Postgres', load: async () => (await import('./rows/postgres.ts')).postgres },

@@ -1,13 +1,9 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { z } from 'zod';
 import { createSqliteStorage } from '../adapters/stores/sqlite/index.ts';
-import { estimateText } from '../src/context/tokens.ts';
-import { makeKey } from '../src/domain/key.ts';
 import { packTokens, searchTranscript } from '../src/search/transcript-search.ts';
 import type { Storage } from '../src/services.ts';
+import { withDirectory } from './directory.ts';
+import { RECORDED, type RecordedQuestion, readRecorded, storeRecorded } from './recorded.ts';
+import { mean } from './samples.ts';
 
 /**
  * How well transcript search finds the messages that answer a question, without a model: plain full-text search next to
@@ -15,7 +11,6 @@ import type { Storage } from '../src/services.ts';
  * of the same shape.
  */
 
-const DATA = join(dirname(fileURLToPath(import.meta.url)), '../../shared/data');
 const BUDGETS = [250, 500, 1000, 2000, 4000, 8000] as const;
 const DEEPEST = 400;
 
@@ -24,19 +19,6 @@ const SETS = [
   { folder: 'beam-100k', title: 'BEAM-100K', k: 10, bars: { recall: 0.6, budget: null } },
 ] as const;
 type EvaluationSet = (typeof SETS)[number];
-
-const messageSchema = z.object({
-  id: z.string(),
-  author: z.string(),
-  text: z.string(),
-  at: z.string().optional(),
-  role: z.enum(['user', 'assistant']).optional(),
-});
-const questionSchema = z.object({
-  question: z.string(),
-  evidence: z.array(z.string()),
-  category: z.union([z.string(), z.number()]).transform(String),
-});
 
 /** One line of the result: a figure, the plain full-text search next to it, and the bar if there is one. */
 export interface RecallRow {
@@ -50,7 +32,7 @@ export interface RecallRow {
 interface Loaded {
   readonly name: string;
   readonly conversationId: number;
-  readonly questions: readonly z.infer<typeof questionSchema>[];
+  readonly questions: readonly RecordedQuestion[];
 }
 
 interface Scored {
@@ -65,25 +47,34 @@ interface Scored {
 /** Null if the evaluation data is missing. Passes the details to `print`. */
 export async function recallBench(
   print: (line: string) => void,
-  data: string = DATA,
+  data: string = RECORDED,
 ): Promise<readonly RecallRow[] | null> {
-  const present = SETS.filter((set) => existsSync(join(data, set.folder)));
+  const present = SETS.flatMap((set) => {
+    const recorded = readRecorded(set.folder, data);
+    return recorded === null ? [] : [{ set, recorded }];
+  });
   if (present.length === 0) {
     print(`Skipped: the evaluation data is not at ${data}.`);
     return null;
   }
-  const directory = mkdtempSync(join(tmpdir(), 'strata-recall-'));
-  const storage = await createSqliteStorage({ directory });
-  try {
-    const rows: RecallRow[] = [];
-    const loaded = new Map<EvaluationSet, readonly Loaded[]>();
-    for (const set of present) loaded.set(set, await loadSet(storage, join(data, set.folder), set.folder));
-    for (const [set, conversations] of loaded) rows.push(...(await evaluate({ storage, set, conversations, print })));
-    return rows;
-  } finally {
-    await storage.store.close();
-    rmSync(directory, { recursive: true, force: true });
-  }
+  return await withDirectory(async (directory) => {
+    const storage = await createSqliteStorage({ directory });
+    try {
+      const loaded = new Map<EvaluationSet, readonly Loaded[]>();
+      for (const { set, recorded } of present) {
+        const stored = recorded.map(async (conversation) => {
+          const { id } = await storeRecorded(storage, { ...conversation, workspace: set.folder });
+          return { name: conversation.name, conversationId: id, questions: conversation.questions };
+        });
+        loaded.set(set, await Promise.all(stored));
+      }
+      const rows: RecallRow[] = [];
+      for (const [set, conversations] of loaded) rows.push(...(await evaluate({ storage, set, conversations, print })));
+      return rows;
+    } finally {
+      await storage.store.close();
+    }
+  });
 }
 
 interface Evaluation {
@@ -192,7 +183,7 @@ function plain({ store, search }: Storage, { conversationId }: Loaded): Way {
   };
 }
 
-async function score(conversation: Loaded, asked: z.infer<typeof questionSchema>, way: Way): Promise<Scored> {
+async function score(conversation: Loaded, asked: RecordedQuestion, way: Way): Promise<Scored> {
   const startedAt = performance.now();
   const found = await way.find(asked.question);
   const durationMs = performance.now() - startedAt;
@@ -207,59 +198,6 @@ async function score(conversation: Loaded, asked: z.infer<typeof questionSchema>
     reciprocalRank: first < 0 ? 0 : 1 / (first + 1),
     durationMs,
   };
-}
-
-async function loadSet(storage: Storage, folder: string, workspace: string): Promise<readonly Loaded[]> {
-  const names = readdirSync(folder)
-    .filter((name) => name.endsWith('.messages.jsonl'))
-    .map((name) => name.replace('.messages.jsonl', ''))
-    .sort();
-  const loaded: Loaded[] = [];
-  for (const name of names) loaded.push(await loadConversation(storage, { folder, workspace, name }));
-  return loaded;
-}
-
-async function loadConversation(
-  { store }: Storage,
-  { folder, workspace, name }: { readonly folder: string; readonly workspace: string; readonly name: string },
-): Promise<Loaded> {
-  const key = makeKey({ platform: 'bench', workspace, channel: name });
-  const messages = readJsonl(join(folder, `${name}.messages.jsonl`), messageSchema);
-  let at = Date.UTC(2024, 0, 1);
-  const appends = messages.map((message) => {
-    at = message.at === undefined ? at + 60_000 : Date.parse(message.at);
-    const parts = [{ kind: 'text', text: message.text }] as const;
-    const role = message.role ?? 'user';
-    return store.transcript.append({
-      conversation: key,
-      audience: 'private',
-      message: {
-        externalId: message.id,
-        role,
-        author: role === 'user' ? { id: message.author, name: message.author, kind: 'person' } : null,
-        parts,
-        replyTo: null,
-        mentions: [],
-        tokens: estimateText(message.text),
-        at,
-      },
-      wantsReply: false,
-      claimLeaseMs: null,
-      idleExtractMs: 60_000,
-      now: at,
-    });
-  });
-  await Promise.all(appends);
-  const conversation = await store.conversations.find(key);
-  const questions = readJsonl(join(folder, `${name}.questions.jsonl`), questionSchema);
-  return { name, conversationId: conversation?.id ?? 0, questions };
-}
-
-function readJsonl<Value>(path: string, schema: z.ZodType<Value>): readonly Value[] {
-  const lines = readFileSync(path, 'utf8')
-    .split('\n')
-    .filter((line) => line.trim() !== '');
-  return lines.map((line) => schema.parse(JSON.parse(line)));
 }
 
 interface Groups extends BothWays {
@@ -283,10 +221,6 @@ function formatRow({ figure, ours, baseline, bar, unit }: RecallRow): string {
   const digits = unit === 'ms' ? 1 : 3;
   const verdict = bar === null ? '' : `  bar ${bar.toFixed(2)} ${ours >= bar ? 'reached' : 'MISSED'}`;
   return `${figure.padEnd(34)} ${ours.toFixed(digits)}  baseline ${baseline.toFixed(digits)}${unit === 'ms' ? ' ms' : ''}${verdict}`;
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 }
 
 function percentile(scored: readonly Scored[], percent: number): number {

@@ -7,3 +7,7 @@ export function percentile(samples: readonly number[], percent: number): number 
 export function median(samples: readonly number[]): number {
   return percentile(samples, 50);
 }
+
+export function mean(samples: readonly number[]): number {
+  return samples.reduce((sum, value) => sum + value, 0) / Math.max(1, samples.length);
+}

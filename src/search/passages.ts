@@ -28,7 +28,10 @@ const NEAR_WORDS = 6;
 export function createLineReader(question: Question): (entry: Entry) => Line {
   const terms = new Map(question.terms.map((term, index) => [term, index]));
   const known = new Map<string, number>();
+  // A stem begins as its word does, so most words need no stemming.
+  const beginnings = new Set(question.terms.map((term) => term.charCodeAt(0)));
   const termOf = (token: string) => {
+    if (!beginnings.has(token.charCodeAt(0))) return -1;
     const cached = known.get(token);
     if (cached !== undefined) return cached;
     const term = terms.get(cachedStem(token)) ?? -1;

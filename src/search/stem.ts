@@ -52,9 +52,9 @@ const CACHED_WORDS = 20_000;
 
 /** `stem` with a bounded cache, because texts repeat their words. */
 export function cachedStem(word: string): string {
-  if (!isStemmed(word)) return word;
   const known = cache.get(word);
   if (known !== undefined) return known;
+  if (!isStemmed(word)) return word;
   if (cache.size >= CACHED_WORDS) cache.clear();
   const stemmed = stem(word);
   cache.set(word, stemmed);

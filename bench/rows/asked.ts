@@ -1,0 +1,108 @@
+import { withQuestion } from '../../src/context/preview.ts';
+import { passagesFor } from '../../src/search/recall-passages.ts';
+import { type Asked, askRecorded } from '../asked.ts';
+import { fillSqlite } from '../bulk-sqlite.ts';
+import { withDirectory } from '../directory.ts';
+import type { Figure, RowOptions, RowResult } from '../figure.ts';
+import { providerOf, replyModel, summaryModel } from '../models.ts';
+import { mean, percentile } from '../samples.ts';
+import { createWords } from '../words.ts';
+import { conversationKey, withWorld } from '../world.ts';
+
+interface Setting {
+  readonly folder: string;
+  readonly title: string;
+  readonly windowTokens: number;
+  /** Minimum share of the evidence that is in view. */
+  readonly bar: number;
+}
+
+const SETTINGS: readonly Setting[] = [
+  { folder: 'locomo', title: 'LoCoMo', windowTokens: 8000, bar: 0.82 },
+  { folder: 'locomo', title: 'LoCoMo', windowTokens: 32_000, bar: 0.92 },
+  { folder: 'beam-100k', title: 'BEAM-100K', windowTokens: 8000, bar: 0.5 },
+  { folder: 'beam-100k', title: 'BEAM-100K', windowTokens: 32_000, bar: 0.62 },
+];
+const SMALL_WINDOW = 8000;
+const ENTRIES = 100_000;
+const SENTENCE_WORDS = 12;
+
+/** What the model sees of the past without calling a tool, and what that costs when nobody asks. */
+export async function asked({ quick }: RowOptions): Promise<RowResult> {
+  const figures: Figure[] = [];
+  for (const setting of SETTINGS.filter(({ windowTokens }) => !quick || windowTokens === SMALL_WINDOW)) {
+    const found = await askRecorded(setting);
+    if (found === null) continue;
+    figures.push(inViewFigure(setting, found));
+    if (setting.windowTokens !== SMALL_WINDOW) continue;
+    figures.push(quotedFigure(setting, found), ...(await ordinaryFigures(setting)));
+  }
+  figures.push(await latencyFigure(quick ? 100 : 1000));
+  return {
+    figures,
+    notes: [
+      'Strict evidence messages of all question categories, each question asked as the newest message of a conversation at rest, without a tool call. The weights of the ranking were fitted on these conversations; `node bench/asked.ts DIRECTORY` measures others, and prints every category.',
+      'Ordinary messages are what people said in the second half of a conversation, after the first half.',
+    ],
+  };
+}
+
+function inViewFigure({ title, windowTokens, bar }: Setting, found: readonly Asked[]): Figure {
+  return {
+    ...{ figure: `${title} evidence in view, window of ${windowTokens.toLocaleString('en')}`, unit: 'share' },
+    ...{ baseline: null, ours: mean(found.map(({ evidenceInView }) => evidenceInView)) },
+    bar: { of: 'ours', is: 'at least', value: bar },
+  };
+}
+
+function quotedFigure({ title }: Setting, found: readonly Asked[]): Figure {
+  const ours = mean(found.map(({ hasPassages }) => Number(hasPassages)));
+  return { figure: `${title} questions with passages`, unit: 'share', baseline: null, ours, bar: null };
+}
+
+async function ordinaryFigures({ folder, title }: Setting): Promise<readonly Figure[]> {
+  const found = (await askRecorded({ folder, windowTokens: SMALL_WINDOW, ordinary: true })) ?? [];
+  return [
+    {
+      ...{ figure: `${title} ordinary messages with passages`, unit: 'share', baseline: null },
+      ours: mean(found.map(({ hasPassages }) => Number(hasPassages))),
+      bar: { of: 'ours', is: 'at most', value: 0.05 },
+    },
+    {
+      ...{ figure: `${title} tokens of passages per ordinary message`, unit: 'count', baseline: null },
+      ours: mean(found.map(({ passageTokens }) => passageTokens)),
+      bar: { of: 'ours', is: 'below', value: 60 },
+    },
+  ];
+}
+
+/** What the search for passages adds to a reply in a long conversation. */
+async function latencyFigure(rounds: number): Promise<Figure> {
+  return await withDirectory(async (directory) => {
+    const said = createWords(1);
+    const name = 'long';
+    await fillSqlite(directory, [
+      { name, entries: ENTRIES, isSummarised: true, text: () => said.text(SENTENCE_WORDS) },
+    ]);
+    return await withWorld({ directory, models: providerOf(replyModel(), summaryModel(0)) }, async ({ bot }) => {
+      const { services } = bot;
+      const conversation = await services.store.conversations.find(conversationKey(name));
+      const view = await services.store.transcript.context(conversation?.id ?? 0, { maxEntries: 200 });
+      if (view === null) throw new Error('The conversation is missing');
+      const agent = services.agents.agentFor(view.conversation.key);
+      const words = createWords(7);
+      const times: number[] = [];
+      for (let round = 0; round < rounds; round += 1) {
+        const { snapshot, newest } = withQuestion(view, `When did ${words.text(5)}?`, { now: Date.now() });
+        const startedAt = performance.now();
+        await passagesFor(services, { agent, snapshot, waiting: [newest] });
+        times.push(performance.now() - startedAt);
+      }
+      return {
+        ...{ figure: `passages among ${ENTRIES.toLocaleString('en')} entries, p99`, unit: 'ms', baseline: null },
+        ours: percentile(times, 99),
+        bar: { of: 'ours', is: 'below', value: 10 },
+      };
+    });
+  });
+}

@@ -20,12 +20,12 @@ const SHORT = 4_000;
 const MIDDLE = 40_000;
 const LONG = 200_000;
 /** CPU time of this thread, and twice what an idle machine may take, because others share its cores and caches. */
-const MAX_MIDDLE_MS = 100;
-const MAX_LONG_MS = 600;
+const MAX_MIDDLE_MS = 50;
+const MAX_LONG_MS = 400;
 /** Linear is 5. */
 const MAX_GROWTH = 12;
 const HARDEST = 3;
-const RUNS = 3;
+const RUNS = 5;
 const HOPELESS_MS = 3 * MAX_LONG_MS;
 
 const PARTS = [

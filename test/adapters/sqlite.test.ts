@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { wordsOnShelf } from '../../adapters/stores/sql/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { parseKey } from '../../src/adapter-kit.ts';
@@ -27,9 +27,38 @@ async function create() {
   return { storage, directory, dispose };
 }
 
+const prepared = vi.spyOn(Database.prototype, 'prepare');
+const statements = new Set<string>();
+// Before the next test clears them.
+afterEach(() => {
+  for (const [sql] of prepared.mock.calls) statements.add(sql);
+});
+
 storeContract('sqlite', { create });
 searchContract('sqlite', { create });
 provenanceContract('sqlite', { create });
+
+describe('the statements of these contracts', () => {
+  // One row each in most conversations or for most messages.
+  const large = /^SCAN (entry|summary|memory|memory_source|memory_event|memory_reading|maintenance_run|blob)\b/;
+  const scansIn = (database: Database.Database, sql: string) => {
+    const plan = database.prepare<unknown[], { detail: string }>(`explain query plan ${sql}`);
+    const values = Array.from(sql.matchAll(/\?/g), () => 1);
+    return plan.all(...values).filter(({ detail }) => large.test(detail));
+  };
+
+  it('read no large table from end to end', async () => {
+    const { directory, dispose } = await create();
+    const database = new Database(join(directory, 'strata.db'));
+    // A condition that is never true reads nothing.
+    const known = [...statements].filter((sql) => /^(select|update|delete) /.test(sql) && !sql.includes('1 = 0'));
+    const current = known.filter((sql) => !sql.includes('usage_by_day'));
+    expect(current.length).toBeGreaterThan(100);
+    expect(current.filter((sql) => scansIn(database, sql).length > 0)).toEqual([]);
+    database.close();
+    await dispose();
+  });
+});
 
 describe('sqlite', () => {
   let directory: string;

@@ -86,12 +86,18 @@ async function memoriesLeftIn({ query }: Shared['engine'], transaction: Transact
 /** Memories captured only in this conversation. */
 async function memoriesOfAlone({ query }: Shared['engine'], transaction: Transaction, conversationId: number) {
   const here = query.selectFrom('memory_source').select('memory_id').where('conversation_id', '=', conversationId);
-  const elsewhere = query
-    .selectFrom('memory_source')
-    .select('memory_id')
-    .where('conversation_id', '!=', conversationId);
-  const rows = await transaction.rows(here.distinct().where('memory_id', 'not in', elsewhere).compile());
-  return rows.map((row) => row.memory_id);
+  const alone = here.where(({ not, exists, selectFrom }) =>
+    not(
+      exists(
+        selectFrom('memory_source as other')
+          .select('other.seq')
+          .whereRef('other.memory_id', '=', 'memory_source.memory_id')
+          .where('other.conversation_id', '!=', conversationId),
+      ),
+    ),
+  );
+  const rows = await transaction.rows(alone.compile());
+  return [...new Set(rows.map((row) => row.memory_id))];
 }
 
 async function expire(

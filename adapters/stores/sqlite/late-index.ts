@@ -128,11 +128,10 @@ function prepareStatements(query: Kysely<Tables>) {
     noted: prepare((p: Parameter<{ limit: number }>) =>
       tables
         .selectFrom('entry_unindexed')
-        .innerJoin('entry', (join) =>
-          join
-            .onRef('entry.conversation_id', '=', 'entry_unindexed.conversation_id')
-            .onRef('entry.seq', '=', 'entry_unindexed.seq'),
-        )
+        // An inner join would let SQLite read the whole transcript to find the few that are recorded.
+        .crossJoin('entry')
+        .whereRef('entry.conversation_id', '=', 'entry_unindexed.conversation_id')
+        .whereRef('entry.seq', '=', 'entry_unindexed.seq')
         .select(['entry.conversation_id as conversationId', 'entry.seq', 'role', 'parts'])
         .limit(p('limit')),
     ),

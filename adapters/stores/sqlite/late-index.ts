@@ -39,47 +39,74 @@ interface LateIndexParts {
 
 /** Time between the first record and indexing, so that a reply in progress is posted first. */
 const DELAY_MS = 50;
-/** Few enough that a turn hardly waits for them. */
-const ENTRIES_AT_ONCE = 16;
-/** About this many entries fill the log enough for a checkpoint. */
+/** Between two batches: of turns that follow each other, few wait for a batch, and none for two. */
+const PAUSE_MS = 5;
+const MIN_BATCH = 16;
+const MAX_BATCH = 256;
+const BATCH_SHARE = 1 / 16;
+/** A batch of long texts ends after this time. */
+const MAX_BATCH_MS = 2;
+/** About this many entries fill the log enough for a checkpoint as soon as nothing is written. */
 const ENTRIES_A_CHECKPOINT = 128;
+/** For a store that is never idle. */
+const MAX_ENTRIES_A_CHECKPOINT = 512;
 
 export function createLateIndex({ query, connection, group, index }: LateIndexParts): LateIndex {
   const statements = prepareStatements(query);
   let timer: NodeJS.Timeout | null = null;
+  // What the last process left is not known.
+  let waiting = 1;
   let sinceCheckpoint = 0;
-  const indexSome = (transaction: Transaction) => indexNoted(transaction, statements, index);
-  const flush = coalesce(async () => {
-    for (let count = ENTRIES_AT_ONCE; count === ENTRIES_AT_ONCE; sinceCheckpoint += count) {
-      count = await group.write(indexSome);
-    }
-    if (sinceCheckpoint < ENTRIES_A_CHECKPOINT) return;
+  const indexBatch = async (limit: number) => {
+    const { count, isMore } = await group.write((transaction) => indexNoted(transaction, { statements, index, limit }));
+    sinceCheckpoint += count;
+    waiting = isMore ? Math.max(waiting - count, 1) : 0;
+    return isMore;
+  };
+  const checkpoint = async () => {
     sinceCheckpoint = 0;
     await group.alone(() => connection.checkpoint());
-  });
-  const schedule = () => {
-    // The records are stored, so failures are retried with the next entry, and before a search.
-    timer ??= setTimeout(() => {
-      timer = null;
-      flush().catch(() => undefined);
-    }, DELAY_MS).unref();
+    return false;
   };
-  // What the last process left.
-  schedule();
+  /** Returns when to continue, or null. */
+  const step = async () => {
+    const isIdle = waiting === 0;
+    const isDue = sinceCheckpoint >= (isIdle ? ENTRIES_A_CHECKPOINT : MAX_ENTRIES_A_CHECKPOINT);
+    const isMore = isDue ? await checkpoint() : await indexBatch(batchSize(waiting));
+    if (isMore) return PAUSE_MS;
+    return waiting > 0 || sinceCheckpoint >= ENTRIES_A_CHECKPOINT ? DELAY_MS : null;
+  };
+  const schedule = (delayMs: number) => {
+    timer ??= setTimeout(async () => {
+      // The records are stored, so failures are retried with the next entry, and before a search.
+      const next = await step().catch(() => null);
+      timer = null;
+      if (next !== null) schedule(next);
+    }, delayMs).unref();
+  };
+  schedule(DELAY_MS);
   return {
     async add(transaction, { conversationId, seq, text }) {
       if (text === '') return;
       await transaction.run(statements.add({ conversationId, seq }));
-      schedule();
+      waiting += 1;
+      schedule(DELAY_MS);
     },
     drop: async (transaction, place) => (await transaction.run(statements.drop(place))) > 0,
     covers: ({ conversationId, fromSeq = 0, toSeq = Number.MAX_SAFE_INTEGER }) =>
       connection.column(COVERED, [conversationId, fromSeq, toSeq]).length > 0,
-    flush,
+    flush: coalesce(async () => {
+      while (await indexBatch(MAX_BATCH));
+    }),
     close() {
       if (timer !== null) clearTimeout(timer);
     },
   };
+}
+
+/** A share of what waits, so that the index keeps up with any rate of messages. */
+function batchSize(waiting: number): number {
+  return Math.min(Math.max(Math.ceil(waiting * BATCH_SHARE), MIN_BATCH), MAX_BATCH);
 }
 
 /** For an entry that is only recorded, the index contains nothing to remove. */
@@ -96,18 +123,23 @@ export function withLateEntries(index: TextIndex, late: Pick<LateIndex, 'add' | 
 
 const COVERED = 'select 1 from entry_unindexed where conversation_id = ? and seq between ? and ? limit 1';
 
-/** Returns how many it indexed. */
-async function indexNoted(
-  transaction: Transaction,
-  statements: ReturnType<typeof prepareStatements>,
-  index: Pick<TextIndex, 'entry'>,
-): Promise<number> {
-  const rows = await transaction.rows(statements.noted({ limit: ENTRIES_AT_ONCE }));
+interface Batch {
+  readonly statements: ReturnType<typeof prepareStatements>;
+  readonly index: Pick<TextIndex, 'entry'>;
+  readonly limit: number;
+}
+
+async function indexNoted(transaction: Transaction, { statements, index, limit }: Batch) {
+  const deadline = performance.now() + MAX_BATCH_MS;
+  const rows = await transaction.rows(statements.noted({ limit }));
+  let count = 0;
   for (const { conversationId, seq, role, parts } of rows) {
+    if (count > 0 && performance.now() > deadline) break;
     await index.entry(transaction, { conversationId, seq, before: '', after: indexed({ role, parts }) });
     await transaction.run(statements.drop({ conversationId, seq }));
+    count += 1;
   }
-  return rows.length;
+  return { count, isMore: count === limit || count < rows.length };
 }
 
 function prepareStatements(query: Kysely<Tables>) {

@@ -1,4 +1,4 @@
-import { HEADROOM, isWorthIt, planCompaction } from '../context/depth.ts';
+import { HEADROOM, isLong, isWorthIt, planCompaction } from '../context/depth.ts';
 import { type Condensation, planCondense } from '../context/plan.ts';
 import { tierOf } from '../context/tiers.ts';
 import type { ContextProfile, MaintainRequest, Measurement, Tier } from '../ports/engine.ts';
@@ -68,7 +68,9 @@ function compaction(look: Look): Work | null {
   const { snapshot, profile, measurement, correction, open, trigger } = look;
   const fromSeq = snapshot.conversation.compactedUpto + 1;
   if (open !== null && isEnough(look, tokensUpto(snapshot, open.toSeq))) return { kind: 'compact', ...open, fromSeq };
-  const due = trigger === 'manual' ? 'manual' : tierIn(look);
+  const tier = tierIn(look);
+  const counted = tier === 'none' && isLong(snapshot, profile) ? 'background' : tier;
+  const due = trigger === 'manual' ? 'manual' : counted;
   if (due === 'none') return null;
   const usedTokens = measurement.used - measurement.volatile;
   const cut = planCompaction(snapshot, snapshot.conversation, {
@@ -79,8 +81,9 @@ function compaction(look: Look): Work | null {
   return { kind: 'compact', trigger: due, fromSeq, toSeq: cut.toSeq };
 }
 
-function isEnough({ trigger, correction, profile }: Look, tokens: number): boolean {
-  return isWorthIt(tokens, { windowTokens: trigger === 'manual' ? 0 : profile.windowTokens, correction });
+function isEnough({ trigger, correction, profile, snapshot }: Look, tokens: number): boolean {
+  const isAsked = trigger === 'manual' || isLong(snapshot, profile);
+  return isWorthIt(tokens, { windowTokens: isAsked ? 0 : profile.windowTokens, correction });
 }
 
 function tokensUpto({ tail, omitted }: ContextSnapshot, toSeq: number): number {

@@ -1,4 +1,5 @@
 import type { MergedAgent } from './agents.ts';
+import { agentDefaults } from './defaults.ts';
 import { type KnownNames, unknownName } from './known.ts';
 import { describeOrigin, type Origin } from './layers.ts';
 import type { Report } from './report.ts';
@@ -20,6 +21,7 @@ export function checkAgents(agents: readonly MergedAgent[], checks: AgentChecks)
     const view: View = { agent, ...checks };
     checkThresholds(view, agent.settings.compaction, []);
     checkWindow(view);
+    checkRecall(view);
     checkNames(view);
     for (const [route, { compaction }] of agent.settings.routes.entries()) {
       if (!compaction) continue;
@@ -29,6 +31,8 @@ export function checkAgents(agents: readonly MergedAgent[], checks: AgentChecks)
 }
 
 type Compaction = AgentSettings['compaction'];
+
+const usual = agentDefaults.compaction;
 
 interface View extends AgentChecks {
   readonly agent: MergedAgent;
@@ -54,6 +58,38 @@ function checkThresholds(view: View, compaction: Compaction, base: Path): void {
     const names = ['stack_share', 'background_threshold'] as const;
     refuse(view, { base, names, compaction, text: 'the stack share must be below the first threshold' });
   }
+  checkShares(view, compaction, base);
+  checkTargets(view, compaction, base);
+}
+
+/** Shares of `auto` take what the others leave. */
+function sharesIn(compaction: Compaction): readonly ShareName[] {
+  const names = ['fixed_share', 'stack_share', 'tail_share', 'reserve_share'] as const;
+  return names.filter((name) => compaction[name] !== 'auto');
+}
+
+type ShareName = 'fixed_share' | 'stack_share' | 'tail_share' | 'reserve_share';
+
+function checkShares(view: View, compaction: Compaction, base: Path): void {
+  const shares = sharesIn(compaction);
+  const isSet = shares.some((name) => name !== 'stack_share' && compaction[name] !== usual[name]);
+  if (!isSet || sumOf(compaction, shares) < compaction.background_threshold) return;
+  const names = [...shares, 'background_threshold'] as const;
+  refuse(view, { base, names, compaction, text: 'the shares must add up to less than the first threshold', sum: true });
+}
+
+function sumOf(compaction: Compaction, names: readonly (keyof Compaction)[]): number {
+  return names.reduce((sum, name) => sum + Number(compaction[name]), 0);
+}
+
+/** Above the first threshold, the next compaction would be due at once. */
+function checkTargets(view: View, compaction: Compaction, base: Path): void {
+  for (const name of ['background_target', 'aggressive_target', 'emergency_target'] as const) {
+    const target = compaction[name];
+    if (target === 'auto' || target < compaction.background_threshold) continue;
+    const names = [name, 'background_threshold'] as const;
+    refuse(view, { base, names, compaction, text: 'a target must be below the first threshold' });
+  }
 }
 
 interface Refusal {
@@ -61,6 +97,8 @@ interface Refusal {
   readonly names: readonly (keyof Compaction)[];
   readonly compaction: Compaction;
   readonly text: string;
+  /** All but the last are added up. */
+  readonly sum?: true;
 }
 
 /** Names every value with its origin, so that it is clear what to change. */
@@ -71,7 +109,8 @@ function refuse(view: View, refusal: Refusal): void {
     return `${name} ${refusal.compaction[name]} (${origin ? describeOrigin(origin, view.source.file) : 'default'})`;
   });
   const path = [...pathOf(view), ...refusal.base, 'compaction'];
-  view.report.addAt(nearestOrigin(origins), { path, text: `${refusal.text}: ${shown.join(' < ')}` });
+  const rising = refusal.sum ? `${shown.slice(0, -1).join(' + ')} < ${shown.at(-1)}` : shown.join(' < ');
+  view.report.addAt(nearestOrigin(origins), { path, text: `${refusal.text}: ${rising}` });
 }
 
 function originOf(view: View, base: Path, name: keyof Compaction): Origin {
@@ -98,6 +137,24 @@ function checkWindow(view: View): void {
   view.report.addAt(nearestOrigin([outputOrigin, windowOrigin]), {
     path: [...pathOf(view), 'max_output_tokens'],
     text: `the answer must leave room in the window: max_output_tokens ${output} (${outputFrom}) < context_window ${window} (${windowFrom})`,
+  });
+}
+
+/** Recalled text comes on top of everything that the first threshold limits. */
+function checkRecall(view: View): void {
+  const { context_window: window, recall, compaction } = view.agent.settings;
+  if (window === 'auto' || recall.tokens === 'auto') return;
+  const shares = sharesIn(compaction);
+  const limit = compaction.emergency_threshold;
+  if (recall.tokens / window + sumOf(compaction, shares) < limit) return;
+  const shown = (path: Path, value: unknown) =>
+    `${path.at(-1)} ${value} (${describeOrigin(view.agent.originOf(path), view.source.file)})`;
+  const parts = shares.map((name) => shown(['compaction', name], compaction[name]));
+  const left = [shown(['recall', 'tokens'], recall.tokens), ...parts].join(' + ');
+  const right = `${shown(['compaction', 'emergency_threshold'], limit)} of ${shown(['context_window'], window)}`;
+  view.report.addAt(nearestOrigin([view.agent.originOf(['recall', 'tokens'])]), {
+    path: [...pathOf(view), 'recall', 'tokens'],
+    text: `recalled text must leave room in the window: ${left} < ${right}`,
   });
 }
 

@@ -4,6 +4,9 @@ import { EFFORTS } from '../ports/model.ts';
 const share = z.number().gt(0).max(1);
 const tokens = z.int().positive();
 const MODEL_SHAPE = 'provider:model, for example openai:gpt-4.1-mini';
+const shareOrAuto = z.union([share, z.literal('auto')], {
+  error: 'expected a share above 0 and at most 1, or "auto"',
+});
 const model = z.string().regex(/^(auto|[a-z0-9][a-z0-9_-]*:\S+)$/, `expected "auto" or ${MODEL_SHAPE}`);
 const MAX_MODELS = 5;
 const models = z
@@ -21,7 +24,23 @@ const compaction = z.strictObject({
   emergency_threshold: share.describe(
     'Share of the window at which the oldest 50 % is removed from the view at once and summarised later',
   ),
+  background_target: shareOrAuto.describe(
+    'Share of the window that a compaction in the background leaves in use; "auto" takes 30 % of the tail, or more where the next compaction would follow too soon',
+  ),
+  aggressive_target: shareOrAuto.describe('The same from aggressive_threshold on; "auto" takes 50 % of the tail'),
+  emergency_target: shareOrAuto.describe('The same for what is removed at once; "auto" removes 50 % of the tail'),
+  message_threshold: z
+    .int()
+    .min(0)
+    .describe('Number of messages after the last summary at which the oldest 30 % are summarised; 0 disables it'),
+  fixed_share: shareOrAuto.describe(
+    'Share of the window for tools and system sections, which are shortened to it; "auto" is 0.3 below 16000 tokens and 0.4 from there on, or less where the other shares need it',
+  ),
   stack_share: share.describe('Share of the window that summaries can fill before the oldest are condensed'),
+  tail_share: shareOrAuto.describe(
+    'Share of the window for the newest messages: no compaction removes them; "auto" keeps only the newest message and its answer',
+  ),
+  reserve_share: share.describe('Maximum share of the window that is reserved for the answer'),
   model: model.describe('Model for summaries and memories, as provider:model; "auto" uses the model of the agent'),
   timeout_seconds: z.int().min(1).max(3600).describe('Timeout of one summarisation call'),
   idle_minutes: z.number().positive().describe('Idle time of a conversation after which its memories are extracted'),

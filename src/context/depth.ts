@@ -1,7 +1,8 @@
-import type { ContextProfile } from '../ports/engine.ts';
+import type { Entry } from '../domain/message.ts';
+import type { ContextProfile, Tier } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { CutLimits } from './order.ts';
-import { type Cut, planCut } from './plan.ts';
+import { type Cut, type CutRequest, planCut } from './plan.ts';
 import { CUT_FRACTIONS } from './tiers.ts';
 
 /** Share of the window for new talk that a compaction leaves below the background threshold. */
@@ -39,13 +40,72 @@ export function planCompaction(
   limits: CutLimits,
   { profile, pressure }: { readonly profile: ContextProfile; readonly pressure: Pressure },
 ): Cut | null {
-  const { windowTokens, thresholds } = profile;
-  const { tier, usedTokens, correction } = pressure;
-  const fraction = tier === 'manual' ? CUT_FRACTIONS.aggressive : CUT_FRACTIONS[tier];
+  const { tier, correction } = pressure;
+  const kept = { ...limits, reservedTokens: reservedTokens(profile, correction), omitted };
+  if (tier === 'manual') return planCut(tail, { ...kept, fraction: CUT_FRACTIONS.aggressive });
+  const { fraction, atLeastTokens } = depthOf(tier, profile, pressure);
+  const counted = isLong({ tail, omitted }, profile) ? oldestTokens({ tail, omitted }, CUT_FRACTIONS[tier]) : 0;
+  // A summary takes some of the space that its messages leave.
+  const deeper = Math.max(atLeastTokens, headroomFor(profile, pressure)) / (1 - SUMMARY_SHARE);
+  return planCut(tail, { ...kept, fraction, atLeastTokens: Math.max(counted, deeper) });
+}
+
+/** What leaves the view at once when there is no time for a model: the oldest half, or what the target asks for. */
+export function planEmergency(
+  { tail, omitted }: Pick<ContextSnapshot, 'tail' | 'omitted'>,
+  limits: CutLimits,
+  { profile, ...pressure }: EmergencyPressure,
+): Cut | null {
+  const depth = depthOf('emergency', profile, pressure);
+  const reserved = reservedTokens(profile, pressure.correction);
+  return planCut(tail, { ...limits, ...depth, reservedTokens: reserved, omitted });
+}
+
+export interface EmergencyPressure extends Pick<Pressure, 'usedTokens' | 'correction'> {
+  readonly profile: ContextProfile;
+}
+
+/** The tier's share of the tail, or what brings the view down to the tier's target. */
+function depthOf(
+  tier: Exclude<Tier, 'none'>,
+  { targets, windowTokens }: ContextProfile,
+  { usedTokens, correction }: Pick<Pressure, 'usedTokens' | 'correction'>,
+): Required<Pick<CutRequest, 'fraction' | 'atLeastTokens'>> {
+  const target = targets[tier];
+  if (target === null) return { fraction: CUT_FRACTIONS[tier], atLeastTokens: 0 };
+  return { fraction: 0, atLeastTokens: Math.max(0, usedTokens - target * windowTokens) / correction };
+}
+
+/** More leaves where the next compaction would follow too soon. */
+function headroomFor({ windowTokens, thresholds }: ContextProfile, { usedTokens, correction }: Pressure): number {
   const headroomTokens = Math.max(PLANNED_HEADROOM * windowTokens, MIN_PLANNED_TOKENS);
   // A view above the emergency threshold is compacted in several steps.
   const overTokens = Math.min(usedTokens, thresholds.emergency * windowTokens) - thresholds.background * windowTokens;
-  const deeperTokens = Math.max(0, overTokens + headroomTokens) / correction / (1 - SUMMARY_SHARE);
-  const atLeastTokens = tier === 'manual' ? 0 : deeperTokens;
-  return planCut(tail, { ...limits, fraction, atLeastTokens, omitted });
+  return Math.max(0, overTokens + headroomTokens) / correction;
+}
+
+function reservedTokens({ tailShare, windowTokens }: ContextProfile, correction: number): number {
+  return (tailShare * windowTokens) / correction;
+}
+
+type Tail = Pick<ContextSnapshot, 'tail' | 'omitted'>;
+
+/** Whether the tail has as many messages as its agent allows, however short they are. */
+export function isLong(
+  { tail, omitted }: Tail,
+  { messageThreshold }: Pick<ContextProfile, 'messageThreshold'>,
+): boolean {
+  if (messageThreshold === 0) return false;
+  const messages = tail.reduce((count, entry) => count + (isMessage(entry) ? 1 : 0), omitted.entries);
+  return messages >= messageThreshold;
+}
+
+/** The tokens of the oldest messages: so many of them, as a share. */
+function oldestTokens({ tail, omitted }: Tail, share: number): number {
+  const count = Math.ceil((omitted.entries + tail.length) * share) - omitted.entries;
+  return tail.slice(0, Math.max(0, count)).reduce((sum, { tokens }) => sum + tokens, omitted.tokens);
+}
+
+function isMessage({ role, parts }: Entry): boolean {
+  return role === 'user' || (role === 'assistant' && parts.some(({ kind }) => kind === 'text'));
 }

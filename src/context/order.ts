@@ -28,6 +28,8 @@ export function viewOrder(tail: readonly Entry[], readUpto: number): readonly En
 /** Which messages wait for an answer, and what the running turn has read. */
 export interface CutLimits extends Pick<Conversation, 'answeredUpto' | 'replyDueSeq' | 'replyDueFrom'> {
   readonly readUpto?: number;
+  /** Estimated tokens of the newest entries, which stay. Default 0. */
+  readonly reservedTokens?: number;
 }
 
 /** Entries at the head of the tail that are not loaded, as in a snapshot. */
@@ -53,14 +55,15 @@ export function firstWaiting(limits: CutLimits): number {
 
 /**
  * All positions where the tail may be cut, oldest first. A cut never splits a tool group, never removes a message that
- * waits for its answer, and never removes the newest message of a person or its reply.
+ * waits for its answer, and never removes the newest message of a person, its reply, or a reserved entry.
  */
 export function cutPoints(
   tail: readonly Entry[],
   limits: CutLimits,
   omitted: Omitted = { entries: 0, tokens: 0 },
 ): readonly CutPoint[] {
-  const end = Math.min(firstWaiting(limits), newestAsk(tail, limits.readUpto));
+  const reserved = reservedFrom(tail, limits.reservedTokens);
+  const end = Math.min(firstWaiting(limits), newestAsk(tail, limits.readUpto), reserved);
   const inGroup = toolGroups(tail);
   const earliestTurn = earliestTurnAfter(tail);
   const points: CutPoint[] = [];
@@ -81,6 +84,19 @@ export function cutPoints(
 function isBetweenMessages(previous: Entry | undefined, next: Entry): boolean {
   if (next.role === 'user') return true;
   return previous?.role === 'assistant' && next.role === 'assistant' && previous.turn !== next.turn;
+}
+
+/** Seq of the first of the newest entries that fit. */
+function reservedFrom(tail: readonly Entry[], tokens = 0): number {
+  let left = tokens;
+  let from = Number.POSITIVE_INFINITY;
+  for (let index = tail.length - 1; index >= 0; index -= 1) {
+    const entry = tail[index];
+    left -= entry?.tokens ?? 0;
+    if (entry === undefined || left < 0) break;
+    from = entry.seq;
+  }
+  return from;
 }
 
 /** Seq of the newest message of a person; if there is none, of the bot's last entry. */

@@ -1,9 +1,6 @@
 import type { ContextProfile, PassageSection, VolatileSection } from '../ports/engine.ts';
 import { estimateText } from './tokens.ts';
 
-/** The maximum that `auto` gives to memories and earlier messages, and its share of smaller windows. */
-export const MAX_RECALL_TOKENS = 2000;
-export const RECALL_SHARE = 0.1;
 /** With fewer tokens, a heading and one message say too little. */
 const MIN_ROOM_TOKENS = 40;
 

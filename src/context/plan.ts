@@ -1,7 +1,6 @@
 import type { Entry } from '../domain/message.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import { type CutLimits, type CutPoint, cutPoints, type Omitted } from './order.ts';
-import { CUT_FRACTIONS } from './tiers.ts';
 
 /** More entries than any window holds: limits what it costs to open a conversation that was never compacted. */
 export const MAX_TAIL_ENTRIES = 4000;
@@ -50,11 +49,6 @@ function nearest(points: readonly CutPoint[], target: number): CutPoint | null {
     if (difference < 0 || (difference === 0 && (point.clean || best?.clean === false))) best = point;
   }
   return best;
-}
-
-/** The oldest half of the tail, which leaves at once if there is no time for a model. */
-export function planEmergency(tail: readonly Entry[], limits: CutLimits, omitted?: Omitted): Cut | null {
-  return planCut(tail, { ...limits, fraction: CUT_FRACTIONS.emergency, ...(omitted === undefined ? {} : { omitted }) });
 }
 
 /** Summaries to condense into one of the next level. */

@@ -7,17 +7,11 @@ import type { ChatModel, ToolSpec } from '../ports/model.ts';
 import type { Conversation } from '../ports/store.ts';
 import { type PromptName, type PromptVariables, promptSourceOf } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
-import { MAX_RECALL_TOKENS, RECALL_SHARE } from './passages.ts';
+import { fixedShareOf, recallTokensOf, reserveTokensOf, targetsOf } from './shares.ts';
 import { estimateBlock, estimateTools } from './tokens.ts';
 
 /** The window of a model that reports none, if the configuration sets none either. */
 export const DEFAULT_WINDOW_TOKENS = 128_000;
-/** Maximum share of the window for the answer, whatever the configuration says. */
-const MAX_RESERVE = 0.125;
-/** Share of the window for tools and system sections; more where the conversation has enough room all the same. */
-const FIXED_SHARE = 0.3;
-const LARGE_FIXED_SHARE = 0.4;
-const LARGE_WINDOW = 16_000;
 
 type Place = Pick<Conversation, 'key' | 'audience'>;
 
@@ -119,25 +113,23 @@ function profileOf(
   const tools = [model, ...fallbacks].every(({ traits }) => traits.tools);
   const windowTokens = agent.context_window === 'auto' ? told : agent.context_window;
   const { background_threshold: background, aggressive_threshold: aggressive } = agent.compaction;
+  const reserveTokens = reserveTokensOf(agent, windowTokens);
   return {
     agentId: agent.id,
     modelId: model.id,
     ...(fallbacks.length === 0 ? {} : { fallbackIds: fallbacks.map(({ id }) => id) }),
     traits: fallbacks.length === 0 ? model.traits : { ...model.traits, windowTokens: told, tools },
     windowTokens,
-    reserveTokens: Math.min(agent.max_output_tokens, Math.floor(windowTokens * MAX_RESERVE)),
+    reserveTokens,
     thresholds: { background, aggressive, emergency: agent.compaction.emergency_threshold },
     recallTokens: recallTokensOf(agent, windowTokens),
-    fixedShare: windowTokens < LARGE_WINDOW ? FIXED_SHARE : LARGE_FIXED_SHARE,
+    targets: targetsOf(agent.compaction),
+    messageThreshold: agent.compaction.message_threshold,
+    fixedShare: fixedShareOf(agent.compaction, { windowTokens, reserveTokens }),
     stackShare: agent.compaction.stack_share,
+    tailShare: agent.compaction.tail_share === 'auto' ? 0 : agent.compaction.tail_share,
     ...parts,
   };
-}
-
-function recallTokensOf({ recall }: AgentSettings, windowTokens: number): number {
-  return recall.tokens === 'auto'
-    ? Math.min(MAX_RECALL_TOKENS, Math.floor(windowTokens * RECALL_SHARE))
-    : recall.tokens;
 }
 
 function sectionsOf(services: Services, agent: AgentSettings, place: Place): readonly SystemSection[] {

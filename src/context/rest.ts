@@ -2,11 +2,12 @@ import type { SummaryId } from '../domain/message.ts';
 import type { AssembleRequest } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
+import { type EmergencyPressure, planEmergency } from './depth.ts';
 import { isDue } from './due.ts';
 import { reduceBelow, reduceIfDue } from './fit.ts';
 import type { FixedPrefixBuilder } from './fixed-prefix.ts';
 import { grownBy } from './meter.ts';
-import { planEmergency } from './plan.ts';
+
 import type { Fitted, ViewRequest } from './view.ts';
 
 /** Gaps opened for one request: each takes half of the tail, so that this many take nearly all of it. */
@@ -23,7 +24,8 @@ export function viewAtRest(prefixes: FixedPrefixBuilder, request: ViewRequest): 
   let fitted = wholeView(prefixes, work);
   const whole = fitted.measurement;
   for (let gaps = 0; gaps < MAX_GAPS && fitted.measurement.used >= fullTokens; gaps += 1) {
-    const snapshot = imaginedGap({ ...work, now: 0 });
+    const pressure = { usedTokens: fitted.measurement.used, correction: fitted.correction };
+    const snapshot = imaginedGap({ ...work, ...pressure, now: 0 });
     if (snapshot === null) break;
     work = { ...work, snapshot };
     fitted = wholeView(prefixes, work);
@@ -50,14 +52,12 @@ function wholeView(prefixes: FixedPrefixBuilder, request: ViewRequest): Fitted {
   return { ...fitted, measurement: grownBy(fitted.measurement, unseen, request.profile) };
 }
 
+export type GapRequest = Pick<AssembleRequest, 'snapshot' | 'readUpto' | 'now'> & EmergencyPressure;
+
 /** The snapshot as it would be without the oldest half of its tail. Null when nothing may leave. */
-export function imaginedGap({
-  snapshot,
-  readUpto,
-  now,
-}: Pick<AssembleRequest, 'snapshot' | 'readUpto' | 'now'>): ContextSnapshot | null {
-  const { conversation, stack, tail, omitted } = snapshot;
-  const cut = planEmergency(tail, { ...conversation, readUpto }, omitted);
+export function imaginedGap({ snapshot, readUpto, now, ...pressure }: GapRequest): ContextSnapshot | null {
+  const { conversation, stack, tail } = snapshot;
+  const cut = planEmergency(snapshot, { ...conversation, readUpto }, pressure);
   if (cut === null) return null;
   const { fromSeq, toSeq } = cut;
   const gap: Summary = {

@@ -56,7 +56,8 @@ export function slide(prefixes: FixedPrefixBuilder, request: ViewRequest, limitT
   const bare: ViewRequest = { ...request, snapshot: { ...snapshot, stack: [] } };
   const all = reduceIfDue(prefixes, bare);
   if (all.measurement.used < wanted) return all;
-  const points = cutPoints(snapshot.tail, { ...snapshot.conversation, readUpto });
+  const reservedTokens = (profile.tailShare * profile.windowTokens) / all.correction;
+  const points = cutPoints(snapshot.tail, { ...snapshot.conversation, readUpto, reservedTokens });
   const fitted = firstFitting(points, (point) => reduceIfDue(prefixes, from(bare, point)), wanted);
   return fitted ?? reduceToFit(prefixes, points.length === 0 ? bare : from(bare, points.at(-1)), limitTokens);
 }

@@ -11,12 +11,13 @@ import type {
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { spokenTokens } from './cached-head.ts';
+import { planEmergency } from './depth.ts';
 import { isDue } from './due.ts';
 import { addPassages, correctionOf, lighten, reduceIfDue, reduceToFit, toAssembly, withoutPassages } from './fit.ts';
 import { createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
-import { MAX_TAIL_ENTRIES, planEmergency } from './plan.ts';
+import { MAX_TAIL_ENTRIES } from './plan.ts';
 import { createReducedWindows, type ReducedWindows } from './reduced-windows.ts';
-import { imaginedGap, MAX_GAPS } from './rest.ts';
+import { type GapRequest, imaginedGap, MAX_GAPS } from './rest.ts';
 import { tierOf } from './tiers.ts';
 import type { Fitted, ViewRequest } from './view.ts';
 
@@ -112,7 +113,7 @@ async function makeRoom(gate: Gate, request: AssembleRequest): Promise<Fitted> {
   for (; gaps < MAX_GAPS && isTooMuch(); gaps += 1) {
     const lighter = lighten(gate.prefixes, fitted, fullTokens - unseen());
     if (lighter !== null) return lighter;
-    const snapshot = await gate.openGap(work, 'emergency');
+    const snapshot = await gate.openGap({ ...work, ...pressureOf(fitted) }, 'emergency');
     if (snapshot === null) break;
     work = { ...work, snapshot };
     fitted = reduceIfDue(gate.prefixes, work);
@@ -132,8 +133,9 @@ async function dropHopeless(gate: Gate, request: AssembleRequest, fullTokens: nu
   const correction = correctionOf(request.snapshot, request.profile.modelId);
   let work = request;
   let gaps = 0;
-  while (gaps < MAX_GAPS && spokenTokens(work.snapshot.tail) * correction >= fullTokens) {
-    const snapshot = await gate.openGap(work, 'emergency');
+  const spoken = () => spokenTokens(work.snapshot.tail) * correction;
+  while (gaps < MAX_GAPS && spoken() >= fullTokens) {
+    const snapshot = await gate.openGap({ ...work, usedTokens: spoken(), correction }, 'emergency');
     if (snapshot === null) break;
     work = { ...work, snapshot };
     gaps += 1;
@@ -141,7 +143,9 @@ async function dropHopeless(gate: Gate, request: AssembleRequest, fullTokens: nu
   return { work, gaps };
 }
 
-type GapRequest = Pick<AssembleRequest, 'snapshot' | 'readUpto' | 'now'>;
+function pressureOf({ measurement, correction, request }: Fitted): Pick<GapRequest, 'usedTokens' | 'correction'> {
+  return { usedTokens: measurement.used + request.snapshot.omitted.tokens * correction, correction };
+}
 
 /**
  * Removes the oldest half of the tail from the view without a model. Returns the new view, whoever changed it; null if
@@ -149,11 +153,11 @@ type GapRequest = Pick<AssembleRequest, 'snapshot' | 'readUpto' | 'now'>;
  */
 async function openGap(
   services: Services,
-  { snapshot, readUpto, now }: GapRequest,
+  { snapshot, readUpto, now, ...pressure }: GapRequest,
   reason: 'emergency' | 'overflow',
 ): Promise<ContextSnapshot | null> {
-  const { conversation, tail, omitted } = snapshot;
-  const cut = planEmergency(tail, { ...conversation, readUpto }, omitted);
+  const { conversation } = snapshot;
+  const cut = planEmergency(snapshot, { ...conversation, readUpto }, pressure);
   if (cut === null) return null;
   const outcome = await services.store.summaries.openGap({
     id: services.random.id() as SummaryId,
@@ -182,10 +186,13 @@ async function readOmitted({ store }: Pick<Services, 'store'>, snapshot: Context
 
 async function compact(gate: Gate, request: CompactRequest): Promise<CompactResult> {
   const { profile, reason } = request;
-  const used = (snapshot: ContextSnapshot) =>
-    reduceIfDue(gate.prefixes, restingView(profile, snapshot)).measurement.used;
-  const tokensBefore = used(request.snapshot);
-  const snapshot = await gate.openGap(request, 'overflow');
+  const fittedOf = (snapshot: ContextSnapshot) => reduceIfDue(gate.prefixes, restingView(profile, snapshot));
+  const used = (snapshot: ContextSnapshot) => fittedOf(snapshot).measurement.used;
+  const before = fittedOf(request.snapshot);
+  const tokensBefore = before.measurement.used;
+  // The provider rejected the size, whatever was estimated: the tier's share leaves.
+  const halving = { ...profile, targets: { ...profile.targets, emergency: null } };
+  const snapshot = await gate.openGap({ ...request, ...pressureOf(before), profile: halving }, 'overflow');
   const tokensAfter = snapshot === null ? tokensBefore : used(snapshot);
   const result = { ok: true, tokensBefore, tokensAfter, snapshot: snapshot ?? request.snapshot };
   if (tokensAfter < tokensBefore)

@@ -52,10 +52,16 @@ export interface ContextProfile {
   readonly thresholds: Thresholds;
   /** Maximum tokens of memories and passages next to a new message. */
   readonly recallTokens: number;
+  /** What a compaction at each tier leaves in use, as a share of the window; null for the tier's share of the tail. */
+  readonly targets: Targets;
+  /** Messages in the tail that make a compaction due, whatever their size; 0 for no such limit. */
+  readonly messageThreshold: number;
   /** Maximum share of the window for tools and system sections. */
   readonly fixedShare: number;
   /** Maximum share of the window for the stack before it is condensed. */
   readonly stackShare: number;
+  /** Share of the window for the newest messages, which no cut removes. */
+  readonly tailShare: number;
   readonly sections: readonly SystemSection[];
   readonly tools: readonly ToolSpec[];
 }
@@ -66,6 +72,8 @@ export interface Thresholds {
   readonly aggressive: number;
   readonly emergency: number;
 }
+
+export type Targets = Readonly<Record<Exclude<Tier, 'none'>, number | null>>;
 
 export type Tier = 'none' | 'background' | 'aggressive' | 'emergency';
 

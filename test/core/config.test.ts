@@ -276,6 +276,32 @@ id = "b"
     ]);
   });
 
+  test('shares of the window must leave room', () => {
+    const text = '[defaults.compaction]\nfixed_share = 0.5\nstack_share = 0.2\n';
+    expect(problemsOf(text)).toEqual([
+      'config.toml:2:15: defaults.compaction: the shares must add up to less than the first threshold: fixed_share 0.5 (config.toml:2:15) + stack_share 0.2 (config.toml:3:15) + reserve_share 0.125 (default) < background_threshold 0.8 (default)',
+    ]);
+    expect(problemsOf('[defaults.compaction]\nfixed_share = 0.4\n')).toEqual([]);
+    expect(problemsOf('[defaults.compaction]\ntail_share = 0.7\n')).toHaveLength(1);
+  });
+
+  test('what is recalled must fit the window', () => {
+    const text = '[defaults]\ncontext_window = 8000\nrecall.tokens = 6000\n';
+    expect(problemsOf(text)).toEqual([
+      'config.toml:3:17: defaults.recall.tokens: recalled text must leave room in the window: tokens 6000 (config.toml:3:17) + stack_share 0.15 (default) + reserve_share 0.125 (default) < emergency_threshold 0.95 (default) of context_window 8000 (config.toml:2:18)',
+    ]);
+    expect(problemsOf('[defaults]\ncontext_window = 8000\nrecall.tokens = 2000\n')).toEqual([]);
+  });
+
+  test('targets must be below the first threshold', () => {
+    expect(problemsOf('[defaults.compaction]\naggressive_target = 0.8\n')).toEqual([
+      'config.toml:2:21: defaults.compaction: a target must be below the first threshold: aggressive_target 0.8 (config.toml:2:21) < background_threshold 0.8 (default)',
+    ]);
+    expect(problemsOf('[defaults.compaction]\nbackground_target = "low"\n')).toEqual([
+      'config.toml:2:21: defaults.compaction.background_target: expected a share above 0 and at most 1, or "auto", got "low"',
+    ]);
+  });
+
   test('judges a route’s overrides with the values of its agent', () => {
     const text = `[[agents]]
 id = "a"

@@ -1,11 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { planEmergency } from '../../src/context/depth.ts';
 import { cutPoints, firstWaiting, viewKey, viewOrder } from '../../src/context/order.ts';
-import { planCondense, planCut, planEmergency } from '../../src/context/plan.ts';
+import { planCondense, planCut } from '../../src/context/plan.ts';
 import type { Entry } from '../../src/domain/message.ts';
-import { bot, calls, conversation, entry, results, stories, summary, user } from '../fixtures/context.ts';
+import {
+  bot,
+  calls,
+  conversation,
+  entry,
+  profile,
+  results,
+  snapshot,
+  stories,
+  summary,
+  user,
+} from '../fixtures/context.ts';
 
 const quiet = conversation();
+const pressed = { profile: profile(), usedTokens: 0, correction: 1 };
 
 function owing(from: number, due = from) {
   return conversation({ replyDueFrom: from, replyDueSeq: due, answeredUpto: from - 1 });
@@ -200,12 +213,16 @@ describe('planning a cut', () => {
 
   it('gives null when nothing may leave', () => {
     expect(planCut([user(1)], { ...quiet, fraction: 0.5 })).toBeNull();
-    expect(planEmergency([user(1), bot(2, 1)], quiet)).toBeNull();
-    expect(planEmergency([], quiet)).toBeNull();
+    expect(planEmergency(snapshot([user(1), bot(2, 1)]), quiet, pressed)).toBeNull();
+    expect(planEmergency(snapshot([]), quiet, pressed)).toBeNull();
   });
 
   it('starts where the snapshot’s tail really starts', () => {
-    const cut = planEmergency([user(101), user(102)], quiet, { entries: 100, tokens: 5000 });
+    const cut = planEmergency(
+      { ...snapshot([user(101), user(102)]), omitted: { entries: 100, tokens: 5000 } },
+      quiet,
+      pressed,
+    );
     expect(cut).toMatchObject({ fromSeq: 1, toSeq: 100, entries: 100 });
   });
 
@@ -230,11 +247,11 @@ describe('planning a cut', () => {
       fc.property(stories, ({ tail, conversation: limits }) => {
         let rest = tail;
         for (let round = 0; round < tail.length; round += 1) {
-          const cut = planEmergency(rest, limits);
+          const cut = planEmergency(snapshot(rest), limits, pressed);
           if (cut === null) break;
           rest = rest.filter(({ seq }) => seq > cut.toSeq);
         }
-        expect(planEmergency(rest, limits)).toBeNull();
+        expect(planEmergency(snapshot(rest), limits, pressed)).toBeNull();
         expect(rest.at(-1)).toBe(tail.at(-1));
       }),
     );

@@ -80,6 +80,23 @@ describe('a profile', () => {
     expect((await large.profiles.of(place)).reserveTokens).toBe(4096);
   });
 
+  it('shares the window as configured', async () => {
+    const compaction = { fixed_share: 0.2, tail_share: 0.1, reserve_share: 0.25, background_target: 0.5 };
+    await using own = await open({ max_output_tokens: 4096, context_window: 8000, compaction });
+    expect(await own.profiles.of(place)).toMatchObject({
+      ...{ fixedShare: 0.2, tailShare: 0.1, reserveTokens: 2000 },
+      targets: { background: 0.5, aggressive: null, emergency: null },
+    });
+    const fixedShare = async (window: number, of = {}) => {
+      await using opened = await open({ context_window: window, compaction: of });
+      return (await opened.profiles.of(place)).fixedShare;
+    };
+    expect(await fixedShare(15_999)).toBe(0.3);
+    expect(await fixedShare(16_000)).toBe(0.4);
+    expect(await fixedShare(8000, { background_threshold: 0.6 })).toBeCloseTo(0.275);
+    expect(await fixedShare(8000, { stack_share: 0.7 })).toBe(0.15);
+  });
+
   it('has the agent’s own thresholds', async () => {
     const compaction = {
       background_threshold: 0.7,

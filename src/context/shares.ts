@@ -1,0 +1,50 @@
+import type { AgentSettings } from '../config/schema.ts';
+import type { ContextProfile, Targets } from '../ports/engine.ts';
+
+/** For tools and system sections; more where the conversation has enough room all the same. */
+const FIXED_SHARE = 0.3;
+const LARGE_FIXED_SHARE = 0.4;
+const LARGE_WINDOW = 16_000;
+/** Left for the newest message where the configuration names no share. */
+const MIN_TAIL_SHARE = 0.05;
+/** Tools and system sections get this much, however little the other shares leave. */
+const MIN_FIXED_SHARE = 0.15;
+
+/** The maximum that `auto` gives to memories and earlier messages, and its share of smaller windows. */
+const MAX_RECALL_TOKENS = 2000;
+const RECALL_SHARE = 0.1;
+
+type Compaction = AgentSettings['compaction'];
+
+/** What is reserved for the answer. */
+export function reserveTokensOf(agent: AgentSettings, windowTokens: number): number {
+  return Math.min(agent.max_output_tokens, Math.floor(windowTokens * agent.compaction.reserve_share));
+}
+
+/** With full shares of everything, the view is below the first threshold. */
+export function fixedShareOf(
+  { fixed_share, background_threshold, stack_share, tail_share }: Compaction,
+  { windowTokens, reserveTokens }: Pick<ContextProfile, 'windowTokens' | 'reserveTokens'>,
+): number {
+  if (fixed_share !== 'auto') return fixed_share;
+  const usual = windowTokens < LARGE_WINDOW ? FIXED_SHARE : LARGE_FIXED_SHARE;
+  const tailShare = tail_share === 'auto' ? MIN_TAIL_SHARE : tail_share;
+  const left = background_threshold - stack_share - tailShare - reserveTokens / windowTokens;
+  return Math.max(MIN_FIXED_SHARE, Math.min(usual, left));
+}
+
+/** For memories and earlier messages next to a new message. */
+export function recallTokensOf({ recall }: AgentSettings, windowTokens: number): number {
+  return recall.tokens === 'auto'
+    ? Math.min(MAX_RECALL_TOKENS, Math.floor(windowTokens * RECALL_SHARE))
+    : recall.tokens;
+}
+
+export function targetsOf({ background_target, aggressive_target, emergency_target }: Compaction): Targets {
+  const orNull = (target: number | 'auto') => (target === 'auto' ? null : target);
+  return {
+    background: orNull(background_target),
+    aggressive: orNull(aggressive_target),
+    emergency: orNull(emergency_target),
+  };
+}

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { AgentSettings } from '../config/schema.ts';
+import type { ConversationKey } from '../domain/message.ts';
 import type { ModelRequest } from '../ports/model.ts';
 
 type CallSettings = Pick<ModelRequest, 'temperature' | 'effort' | 'providerOptions'>;
@@ -16,4 +18,11 @@ export function replySettings(agent: Pick<AgentSettings, 'temperature' | 'effort
 /** The same for summaries and memories: how lively an agent speaks must not change what it keeps. */
 export function maintenanceSettings({ provider_options }: Pick<AgentSettings, 'provider_options'>): CallSettings {
   return Object.keys(provider_options).length === 0 ? {} : { providerOptions: provider_options };
+}
+
+const KEY_LENGTH = 32;
+
+/** Replies in one conversation share a prefix. A provider does not learn which conversation it is. */
+export function cacheKeyOf(conversation: ConversationKey): string {
+  return createHash('sha256').update(conversation).digest('hex').slice(0, KEY_LENGTH);
 }

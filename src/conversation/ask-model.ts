@@ -1,6 +1,6 @@
 import type { AgentSettings } from '../config/schema.ts';
 import { learn } from '../context/calibration.ts';
-import { replySettings } from '../context/call-settings.ts';
+import { cacheKeyOf, replySettings } from '../context/call-settings.ts';
 import { bookCall } from '../costs/usage.ts';
 import { describe, type ModelError } from '../domain/errors.ts';
 import { callHooked } from '../hooks/model-call.ts';
@@ -41,9 +41,10 @@ export function createAsk(options: ReplyOptions, turn: AskContext): TurnOptions[
     options.services.events.emit({ kind: 'model.fallback', conversation, ...names, message: describe(error) });
   };
   const candidates = { models, breaker: options.breaker, timeoutMs: agent.timeout_seconds * 1000, onFallback };
+  const settings = { ...replySettings(agent), cacheKey: cacheKeyOf(state.snapshot.conversation.key) };
   return (request, { signal, onText }) =>
     askInOrder(candidates, signal, (model, within) =>
-      askOne(options, turn, { model, request: { ...request, ...replySettings(agent) }, signal: within, onText }),
+      askOne(options, turn, { model, request: { ...request, ...settings }, signal: within, onText }),
     );
 }
 

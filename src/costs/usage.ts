@@ -13,6 +13,7 @@ export function billedTokens({ ownPasses, ...usage }: ModelUsage): TokenCounts {
     outputTokens: usage.outputTokens + (ownPasses?.outputTokens ?? 0),
     cacheReadTokens: usage.cacheReadTokens + (ownPasses?.cacheReadTokens ?? 0),
     cacheWriteTokens: usage.cacheWriteTokens + (ownPasses?.cacheWriteTokens ?? 0),
+    hourCacheWriteTokens: (usage.hourCacheWriteTokens ?? 0) + (ownPasses?.hourCacheWriteTokens ?? 0),
     reasoningTokens: usage.reasoningTokens ?? 0,
   };
 }

@@ -32,7 +32,10 @@ const attachment = z.strictObject({
 const heard = { text, attachments: z.array(attachment) };
 
 const count = z.number().nonnegative();
-const tokens = { inputTokens: count, outputTokens: count, cacheReadTokens: count, cacheWriteTokens: count };
+const tokens = {
+  ...{ inputTokens: count, outputTokens: count, cacheReadTokens: count, cacheWriteTokens: count },
+  hourCacheWriteTokens: count.exactOptional(),
+};
 const usage = z.strictObject({
   ...tokens,
   reasoningTokens: count.exactOptional(),

@@ -55,7 +55,7 @@ export interface Journal {
 }
 
 /** The total of several calls. */
-export interface Spent extends TokenCounts {
+export interface Spent extends Omit<TokenCounts, 'hourCacheWriteTokens'> {
   readonly calls: number;
   /** Of the calls with a known price. */
   readonly costUsd: number;

@@ -17,6 +17,8 @@ export interface ModelTraits {
   readonly windowTokens: number | null;
   readonly tools: boolean;
   readonly images: boolean;
+  /** How long the provider keeps the prefix of a request after its last use. Default: five minutes. */
+  readonly cacheMs?: number;
 }
 
 /** Opens models by id. */
@@ -39,6 +41,8 @@ export interface ModelRequest {
   readonly json: boolean;
   /** The window that the caller assumes, for servers that allocate it per request. */
   readonly windowTokens?: number;
+  /** The same for requests that share a prefix, for providers that keep prefixes by such a key. Default: none. */
+  readonly cacheKey?: string;
   /** From 0 to 2. Default: the provider's. */
   readonly temperature?: number;
   /** How much the model reasons before it answers. Default: the provider's. */
@@ -102,6 +106,8 @@ export interface TokenCounts {
   readonly outputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
+  /** Those of the written tokens that the provider keeps for an hour at a higher price. Default 0. */
+  readonly hourCacheWriteTokens?: number;
   readonly reasoningTokens: number;
 }
 

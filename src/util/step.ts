@@ -101,6 +101,7 @@ function countedOf(usage: Partial<ModelUsage> | undefined): ModelUsage {
     outputTokens: count(given?.outputTokens),
     cacheReadTokens: count(given?.cacheReadTokens),
     cacheWriteTokens: count(given?.cacheWriteTokens),
+    ...(given?.hourCacheWriteTokens === undefined ? {} : { hourCacheWriteTokens: count(given.hourCacheWriteTokens) }),
   });
   return {
     ...counted(usage),

@@ -319,6 +319,21 @@ describe('answers that break off', () => {
     expect(usage).toEqual({ inputTokens: 100, outputTokens: 2, ...cached, reasoningTokens: 0 });
   });
 
+  test('Anthropic’s writes for an hour are counted apart', async () => {
+    const start = structuredClone(anthropicStart);
+    Object.assign(start.message.usage, { cache_creation: { ephemeral_1h_input_tokens: 2 } });
+    await using server = await serve(
+      chat((_, response) => {
+        const delta = { stop_reason: 'end_turn', stop_sequence: null };
+        const ended = [{ type: 'message_delta', delta, usage: { output_tokens: 2 } }, { type: 'message_stop' }];
+        sse(response, [start, ...anthropicText, ...ended]);
+        response.end();
+      }),
+    );
+    const { usage } = finishIn(await collect(await open(server, 'anthropic:claude-haiku-4-5'), ask('hello')));
+    expect(usage).toMatchObject({ cacheWriteTokens: 3, hourCacheWriteTokens: 2 });
+  });
+
   test("Anthropic's own passes over the context are billed, not seen", async () => {
     const passed = { type: 'compaction', input_tokens: 180_000, output_tokens: 3500, cache_read_input_tokens: 1000 };
     const answered = { type: 'message', input_tokens: 7, output_tokens: 2, cache_read_input_tokens: 90 };

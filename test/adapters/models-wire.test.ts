@@ -72,15 +72,31 @@ describe('cache breakpoints', () => {
   test('Anthropic gets them after marked blocks and before the newest', async () => {
     const body = await sent('anthropic:claude-haiku-4-5', ask('newest'));
     const mark = { type: 'ephemeral' };
+    const kept = { type: 'ephemeral', ttl: '1h' };
     expect(body['system']).toEqual([
-      { type: 'text', text: 'You are a bot.', cache_control: mark },
-      { type: 'text', text: 'Earlier they said hello.', cache_control: mark },
+      { type: 'text', text: 'You are a bot.', cache_control: kept },
+      { type: 'text', text: 'Earlier they said hello.', cache_control: kept },
     ]);
     expect(body['messages']).toEqual([
       { role: 'user', content: [{ type: 'text', text: 'first' }] },
       { role: 'assistant', content: [{ type: 'text', text: 'second', cache_control: mark }] },
       { role: 'user', content: [{ type: 'text', text: 'newest' }] },
     ]);
+  });
+
+  test('OpenAI is asked to keep the prefix where it can', async () => {
+    const request = ask('newest', { cacheKey: 'talk-1' });
+    const kept = { prompt_cache_key: 'talk-1', prompt_cache_retention: '24h' };
+    for (const id of ['gpt-5', 'gpt-5.1', 'gpt-5.1-codex-max', 'gpt-5.4', 'gpt-5.5-2026-04-24'])
+      expect(await sent(`openai:${id}`, request), id).toMatchObject(kept);
+    for (const id of ['gpt-4o', 'gpt-4.1', 'gpt-5-mini', 'gpt-5.4-nano', 'gpt-5.6-luna', 'o3']) {
+      const body = await sent(`openai:${id}`, request);
+      expect(body, id).toMatchObject({ prompt_cache_key: 'talk-1' });
+      expect(body, id).not.toHaveProperty('prompt_cache_retention');
+    }
+    const short = { openai: { promptCacheRetention: 'in_memory' } };
+    const own = await sent('openai:gpt-5.1', ask('newest', { providerOptions: short }));
+    expect(own).toMatchObject({ prompt_cache_retention: 'in_memory' });
   });
 
   test('there are never more than four', async () => {

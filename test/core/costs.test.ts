@@ -27,6 +27,8 @@ describe('prices', () => {
     expect(prices.costOf(model, tokens(), AT)).toBeCloseTo(1);
     expect(prices.costOf(model, tokens({ cacheReadTokens: 1_000_000 }), AT)).toBeCloseTo(0.1);
     expect(prices.costOf(model, tokens({ cacheWriteTokens: 1_000_000 }), AT)).toBeCloseTo(1.25);
+    const hour = tokens({ cacheWriteTokens: 1_000_000, hourCacheWriteTokens: 400_000 });
+    expect(prices.costOf(model, hour, AT)).toBeCloseTo(1.25 * 0.6 + 2 * 0.4);
     expect(prices.costOf(model, tokens({ inputTokens: 0, outputTokens: 1_000_000 }), AT)).toBeCloseTo(5);
     expect(prices.costOf('openai:gpt-4.1-mini', tokens(), AT)).toBeCloseTo(0.4);
   });

@@ -27,6 +27,7 @@ const iterations = z
   )
   .min(2);
 const iterated = z.object({ iterations });
+const kept = z.object({ cache_creation: z.object({ ephemeral_1h_input_tokens: count }) });
 type Iteration = z.infer<typeof iterations>[number];
 
 /** Counts that were not reported are zero; zero input means that it was not reported. */
@@ -38,13 +39,14 @@ export function fromUsage(usage: SdkUsage): ModelUsage {
   if (answer !== undefined) {
     // The window contains what the last pass read; all passes are billed.
     const others = passes.filter((pass) => pass !== answer).map(tokensOf);
-    return { ...tokensOf(answer), reasoningTokens, ownPasses: others.reduce(plus) };
+    return { ...tokensOf(answer), ...hourWrites(usage), reasoningTokens, ownPasses: others.reduce(plus) };
   }
   return {
     inputTokens: inputTokens ?? 0,
     outputTokens: outputTokens ?? 0,
     cacheReadTokens: inputTokenDetails.cacheReadTokens ?? 0,
     cacheWriteTokens: inputTokenDetails.cacheWriteTokens ?? 0,
+    ...hourWrites(usage),
     reasoningTokens,
   };
 }
@@ -61,6 +63,12 @@ function tokensOf(pass: Iteration): Tokens {
     cacheReadTokens,
     cacheWriteTokens,
   };
+}
+
+/** The SDK reports these for the whole call only. */
+function hourWrites({ raw }: SdkUsage): Pick<Tokens, 'hourCacheWriteTokens'> {
+  const tokens = kept.safeParse(raw).data?.cache_creation.ephemeral_1h_input_tokens ?? 0;
+  return tokens === 0 ? {} : { hourCacheWriteTokens: tokens };
 }
 
 function plus(one: Tokens, other: Tokens): Tokens {

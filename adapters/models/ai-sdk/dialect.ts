@@ -2,11 +2,16 @@
 export interface Dialect {
   /** The provider option for explicit cache breakpoints; null if the provider finds prefixes itself. */
   readonly cache: 'anthropic' | 'openaiCompatible' | null;
+  /**
+   * System blocks are cached for an hour, because they rarely change. Messages are not: each of them is written once, at
+   * a higher price.
+   */
+  readonly keepsSystem: boolean;
   /** Chat templates of local models often reject a second system message, and consecutive messages of one role. */
   readonly mergesRoles: boolean;
   /** Without this, OpenAI makes every optional field of a tool required. */
   readonly laxTools: boolean;
 }
 
-export const plain: Dialect = { cache: null, mergesRoles: false, laxTools: false };
+export const plain: Dialect = { cache: null, keepsSystem: false, mergesRoles: false, laxTools: false };
 export const compatible: Dialect = { ...plain, mergesRoles: true };

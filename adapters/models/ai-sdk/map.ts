@@ -9,7 +9,7 @@ import type {
 } from '../../../src/adapter-kit.ts';
 import type { Dialect } from './dialect.ts';
 
-type CacheOptions = Record<string, Record<string, { type: 'ephemeral' }>>;
+type CacheOptions = Record<string, Record<string, { type: 'ephemeral'; ttl?: '1h' }>>;
 
 /** Anthropic accepts four breakpoints: three for the system blocks, one for the messages. */
 const systemBreakpoints = 3;
@@ -25,7 +25,7 @@ export function toInstructions(blocks: readonly SystemBlock[], dialect: Dialect)
   return filled.map((block) => ({
     role: 'system',
     content: block.text,
-    ...(breaks.has(block) ? cacheOption(dialect) : {}),
+    ...(breaks.has(block) ? cacheOption(dialect, dialect.keepsSystem) : {}),
   }));
 }
 
@@ -35,13 +35,14 @@ export function toMessages(messages: readonly ModelMessage[], dialect: Dialect):
   const written = merged.flatMap((message) => toMessage(message, dialect));
   const lastButOne = written.at(-2);
   if (dialect.cache === null || lastButOne === undefined) return written;
-  return written.with(-2, { ...lastButOne, ...cacheOption(dialect) });
+  return written.with(-2, { ...lastButOne, ...cacheOption(dialect, false) });
 }
 
-function cacheOption({ cache }: Dialect): { providerOptions: CacheOptions } | Record<never, never> {
+function cacheOption({ cache }: Dialect, isLong: boolean): { providerOptions: CacheOptions } | Record<never, never> {
   if (cache === null) return {};
   const field = cache === 'anthropic' ? 'cacheControl' : 'cache_control';
-  return { providerOptions: { [cache]: { [field]: { type: 'ephemeral' } } } };
+  const mark = { type: 'ephemeral', ...(isLong ? { ttl: '1h' } : {}) } as const;
+  return { providerOptions: { [cache]: { [field]: mark } } };
 }
 
 function toMessage(message: ModelMessage, dialect: Dialect): SdkMessage[] {

@@ -36,6 +36,17 @@ export interface OpenedModel {
 const capable: ModelTraits = { windowTokens: null, tools: true, images: true };
 const noOptions = () => ({});
 
+const minuteMs = 60_000;
+/** Other models of OpenAI reject a request that asks for it. */
+const keepsForADay = /^gpt-5(?:\.[1-5])?(?:-(?:codex|chat-latest|\d{4}-\d\d-\d\d)|$)/;
+/** Later models keep every prefix for half an hour and have no other setting. */
+const keepsForHalfAnHour = /^gpt-(?:5\.[6-9]|[6-9])/;
+
+function openaiCache(model: string): Pick<ModelTraits, 'cacheMs'> {
+  if (keepsForADay.test(model)) return { cacheMs: 24 * 60 * minuteMs };
+  return keepsForHalfAnHour.test(model) ? { cacheMs: 30 * minuteMs } : {};
+}
+
 const openai: Provider = {
   keys: ['OPENAI_API_KEY'],
   baseUrls: ['OPENAI_BASE_URL'],
@@ -50,9 +61,16 @@ const openai: Provider = {
       const { chat } = createOpenAI({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch: withReadableUsage(fetch) });
       return { model: chat(model), dialect, traits: capable, providerOptions: noOptions, probe: null };
     }
-    // Without `store: false`, the provider stores every conversation for a month.
-    const providerOptions = () => ({ openai: { store: false, reasoningSummary: null } });
-    return { model: provider.responses(model), dialect, traits: capable, providerOptions, probe: null };
+    const retention = keepsForADay.test(model) ? { promptCacheRetention: '24h' } : {};
+    const providerOptions = ({ cacheKey }: ModelRequest) => ({
+      openai: {
+        // Without `store: false`, the provider stores every conversation for a month.
+        ...{ store: false, reasoningSummary: null, ...retention },
+        ...(cacheKey === undefined ? {} : { promptCacheKey: cacheKey }),
+      },
+    });
+    const traits = { ...capable, ...openaiCache(model) };
+    return { model: provider.responses(model), dialect, traits, providerOptions, probe: null };
   },
 };
 
@@ -66,7 +84,7 @@ const anthropic: Provider = {
     // Anthropic's own tools expect the variable without the version.
     const versioned = new URL(baseUrl).pathname === '/' ? `${baseUrl}/v1` : baseUrl;
     const provider = createAnthropic({ baseURL: versioned, apiKey: apiKey ?? '', fetch });
-    const dialect: Dialect = { ...plain, cache: 'anthropic' };
+    const dialect: Dialect = { ...plain, cache: 'anthropic', keepsSystem: true };
     return { model: provider(model), dialect, traits: capable, providerOptions: noOptions, probe: null };
   },
 };

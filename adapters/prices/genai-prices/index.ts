@@ -35,10 +35,13 @@ function priceOf(
 function usageOf(tokens: TokenCounts) {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = tokens;
   const read = Math.min(cacheReadTokens, inputTokens);
+  const written = Math.min(cacheWriteTokens, inputTokens - read);
+  const hourWritten = Math.min(tokens.hourCacheWriteTokens ?? 0, written);
   return {
     input_tokens: inputTokens,
     cache_read_tokens: read,
-    cache_write_tokens: Math.min(cacheWriteTokens, inputTokens - read),
+    cache_write_tokens: written,
+    ...(hourWritten === 0 ? {} : { cache_write_1h_tokens: hourWritten }),
     output_tokens: outputTokens,
     output_reasoning_tokens: Math.min(reasoningTokens, outputTokens),
   };

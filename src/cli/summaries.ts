@@ -2,9 +2,11 @@ import type { Command } from 'commander';
 import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey, SummaryId } from '../domain/message.ts';
 import type { Summary } from '../ports/summary-store.ts';
+import { keptShare, lostOnce } from '../search/losses.ts';
+import { readAccount } from '../search/read-account.ts';
 import { formatTable } from '../util/table.ts';
 import { cleanText, excerpt, formatNumber } from '../util/text.ts';
-import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
+import { type App, type Cli, globalsOf, withApp, writeJson } from './cli.ts';
 import { runCommand } from './invoke.ts';
 import { addConversation, findConversation } from './options.ts';
 import { entryJson } from './transcript.ts';
@@ -28,9 +30,15 @@ export function addSummaries(program: Command, cli: Cli): void {
   addConversation(group.command('show <id>').description('Show the full text of a summary.'), true)
     .option('--json', 'print a JSON object')
     .action((id: string, options: Options, own: Command) => one(cli, own, { ...options, action: 'show', id }));
-  addConversation(group.command('open <id>').description('Show what a summary was made from.'), true)
-    .option('--json', 'print a JSON object with the summaries in "parts", or with the "messages"')
-    .action((id: string, options: Options, own: Command) => one(cli, own, { ...options, action: 'open', id }));
+  const open = group
+    .command('open <id> [lost]')
+    .description('Show what a summary was made from; with "lost", the details that it leaves out.')
+    .option('--json', 'print a JSON object with the summaries in "parts", or with the "messages" or what is "lost"');
+  addConversation(open, true).action((id: string, lost: string | undefined, options: Options) => {
+    if (lost === undefined) return one(cli, open, { ...options, action: 'open', id });
+    if (lost !== 'lost') throw new StrataError('USAGE', { problem: `Expected "lost" after the id, not "${lost}".` });
+    return printLost(cli, open, { ...options, id });
+  });
 }
 
 async function list(cli: Cli, own: Command, options: Options): Promise<void> {
@@ -51,22 +59,43 @@ interface Asked extends Options {
 async function one(cli: Cli, own: Command, { conversation, action, id, json }: Asked): Promise<void> {
   if (!json) return await runCommand(cli, own, { conversation, path: ['summaries', action], options: { id } });
   await withApp(cli, globalsOf(own), async (app) => {
-    const { id: conversationId } = await findConversation(app, conversation);
     const { summaries, transcript } = app.parts.store;
-    const summary = await summaries.find(id as SummaryId);
-    if (summary?.conversationId !== conversationId) throw new StrataError('NOT_FOUND', { what: 'summary', id });
+    const summary = await findSummary(app, { conversation, id });
     if (action === 'show') return writeJson(cli, toJson(summary));
     if (summary.level > 0)
       return writeJson(cli, { ...toJson(summary), parts: (await summaries.children(summary.id)).map(toJson) });
-    const { fromSeq, toSeq } = summary;
+    const { conversationId, fromSeq, toSeq } = summary;
     const entries = await transcript.read(conversationId, { fromSeq, toSeq, limit: toSeq - fromSeq + 1 });
     writeJson(cli, { ...toJson(summary), messages: entries.map(entryJson) });
   });
 }
 
+async function printLost(
+  cli: Cli,
+  own: Command,
+  { conversation, id, json }: Options & { readonly id: string },
+): Promise<void> {
+  if (!json)
+    return await runCommand(cli, own, { conversation, path: ['summaries', 'open'], options: { id, what: 'lost' } });
+  await withApp(cli, globalsOf(own), async (app) => {
+    const summary = await findSummary(app, { conversation, id });
+    const account = await readAccount(app.parts.store, summary);
+    const lost = lostOnce(account.lost).map(({ kind, text, seqs }) => ({ kind, text, messages: seqs }));
+    writeJson(cli, { ...toJson(summary), keptShare: keptShare(account), lost });
+  });
+}
+
+async function findSummary(app: App, { conversation, id }: Pick<Asked, 'conversation' | 'id'>): Promise<Summary> {
+  const { id: conversationId } = await findConversation(app, conversation);
+  const summary = await app.parts.store.summaries.find(id as SummaryId);
+  if (summary?.conversationId !== conversationId) throw new StrataError('NOT_FOUND', { what: 'summary', id });
+  return summary;
+}
+
 const EXAMPLES = `
-Example:
-  $ strata summaries --conversation terminal:local:main`;
+Examples:
+  $ strata summaries --conversation terminal:local:main
+  $ strata summaries open 0199c0de --conversation terminal:local:main lost`;
 
 function toJson(summary: Summary) {
   const { id, kind, level, fromSeq, toSeq, tokens, text, model, promptHash, stale } = summary;

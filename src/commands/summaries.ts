@@ -4,12 +4,24 @@ import type { CommandReply, ReplyAction } from '../ports/reply.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import { excerpt, formatNumber, formatTime, paginate } from '../util/text.ts';
-import { type Call, type Command, commandTo, nothingYet, pageOf, requiredOption, sameCommand } from './command.ts';
+import {
+  type Call,
+  type Command,
+  commandTo,
+  nothingYet,
+  optionOf,
+  pageOf,
+  requiredOption,
+  sameCommand,
+} from './command.ts';
 import { sayOf, whoSaid } from './format-entry.ts';
 import { makeReply, PAGE_SIZE, TEXT_PAGE, takePage } from './reply.ts';
-import { pageOption, textOption } from './spec.ts';
+import { choiceOption, pageOption, textOption } from './spec.ts';
+import { showLost } from './summary-losses.ts';
 
 const id = textOption('id', 'Id of the summary, as shown by summaries list', { required: true, suggests: true });
+
+const what = choiceOption('what', 'lost: the names, numbers, links, dates and promises that it leaves out', ['lost']);
 
 export const summaries: Command = {
   spec: {
@@ -34,8 +46,8 @@ export const summaries: Command = {
       },
       {
         name: 'open',
-        description: 'Show what a summary was made from: summaries or messages',
-        options: [id, pageOption],
+        description: 'Show what a summary was made from, or which details of it were lost',
+        options: [id, what, pageOption],
         access: 'member',
         irreversible: false,
         ephemeral: true,
@@ -81,12 +93,13 @@ async function show(call: Call): Promise<CommandReply> {
       ...(summary.supersededBy === null ? [] : [{ name: 'Condensed into', value: summary.supersededBy }]),
     ],
     page,
-    actions: [openAction(summary)],
+    actions: [openAction(summary), lostAction(summary)],
   });
 }
 
 async function open(call: Call): Promise<CommandReply> {
   const summary = await findSummary(call);
+  if (optionOf(call, 'what') === 'lost') return await showLost(call, summary);
   const children = summary.level === 0 ? [] : await call.parts.store.summaries.children(summary.id);
   if (children.length === 0) return await openEntries(call, summary);
   const { items, page } = takePage(children, pageOf(call), { command: sameCommand(call) });
@@ -148,6 +161,14 @@ function openAction(summary: Summary): ReplyAction {
   return {
     label: `What ${rangeOf(summary)} was made from`,
     command: commandTo('summaries open', { id: summary.id }),
+    style: 'plain',
+  };
+}
+
+function lostAction({ id: summaryId }: Summary): ReplyAction {
+  return {
+    label: 'What it leaves out',
+    command: commandTo('summaries open', { id: summaryId, what: 'lost' }),
     style: 'plain',
   };
 }

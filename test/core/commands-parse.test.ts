@@ -148,7 +148,7 @@ describe('the specs', () => {
       '/compact [instruction]',
       '/summaries list [page]',
       '/summaries show <id> [page]',
-      '/summaries open <id> [page]',
+      '/summaries open <id> [what] [page]',
       '/memory list [kind] [page] [about]',
       '/memory search <query> [page]',
       '/memory show <id>',

@@ -4,6 +4,7 @@ import { says, windows } from '../../adapters/models/ai-sdk/phrases.ts';
 import { english } from '../../adapters/models/offline/voice-english.ts';
 import type { Entry } from '../../src/adapter-kit.ts';
 import { builtInSpecs } from '../../src/commands/specs.ts';
+import { accountFor } from '../../src/search/losses.ts';
 
 type Run = (...values: readonly unknown[]) => unknown;
 type Call = (run: Run, text: string) => unknown;
@@ -138,6 +139,10 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
       run(text, { words: 10, question: { asksWhen: true, asksNumber: true, asksAdvice: true }, isBot: false }),
   ],
   ['src/memory/spelling.ts#isSpeltIn', (run, text) => run(text, { words: ` ${text}`, joined: text })],
+  ['src/search/specific-tokens.ts#kindOfToken', (run, text) => run(text, { isOpening: false })],
+  ['src/search/losses.ts#accountFor', (run, text) => run(text, [{ seq: 1, text }])],
+  ['src/search/losses.ts#keptShare', (run, text) => run(accountFor(text, [{ seq: 1, text: `${text} B` }]))],
+  ['src/search/losses.ts#lostOnce', (run, text) => run(accountFor('', [{ seq: 1, text }]).lost)],
   ['src/tools/offload.ts#offload', (run, text) => run(text, 'b1')],
   ['adapters/stores/postgres/words.ts#indexText', (run, text) => run([1], text)],
   [

@@ -1,0 +1,91 @@
+import { type Span, type Specific, specificsIn } from './specifics.ts';
+import { cachedStem } from './stem.ts';
+import { tellingWords } from './stop-words.ts';
+import { fold, tokensOf, wordsOf } from './words.ts';
+
+/** One message that a summary covers. */
+export interface Source {
+  readonly seq: number;
+  readonly text: string;
+}
+
+/** A specific of a message. Its span is in the message's text. */
+export interface Lost extends Specific {
+  readonly seq: number;
+}
+
+export interface Carried extends Lost {
+  /** Where the summary says it. */
+  readonly at: Span;
+}
+
+/** Every specific of the sources in order, either carried by the summary or lost. */
+export interface Account {
+  readonly carried: readonly Carried[];
+  readonly lost: readonly Lost[];
+}
+
+/** From this share of its telling words on, a sentence counts as carried. */
+const MIN_SHARE = 0.6;
+
+/** Pure: which specifics of the messages a summary says, and where, and which it leaves out. */
+export function accountFor(summary: string, sources: readonly Source[]): Account {
+  const placeOf = createFinder(summary);
+  const carried: Carried[] = [];
+  const lost: Lost[] = [];
+  for (const { seq, text } of sources) {
+    for (const specific of specificsIn(text)) {
+      const at = placeOf(specific);
+      if (at === null) lost.push({ ...specific, seq });
+      else carried.push({ ...specific, seq, at });
+    }
+  }
+  return { carried, lost };
+}
+
+/** The share of the different specifics that the summary carries. 1 without any. */
+export function keptShare({ carried, lost }: Account): number {
+  const kept = new Set(carried.map(keyOf));
+  const all = new Set([...kept, ...lost.map(keyOf)]);
+  return all.size === 0 ? 1 : kept.size / all.size;
+}
+
+/** Each lost specific once, with all messages that have it. */
+export function lostOnce(lost: readonly Lost[]): readonly (Specific & { readonly seqs: readonly number[] })[] {
+  return [...Map.groupBy(lost, keyOf).values()].flatMap((same) => {
+    const [first] = same;
+    return first === undefined ? [] : [{ ...first, seqs: [...new Set(same.map(({ seq }) => seq))] }];
+  });
+}
+
+function keyOf({ kind, key }: Specific): string {
+  return `${kind} ${key}`;
+}
+
+type Finder = (specific: Specific) => Span | null;
+
+function createFinder(summary: string): Finder {
+  const said = new Map(specificsIn(summary).map((specific) => [specific.key, specific]));
+  const words = new Map<string, Span>();
+  for (const { 0: word, index } of summary.matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
+    const span = { start: index, end: index + word.length };
+    for (const form of [fold(word), cachedStem(fold(word))]) if (!words.has(form)) words.set(form, span);
+  }
+  return (specific) => {
+    if (specific.kind === 'prohibition' || specific.kind === 'promise') return sentencePlace(specific, words);
+    const same = said.get(specific.key);
+    return same === undefined ? wordsPlace(specific, words) : { start: same.start, end: same.end };
+  };
+}
+
+/** Where the words of a name or a number are, if the summary has all of them. */
+function wordsPlace({ text }: Specific, words: ReadonlyMap<string, Span>): Span | null {
+  const places = wordsOf(text.replace(/['’]s$/u, '')).map((word) => words.get(word));
+  return places.every((place) => place !== undefined) ? (places[0] ?? null) : null;
+}
+
+function sentencePlace({ text }: Specific, words: ReadonlyMap<string, Span>): Span | null {
+  const telling = tellingWords(tokensOf(text));
+  const places = telling.map((word) => words.get(cachedStem(word))).filter((place) => place !== undefined);
+  return places.length >= MIN_SHARE * telling.length ? (places[0] ?? null) : null;
+}

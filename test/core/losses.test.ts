@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { accountFor, keptShare, lostOnce } from '../../src/search/losses.ts';
+import { readAccount } from '../../src/search/read-account.ts';
+import { specificsIn } from '../../src/search/specifics.ts';
+import { cells, openWorld } from './commands.world.ts';
+import { scriptedModel } from './compaction.world.ts';
+
+const kinds = (text: string) => specificsIn(text).map((specific) => `${specific.kind}: ${specific.text}`);
+
+describe('the specifics of a text', () => {
+  it.each([
+    [
+      'Call Anna Novak by Friday, May 7th, 2023 at 14:30.',
+      'name: Anna Novak',
+      'date: Friday, May 7th, 2023',
+      'date: 14:30',
+    ],
+    [
+      'Read https://a.example/b?c=1, or write to ada@example.com',
+      'link: https://a.example/b?c=1',
+      'link: ada@example.com',
+    ],
+    ['It is in /etc/hosts and in README.md.', 'path: /etc/hosts', 'path: README.md'],
+    ['The vault takes 4417-B, and 555-0199 is the number.', 'code: 4417-B', 'code: 555-0199'],
+    ['It cost $1,200.50, or 30% more.', 'number: $1,200.50', 'number: 30%'],
+    ['Das Treffen war am 7. Mai 2023.', 'name: Treffen', 'date: 7. Mai 2023'],
+    ['Встреча 7 мая в Москве.', 'date: 7 мая', 'name: Москве'],
+    ['电话是13800138000。', 'number: 13800138000'],
+  ])('%s', (text, ...expected) => {
+    expect(kinds(text)).toEqual(expected);
+  });
+
+  it.each([
+    ['prohibition', 'Never restart the server at noon'],
+    ['prohibition', 'Das darf nicht gelöscht werden'],
+    ['prohibition', '不要告诉别人'],
+    ['promise', "I'll bring the cake"],
+    ['promise', 'Я обещаю позвонить'],
+  ])('are a %s in: %s', (kind, text) => {
+    expect(kinds(`Well then. ${text}. And so on.`)).toContain(`${kind}: ${text}`);
+  });
+
+  it('leave out code blocks and ordinary words', () => {
+    expect(kinds('Look at this:\n```\nport = 8080\n```\nIt may march on.')).toEqual([]);
+  });
+
+  it('keep their positions', () => {
+    const text = '“The key” is under pot 7, says Clara.';
+    for (const { start, end, text: said } of specificsIn(text)) expect(text.slice(start, end)).toBe(said);
+  });
+});
+
+describe('what a summary keeps', () => {
+  const sources = [
+    { seq: 3, text: 'My locker is 4417-B, and Clara has 1,200 stamps.' },
+    { seq: 4, text: 'Never open it before 7 May 2023! The locker is 4417-B.' },
+  ];
+  const summary = 'On May 7, 2023 Clara spoke of her 1200 stamps.';
+
+  it('has a place in the summary', () => {
+    const { carried } = accountFor(summary, sources);
+    expect(carried.map(({ seq, text, at }) => [seq, text, summary.slice(at.start, at.end)])).toEqual([
+      [3, 'Clara', 'Clara'],
+      [3, '1,200', '1200'],
+      [4, '7 May 2023', 'May 7, 2023'],
+    ]);
+  });
+
+  it('leaves the rest in the ledger, each once', () => {
+    const { lost } = accountFor(summary, sources);
+    expect(lostOnce(lost).map(({ kind, text, seqs }) => [kind, text, seqs])).toEqual([
+      ['code', '4417-B', [3, 4]],
+      ['prohibition', 'Never open it before 7 May 2023', [4]],
+    ]);
+  });
+
+  it('is a share of the different specifics', () => {
+    expect(keptShare(accountFor(summary, sources))).toBe(3 / 5);
+    expect(keptShare(accountFor('Nothing.', [{ seq: 1, text: 'hello there' }]))).toBe(1);
+  });
+
+  it('counts a prohibition in similar words as kept', () => {
+    const { carried } = accountFor('The server must never be restarted at noon.', [
+      { seq: 1, text: 'Never restart the server at noon.' },
+    ]);
+    expect(carried.map(({ kind }) => kind)).toEqual(['prohibition']);
+  });
+});
+
+describe('/summaries open ID lost', () => {
+  it('lists what the summary leaves out, but nothing deleted', async () => {
+    const model = scriptedModel(({ purpose }) => ({ text: purpose === 'reply' ? 'I see.' : TRIP, inputTokens: 0 }), {
+      window: 2000,
+    });
+    const models = {
+      open: async () => model,
+      choose: async () => ({ modelId: model.id, reason: 'it is the only one' }),
+    };
+    await using world = await openWorld({ parts: { models } });
+    await world.say('The locker opens with 4417-B, and Clara has the spare key for it.');
+    for (let day = 1; day <= 40; day += 1) await world.say(`Day ${day} of the trip was as nice as the one before.`);
+    const id = cells(await world.type('/summaries'))[0]?.[0];
+    const lost = await world.type(`/summaries open ${id} lost`);
+    expect(cells(lost).slice(0, 2)).toEqual([
+      ['code', '4417-B', '#1'],
+      ['name', 'Clara', '#1'],
+    ]);
+    expect(lost.page?.next?.options).toMatchObject({ what: 'lost', page: '2' });
+    const { store } = world.bot.services;
+    const conversation = await store.conversations.find(world.place);
+    const summary = (await store.summaries.live(conversation?.id ?? 0))[0];
+    await store.transcript.redact(conversation?.id ?? 0, { externalIds: ['m1'], now: Date.now() });
+    if (summary === undefined) throw new Error('there is no summary');
+    expect((await readAccount(store, summary)).lost.map(({ text }) => text)).not.toContain('4417-B');
+  });
+});
+
+const TRIP = 'Day after day of the trip was as nice as the one before.';

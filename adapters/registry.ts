@@ -32,5 +32,6 @@ export const adapters: Adapters = {
   },
   prices: async () => (await import('./prices/genai-prices/index.ts')).createPriceList,
   operations: async () => (await import('./operations/http/index.ts')).startOperations,
+  inspector: async () => (await import('./inspector/web/index.ts')).startInspector,
   log: async () => (await import('./logs/pino/index.ts')).createPinoLog,
 };

@@ -61,9 +61,30 @@ export { cachedStem } from './search/stem.ts';
 export { tellingWords } from './search/stop-words.ts';
 export { joinedWordsOf, tokensOf } from './search/words.ts';
 export { didYouMean } from './util/did-you-mean.ts';
+export { listenAt } from './util/listen.ts';
+export { packageFile } from './util/package-file.ts';
 export { makePrivateFile, restrictToOwner } from './util/private-file.ts';
 export { between, createFinder, type Finder, quotationsIn, trimEndOf, trimEndWhile } from './util/scan.ts';
 export { silentLog } from './util/silent-log.ts';
 export { loadOptional } from './util/optional-package.ts';
 export { sentencesLike } from './memory/about-person.ts';
-export { cleanText, graphemesOf, leadOf, tidyReply } from './util/text.ts';
+export {
+  cleanText,
+  counted,
+  excerpt,
+  formatDuration,
+  formatNumber,
+  formatPercent,
+  graphemesOf,
+  leadOf,
+  tidyReply,
+} from './util/text.ts';
+export { formatCost, formatDollars, formatTokens } from './costs/format.ts';
+
+// What the inspector reads.
+export type * from './inspection/find.ts';
+export type * from './inspection/gauges.ts';
+export type * from './inspection/health.ts';
+export type * from './inspection/inspection.ts';
+export type * from './inspection/overview.ts';
+export type { Viewer, ViewerRole } from './inspection/viewer.ts';

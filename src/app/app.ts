@@ -59,6 +59,8 @@ export interface App {
   checkQueue(): Promise<readonly Finding[]>;
   /** The operations server, if it is configured. */
   operate(): Promise<Operations | null>;
+  /** The inspector, unless it is disabled. `listen` overrides the configured address. */
+  inspect(listen?: string): Promise<Operations | null>;
   /** Starts the plugins, then the bot. Throws `PLUGIN_FAILED`. */
   start(): Promise<void>;
   /** Stops the bot, then the plugins, and closes the store. */

@@ -7,6 +7,7 @@ import type {
   OperationsOptions,
   QueueAdapter,
 } from '../bot/adapters.ts';
+import type { CommandServices } from '../commands/services.ts';
 import { channelProblems } from '../config/channels.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
@@ -78,6 +79,21 @@ export async function openOperations(
   if (listen === '') return null;
   const start = await adapters.operations();
   return await start({ ...options, listen });
+}
+
+export async function openInspector(
+  adapters: Adapters,
+  { inspector }: Config,
+  { parts, listen = inspector.listen }: { readonly parts: CommandServices; readonly listen?: string | undefined },
+): Promise<Operations | null> {
+  if (listen === '') return null;
+  const start = await adapters.inspector();
+  return await start({
+    settings: { ...inspector, listen },
+    open: async () => (await import('../inspection/inspection.ts')).createInspection(parts),
+    clock: parts.clock,
+    log: parts.log,
+  });
 }
 
 export async function openModels({ adapters, environment }: AppHost, config: Config, log: Log): Promise<ModelProvider> {

@@ -1,4 +1,4 @@
-import type { Adapters, ChannelContext, Notices, TerminalEnd } from '../bot/adapters.ts';
+import type { Adapters, ChannelContext, Notices, OperationsOptions, TerminalEnd } from '../bot/adapters.ts';
 import { type Bot, createBot } from '../bot/bot.ts';
 import { lonelyRole } from '../bot/checked-parts.ts';
 import type { BotParts, Role } from '../bot/parts.ts';
@@ -25,6 +25,7 @@ import { createNotices } from './notices.ts';
 import {
   boardOf,
   loadChannels,
+  openInspector,
   openLog,
   openModels,
   openOperations,
@@ -91,13 +92,12 @@ export async function openApp(given: AppHost, options: OpenOptions): Promise<App
     notices.follow(bot.events);
     const tellTrouble = (message: string) => bot.events.emit({ kind: 'queue.trouble', conversation: null, message });
     const openBoard = queues.openBoard && boardOf(queues.openBoard, url);
-    const operated = { services: bot.services, role: options.role, log, openBoard };
     return appOf({
       ...{ bot, live, platforms, config, upkeep: storage.upkeep, context, ended: ended.promise },
       channelAdapters: parts.adapters.channels,
       plugins: plugins.length === 0 ? null : await startable(plugins, { bot, log }),
       checkQueue: () => queues.check(url),
-      operate: () => openOperations(parts.adapters, config, operated),
+      ...serversOf(parts.adapters, config, { bot, role: options.role, log, openBoard }),
     });
   } catch (error) {
     await storage.store.close();
@@ -117,6 +117,7 @@ function appOf(of: {
   readonly ended: Promise<TerminalEnd>;
   readonly checkQueue: App['checkQueue'];
   readonly operate: App['operate'];
+  readonly inspect: App['inspect'];
 }): App {
   return {
     bot: of.bot,
@@ -130,6 +131,7 @@ function appOf(of: {
     ended: of.ended,
     checkQueue: of.checkQueue,
     operate: of.operate,
+    inspect: of.inspect,
     async start() {
       await of.plugins?.start();
       await of.bot.start();
@@ -139,6 +141,17 @@ function appOf(of: {
       await of.bot.stop(options);
       await of.plugins?.stop();
     },
+  };
+}
+
+function serversOf(
+  adapters: Adapters,
+  config: Config,
+  { bot, ...options }: { readonly bot: Bot } & Omit<OperationsOptions, 'listen' | 'services'>,
+): Pick<App, 'operate' | 'inspect'> {
+  return {
+    operate: () => openOperations(adapters, config, { services: bot.services, ...options }),
+    inspect: (listen) => openInspector(adapters, config, { parts: bot.commandParts, listen }),
   };
 }
 

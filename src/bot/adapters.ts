@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
 import type { z } from 'zod';
+import type { Config } from '../config/schema.ts';
 import type { StrataError } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
+import type { Inspection } from '../inspection/inspection.ts';
 import type { Channel } from '../ports/channel.ts';
 import type { Clock, Random } from '../ports/clock.ts';
 import type { CommandSpec } from '../ports/command.ts';
@@ -30,6 +32,7 @@ export interface Adapters {
   readonly prices: () => Promise<() => PriceList>;
   readonly log: () => Promise<(options: LogOptions) => Log>;
   readonly operations: () => Promise<(options: OperationsOptions) => Promise<Operations>>;
+  readonly inspector: () => Promise<(options: InspectorOptions) => Promise<Operations>>;
 }
 
 export type Registry<Adapter> = Readonly<Record<string, () => Promise<Adapter>>>;
@@ -148,8 +151,18 @@ export interface OperationsOptions {
   readonly openBoard: ((path: string) => Promise<Board>) | null;
 }
 
-/** What the operations server reads. */
+export interface InspectorOptions {
+  /** The section `[inspector]`. */
+  readonly settings: Config['inspector'];
+  /** Called once, at the first request. */
+  readonly open: () => Promise<Inspection>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A server of this process. */
 export interface Operations {
+  /** The inspector's URL includes its key. */
   readonly url: string;
   close(): Promise<void>;
 }

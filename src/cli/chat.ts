@@ -101,19 +101,24 @@ async function serve(cli: Cli, options: Omit<OpenOptions, 'listenOnly' | 'create
   if (!app.platforms.includes('terminal')) {
     app.notices.listen(({ kind, text }) => kind === 'trouble' && cli.stderr.write(`${text}\n`));
   }
+  // Piped input is processed and gone before anybody could look.
+  const isPiped = cli.stdin.isTTY !== true && app.platforms.includes('terminal');
   let operations: Operations | null = null;
+  let inspector: Operations | null = null;
   try {
     await announce(cli, app, options);
     operations = await app.operate();
     if (operations !== null) cli.stderr.write(`State: ${operations.url}/metrics\n`);
+    if (!isPiped) inspector = await app.inspect();
+    if (inspector !== null) cli.stderr.write(`Inspector: ${inspector.url}\n`);
     // An unreachable platform must not prevent the process from exiting.
     await Promise.race([app.start(), stopped(cli.signal)]);
     const end = await Promise.race([stopped(cli.signal), app.ended]);
-    const isPiped = cli.stdin.isTTY !== true && app.platforms.includes('terminal');
     if (end !== null && end.failures + (isPiped ? failed.count : 0) > 0) cli.exit(1);
   } finally {
     await app.close({ deadlineMs: app.platforms.includes('terminal') ? LEAVE_DEADLINE_MS : STOP_DEADLINE_MS });
     await operations?.close();
+    await inspector?.close();
   }
 }
 
@@ -173,7 +178,8 @@ function writeWrapped(output: TextOutput, text: string): void {
   output.write(`${columns === undefined ? text : new Help().boxWrap(text, columns)}\n`);
 }
 
-function stopped(signal: AbortSignal): Promise<null> {
+/** Resolves when the process should stop. */
+export function stopped(signal: AbortSignal): Promise<null> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(null);
     signal.addEventListener('abort', () => resolve(null), { once: true });

@@ -15,6 +15,7 @@ export const COMMANDS = [
   'prompts',
   'backup',
   'restore',
+  'inspect',
   'doctor',
 ] as const;
 

@@ -26,6 +26,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Adder>>> = {
   prompts: async () => (await import('./prompts-command.ts')).addPrompts,
   backup: async () => (await import('./backup.ts')).addBackup,
   restore: async () => (await import('./restore.ts')).addRestore,
+  inspect: async () => (await import('./inspect.ts')).addInspect,
   doctor: async () => (await import('./doctor.ts')).addDoctor,
 };
 

@@ -12,7 +12,7 @@ export interface ConfigChange {
   readonly waiting: readonly string[];
 }
 
-const fixed = ['storage', 'queue', 'log', 'operations', 'providers', 'channels', 'plugins'] as const;
+const fixed = ['storage', 'queue', 'log', 'operations', 'inspector', 'providers', 'channels', 'plugins'] as const;
 
 /**
  * The parts of a new configuration that a running process can apply. Connections, secrets and the list of agents stay
@@ -21,7 +21,7 @@ const fixed = ['storage', 'queue', 'log', 'operations', 'providers', 'channels',
 export function planChange(running: Config, next: Config): ConfigChange {
   const waiting: string[] = fixed.filter((name) => !isDeepStrictEqual(running[name], next[name]));
   if (!isDeepStrictEqual(idsOf(running), idsOf(next))) waiting.push('agents (added or removed)');
-  const { storage, queue, log, operations, providers, channels, plugins } = running;
+  const { storage, queue, log, operations, inspector, providers, channels, plugins } = running;
   const agents = running.agents.map((agent) => next.agents.find(({ id }) => id === agent.id) ?? agent);
   const main = defaultIn(next, agents) ?? defaultIn(running, agents);
   const config: Config = {
@@ -31,6 +31,7 @@ export function planChange(running: Config, next: Config): ConfigChange {
     queue,
     log,
     operations,
+    inspector,
     providers,
     channels,
     plugins,

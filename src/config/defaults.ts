@@ -45,11 +45,20 @@ export const agentDefaults: Omit<AgentSettings, 'id' | 'default' | 'routes'> = {
 };
 
 /** The lowest layer of all settings that do not belong to an agent. */
-export const generalDefaults: Pick<Config, 'storage' | 'queue' | 'log' | 'operations' | 'privacy'> = {
+export const generalDefaults: Pick<Config, 'storage' | 'queue' | 'log' | 'operations' | 'inspector' | 'privacy'> = {
   storage: { directory: './data', url: '' },
   queue: { url: '' },
   log: { level: 'info', text: false },
   operations: { listen: '' },
+  inspector: {
+    listen: '127.0.0.1:0',
+    url: '',
+    password: '',
+    identity_header: '',
+    proxies: [],
+    operators: [],
+    moderators: [],
+  },
   privacy: { retention_days: 0 },
 };
 

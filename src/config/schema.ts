@@ -164,6 +164,26 @@ const general = {
       .regex(/^$|^(\[[\da-f:]+\]|[^\s:/@]+):\d{1,5}$/i, 'expected host:port, for example 127.0.0.1:9464, or nothing')
       .describe('Address that serves /livez, /readyz and /metrics, as host:port; empty disables it'),
   }),
+  inspector: z.strictObject({
+    listen: z
+      .string()
+      .regex(/^$|^(\[[\da-f:]+\]|[^\s:/@]+):\d{1,5}$/i, 'expected host:port, for example 127.0.0.1:7080, or nothing')
+      .describe('Address of the inspector, as host:port; port 0 picks a free one, empty disables it'),
+    url: z
+      .string()
+      .regex(/^$|^https?:\/\/[^\s/]+\/?$/, 'expected a URL such as https://strata.example.org, or nothing')
+      .describe('Public address of the inspector, if a proxy gives it one'),
+    password: z.string().describe('Password for the inspector, as env:NAME; empty accepts only the printed address'),
+    identity_header: z
+      .string()
+      .regex(/^$|^[A-Za-z0-9-]+$/, 'expected the name of a header, or nothing')
+      .describe('Header in which a proxy names the person, for example x-forwarded-user'),
+    proxies: z.array(z.string().min(1)).describe('IP addresses of the proxies that may set this header'),
+    operators: z.array(z.string().min(1)).describe('Names in this header that read everything and change settings'),
+    moderators: z
+      .array(z.string().min(1))
+      .describe('Names in this header that read channels; all others see figures only'),
+  }),
   privacy: z.strictObject({
     retention_days: z
       .int()
@@ -237,6 +257,7 @@ export const fileSections = {
   queue: general.queue.partial(),
   log: general.log.partial(),
   operations: general.operations.partial(),
+  inspector: general.inspector.partial(),
   privacy: general.privacy.partial(),
   providers: z.record(name, provider.partial()),
   prices,

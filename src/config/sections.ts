@@ -48,7 +48,7 @@ export function readSections(
   const unresolved = new Set(resolved.problems.map((problem) => pathKey(problem.path)));
   const reader: SectionReader = { tree: resolved.tree, written: resolved.written, unresolved, report };
   refuseUnknownSections(reader);
-  const { defaults, storage, queue, log, operations, privacy, providers, prices, channels } = fileSections;
+  const { defaults, storage, queue, log, operations, inspector, privacy, providers, prices, channels } = fileSections;
   return {
     defaults: readSection(reader, defaults, ['defaults']) ?? {},
     agents: readAgents(reader),
@@ -57,6 +57,7 @@ export function readSections(
       queue: readSection(reader, queue, ['queue']),
       log: readSection(reader, log, ['log']),
       operations: readSection(reader, operations, ['operations']),
+      inspector: readSection(reader, inspector, ['inspector']),
       privacy: readSection(reader, privacy, ['privacy']),
     },
     providers: readSection(reader, providers, ['providers']) ?? {},

@@ -83,8 +83,10 @@ const sentences = {
     `${d.what} cannot be decrypted: ${d.reason}. ${d.remedy}.`,
   ENGINE_CONTRACT: (d: { engine: string; problem: string }) =>
     `The context engine ${d.engine} broke its contract: ${d.problem}.`,
-  LISTEN_FAILED: (d: { address: string; reason: string }) =>
-    `Cannot listen at ${d.address}: ${d.reason}. Set listen in [operations] to another host:port, or to "" to disable it.`,
+  LISTEN_FAILED: (d: { section: 'operations' | 'inspector'; address: string; reason: string }) =>
+    `Cannot listen at ${d.address}: ${d.reason}. Set listen in [${d.section}] to another host:port, or to "" to disable it.`,
+  INSPECTOR_OPEN: (d: { address: string }) =>
+    `Other machines can reach the inspector at ${d.address}. Set password in [inspector], or identity_header and proxies; or listen at 127.0.0.1.`,
   USAGE: (d: { problem: string }) => d.problem,
   NODE_TOO_OLD: (d: { found: string }) =>
     `Strata needs Node.js 24 or newer; this is ${d.found}. In a clone of the repository, \`npm start\` uses a matching one.`,

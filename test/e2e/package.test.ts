@@ -199,6 +199,8 @@ describe('the command line', () => {
     config: ['config', 'check'],
     prompts: ['prompts', 'check'],
     doctor: ['doctor'],
+    // It runs until it is stopped.
+    inspect: ['inspect', '--help'],
     backup: ['backup', 'all.jsonl.gz'],
     restore: ['restore', 'all.jsonl.gz', '--data', 'again'],
   };

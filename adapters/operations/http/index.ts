@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, type Operations, type OperationsOptions, StrataError } from '../../../src/adapter-kit.ts';
+import { describe, listenAt, type Operations, type OperationsOptions } from '../../../src/adapter-kit.ts';
 import { BOARD_PATH, createLazyBoard, type LazyBoard } from './board.ts';
 import { isOwnHost } from './host.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -24,7 +23,7 @@ export async function startOperations(options: OperationsOptions): Promise<Opera
       end(response, { status: 500, text: 'failed\n' });
     });
   });
-  const url = await listen(server, options.listen);
+  const url = await listenAt(server, { section: 'operations', address: options.listen });
   return {
     url,
     async close() {
@@ -34,19 +33,6 @@ export async function startOperations(options: OperationsOptions): Promise<Opera
       await board?.close();
     },
   };
-}
-
-async function listen(server: Server, address: string): Promise<string> {
-  const { hostname, port } = new URL(`http://${address}`);
-  try {
-    server.listen({ host: hostname.replace(/^\[|\]$/gu, ''), port: port === '' ? 80 : Number(port) });
-    await once(server, 'listening');
-  } catch (error) {
-    throw new StrataError('LISTEN_FAILED', { address, reason: describe(error) }, { cause: error });
-  }
-  server.unref();
-  const bound = server.address();
-  return `http://${hostname}:${typeof bound === 'object' && bound !== null ? bound.port : port}`;
 }
 
 interface Page {

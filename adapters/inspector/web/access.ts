@@ -1,0 +1,138 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { isIP } from 'node:net';
+import type { Clock, InspectorOptions, Viewer } from '../../../src/adapter-kit.ts';
+
+/** A viewer with the token that their forms must carry. */
+export interface Visit {
+  readonly viewer: Viewer;
+  readonly formToken: string;
+}
+
+/** What the access rules need to know of a request. */
+export interface Knock {
+  readonly host: string | null;
+  readonly origin: string | null;
+  readonly cookie: string | null;
+  /** The value of the identity header; null without one. */
+  readonly identity: string | null;
+  /** The address of the other end of the connection. */
+  readonly peer: string;
+}
+
+export interface Access {
+  /** Whether the `Host` header names this server: a page of another site cannot get here under its own name. */
+  isOwnHost(knock: Knock): boolean;
+  /** Whether a form was sent from a page of this server. */
+  isOwnOrigin(knock: Knock): boolean;
+  visit(knock: Knock): Visit | null;
+  /** The value of a new session's cookie; null if key or password is wrong. */
+  enter(secret: { readonly key: string } | { readonly password: string }): string | null;
+  leave(knock: Knock): void;
+  isFormToken(visit: Visit, token: string): boolean;
+  readonly hasPassword: boolean;
+}
+
+export const COOKIE = 'strata_inspector';
+export const SESSION_SECONDS = 12 * 60 * 60;
+const MAX_SESSIONS = 200;
+/** Wrong passwords per minute, from anywhere. */
+const MAX_FAILURES = 10;
+const MINUTE_MS = 60_000;
+const MAX_NAME_LENGTH = 100;
+
+export function createAccess(
+  { settings, clock }: Pick<InspectorOptions, 'settings'> & { readonly clock: Pick<Clock, 'now'> },
+  key: string,
+): Access {
+  const secret = randomBytes(32);
+  const sessions = new Map<string, { readonly viewer: Viewer; readonly until: number }>();
+  const failures = createFailures(clock);
+  const tokenFor = (name: string): string => createHmac('sha256', secret).update(name).digest('base64url');
+  const open = (viewer: Viewer): string => {
+    const id = randomBytes(24).toString('base64url');
+    sessions.set(id, { viewer, until: clock.now() + SESSION_SECONDS * 1000 });
+    const [oldest] = sessions.keys();
+    if (sessions.size > MAX_SESSIONS && oldest !== undefined) sessions.delete(oldest);
+    return id;
+  };
+  return {
+    hasPassword: settings.password !== '',
+    isOwnHost: ({ host }) => host !== null && isOwnName(host, settings),
+    isOwnOrigin: ({ host, origin }) =>
+      host !== null && origin !== null && isOwnPage(origin, { host, url: settings.url }),
+    visit(knock) {
+      const named = viewerOf(knock, settings);
+      if (named !== null) return { viewer: named, formToken: tokenFor(`name ${named.name}`) };
+      const id = cookieIn(knock);
+      const session = id === null ? undefined : sessions.get(id);
+      if (id === null || session === undefined || session.until <= clock.now()) return null;
+      return { viewer: session.viewer, formToken: tokenFor(`session ${id}`) };
+    },
+    enter(given) {
+      if ('key' in given) return isSame(given.key, key) ? open({ name: 'operator', role: 'operator' }) : null;
+      if (settings.password === '' || failures.isFull()) return null;
+      if (isSame(given.password, settings.password)) return open({ name: 'operator', role: 'operator' });
+      failures.add();
+      return null;
+    },
+    leave(knock) {
+      const id = cookieIn(knock);
+      if (id !== null) sessions.delete(id);
+    },
+    isFormToken: (visit, token) => isSame(token, visit.formToken),
+  };
+}
+
+function createFailures({ now }: Pick<Clock, 'now'>): { isFull(): boolean; add(): void } {
+  let times: readonly number[] = [];
+  return {
+    isFull() {
+      times = times.filter((at) => at > now() - MINUTE_MS);
+      return times.length >= MAX_FAILURES;
+    },
+    add() {
+      times = [...times, now()];
+    },
+  };
+}
+
+/** Equal lengths are required for the comparison in constant time, so the digests are compared. */
+function isSame(given: string, right: string): boolean {
+  const digest = (text: string) => createHmac('sha256', 'inspector').update(text).digest();
+  return timingSafeEqual(digest(given), digest(right));
+}
+
+/** An address needs no name service, so no other site can pretend to be it. */
+function isOwnName(host: string, { listen, url }: InspectorOptions['settings']): boolean {
+  const name = nameOf(host);
+  if (name === null) return false;
+  if (name === 'localhost' || isIP(name.replace(/^\[|\]$/gu, '')) !== 0) return true;
+  return name === nameOf(listen) || (url !== '' && name === new URL(url).hostname);
+}
+
+function nameOf(host: string): string | null {
+  const address = `http://${host}/`;
+  if (!URL.canParse(address)) return null;
+  const { hostname, username, pathname } = new URL(address);
+  return username === '' && pathname === '/' ? hostname : null;
+}
+
+function isOwnPage(origin: string, { host, url }: { readonly host: string; readonly url: string }): boolean {
+  if (!URL.canParse(origin)) return false;
+  const own = new URL(origin);
+  return own.host === host || (url !== '' && own.origin === new URL(url).origin);
+}
+
+/** The person whom a named proxy vouches for. */
+function viewerOf({ identity, peer }: Knock, settings: InspectorOptions['settings']): Viewer | null {
+  const { identity_header: header, proxies, operators, moderators } = settings;
+  const name = identity?.trim().slice(0, MAX_NAME_LENGTH) ?? '';
+  if (header === '' || name === '' || !proxies.includes(peer.replace(/^::ffff:/u, ''))) return null;
+  const role = operators.includes(name) ? 'operator' : moderators.includes(name) ? 'moderator' : 'viewer';
+  return { name, role };
+}
+
+function cookieIn({ cookie }: Knock): string | null {
+  const own = (cookie ?? '').split(';').find((pair) => pair.trim().startsWith(`${COOKIE}=`));
+  return own === undefined ? null : own.trim().slice(COOKIE.length + 1);
+}

@@ -1,0 +1,73 @@
+/** The one script of the inspector. Every page also works without it. */
+
+const chosen = localStorage.getItem('theme');
+if (chosen !== null) document.documentElement.dataset.theme = chosen;
+
+document.addEventListener('DOMContentLoaded', () => {
+  setUpTheme();
+  setUpKeys();
+  showTimes(document);
+});
+
+function setUpTheme() {
+  const toggle = document.querySelector('[data-theme-toggle]');
+  if (toggle === null) return;
+  toggle.hidden = false;
+  toggle.addEventListener('click', () => {
+    const { dataset } = document.documentElement;
+    const isDark =
+      (dataset.theme ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark';
+    dataset.theme = isDark ? 'light' : 'dark';
+    localStorage.setItem('theme', dataset.theme);
+  });
+}
+
+/** Times in the viewer's zone, relative to now, exact on hover. */
+function showTimes(root) {
+  const relative = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: 'auto' });
+  const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+  for (const element of root.querySelectorAll('time')) {
+    const date = new Date(element.dateTime);
+    element.title = exact.format(date);
+    element.textContent = relativeText(relative, date - Date.now());
+  }
+}
+
+const UNITS = [
+  ['year', 31_536_000_000],
+  ['month', 2_592_000_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+];
+
+function relativeText(format, differenceMs) {
+  for (const [unit, ms] of UNITS) {
+    if (Math.abs(differenceMs) >= ms) return format.format(Math.trunc(differenceMs / ms), unit);
+  }
+  return format.format(Math.trunc(differenceMs / 1000), 'second');
+}
+
+function setUpKeys() {
+  document.addEventListener('keydown', (event) => {
+    const isTyping = event.target instanceof HTMLElement && event.target.matches('input, textarea, select');
+    if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === '/') {
+      event.preventDefault();
+      document.querySelector('#find')?.focus();
+    } else if (event.key === '?') document.querySelector('#keys')?.showModal();
+    else if (event.key === 'j') moveBy(1);
+    else if (event.key === 'k') moveBy(-1);
+  });
+}
+
+/** Moves to the next or previous row and focuses its first link, so that Enter opens it. */
+function moveBy(step) {
+  const rows = [...document.querySelectorAll('[data-row]')];
+  const current = rows.findIndex((row) => row.classList.contains('current'));
+  const next = rows[Math.min(rows.length - 1, Math.max(0, current + step))];
+  if (next === undefined) return;
+  for (const row of rows) row.classList.toggle('current', row === next);
+  next.scrollIntoView({ block: 'nearest' });
+  next.querySelector('a')?.focus({ preventScroll: true });
+}

@@ -1,0 +1,54 @@
+import type { CommandServices } from '../commands/services.ts';
+import type { ContextReport } from '../context/inspection.ts';
+import { describe } from '../domain/errors.ts';
+import type { Measurement, Thresholds } from '../ports/engine.ts';
+import type { Conversation } from '../ports/store.ts';
+
+/** How full the view of a conversation is. */
+export interface Gauge {
+  readonly agentId: string;
+  readonly modelId: string;
+  readonly measurement: Measurement;
+  readonly thresholds: Thresholds;
+}
+
+/** A gauge, or why there is none: the model of the agent may be unknown or away. */
+export type GaugeReading = { readonly gauge: Gauge } | { readonly gauge: null; readonly problem: string };
+
+export interface Gauges {
+  of(conversation: Conversation): Promise<GaugeReading>;
+}
+
+const MAX_KEPT = 2000;
+
+/** Reads each view once until its conversation or the settings of its agent change. */
+export function createGauges(parts: Pick<CommandServices, 'inspect' | 'agents'>): Gauges {
+  const kept = new Map<number, { readonly state: string; readonly agent: object; readonly reading: GaugeReading }>();
+  return {
+    async of(conversation) {
+      const { id, nextSeq, revision, key } = conversation;
+      const state = `${nextSeq}/${revision}`;
+      const agent = parts.agents.agentFor(key);
+      const known = kept.get(id);
+      if (known?.state === state && known.agent === agent) return known.reading;
+      const reading = await read(parts, conversation);
+      kept.delete(id);
+      kept.set(id, { state, agent, reading });
+      const [oldest] = kept.keys();
+      if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
+      return reading;
+    },
+  };
+}
+
+async function read({ inspect }: Pick<CommandServices, 'inspect'>, conversation: Conversation): Promise<GaugeReading> {
+  try {
+    return { gauge: gaugeOf(await inspect(conversation)) };
+  } catch (error) {
+    return { gauge: null, problem: describe(error) };
+  }
+}
+
+export function gaugeOf({ agentId, modelId, measurement, thresholds }: ContextReport): Gauge {
+  return { agentId, modelId, measurement, thresholds };
+}

@@ -1,0 +1,18 @@
+import type { Audience } from '../domain/message.ts';
+
+export const VIEWER_ROLES = ['viewer', 'moderator', 'operator'] as const;
+export type ViewerRole = (typeof VIEWER_ROLES)[number];
+
+/** Who looks at the inspector. */
+export interface Viewer {
+  readonly name: string;
+  readonly role: ViewerRole;
+}
+
+/**
+ * Whether the viewer can read what was said in a place: viewers see figures only, moderators also the text of channels,
+ * operators everything.
+ */
+export function mayRead({ role }: Viewer, audience: Audience): boolean {
+  return role === 'operator' || (role === 'moderator' && audience !== 'dm');
+}

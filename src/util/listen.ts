@@ -1,0 +1,23 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { describe, StrataError } from '../domain/errors.ts';
+
+/**
+ * Listens at `host:port` and returns the URL with the port in use. The server does not keep the process alive. Throws
+ * `LISTEN_FAILED`.
+ */
+export async function listenAt(
+  server: Server,
+  { section, address }: { readonly section: 'operations' | 'inspector'; readonly address: string },
+): Promise<string> {
+  const { hostname, port } = new URL(`http://${address}`);
+  try {
+    server.listen({ host: hostname.replace(/^\[|\]$/gu, ''), port: port === '' ? 80 : Number(port) });
+    await once(server, 'listening');
+  } catch (error) {
+    throw new StrataError('LISTEN_FAILED', { section, address, reason: describe(error) }, { cause: error });
+  }
+  server.unref();
+  const bound = server.address();
+  return `http://${hostname}:${typeof bound === 'object' && bound !== null ? bound.port : port}`;
+}

@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createAccess, type Knock } from '../../adapters/inspector/web/access.ts';
+import { startInspector } from '../../adapters/inspector/web/index.ts';
+import { generalDefaults } from '../../src/config/defaults.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
+import { faithful, scriptedModel, testClock } from '../core/compaction.world.ts';
+import { createInspectorWorld, type InspectorWorld } from '../support/inspector-world.ts';
+
+let inspected: InspectorWorld;
+
+beforeEach(async () => {
+  inspected = await createInspectorWorld({ models: [scriptedModel(faithful)] });
+});
+afterEach(async () => {
+  await inspected[Symbol.asyncDispose]();
+});
+
+const defaults = generalDefaults.inspector;
+const knock: Knock = { host: '127.0.0.1:7080', origin: null, cookie: null, identity: null, peer: '127.0.0.1' };
+
+describe('the printed address', () => {
+  it('opens a session with a strict cookie', async () => {
+    const response = await fetch(inspected.inspector.url, { redirect: 'manual' });
+    expect(response.status).toBe(200);
+    const cookie = response.headers.get('set-cookie') ?? '';
+    for (const word of ['HttpOnly', 'SameSite=Strict', 'Path=/']) expect(cookie).toContain(word);
+    expect(await inspected.page('/')).toContain('<h1>Conversations</h1>');
+  });
+
+  it('loads nothing before the first request', async () => {
+    expect(inspected.opened.count).toBe(0);
+    await inspected.page('/');
+    await inspected.page('/');
+    expect(inspected.opened.count).toBe(1);
+  });
+
+  it('is the only way in without a password', async () => {
+    for (const path of ['/', '/find?q=x', '/?key=wrong', '/nothing']) {
+      const response = await fetch(`${inspected.base}${path}`, { redirect: 'manual' });
+      expect({ path, status: response.status, to: response.headers.get('location') }).toEqual({
+        ...{ path, status: 302, to: '/login' },
+      });
+    }
+    const login = await (await fetch(`${inspected.base}/login`)).text();
+    expect(login).not.toContain('type="password"');
+  });
+
+  it('ends with the session', async () => {
+    const out = await inspected.fetch('/logout', { method: 'POST', headers: { origin: inspected.base } });
+    expect(out.status).toBe(303);
+    expect((await inspected.fetch('/')).status).toBe(302);
+  });
+});
+
+describe('a request', () => {
+  it('with a foreign host name is refused', async () => {
+    const access = createAccess({ settings: defaults, clock: testClock() }, 'key');
+    const isOwn = (host: string | null) => access.isOwnHost({ ...knock, host });
+    expect(['127.0.0.1:7080', 'localhost:7080', '[::1]:7080'].map(isOwn)).toEqual([true, true, true]);
+    expect([null, '', 'evil.example:7080', 'localhost.evil.example', 'a@127.0.0.1', '127.0.0.1/x'].map(isOwn)).toEqual(
+      Array.from({ length: 6 }, () => false),
+    );
+  });
+
+  it('that changes something needs origin and token', async () => {
+    await inspected.page('/');
+    const post = (headers: Record<string, string>) =>
+      inspected.fetch('/settings', { method: 'POST', body: new URLSearchParams({ token: 'x' }), headers });
+    expect((await post({})).status).toBe(403);
+    expect((await post({ origin: 'https://evil.example' })).status).toBe(403);
+    expect((await post({ origin: inspected.base })).status).toBe(403);
+  });
+
+  it('gets a policy without inline script or foreign content', async () => {
+    const response = await inspected.fetch('/');
+    const policy = response.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(policy).not.toContain('unsafe');
+    const text = await response.text();
+    expect(text).not.toMatch(/ style=| on\w+=|<script>|https?:\/\/(?!www\.w3\.org)/u);
+  });
+});
+
+describe('a listener that others can reach', () => {
+  it.each(['0.0.0.0:0', '192.168.1.4:7080', '[::]:0', 'bot.example.org:80'])(
+    '%s needs a password or a proxy',
+    async (listen) => {
+      const start = (settings: object) =>
+        startInspector({
+          settings: { ...defaults, listen, ...settings },
+          open: () => Promise.reject(new Error('It is never opened.')),
+          clock: testClock(),
+          log: silentLog,
+        });
+      await expect(start({})).rejects.toThrow('Other machines can reach the inspector');
+      await expect(start({ identity_header: 'x-user' })).rejects.toThrow('Other machines can reach the inspector');
+    },
+  );
+
+  it('accepts the password, and few wrong ones', () => {
+    const access = createAccess({ settings: { ...defaults, password: 'tide' }, clock: testClock() }, 'key');
+    const session = access.enter({ password: 'tide' });
+    expect(access.visit({ ...knock, cookie: `a=b; strata_inspector=${session}` })?.viewer.role).toBe('operator');
+    for (let attempt = 0; attempt < 10; attempt += 1) expect(access.enter({ password: 'wave' })).toBeNull();
+    expect(access.enter({ password: 'tide' }), 'blocked for a minute').toBeNull();
+  });
+
+  it('believes the header of named proxies only', () => {
+    const settings = {
+      ...defaults,
+      identity_header: 'x-user',
+      proxies: ['10.0.0.2'],
+      operators: ['ada'],
+      moderators: ['bob'],
+    };
+    const access = createAccess({ settings, clock: testClock() }, 'key');
+    const seen = (identity: string, peer: string) => access.visit({ ...knock, identity, peer })?.viewer ?? null;
+    expect(seen('ada', '10.0.0.2')).toEqual({ name: 'ada', role: 'operator' });
+    expect(seen('bob', '::ffff:10.0.0.2')).toEqual({ name: 'bob', role: 'moderator' });
+    expect(seen('eve', '10.0.0.2')).toEqual({ name: 'eve', role: 'viewer' });
+    expect(seen('ada', '10.0.0.3')).toBeNull();
+    expect(seen(' ', '10.0.0.2')).toBeNull();
+  });
+});

@@ -12,6 +12,7 @@ const LEVELS: { readonly [Kind in StrataEvent['kind']]?: Level } = {
   'reply.delayed': 'warn',
   'reply.failed': 'error',
   'gap.opened': 'warn',
+  'context.cut': 'warn',
   'maintenance.delayed': 'warn',
   'breaker.opened': 'warn',
   'queue.trouble': 'warn',

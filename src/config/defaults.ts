@@ -19,6 +19,8 @@ export const agentDefaults: Omit<AgentSettings, 'id' | 'default' | 'routes'> = {
   persona: '',
   policy: '',
   tools: [...builtInNames.tools],
+  sections: [],
+  max_section_tokens: 20_000,
   compaction: {
     background_threshold: 0.8,
     aggressive_threshold: 0.85,

@@ -4,6 +4,7 @@ import type { KnownNames } from './known.ts';
 import { problemsOf } from './problems.ts';
 import { createReport, type Report } from './report.ts';
 import { type AgentEntry, type AgentSettings, fileSections } from './schema.ts';
+import { withSectionTexts } from './section-files.ts';
 import type { IndexedAgent } from './sections.ts';
 import type { ConfigSource } from './source.ts';
 
@@ -40,7 +41,7 @@ export function readGivenAgents(entries: readonly AgentEntry[], known: KnownName
     written: new Map(),
     agents,
   };
-  const merged = mergeAgents(sections, { source, report, overrides: [] });
+  const merged = mergeAgents(withSectionTexts(sections, { source, report }), { source, report, overrides: [] });
   checkAgents(merged, { source, report, known });
   return { settings: merged.map(({ settings }) => settings), problems: report.lines() };
 }

@@ -11,6 +11,7 @@ import type { Environment } from './references.ts';
 import { createReport, type Report, reportProblems } from './report.ts';
 import { type Config, type GeneralSettings, generalSchema } from './schema.ts';
 import { secretsOf } from './secrets.ts';
+import { withSectionTexts } from './section-files.ts';
 import { isChannelEnabled, readSections, type Sections } from './sections.ts';
 import { type ConfigSource, readSource } from './source.ts';
 import { isTable, type Path, pathKey, type Tree, valueAt } from './tree.ts';
@@ -45,7 +46,8 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const source = readSource(options.file, options);
   const report = createReport(source);
   const usesProvider = providersIn(source.tree, options);
-  const sections = readSections(source, { environment: options.environment, report, usesProvider });
+  const read = readSections(source, { environment: options.environment, report, usesProvider });
+  const sections = withSectionTexts(read, { source, report });
   const agents = mergeAgents(sections, { source, report, overrides: overrideLayers('agent', options) });
   const known = openExtensions(options.extensions ?? [], { sections, report });
   checkAgents(agents, { source, report, known });

@@ -68,6 +68,19 @@ const recall = z.strictObject({
  */
 const mode = z.enum(['mention', 'active', 'observe']);
 
+/** A section of one's own in the system prompt. Its text is here or in a file. */
+const section = z.strictObject({
+  key: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9_-]*$/, 'expected lower-case letters, digits, - and _')
+    .describe('Name of the section in /context'),
+  text: z.string().optional().describe('Text of the section'),
+  file: z.string().min(1).optional().describe('File with the text; relative to this file'),
+  priority: z.int().min(0).max(100).optional().describe('From 0 to 100, by default 75; the lowest is cut first'),
+  protected: z.boolean().optional().describe('Cut after everything that is not protected'),
+  max_tokens: tokens.optional().describe('Maximum tokens of the section, by default 5000'),
+});
+
 const agentFields = {
   model: z
     .union([model, models], {
@@ -112,6 +125,10 @@ const agentFields = {
   persona: z.string().describe('Who the bot is: the first section of its system prompt; empty uses the built-in text'),
   policy: z.string().describe('What the bot must and must not do; never cut from the prompt'),
   tools: z.array(z.string()).describe('Tools that the agent can call; a list replaces the default'),
+  sections: z
+    .array(section)
+    .describe("Sections of your own in the system prompt, after the policy; an agent's list replaces the default"),
+  max_section_tokens: tokens.describe('Maximum tokens of all these sections together'),
 };
 
 const route = z.strictObject({

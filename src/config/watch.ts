@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe } from '../domain/errors.ts';
 import { type ConfigChange, planChange } from './change.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from './load.ts';
@@ -34,7 +34,7 @@ export interface LiveConfig {
 }
 
 /**
- * Watches the configuration file and the agents' own prompts. It watches folders, not files: an editor that saves by
+ * Watches the configuration file and the agents' own prompts and sections. It watches folders, not files: an editor that saves by
  * renaming would leave the watched file behind. Never keeps the process alive.
  */
 export function watchConfig(options: WatchOptions): LiveConfig {
@@ -66,8 +66,10 @@ export function watchConfig(options: WatchOptions): LiveConfig {
     }
   };
 
-  const files = (): readonly string[] => [load.file, ...promptFiles(running)];
-  const folders = (): readonly string[] => [options.initial.source.folder, ...promptFolders(running)];
+  const files = (): readonly string[] => [load.file, ...promptFiles(running), ...sectionFiles(running)];
+  const folders = (): readonly string[] => [
+    ...new Set([options.initial.source.folder, ...promptFolders(running), ...sectionFiles(running).map(dirname)]),
+  ];
   const watcher = watchFiles({
     files,
     folders,
@@ -82,6 +84,11 @@ export function watchConfig(options: WatchOptions): LiveConfig {
     reload,
     close: () => watcher.close(),
   };
+}
+
+function sectionFiles(config: Config): readonly string[] {
+  const files = config.agents.flatMap(({ sections }) => sections.flatMap(({ file }) => file ?? []));
+  return [...new Set(files)];
 }
 
 function promptFolders(config: Config): readonly string[] {

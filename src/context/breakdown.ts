@@ -60,8 +60,9 @@ function whole(key: string, text: string, tokens: number): Omit<ContextPart, 'so
 function sectionPart(fitted: FittedSection, corrected: (tokens: number) => number): ContextPart {
   const { section, text, tokens, included, truncated } = fitted;
   const { key, source, reason, priority } = section;
-  const originalTokens = corrected(estimateBlock(section));
-  const part = { key, source, reason, text, included, truncated, priority, protected: section.protected };
+  const originalTokens = corrected(section.originalTokens ?? estimateBlock(section));
+  const isCut = truncated || section.originalTokens !== undefined;
+  const part = { key, source, reason, text, included, truncated: isCut, priority, protected: section.protected };
   return { ...part, tokens: corrected(tokens), originalTokens };
 }
 

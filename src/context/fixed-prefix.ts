@@ -1,4 +1,5 @@
-import type { ContextProfile } from '../ports/engine.ts';
+import type { ContextProfile, SystemSection } from '../ports/engine.ts';
+import type { EventOf } from '../ports/events.ts';
 import type { SystemBlock } from '../ports/model.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import type { PromptSource } from '../prompts/variables.ts';
@@ -7,7 +8,7 @@ import { indentAll } from '../util/foreign-text.ts';
 import { type Catalogue, fitCatalogue } from './catalogue.ts';
 import { droppedSummariesText, gapText } from './reduce.ts';
 import { type FittedSection, fitSections } from './sections.ts';
-import { estimateBlock, estimateRequest } from './tokens.ts';
+import { estimateBlock, estimateRequest, estimateTools } from './tokens.ts';
 
 /** The part of the view that depends only on configuration. Every cached prefix starts with it. */
 export interface FixedPrefix {
@@ -44,7 +45,13 @@ const MIN_SECTIONS = 0.4;
 /** Corrections are rounded up to a multiple of one in this many, so that a drifting ratio rarely changes the cached prefix. */
 const CORRECTION_STEPS = 10;
 
-export function createFixedPrefixBuilder(services: Pick<Services, 'prompts' | 'agents'>): FixedPrefixBuilder {
+/** Tools and system sections that exceed their share of the window. */
+export type FixedCut = Pick<EventOf<'context.cut'>, 'agent' | 'parts' | 'wholeTokens' | 'leftTokens'>;
+
+export function createFixedPrefixBuilder(
+  services: Pick<Services, 'prompts' | 'agents'>,
+  onCut: (cut: FixedCut) => void = () => undefined,
+): FixedPrefixBuilder {
   const prefixes = new WeakMap<ContextProfile, Map<number, FixedPrefix>>();
   const rendered = new WeakMap<ContextProfile, WeakMap<Summary, Layer>>();
   const sourceOf = (profile: ContextProfile): PromptSource => {
@@ -65,8 +72,12 @@ export function createFixedPrefixBuilder(services: Pick<Services, 'prompts' | 'a
       const known = prefixes.get(profile) ?? new Map<number, FixedPrefix>();
       prefixes.set(profile, known);
       const budget = fixedBudget(profile, room);
-      const prefix = known.get(budget) ?? buildPrefix(profile, budget);
+      const built = known.get(budget);
+      if (built !== undefined) return built;
+      const prefix = buildPrefix(profile, budget);
       known.set(budget, prefix);
+      const cut = cutFrom(profile, prefix);
+      if (cut !== null) onCut(cut);
       return prefix;
     },
     layers: (profile, stack, dropped) => [
@@ -97,6 +108,27 @@ function buildPrefix(profile: ContextProfile, budgetTokens: number): FixedPrefix
   const blocks = texts.map((text, index) => ({ text, cacheBreak: index === texts.length - 1 }));
   const tokens = estimateRequest({ system: blocks, messages: [], tools: catalogue.tools });
   return { sections, blocks, catalogue, tokens };
+}
+
+/** Reports a cut once, until an agent's next one differs. */
+export function announceCuts({ events }: Pick<Services, 'events'>): (cut: FixedCut) => void {
+  const announced = new Map<string, string>();
+  return (cut) => {
+    if (announced.get(cut.agent) !== cut.parts) events.emit({ kind: 'context.cut', conversation: null, ...cut });
+    announced.set(cut.agent, cut.parts);
+  };
+}
+
+function cutFrom({ agentId, tools }: ContextProfile, { catalogue, sections, tokens }: FixedPrefix): FixedCut | null {
+  const cut = sections.filter(({ truncated }) => truncated).map(({ section }) => section.key);
+  const parts = [...(catalogue.form === 'whole' ? [] : ['tools']), ...cut];
+  if (parts.length === 0) return null;
+  const wholeTokens = sections.reduce((sum, { section }) => sum + sizeOf(section), estimateTools(tools));
+  return { agent: agentId, parts: parts.join(', '), wholeTokens, leftTokens: tokens };
+}
+
+function sizeOf(section: SystemSection): number {
+  return section.originalTokens ?? estimateBlock(section);
 }
 
 /**

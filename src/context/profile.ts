@@ -7,8 +7,8 @@ import type { ChatModel, ToolSpec } from '../ports/model.ts';
 import type { Conversation } from '../ports/store.ts';
 import { type PromptName, type PromptVariables, promptSourceOf } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
+import { ownSections } from './own-sections.ts';
 import { fixedShareOf, recallTokensOf, reserveTokensOf, targetsOf } from './shares.ts';
-import { estimateBlock, estimateTools } from './tokens.ts';
 
 /** The window of a model that reports none, if the configuration sets none either. */
 export const DEFAULT_WINDOW_TOKENS = 128_000;
@@ -43,7 +43,6 @@ export function createProfiles({ services, tools, instructions }: ProfilesOption
       sections: sectionsOf(services, agent, place),
       tools: specs,
     });
-    warnAboutSize(services, profile);
     return { profile, withInstructions: null };
   };
   const knownFor = (agent: AgentSettings, place: Place): Promise<Known> => {
@@ -154,6 +153,7 @@ function sectionsOf(services: Services, agent: AgentSettings, place: Place): rea
       source: 'configuration',
       reason: 'what the bot must and must not do',
     },
+    ...ownSections(agent),
     {
       key: 'guidance',
       text: render('guidance', { tools: [...agent.tools], hasMemory }),
@@ -171,19 +171,5 @@ function sectionsOf(services: Services, agent: AgentSettings, place: Place): rea
       reason: 'where the conversation takes place',
     },
   ];
-  return sections.filter(({ text }) => text.trim() !== '');
-}
-
-function warnAboutSize(
-  { log }: Services,
-  { agentId, sections, tools, windowTokens, fixedShare }: ContextProfile,
-): void {
-  const fixedTokens = sections.reduce((sum, section) => sum + estimateBlock(section), estimateTools(tools));
-  const budgetTokens = Math.floor(windowTokens * fixedShare);
-  if (fixedTokens <= budgetTokens) return;
-  log.warn('Tools and system sections are shortened: together they exceed their share of the window', {
-    agent: agentId,
-    fixedTokens,
-    budgetTokens,
-  });
+  return sections.filter(({ text, originalTokens }) => text.trim() !== '' || originalTokens !== undefined);
 }

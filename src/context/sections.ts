@@ -1,5 +1,5 @@
 import type { SystemSection } from '../ports/engine.ts';
-import { estimateBlock } from './tokens.ts';
+import { estimateBlock, estimateText } from './tokens.ts';
 import { type Marker, shorten } from './truncate.ts';
 
 /** A section with fewer tokens is left out. */
@@ -22,7 +22,7 @@ const truncated: Marker = (omitted) => `\n[... ${omitted} characters of this sec
  * protected sections are cut only if nothing else is left. Blank sections are left out.
  */
 export function fitSections(sections: readonly SystemSection[], budgetTokens: number): readonly FittedSection[] {
-  const fitted = sections.filter((section) => section.text.trim() !== '').map(whole);
+  const fitted = sections.filter(saysSomething).map(whole);
   let over = fitted.reduce((sum, { tokens }) => sum + tokens, 0) - budgetTokens;
   for (const index of yieldingOrder(fitted)) {
     const candidate = fitted[index];
@@ -35,7 +35,13 @@ export function fitSections(sections: readonly SystemSection[], budgetTokens: nu
   return fitted;
 }
 
+/** A section of which its own maximum left nothing is listed all the same. */
+function saysSomething({ text, originalTokens }: SystemSection): boolean {
+  return text.trim() !== '' || originalTokens !== undefined;
+}
+
 function whole(section: SystemSection): FittedSection {
+  if (section.text.trim() === '') return { section, text: '', tokens: 0, included: false, truncated: true };
   return { section, text: section.text, tokens: estimateBlock(section), included: true, truncated: false };
 }
 
@@ -53,6 +59,26 @@ function cutTo(section: SystemSection, tokens: number): FittedSection {
   if (room < (section.protected ? 1 : MIN_TOKENS)) {
     return { section, text: '', tokens: 0, included: false, truncated: true };
   }
-  const text = shorten(section.text, room, truncated);
+  const text = section.lines === undefined ? shorten(section.text, room, truncated) : withoutLines(section, room);
   return { section, text, tokens: estimateBlock({ text }), included: true, truncated: true };
+}
+
+/** Leaves out whole lines, the least important first and of equal ones the last. The most important one stays, shortened if need be. */
+function withoutLines({ text, lines = [] }: SystemSection, tokens: number): string {
+  const order = lines.map((line, index) => ({ ...line, index }));
+  order.sort((a, b) => a.importance - b.importance || b.index - a.index);
+  let over = estimateText(text) - tokens + estimateText(missingLines(order.length, order.length));
+  const gone = new Set<string>();
+  for (const line of order.slice(0, -1)) {
+    if (over <= 0) break;
+    over -= estimateText(`${line.text}\n`);
+    gone.add(line.text);
+  }
+  const left = text.split('\n').filter((line) => !gone.has(line));
+  const note = gone.size === 0 ? [] : [missingLines(gone.size, order.length)];
+  return shorten([...left, ...note].join('\n'), tokens, truncated);
+}
+
+function missingLines(count: number, total: number): string {
+  return `[... ${count} of ${total} lines left out to save space ...]`;
 }

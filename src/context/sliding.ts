@@ -1,7 +1,7 @@
 import type { ContextEngine } from '../ports/engine.ts';
 import type { Services } from '../services.ts';
 import { addPassages, correctionOf, reduceIfDue, reduceToFit, toAssembly, withoutPassages } from './fit.ts';
-import { createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
+import { announceCuts, createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
 import { type CutPoint, cutPoints } from './order.ts';
 import { createReducedWindows } from './reduced-windows.ts';
 import { tierOf } from './tiers.ts';
@@ -9,7 +9,7 @@ import type { Fitted, ViewRequest } from './view.ts';
 
 /** Only the newest turns that fit: no summaries, no maintenance. Older messages stay searchable. */
 export function createSlidingEngine({ services }: { readonly services: Services }): ContextEngine {
-  const prefixes = createFixedPrefixBuilder(services);
+  const prefixes = createFixedPrefixBuilder(services, announceCuts(services));
   const reducedWindows = createReducedWindows();
   const seen = new Map<number, number>();
   return {

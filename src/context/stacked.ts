@@ -14,7 +14,7 @@ import { spokenTokens } from './cached-head.ts';
 import { planEmergency } from './depth.ts';
 import { isDue } from './due.ts';
 import { addPassages, correctionOf, lighten, reduceIfDue, reduceToFit, toAssembly, withoutPassages } from './fit.ts';
-import { createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
+import { announceCuts, createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
 import { MAX_TAIL_ENTRIES } from './plan.ts';
 import { createReducedWindows, type ReducedWindows } from './reduced-windows.ts';
 import { type GapRequest, imaginedGap, MAX_GAPS } from './rest.ts';
@@ -31,7 +31,7 @@ export function createStackedEngine({
 }): ContextEngine {
   const gate: Gate = {
     services,
-    prefixes: createFixedPrefixBuilder(services),
+    prefixes: createFixedPrefixBuilder(services, announceCuts(services)),
     reducedWindows: createReducedWindows(),
     openGap: (request, reason) => openGap(services, request, reason),
   };

@@ -2,7 +2,7 @@ import type { AgentSettings } from '../config/schema.ts';
 import { plainName } from '../context/label.ts';
 import { estimateText } from '../context/tokens.ts';
 import { type Entry, textOf } from '../domain/message.ts';
-import type { SystemSection, VolatileSection } from '../ports/engine.ts';
+import type { SectionLine, SystemSection, VolatileSection } from '../ports/engine.ts';
 import type { Memory, MemoryKind, MemoryReader } from '../ports/memory-store.ts';
 import type { MemoryHit } from '../ports/search.ts';
 import type { ContextSnapshot, Conversation } from '../ports/store.ts';
@@ -95,15 +95,28 @@ export async function instructionsFor(
     text,
     by: trust === 'operator' ? '<operator>' : plainName(subjectName ?? 'a member'),
   }));
+  const { text } = services.prompts.render('instructions', { items }, promptSourceOf(agent));
   return {
     key: 'instructions',
-    text: services.prompts.render('instructions', { items }, promptSourceOf(agent)).text,
+    text,
+    lines: linesOf(text, ordered),
     priority: 95,
     protected: true,
     source: 'memory',
     reason: `${items.length} standing ${items.length === 1 ? 'instruction' : 'instructions'} given here`,
     memoryIds: ordered.map(({ id }) => id),
   };
+}
+
+/** The line of each instruction, as far as the prompt writes it into one. An operator's or a pinned one is cut last. */
+function linesOf(text: string, memories: readonly Memory[]): readonly SectionLine[] {
+  const rows = text.split('\n');
+  return memories.flatMap(({ id, importance, pinned, trust }) => {
+    const row = rows.find((one) => one.includes(id));
+    return row === undefined
+      ? []
+      : { text: row, importance: importance + Number(pinned) + Number(trust === 'operator') };
+  });
 }
 
 /** What the turn answers: people's messages since the last answer, or the newest of them. */

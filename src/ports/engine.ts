@@ -92,6 +92,15 @@ export interface SystemSection {
   readonly reason: string;
   /** The memories in the text. Default: none. */
   readonly memoryIds?: readonly MemoryId[];
+  /** Lines of the text that are left out whole if it is cut, the least important first. Default: none. */
+  readonly lines?: readonly SectionLine[];
+  /** Tokens before the text was cut to its own maximum. Default: it was not. */
+  readonly originalTokens?: number;
+}
+
+export interface SectionLine {
+  readonly text: string;
+  readonly importance: number;
 }
 
 /** Text for the newest message only, such as recalled memories and the time. Never part of the cached prefix. */

@@ -98,6 +98,16 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
       readonly toSeq: number;
       readonly reason: 'emergency' | 'overflow';
     }
+  | {
+      /** Tools and system sections were cut, because they exceed their share of the window. */
+      readonly kind: 'context.cut';
+      readonly agent: string;
+      /** Their keys in `/context`, separated by commas. */
+      readonly parts: string;
+      /** Estimated tokens of the whole parts, and of what is left of them. */
+      readonly wholeTokens: number;
+      readonly leftTokens: number;
+    }
   | { readonly kind: 'stack.condensed'; readonly summaryId: SummaryId; readonly level: number; readonly parts: number }
   | { readonly kind: 'memory.saved'; readonly ids: readonly MemoryId[] }
   | { readonly kind: 'memory.refused'; readonly reason: string }

@@ -57,6 +57,20 @@ test('applies writes in place and repeated replacements by renaming', async () =
   expect(changes.every((change) => change.waiting.length === 0)).toBe(true);
 });
 
+test('a changed file of a section is a change', async () => {
+  const section = '[[agents]]\nid = "a"\n[[agents.sections]]\nkey = "tea"\nfile = "own/tea.md"\n';
+  const { folder, live } = setup(section, {
+    before: (root) => {
+      mkdirSync(join(root, 'own'));
+      writeFileSync(join(root, 'own', 'tea.md'), 'Green tea.');
+    },
+  });
+  const text = () => live.config().agents[0]?.sections[0]?.text;
+  expect(text()).toBe('Green tea.');
+  writeFileSync(join(folder, 'own', 'tea.md'), 'Black tea.');
+  await vi.waitFor(() => expect(text()).toBe('Black tea.'), patience);
+});
+
 test('a burst of writes is one change', async () => {
   const { file, changes, maxSteps } = setup(steps(1));
   for (let count = 2; count <= 9; count += 1) writeFileSync(file, steps(count));

@@ -293,6 +293,34 @@ id = "b"
     expect(problemsOf('[defaults]\ncontext_window = 8000\nrecall.tokens = 2000\n')).toEqual([]);
   });
 
+  test('a section needs its own key, and one text', () => {
+    const text = `[[agents]]
+id = "a"
+[[agents.sections]]
+key = "policy"
+text = "one"
+[[agents.sections]]
+key = "tea"
+text = "two"
+file = "tea.md"
+[[agents.sections]]
+key = "tea"
+file = "missing.md"
+[[agents.sections]]
+key = "milk"
+`;
+    expect(problemsOf(text)).toEqual([
+      'config.toml:4:7: agents[a].sections[0].key: "policy" is a part of every request',
+      'config.toml:6:3: agents[a].sections[1]: a section needs either a text or a file',
+      'config.toml:11:7: agents[a].sections[2].key: two sections have the key "tea"',
+      'config.toml:12:8: agents[a].sections[2].file: missing.md: it does not exist',
+      'config.toml:13:3: agents[a].sections[3]: a section needs either a text or a file',
+    ]);
+    expect(problemsOf('[[agents]]\nid = "a"\nsections = [{ key = "a b", text = "", priority = 101 }]\n')).toHaveLength(
+      2,
+    );
+  });
+
   test('targets must be below the first threshold', () => {
     expect(problemsOf('[defaults.compaction]\naggressive_target = 0.8\n')).toEqual([
       'config.toml:2:21: defaults.compaction: a target must be below the first threshold: aggressive_target 0.8 (config.toml:2:21) < background_threshold 0.8 (default)',

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
+import { createFixedPrefixBuilder, type FixedCut } from '../../src/context/fixed-prefix.ts';
 import { createProfiles, type ProfilesOptions } from '../../src/context/profile.ts';
 import { fitSections } from '../../src/context/sections.ts';
+import { estimateBlock } from '../../src/context/tokens.ts';
 import { StrataError } from '../../src/domain/errors.ts';
 import { parseKey, placeOf, workspaceOf } from '../../src/domain/key.ts';
 import { instructionsFor } from '../../src/memory/recall.ts';
@@ -38,7 +40,6 @@ async function* silent(): AsyncGenerator<never> {}
 interface Opened extends Place {
   readonly models: ReturnType<typeof provider>;
   readonly profiles: ReturnType<typeof createProfiles>;
-  readonly warnings: string[];
 }
 
 async function open(
@@ -47,10 +48,8 @@ async function open(
 ): Promise<Opened> {
   const agent = defaultAgent(overrides);
   const models = provider(options.window ?? null, options.failures);
-  const warnings: string[] = [];
   const agents: Services['agents'] = { agentFor: () => agent, agent: () => agent, list: () => [agent] };
-  const log = { debug() {}, info() {}, warn: (message: string) => warnings.push(message), error() {} };
-  const opened = await createPlace({ models, agents, log });
+  const opened = await createPlace({ models, agents });
   const specs = (names: readonly string[]): ToolSpec[] =>
     names.map((name) => ({ name, description: name, inputSchema: { type: 'object' } }));
   const { instructions } = options;
@@ -59,7 +58,7 @@ async function open(
     tools: { specs },
     ...(instructions ? { instructions } : {}),
   });
-  return { ...opened, models, profiles, warnings };
+  return { ...opened, models, profiles };
 }
 
 describe('a profile', () => {
@@ -189,13 +188,38 @@ describe('a profile', () => {
     ]);
   });
 
+  it('has the sections of its agent, each within its maximum', async () => {
+    const long = 'You know everything about tea. '.repeat(100);
+    const sections = [
+      { key: 'tea', text: long, max_tokens: 100, protected: true },
+      { key: 'hours', text: 'Open from 9 to 17.', priority: 90 },
+      { key: 'milk', text: long, priority: 10 },
+    ];
+    await using opened = await open({ policy: 'Be kind.', sections, max_section_tokens: 300 });
+    const { sections: all } = await opened.profiles.of(place);
+    expect(all.map((one) => one.key)).toEqual(['persona', 'policy', 'tea', 'hours', 'milk', 'guidance', 'place']);
+    const own = all.slice(2, 5);
+    expect(own).toMatchObject([
+      { text: expect.stringContaining('left out'), protected: true, priority: 75, source: 'configuration' },
+      { text: 'Open from 9 to 17.', protected: false, priority: 90 },
+      { text: expect.stringContaining('left out'), originalTokens: estimateBlock({ text: long }) },
+    ]);
+    expect(estimateBlock(own[0] ?? { text: long })).toBeLessThanOrEqual(100);
+    expect(own.reduce((sum, one) => sum + estimateBlock(one), 0)).toBeLessThanOrEqual(300);
+  });
+
   // Shows: Q12, R16
-  it('warns when the fixed part exceeds half the window', async () => {
-    await using opened = await open({ persona: 'You know everything about tea. '.repeat(200) }, { window: 2000 });
-    await opened.profiles.of(place);
-    expect(opened.warnings).toHaveLength(1);
-    await using fine = await open({});
-    await fine.profiles.of(place);
-    expect(fine.warnings).toEqual([]);
+  it('says what its share of the window cuts', async () => {
+    const cuts = async (persona: string, window: number) => {
+      const seen: FixedCut[] = [];
+      await using opened = await open({ persona }, { window });
+      const of = await opened.profiles.of(place);
+      createFixedPrefixBuilder(opened.services, (cut) => seen.push(cut)).prefix(of, { correction: 1, share: 1 });
+      return seen;
+    };
+    expect(await cuts('You know everything about tea. '.repeat(200), 2000)).toMatchObject([
+      { agent: 'main', parts: 'tools, persona, guidance, place', wholeTokens: expect.any(Number) },
+    ]);
+    expect(await cuts('You know tea.', 100_000)).toEqual([]);
   });
 });

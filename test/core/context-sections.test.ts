@@ -95,6 +95,25 @@ describe('system sections under a budget', () => {
     expect(fitted.filter(({ included }) => included).map(({ section: { key } }) => key)).toEqual(['persona']);
   });
 
+  it('lose whole lines, the least important first', () => {
+    const lines = [3, 1, 2, 1].map((importance, index) => ({
+      importance,
+      text: `- rule ${index} ${'of many words '.repeat(9)}`,
+    }));
+    const text = ['Rules:', ...lines.map((line) => line.text)].join('\n');
+    const rules = section({ key: 'rules', text, lines, protected: true });
+    const [whole] = fitSections([rules], 1e9);
+    const left = (tokens: number) => {
+      const [fitted] = fitSections([rules], tokens);
+      expect(fitted?.tokens).toBeLessThanOrEqual(tokens);
+      return { numbers: fitted?.text.match(/(?<=rule )\d/gu), text: fitted?.text ?? '' };
+    };
+    const size = whole?.tokens ?? 0;
+    expect(left(size - 1)).toMatchObject({ numbers: ['0', '1', '2'], text: expect.stringMatching(/1 of 4 lines/u) });
+    expect(left(size * 0.7)).toMatchObject({ numbers: ['0', '2'], text: expect.stringMatching(/2 of 4 lines/u) });
+    expect(left(size * 0.4).text).toMatch(/^Rules:\n- rule 0/u);
+  });
+
   it('pass over blank ones', () => {
     expect(fitSections([section({ key: 'blank', text: ' \n' })], 100)).toEqual([]);
   });

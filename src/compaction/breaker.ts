@@ -3,6 +3,7 @@ import { ModelError, type ModelFailure } from '../domain/errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Events } from '../ports/events.ts';
 import type { StateStore } from '../ports/journal.ts';
+import { createLanes } from '../util/lanes.ts';
 
 /** The stored state of a summary model: consecutive failures, and until when it is paused. */
 const breakerSchema = z.object({
@@ -60,19 +61,14 @@ export function createBreaker(options: {
 }): Breaker {
   const { state, events, clock } = options;
   // Reading and writing are two steps, so they are serialised: otherwise a failure could be lost.
-  let last: Promise<unknown> = Promise.resolve();
-  const inTurn = (change: () => Promise<void>): Promise<void> => {
-    const next = last.then(change, change);
-    last = next;
-    return next;
-  };
+  const lanes = createLanes();
   return {
     async pausedUntil(modelId) {
       const { untilAt, message } = await readBreaker(state, modelId);
       return untilAt !== null && untilAt > clock.now() ? { untilAt, message } : null;
     },
     failed: (modelId, failure) =>
-      inTurn(async () => {
+      lanes.run([modelId], async () => {
         const before = await readBreaker(state, modelId);
         const now = clock.now();
         // Calls that were already running when the breaker opened add no information.
@@ -84,7 +80,7 @@ export function createBreaker(options: {
         events.emit({ kind: 'breaker.opened', conversation: null, model: modelId, untilAt, message });
       }),
     succeeded: (modelId) =>
-      inTurn(async () => {
+      lanes.run([modelId], async () => {
         const before = await readBreaker(state, modelId);
         if (before.failures === 0) return;
         await state.delete(NAMESPACE, modelId);

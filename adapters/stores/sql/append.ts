@@ -4,6 +4,7 @@ import {
   type Audience,
   type Claim,
   type ConversationKey,
+  createLanes,
   type NewMessage,
   placeOf,
   tighter,
@@ -12,7 +13,6 @@ import {
 import { earliest, presentOf } from './conversation-rows.ts';
 import { first, type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
 import { writeJson } from './json.ts';
-import { createOrder } from './order.ts';
 import { createPostInsert, type InsertPosts } from './posts.ts';
 import { changeAudience } from './privacy.ts';
 import { toConversation } from './rows.ts';
@@ -29,8 +29,9 @@ export function createAppend(shared: Shared): (append: Append) => Promise<Append
   const context = { shared, statements, insertPosts: createPostInsert(shared.engine) };
   const write = (append: Append) => shared.engine.write((transaction) => run(context, transaction, append));
   if (!shared.engine.rowLocks) return write;
-  const inOrder = createOrder();
-  return (append) => inOrder(append.conversation, () => write(append));
+  // Units run concurrently; without an order, two messages of one person could change places.
+  const lanes = createLanes();
+  return (append) => lanes.run([append.conversation], () => write(append));
 }
 
 interface AppendContext {

@@ -1,13 +1,14 @@
 import { Routes } from 'discord.js';
-import type {
-  ChannelSink,
-  Clock,
-  ConversationKey,
-  DropReason,
-  InboundMessage,
-  Log,
+import {
+  type ChannelSink,
+  type Clock,
+  type ConversationKey,
+  createLanes,
+  type DropReason,
+  describe,
+  type InboundMessage,
+  type Log,
 } from '../../../../src/adapter-kit.ts';
-import { createKeyedQueue } from '../../shared/keyed-queue.ts';
 import { isServed } from '../access.ts';
 import { dropMalformed, dropMessage } from '../drops.ts';
 import { isBot, isSaid, isWithheld, type MapContext, toInbound, toParts } from '../map.ts';
@@ -58,7 +59,7 @@ export interface Later {
 }
 
 export function createReceiver(options: ReceiverOptions): Receiver {
-  const lanes = createKeyedQueue(options.log);
+  const lanes = createLanes();
   const notice = createOnce(() => options.log.warn(WITHHELD));
   const take = (message: WireMessage, isPast: boolean) => receiveMessage(options, { message, isPast, notice });
   const work = async (packet: MessagePacket): Promise<void> => {
@@ -71,10 +72,17 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       const packet = options.signal.aborted ? null : readPacket(type, data);
       if (packet === null) return;
       if (packet.kind === 'malformed') return dropMalformed(options.sink, type, packet);
-      lanes.put(packet.channelId, async () => {
-        await options.caughtUp(packet.channelId, shardId);
+      const { channelId } = packet;
+      const read = lanes.run([channelId], async () => {
+        await options.caughtUp(channelId, shardId);
         // Reading that has not started when the bot stops happens at the next start.
         if (!options.signal.aborted) await work(packet);
+      });
+      read.catch((error: unknown) => {
+        options.log.error('An event from Discord could not be processed', {
+          channel: channelId,
+          cause: describe(error),
+        });
       });
     },
     message: async (message, { isPast }) => await take(await withMember(options, message), isPast),

@@ -1,4 +1,10 @@
-import type { ChannelSink, DropReason, InboundMessage } from '../../../../src/adapter-kit.ts';
+import {
+  type ChannelSink,
+  createLanes,
+  type DropReason,
+  type InboundMessage,
+  type Lanes,
+} from '../../../../src/adapter-kit.ts';
 import { unlessAborted } from '../../shared/within.ts';
 import { toInbound, toParts } from '../map.ts';
 import { conversationsOf, isDirect, keyOf, PLATFORM } from '../place.ts';
@@ -8,7 +14,6 @@ import type { AudienceWatch } from './audience.ts';
 import { type Coming, type Context, type ContextOptions, contextOf, placeFor, refusalOf } from './context.ts';
 import type { FollowUps } from './follow-ups.ts';
 import type { Incoming } from './incoming.ts';
-import { createLanes, type Lanes } from './lanes.ts';
 import { withKeptQuotes } from './quotes.ts';
 
 export interface TakerOptions extends ContextOptions {
@@ -96,7 +101,7 @@ async function inOrder(
   const asked = contextOf(options, taking);
   // The lane may be busy when it fails; tasks waiting in it get the error.
   asked.catch(() => undefined);
-  await self.lanes(lanes, async () => {
+  await self.lanes.run(lanes, async () => {
     await store(options, taking, await unlessAborted(options.signal, asked));
     if (self.stored.size >= MAX_STORED) self.stored.clear();
     self.stored.add(name);
@@ -136,7 +141,7 @@ async function takeEdit(options: TakerOptions, { lanes }: Self, coming: Coming):
   const conversations = holdersOf(options, message);
   const asked = contextOf(options, coming);
   asked.catch(() => undefined);
-  await lanes(conversations, async () => {
+  await lanes.run(conversations, async () => {
     const found = await unlessAborted(options.signal, asked);
     if (found.kind === 'dropped') return drop(options, message, found.reason);
     const content = toParts(await withKeptQuotes(options, message), found.context);

@@ -27,7 +27,7 @@ export async function resume({ quick }: RowOptions): Promise<RowResult> {
   await using redis = await openRedis();
   await using server = programs.kind === 'found' ? await startPostgres(programs, { syncs: true }) : null;
   const deployments: Deployment[] = [
-    { name: 'one process, started anew', storageUrl: '', queueUrl: '' },
+    { name: 'one process, restarted', storageUrl: '', queueUrl: '' },
     { name: `SQLite file and ${redis.name}`, storageUrl: '', queueUrl: `${redis.url}/1` },
   ];
   if (server !== null) {

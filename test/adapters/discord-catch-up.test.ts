@@ -371,7 +371,7 @@ describe('how long it takes', () => {
     );
   });
 
-  test('a live message is stored though its channel cannot be read', async () => {
+  test('a live message of an unreadable channel is stored', async () => {
     const [history, state] = [Promise.withResolvers<void>(), createState()];
     await afterAnAbsence(
       {

@@ -331,7 +331,7 @@ describe('tools', () => {
     ];
   }
 
-  test('asks tool_help for a tool without a schema, then calls it', async () => {
+  test('asks tool_help for the schema, then calls it', async () => {
     const inputSchema = { type: 'object', properties: { tool: { type: 'string', enum: ['roll_dice'] } } };
     const help: ToolSpec = { name: 'tool_help', description: 'Describes a tool', inputSchema };
     const bare: ToolSpec = { ...rollDice, description: 'See tool_help.', inputSchema: { type: 'object' } };

@@ -423,7 +423,7 @@ describe('the App Home', () => {
     const published = slack.callsOf('views.publish').length;
     pressHome(sealedOf(view, 'Forget everything about me'));
     await until('it is forgotten', () => bot.sink.commands.some(({ path }) => path[1] === 'forget'));
-    await until('the home is shown anew', () => slack.callsOf('views.publish').length > published);
+    await until('the home is shown again', () => slack.callsOf('views.publish').length > published);
   });
 
   test('stays as it is while it asks before forgetting', async () => {

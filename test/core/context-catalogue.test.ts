@@ -46,7 +46,7 @@ describe('a catalogue of tools', () => {
     expect(JSON.stringify(names.at(-1)?.inputSchema)).toContain('["weather","tickets","stock"]');
   });
 
-  it('offers nothing but help in the end, and what was opened', () => {
+  it('offers only help and what was opened in the end', () => {
     expect(fitIn(0, 10)).toMatchObject({ form: 'help', tools: [{ name: TOOL_HELP }] });
     const steps: readonly ModelMessage[] = [
       { role: 'assistant', text: '', calls: [{ callId: 'c1', tool: TOOL_HELP, input: { tool: 'stock' } }] },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createOptOut } from '../../src/memory/opt-out.ts';
 import { asksToRemember } from '../../src/memory/remember-intent.ts';
-import { ada, bob, DAY, general, openWorld, type World } from './memory.world.ts';
+import { ada, bob, DAY, general, moveToParis, openWorld, type World } from './memory.world.ts';
 
 async function kinds(world: World, key = undefined as Parameters<World['all']>[0]) {
   return (await world.all(key)).map(({ text, state, trust }) => ({ text, state, trust }));
@@ -324,11 +324,7 @@ describe('saying it again', () => {
 describe('contradiction', () => {
   it('replaces and keeps the older statement', async () => {
     await using world = await openWorld();
-    await world.say('I live in Berlin');
-    const { ids } = await world.learn([{ text: 'Ada lives in Berlin', about: 'Ada', sources: [1] }]);
-    world.time.now += DAY;
-    await world.say('I moved to Paris');
-    await world.learn([{ text: 'Ada moved to Paris', about: 'Ada', sources: [2] }]);
+    const ids = await moveToParis(world);
     const all = await world.all();
     expect(all.map(({ text, state }) => ({ text, state }))).toEqual(
       expect.arrayContaining([

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Entry, isStrataError, textOf } from '../../src/adapter-kit.ts';
-import { ada, bob, DAY, dm, general, memoryOf, openWorld, type World } from './memory.world.ts';
+import { ada, bob, DAY, dm, general, memoryOf, moveToParis, openWorld, type World } from './memory.world.ts';
 
 const asAda = (world: World, key = dm) => ({ reader: world.reader(key), author: ada, rights: 'member' as const });
 
@@ -309,11 +309,7 @@ describe('adding, why and export', () => {
 
   it('tells where a memory came from and its history', async () => {
     await using world = await openWorld();
-    await world.say('I live in Berlin');
-    const { ids } = await world.learn([{ text: 'Ada lives in Berlin', about: 'Ada', sources: [1] }]);
-    world.time.now += DAY;
-    await world.say('I moved to Paris');
-    await world.learn([{ text: 'Ada moved to Paris', about: 'Ada', sources: [2] }]);
+    const ids = await moveToParis(world);
     const origin = await world.memories.why(ids[0] ?? '', world.reader());
     expect(origin.sources).toMatchObject([
       { seq: 1, text: 'I live in Berlin', author: ada, link: `${dm}#1`, conversation: dm },

@@ -39,6 +39,16 @@ export const bob: Author = { id: 'u-bob', name: 'Bob', kind: 'person' };
 export const dm = makeKey({ platform: 'test', workspace: 'w', channel: 'dm-ada' });
 export const general = makeKey({ platform: 'test', workspace: 'w', channel: 'general' });
 
+/** Ada lives in Berlin, and a day later says that she moved to Paris. Returns the ids of what was learned first. */
+export async function moveToParis(world: World) {
+  await world.say('I live in Berlin');
+  const { ids } = await world.learn([{ text: 'Ada lives in Berlin', about: 'Ada', sources: [1] }]);
+  world.time.now += DAY;
+  await world.say('I moved to Paris');
+  await world.learn([{ text: 'Ada moved to Paris', about: 'Ada', sources: [2] }]);
+  return ids;
+}
+
 /** A real store, a clock that the test moves, and short words for what tests of memories do. */
 export async function openWorld(overrides: AgentOverrides = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'strata-memory-'));

@@ -58,7 +58,7 @@ describe('the registry', () => {
     expect(() => registry.specs(['three'])).toThrowError(/no tool three/);
   });
 
-  it('describes a tool to a model that was offered its name', async () => {
+  it('describes a tool that was offered by name', async () => {
     await using world = await openWorld();
     const tools = [echo('one', async () => ''), echo('two', async () => '')];
     const registry = createToolRegistry({ services: world.services, tools });

@@ -230,7 +230,7 @@ describe("the App Home is the person's memory manager", () => {
 });
 
 describe('what is kept about the person in other places', () => {
-  test('shows in the App Home without text, and is forgotten there', async () => {
+  test('shows in the App Home without text; is forgotten there', async () => {
     const inChannel = { channel_id: GENERAL };
     await answer(() => slack.slash('memory remember I keep forty beehives', inChannel));
     const elsewhere = 'stored in another channel';

@@ -168,7 +168,7 @@ async function comeBack(town: Town, bot: BotProcess, before: Death | null): Prom
   if (before === null || before.mode === 'hangs' || !UNFINISHED.test(before.at)) return;
   const hasResumed = () => bot.events.some(({ event }) => event === 'maintenance.started');
   await until(() => bot.isOver || hasResumed(), RESUME_LIMIT_MS);
-  expect(hasResumed(), `the job that "${before.at}" interrupted was not taken up`).toBe(true);
+  expect(hasResumed(), `the job that "${before.at}" interrupted was not continued`).toBe(true);
 }
 
 async function talkUntilDeath(town: Town, bot: BotProcess, death: Death): Promise<void> {

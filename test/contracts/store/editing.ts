@@ -40,7 +40,7 @@ export function editingContract(lab: Lab): void {
       expect(await kit.recallable()).toEqual(['shared']);
       expect((await kit.get(id)).maintainAt).toBe(NOW);
       const revision = (await kit.get(id)).revision;
-      const rewritten = kit.summary(3, 5, { text: 'written anew' });
+      const rewritten = kit.summary(3, 5, { text: 'a new summary' });
       expect(await kit.compact(held, rewritten, { seenRevision: revision })).toBe('committed');
       expect(await kit.stack(id)).toEqual(['L0 1-2', 'L0 3-5']);
     });

@@ -141,7 +141,7 @@ export function memoriesContract(lab: Lab): void {
       expect(await store.memories.find(memory.id)).toMatchObject({ recallCount: 1, lastRecalledAt: NOW + 7 });
     });
 
-    it('forgets what rests on a redacted answer of the bot alone', async () => {
+    it('forgets what rests only on a redacted answer', async () => {
       const { conversation } = await kit.say('where is the key?');
       const { id } = conversation;
       await kit.commitTurn(await kit.claim('reply', id));

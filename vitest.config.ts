@@ -1,8 +1,12 @@
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
 import { SIZED_TAG } from './test/support/size.ts';
 import { sizedFiles } from './test/support/sized-files.ts';
 import { createSkippedReporter } from './test/support/skipped-reporter.ts';
+
+// Node strips types and compiles once for all processes of the tests, and again only what has changed.
+process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/strata-tests');
 
 /** `npm run soak` is the mode "soak": the long tests alone, at full size. */
 export default defineConfig(({ mode }) => ({
@@ -16,6 +20,8 @@ export default defineConfig(({ mode }) => ({
       : { include: ['test/**/*.test.ts'], env: { SIZED_TAG } }),
     tags: [{ name: SIZED_TAG, description: 'takes its size from test/support/size.ts' }],
     pool: 'forks',
+    // A worker imports a module once for all of its files.
+    isolate: false,
     reporters: ['default', createSkippedReporter((text) => process.stdout.write(text))],
     // Most of the long tests wait for processes and sockets.
     maxWorkers: 4,

@@ -8,7 +8,10 @@ const HERE = ['--conversation', KEY] as const;
 describe('a piped conversation', () => {
   test('prints only the replies, in order, and exits 0', async () => {
     using folder = openFolder();
-    const { code, stdout, stderr } = await folder.run([], 'My name is Ada and I prefer tea.\n/memory list\n/context\n');
+    const { code, stdout, stderr } = await folder.runProcess(
+      [],
+      'My name is Ada and I prefer tea.\n/memory list\n/context\n',
+    );
     expect(code).toBe(0);
     const [reply, memory, context] = stdout.split('\n\n');
     expect(reply).toContain('Ada');
@@ -55,7 +58,7 @@ describe('a piped conversation', () => {
 
   test('/demo shows compaction, a stack, memories and recall', async () => {
     using folder = openFolder();
-    const { code, stdout } = await folder.run([], '/demo\n/status\n/memory list\n');
+    const { code, stdout } = await folder.runProcess([], '/demo\n/status\n/memory list\n');
     expect(code).toBe(0);
     // The number at one instant depends on what was just condensed in the background.
     expect(stdout).toMatch(/Stack +[1-9]\d* summar(?:y|ies) \(.*\d of level [1-9]/);
@@ -314,7 +317,7 @@ describe('wrong input', () => {
     using folder = openFolder();
     await folder.run([], 'Hi\n');
     const elsewhere = ['context', '--conversation', 'terminal:local:other'];
-    expect(await folder.run(elsewhere)).toMatchObject({
+    expect(await folder.runProcess(elsewhere)).toMatchObject({
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(/^strata: There is no conversation "terminal:local:other" in the store\./),
@@ -349,7 +352,7 @@ describe('wrong input', () => {
       first.stdout.once('data', () => resolve());
       first.stdin.write('Hello.\n');
     });
-    const second = await folder.run([], 'Hi\n');
+    const second = await folder.runProcess([], 'Hi\n');
     expect(second).toMatchObject({
       code: 1,
       stdout: '',
@@ -367,7 +370,7 @@ describe('wrong input', () => {
       Buffer.alloc(10_000_000, 'x'),
       Buffer.from('\nMy name is Ada.\n'),
     ]);
-    const { code, stdout, stderr } = await folder.run([], input);
+    const { code, stdout, stderr } = await folder.runProcess([], input);
     expect(code).toBe(1);
     expect(stderr).toContain('Line 2 was not sent: it is not valid UTF-8.');
     expect(stderr).toContain('Line 3 was not sent: it is 10.0 MB long, the limit is 1.0 MB.');
@@ -427,7 +430,7 @@ describe('strata send', () => {
   test('refuses a file that is not there', async () => {
     using folder = openFolder();
     const send = ['send', '--conversation', 'terminal:local:main', '--file', 'no.png', '--audience', 'dm'];
-    const { code, stderr } = await folder.run(send);
+    const { code, stderr } = await folder.runProcess(send);
     expect(code).toBe(2);
     expect(stderr).toContain('--file no.png: ENOENT');
   }, 120_000);

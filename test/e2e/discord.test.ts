@@ -147,8 +147,8 @@ describe('a newcomer', () => {
     using home = openFolder();
     writeFileSync(home.file('config.toml'), shipped.replace('#rest_url = ""', `rest_url = "${double.restUrl}"`));
     writeFileSync(home.file('.env'), `DISCORD_BOT_TOKEN=${TOKEN}\n`);
-    expect((await home.run(['discord', 'invite'])).stdout).toMatch(/^http:.*\/oauth2\/authorize\?/);
-    expect((await home.run(['doctor'])).stdout).toMatch(/channel\.discord\.token.*is valid/u);
+    expect((await home.runProcess(['discord', 'invite'])).stdout).toMatch(/^http:.*\/oauth2\/authorize\?/);
+    expect((await home.runProcess(['doctor'])).stdout).toMatch(/channel\.discord\.token.*is valid/u);
     const child = home.start(['start']);
     await until('a connection', () => double.gateway.identifies.length > 0, 60_000);
     double.say(DIRECT, ADA, 'Hello, who are you?');
@@ -214,7 +214,7 @@ describe('a token that Discord refuses', () => {
     using other = openFolder({ DISCORD_BOT_TOKEN: 'wrong' });
     const table = `[channels.discord]\ntoken = "env:DISCORD_BOT_TOKEN"\nrest_url = "${double.restUrl}"\n`;
     writeFileSync(other.file('config.toml'), table);
-    const { code, stderr } = await other.run(['start']);
+    const { code, stderr } = await other.runProcess(['start']);
     expect(code).toBe(1);
     expect(stderr.trim().split('\n').at(-1)).toMatch(/Discord refused the bot: the token is invalid\. Copy a new one/);
   });

@@ -35,8 +35,8 @@ interface Program {
 async function run(text: string, input = ''): Promise<Program> {
   const file = join(directory, 'bot.ts');
   await writeFile(file, HEAD + text);
-  const { PATH, HOME } = process.env;
-  const child = spawn(process.execPath, [file], { cwd: directory, env: { PATH, HOME } });
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
+  const child = spawn(process.execPath, [file], { cwd: directory, env: { PATH, HOME, NODE_COMPILE_CACHE } });
   const written = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => (written.stdout += chunk));
   child.stderr.on('data', (chunk: Buffer) => (written.stderr += chunk));

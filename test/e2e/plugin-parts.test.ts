@@ -78,7 +78,7 @@ describe("a plugin's engine and store", () => {
       using worker = openWithPlugin({ ROLE: 'worker', STRATA_QUEUE_URL: redis.url }, gateway);
       const child = worker.start(['start', '--role', 'worker']);
       const end = ended(child);
-      const { stdout, stderr, code } = await gateway.run(['start', '--role', 'gateway'], 'My name is Ada.\n');
+      const { stdout, stderr, code } = await gateway.runProcess(['start', '--role', 'gateway'], 'My name is Ada.\n');
       expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toContain('Ada');
       await until('the worker maintains', () => callsIn(worker).includes('maintain worker'), 90_000);

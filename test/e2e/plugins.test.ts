@@ -216,7 +216,7 @@ export default definePlugin({
     using folder = openFolder();
     const config = `plugins = ["./plugins/parts.ts"]\n[defaults]\nmodel = "acme:parrot"\n[channels.beacon]\nlight = "red"\n`;
     write(folder, { 'plugins/parts.ts': PARTS, 'config.toml': config });
-    const talked = await folder.run(['chat'], 'Hello\n');
+    const talked = await folder.runProcess(['chat'], 'Hello\n');
     expect(talked.stdout).toContain('Squawk!');
     expect(talked.stderr).toMatch(/stopped true\n$/);
     expect((await folder.run(['beacon', 'shine'])).stdout).toBe('shines red\n');

@@ -1,8 +1,4 @@
-import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
@@ -14,8 +10,8 @@ import {
   recordedFolder,
   startRecordedModel,
 } from '../fixtures/recorded-model.ts';
+import { type Folder, openFolder } from './strata.ts';
 
-const main = join(import.meta.dirname, '../../src/main.ts');
 const key = 'test:locomo:recorded';
 
 const contextSchema = z.looseObject({
@@ -49,27 +45,21 @@ const openedSchema = z.looseObject({ messages: z.array(z.looseObject({ id: z.str
 describe.skipIf(!existsSync(recordedFolder)).each(['conv-0', 'conv-1'])(
   'the recorded conversation %s, replayed',
   (name) => {
-    let directory: string;
+    let folder: Folder;
     let recording: Recording;
     let model: RecordedModel;
 
     const strata = async (...words: readonly string[]): Promise<string> => {
-      const globals = ['--config', join(directory, 'config.toml'), '--data', join(directory, 'data')];
-      const child = spawn(process.execPath, [main, ...words, ...globals], { stdio: ['ignore', 'pipe', 'pipe'] });
-      const output = { stdout: '', stderr: '' };
-      child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
-      child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));
-      const { promise, resolve } = Promise.withResolvers<number | null>();
-      child.on('close', resolve);
-      expect({ code: await promise, stderr: output.stderr }).toMatchObject({ code: 0 });
-      return output.stdout;
+      const { code, stdout, stderr } = await folder.run(words);
+      expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+      return stdout;
     };
     const json = async (...words: readonly string[]): Promise<unknown> =>
       JSON.parse(await strata(...words, '--conversation', key, '--json'));
 
     /** The summaries of messages below the stack, oldest first. */
     const freshLayers = async (): Promise<readonly Summary[]> => {
-      const { store } = await createSqliteStorage({ directory: join(directory, 'data') });
+      const { store } = await createSqliteStorage({ directory: folder.file('data') });
       const beneath = async (layer: Summary): Promise<readonly Summary[]> =>
         layer.level === 0
           ? [layer]
@@ -82,11 +72,11 @@ describe.skipIf(!existsSync(recordedFolder)).each(['conv-0', 'conv-1'])(
     };
 
     beforeAll(async () => {
-      directory = await mkdtemp(join(tmpdir(), 'strata-recorded-'));
+      folder = openFolder();
       recording = await readRecording(name);
       model = await startRecordedModel(recording);
-      await writeFile(
-        join(directory, 'config.toml'),
+      writeFileSync(
+        folder.file('config.toml'),
         `[defaults]\nmodel = "scripted:m"\ncontext_window = 6000\n[providers.scripted]\nbase_url = "${model.url}"\n`,
       );
       await strata('replay', recording.file, '--conversation', key, '--json');
@@ -94,7 +84,7 @@ describe.skipIf(!existsSync(recordedFolder)).each(['conv-0', 'conv-1'])(
 
     afterAll(async () => {
       await model.close();
-      await rm(directory, { recursive: true });
+      folder[Symbol.dispose]();
     });
 
     it('keeps every message once, in order, under its own id', async () => {

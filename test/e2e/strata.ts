@@ -1,7 +1,9 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 /** The entry as a user runs it. */
@@ -17,8 +19,10 @@ export interface Ended {
 export interface Folder extends Disposable {
   readonly path: string;
   file(name: string): string;
-  /** Runs `strata ...` here and feeds it its whole input. */
+  /** Runs `strata ...` here, in this process, with the whole input. One run at a time. */
   run(args: readonly string[], input?: string | Buffer): Promise<Ended>;
+  /** The same in a process of its own: for pipes, `.env`, and plugins that use the process itself. */
+  runProcess(args: readonly string[], input?: string | Buffer): Promise<Ended>;
   start(args: readonly string[]): ChildProcessWithoutNullStreams;
 }
 
@@ -33,9 +37,59 @@ export function openFolder(environment: Readonly<Record<string, string>> = {}): 
     path,
     file: (name) => join(path, name),
     start,
-    run: (args, input = '') => ended(start(args), input),
+    run: (args, input = '') => runHere({ path, args, input, environment: { ...ENVIRONMENT, ...environment } }),
+    runProcess: (args, input = '') => ended(start(args), input),
     [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
   };
+}
+
+// Loaded by Node itself, because a plugin imports `stratabot` and other files as it does in a process.
+const load = createRequire(import.meta.url);
+const { runCli }: typeof import('../../src/cli/program.ts') = load('../../src/cli/program.ts');
+const { openApp, openStore }: typeof import('../../src/app/open.ts') = load('../../src/app/open.ts');
+const { adapters }: typeof import('../../adapters/registry.ts') = load('../../adapters/registry.ts');
+
+/** What `src/main.ts` does, with streams and an environment of the test. */
+async function runHere(call: {
+  readonly path: string;
+  readonly args: readonly string[];
+  readonly input: string | Buffer;
+  readonly environment: Readonly<Record<string, string>>;
+}): Promise<Ended> {
+  const { environment } = call;
+  const [stdout, stderr] = [collect(), collect()];
+  const stdin = new PassThrough().end(call.input);
+  const streams = { input: stdin, output: stdout.stream, errors: stderr.stream, isTTY: false, color: false };
+  const parts = { adapters, streams, environment };
+  let code = 0;
+  const home = process.cwd();
+  process.chdir(call.path);
+  try {
+    await runCli(call.args, {
+      ...{ stdin, stdout: stdout.stream, stderr: stderr.stream, environment },
+      signal: new AbortController().signal,
+      open: (options) => openApp(parts, options),
+      openStorage: (options) => openStore(parts, options),
+      adapters: async () => adapters,
+      exit: (given) => {
+        code = given;
+      },
+    });
+  } finally {
+    process.chdir(home);
+  }
+  return { code, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+function collect() {
+  const chunks: Buffer[] = [];
+  const stream = new Writable({
+    write(chunk: Buffer, _, done) {
+      chunks.push(chunk);
+      done();
+    },
+  });
+  return { stream, text: () => Buffer.concat(chunks).toString() };
 }
 
 export function ended(child: ChildProcessWithoutNullStreams, input?: string | Buffer): Promise<Ended> {

@@ -183,10 +183,10 @@ function send(child: ChildProcess | null, message: object): void {
 
 function spawnNode({ role, log }: Slot, { config, ignoresCompareAndSet }: FleetOptions): ChildProcess {
   const life: Life = { role, config, ignoresCompareAndSet };
-  const { PATH, HOME } = process.env;
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [SCRIPT, JSON.stringify(life)], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    env: { PATH, HOME, STRATA_ROLE: '' },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, STRATA_ROLE: '' },
   });
   child.stderr?.pipe(createWriteStream(log, { flags: 'a' }));
   child.on('error', () => undefined);

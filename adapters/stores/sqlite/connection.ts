@@ -15,6 +15,8 @@ export interface Connection {
   column(sql: string, parameters: readonly unknown[]): readonly number[];
   table(sql: string, parameters: readonly unknown[]): readonly (readonly number[])[];
   begin(kind: 'read' | 'write'): void;
+  /** Whether commits from here on wait for the disk. Outside a transaction only. */
+  sync(isDurable: boolean): void;
   /** If the mark is equal later, no other connection has committed anything, and nothing was rolled back here. */
   mark(): string;
   commit(): void;
@@ -45,6 +47,7 @@ export function createConnection(database: Database.Database): Connection {
   let descriptor: number | null = null;
   const begin = { read: database.prepare('begin'), write: database.prepare('begin immediate') };
   const commit = database.prepare('commit');
+  let isSynced = true;
   // Changes when others commit.
   const others = database.prepare<[], number>('pragma data_version').pluck();
   let undone = 0;
@@ -59,6 +62,12 @@ export function createConnection(database: Database.Database): Connection {
     column: (sql, parameters) => prepareColumn(sql).all(...parameters),
     table: (sql, parameters) => prepareTable(sql).all(...parameters),
     begin: (kind) => begin[kind].run(),
+    sync(isDurable) {
+      if (isDurable === isSynced) return;
+      // Not prepared: SQLite applies this when it compiles the statement.
+      database.exec(`pragma synchronous = ${isDurable ? 'full' : 'normal'}`);
+      isSynced = isDurable;
+    },
     commit: () => commit.run(),
     mark: () => `${others.get()} ${undone}`,
     rollback() {

@@ -13,6 +13,11 @@ const MAX_STRETCH_MS = 10;
 export interface GroupCommit {
   read<Result>(unit: Unit<Result>): Promise<Result>;
   write<Result>(unit: Unit<Result>): Promise<Result>;
+  /**
+   * For work that can be repeated: does not wait for the disk, so a power failure may undo it. The next `write` waits
+   * for it too.
+   */
+  writeLazily<Result>(unit: Unit<Result>): Promise<Result>;
   /** Runs work that needs the connection outside a transaction, after everything submitted before. */
   alone<Result>(work: () => Result): Promise<Result>;
   /** Resolves when everything submitted before has ended. Later units are rejected. */
@@ -20,7 +25,7 @@ export interface GroupCommit {
 }
 
 interface Pending {
-  readonly kind: 'read' | 'write' | 'alone';
+  readonly kind: 'read' | 'write' | 'lazy' | 'alone';
   /** Runs the unit and keeps its result until the group is durable. */
   run(transaction: Transaction): Promise<void>;
   resolve(): void;
@@ -73,6 +78,7 @@ export function createGroupCommit(connection: Connection): GroupCommit {
   return {
     read: (unit) => submit(unit, 'read'),
     write: (unit) => submit(unit, 'write'),
+    writeLazily: (unit) => submit(unit, 'lazy'),
     alone: (work) => submit(async () => work(), 'alone'),
     close() {
       const ended = submit(async () => {}, 'read');
@@ -122,7 +128,7 @@ async function commitUnits(connection: Connection, transaction: Transaction, uni
   for (;;) {
     try {
       let resumedAt = performance.now();
-      connection.begin(units.some((unit) => unit.kind === 'write') ? 'write' : 'read');
+      begin(connection, units);
       for (const unit of units) {
         await unit.run(transaction);
         resumedAt = await letOthersRun(resumedAt);
@@ -134,6 +140,12 @@ async function commitUnits(connection: Connection, transaction: Transaction, uni
     }
     await sleep(1 + Math.random() * MAX_PAUSE_MS);
   }
+}
+
+function begin(connection: Connection, units: readonly Pending[]): void {
+  const isRead = units.every((unit) => unit.kind === 'read');
+  if (!isRead) connection.sync(units.some((unit) => unit.kind === 'write'));
+  connection.begin(isRead ? 'read' : 'write');
 }
 
 /** Nothing else uses the connection in between; new submissions wait for their own group. */

@@ -33,7 +33,7 @@ export type EntryPlace = Omit<IndexedEntry, 'text'>;
 interface LateIndexParts {
   readonly query: Kysely<Tables>;
   readonly connection: Pick<Connection, 'column' | 'checkpoint'>;
-  readonly group: Pick<GroupCommit, 'write' | 'alone'>;
+  readonly group: Pick<GroupCommit, 'writeLazily' | 'alone'>;
   readonly index: Pick<TextIndex, 'entry'>;
 }
 
@@ -58,7 +58,9 @@ export function createLateIndex({ query, connection, group, index }: LateIndexPa
   let waiting = 1;
   let sinceCheckpoint = 0;
   const indexBatch = async (limit: number) => {
-    const { count, isMore } = await group.write((transaction) => indexNoted(transaction, { statements, index, limit }));
+    const { count, isMore } = await group.writeLazily((transaction) =>
+      indexNoted(transaction, { statements, index, limit }),
+    );
     sinceCheckpoint += count;
     waiting = isMore ? Math.max(waiting - count, 1) : 0;
     return isMore;

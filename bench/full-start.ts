@@ -1,12 +1,10 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { z } from 'zod';
 import { findPostgres, startPostgres } from '../test/support/postgres-server.ts';
 import { fillPostgres } from './bulk-postgres.ts';
 import { fillSqlite } from './bulk-sqlite.ts';
+import { runChild } from './child.ts';
 import { withDirectory } from './directory.ts';
 import type { Figure } from './figure.ts';
-import { startFlags } from './flags.ts';
 import { median } from './samples.ts';
 import { createWords } from './words.ts';
 
@@ -61,12 +59,9 @@ function conversations(size: Size) {
 async function measure(kind: 'sqlite' | 'postgres', place: string): Promise<readonly Report[]> {
   const reports: Report[] = [];
   for (let round = 0; round <= ROUNDS; round += 1) {
-    const child = fork(CHILD, [kind, place], { execArgv: [...startFlags()] });
-    const ended = once(child, 'exit');
-    const [raw]: unknown[] = await Promise.race([once(child, 'message'), ended.then(() => [null])]);
-    await ended;
+    const report = await runChild({ file: CHILD, args: [kind, place], report: reportSchema });
     // The first run fills Node's compile cache, like the first start of a bot.
-    if (round > 0) reports.push(reportSchema.parse(raw));
+    if (round > 0) reports.push(report);
   }
   return reports;
 }

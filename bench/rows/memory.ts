@@ -1,6 +1,5 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { z } from 'zod';
+import { runChild } from '../child.ts';
 import type { RowOptions, RowResult } from '../figure.ts';
 import { startFlags } from '../flags.ts';
 
@@ -20,8 +19,8 @@ export async function memory({ quick }: RowOptions): Promise<RowResult> {
   const turns = quick ? 4 : 10;
   const flags = startFlags();
   // The first run fills Node's compile cache, like the first start of a bot.
-  await measureInChild({ flags, conversations: 1, turns: 1 });
-  const report = await measureInChild({ flags, conversations: CONVERSATIONS, turns });
+  await measureInChild(1, 1);
+  const report = await measureInChild(CONVERSATIONS, turns);
   const ready = { of: 'at the start', value: report.readyBytes / 1e6 };
   const perIdle = Math.max(0, (report.heapIdleBytes - report.heapBeforeBytes) / CONVERSATIONS);
   return {
@@ -54,16 +53,6 @@ export async function memory({ quick }: RowOptions): Promise<RowResult> {
   };
 }
 
-interface Measuring {
-  readonly flags: readonly string[];
-  readonly conversations: number;
-  readonly turns: number;
-}
-
-async function measureInChild({ flags, conversations, turns }: Measuring): Promise<z.infer<typeof reportSchema>> {
-  const child = fork(CHILD, [String(conversations), String(turns)], { execArgv: ['--expose-gc', ...flags] });
-  const ended = once(child, 'exit');
-  const [raw]: unknown[] = await Promise.race([once(child, 'message'), ended.then(() => [null])]);
-  await ended;
-  return reportSchema.parse(raw);
+function measureInChild(conversations: number, turns: number): Promise<z.infer<typeof reportSchema>> {
+  return runChild({ file: CHILD, args: [conversations, turns], flags: ['--expose-gc'], report: reportSchema });
 }

@@ -1,28 +1,20 @@
-import type { AgentOverrides } from '../../src/config/defaults.ts';
-import { type BareStore, openBareStore } from '../bare.ts';
-import { withDirectory } from '../directory.ts';
+import { z } from 'zod';
+import { runChild } from '../child.ts';
 import type { Figure, RowOptions, RowResult } from '../figure.ts';
-import { providerOf, replyModel, summaryModel } from '../models.ts';
-import { appendPast } from '../past.ts';
+import { startFlags } from '../flags.ts';
 import { percentile } from '../samples.ts';
-import { createWords } from '../words.ts';
-import { conversationKey, openWorld, type World } from '../world.ts';
+import { COMMITS, MEMORIES, PAST_MESSAGES, type TurnOptions, type TurnTimes } from '../turns.ts';
 
-const PAST_MESSAGES = 200;
-const MEMORIES = 20;
-const BLOCK = 25;
-/**
- * The writes that a person waits for: storing the message, and storing the turn. Recording the post comes afterwards.
- */
-const COMMITS = 2;
-
+const CHILD = new URL('../children/turn.js', import.meta.url);
 /** A settled view of this size: each turn shows all of it, and compaction keeps up in the background. */
 const FILLED_WINDOW = 6000;
 
+const reportSchema = z.object({ ours: z.array(z.number()), bare: z.array(z.number()) });
+
 /** Time from the arrival of a message to the post of its reply, with the model at 0 ms: the framework's own time. */
 export async function turn(options: RowOptions): Promise<RowResult> {
-  const short = await measure(options, {});
-  const filled = await measure(options, { context_window: FILLED_WINDOW });
+  const short = await measure(options, null);
+  const filled = await measure(options, FILLED_WINDOW);
   const figure = (percent: number, barMs: number | null): Figure => ({
     figure: `framework time a turn, p${percent}`,
     unit: 'ms',
@@ -44,7 +36,7 @@ export async function turn(options: RowOptions): Promise<RowResult> {
       },
     ],
     notes: [
-      `${short.ours.length} turns, one at a time, in ${conversationsOf(options)} conversations with ${PAST_MESSAGES} messages and ${MEMORIES} memories behind them, each when all of the one before is stored; every commit is on the disk (WAL, synchronous = full).`,
+      `${short.ours.length} turns, one at a time, in ${conversationsOf(options)} conversations with ${PAST_MESSAGES} messages and ${MEMORIES} memories behind them, in a process of their own with the flags of \`npm start\` (${startFlags().join(' ')}), each when all of the one before is stored; every commit is on the disk (WAL, synchronous = full).`,
       'The filled window holds as much of the same past as fits; summaries are written beside the turns as it fills again.',
     ],
   };
@@ -54,65 +46,7 @@ function conversationsOf({ quick }: RowOptions): number {
   return quick ? 4 : 12;
 }
 
-async function measure(options: RowOptions, agent: AgentOverrides) {
-  const conversations = conversationsOf(options);
-  const blocks = options.quick ? 3 : 8;
-  const ours: number[] = [];
-  const bare: number[] = [];
-  await withDirectory(async (directory) => {
-    const store = openBareStore(directory);
-    const world = await openWorld({ directory, agent, models: providerOf(replyModel(), summaryModel(0)) });
-    await prepare(world, conversations);
-    for (let block = 0; block < blocks; block += 1) {
-      // Concurrently, so that other load on the machine affects both.
-      for (let name = 0; name < conversations; name += 1) {
-        const times = await askBlock(world, { name, block });
-        const beside = appendBlock(store);
-        // The first block compiles the code.
-        if (block > 0) ours.push(...times);
-        if (block > 0) bare.push(...beside);
-      }
-    }
-    await world.close();
-    store.close();
-  });
-  return { ours, bare };
-}
-
-async function prepare(world: World, conversations: number): Promise<void> {
-  const words = createWords(4);
-  for (let name = 0; name < conversations; name += 1) {
-    const conversation = conversationKey(name);
-    await appendPast(world, { conversation, from: 1, count: PAST_MESSAGES, text: () => words.text(30) });
-    for (let index = 0; index < MEMORIES; index += 1) {
-      const reply = await world.bot.sink.command({
-        conversation,
-        audience: 'dm',
-        author: { id: 'ada', name: 'Ada', kind: 'person' },
-        rights: 'operator',
-        path: ['memory', 'remember'],
-        options: { text: `Ada's ${words.text(8)}` },
-      });
-      if (reply.tone === 'error') throw new Error(reply.text);
-    }
-  }
-}
-
-async function askBlock(world: World, { name, block }: { readonly name: number; readonly block: number }) {
-  const words = createWords(block * 100 + name);
-  const times: number[] = [];
-  for (let index = 0; index < BLOCK; index += 1) {
-    times.push(await world.ask(conversationKey(name), { id: `m${block}-${index}`, text: words.text(12) }));
-    // Recording the post would share the disk write of the next message and be counted with it.
-    await world.bot.settled();
-  }
-  return times;
-}
-
-function appendBlock(store: BareStore): readonly number[] {
-  return Array.from({ length: BLOCK }, () => {
-    const startedAt = performance.now();
-    for (let commit = 0; commit < COMMITS; commit += 1) store.append('What was agreed about the plan for the week?');
-    return performance.now() - startedAt;
-  });
+function measure(options: RowOptions, windowTokens: number | null): Promise<TurnTimes> {
+  const work: TurnOptions = { conversations: conversationsOf(options), blocks: options.quick ? 3 : 8, windowTokens };
+  return runChild({ file: CHILD, args: [JSON.stringify(work)], report: reportSchema });
 }

@@ -1,0 +1,21 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { z } from 'zod';
+import { startFlags } from './flags.ts';
+
+export interface Child<Report> {
+  readonly file: URL;
+  readonly args: readonly (string | number)[];
+  /** Added to the flags of `npm start`. */
+  readonly flags?: readonly string[];
+  readonly report: z.ZodType<Report>;
+}
+
+/** Runs a program in a process of its own, with the flags of `npm start`, and returns the message that it sends. */
+export async function runChild<Report>({ file, args, flags = [], report }: Child<Report>): Promise<Report> {
+  const child = fork(file, args.map(String), { execArgv: [...flags, ...startFlags()] });
+  const ended = once(child, 'exit');
+  const [raw]: unknown[] = await Promise.race([once(child, 'message'), ended.then(() => [null])]);
+  await ended;
+  return report.parse(raw);
+}

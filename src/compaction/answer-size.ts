@@ -31,7 +31,7 @@ export function maxStackedWords({
   windowTokens,
 }: Pick<ContextProfile, 'stackShare' | 'windowTokens'>): number {
   const tokens = Math.max(MIN_SUMMARY_TOKENS, (stackShare * windowTokens) / STACKED_SUMMARIES);
-  return rounded(tokens * WORDS_PER_TOKEN);
+  return Math.floor((tokens * WORDS_PER_TOKEN) / 10) * 10;
 }
 
 function wordsFor(windowTokens: number, wantedTokens: number): number {

@@ -21,13 +21,14 @@ const PLATFORMS = {
   },
 };
 
+const SDK = { ai: '^7.0.173' };
 /** What a model's provider needs. `auto` and offline:demo need nothing. */
 const PROVIDERS = {
-  anthropic: { packages: { '@ai-sdk/anthropic': '^4.0.105' }, environment: 'ANTHROPIC_API_KEY=\n' },
-  google: { packages: { '@ai-sdk/google': '^4.0.121' }, environment: 'GOOGLE_GENERATIVE_AI_API_KEY=\n' },
-  ollama: { packages: { 'ollama-ai-provider-v2': '^4.0.1' }, environment: '' },
-  openai: { packages: { '@ai-sdk/openai': '^4.0.118' }, environment: 'OPENAI_API_KEY=\n' },
-  openrouter: { packages: { '@ai-sdk/openai-compatible': '^3.0.92' }, environment: 'OPENROUTER_API_KEY=\n' },
+  anthropic: { packages: { ...SDK, '@ai-sdk/anthropic': '^4.0.105' }, environment: 'ANTHROPIC_API_KEY=\n' },
+  google: { packages: { ...SDK, '@ai-sdk/google': '^4.0.121' }, environment: 'GOOGLE_GENERATIVE_AI_API_KEY=\n' },
+  ollama: { packages: { ...SDK, 'ollama-ai-provider-v2': '^4.0.1' }, environment: '' },
+  openai: { packages: { ...SDK, '@ai-sdk/openai': '^4.0.118' }, environment: 'OPENAI_API_KEY=\n' },
+  openrouter: { packages: { ...SDK, '@ai-sdk/openai-compatible': '^3.0.92' }, environment: 'OPENROUTER_API_KEY=\n' },
 };
 
 const USAGE =

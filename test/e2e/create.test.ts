@@ -87,7 +87,7 @@ describe('create-stratabot', () => {
         const { stratabot, zod, ...sdks } = dependenciesOf(folder);
         expect(stratabot).toBe(`^${version}`);
         expect(zod).toMatch(/^\^4\./);
-        expect(Object.keys(sdks)).toHaveLength(2);
+        expect(Object.keys(sdks)).toHaveLength(3);
         expect(peerDependencies).toMatchObject(sdks);
       }
     }

@@ -62,7 +62,7 @@ describe('the tarball', () => {
     }
   });
 
-  it('stays under 80 MB with its dependencies', () => {
+  it('takes less than 80 MB of disk with its dependencies', () => {
     const bytes = packed.installedBytes();
     expect(bytes).toBeGreaterThan(20_000_000);
     expect(bytes).toBeLessThan(MAX_INSTALLED_BYTES);
@@ -76,8 +76,8 @@ describe('a program', () => {
     project.write('bot.ts', program);
     const input = 'My name is Ada.\nRoll a die with 6 sides.\nWhat is my name?\n';
     const { stdout, stderr, code } = await project.node(['bot.ts'], input);
-    // A busy machine holds up every process.
-    expect(stderr.replaceAll(/^.* loop\.stalled .*\n/gm, '')).toBe('');
+    // A busy machine holds up every process, and the built-in model has a small window.
+    expect(stderr.replaceAll(/^.* (?:loop\.stalled|context\.cut) .*\n/gm, '')).toBe('');
     expect(stdout).toMatch(/The die shows [1-6]/);
     expect(stdout.trim().split('\n').at(-1)).toContain('Ada');
     expect(code).toBe(0);
@@ -221,7 +221,7 @@ describe('the command line', () => {
     ['[storage]\nurl = "postgres://127.0.0.1:1/x"', 'npm install pg@8'],
     ['[queue]\nurl = "redis://127.0.0.1:1"', 'npm install bullmq@6 ioredis@6'],
     ['[queue]\nurl = "postgres://127.0.0.1:1/x"', 'npm install bullmq@6 ioredis@6 pg@8'],
-    ['[defaults]\nmodel = "ollama:x"', 'npm install ollama-ai-provider-v2@4'],
+    ['[defaults]\nmodel = "ollama:x"', 'npm install ai@7 ollama-ai-provider-v2@4'],
   ])(
     'start names the missing package for %j',
     async (config, command) => {
@@ -246,12 +246,12 @@ describe('the command line', () => {
     folder.write('config.toml', `${tables.join('\n')}\n`);
     const { stdout, code } = await folder.strata(['doctor']);
     expect(code).toBe(1);
-    expect([...stdout.matchAll(/Run: npm install (\S+)$/gm)].map((match) => match[1])).toEqual([
-      '@ai-sdk/openai@4',
-      '@ai-sdk/anthropic@4',
-      '@ai-sdk/google@4',
-      'ollama-ai-provider-v2@4',
-      '@ai-sdk/openai-compatible@3',
+    expect([...stdout.matchAll(/Run: npm install (.+)$/gm)].map((match) => match[1])).toEqual([
+      'ai@7 @ai-sdk/openai@4',
+      'ai@7 @ai-sdk/anthropic@4',
+      'ai@7 @ai-sdk/google@4',
+      'ai@7 ollama-ai-provider-v2@4',
+      'ai@7 @ai-sdk/openai-compatible@3',
       'discord.js@14',
       '@slack/bolt@5',
     ]);

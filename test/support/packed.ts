@@ -38,7 +38,7 @@ export interface Ended {
 /** The package as a stranger has it: unpacked from its tarball, outside this repository. */
 export interface Packed extends Disposable {
   readonly manifest: Manifest;
-  /** Bytes of the unpacked package and of all that it depends on, counted from the lock file. */
+  /** Disk blocks, in bytes, of the unpacked package and of all that it depends on according to the lock file. */
   installedBytes(): number;
   openProject(packages?: readonly string[]): Project;
 }
@@ -160,10 +160,13 @@ function requiredBy(entry: LockedPackage): readonly string[] {
   return [...Object.keys(dependencies), ...Object.keys(optionalDependencies), ...peers];
 }
 
-/** Files of a folder, without packages installed inside it: those count by themselves. */
+const BLOCK_BYTES = 4096;
+
+/** Files and folders, as `du` counts them, without packages installed inside: those count by themselves. */
 function bytesIn(folder: string): number {
-  const files = globSync('**', { cwd: folder, withFileTypes: true, exclude: (entry) => entry.name === 'node_modules' });
-  return files
-    .filter((file) => file.isFile())
-    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+  const found = globSync('**', { cwd: folder, withFileTypes: true, exclude: (entry) => entry.name === 'node_modules' });
+  return found.reduce((sum, { parentPath, name }) => {
+    const { size } = statSync(join(parentPath, name));
+    return sum + Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES;
+  }, 0);
 }

@@ -33,6 +33,14 @@ export interface OpenedModel {
   readonly probe: Probe | null;
 }
 
+/** A provider's package. The SDK itself is loaded at the first call, but must be installed as well. */
+async function withSdk<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
+  return await loadOptional(['ai', name], async () => {
+    import.meta.resolve('ai');
+    return await load();
+  });
+}
+
 const capable: ModelTraits = { windowTokens: null, tools: true, images: true };
 const noOptions = () => ({});
 
@@ -53,7 +61,7 @@ const openai: Provider = {
   defaultBaseUrl: 'https://api.openai.com/v1',
   defaultModel: 'gpt-5.6-luna',
   async open(model, { baseUrl, apiKey, fetch }) {
-    const { createOpenAI } = await loadOptional(['@ai-sdk/openai'], () => import('@ai-sdk/openai'));
+    const { createOpenAI } = await withSdk('@ai-sdk/openai', () => import('@ai-sdk/openai'));
     const provider = createOpenAI({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch });
     const dialect = { ...plain, laxTools: true };
     // Proxies and compatible servers know the older interface; only OpenAI itself certainly knows the newer one.
@@ -80,7 +88,7 @@ const anthropic: Provider = {
   defaultBaseUrl: 'https://api.anthropic.com/v1',
   defaultModel: 'claude-haiku-5-5',
   async open(model, { baseUrl, apiKey, fetch }) {
-    const { createAnthropic } = await loadOptional(['@ai-sdk/anthropic'], () => import('@ai-sdk/anthropic'));
+    const { createAnthropic } = await withSdk('@ai-sdk/anthropic', () => import('@ai-sdk/anthropic'));
     // Anthropic's own tools expect the variable without the version.
     const versioned = new URL(baseUrl).pathname === '/' ? `${baseUrl}/v1` : baseUrl;
     const provider = createAnthropic({ baseURL: versioned, apiKey: apiKey ?? '', fetch });
@@ -95,7 +103,7 @@ const google: Provider = {
   defaultBaseUrl: 'https://generativelanguage.googleapis.com/v1beta',
   defaultModel: 'gemini-flash-latest',
   async open(model, { baseUrl, apiKey, fetch }) {
-    const { createGoogle } = await loadOptional(['@ai-sdk/google'], () => import('@ai-sdk/google'));
+    const { createGoogle } = await withSdk('@ai-sdk/google', () => import('@ai-sdk/google'));
     const provider = createGoogle({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch });
     return { model: provider(model), dialect: plain, traits: capable, providerOptions: noOptions, probe: null };
   },
@@ -121,7 +129,7 @@ const ollama: Provider = {
   defaultModel: 'llama3.2',
   async open(model, { baseUrl, fetch }, asker) {
     const [{ createOllama }, probe] = await Promise.all([
-      loadOptional(['ollama-ai-provider-v2'], () => import('ollama-ai-provider-v2')),
+      withSdk('ollama-ai-provider-v2', () => import('ollama-ai-provider-v2')),
       askOllama(baseUrl, model, asker),
     ]);
     const windowTokens = probe.windowTokens ?? (probe.answered ? null : 4096);
@@ -160,7 +168,7 @@ async function openCompatible(
 ): Promise<OpenedModel> {
   const { baseUrl, apiKey, fetch } = connection;
   const [{ createOpenAICompatible }, probe] = await Promise.all([
-    loadOptional(['@ai-sdk/openai-compatible'], () => import('@ai-sdk/openai-compatible')),
+    withSdk('@ai-sdk/openai-compatible', () => import('@ai-sdk/openai-compatible')),
     askCompatible(connection, model, asker),
   ]);
   const provider = createOpenAICompatible({

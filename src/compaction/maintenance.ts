@@ -120,8 +120,8 @@ async function lookAt(self: Run, of: Pick<Look, 'trigger' | 'open' | 'settling'>
   const read = await store.transcript.context(claim.conversationId, { maxEntries: MAX_TAIL_ENTRIES });
   if (read === null) return null;
   const snapshot = recognise(read, before?.snapshot.tail ?? []);
-  await renderInSlices(snapshot);
   const profile = await shared.profiles.of(snapshot.conversation);
+  await renderInSlices(snapshot, profile.timeZone);
   const idleMs = idleMsOf(agents.agentFor(snapshot.conversation.key));
   return { ...of, ...shared.measureView(profile, snapshot), snapshot, profile, idleMs, now: clock.now() };
 }

@@ -12,6 +12,7 @@ export interface HeadRequest {
   readonly toSeq: number;
   /** Approximate number of tokens wanted. */
   readonly tokens: number;
+  readonly timeZone: string;
 }
 
 /**
@@ -31,7 +32,7 @@ export async function readHead(
     if (page.length === 0) return entries;
     entries.push(...page);
     // The lines are rendered page by page: rendering all at once would delay replies.
-    sum += page.reduce((total, entry) => total + (hasLine(entry) ? entry.tokens : 0), 0);
+    sum += page.reduce((total, entry) => total + (hasLine(entry, request.timeZone) ? entry.tokens : 0), 0);
     fromSeq = (page.at(-1)?.seq ?? toSeq) + 1;
   }
   return fromSeq > toSeq ? entries : withoutOpenGroup(entries);

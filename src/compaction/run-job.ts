@@ -82,8 +82,9 @@ async function spanOf(job: JobContext, work: Work): Promise<Span> {
   );
   const tokens = transcriptTokens(windowTokens, prompt, tools);
   const { fromSeq, toSeq } = work;
-  const entries = await readHead(services.store.transcript, { ...claim, fromSeq, toSeq, tokens });
-  return headSpan(entries, tokens);
+  const { timezone: timeZone } = job.agent;
+  const entries = await readHead(services.store.transcript, { ...claim, fromSeq, toSeq, tokens, timeZone });
+  return headSpan(entries, tokens, timeZone);
 }
 
 type Place = Pick<NewSummary, 'id' | 'level' | 'fromSeq' | 'toSeq'>;
@@ -172,7 +173,9 @@ async function extract(job: JobContext, work: Work, snapshot: ContextSnapshot): 
     services.prompts.render('extractor', { tools, ...rules }, from);
   const tokens = transcriptTokens(job.windowTokens, prompt(true, memoryRules(job.windowTokens, [])), [MEMORY_TOOL]);
   const { fromSeq, toSeq } = work;
-  const span = headSpan(await readHead(services.store.transcript, { ...claim, fromSeq, toSeq, tokens }), tokens);
+  const { timezone: timeZone } = job.agent;
+  const head = await readHead(services.store.transcript, { ...claim, fromSeq, toSeq, tokens, timeZone });
+  const span = headSpan(head, tokens, timeZone);
   const isSpoken = span.entries.some((entry) => entry.role === 'user' && saysSomething(entry));
   let memories: readonly MemoryWrite[] = [];
   if (isSpoken) {

@@ -1,5 +1,6 @@
 import { type CutPoint, cutPoints, viewOrder } from '../context/order.ts';
 import type { Entry } from '../domain/message.ts';
+import { UTC } from '../util/local-time.ts';
 import { type TranscriptLine, transcriptLine, WHOLE } from './transcript.ts';
 
 /** The head of a range that one call can read: it gets its own summary. */
@@ -10,6 +11,9 @@ export interface Span {
   /** In the order of the view: a reply comes after the messages it read. */
   readonly lines: readonly TranscriptLine[];
 }
+
+/** The lines of entries, each of at most this many tokens. */
+type Lines = (entries: readonly Entry[], longest: number) => readonly TranscriptLine[];
 
 /** An entry cut below this many tokens is not worth its line. */
 const MIN_LINE = 100;
@@ -23,14 +27,15 @@ const NOBODY_WAITS = { answeredUpto: 0, replyDueSeq: 0, replyDueFrom: 0 };
  * even the first turn fits, or too little precedes a huge one, its entries are cut in the middle with a marker. Only a
  * turn with very many entries is split, never between a call and its results. No entry is skipped.
  */
-export function headSpan(entries: readonly Entry[], budgetTokens: number): Span {
-  const lines = linesOf(entries, WHOLE);
+export function headSpan(entries: readonly Entry[], budgetTokens: number, timeZone: string = UTC): Span {
+  const linesFor: Lines = (of, longest) => linesOf(of, longest, timeZone);
+  const lines = linesFor(entries, WHOLE);
   if (tokensOf(lines) <= budgetTokens) return spanOf(entries, lines);
   const points = cutPoints(entries, NOBODY_WAITS).filter((point) => point.tokens >= MIN_SPAN);
   const fitting = points.filter((point) => tokensOf(upTo(lines, point.toSeq)) <= budgetTokens);
   const cut = fitting.findLast((point) => point.clean) ?? fitting.at(-1);
   if (cut !== undefined) return headOf(entries, lines, cut);
-  return shortened(entries.slice(0, points[0]?.entries ?? entries.length), budgetTokens);
+  return shortened(entries.slice(0, points[0]?.entries ?? entries.length), budgetTokens, linesFor);
 }
 
 function headOf(entries: readonly Entry[], lines: readonly TranscriptLine[], cut: CutPoint): Span {
@@ -41,11 +46,11 @@ function spanOf(entries: readonly Entry[], lines: readonly TranscriptLine[]): Sp
   return { fromSeq: entries[0]?.seq ?? 0, toSeq: entries.at(-1)?.seq ?? 0, entries, lines };
 }
 
-function shortened(turn: readonly Entry[], budgetTokens: number): Span {
-  const lines = excerpts(turn, budgetTokens);
+function shortened(turn: readonly Entry[], budgetTokens: number, linesFor: Lines): Span {
+  const lines = excerpts(turn, budgetTokens, linesFor);
   if (tokensOf(lines) <= budgetTokens) return spanOf(turn, lines);
   const group = turn.slice(0, groupsWithin(turn, lines, budgetTokens));
-  return spanOf(group, excerpts(group, budgetTokens));
+  return spanOf(group, excerpts(group, budgetTokens, linesFor));
 }
 
 /**
@@ -64,21 +69,21 @@ function groupsWithin(turn: readonly Entry[], lines: readonly TranscriptLine[], 
 }
 
 /** Cuts every entry in the middle, equally, until all of them fit or become too short. */
-function excerpts(entries: readonly Entry[], budgetTokens: number): readonly TranscriptLine[] {
-  let lines = linesOf(entries, WHOLE);
+function excerpts(entries: readonly Entry[], budgetTokens: number, linesFor: Lines): readonly TranscriptLine[] {
+  let lines = linesFor(entries, WHOLE);
   let longest = Math.max(MIN_LINE, ...lines.map((line) => line.tokens));
   while (longest > MIN_LINE && tokensOf(lines) > budgetTokens) {
     longest = Math.max(MIN_LINE, Math.floor(longest * 0.7));
-    lines = linesOf(entries, longest);
+    lines = linesFor(entries, longest);
   }
   return lines;
 }
 
-function linesOf(entries: readonly Entry[], longest: number): readonly TranscriptLine[] {
+function linesOf(entries: readonly Entry[], longest: number, timeZone: string): readonly TranscriptLine[] {
   const seqs = new Map(entries.flatMap((entry) => (entry.externalId === null ? [] : [[entry.externalId, entry.seq]])));
   const seqOf = (externalId: string) => seqs.get(externalId) ?? null;
   return viewOrder(entries, WHOLE)
-    .map((entry) => transcriptLine(entry, { seqOf, longest }))
+    .map((entry) => transcriptLine(entry, { seqOf, longest, timeZone }))
     .filter((line) => line !== null);
 }
 

@@ -4,6 +4,7 @@ import { shorten } from '../context/truncate.ts';
 import type { Entry, Part, ToolResultPart } from '../domain/message.ts';
 import type { Random } from '../ports/clock.ts';
 import { underLabel, visibleText } from '../util/foreign-text.ts';
+import { UTC } from '../util/local-time.ts';
 
 /** Results of the memory tools are already memories: a summariser would save them a second time. */
 const LOOKUPS: ReadonlySet<string> = new Set(['memory_recall', 'memory_save', 'transcript_search', 'summary_open']);
@@ -23,25 +24,30 @@ export interface LineOptions {
   readonly seqOf: (externalId: string) => number | null;
   /** Maximum tokens of one entry's text; longer texts are cut in the middle, with a marker. */
   readonly longest: number;
+  /** Of the times in labels. Default: UTC. */
+  readonly timeZone?: string;
 }
 
 /** The `longest` of the lines that are shown in full. */
 export const WHOLE = Number.MAX_SAFE_INTEGER;
 
-/** Entries never change, so a line that depends on nothing else is cached for the lifetime of its entry. */
-const wholeLines = new WeakMap<Entry, TranscriptLine>();
+/** Entries never change, so a line that depends only on its time zone is cached for the lifetime of its entry. */
+const wholeLines = new Map<string, WeakMap<Entry, TranscriptLine>>();
 
-/** `[#12 | 2026-11-20 10:00 | Ada] text`. Null for entries that no model sees: notices, and deleted text. */
+/** `[#12 | 2026-11-20 Fri 10:00 | Ada] text`. Null for entries that no model sees: notices, and deleted text. */
 export function transcriptLine(entry: Entry, options: LineOptions): TranscriptLine | null {
   if (options.longest !== WHOLE || entry.replyTo !== null) return makeLine(entry, options);
-  const line = wholeLines.get(entry) ?? makeLine(entry, options);
-  if (line !== null) wholeLines.set(entry, line);
+  const timeZone = options.timeZone ?? UTC;
+  const known = wholeLines.get(timeZone) ?? new WeakMap<Entry, TranscriptLine>();
+  wholeLines.set(timeZone, known);
+  const line = known.get(entry) ?? makeLine(entry, options);
+  if (line !== null) known.set(entry, line);
   return line;
 }
 
 /** Renders the line of an entry in advance, and returns whether there is one. */
-export function hasLine(entry: Entry): boolean {
-  return transcriptLine(entry, { seqOf: () => null, longest: WHOLE }) !== null;
+export function hasLine(entry: Entry, timeZone: string): boolean {
+  return transcriptLine(entry, { seqOf: () => null, longest: WHOLE, timeZone }) !== null;
 }
 
 function makeLine(entry: Entry, options: LineOptions): TranscriptLine | null {
@@ -70,9 +76,9 @@ function textFor(entry: Entry): string {
 }
 
 /** Names can't contain angle brackets, so nobody can pass for the bot or a tool. */
-function headFor(entry: Entry, { seqOf }: LineOptions): string {
-  if (entry.role === 'user') return labelOf(entry, entry.replyTo === null ? null : seqOf(entry.replyTo));
-  return `[#${entry.seq} | ${timeLabel(entry.at)} | ${entry.role === 'assistant' ? '<assistant>' : '<tools>'}] `;
+function headFor(entry: Entry, { seqOf, timeZone }: LineOptions): string {
+  if (entry.role === 'user') return labelOf(entry, entry.replyTo === null ? null : seqOf(entry.replyTo), timeZone);
+  return `[#${entry.seq} | ${timeLabel(entry.at, timeZone)} | ${entry.role === 'assistant' ? '<assistant>' : '<tools>'}] `;
 }
 
 function partText(part: Part): readonly string[] {

@@ -15,6 +15,7 @@ export const agentDefaults: Omit<AgentSettings, 'id' | 'default' | 'routes'> = {
   allow_bots: false,
   engine: 'stacked',
   language: 'en',
+  timezone: 'UTC',
   prompts: '',
   persona: '',
   policy: '',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { EFFORTS } from '../ports/model.ts';
+import { isTimeZone } from '../util/local-time.ts';
 
 const share = z.number().gt(0).max(1);
 const tokens = z.int().positive();
@@ -121,6 +122,10 @@ const agentFields = {
     .string()
     .regex(/^[a-z]{2,3}(-[A-Za-z0-9]+)*$/, 'expected a language code, for example en')
     .describe('Language of the prompts: a folder in prompts/; missing ones come from "en"'),
+  timezone: z
+    .string()
+    .refine(isTimeZone, 'expected the name of a time zone, for example Europe/Berlin')
+    .describe('Time zone of the clock, the dates and the times that the model sees, such as Europe/Berlin'),
   prompts: z.string().describe('Folder with your own prompts, one file each; empty uses the built-in ones'),
   persona: z.string().describe('Who the bot is: the first section of its system prompt; empty uses the built-in text'),
   policy: z.string().describe('What the bot must and must not do; never cut from the prompt'),

@@ -9,6 +9,8 @@ import { viewKey } from './order.ts';
  * without a reduction.
  */
 export interface Head {
+  /** Of the times in its labels. */
+  readonly timeZone: string;
   /** Number of entries that it covers. */
   readonly entries: number;
   /** The view key of its last message. */
@@ -20,7 +22,10 @@ export interface Head {
   readonly spokenTokens: number;
 }
 
-const NOTHING: Head = { entries: 0, lastKey: Number.NEGATIVE_INFINITY, messages: [], tokens: 0, spokenTokens: 0 };
+const NOTHING: Head = {
+  ...{ timeZone: '', entries: 0, lastKey: Number.NEGATIVE_INFINITY },
+  ...{ messages: [], tokens: 0, spokenTokens: 0 },
+};
 
 /** Keyed by the tail itself, so a head is garbage collected with its view. */
 const heads = new WeakMap<readonly Entry[], Head>();
@@ -52,17 +57,22 @@ function isText({ kind }: Entry['parts'][number]): boolean {
   return kind === 'text';
 }
 
-type Render = (entries: readonly Entry[]) => Pick<Head, 'messages' | 'tokens'>;
+interface Rendering {
+  readonly timeZone: string;
+  readonly render: (entries: readonly Entry[]) => Pick<Head, 'messages' | 'tokens'>;
+}
 
 /** The longest head for a turn that reads up to `readUpto`. `render` creates the messages for new entries. */
-export function headOf(tail: readonly Entry[], readUpto: number, render: Render): Head {
+export function headOf(tail: readonly Entry[], readUpto: number, { timeZone, render }: Rendering): Head {
   const known = heads.get(tail) ?? NOTHING;
-  const head = isBehind(tail, known, readUpto) ? known : NOTHING;
+  const isUsable = known.timeZone === timeZone && isBehind(tail, known, readUpto);
+  const head = isUsable ? known : NOTHING;
   const end = endOfHead(tail, head.entries, readUpto);
   if (end === null) return head;
   const added = render(tail.slice(head.entries, end.entries));
   const longer = {
     ...end,
+    timeZone,
     messages: [...head.messages, ...added.messages],
     tokens: head.tokens + added.tokens,
     spokenTokens: head.spokenTokens + spokenFrom(tail, head.entries, end.entries),

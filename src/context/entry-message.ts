@@ -1,6 +1,7 @@
 import { type AttachmentPart, type Entry, type Part, textOf } from '../domain/message.ts';
 import type { ModelMessage, ToolCall, ToolResult } from '../ports/model.ts';
 import { indentLines, underLabel, visibleText } from '../util/foreign-text.ts';
+import { UTC } from '../util/local-time.ts';
 import { labelOf, plainName } from './label.ts';
 import { shortenCall, shortenResult, stubCall, stubResult } from './reduce.ts';
 import { estimateMessages, estimateText } from './tokens.ts';
@@ -20,19 +21,25 @@ export interface EntryMessageOptions {
   readonly textTokens: number;
   /** Seq of the message that this one replies to, if it is nearby. */
   readonly replySeq: (entry: Entry) => number | null;
+  /** Of the times in labels. Default: UTC. */
+  readonly timeZone?: string;
 }
 
 const REMOVED = '(removed)';
 
 /**
  * Entries are immutable, and an edited entry is a new object, so a rendered entry is cached as long as the entry lives.
+ * One cache for each time zone of the labels.
  */
-const wholeMessages = new WeakMap<Entry, EntryMessage>();
-const stubbedMessages = new WeakMap<Entry, EntryMessage>();
+const wholeMessages = new Map<string, WeakMap<Entry, EntryMessage>>();
+const stubbedMessages = new Map<string, WeakMap<Entry, EntryMessage>>();
 
 export function entryMessageOf(entry: Entry, options: EntryMessageOptions): EntryMessage {
   if (Number.isFinite(options.textTokens)) return render(entry, options);
-  const cache = options.stub && hasToolTraffic(entry) ? stubbedMessages : wholeMessages;
+  const caches = options.stub && hasToolTraffic(entry) ? stubbedMessages : wholeMessages;
+  const timeZone = options.timeZone ?? UTC;
+  const cache = caches.get(timeZone) ?? new WeakMap<Entry, EntryMessage>();
+  caches.set(timeZone, cache);
   const known = cache.get(entry);
   if (known !== undefined) return known;
   const entryMessage = render(entry, options);
@@ -55,7 +62,8 @@ function messageOf(entry: Entry, options: EntryMessageOptions): ModelMessage {
   switch (entry.role) {
     case 'user':
     case 'notice': {
-      const text = underLabel(labelOf(entry, options.replySeq(entry)), personText(entry, options.textTokens));
+      const label = labelOf(entry, options.replySeq(entry), options.timeZone);
+      const text = underLabel(label, personText(entry, options.textTokens));
       return { role: 'user', content: [{ kind: 'text', text }] };
     }
     case 'assistant':

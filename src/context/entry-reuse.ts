@@ -46,9 +46,9 @@ function isSameText(a: Part, b: Part | undefined): boolean {
 }
 
 /** Renders every entry in slices, so that this background work does not block the event loop. */
-export async function renderInSlices({ tail }: ContextSnapshot): Promise<void> {
+export async function renderInSlices({ tail }: ContextSnapshot, timeZone: string): Promise<void> {
   for (let from = 0; from < tail.length; from += SLICE) {
-    for (const entry of tail.slice(from, from + SLICE)) renderEntry(entry, tail);
+    for (const entry of tail.slice(from, from + SLICE)) renderEntry(entry, tail, timeZone);
     await yieldToEventLoop();
   }
 }

@@ -1,5 +1,6 @@
 import type { Entry } from '../domain/message.ts';
 import { oneLine } from '../util/foreign-text.ts';
+import { localTime, UTC } from '../util/local-time.ts';
 import { headOf } from './truncate.ts';
 
 const MAX_NAME = 64;
@@ -9,11 +10,14 @@ const LABEL_MARKS = /[[\p{Ps}\p{Pe}]--[\(\)\uff08\uff09]]|[\|<>#]/gv;
 /** The bot's name in listings. Names of people cannot contain angle brackets. */
 export const BOT_LABEL = '<you>';
 
-/** `[#12 | 2026-11-20 10:00 | Ada | reply to #9] `: author and time of a message, in UTC so that it never changes. */
-export function labelOf(entry: Entry, replySeq: number | null): string {
+/**
+ * `[#12 | 2026-11-20 Fri 10:00 | Ada | reply to #9] `: author and time of a message. A fixed zone keeps it the same in
+ * every view.
+ */
+export function labelOf(entry: Entry, replySeq: number | null, timeZone: string = UTC): string {
   const reply = replySeq === null ? '' : ` | reply to #${replySeq}`;
   const edited = entry.editedAt === null ? '' : ' | edited';
-  return `[#${entry.seq} | ${timeLabel(entry.at)} | ${authorLabel(entry)}${reply}${edited}] `;
+  return `[#${entry.seq} | ${timeLabel(entry.at, timeZone)} | ${authorLabel(entry)}${reply}${edited}] `;
 }
 
 function authorLabel(entry: Entry): string {
@@ -31,9 +35,10 @@ export function plainName(name: string): string {
   return headOf(plain, MAX_NAME).trim() || 'unnamed';
 }
 
-export function timeLabel(at: number): string {
-  const time = new Date(at);
-  return Number.isNaN(time.getTime()) ? 'unknown time' : time.toISOString().slice(0, 16).replace('T', ' ');
+/** `2026-11-20 Fri 10:00` */
+export function timeLabel(at: number, timeZone: string = UTC): string {
+  const local = localTime(at, timeZone);
+  return local === null ? 'unknown time' : `${local.date} ${local.weekday.slice(0, 3)} ${local.time}`;
 }
 
 function isLabelMark(text: string): boolean {

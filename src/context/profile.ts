@@ -127,6 +127,7 @@ function profileOf(
     fixedShare: fixedShareOf(agent.compaction, { windowTokens, reserveTokens }),
     stackShare: agent.compaction.stack_share,
     tailShare: agent.compaction.tail_share === 'auto' ? 0 : agent.compaction.tail_share,
+    timeZone: agent.timezone,
     ...parts,
   };
 }

@@ -109,23 +109,24 @@ interface Tail {
 }
 
 /** A head without missing or shortened entries is the same in every view of the tail. */
-function keptHead({ snapshot, readUpto }: ViewRequest, reduction: Reduction): Head | null {
+function keptHead({ snapshot, readUpto, profile: { timeZone } }: ViewRequest, reduction: Reduction): Head | null {
   const isWhole = snapshot.omitted.entries === 0 && reduction.droppedTailShare === 0;
   if (!isWhole || Number.isFinite(reduction.textTokens)) return null;
   const replySeq = nearbySeq(snapshot.tail);
-  return headOf(snapshot.tail, readUpto, (entries) => {
+  const render = (entries: readonly Entry[]) => {
     const ordered = viewOrder(entries, Number.POSITIVE_INFINITY);
     const entryMessages = ordered.map((entry) =>
-      entryMessageOf(entry, { stub: false, textTokens: reduction.textTokens, replySeq }),
+      entryMessageOf(entry, { stub: false, textTokens: reduction.textTokens, replySeq, timeZone }),
     );
     const composed = compose({ opening: null, entryMessages, askAt: -1, images: [] }, []);
     return { messages: repair(composed), tokens: tokensOf(entryMessages) };
-  });
+  };
+  return headOf(snapshot.tail, readUpto, { timeZone, render });
 }
 
 /** Renders and caches an entry. */
-export function renderEntry(entry: Entry, tail: readonly Entry[]): void {
-  entryMessageOf(entry, { stub: false, textTokens: NO_REDUCTION.textTokens, replySeq: nearbySeq(tail) });
+export function renderEntry(entry: Entry, tail: readonly Entry[], timeZone: string): void {
+  entryMessageOf(entry, { stub: false, textTokens: NO_REDUCTION.textTokens, replySeq: nearbySeq(tail), timeZone });
 }
 
 function tokensOf(entryMessages: readonly EntryMessage[]): number {
@@ -147,6 +148,7 @@ function buildTail(request: ViewRequest, reduction: Reduction): Tail {
       stub: index < stubBefore,
       textTokens: index === askAt ? reduction.askTokens : reduction.textTokens,
       replySeq,
+      timeZone: profile.timeZone,
     }),
   );
   const images =

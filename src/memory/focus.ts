@@ -120,7 +120,11 @@ function intentBoost(intents: ReadonlySet<Intent>, kind: MemoryKind): number {
  */
 export async function repliedToSection(
   { store }: Pick<Services, 'store'>,
-  { snapshot, newest }: { readonly snapshot: ContextSnapshot; readonly newest: Entry },
+  {
+    snapshot,
+    newest,
+    timeZone,
+  }: { readonly snapshot: ContextSnapshot; readonly newest: Entry; readonly timeZone?: string },
 ): Promise<VolatileSection | null> {
   const { replyTo } = newest;
   if (replyTo === null || snapshot.tail.some((entry) => entry.externalId === replyTo)) return null;
@@ -135,7 +139,7 @@ export async function repliedToSection(
   const quote = indentAll(shorten(visibleText(textOf(target.parts)), QUOTE_TOKENS));
   return {
     key: 'replied-to',
-    text: `[The newest message replies to #${target.seq} | ${timeLabel(target.at)} | ${who}]\n${quote}`,
+    text: `[The newest message replies to #${target.seq} | ${timeLabel(target.at, timeZone)} | ${who}]\n${quote}`,
     source: `transcript #${target.seq}`,
     reason: 'the newest message replies to it',
     memoryIds: [],

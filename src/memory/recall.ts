@@ -8,6 +8,7 @@ import type { MemoryHit } from '../ports/search.ts';
 import type { ContextSnapshot, Conversation } from '../ports/store.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
+import { localDate } from '../util/local-time.ts';
 import { createDistinct } from './fingerprint.ts';
 import { boostOf, type Focus, focusOf, MAX_BOOST as MAX_FOCUS } from './focus.ts';
 import { isRecallable, weightOf } from './lifecycle.ts';
@@ -61,7 +62,11 @@ export async function recallFor(services: Recalling, request: RecallRequest): Pr
   const foci = waiting.map(focusOf);
   const chosen = choose(proposed, { snapshot, waiting, foci, limit, now: services.clock.now() });
   const render = (memories: readonly Memory[]) =>
-    services.prompts.render('memories', { items: memories.map(itemOf) }, promptSourceOf(agent)).text;
+    services.prompts.render(
+      'memories',
+      { items: memories.map((memory) => itemOf(memory, agent.timezone)) },
+      promptSourceOf(agent),
+    ).text;
   const shown = firstWithin(chosen, { render, maxTokens: (await request.maxTokens) ?? Number.POSITIVE_INFINITY });
   if (shown.memories.length === 0) return null;
   return {
@@ -270,12 +275,12 @@ function isVisible({ sources }: Memory, { snapshot: { tail, conversation } }: Ch
   });
 }
 
-function itemOf(memory: Memory) {
+function itemOf(memory: Memory, timeZone: string) {
   return {
     id: memory.id,
     kind: memory.kind,
     text: memory.text,
     about: memory.subjectName ?? '',
-    date: new Date(memory.validFrom).toISOString().slice(0, 10),
+    date: localDate(memory.validFrom, timeZone),
   };
 }

@@ -62,6 +62,8 @@ export interface ContextProfile {
   readonly stackShare: number;
   /** Share of the window for the newest messages, which no cut removes. */
   readonly tailShare: number;
+  /** IANA name, of the times in labels. */
+  readonly timeZone: string;
   readonly sections: readonly SystemSection[];
   readonly tools: readonly ToolSpec[];
 }

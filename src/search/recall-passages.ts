@@ -45,7 +45,7 @@ export async function passagesFor(
   const range = { conversationId: conversation.id, question, fromSeq: conversation.contextFrom, toSeq };
   const { hits, grounding } = await rankTranscript(services, range);
   if (grounding < MIN_GROUNDING) return null;
-  const passages = byWorth(hits.slice(0, MAX_CANDIDATES).flatMap(quotable));
+  const passages = byWorth(hits.slice(0, MAX_CANDIDATES).flatMap((hit) => quotable(hit, agent.timezone)));
   if (passages.length === 0) return null;
   const from = promptSourceOf(agent);
   return {
@@ -88,13 +88,14 @@ interface Quoted extends Pick<TranscriptHit, 'seq' | 'score' | 'tokens'> {
   readonly externalId: string | null;
 }
 
-function quotable({ seq, score, entry }: TranscriptHit): readonly Quoted[] {
+function quotable({ seq, score, entry }: TranscriptHit, timeZone: string): readonly Quoted[] {
   const spoken = textOf(entry.parts);
   if (entry.role === 'tool' || spoken.trim() === '') return [];
-  const text = underLabel(entry.role === 'user' ? labelOf(entry, null) : botLabel(entry), spoken);
+  const label = entry.role === 'user' ? labelOf(entry, null, timeZone) : botLabel(entry, timeZone);
+  const text = underLabel(label, spoken);
   return [{ seq, externalId: entry.externalId, score, text, tokens: estimateText(text) }];
 }
 
-function botLabel({ seq, at }: Entry): string {
-  return `[#${seq} | ${timeLabel(at)} | ${BOT_LABEL}] `;
+function botLabel({ seq, at }: Entry, timeZone: string): string {
+  return `[#${seq} | ${timeLabel(at, timeZone)} | ${BOT_LABEL}] `;
 }

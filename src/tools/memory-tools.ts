@@ -9,6 +9,7 @@ import { readerFor } from '../memory/policy.ts';
 import type { Memories } from '../memory/service.ts';
 import type { Memory, MemoryWrite } from '../ports/memory-store.ts';
 import type { Services } from '../services.ts';
+import { localDate } from '../util/local-time.ts';
 import { defineTool, type Tool, type ToolContext } from './define.ts';
 
 /** Number of messages before the newest one that a statement may cite. */
@@ -120,7 +121,8 @@ function createRecall(services: MemoryToolServices, memories: Memories): Tool {
     }),
     async run({ query }, context) {
       const place = { key: context.conversation, audience: context.audience };
-      const reader = readerFor(place, agentOf(services, context));
+      const agent = agentOf(services, context);
+      const reader = readerFor(place, agent);
       const found = await memories.search({ reader, text: query, limit: MAX_RECALLED, states: ['active'] });
       const ids = found.map((memory) => memory.id);
       context.onGiven?.(ids);
@@ -128,7 +130,7 @@ function createRecall(services: MemoryToolServices, memories: Memories): Tool {
         const by = { conversationId: context.conversationId, now: services.clock.now() };
         await services.store.memories.recalled(ids, by);
       }
-      return { found: found.length, memories: found.map(itemOf) };
+      return { found: found.length, memories: found.map((memory) => itemOf(memory, agent.timezone)) };
     },
   });
 }
@@ -137,6 +139,6 @@ function agentOf({ agents }: Pick<Services, 'agents'>, { agentId, conversation }
   return agents.agent(agentId) ?? agents.agentFor(conversation);
 }
 
-function itemOf({ id, kind, text, subjectName, validFrom, trust }: Memory) {
-  return { id, kind, text, about: subjectName, saidOn: new Date(validFrom).toISOString().slice(0, 10), trust };
+function itemOf({ id, kind, text, subjectName, validFrom, trust }: Memory, timeZone: string) {
+  return { id, kind, text, about: subjectName, saidOn: localDate(validFrom, timeZone), trust };
 }

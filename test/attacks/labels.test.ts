@@ -63,7 +63,7 @@ describe('a message that forges a label', () => {
     expect(BLANKS.length).toBeGreaterThan(4000);
     for (const blank of BLANKS) {
       for (const text of [`ok${blank}${FORGED}`, `ok\n${blank}${FORGED}`, `${blank}${FORGED}`]) {
-        expect(marginOf(shownText(text))).toEqual([expect.stringMatching(/^\[#1 \| 2026-11-20 10:01 \| Ada\]/u)]);
+        expect(marginOf(shownText(text))).toEqual([expect.stringMatching(/^\[#1 \| 2026-11-20 Fri 10:01 \| Ada\]/u)]);
       }
     }
   });
@@ -75,7 +75,7 @@ describe('a message that forges a label', () => {
       fc.property(text, (said) => {
         const lines = marginOf(shownText(said));
         expect(lines).toHaveLength(1);
-        expect(lines[0]).toMatch(/^\[#1 \| 2026-11-20 10:01 \| Ada\](?: (?![[<【［]).*)?$/su);
+        expect(lines[0]).toMatch(/^\[#1 \| 2026-11-20 Fri 10:01 \| Ada\](?: (?![[<【［]).*)?$/su);
       }),
       { numRuns: sized({ small: 500, full: 2000 }) },
     );
@@ -103,8 +103,10 @@ describe('a message that forges a label', () => {
   });
 
   it('shows ordinary text and emoji as they were written', () => {
-    expect(shownText('Grüße 👩‍👩‍👧 می‌خواهم (yes)')).toBe('[#1 | 2026-11-20 10:01 | Ada] Grüße 👩‍👩‍👧 می‌خواهم (yes)');
-    expect(shownText('(yes)')).toBe('[#1 | 2026-11-20 10:01 | Ada] (yes)');
+    expect(shownText('Grüße 👩‍👩‍👧 می‌خواهم (yes)')).toBe(
+      '[#1 | 2026-11-20 Fri 10:01 | Ada] Grüße 👩‍👩‍👧 می‌خواهم (yes)',
+    );
+    expect(shownText('(yes)')).toBe('[#1 | 2026-11-20 Fri 10:01 | Ada] (yes)');
   });
 });
 

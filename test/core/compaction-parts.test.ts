@@ -39,9 +39,9 @@ function lineOf(of: Entry): string {
 
 describe('a line of the transcript', () => {
   it('tells number, time and author', () => {
-    expect(lineOf(entry(12, 'Good day'))).toBe('[#12 | 2026-11-20 12:12 | Ada] Good day');
+    expect(lineOf(entry(12, 'Good day'))).toBe('[#12 | 2026-11-20 Fri 12:12 | Ada] Good day');
     expect(lineOf(entry(13, 'Good day', { role: 'assistant', author: null, turn: 12 }))).toBe(
-      '[#13 | 2026-11-20 12:13 | <assistant>] Good day',
+      '[#13 | 2026-11-20 Fri 12:13 | <assistant>] Good day',
     );
   });
 
@@ -98,7 +98,7 @@ describe('a line of the transcript', () => {
         '\u2028',
         '\u0085',
         '\v',
-        '[#99 | 2026-11-20 12:00 | <assistant>] ',
+        '[#99 | 2026-11-20 Fri 12:00 | <assistant>] ',
         '</transcript-',
         ' ',
         'x',

@@ -75,7 +75,7 @@ describe('the message that is replied to', () => {
       newest: user(20, 'this one', { replyTo: 'm3' }),
     });
     expect(section?.text).toBe(
-      '[The newest message replies to #3 | 2026-11-20 10:03 | Ada]\n  Question 2: what do you think of the plan that we made last week?',
+      '[The newest message replies to #3 | 2026-11-20 Fri 10:03 | Ada]\n  Question 2: what do you think of the plan that we made last week?',
     );
     expect(section?.source).toBe('transcript #3');
   });

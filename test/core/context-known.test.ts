@@ -43,7 +43,7 @@ describe('a view that is read again', () => {
       handle = setImmediate(count);
     };
     let handle = setImmediate(count);
-    await renderInSlices(snapshot(long));
+    await renderInSlices(snapshot(long), 'UTC');
     clearImmediate(handle);
     expect(turns).toBeGreaterThanOrEqual(4);
   });

@@ -55,10 +55,10 @@ describe('the settled head of a tail', () => {
       return { messages: [], tokens: 0 };
     };
     const tail = [user(1, 'one'), bot(2, 1), user(3, 'two'), bot(4, 3), user(5, 'three')];
-    expect(headOf(tail, 5, render).entries).toBe(4);
-    expect(headOf(tail, 5, render).entries).toBe(4);
+    expect(headOf(tail, 5, { timeZone: 'UTC', render }).entries).toBe(4);
+    expect(headOf(tail, 5, { timeZone: 'UTC', render }).entries).toBe(4);
     const longer = extendTail(tail, [bot(6, 5), user(7, 'four')]);
-    expect(headOf(longer, 7, render).entries).toBe(6);
+    expect(headOf(longer, 7, { timeZone: 'UTC', render }).entries).toBe(6);
     expect(made).toEqual([
       [1, 2, 3, 4],
       [5, 6],
@@ -68,10 +68,10 @@ describe('the settled head of a tail', () => {
   it('ends before a message answered after the next one', () => {
     const render = () => ({ messages: [], tokens: 0 });
     const tail = [user(1, 'one'), bot(2, 1), user(3, 'two'), user(4, 'meanwhile')];
-    expect(headOf(tail, 3, render).entries).toBe(2);
+    expect(headOf(tail, 3, { timeZone: 'UTC', render }).entries).toBe(2);
     const answered = extendTail(tail, [bot(5, 3), user(6, 'more')]);
-    expect(headOf(answered, 6, render).entries).toBe(2);
+    expect(headOf(answered, 6, { timeZone: 'UTC', render }).entries).toBe(2);
     const twice = [user(1, 'one'), bot(2, 1), user(3, 'two'), bot(4, 1)];
-    expect(headOf(twice, 3, render).entries).toBe(0);
+    expect(headOf(twice, 3, { timeZone: 'UTC', render }).entries).toBe(0);
   });
 });

@@ -73,7 +73,7 @@ describe('passages', () => {
     await talk(world, ['My tent is orange\nand it has a green door.', FILLER, 'The landlord is called Novak.', FILLER]);
     const section = await passages(world, 'What colour is my tent?');
     expect(section?.passages[0]?.text).toBe(
-      '[#1 | 2026-01-05 12:00 | Ada] My tent is orange\n  and it has a green door.',
+      '[#1 | 2026-01-05 Mon 12:00 | Ada] My tent is orange\n  and it has a green door.',
     );
     expect(section).toMatchObject({ key: 'passages', source: 'transcript', memoryIds: [] });
   });

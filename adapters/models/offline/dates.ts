@@ -3,7 +3,8 @@ const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'frida
 
 /** Adds the date to words that depend on the day they were said: "tomorrow" becomes "on 2026-11-21". */
 export function withDates(text: string, saidOn: string | null): string {
-  const day = saidOn === null ? Number.NaN : Date.parse(`${saidOn.slice(0, 10)}T00:00:00Z`);
+  const date = saidOn === null ? null : /\d{4}-\d{2}-\d{2}/.exec(saidOn);
+  const day = date === null ? Number.NaN : Date.parse(`${date[0]}T00:00:00Z`);
   if (Number.isNaN(day)) return text;
   return text
     .replace(/\bthe day after tomorrow\b|\bübermorgen\b/gi, () => onDate(day, 2))

@@ -1,0 +1,62 @@
+/** The zone of labels and dates unless an agent sets another one. */
+export const UTC = 'UTC';
+
+const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+
+/** What a clock and a calendar show in one time zone. */
+export interface LocalTime {
+  /** `2026-11-20` */
+  readonly date: string;
+  /** `Friday` */
+  readonly weekday: string;
+  /** `10:00` */
+  readonly time: string;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Null for a number that is no time. Throws a `RangeError` if there is no such zone. */
+export function localTime(at: number, timeZone: string): LocalTime | null {
+  const instant = new Date(at);
+  if (Number.isNaN(instant.getTime())) return null;
+  return timeZone === UTC ? inUtc(instant) : inZone(instant, timeZone);
+}
+
+/** `2026-11-20`, or nothing for a number that is no time. */
+export function localDate(at: number, timeZone: string): string {
+  return localTime(at, timeZone)?.date ?? '';
+}
+
+export function isTimeZone(name: string): boolean {
+  try {
+    formatFor(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Every label needs it, and this is much faster than a format. */
+function inUtc(instant: Date): LocalTime {
+  const [date = '', time = ''] = instant.toISOString().split('T');
+  return { date, weekday: WEEKDAYS[instant.getUTCDay()] ?? '', time: time.slice(0, 5) };
+}
+
+function inZone(instant: Date, timeZone: string): LocalTime {
+  const parts = formatFor(timeZone).formatToParts(instant);
+  const part = (type: Intl.DateTimeFormatPartTypes) => parts.find((one) => one.type === type)?.value ?? '';
+  return {
+    date: `${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`,
+    weekday: part('weekday'),
+    time: `${part('hour')}:${part('minute')}`,
+  };
+}
+
+function formatFor(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known !== undefined) return known;
+  const digits = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const;
+  const format = new Intl.DateTimeFormat('en', { ...digits, weekday: 'long', hourCycle: 'h23', timeZone });
+  formats.set(timeZone, format);
+  return format;
+}

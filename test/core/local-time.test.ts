@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { transcriptLine, WHOLE } from '../../src/compaction/transcript.ts';
+import { defaultAgent } from '../../src/config/defaults.ts';
+import { extendTail } from '../../src/context/cached-head.ts';
+import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
+import { labelOf } from '../../src/context/label.ts';
+import { NO_REDUCTION } from '../../src/context/reduce.ts';
+import { buildView } from '../../src/context/view.ts';
+import { isTimeZone, localDate, localTime } from '../../src/util/local-time.ts';
+import { bot, profile, snapshot, user } from '../fixtures/context.ts';
+import { createPlace } from '../fixtures/place.ts';
+
+/** A Thursday in UTC. In Kiritimati, it is already Friday. */
+const LATE = Date.UTC(2026, 10, 19, 23, 30);
+const ISLAND = 'Pacific/Kiritimati';
+
+describe('local time', () => {
+  it('shows date, weekday and time of a zone', () => {
+    expect(localTime(LATE, 'UTC')).toEqual({ date: '2026-11-19', weekday: 'Thursday', time: '23:30' });
+    expect(localTime(LATE, ISLAND)).toEqual({ date: '2026-11-20', weekday: 'Friday', time: '13:30' });
+    expect(localTime(Number.NaN, 'UTC')).toBeNull();
+    expect(localDate(LATE, ISLAND)).toBe('2026-11-20');
+  });
+
+  it('follows daylight saving, with midnight as 00', () => {
+    expect(localTime(Date.UTC(2026, 6, 1, 22), 'Europe/Berlin')?.time).toBe('00:00');
+    expect(localTime(Date.UTC(2026, 11, 1, 22), 'Europe/Berlin')?.time).toBe('23:00');
+  });
+
+  it('gives the same for UTC by either way', () => {
+    for (let hour = 0; hour < 10_000; hour += 1) {
+      const at = Date.UTC(2023, 0, 1, hour, hour % 60);
+      expect(localTime(at, 'Etc/UTC')).toEqual(localTime(at, 'UTC'));
+    }
+  });
+
+  it('knows which zones exist', () => {
+    expect(isTimeZone('Europe/Berlin')).toBe(true);
+    expect(isTimeZone('Europe/Atlantis')).toBe(false);
+    expect(() => defaultAgent({ timezone: 'Europe/Atlantis' })).toThrow('time zone');
+  });
+});
+
+describe('labels in a time zone', () => {
+  it('names the weekday beside the date', () => {
+    const said = { ...user(1, 'See you'), at: LATE };
+    expect(labelOf(said, null)).toBe('[#1 | 2026-11-19 Thu 23:30 | Ada] ');
+    expect(labelOf(said, null, ISLAND)).toBe('[#1 | 2026-11-20 Fri 13:30 | Ada] ');
+  });
+
+  it('changes transcript lines with the zone, not the cache', () => {
+    const said = { ...user(1, 'See you'), at: LATE };
+    const line = (timeZone: string) => transcriptLine(said, { seqOf: () => null, longest: WHOLE, timeZone })?.text;
+    expect([line('UTC'), line(ISLAND), line('UTC')]).toEqual([
+      '[#1 | 2026-11-19 Thu 23:30 | Ada] See you',
+      '[#1 | 2026-11-20 Fri 13:30 | Ada] See you',
+      '[#1 | 2026-11-19 Thu 23:30 | Ada] See you',
+    ]);
+  });
+
+  it('shows a settled tail in a new zone', async () => {
+    await using place = await createPlace();
+    const prefixes = createFixedPrefixBuilder(place.services);
+    const tail = extendTail(
+      [],
+      [user(1, 'One'), bot(2, 1), user(3, 'Two')].map((entry) => ({ ...entry, at: LATE })),
+    );
+    const shown = (timeZone: string) => {
+      const request = {
+        profile: profile({ timeZone }),
+        snapshot: snapshot(tail),
+        readUpto: 3,
+        volatile: [],
+        steps: [],
+      };
+      return JSON.stringify(buildView(prefixes, request, NO_REDUCTION).messages);
+    };
+    expect(shown('UTC')).toContain('[#1 | 2026-11-19 Thu 23:30 | Ada] One');
+    expect(shown(ISLAND)).toContain('[#1 | 2026-11-20 Fri 13:30 | Ada] One');
+    expect(shown('UTC')).not.toContain('Fri');
+  });
+});

@@ -1,11 +1,18 @@
 import { type Command, Option } from 'commander';
-import { formatCost, sumOf } from '../costs/format.ts';
+import { causeText, formatCost, hitRateOf, sumOf } from '../costs/format.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
-import { type Journal, SPENDING_KEYS, type Spending, type SpendingKey, type Spent } from '../ports/journal.ts';
+import {
+  type CacheLossTotal,
+  type Journal,
+  SPENDING_KEYS,
+  type Spending,
+  type SpendingKey,
+  type Spent,
+} from '../ports/journal.ts';
 import type { Storage } from '../services.ts';
 import { formatTable } from '../util/table.ts';
-import { cleanText, formatNumber } from '../util/text.ts';
+import { cleanText, formatNumber, formatPercent } from '../util/text.ts';
 import { type Cli, globalsOf, writeJson } from './cli.ts';
 import { addConversation, readCount } from './options.ts';
 
@@ -28,7 +35,7 @@ export function addCost(program: Command, cli: Cli): void {
     .addOption(new Option('--by <key>', 'what to sum by').choices(SPENDING_KEYS).default('day'))
     .option('--days <n>', 'only the last n days (UTC), today included', readCount)
     .option('--limit <n>', 'most rows to print; the total counts all of them', readCount, 50)
-    .option('--json', 'one JSON object with "rows" and "total"')
+    .option('--json', 'one JSON object with "rows", "total" and "cache"')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options, own: Command) => {
       const storage = await cli.openStorage({ ...globalsOf(own), create: false });
@@ -49,6 +56,8 @@ interface CostReport {
   readonly total: Spent;
   /** Models without a known price. */
   readonly unpricedModels: readonly string[];
+  /** The prefix cache of replies. */
+  readonly cache: { readonly hitRate: number | null; readonly losses: readonly CacheLossTotal[] };
 }
 
 async function readCosts({ store }: Storage, options: Options): Promise<CostReport> {
@@ -57,12 +66,14 @@ async function readCosts({ store }: Storage, options: Options): Promise<CostRepo
   const sums = (by: SpendingKey, limit: number): ReturnType<Journal['spending']> =>
     store.journal.spending({ by, since, conversationId, limit });
   const models = await sums('model', MAX_ROWS);
+  const replies = sumOf((await sums('purpose', MAX_ROWS)).filter(({ key }) => key === 'reply'));
   return {
     by: options.by,
     currency: 'USD',
     rows: await sums(options.by, options.limit),
     total: sumOf(models),
     unpricedModels: models.flatMap(({ key, unpricedCalls }) => (key !== null && unpricedCalls > 0 ? [key] : [])),
+    cache: { hitRate: hitRateOf(replies), losses: await store.journal.cacheLosses({ since, conversationId }) },
   };
 }
 
@@ -73,7 +84,7 @@ async function idOf({ conversations }: Storage['store'], key: ConversationKey | 
   return conversation.id;
 }
 
-function print(cli: Cli, { by, rows, total, unpricedModels }: CostReport): void {
+function print(cli: Cli, { by, rows, total, unpricedModels, cache }: CostReport): void {
   if (total.calls === 0) {
     cli.stderr.write('No model was called yet.\n');
     return;
@@ -81,7 +92,16 @@ function print(cli: Cli, { by, rows, total, unpricedModels }: CostReport): void 
   const columns = [by.toUpperCase(), 'CALLS', 'INPUT', 'CACHED', 'OUTPUT', 'REASONING', 'COST'];
   const cells = rows.map((row) => toCells(row.key ?? NAMELESS[by], row));
   cli.stdout.write(`${formatTable(columns, [...cells, toCells('total', total)])}\n`);
+  printCache(cli, cache);
   if (unpricedModels.length > 0) cli.stderr.write(`${unpricedNote(unpricedModels)}\n`);
+}
+
+function printCache(cli: Cli, { hitRate, losses }: CostReport['cache']): void {
+  const rate = hitRate === null ? 'not reported by the provider' : `${formatPercent(hitRate)} of the input`;
+  cli.stdout.write(`\nPrefix cache of replies: ${rate}\n`);
+  if (losses.length === 0) return;
+  const cells = losses.map((row) => [causeText(row.cause), formatNumber(row.losses), formatNumber(row.tokens)]);
+  cli.stdout.write(`${formatTable(['LOST BECAUSE', 'TIMES', 'TOKENS'], cells)}\n`);
 }
 
 /** The label of a row without a name. */

@@ -5,7 +5,7 @@ import { answeredBy } from '../conversation/answered-by.ts';
 import { lastFailureOf } from '../conversation/last-failure.ts';
 import { owesReply } from '../conversation/snapshot.ts';
 import { turnFailureOf } from '../conversation/turn-retries.ts';
-import { formatCost, formatTokens, sumOf } from '../costs/format.ts';
+import { formatCache, formatCost, formatTokens, sumOf } from '../costs/format.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { MaintenanceRun } from '../ports/journal.ts';
 import type { CommandReply, ReplyField } from '../ports/reply.ts';
@@ -173,8 +173,13 @@ async function costFields({ parts }: Call, conversation: Conversation): Promise<
       `${spent.purpose}: ${counted(spent.calls, 'call', 'calls')} of ${spent.model}, ${formatTokens(spent)}, ${formatCost(spent)}`,
   );
   if (totals.length > 1) lines.push(`together: ${formatCost(sumOf(totals))}`);
+  const replies = sumOf(totals.filter(({ purpose }) => purpose === 'reply'));
+  const losses = await parts.store.journal.cacheLosses({ since: null, conversationId: conversation.id });
   const cap = `${formatNumber(spent)} of at most ${formatNumber(limit)} calls for summaries in this hour`;
-  return [{ name: 'Cost', value: [...lines, cap].join('\n') }];
+  return [
+    { name: 'Cost', value: [...lines, cap].join('\n') },
+    ...(replies.calls === 0 ? [] : [{ name: 'Prefix cache', value: formatCache(replies, losses).join('\n') }]),
+  ];
 }
 
 async function troubleFields({ parts }: Call): Promise<readonly ReplyField[]> {

@@ -188,10 +188,11 @@ function stubLimit(shown: readonly Entry[], { stubs }: Reduction): number {
 const NEARBY = 200;
 
 function nearbySeq(tail: readonly Entry[]): (entry: Entry) => number | null {
+  const first = tail[0]?.seq ?? 0;
   return ({ replyTo, seq }) => {
     if (replyTo === null) return null;
-    const near = tail.slice(-NEARBY);
-    return near.find((entry) => entry.externalId === replyTo && entry.seq < seq)?.seq ?? null;
+    const near = tail.slice(Math.max(0, seq - first - NEARBY), Math.max(0, seq - first));
+    return near.find((entry) => entry.externalId === replyTo)?.seq ?? null;
   };
 }
 

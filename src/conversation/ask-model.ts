@@ -9,6 +9,7 @@ import type { UsageRow } from '../ports/journal.ts';
 import type { ChatModel, ModelRequest } from '../ports/model.ts';
 import type { Calibration, ContextSnapshot } from '../ports/store.ts';
 import { collectStep, type Step } from '../util/step.ts';
+import type { CacheAccount } from './cache-account.ts';
 import { askInOrder } from './fallback.ts';
 import type { ReplyOptions } from './reply-options.ts';
 import type { AskOptions, TurnOptions } from './turn.ts';
@@ -22,6 +23,8 @@ export interface AskContext {
   /** The name under which the calls are counted. */
   readonly person: string | null;
   readonly state: RunState;
+  readonly engine: string;
+  readonly cache: CacheAccount;
 }
 
 export interface RunState {
@@ -29,6 +32,7 @@ export interface RunState {
   calibration: Calibration | null;
   assembly: Assembly | null;
   answeredBy: string | null;
+  /** Rows of all calls so far. */
   readonly usage: UsageRow[];
 }
 
@@ -85,7 +89,9 @@ function account(options: ReplyOptions, turn: AskContext, { model, startedAt, st
   const { conversation } = assembly.snapshot;
   const durationMs = clock.now() - startedAt;
   const call = { purpose: 'reply', model: model.id, agentId: profile.agentId, person, durationMs } as const;
-  state.usage.push(bookCall(options.services, { ...call, conversation: conversation.key, usage: step.usage }));
+  const usage = bookCall(options.services, { ...call, conversation: conversation.key, usage: step.usage });
+  state.usage.push(usage);
+  turn.cache.note({ sent, assembly, profile, engine: turn.engine, model, at: startedAt, usage });
   state.answeredBy = model.id;
   // The estimate is for the agent's own model, and for a request that no hook has changed.
   const isSame = model.id === profile.modelId && sent.system === assembly.system && sent.messages === assembly.messages;

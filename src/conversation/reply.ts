@@ -3,6 +3,7 @@ import { describe, isStrataError, ModelError, StrataError } from '../domain/erro
 import type { ConversationKey, Entry } from '../domain/message.ts';
 import type { Activity } from '../ports/channel.ts';
 import type { AfterTurn } from '../ports/engine.ts';
+import type { UsageRow } from '../ports/journal.ts';
 import type { Claim, ContextSnapshot, TurnCommitResult } from '../ports/store.ts';
 import { holdLease } from '../util/lease.ts';
 import { keepAnsweredBy } from './answered-by.ts';
@@ -137,12 +138,13 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
   const bodies = channel?.split(text) ?? [];
   const of = { conversationId: claim.conversationId, turn: newest.seq, replyTo: askedIn(snapshot, newest).externalId };
   const verdict = run?.assess(entries.reduce((sum, entry) => sum + entry.tokens, 0)) ?? { tier: 'none', due: false };
+  const { usage, request } = (await run?.accounted()) ?? { usage: [], request: null };
   const result = await store.transcript.commitTurn({
     claim,
     readUpto: newest.seq,
     entries,
     posts: postsOf(bodies, of),
-    usage: run?.usage() ?? [],
+    ...{ usage, request },
     calibration: run?.calibration() ?? null,
     given: run?.given() ?? [],
     maintainAt: verdict.due ? now : now + idleMs(options, snapshot),
@@ -156,6 +158,7 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
   }
   options.logText(base.conversation, 'bot', text);
   report(options, ending, base);
+  reportLosses(options, base.conversation, usage);
   return { kind: 'committed', result, verdict };
 }
 
@@ -190,6 +193,12 @@ function report(
   const recalled = run?.recalled() ?? [];
   if (recalled.length === 0) return;
   keep(store.memories.recalled(recalled, { conversationId: claim.conversationId, now }));
+}
+
+function reportLosses({ services }: ReplyOptions, conversation: ConversationKey, usage: readonly UsageRow[]): void {
+  for (const { model, cacheLoss } of usage) {
+    if (cacheLoss) services.events.emit({ kind: 'cache.lost', conversation, model, ...cacheLoss });
+  }
 }
 
 /** The calls of a turn that stored nothing still cost money. */

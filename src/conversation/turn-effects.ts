@@ -9,6 +9,7 @@ import type { Calibration, Claim, ContextSnapshot, Conversation } from '../ports
 import type { ToolContext } from '../tools/define.ts';
 import { limitWork } from '../util/limit.ts';
 import { createAsk, type RunState } from './ask-model.ts';
+import { type Closed, createCacheAccount } from './cache-account.ts';
 import type { Opening, Reading, ReplyOptions } from './reply-options.ts';
 import { askedIn } from './snapshot.ts';
 import { standingOf } from './standing.ts';
@@ -17,6 +18,8 @@ import type { TurnOptions } from './turn.ts';
 /** The effects of one turn and what they learned; the loop itself stays pure. */
 export interface Run extends TurnOptions {
   usage(): readonly UsageRow[];
+  /** The same with what the provider's cache has lost, and the print of the last request. */
+  accounted(): Promise<Closed>;
   /** The model that answered last; null for an agent with one model. */
   answeredBy(): string | null;
   calibration(): Calibration | null;
@@ -50,6 +53,7 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
     usage: [],
   };
   const given = createGiven(options);
+  const cache = createCacheAccount(parts.services, options.snapshot.conversation.id);
   return {
     modelId: profile.modelId,
     maxSteps: agent.max_steps,
@@ -65,7 +69,7 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
       // Hooks may change or hold back what it says: nobody sees it before that.
       if (!hooks.has('model') && !hooks.has('post')) show({ kind: 'draft', text });
     },
-    ask: createAsk(parts, { ...options, agent, person, state }),
+    ask: createAsk(parts, { ...options, agent, person, state, cache, engine: engine.info.id }),
     async assemble(steps) {
       state.snapshot = await freshest(state.snapshot, options);
       const request = { profile, snapshot: state.snapshot, readUpto: newest.seq, volatile: options.volatile, steps };
@@ -81,6 +85,7 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
       return result.compacted;
     },
     usage: () => state.usage,
+    accounted: cache.close,
     answeredBy: () => (models.length > 1 ? state.answeredBy : null),
     calibration: () => state.calibration,
     recalled: () => state.assembly?.recalled ?? [],

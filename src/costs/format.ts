@@ -1,4 +1,4 @@
-import type { Spent } from '../ports/journal.ts';
+import type { CacheLossCause, CacheLossTotal, Spent } from '../ports/journal.ts';
 import { counted, formatNumber, formatPercent } from '../util/text.ts';
 
 /** `$12.40`, `$0.0031`; smaller amounts with two significant digits. */
@@ -39,4 +39,42 @@ export function sumOf(rows: readonly Spent[]): Spent {
     costUsd: sum('costUsd'),
     unpricedCalls: sum('unpricedCalls'),
   };
+}
+
+const CAUSES: Readonly<Record<CacheLossCause, string>> = {
+  compaction: 'a summary replaced messages',
+  condensing: 'summaries became one',
+  gap: 'messages left without a summary',
+  edit: 'a message was edited, deleted or forgotten',
+  reset: 'the conversation was reset',
+  instructions: 'instructions changed',
+  prompt: 'the prompt changed',
+  tools: 'the tools changed',
+  hook: 'a plugin changed a request',
+  shortened: 'parts became shorter or whole again',
+  model: 'another model answered',
+  engine: 'the engine moved its window',
+  expired: 'the provider’s time was over',
+  unknown: 'unknown',
+};
+
+export function causeText(cause: CacheLossCause): string {
+  return CAUSES[cause];
+}
+
+/** The share of the input that the provider read from its cache; null if it never reported one. */
+export function hitRateOf({ inputTokens, cacheReadTokens, cacheWriteTokens }: Spent): number | null {
+  return cacheReadTokens + cacheWriteTokens === 0 ? null : cacheReadTokens / Math.max(1, inputTokens);
+}
+
+/** `80 % of the input read from the cache`, then a line per cause. */
+export function formatCache(replies: Spent, losses: readonly CacheLossTotal[]): readonly string[] {
+  const rate = hitRateOf(replies);
+  const first =
+    rate === null ? 'the provider reports no cached tokens' : `${formatPercent(rate)} of the input of replies`;
+  const lines = losses.map(({ cause, losses: times, tokens }) => {
+    const count = counted(times, 'loss', 'losses');
+    return `${count}, ~${formatNumber(tokens)} tokens: ${causeText(cause)}`;
+  });
+  return [first, ...lines];
 }

@@ -2,7 +2,7 @@ import type { ModelFailure } from '../domain/errors.ts';
 import type { ConversationKey, MemoryId, SummaryId } from '../domain/message.ts';
 import type { DropReason } from './channel.ts';
 import type { Tier } from './engine.ts';
-import type { MaintenanceRun } from './journal.ts';
+import type { CacheLossCause, MaintenanceRun } from './journal.ts';
 import type { ModelPurpose, TokenCounts } from './model.ts';
 
 /** Every event as one union. Logs, `/status`, metrics and tests read the same stream. */
@@ -53,6 +53,13 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
       /** US dollars; null if the price of the model is unknown. */
       readonly costUsd: number | null;
       readonly durationMs: number;
+    }
+  | {
+      /** A request did not find in the provider's cache what the previous one had left there. */
+      readonly kind: 'cache.lost';
+      readonly model: string;
+      readonly cause: CacheLossCause;
+      readonly tokens: number;
     }
   | {
       /** A model of an agent was away or overloaded: the next one was asked. */

@@ -11,6 +11,46 @@ export interface UsageRow extends TokenCounts {
   /** Null if the price of the model is unknown. */
   readonly costUsd: number | null;
   readonly at: number;
+  /** What the call could not read from the provider's cache, though the previous request had left it there. Default: nothing. */
+  readonly cacheLoss?: CacheLoss | null;
+}
+
+export const CACHE_LOSS_CAUSES = [
+  /** A summary replaced messages, or filled a gap. */
+  'compaction',
+  /** Several summaries became one. */
+  'condensing',
+  /** Messages left the view without a summary, to make room. */
+  'gap',
+  /** A message was edited, deleted or forgotten. */
+  'edit',
+  'reset',
+  /** A standing instruction was added, changed or removed. */
+  'instructions',
+  /** Another section of the system prompt changed: the persona, the policy or a prompt file. */
+  'prompt',
+  'tools',
+  /** A hook of a plugin changed a request. */
+  'hook',
+  /** Tool results, long texts or the fixed part became shorter to make room, or whole again. */
+  'shortened',
+  'model',
+  /** Another engine, or one that moves its window. */
+  'engine',
+  /** The provider keeps prefixes only for a time. */
+  'expired',
+  'unknown',
+] as const;
+export type CacheLossCause = (typeof CACHE_LOSS_CAUSES)[number];
+
+/** A part of a prefix that a request did not find in the provider's cache. */
+export interface CacheLoss {
+  readonly cause: CacheLossCause;
+  readonly tokens: number;
+}
+
+export interface CacheLossTotal extends CacheLoss {
+  readonly losses: number;
 }
 
 /** One maintenance run, for `/status` and the compaction history. */
@@ -49,6 +89,10 @@ export interface Journal {
   usage(conversationId: number): Promise<readonly UsageTotal[]>;
   /** Sums grouped by the key: days newest first, everything else most expensive first. */
   spending(query: SpendingQuery): Promise<readonly Spending[]>;
+  /** Losses of the prefix cache, most tokens first. */
+  cacheLosses(query: Pick<SpendingQuery, 'since' | 'conversationId'>): Promise<readonly CacheLossTotal[]>;
+  /** The print of the newest request of a turn, as it was stored; null if there is none. */
+  lastRequest(conversationId: number): Promise<string | null>;
   /** Keeps the conversation's newest 100. */
   addRun(run: MaintenanceRun): Promise<void>;
   runs(conversationId: number, limit: number): Promise<readonly MaintenanceRun[]>;

@@ -50,7 +50,8 @@ async function fill(storage: Storage, messages = 30): Promise<number> {
   await kit.commitTurn(claim, {
     readUpto: messages + 1,
     posts: [post('an answer'), post('more', 1)],
-    usage: [CALL],
+    usage: [{ ...CALL, cacheLoss: { cause: 'edit', tokens: 7 } }],
+    request: 'print',
     calibration: { model: 'm', ratio: 1.25, samples: 3, lastInputTokens: 9, revision: 0 },
   });
   const [first] = await store.outbox.pending(id);

@@ -12,6 +12,8 @@ export interface StoreUnderUpgrade {
 const BACK_TO_0_1_0 = [
   'drop table memory_reading',
   'drop table held',
+  'drop table cache_loss',
+  'drop table last_request',
   'drop index memory_subject',
   'drop index conversation_heard',
   'drop index conversation_maintained',

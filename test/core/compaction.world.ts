@@ -45,6 +45,7 @@ export interface Said {
   /** The stream breaks off without an end. */
   readonly cut?: true;
   readonly inputTokens?: number;
+  readonly cacheReadTokens?: number;
 }
 
 /** Answers one request; a rejection is the model's failure. */
@@ -78,7 +79,8 @@ export function scriptedModel(
         yield { kind: 'call', call: { callId: `call-${index}`, ...call } };
       }
       if (said.cut === true) return;
-      const usage = { inputTokens: said.inputTokens ?? 100, outputTokens: 10, cacheReadTokens: 0, cacheWriteTokens: 0 };
+      const { inputTokens = 100, cacheReadTokens = 0 } = said;
+      const usage = { inputTokens, outputTokens: 10, cacheReadTokens, cacheWriteTokens: 0 };
       const reason = said.finish ?? ((said.calls ?? []).length > 0 ? 'tool-calls' : 'stop');
       yield { kind: 'finish', reason, usage };
     },

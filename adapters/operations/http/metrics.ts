@@ -22,6 +22,11 @@ function createCounts(registry: Registry) {
     tokens: counter('model_tokens_total', 'Tokens used', ['purpose', 'model', 'direction']),
     dollars: counter('model_cost_dollars_total', 'Cost of model calls in US dollars', ['purpose', 'model']),
     unpriced: counter('model_unpriced_calls_total', 'Calls of models without a known price', ['purpose', 'model']),
+    losses: counter('cache_losses_total', 'Requests that lost a part of the prefix cache', ['model', 'cause']),
+    lostTokens: counter('cache_lost_tokens_total', 'Tokens that were not read from the prefix cache', [
+      'model',
+      'cause',
+    ]),
     callSeconds: seconds('model_call', 'Duration of a model call', ['purpose']),
     runs: counter('maintenance_runs_total', 'Maintenance runs; a stale one changed nothing', [
       'work',
@@ -81,6 +86,12 @@ function count(counts: Counts, event: StrataEvent): void {
     case 'model.called':
       countCall(counts, event);
       break;
+    case 'cache.lost': {
+      const { model, cause, tokens } = event;
+      counts.losses.inc({ model, cause });
+      counts.lostTokens.inc({ model, cause }, tokens);
+      break;
+    }
     default:
       countUpkeep(counts, event);
   }

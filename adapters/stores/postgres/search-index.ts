@@ -113,6 +113,11 @@ export const postgresMigrations: Record<string, Migration> = {
       await sql`alter table usage ${sql.join(texts)}`.execute(database);
     },
   },
+  '0010_cache_losses_postgres': {
+    async up(database: Kysely<unknown>): Promise<void> {
+      await sql`alter table cache_loss alter column cause type text collate "C"`.execute(database);
+    },
+  },
 };
 
 async function createWordList(database: QueryExecutorProvider, table: string): Promise<void> {

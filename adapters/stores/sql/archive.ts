@@ -29,6 +29,8 @@ const TABLES: { readonly [Name in keyof Tables]: readonly (keyof Tables[Name] & 
   outbox: ['id'],
   blob: ['id'],
   usage: ['conversation_id', 'day', 'agent_id', 'person', 'purpose', 'model'],
+  cache_loss: ['conversation_id', 'day', 'cause'],
+  last_request: ['conversation_id'],
   maintenance_run: ['id'],
   state: ['namespace', 'key'],
 };

@@ -1,4 +1,5 @@
 import type { Journal, StateStore } from '../../../src/adapter-kit.ts';
+import { createCacheRows } from './cache-losses.ts';
 import { first, type SqlEngine } from './engine.ts';
 import { readJson, readRun, writeJson } from './json.ts';
 import { createUsage } from './usage.ts';
@@ -8,6 +9,7 @@ const KEPT_RUNS = 100;
 export function createJournal(engine: SqlEngine): Journal {
   const { query } = engine;
   const usage = createUsage(engine);
+  const cache = createCacheRows(engine);
   const newest = (conversationId: number, limit: number) =>
     query
       .selectFrom('maintenance_run')
@@ -16,7 +18,13 @@ export function createJournal(engine: SqlEngine): Journal {
       .orderBy('id', 'desc')
       .limit(limit);
   return {
-    addUsage: (conversationId, rows) => engine.write((tx) => usage.add(tx, conversationId, rows)),
+    addUsage: (conversationId, rows) =>
+      engine.write(async (tx) => {
+        await usage.add(tx, conversationId, rows);
+        await cache.add(tx, conversationId, rows);
+      }),
+    cacheLosses: (asked) => engine.read((tx) => cache.totals(tx, asked)),
+    lastRequest: (conversationId) => engine.read((tx) => cache.lastRequest(tx, conversationId)),
     usage: (conversationId) => engine.read((tx) => usage.totals(tx, conversationId)),
     spending: (asked) => engine.read((tx) => usage.spending(tx, asked)),
     addRun: (run) =>

@@ -1,5 +1,6 @@
 import { type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
+import { createCacheTables } from './cache-losses.ts';
 import { addHeard, HEARD } from './heard.ts';
 import { createProvenanceTables } from './provenance-tables.ts';
 import { rebuildUsage, USAGE_BY_DAY } from './usage-table.ts';
@@ -45,6 +46,7 @@ export function coreMigrations(rowIds: RowIds): Record<string, Migration> {
       },
     },
     [USAGE_BY_DAY]: { up: rebuildUsage },
+    '0010_cache_losses': { up: createCacheTables },
   };
 }
 

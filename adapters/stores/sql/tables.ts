@@ -2,6 +2,7 @@ import type { Generated, Selectable } from 'kysely';
 import type {
   Audience,
   BlobId,
+  CacheLossCause,
   ConversationKey,
   MemoryId,
   MemoryKind,
@@ -26,6 +27,8 @@ export interface Tables {
   outbox: OutboxTable;
   blob: BlobTable;
   usage: UsageTable;
+  cache_loss: CacheLossTable;
+  last_request: LastRequestTable;
   maintenance_run: MaintenanceRunTable;
   state: StateTable;
 }
@@ -227,6 +230,20 @@ interface UsageTable {
   /** Billionths of a US dollar. */
   cost_nanos: number;
   last_at: number;
+}
+
+interface CacheLossTable {
+  conversation_id: number;
+  /** Days since 1970-01-01 (UTC). */
+  day: number;
+  cause: CacheLossCause;
+  losses: number;
+  tokens: number;
+}
+
+interface LastRequestTable {
+  conversation_id: number;
+  print: string;
 }
 
 interface MaintenanceRunTable {

@@ -1,4 +1,5 @@
 import { type Entry, POST_HOLD_MS, type TurnCommit, type TurnCommitResult } from '../../../src/adapter-kit.ts';
+import { type CacheRows, createCacheRows } from './cache-losses.ts';
 import { dueAt, holdsReply } from './conversation-rows.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
 import { writeJson } from './json.ts';
@@ -16,6 +17,7 @@ export function createTurnCommit(shared: Shared): (commit: TurnCommit) => Promis
   const context = {
     shared,
     usage: createUsage(engine),
+    cache: createCacheRows(engine),
     insertPosts: createPostInsert(engine),
     isWithdrawn: createIsWithdrawn(engine),
     noteReadings: createNoteReadings(engine),
@@ -27,6 +29,7 @@ export function createTurnCommit(shared: Shared): (commit: TurnCommit) => Promis
 interface TurnContext {
   readonly shared: Shared;
   readonly usage: UsageRows;
+  readonly cache: CacheRows;
   readonly insertPosts: InsertPosts;
   readonly isWithdrawn: ReturnType<typeof createIsWithdrawn>;
   readonly noteReadings: ReturnType<typeof createNoteReadings>;
@@ -34,7 +37,7 @@ interface TurnContext {
 }
 
 async function run(context: TurnContext, transaction: Transaction, commit: TurnCommit): Promise<TurnCommitResult> {
-  const { shared, usage, insertPosts, isWithdrawn, noteReadings, statements } = context;
+  const { shared, usage, cache, insertPosts, isWithdrawn, noteReadings, statements } = context;
   const row = await shared.conversations.lock(transaction, commit.claim.conversationId);
   if (row === null || !holdsReply(row, commit.claim.epoch)) return { kind: 'stale' };
   const given = [...new Set(commit.given)];
@@ -53,6 +56,8 @@ async function run(context: TurnContext, transaction: Transaction, commit: TurnC
     together(entries.map((entry) => shared.entries.insert(transaction, newRow(row.id, entry)))),
     insertPosts(transaction, shown, commit.posts),
     usage.add(transaction, row.id, commit.usage),
+    cache.add(transaction, row.id, commit.usage),
+    cache.keep(transaction, row.id, commit.request ?? null),
     noteReadings(transaction, {
       conversationId: row.id,
       ids: given,

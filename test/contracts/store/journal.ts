@@ -1,5 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { MaintenanceRun, SpendingKey, SpendingQuery, Spent, Storage, Store } from '../../../src/adapter-kit.ts';
+import type {
+  CacheLossCause,
+  MaintenanceRun,
+  SpendingKey,
+  SpendingQuery,
+  Spent,
+  Storage,
+  Store,
+} from '../../../src/adapter-kit.ts';
 import { CALL, HERE, type Kit, type Lab, NOW, THERE } from '../store-kit.ts';
 
 const DAY_MS = 86_400_000;
@@ -120,6 +128,23 @@ export function journalContract(lab: Lab): void {
         [null, 1],
         ['discord:1', 1],
       ]);
+    });
+
+    it('sums losses of the prefix cache by cause', async () => {
+      const { id } = await kit.fill(1);
+      const there = await kit.fill(1, THERE);
+      const lost = (cause: CacheLossCause, tokens: number) => ({ ...CALL, cacheLoss: { cause, tokens } });
+      await store.journal.addUsage(id, [lost('edit', 5), { ...CALL, cacheLoss: null }, CALL, lost('compaction', 40)]);
+      await store.journal.addUsage(id, [{ ...lost('compaction', 2), at: NOW + DAY_MS }]);
+      await store.journal.addUsage(there.id, [lost('edit', 100)]);
+      const losses = (since: number | null, conversationId: number | null) =>
+        store.journal.cacheLosses({ since, conversationId });
+      expect(await losses(null, id)).toEqual([
+        { cause: 'compaction', losses: 2, tokens: 42 },
+        { cause: 'edit', losses: 1, tokens: 5 },
+      ]);
+      expect(await losses(NOW + DAY_MS, id)).toEqual([{ cause: 'compaction', losses: 1, tokens: 2 }]);
+      expect((await losses(null, null)).map(({ tokens }) => tokens)).toEqual([105, 42]);
     });
 
     // Shows: Q25

@@ -1,0 +1,106 @@
+import { type ColumnDefinitionBuilder, type Kysely, sql } from 'kysely';
+import type { CacheLossTotal, SpendingQuery, UsageRow } from '../../../src/adapter-kit.ts';
+import { first, type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Losses of the prefix cache by day and cause, and the print of each conversation's newest request. */
+export interface CacheRows {
+  add(transaction: Transaction, conversationId: number, rows: readonly UsageRow[]): Promise<void>;
+  /** Without a print, the stored one stays. */
+  keep(transaction: Transaction, conversationId: number, print: string | null): Promise<void>;
+  lastRequest(transaction: Transaction, conversationId: number): Promise<string | null>;
+  totals(
+    transaction: Transaction,
+    query: Pick<SpendingQuery, 'since' | 'conversationId'>,
+  ): Promise<readonly CacheLossTotal[]>;
+}
+
+export function createCacheRows({ query }: SqlEngine): CacheRows {
+  const statements = prepareStatements(query);
+  return {
+    async add(transaction, conversationId, rows) {
+      for (const { cacheLoss, at } of rows) {
+        if (cacheLoss === undefined || cacheLoss === null) continue;
+        await transaction.run(statements.add({ conversationId, day: Math.floor(at / DAY_MS), ...cacheLoss }));
+      }
+    },
+    async keep(transaction, conversationId, print) {
+      if (print !== null) await transaction.run(statements.keep({ conversationId, print }));
+    },
+    async lastRequest(transaction, conversationId) {
+      return (await first(transaction, statements.find({ conversationId })))?.print ?? null;
+    },
+    totals: (transaction, { since, conversationId }) =>
+      transaction.rows(
+        query
+          .selectFrom('cache_loss')
+          .select('cause')
+          .select([
+            sql<number>`cast(sum(losses) as bigint)`.as('losses'),
+            sql<number>`cast(sum(tokens) as bigint)`.as('tokens'),
+          ])
+          .$if(since !== null, (select) => select.where('day', '>=', Math.floor((since ?? 0) / DAY_MS)))
+          .$if(conversationId !== null, (select) => select.where('conversation_id', '=', conversationId ?? 0))
+          .groupBy('cause')
+          .orderBy('tokens', 'desc')
+          .orderBy('cause')
+          .compile(),
+      ),
+  };
+}
+
+type Loss = NonNullable<UsageRow['cacheLoss']> & { readonly conversationId: number; readonly day: number };
+
+function prepareStatements(query: SqlEngine['query']) {
+  return {
+    add: prepare((p: Parameter<Loss>) =>
+      query
+        .insertInto('cache_loss')
+        .values({
+          ...{ conversation_id: p('conversationId'), day: p('day'), cause: p('cause') },
+          ...{ losses: sql.lit(1), tokens: p('tokens') },
+        })
+        .onConflict((conflict) =>
+          conflict.columns(['conversation_id', 'day', 'cause']).doUpdateSet({
+            losses: sql<number>`cache_loss.losses + 1`,
+            tokens: sql<number>`cache_loss.tokens + excluded.tokens`,
+          }),
+        ),
+    ),
+    keep: prepare((p: Parameter<{ conversationId: number; print: string }>) =>
+      query
+        .insertInto('last_request')
+        .values({ conversation_id: p('conversationId'), print: p('print') })
+        .onConflict((conflict) =>
+          conflict.column('conversation_id').doUpdateSet({ print: sql<string>`excluded.print` }),
+        ),
+    ),
+    find: prepare((p: Parameter<{ conversationId: number }>) =>
+      query.selectFrom('last_request').select('print').where('conversation_id', '=', p('conversationId')),
+    ),
+  };
+}
+
+const required = (column: ColumnDefinitionBuilder) => column.notNull();
+const ofConversation = (column: ColumnDefinitionBuilder) =>
+  column.notNull().references('conversation.id').onDelete('cascade');
+
+export async function createCacheTables(database: Kysely<unknown>): Promise<void> {
+  await database.schema
+    .createTable('cache_loss')
+    .addColumn('conversation_id', 'bigint', ofConversation)
+    .addColumn('day', 'bigint', required)
+    .addColumn('cause', 'text', required)
+    .addColumn('losses', 'bigint', required)
+    .addColumn('tokens', 'bigint', required)
+    .addPrimaryKeyConstraint('cache_loss_key', ['conversation_id', 'day', 'cause'])
+    .execute();
+  await database.schema
+    .createTable('last_request')
+    .addColumn('conversation_id', 'bigint', (column) =>
+      column.primaryKey().references('conversation.id').onDelete('cascade'),
+    )
+    .addColumn('print', 'text', required)
+    .execute();
+}

@@ -1,0 +1,141 @@
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import type { Assembly, ContextProfile } from '../ports/engine.ts';
+import type { ModelMessage, ModelRequest, ToolSpec } from '../ports/model.ts';
+import type { Summary } from '../ports/summary-store.ts';
+
+/** Characters of a hash. Each hash also covers everything before it, as a cached prefix does. */
+const HASH_LENGTH = 6;
+
+const printSchema = z.object({
+  at: z.number(),
+  model: z.string(),
+  engine: z.string(),
+  /** Whether a hook changed the request. */
+  hooked: z.boolean(),
+  /** Whether the view was above its background threshold, where old tool results and long texts get shorter. */
+  reduced: z.boolean(),
+  revision: z.number(),
+  contextFrom: z.number(),
+  /** Keys and hashes of the configured sections. */
+  sections: z.array(z.tuple([z.string(), z.string()])),
+  layers: z.array(
+    z.object({ id: z.string(), level: z.number(), kind: z.enum(['summary', 'gap']), from: z.number(), to: z.number() }),
+  ),
+  /** The hashes of the tools, the system blocks and the messages, joined. */
+  parts: z.string(),
+  /** How many of them the next turn repeats: those before the newest message of a person. */
+  stableParts: z.int(),
+  stableTokens: z.number(),
+  totalTokens: z.number(),
+  /** Whether the provider has ever reported cached tokens in this conversation. */
+  reports: z.boolean(),
+});
+
+/** What a request consisted of, in hashes. The next request is compared with it. */
+export type RequestPrint = Readonly<z.infer<typeof printSchema>>;
+export type LayerPrint = RequestPrint['layers'][number];
+
+/** Null for a print of another version. */
+export function parsePrint(text: string | null): RequestPrint | null {
+  if (text === null) return null;
+  try {
+    return printSchema.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+export interface PrintRequest {
+  readonly sent: Pick<ModelRequest, 'system' | 'messages' | 'tools'>;
+  readonly assembly: Assembly;
+  readonly profile: ContextProfile;
+  readonly engine: string;
+  readonly model: string;
+  readonly at: number;
+  readonly reports: boolean;
+  /** Estimated tokens of some messages. */
+  readonly tokensOf: (messages: readonly ModelMessage[]) => number;
+}
+
+/** Unchanged parts are hashed once. */
+export function printOf(request: PrintRequest): RequestPrint {
+  const { sent, assembly, profile, engine, model, at, reports } = request;
+  const { conversation, stack } = assembly.snapshot;
+  const newest = sent.messages.findLastIndex(({ role }) => role === 'user');
+  const before = newest < 0 ? sent.messages.length : newest;
+  return {
+    ...{ at, model, engine, reports },
+    hooked: sent.system !== assembly.system || sent.messages !== assembly.messages,
+    reduced: assembly.measurement.tier !== 'none',
+    revision: conversation.revision,
+    contextFrom: conversation.contextFrom,
+    sections: sectionsOf(profile),
+    layers: stack.map(layerOf),
+    parts: chainOf([
+      toolsHash(sent.tools),
+      ...sent.system.map(({ text }) => digest(text)),
+      ...sent.messages.map(objectHash),
+    ]),
+    stableParts: 1 + sent.system.length + before,
+    stableTokens: assembly.estimatedTokens - request.tokensOf(sent.messages.slice(before)),
+    totalTokens: assembly.estimatedTokens,
+  };
+}
+
+function layerOf({ id, level, kind, fromSeq, toSeq }: Summary): LayerPrint {
+  return { id, level, kind, from: fromSeq, to: toSeq };
+}
+
+export function countParts({ parts }: RequestPrint): number {
+  return parts.length / HASH_LENGTH;
+}
+
+/** How many parts two requests have in common at their start. */
+export function commonParts(one: RequestPrint, other: RequestPrint): number {
+  const length = Math.min(one.parts.length, other.parts.length);
+  let same = 0;
+  while (same < length && one.parts[same] === other.parts[same]) same += 1;
+  return Math.floor(same / HASH_LENGTH);
+}
+
+const configured = new WeakMap<ContextProfile, RequestPrint['sections']>();
+
+function sectionsOf(profile: ContextProfile): RequestPrint['sections'] {
+  const known = configured.get(profile);
+  if (known !== undefined) return known;
+  let last = '';
+  const sections = profile.sections.map(({ key, text }): [string, string] => {
+    last = digest(last + text);
+    return [key, last];
+  });
+  configured.set(profile, sections);
+  return sections;
+}
+
+const hashes = new WeakMap<object, string>();
+
+function objectHash(part: ModelMessage | ToolSpec): string {
+  const known = hashes.get(part);
+  if (known !== undefined) return known;
+  const made = digest(JSON.stringify(part));
+  hashes.set(part, made);
+  return made;
+}
+
+function toolsHash(tools: readonly ToolSpec[]): string {
+  return digest(tools.map(objectHash).join(''));
+}
+
+function chainOf(parts: readonly string[]): string {
+  let last = '';
+  const chain = parts.map((part) => {
+    last = digest(last + part);
+    return last;
+  });
+  return chain.join('');
+}
+
+function digest(text: string): string {
+  return hash('sha1', text, 'base64url').slice(0, HASH_LENGTH);
+}

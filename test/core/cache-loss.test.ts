@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { defineTool, type EventOf, ModelError } from '../../src/adapter-kit.ts';
+import { type BotWorld, type BotWorldOptions, createBotWorld } from '../support/bot-world.ts';
+import { faithful, filler, type Script, scriptedModel } from './compaction.world.ts';
+
+const yes: Script = () => ({ text: 'Yes.' });
+const MINUTE_MS = 60_000;
+
+function createWorld(options: Partial<BotWorldOptions> = {}, script: Script = yes): Promise<BotWorld> {
+  const models = [scriptedModel(script, { id: 'test:chat' }), scriptedModel(faithful)];
+  return createBotWorld({
+    ...options,
+    models: [...models, ...(options.models ?? [])],
+    agent: { compaction: { model: 'test:summariser' }, ...options.agent },
+  });
+}
+
+async function talk(world: BotWorld, turns: number): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) {
+    await world.say(filler(60, turn));
+    await world.settled();
+  }
+}
+
+function lossesIn({ events }: BotWorld) {
+  return events.filter((event): event is EventOf<'cache.lost'> => event.kind === 'cache.lost');
+}
+
+function causesIn(world: BotWorld): readonly string[] {
+  return lossesIn(world).map(({ cause }) => cause);
+}
+
+describe('a request', () => {
+  it('loses nothing in quiet turns, restarts included', async () => {
+    await using world = await createWorld();
+    await talk(world, 4);
+    await world.say('Just so you know.', { asks: false });
+    await talk(world, 2);
+    await world.restart();
+    await talk(world, 2);
+    await world.crash();
+    await talk(world, 2);
+    expect(causesIn(world)).toEqual([]);
+  });
+
+  it('loses nothing within a turn that calls tools', async () => {
+    const dice = defineTool({
+      name: 'roll_dice',
+      description: 'Rolls a die.',
+      input: z.object({}),
+      run: async () => 'four',
+    });
+    const script: Script = ({ messages }) =>
+      messages.at(-1)?.role === 'tool' ? { text: 'Four.' } : { calls: [{ tool: 'roll_dice', input: {} }] };
+    await using world = await createWorld({ tools: [dice], agent: { tools: ['roll_dice'] } }, script);
+    await talk(world, 3);
+    expect(causesIn(world)).toEqual([]);
+  });
+
+  it('loses its tail when a summary replaces messages', async () => {
+    await using world = await createWorld({ agent: { context_window: 8000 } });
+    await talk(world, 8);
+    await world.command('compact');
+    await talk(world, 2);
+    expect(causesIn(world)).toEqual(['compaction']);
+    expect(lossesIn(world)[0]?.tokens).toBeGreaterThan(200);
+  });
+
+  it.each([
+    ['edited', 'edit'],
+    ['removed', 'edit'],
+    ['reset', 'reset'],
+  ])('says that the conversation was %s', async (kind, cause) => {
+    await using world = await createWorld();
+    await talk(world, 3);
+    const of = { conversation: world.key, externalId: 'm2' };
+    const { sink } = world.bot;
+    if (kind === 'edited') await sink.edited({ ...of, parts: [{ kind: 'text', text: 'No.' }], at: world.clock.now() });
+    if (kind === 'removed') await sink.removed({ conversation: world.key, externalIds: ['m2'] });
+    if (kind === 'reset') await world.command('reset');
+    await talk(world, 2);
+    expect(causesIn(world)).toEqual([cause]);
+  });
+
+  it('says that instructions changed', async () => {
+    await using world = await createWorld();
+    await talk(world, 2);
+    await world.command('memory remember', { text: 'Always answer in one sentence.' });
+    const saved = world.events.findLast((event): event is EventOf<'memory.saved'> => event.kind === 'memory.saved');
+    await world.command('memory approve', { id: saved?.ids[0] ?? '' });
+    await talk(world, 2);
+    expect(causesIn(world)).toEqual(['instructions']);
+  });
+
+  it('says that another model answered', async () => {
+    const script: Script = ({ messages }) => {
+      if (messages.length > 5) throw new ModelError({ model: 'test:chat', reason: 'transient', detail: 'away' });
+      return { text: 'Yes.' };
+    };
+    const other = scriptedModel(yes, { id: 'test:other' });
+    await using world = await createWorld({ models: [other], agent: { model: ['test:chat', 'test:other'] } }, script);
+    await talk(world, 4);
+    expect(causesIn(world)[0]).toBe('model');
+  });
+
+  it('tells an expired cache from one that was lost', async () => {
+    let cacheReadTokens = 6000;
+    const script: Script = () => ({ text: 'Yes.', inputTokens: 9000, cacheReadTokens });
+    await using world = await createWorld({ agent: { context_window: 100_000 } }, script);
+    for (let turn = 0; turn < 3; turn += 1) await world.say(filler(3000, turn)).then(() => world.settled());
+    cacheReadTokens = 0;
+    await world.clock.advance(6 * MINUTE_MS);
+    await talk(world, 1);
+    await world.clock.advance(MINUTE_MS);
+    await talk(world, 1);
+    expect(causesIn(world)).toEqual(['expired', 'unknown']);
+  });
+
+  it('is compared once, with losses in the books', async () => {
+    await using world = await createWorld();
+    await talk(world, 3);
+    await world.command('reset');
+    await talk(world, 2);
+    const { id } = await world.conversation();
+    const { journal } = world.bot.services.store;
+    expect(await journal.cacheLosses({ since: null, conversationId: id })).toMatchObject([
+      { cause: 'reset', losses: 1 },
+    ]);
+    const status = await world.command('status');
+    const line = status.fields.find(({ name }) => name === 'Prefix cache')?.value;
+    expect(line).toMatch(/^the provider reports no cached tokens\n1 loss, ~\d+ tokens: the conversation was reset$/u);
+  });
+});

@@ -91,14 +91,11 @@ export async function addFirstRows(storage: Storage): Promise<void> {
 }
 
 export async function fill(writer: BulkWriter, conversations: readonly BulkConversation[]): Promise<void> {
-  const known = new Set((await writer.conversations()).map(({ key }) => key));
+  const known = placesOf(await writer.conversations());
   const added = conversations.filter(({ name }) => !known.has(conversationKey(name)));
-  const keys = added.map(({ name }) => conversationKey(name));
-  const fresh = { next_seq: 1, compacted_upto: 0, extracted_upto: 0, revision: 0, maintain_at: null };
-  const rows = keys.map((key) => ({ key, place: placeOf(key), ...fresh }));
-  for (const batch of batches(rows)) await writer.copy('conversation', batch);
-  const places = new Map((await writer.conversations()).map((place) => [place.key, place]));
-  for (const batch of batches(newEntries(conversations, places))) {
+  for (const batch of batches(added)) await writer.copy('conversation', batch.map(conversationRow));
+  const places = placesOf(await writer.conversations());
+  for (const batch of batches(newEntries(conversations, { places, known }))) {
     await writer.copy('entry', batch.map(entryRow));
     await writer.indexEntries(batch);
   }
@@ -108,10 +105,18 @@ export async function fill(writer: BulkWriter, conversations: readonly BulkConve
   }
   // Nothing should work on the first one.
   await writer.run(`update conversation set maintain_at = null where key = '${conversationKey('first')}'`);
-  for (const conversation of conversations) await end(writer, conversation, places);
+  const isEnded = ({ name, isSummarised = false }: BulkConversation) =>
+    !isSummarised && !known.has(conversationKey(name));
+  for (const conversation of conversations) {
+    if (!isEnded(conversation)) await end(writer, conversation, places);
+  }
 }
 
 type Places = ReadonlyMap<string, BulkPlace>;
+
+function placesOf(found: readonly BulkPlace[]): Places {
+  return new Map(found.map((place) => [place.key, place]));
+}
 
 function placeIn(places: Places, { name }: BulkConversation): BulkPlace {
   const place = places.get(conversationKey(name));
@@ -119,10 +124,20 @@ function placeIn(places: Places, { name }: BulkConversation): BulkPlace {
   return place;
 }
 
-function* newEntries(conversations: readonly BulkConversation[], places: Places): Generator<BulkEntry> {
+/** As it is when all its entries are there. */
+function conversationRow({ name, entries, isDue = false }: BulkConversation): BulkRow {
+  const key = conversationKey(name);
+  const read = { compacted_upto: 0, extracted_upto: 0, revision: 0 };
+  return { key, place: placeOf(key), ...read, next_seq: entries + 1, maintain_at: isDue ? Date.now() : null };
+}
+
+function* newEntries(
+  conversations: readonly BulkConversation[],
+  { places, known }: { readonly places: Places; readonly known: Places },
+): Generator<BulkEntry> {
   for (const conversation of conversations) {
-    const { id: conversationId, nextSeq } = placeIn(places, conversation);
-    for (let seq = nextSeq; seq <= conversation.entries; seq += 1) {
+    const { id: conversationId, key } = placeIn(places, conversation);
+    for (let seq = known.get(key)?.nextSeq ?? 1; seq <= conversation.entries; seq += 1) {
       yield { conversationId, seq, text: conversation.text() };
     }
   }

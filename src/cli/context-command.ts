@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 import { thresholdLine, usageLine } from '../commands/context.ts';
+import { historyFields, sizeOf } from '../commands/context-fields.ts';
+import { type ContextHistory, historyOf, MAX_RUNS } from '../context/history.ts';
 import type { ContextReport } from '../context/inspection.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
@@ -39,8 +41,9 @@ export function addContext(program: Command, cli: Cli): void {
         if (asksAnything(options)) return await askAll(cli, app, { ...options, conversation });
         const report = await app.parts.inspect(conversation);
         if (options.detail !== undefined) return printDetail(cli, report, options.detail);
-        if (options.json) writeJson(cli, toJson(report));
-        else printReport(cli, report);
+        const history = historyOf(report, await app.parts.store.journal.runs(conversation.id, MAX_RUNS));
+        if (options.json) writeJson(cli, toJson(report, history));
+        else printReport(cli, report, history);
       });
     });
 }
@@ -77,7 +80,7 @@ async function listAll(cli: Cli, app: App, json: boolean): Promise<void> {
   }
 }
 
-function toJson(report: ContextReport) {
+function toJson(report: ContextReport, history: ContextHistory) {
   const { agentId, modelId, thresholds, lastInputTokens, focus, parts } = report;
   return {
     ...report.summary,
@@ -86,28 +89,30 @@ function toJson(report: ContextReport) {
     thresholds,
     lastInputTokens,
     focus,
+    ...history,
     parts: parts.map(({ text: _text, ...part }) => part),
   };
 }
 
-function printReport(cli: Cli, report: ContextReport): void {
-  const { summary, measurement, thresholds, modelId, agentId, parts } = report;
+function printReport(cli: Cli, report: ContextReport, history: ContextHistory): void {
+  const { summary, measurement, thresholds, modelId, agentId, parts, focus } = report;
   const fields = [
     { name: 'Conversation', value: summary.conversation },
     { name: 'Model', value: `${modelId} (agent ${agentId})` },
     { name: 'Used', value: usageLine(measurement) },
     { name: 'Compacts', value: thresholdLine(measurement.window, thresholds) },
     { name: 'Messages', value: `${formatNumber(summary.entries)}, summarised up to #${summary.compactedUpto}` },
+    ...historyFields(focus, history),
   ];
-  const cells = parts.map((part) => [
-    part.key,
-    formatNumber(part.tokens),
-    part.included ? (part.truncated ? 'cut' : 'yes') : 'no',
-    part.source,
-    part.reason,
-  ]);
-  cli.stdout.write(`${formatFields(fields)}\n\n${formatTable(['PART', 'TOKENS', 'IN', 'SOURCE', 'REASON'], cells)}\n`);
+  const cells = parts.map((part) => {
+    const { whole, budget, priority } = sizeOf(part, measurement);
+    const isIn = part.included ? (part.truncated ? 'cut' : 'yes') : 'no';
+    return [part.key, formatNumber(part.tokens), whole, budget, priority, isIn, part.source, part.reason];
+  });
+  cli.stdout.write(`${formatFields(fields)}\n\n${formatTable(PART_COLUMNS, cells)}\n`);
 }
+
+const PART_COLUMNS = ['PART', 'TOKENS', 'WHOLE', 'BUDGET', 'PRIORITY', 'IN', 'SOURCE', 'REASON'];
 
 function printDetail(cli: Cli, report: ContextReport, key: string): void {
   const part = report.parts.find((candidate) => candidate.key === key);

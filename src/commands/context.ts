@@ -1,9 +1,11 @@
+import { historyOf, MAX_RUNS } from '../context/history.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ContextPart, Measurement, Thresholds } from '../ports/engine.ts';
 import type { CommandReply } from '../ports/reply.ts';
 import { didYouMean } from '../util/did-you-mean.ts';
 import { formatNumber, formatPercent, paginate } from '../util/text.ts';
 import { type Call, type Command, commandTo, nothingYet, pageOf, requiredOption, sameCommand } from './command.ts';
+import { historyFields, sizeOf } from './context-fields.ts';
 import { makeReply, TEXT_PAGE, takePage } from './reply.ts';
 import { pageOption, textOption } from './spec.ts';
 
@@ -39,9 +41,11 @@ export const context: Command = {
 };
 
 async function list(call: Call): Promise<CommandReply> {
+  const { conversation } = call;
   const inspection = await inspect(call);
-  if (inspection === null) return nothingYet('Context');
-  const { measurement, parts, thresholds, lastInputTokens } = inspection;
+  if (inspection === null || conversation === null) return nothingYet('Context');
+  const { measurement, parts, thresholds, lastInputTokens, focus } = inspection;
+  const runs = await call.parts.store.journal.runs(conversation.id, MAX_RUNS);
   const { items, page } = takePage(parts, pageOf(call), { command: sameCommand(call) });
   return makeReply('Context', {
     text: usageLine(measurement),
@@ -50,6 +54,7 @@ async function list(call: Call): Promise<CommandReply> {
       ...(lastInputTokens === null
         ? []
         : [{ name: 'Provider counted', value: `${formatNumber(lastInputTokens)} tokens in the last request` }]),
+      ...historyFields(focus, historyOf(inspection, runs)),
     ],
     rows: { columns: ['PART', 'TOKENS', 'SOURCE', 'REASON'], cells: items.map((part) => rowOf(part, measurement)) },
     page,
@@ -66,10 +71,14 @@ async function detail(call: Call): Promise<CommandReply> {
   const pages = paginate(part.text === '' ? '(no text)' : part.text, TEXT_PAGE);
   const { items, page } = takePage(pages, pageOf(call), { command: sameCommand(call), size: 1 });
   const [tokens, source, reason] = rowOf(part, inspection.measurement).slice(1);
+  const size = sizeOf(part, inspection.measurement);
   return makeReply(`Context: ${part.key}`, {
     text: items.join(''),
     fields: [
       { name: 'Tokens', value: tokens ?? '' },
+      { name: 'Before cuts', value: size.whole },
+      { name: 'Budget', value: size.budget },
+      { name: 'Priority', value: size.priority },
       { name: 'Source', value: source ?? '' },
       { name: 'Reason', value: reason ?? '' },
     ],

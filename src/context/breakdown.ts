@@ -1,4 +1,4 @@
-import type { ContextPart, ContextProfile } from '../ports/engine.ts';
+import type { ContextBudget, ContextPart, ContextProfile, Measurement } from '../ports/engine.ts';
 import type { ModelMessage } from '../ports/model.ts';
 import type { CatalogueForm } from './catalogue.ts';
 import type { FixedPrefix, Layer } from './fixed-prefix.ts';
@@ -9,31 +9,61 @@ import type { Fitted } from './view.ts';
 /** Every part of a view, in order: what it is, where it comes from, why it is there and what it costs. */
 export function partsOf({ view, request, measurement, correction }: Fitted): readonly ContextPart[] {
   const corrected = (tokens: number) => Math.ceil(tokens * correction);
+  const budgets = budgetsOf(request.profile, measurement);
   const included = new Set(view.volatileKeys);
   const volatile = request.volatile.map((section): ContextPart => {
     const tokens = corrected(estimateText(section.text));
     const { source, reason, key, text } = section;
-    return { ...whole(key, text, tokens), source, reason, included: included.has(key), truncated: !included.has(key) };
+    const budget = RECALLED.has(key) ? budgets.recall : null;
+    const isIncluded = included.has(key);
+    return { ...whole(key, text, tokens), source, reason, included: isIncluded, truncated: !isIncluded, budget };
   });
+  const { fixed, stack, tail, reserve } = budgets;
   return [
-    ...(view.tools.length === 0 ? [] : [toolsPart(request.profile, view.prefix, corrected)]),
-    ...view.prefix.sections.map((section) => sectionPart(section, corrected)),
-    ...view.layers.map((layer) => layerPart(layer, corrected)),
+    ...(view.tools.length === 0 ? [] : [{ ...toolsPart(request.profile, view.prefix, corrected), budget: fixed }]),
+    ...view.prefix.sections.map((section) => ({ ...sectionPart(section, corrected), budget: fixed })),
+    ...view.layers.map((layer) => ({ ...layerPart(layer, corrected), budget: stack })),
     {
       ...whole('tail', transcriptOf(view.messages), measurement.tail),
       source: 'transcript',
       reason: 'messages since the last summary',
+      budget: tail,
     },
     ...volatile,
-    { ...whole('reserve', '', measurement.reserve), source: 'configuration', reason: 'reserved for the answer' },
+    {
+      ...whole('reserve', '', measurement.reserve),
+      source: 'configuration',
+      reason: 'reserved for the answer',
+      budget: reserve,
+    },
   ];
 }
+
+/** Sections next to a new message that share one budget. */
+const RECALLED: ReadonlySet<string> = new Set(['memories', 'passages']);
+
+function budgetsOf(
+  { windowTokens, fixedShare, stackShare, recallTokens, reserveTokens, thresholds }: ContextProfile,
+  { used, tail }: Measurement,
+): { readonly [Of in ContextBudget['of']]: ContextBudget & { readonly of: Of } } {
+  const room = windowTokens * thresholds.emergency - (used - tail);
+  return {
+    fixed: { of: 'fixed', tokens: Math.floor(windowTokens * fixedShare) },
+    stack: { of: 'stack', tokens: Math.floor(windowTokens * stackShare) },
+    recall: { of: 'recall', tokens: recallTokens },
+    // Messages leave at the emergency threshold.
+    tail: { of: 'tail', tokens: Math.max(0, Math.floor(room)) },
+    reserve: { of: 'reserve', tokens: reserveTokens },
+  };
+}
+
+type Unbudgeted = Omit<ContextPart, 'budget'>;
 
 function toolsPart(
   { tools }: ContextProfile,
   { catalogue }: FixedPrefix,
   corrected: (tokens: number) => number,
-): ContextPart {
+): Unbudgeted {
   const text = catalogue.tools.map((tool) => `${tool.name}: ${tool.description}`).join('\n');
   return {
     ...whole('tools', text, corrected(catalogue.tokens)),
@@ -53,11 +83,11 @@ const CATALOGUE_REASONS: Readonly<Record<CatalogueForm, string>> = {
 
 const UNRANKED = { priority: null, protected: false } as const;
 
-function whole(key: string, text: string, tokens: number): Omit<ContextPart, 'source' | 'reason'> {
+function whole(key: string, text: string, tokens: number): Omit<ContextPart, 'source' | 'reason' | 'budget'> {
   return { key, text, tokens, included: true, truncated: false, originalTokens: tokens, ...UNRANKED };
 }
 
-function sectionPart(fitted: FittedSection, corrected: (tokens: number) => number): ContextPart {
+function sectionPart(fitted: FittedSection, corrected: (tokens: number) => number): Unbudgeted {
   const { section, text, tokens, included, truncated } = fitted;
   const { key, source, reason, priority } = section;
   const originalTokens = corrected(section.originalTokens ?? estimateBlock(section));
@@ -66,7 +96,7 @@ function sectionPart(fitted: FittedSection, corrected: (tokens: number) => numbe
   return { ...part, tokens: corrected(tokens), originalTokens };
 }
 
-function layerPart({ item, text, tokens, dropped }: Layer, corrected: (tokens: number) => number): ContextPart {
+function layerPart({ item, text, tokens, dropped }: Layer, corrected: (tokens: number) => number): Unbudgeted {
   const { fromSeq, toSeq, level } = item;
   const reason =
     item.kind === 'gap'

@@ -14,6 +14,8 @@ export interface ContextReport {
   readonly agentId: string;
   readonly modelId: string;
   readonly thresholds: Thresholds;
+  /** False if the engine keeps no summaries. */
+  readonly compacts: boolean;
   readonly measurement: Measurement;
   /** The provider's last count if the view has not shrunk since; null if unknown. */
   readonly lastInputTokens: number | null;
@@ -76,6 +78,7 @@ export function inspectContext(
     agentId: profile.agentId,
     modelId: profile.modelId,
     thresholds: profile.thresholds,
+    compacts: engine !== 'sliding',
     measurement: fitted.measurement,
     lastInputTokens: lastReported(calibration, { model: profile.modelId, revision }),
     parts: partsOf(fitted),

@@ -190,6 +190,15 @@ export interface ContextPart {
   readonly priority: number | null;
   /** Cut last. */
   readonly protected: boolean;
+  /** Null if nothing limits the part but the space that the others leave. */
+  readonly budget: ContextBudget | null;
+}
+
+/** The most tokens that parts may take together. */
+export interface ContextBudget {
+  /** `fixed`: tools and system sections; `stack`: summaries; `recall`: memories and earlier messages; `tail`; `reserve`. */
+  readonly of: 'fixed' | 'stack' | 'recall' | 'tail' | 'reserve';
+  readonly tokens: number;
 }
 
 export interface BootstrapResult {

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { defaultAgent } from '../../src/config/defaults.ts';
+import { historyOf } from '../../src/context/history.ts';
 import { inspectContext } from '../../src/context/inspection.ts';
 import { createSlidingEngine } from '../../src/context/sliding.ts';
 import type { SummaryId } from '../../src/domain/message.ts';
+import type { MaintenanceRun } from '../../src/ports/journal.ts';
 import { bot, profile, section, snapshot, summary, talk, user } from '../fixtures/context.ts';
 import { createPlace } from '../fixtures/place.ts';
 
@@ -63,6 +65,56 @@ describe('looking at a context', () => {
     ]);
     expect(report.parts.find(({ key }) => key === 'tail')?.text).toContain('Ada] how are you?');
     expect(report.parts.find(({ key }) => key === 'summary:s1-20')?.text).toContain('What was said from 1 to 20.');
+  });
+
+  it('gives each part its rank, whole size and budget', async () => {
+    await using place = await createPlace();
+    const sections = [
+      section({ key: 'persona', text: 'You are a test.', priority: 100, protected: true }),
+      section({ key: 'place', text: 'long '.repeat(3000), priority: 10 }),
+    ];
+    const volatile = ['clock', 'memories'].map((key) => ({ key, text: 'x', source: 's', reason: 'r', memoryIds: [] }));
+    const shares = { fixedShare: 0.25, stackShare: 0.2, recallTokens: 77, reserveTokens: 400 };
+    const { parts, measurement } = inspectContext(place.services, {
+      profile: profile({ sections, ...shares, windowTokens: 4000 }),
+      snapshot: snapshot(tail, {}, stack),
+      volatile,
+    });
+    const part = (key: string) => parts.find((each) => each.key === key);
+    expect(part('persona')).toMatchObject({ priority: 100, protected: true, budget: { of: 'fixed', tokens: 1000 } });
+    expect(part('place')).toMatchObject({ priority: 10, protected: false, budget: { of: 'fixed', tokens: 1000 } });
+    expect(part('place')?.originalTokens).toBeGreaterThan(2 * (part('place')?.tokens ?? 0));
+    expect(part('summary:s1-20')?.budget).toEqual({ of: 'stack', tokens: 800 });
+    expect(part('memories')?.budget).toEqual({ of: 'recall', tokens: 77 });
+    expect(part('clock')?.budget).toBeNull();
+    expect(part('reserve')?.budget).toEqual({ of: 'reserve', tokens: 400 });
+    const { used, tail: tailTokens } = measurement;
+    const emergency = profile().thresholds.emergency * 4000;
+    expect(part('tail')?.budget).toEqual({ of: 'tail', tokens: Math.floor(emergency - used + tailTokens) });
+  });
+
+  // Shows: A34
+  it('adds up its compactions and shows peak and trend', async () => {
+    await using place = await createPlace();
+    const report = inspectContext(place.services, { profile: profile(), snapshot: snapshot(tail, {}, stack) });
+    const run: MaintenanceRun = {
+      ...{ id: 'r', conversationId: 1, work: 'compact', trigger: 'background', fromSeq: 1, toSeq: 9, error: null },
+      ...{ model: 'offline:demo', startedAt: 0, durationMs: 5, outcome: 'committed', tokensBefore: 3000 },
+      ...{ tokensAfter: 1200, memories: 2, inputTokens: 500, outputTokens: 60 },
+    };
+    const runs: MaintenanceRun[] = [run, { ...run, tokensBefore: 3600 }, { ...run, outcome: 'failed', memories: 0 }];
+    const { compactions, peak, trend } = historyOf(report, runs);
+    expect(compactions).toEqual({
+      ...{ committed: 2, failed: 1, freedTokens: 4200, memories: 4 },
+      ...{ inputTokens: 1500, outputTokens: 180 },
+    });
+    expect(peak).toEqual({ tokens: 3600, ratio: 0.9 });
+    const { used, tail: tailTokens } = report.measurement;
+    expect(trend.tokensPerMessage).toBe(Math.round(tailTokens / 3));
+    const left = profile().thresholds.background * 4000 - used;
+    expect(trend.messagesLeft).toBe(Math.ceil(left / (tailTokens / 3)));
+    expect(historyOf({ ...report, compacts: false }, []).trend.messagesLeft).toBeNull();
+    expect(historyOf(report, []).peak.tokens).toBe(used);
   });
 
   it('changes with each setting', async () => {

@@ -83,9 +83,14 @@ export {
 export { formatCost, formatDollars, formatTokens } from './costs/format.ts';
 
 // What the inspector reads.
+export type { ConversationView, MemoryLine, MessageLine, Whereabouts } from './inspection/conversation.ts';
 export type * from './inspection/find.ts';
 export type * from './inspection/gauges.ts';
 export type * from './inspection/health.ts';
+export type { Moment } from './inspection/history.ts';
 export type * from './inspection/inspection.ts';
+export type { LayerSpan } from './inspection/layers.ts';
 export type * from './inspection/overview.ts';
+export type { LostDetail, SourceMark, SummarySource, SummaryView } from './inspection/summary.ts';
+export type { TracedSentence, TracedText } from './inspection/trace.ts';
 export type { Viewer, ViewerRole } from './inspection/viewer.ts';

@@ -7,6 +7,8 @@ document.addEventListener('DOMContentLoaded', () => {
   setUpTheme();
   setUpKeys();
   showTimes(document);
+  setUpForms();
+  setUpTraces();
 });
 
 function setUpTheme() {
@@ -70,4 +72,38 @@ function moveBy(step) {
   for (const row of rows) row.classList.toggle('current', row === next);
   next.scrollIntoView({ block: 'nearest' });
   next.querySelector('a')?.focus({ preventScroll: true });
+}
+
+/** Changed filters and the slider apply at once. */
+function setUpForms() {
+  for (const input of document.querySelectorAll('[data-submits]')) {
+    input.addEventListener('change', () => input.form.requestSubmit());
+    input.addEventListener('input', () => {
+      const output = input.form.querySelector(`output[for="${input.id}"]`);
+      if (output !== null) output.textContent = `#${input.value}`;
+    });
+  }
+}
+
+/** Pointing at a sentence lights up its sources, and the other way round. */
+function setUpTraces() {
+  const root = document.querySelector('[data-trace]');
+  if (root === null) return;
+  const sentences = [...root.querySelectorAll('[data-sentence]')];
+  const light = (target) => {
+    for (const lit of root.querySelectorAll('.lit')) lit.classList.remove('lit');
+    const sentence = target.closest('[data-sentence]');
+    const source = target.closest('[data-source]');
+    if (sentence !== null) {
+      sentence.classList.add('lit');
+      for (const place of sentence.dataset.sources.split(' '))
+        root.querySelector(`#source-${place || 'none'}`)?.classList.add('lit');
+    } else if (source !== null) {
+      const from = sentences.filter((each) => each.dataset.sources.split(' ').includes(source.dataset.source));
+      if (from.length > 0) source.classList.add('lit');
+      for (const each of from) each.classList.add('lit');
+    }
+  };
+  root.addEventListener('pointerover', (event) => light(event.target));
+  root.addEventListener('focusin', (event) => light(event.target));
 }

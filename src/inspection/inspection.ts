@@ -1,8 +1,10 @@
 import type { CommandServices } from '../commands/services.ts';
+import { type ConversationQuery, type ConversationView, conversationView } from './conversation.ts';
 import { type Findings, findEverywhere } from './find.ts';
 import { createGauges } from './gauges.ts';
 import { type Health, healthOf } from './health.ts';
 import { type ConversationRows, conversationsPage } from './overview.ts';
+import { type SummaryQuery, type SummaryView, summaryView } from './summary.ts';
 import type { Viewer } from './viewer.ts';
 
 /** What the inspector reads and changes. Every method checks what the viewer may see and do. */
@@ -12,6 +14,10 @@ export interface Inspection {
   health(): Promise<Health>;
   /** Conversations by name, and messages and memories by their words. */
   find(viewer: Viewer, text: string): Promise<Findings>;
+  /** Throws `KEY_INVALID` and `CONVERSATION_UNKNOWN`. */
+  conversation(query: ConversationQuery): Promise<ConversationView>;
+  /** Throws `NOT_FOUND`, and `COMMAND_FORBIDDEN` if the viewer may not read the text. */
+  summary(query: SummaryQuery): Promise<SummaryView>;
 }
 
 export function createInspection(parts: CommandServices): Inspection {
@@ -21,5 +27,7 @@ export function createInspection(parts: CommandServices): Inspection {
     conversations: (query) => conversationsPage(services, query),
     health: () => healthOf(parts),
     find: (viewer, text) => findEverywhere(parts, viewer, text),
+    conversation: (query) => conversationView(services, query),
+    summary: (query) => summaryView(parts, query),
   };
 }

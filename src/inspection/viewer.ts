@@ -1,3 +1,4 @@
+import { StrataError } from '../domain/errors.ts';
 import type { Audience } from '../domain/message.ts';
 
 export const VIEWER_ROLES = ['viewer', 'moderator', 'operator'] as const;
@@ -15,4 +16,11 @@ export interface Viewer {
  */
 export function mayRead({ role }: Viewer, audience: Audience): boolean {
   return role === 'operator' || (role === 'moderator' && audience !== 'dm');
+}
+
+/** Throws `COMMAND_FORBIDDEN`. */
+export function assertMayRead(viewer: Viewer, audience: Audience, what: string): void {
+  if (mayRead(viewer, audience)) return;
+  const needs = audience === 'dm' ? 'operators' : 'moderators and operators';
+  throw new StrataError('COMMAND_FORBIDDEN', { command: what, needs });
 }

@@ -140,6 +140,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ],
   ['src/memory/spelling.ts#isSpeltIn', (run, text) => run(text, { words: ` ${text}`, joined: text })],
   ['src/search/specific-tokens.ts#kindOfToken', (run, text) => run(text, { isOpening: false })],
+  ['src/inspection/trace.ts#traceSentences', (run, text) => run(text, [text])],
   ['src/search/losses.ts#accountFor', (run, text) => run(text, [{ seq: 1, text }])],
   ['src/search/losses.ts#keptShare', (run, text) => run(accountFor(text, [{ seq: 1, text: `${text} B` }]))],
   ['src/search/losses.ts#lostOnce', (run, text) => run(accountFor('', [{ seq: 1, text }]).lost)],

@@ -2,11 +2,11 @@ import { formatNumber, formatPercent, type Gauge } from '../../../src/adapter-ki
 import { html, type Markup } from './html.ts';
 
 /** The regions of a view in the order in which a model reads them. Each has one colour on every page. */
-export const REGIONS = ['fixed', 'stack', 'tail', 'recalled', 'reserve'] as const;
+const REGIONS = ['fixed', 'stack', 'tail', 'recalled', 'reserve'] as const;
 export type Region = (typeof REGIONS)[number];
 export type Regions = Readonly<Record<Region, number>>;
 
-const REGION_NAMES: Readonly<Record<Region, string>> = {
+export const REGION_NAMES: Readonly<Record<Region, string>> = {
   fixed: 'instructions and tools',
   stack: 'summaries',
   tail: 'messages',
@@ -59,6 +59,22 @@ export function percent(ratio: number): string {
   return formatPercent(Math.floor(ratio * 100 + 1e-9) / 100);
 }
 
-function round(value: number): number {
+export function round(value: number): number {
   return Math.round(value * 10) / 10;
+}
+
+/** What each colour means, with the tokens. */
+export function legend({ measurement }: Pick<Gauge, 'measurement'>): Markup {
+  const regions = regionsOf({ measurement });
+  const { window, used, estimated } = measurement;
+  const items = REGIONS.map(
+    (region) =>
+      html`<li><span class="swatch l-${region}"></span>${REGION_NAMES[region]} <b>${estimated ? '~' : ''}${formatNumber(regions[region])}</b> <span class="dim">${share(regions[region], window)}</span></li>`,
+  );
+  const free = Math.max(0, window - used);
+  return html`<ul class="legend">${items}<li><span class="swatch l-free"></span>free <b>${formatNumber(free)}</b> <span class="dim">${share(free, window)}</span></li></ul>`;
+}
+
+function share(tokens: number, window: number): string {
+  return formatPercent(tokens / Math.max(1, window));
 }

@@ -107,7 +107,7 @@ function gaugeCells({ reading }: ConversationRow): Markup {
   return html`<td class="gauge-cell" title="${gaugeText(gauge)}">${gaugeBar(gauge, { width: 160, height: 16 })}<span class="dim">${percent(ratio)} of ${formatNumber(window)}</span></td><td>${tierBadge(tier)}</td>`;
 }
 
-function tierBadge(tier: string): Markup {
+export function tierBadge(tier: string): Markup {
   return tier === 'none'
     ? html`<span class="dim">below all</span>`
     : html`<span class="badge t-${tier}">${tier}</span>`;

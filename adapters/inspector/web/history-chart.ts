@@ -1,0 +1,158 @@
+import {
+  type ConversationView,
+  formatNumber,
+  formatPercent,
+  type Gauge,
+  type LayerSpan,
+  type MaintenanceRun,
+  type Moment,
+} from '../../../src/adapter-kit.ts';
+import { percent, REGION_NAMES, round } from './gauge.ts';
+import { conversationPath, html, type Markup, withParameters } from './html.ts';
+
+const WIDTH = 1200;
+const HEIGHT = 200;
+const LEFT = 44;
+const RIGHT = 84;
+const ROW = 26;
+const MARKS = 22;
+const PLOT = WIDTH - LEFT - RIGHT;
+const TIERS = ['background', 'aggressive', 'emergency'] as const;
+const DRAWN = ['fixed', 'stack', 'tail', 'reserve'] as const;
+
+interface Scale {
+  readonly x: (seq: number) => number;
+  readonly y: (share: number) => number;
+  readonly step: number;
+}
+
+/** The used share over the messages, with the compactions and the layers below it on the same axis. */
+export function historyChart(view: ConversationView, gauge: Gauge): Markup {
+  const { shown, moments, row, moment } = view;
+  const count = Math.max(1, shown.toSeq - shown.fromSeq + 1);
+  const scale: Scale = {
+    x: (seq) => LEFT + ((seq - shown.fromSeq) / count) * PLOT,
+    y: (share) => 8 + (1 - Math.min(1, share)) * (HEIGHT - 16),
+    step: PLOT / Math.max(1, moments.length),
+  };
+  const levels = [...new Set(view.layers.map(({ level }) => level))].toSorted((a, b) => b - a);
+  const height = HEIGHT + MARKS + (levels.length + 1) * ROW + 20;
+  return html`<figure class="chart"><svg viewBox="0 0 ${WIDTH} ${height}" role="group" aria-label="Used share of the window after each of the messages #${shown.fromSeq} to #${shown.toSeq}, and the layers over them">
+    ${axis(scale)}${thresholds(scale, gauge)}${areas(moments, { scale, window: gauge.measurement.window })}
+    ${moment === null ? '' : cursor(moment, { scale, height })}
+    ${runMarks(view, scale)}${levels.map((level, index) => layerRow(view, { scale, level, top: HEIGHT + MARKS + index * ROW }))}
+    ${tailRow(view, { scale, top: HEIGHT + MARKS + levels.length * ROW })}
+    ${moments.map((each) => hotspot(each, { scale, key: row.key, window: gauge.measurement.window }))}
+    <text x="${LEFT}" y="${height - 4}">#${shown.fromSeq}</text><text x="${WIDTH - RIGHT}" y="${height - 4}" class="end">#${shown.toSeq}</text>
+  </svg></figure>`;
+}
+
+function axis({ y }: Scale): Markup {
+  const lines = [0, 0.5, 1].map(
+    (share) =>
+      html`<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y(share)}" y2="${y(share)}"/><text x="${LEFT - 6}" y="${y(share) + 4}" class="end">${formatPercent(share)}</text>`,
+  );
+  return html`${lines}`;
+}
+
+/** Labels move apart where thresholds lie close together. */
+function thresholds({ y }: Scale, gauge: Gauge): Markup {
+  let below = Number.POSITIVE_INFINITY;
+  const lines = TIERS.map((tier) => {
+    const at = round(y(gauge.thresholds[tier]));
+    below = Math.min(at + 4, below - 13);
+    return html`<line class="tick t-${tier}" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${at}" y2="${at}"/><text x="${WIDTH - RIGHT + 6}" y="${below}">${tier}</text>`;
+  });
+  return html`${lines}`;
+}
+
+function areas(
+  moments: readonly Moment[],
+  { scale, window }: { readonly scale: Scale; readonly window: number },
+): Markup {
+  const tops = moments.map(() => 0);
+  const width = round(Math.max(0.5, scale.step - (scale.step > 4 ? 1 : 0)));
+  const paths = DRAWN.map((region) => {
+    const d = moments.map((moment, index) => {
+      const from = tops[index] ?? 0;
+      const to = from + moment[region] / Math.max(1, window);
+      tops[index] = to;
+      const [low, high] = [round(scale.y(from)), round(scale.y(to))];
+      return `M${round(scale.x(moment.seq))} ${low}h${width}V${high}h-${width}z`;
+    });
+    return html`<path class="l-${region}" d="${d.join('')}"/>`;
+  });
+  return html`${paths}`;
+}
+
+/** The chosen moment. */
+function cursor({ seq }: Moment, { scale, height }: { readonly scale: Scale; readonly height: number }): Markup {
+  const x = round(scale.x(seq) + scale.step / 2);
+  return html`<line class="cursor" x1="${x}" x2="${x}" y1="0" y2="${height - 18}"/>`;
+}
+
+/** An invisible link over each bar: its title has the figures, a click goes to that moment. */
+function hotspot(
+  { seq, fixed, stack, tail, reserve, used }: Moment,
+  { scale, key, window }: { readonly scale: Scale; readonly key: string; readonly window: number },
+): Markup {
+  const parts = { fixed, stack, tail, reserve };
+  const figures = DRAWN.map((region) => `${REGION_NAMES[region]} ${formatNumber(parts[region])}`).join(', ');
+  return html`<a href="${withParameters(conversationPath(key), { at: seq })}" tabindex="-1" aria-label="Look at #${seq}"><rect class="hot" x="${round(scale.x(seq))}" y="0" width="${round(scale.step)}" height="${HEIGHT}"><title>#${seq}: ${percent(used / Math.max(1, window))} used. ${figures}</title></rect></a>`;
+}
+
+const MARK_NAMES: Readonly<Record<MaintenanceRun['work'], string>> = {
+  compact: 'compaction',
+  fill: 'summary of a gap',
+  rewrite: 'rewritten summary',
+  condense: 'condensed summaries',
+  extract: 'memories',
+};
+
+/** Triangles where the view changed. Failed runs are hollow. */
+function runMarks({ runs, moments }: ConversationView, scale: Scale): Markup {
+  const [first] = moments;
+  const marks = runs
+    .filter(({ startedAt, work }) => first !== undefined && startedAt >= first.at && work !== 'extract')
+    .map((run) => {
+      const moment = moments.findLast(({ at }) => at <= run.startedAt);
+      const x = round(scale.x(moment?.seq ?? 0) + scale.step);
+      const y = HEIGHT + 4;
+      const text = `${MARK_NAMES[run.work]} of #${run.fromSeq}–#${run.toSeq} (${run.trigger}), ${run.outcome}: ~${formatNumber(run.tokensBefore)} to ~${formatNumber(run.tokensAfter)} tokens`;
+      return html`<path class="mark ${run.outcome === 'committed' ? '' : 'hollow'} ${run.trigger === 'emergency' ? 'urgent' : ''}" d="M${x} ${y}l5 10h-10z"><title>${text}</title></path>`;
+    });
+  return html`<text x="${LEFT - 6}" y="${HEIGHT + 14}" class="end">jobs</text>${marks}`;
+}
+
+interface Row {
+  readonly scale: Scale;
+  readonly top: number;
+}
+
+/** The layers of one level. Those that a higher one replaced are pale. */
+function layerRow(view: ConversationView, { level, ...row }: Row & { readonly level: number }): Markup {
+  const layers = view.layers.filter((layer) => layer.level === level);
+  return html`<text x="${LEFT - 6}" y="${row.top + 17}" class="end">L${level}</text>${layers.map((layer) => layerBox(view, layer, row))}`;
+}
+
+function layerBox({ row, shown }: ConversationView, layer: LayerSpan, { scale, top }: Row): Markup {
+  const from = scale.x(Math.max(layer.fromSeq, shown.fromSeq));
+  const to = scale.x(Math.min(layer.toSeq, shown.toSeq) + 1);
+  const width = round(Math.max(2, to - from - 1));
+  const range = `#${layer.fromSeq}–#${layer.toSeq}`;
+  const state = layer.kind === 'gap' ? 'gap' : layer.leftAt === null ? 'in view' : 'replaced';
+  const label =
+    width > range.length * 7 + 8
+      ? html`<text x="${round(from + width / 2)}" y="${top + 17}" class="mid on-layer ${state === 'replaced' ? 'pale' : ''}">${range}</text>`
+      : '';
+  const name = `Level ${layer.level}, ${range}, ${state}, ~${formatNumber(layer.tokens)} tokens`;
+  return html`<a href="${conversationPath(row.key, `/s/${layer.id}`)}" aria-label="${name}"><rect class="layer ${layer.kind} ${layer.leftAt === null ? '' : 'pale'}" x="${round(from)}" y="${top + 2}" width="${width}" height="${ROW - 4}" rx="3"><title>${name}</title></rect>${label}</a>`;
+}
+
+function tailRow({ shown, layers, row }: ConversationView, { scale, top }: Row): Markup {
+  const covered = layers.filter(({ leftAt }) => leftAt === null).reduce((upto, { toSeq }) => Math.max(upto, toSeq), 0);
+  const fromSeq = Math.max(covered + 1, shown.fromSeq);
+  if (fromSeq > shown.toSeq) return html``;
+  const [from, to] = [scale.x(fromSeq), scale.x(shown.toSeq + 1)];
+  return html`<text x="${LEFT - 6}" y="${top + 17}" class="end">whole</text><a href="${withParameters(conversationPath(row.key), { at: shown.toSeq })}" aria-label="Messages #${fromSeq} to #${shown.toSeq}, seen in full"><rect class="layer tail" x="${round(from)}" y="${top + 2}" width="${round(Math.max(2, to - from))}" height="${ROW - 4}" rx="3"><title>Messages #${fromSeq}–#${shown.toSeq}, seen in full</title></rect></a>`;
+}

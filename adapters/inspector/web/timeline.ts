@@ -1,0 +1,99 @@
+import {
+  type ConversationView,
+  formatDuration,
+  formatNumber,
+  type LayerSpan,
+  type MaintenanceRun,
+  type MemoryLine,
+  type MessageLine,
+  type Whereabouts,
+} from '../../../src/adapter-kit.ts';
+import { conversationPath, html, type Markup, when } from './html.ts';
+
+/** What the timeline can show; the address names those that are left out. */
+export const EVENT_KINDS = ['messages', 'compactions', 'gaps', 'memories', 'failures'] as const;
+export type EventKind = (typeof EVENT_KINDS)[number];
+
+interface Item {
+  readonly at: number;
+  readonly kind: EventKind;
+  readonly markup: Markup;
+}
+
+/** Messages and what happened between them, oldest first. */
+export function timeline(view: ConversationView, hidden: ReadonlySet<EventKind>): Markup {
+  const { key } = view.row;
+  const items: readonly Item[] = [
+    ...view.messages.map((line) => ({ at: line.at, kind: 'messages' as const, markup: messageItem(line, key) })),
+    ...view.runs.map((run) => ({ at: run.startedAt, kind: kindOf(run), markup: runItem(run) })),
+    ...view.layers
+      .filter(({ kind }) => kind === 'gap')
+      .map((gap) => ({ at: gap.createdAt, kind: 'gaps' as const, markup: gapItem(gap, key) })),
+    ...view.memories.map((memory) => ({ at: memory.at, kind: 'memories' as const, markup: memoryItem(memory) })),
+  ];
+  const shown = items.filter(({ kind, at }) => !hidden.has(kind) && isNear(at, view, hidden));
+  if (shown.length === 0) return html`<p class="dim">Nothing of the chosen kinds happened here.</p>`;
+  return html`<ol class="timeline">${shown.toSorted((a, b) => a.at - b.at).map(({ markup }) => markup)}</ol>`;
+}
+
+/** Between the shown messages; without messages, everything. */
+function isNear(at: number, { messages, isPast }: ConversationView, hidden: ReadonlySet<EventKind>): boolean {
+  const [first, last] = [messages[0], messages.at(-1)];
+  if (hidden.has('messages') || first === undefined || last === undefined) return true;
+  return at >= first.at && (!isPast || at <= last.at);
+}
+
+function kindOf({ outcome }: MaintenanceRun): EventKind {
+  return outcome === 'failed' ? 'failures' : 'compactions';
+}
+
+function messageItem({ seq, who, at, role, text, tokens, edited, whereabouts }: MessageLine, key: string): Markup {
+  const said =
+    text === null ? html`<p class="dim">Your role does not read messages here.</p>` : html`<p class="said">${text}</p>`;
+  return html`<li class="message ${role} w-${whereabouts.kind}" id="m${seq}" data-row><div class="meta"><a href="${`${conversationPath(key)}?at=${seq}#m${seq}`}">#${seq}</a> <b>${who}</b> ${when(at)} <span class="dim">~${formatNumber(tokens)} tokens${edited ? ', edited' : ''}</span>${whereaboutsBadge(whereabouts, key)}</div>${said}</li>`;
+}
+
+function whereaboutsBadge(whereabouts: Whereabouts, key: string): Markup {
+  switch (whereabouts.kind) {
+    case 'view':
+      return html` <span class="badge w-view">seen in full</span>`;
+    case 'reset':
+      return html` <span class="badge">before the reset</span>`;
+    case 'deleted':
+      return html` <span class="badge bad">deleted ${when(whereabouts.since)}</span>`;
+    case 'gap':
+      return html` <span class="badge bad">left the view ${when(whereabouts.since)}, not summarised yet</span>`;
+    case 'summary':
+      return html` <a class="badge w-summary" href="${conversationPath(key, `/s/${whereabouts.layer.id}`)}">in the summary #${whereabouts.layer.fromSeq}–#${whereabouts.layer.toSeq}, since ${when(whereabouts.since)}</a>`;
+    default:
+      return whereabouts satisfies never;
+  }
+}
+
+const WORK: Readonly<Record<MaintenanceRun['work'], string>> = {
+  compact: 'Compacted',
+  fill: 'Filled the gap',
+  rewrite: 'Rewrote the summary of',
+  condense: 'Condensed',
+  extract: 'Read for memories:',
+};
+
+function runItem(run: MaintenanceRun): Markup {
+  const { work, fromSeq, toSeq, trigger, outcome, error, tokensBefore, tokensAfter, durationMs, memories, model } = run;
+  const change =
+    work === 'extract'
+      ? ''
+      : ` The view went from ~${formatNumber(tokensBefore)} to ~${formatNumber(tokensAfter)} tokens.`;
+  const held = memories === 0 ? '' : ` ${formatNumber(memories)} memories.`;
+  const failed = outcome === 'committed' ? '' : html` <span class="badge bad">${outcome}</span>`;
+  return html`<li class="event ${outcome}"><div class="meta"><b>${WORK[work]} #${fromSeq}–#${toSeq}</b> <span class="badge">${trigger}</span>${failed} ${when(run.startedAt)}</div><p class="dim">${formatDuration(durationMs)}, ${formatNumber(run.inputTokens)} tokens in and ${formatNumber(run.outputTokens)} out of ${model}.${change}${held}${error === null ? '' : ` ${error}`}</p></li>`;
+}
+
+function gapItem({ id, fromSeq, toSeq, createdAt }: LayerSpan, key: string): Markup {
+  return html`<li class="event gap"><div class="meta"><b><a href="${conversationPath(key, `/s/${id}`)}">Gap #${fromSeq}–#${toSeq}</a></b> ${when(createdAt)}</div><p class="dim">These messages left the view without a summary. A job fills the gap.</p></li>`;
+}
+
+function memoryItem({ kind, state, text, seqs, at }: MemoryLine): Markup {
+  const from = seqs.map((seq) => `#${seq}`).join(', ');
+  return html`<li class="event memory"><div class="meta"><b>Remembered</b> <span class="badge">${kind}</span> <span class="badge">${state}</span> ${when(at)} <span class="dim">from ${from}</span></div><p>${text}</p></li>`;
+}

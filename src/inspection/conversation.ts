@@ -1,0 +1,200 @@
+import { sayOf, whoSaid } from '../commands/format-entry.ts';
+import type { CommandServices } from '../commands/services.ts';
+import { lastFailureOf } from '../conversation/last-failure.ts';
+import { StrataError } from '../domain/errors.ts';
+import { parseKey } from '../domain/key.ts';
+import type { Entry, MemoryId, Role } from '../domain/message.ts';
+import { readerFor } from '../memory/policy.ts';
+import type { MaintenanceRun } from '../ports/journal.ts';
+import { MEMORY_STATES, type MemoryKind, type MemoryState } from '../ports/memory-store.ts';
+import type { Conversation } from '../ports/store.ts';
+import type { GaugeReading } from './gauges.ts';
+import { growthPerEntry, type Moment, momentsOf, sampled } from './history.ts';
+import { type LayerSpan, layersOf } from './layers.ts';
+import { type ConversationRow, type OverviewServices, rowOf } from './overview.ts';
+import { mayRead, type Viewer } from './viewer.ts';
+
+export interface ConversationQuery {
+  readonly viewer: Viewer;
+  readonly key: string;
+  /** The message at which to look; null for the newest. */
+  readonly atSeq: number | null;
+}
+
+/** Everything about one conversation at one moment. */
+export interface ConversationView {
+  readonly row: ConversationRow;
+  readonly mayReadText: boolean;
+  /** The range that charts and layers show. */
+  readonly shown: { readonly fromSeq: number; readonly toSeq: number };
+  readonly moments: readonly Moment[];
+  /** The view at the chosen message; null without messages. */
+  readonly moment: Moment | null;
+  readonly isPast: boolean;
+  readonly layers: readonly LayerSpan[];
+  readonly runs: readonly MaintenanceRun[];
+  readonly messages: readonly MessageLine[];
+  /** Memories that rest on these messages; empty if the viewer may not read them. */
+  readonly memories: readonly MemoryLine[];
+  /** Messages until a summary is due at the recent rate; null if the view does not grow. */
+  readonly messagesLeft: number | null;
+  readonly lastFailure: { readonly at: number; readonly message: string } | null;
+}
+
+export interface MessageLine {
+  readonly seq: number;
+  readonly role: Role;
+  readonly who: string;
+  readonly at: number;
+  readonly tokens: number;
+  readonly edited: boolean;
+  /** Null if the viewer may not read it. */
+  readonly text: string | null;
+  readonly whereabouts: Whereabouts;
+}
+
+export interface MemoryLine {
+  readonly id: MemoryId;
+  readonly kind: MemoryKind;
+  readonly state: MemoryState;
+  readonly text: string;
+  readonly at: number;
+  readonly seqs: readonly number[];
+}
+
+/** Where the text of a message is now. `since`: when it left the view. */
+export type Whereabouts =
+  | { readonly kind: 'view' }
+  | { readonly kind: 'reset' }
+  | { readonly kind: 'deleted'; readonly since: number }
+  | { readonly kind: 'summary' | 'gap'; readonly layer: LayerSpan; readonly since: number };
+
+/** Charts look at this many entries; older ones are reached through the address. */
+const MAX_ENTRIES = 2000;
+const MAX_BARS = 120;
+const LINES = 50;
+const MAX_RUNS = 100;
+const MAX_LINE_LENGTH = 2000;
+const MAX_MEMORIES = 100;
+
+export async function findConversation({ store }: Pick<CommandServices, 'store'>, key: string): Promise<Conversation> {
+  const found = await store.conversations.find(parseKey(key).key);
+  if (found === null) throw new StrataError('CONVERSATION_UNKNOWN', { key });
+  return found;
+}
+
+export async function conversationView(
+  services: OverviewServices,
+  query: ConversationQuery,
+): Promise<ConversationView> {
+  const { parts } = services;
+  const conversation = await findConversation(parts, query.key);
+  const { id, nextSeq } = conversation;
+  const newest = nextSeq - 1;
+  const atSeq = Math.max(Math.min(1, newest), Math.min(query.atSeq ?? newest, newest));
+  const shown = rangeAround(atSeq, newest);
+  const [row, entries, layers, runs, lastFailure] = await Promise.all([
+    rowOf(services, conversation),
+    parts.store.transcript.read(id, { ...shown, limit: MAX_ENTRIES }),
+    layersOf(parts.store.summaries, { conversationId: id, ...shown }),
+    parts.store.journal.runs(id, MAX_RUNS),
+    lastFailureOf(parts.state, conversation),
+  ]);
+  const mayReadText = mayRead(query.viewer, conversation.audience);
+  const lines = linesAround(entries, atSeq);
+  const moments = historyOf({ row, conversation, entries, layers });
+  return {
+    ...{ row, mayReadText, shown, layers, runs, lastFailure },
+    moments: sampled(moments, MAX_BARS),
+    moment: moments.find(({ seq }) => seq === atSeq) ?? null,
+    isPast: atSeq < newest,
+    messages: lines.map((entry) => lineOf(entry, { conversation, layers, mayReadText })),
+    memories: mayReadText ? await memoriesFrom(parts, conversation, lines) : [],
+    messagesLeft: messagesLeft(row.reading, growthPerEntry(entries, correctionOf(conversation))),
+  };
+}
+
+function rangeAround(atSeq: number, newest: number): { readonly fromSeq: number; readonly toSeq: number } {
+  const toSeq = Math.min(newest, Math.max(atSeq + MAX_ENTRIES / 4, MAX_ENTRIES));
+  return { fromSeq: Math.max(1, toSeq - MAX_ENTRIES + 1), toSeq };
+}
+
+function historyOf({
+  row,
+  conversation,
+  entries,
+  layers,
+}: {
+  readonly row: ConversationRow;
+  readonly conversation: Conversation;
+  readonly entries: readonly Entry[];
+  readonly layers: readonly LayerSpan[];
+}): readonly Moment[] {
+  const { gauge } = row.reading;
+  if (gauge === null) return [];
+  const { measurement } = gauge;
+  const { contextFrom } = conversation;
+  return momentsOf({ entries, layers, measurement, contextFrom, correction: correctionOf(conversation) });
+}
+
+function correctionOf({ calibration }: Conversation): number {
+  return calibration?.ratio ?? 1;
+}
+
+function messagesLeft({ gauge }: GaugeReading, growth: number): number | null {
+  if (gauge === null || growth <= 0) return null;
+  const { window, used, volatile } = gauge.measurement;
+  return Math.max(0, Math.floor((window * gauge.thresholds.background - (used - volatile)) / growth));
+}
+
+/** The chosen message with those before it, like the end of a chat. */
+function linesAround(entries: readonly Entry[], atSeq: number): readonly Entry[] {
+  const until = entries.findIndex(({ seq }) => seq === atSeq) + 1;
+  return entries.slice(Math.max(0, until - LINES), until);
+}
+
+async function memoriesFrom(
+  { store, agents }: CommandServices,
+  conversation: Conversation,
+  lines: readonly Entry[],
+): Promise<readonly MemoryLine[]> {
+  const { id, key } = conversation;
+  const seqs = lines.map(({ seq }) => seq);
+  if (seqs.length === 0) return [];
+  const reader = readerFor(conversation, agents.agentFor(key));
+  const restingOn = { conversationId: id, seqs };
+  const found = await store.memories.list({ reader, restingOn, states: MEMORY_STATES, limit: MAX_MEMORIES, offset: 0 });
+  return found.map((memory) => ({
+    ...{ id: memory.id, kind: memory.kind, state: memory.state, text: memory.text, at: memory.createdAt },
+    seqs: memory.sources.filter(({ conversationId }) => conversationId === id).map(({ seq }) => seq),
+  }));
+}
+
+interface LineContext {
+  readonly conversation: Conversation;
+  readonly layers: readonly LayerSpan[];
+  readonly mayReadText: boolean;
+}
+
+function lineOf(entry: Entry, { conversation, layers, mayReadText }: LineContext): MessageLine {
+  const { seq, role, at, tokens, editedAt } = entry;
+  return {
+    ...{ seq, role, at, tokens, edited: editedAt !== null },
+    who: mayReadText ? whoSaid(entry) : role,
+    text: mayReadText ? sayOf(entry).slice(0, MAX_LINE_LENGTH) : null,
+    whereabouts: whereaboutsOf(entry, { conversation, layers }),
+  };
+}
+
+function whereaboutsOf(
+  { seq, redactedAt }: Entry,
+  { conversation, layers }: Pick<LineContext, 'conversation' | 'layers'>,
+): Whereabouts {
+  if (redactedAt !== null) return { kind: 'deleted', since: redactedAt };
+  if (seq < conversation.contextFrom) return { kind: 'reset' };
+  const covering = layers.filter((layer) => layer.fromSeq <= seq && seq <= layer.toSeq);
+  const live = covering.find(({ leftAt }) => leftAt === null);
+  if (live === undefined) return { kind: 'view' };
+  const since = covering.reduce((first, { createdAt }) => Math.min(first, createdAt), live.createdAt);
+  return { kind: live.kind, layer: live, since };
+}

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createInspection } from '../../src/inspection/inspection.ts';
+import { faithful, scriptedModel } from '../core/compaction.world.ts';
+import { createInspectorWorld, type InspectorWorld } from '../support/inspector-world.ts';
+
+let inspected: InspectorWorld;
+let path: string;
+
+const CHATTER =
+  'It rained the whole afternoon and the river behind the garden rose to the second step of the stairs. '.repeat(3);
+
+beforeAll(async () => {
+  const model = scriptedModel(async (request, options) => {
+    if (request.purpose === 'reply') return { text: 'I see.', inputTokens: 0 };
+    return await faithful(request, options);
+  });
+  inspected = await createInspectorWorld({ models: [model] });
+  const { world } = inspected;
+  path = `/c/${encodeURIComponent(world.key)}`;
+  for (let index = 0; index < 14; index += 1) {
+    await world.say(`FACT the door <code> number ${index} is 47${index}. ${CHATTER}`);
+    await world.settled();
+    await world.clock.advance(60_000);
+  }
+  await world.bot.commandParts.compact(await world.conversation(), null);
+});
+afterAll(async () => {
+  await inspected[Symbol.asyncDispose]();
+});
+
+async function summaryPaths(): Promise<readonly string[]> {
+  const { id } = await inspected.world.conversation();
+  const live = await inspected.world.bot.services.store.summaries.live(id);
+  return live.filter(({ kind }) => kind === 'summary').map((summary) => `${path}/s/${summary.id}`);
+}
+
+describe('the page of a conversation', () => {
+  it('shows gauge, thresholds, layers and whereabouts', async () => {
+    const text = await inspected.page(path);
+    expect(text).toMatch(/\d+ % of the window/u);
+    for (const word of ['background', 'emergency', 'Compacted #1', 'seen in full', 'door &lt;code&gt; number']) {
+      expect(text).toContain(word);
+    }
+    for (const summary of await summaryPaths()) expect(text).toContain(summary);
+    expect(text).not.toContain('<code> number');
+  });
+
+  it('goes to a past message by its address', async () => {
+    const text = await inspected.page(`${path}?at=3`);
+    expect(text).toContain('At message #3');
+    expect(text).toContain('id="m3"');
+    expect(text).not.toContain('id="m4"');
+  });
+
+  it('shows only the chosen events', async () => {
+    const text = await inspected.page(`${path}?filtered=1&show=compactions`);
+    expect(text).toContain('Compacted #1');
+    expect(text).not.toContain('id="m3"');
+    expect(await inspected.page(`${path}?hide=compactions`)).not.toContain('Compacted #1');
+  });
+
+  it('hides text from those who may not read it', async () => {
+    const inspection = createInspection(inspected.world.bot.commandParts);
+    const viewer = { name: 'eve', role: 'viewer' } as const;
+    const view = await inspection.conversation({ viewer, key: inspected.world.key, atSeq: null });
+    expect(view.messages.length).toBeGreaterThan(5);
+    expect(JSON.stringify([view.messages, view.memories])).not.toMatch(/door|Ada/u);
+    const [first = ''] = await summaryPaths();
+    const query = { viewer, key: inspected.world.key, id: first.split('/').at(-1) ?? '' };
+    await expect(inspection.summary(query)).rejects.toThrow('moderators and operators');
+  });
+
+  it('answers wrong addresses with what is wrong', async () => {
+    const wrong = ['/c/nonsense', '/c/test%3Ahere%3Anobody', `${path}/s/none`, '/c/%25%E2', '/nothing', `${path}/s/`];
+    for (const each of wrong) {
+      const response = await inspected.fetch(each);
+      expect({ each, status: response.status }).toEqual({ each, status: 404 });
+      expect(await response.text()).toContain('Not found');
+    }
+    for (const at of ['-1', '0', '99999999', '1e9', 'x', '%00', '"><script>']) {
+      expect(await inspected.page(`${path}?at=${encodeURIComponent(at)}`)).not.toContain('<script>');
+    }
+  });
+});
+
+describe('the page of a summary', () => {
+  it('links sentences and messages both ways', async () => {
+    const [first = ''] = await summaryPaths();
+    const text = await inspected.page(first);
+    const [, sentence = '', sources = ''] =
+      /id="sentence-(\d+)" data-sentence="\d+" data-sources="(\d[\d ]*)"/u.exec(text) ?? [];
+    const source = sources.split(' ')[0];
+    expect(text).toContain(`id="source-${source}"`);
+    expect(text).toContain(`href="#source-${source}"`);
+    expect(text).toContain(`href="#sentence-${sentence}"`);
+  });
+
+  it('marks what it keeps and leaves out', async () => {
+    const { world } = inspected;
+    const { id } = await world.conversation();
+    const { store } = world.bot.services;
+    const [summary] = await store.summaries.live(id);
+    const text = await inspected.page(`${path}/s/${summary?.id}`);
+    expect(text).toMatch(/<mark class="kept"/u);
+    expect(text).toMatch(/\d+ % of the names, numbers/u);
+  });
+});

@@ -22,6 +22,7 @@ export function checkAgents(agents: readonly MergedAgent[], checks: AgentChecks)
     checkThresholds(view, agent.settings.compaction, []);
     checkWindow(view);
     checkRecall(view);
+    checkToolResults(view);
     checkNames(view);
     for (const [route, { compaction }] of agent.settings.routes.entries()) {
       if (!compaction) continue;
@@ -155,6 +156,18 @@ function checkRecall(view: View): void {
   view.report.addAt(nearestOrigin([view.agent.originOf(['recall', 'tokens'])]), {
     path: [...pathOf(view), 'recall', 'tokens'],
     text: `recalled text must leave room in the window: ${left} < ${right}`,
+  });
+}
+
+/** An excerpt of almost the whole result would save nothing. */
+function checkToolResults(view: View): void {
+  const { recent_bytes: left, blob_bytes: blob } = view.agent.settings.tool_results;
+  if (left < blob) return;
+  const paths = (['recent_bytes', 'blob_bytes'] as const).map((name) => ['tool_results', name]);
+  const [leftFrom, blobFrom] = paths.map((path) => describeOrigin(view.agent.originOf(path), view.source.file));
+  view.report.addAt(nearestOrigin(paths.map(view.agent.originOf)), {
+    path: [...pathOf(view), 'tool_results'],
+    text: `an excerpt must be shorter than the result: recent_bytes ${left} (${leftFrom}) < blob_bytes ${blob} (${blobFrom})`,
   });
 }
 

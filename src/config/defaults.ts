@@ -45,6 +45,12 @@ export const agentDefaults: Omit<AgentSettings, 'id' | 'default' | 'routes'> = {
   recall: {
     tokens: 'auto',
   },
+  tool_results: {
+    recent_turns: 2,
+    old_bytes: 200,
+    blob_bytes: 8000,
+    recent_bytes: 6000,
+  },
 };
 
 /** The lowest layer of all settings that do not belong to an agent. */
@@ -65,10 +71,11 @@ export const generalDefaults: Pick<Config, 'storage' | 'queue' | 'log' | 'operat
   privacy: { retention_days: 0 },
 };
 
-export type AgentOverrides = Partial<Omit<AgentSettings, 'compaction' | 'memory' | 'recall'>> & {
+export type AgentOverrides = Partial<Omit<AgentSettings, 'compaction' | 'memory' | 'recall' | 'tool_results'>> & {
   readonly compaction?: Partial<AgentSettings['compaction']>;
   readonly memory?: Partial<AgentSettings['memory']>;
   readonly recall?: Partial<AgentSettings['recall']>;
+  readonly tool_results?: Partial<AgentSettings['tool_results']>;
 };
 
 /** A complete agent from a few values; the defaults fill the rest. Throws if a value is out of range. */
@@ -82,5 +89,6 @@ export function defaultAgent(overrides: AgentOverrides = {}): AgentSettings {
     compaction: { ...agentDefaults.compaction, ...overrides.compaction },
     memory: { ...agentDefaults.memory, ...overrides.memory },
     recall: { ...agentDefaults.recall, ...overrides.recall },
+    tool_results: { ...agentDefaults.tool_results, ...overrides.tool_results },
   });
 }

@@ -15,8 +15,8 @@ export interface EntryMessage {
 }
 
 export interface EntryMessageOptions {
-  /** Replace tool traffic by stubs. */
-  readonly stub: boolean;
+  /** Bytes that stubs keep of tool traffic; null for the whole of it. */
+  readonly stubBytes: number | null;
   /** Maximum tokens of one text. */
   readonly textTokens: number;
   /** Seq of the message that this one replies to, if it is nearby. */
@@ -29,17 +29,16 @@ const REMOVED = '(removed)';
 
 /**
  * Entries are immutable, and an edited entry is a new object, so a rendered entry is cached as long as the entry lives.
- * One cache for each time zone of the labels.
+ * One cache for each size of stubs and time zone of the labels.
  */
-const wholeMessages = new Map<string, WeakMap<Entry, EntryMessage>>();
-const stubbedMessages = new Map<string, WeakMap<Entry, EntryMessage>>();
+const cachesByForm = new Map<string, WeakMap<Entry, EntryMessage>>();
 
 export function entryMessageOf(entry: Entry, options: EntryMessageOptions): EntryMessage {
   if (Number.isFinite(options.textTokens)) return render(entry, options);
-  const caches = options.stub && hasToolTraffic(entry) ? stubbedMessages : wholeMessages;
-  const timeZone = options.timeZone ?? UTC;
-  const cache = caches.get(timeZone) ?? new WeakMap<Entry, EntryMessage>();
-  caches.set(timeZone, cache);
+  const { stubBytes, timeZone = UTC } = options;
+  const form = `${hasToolTraffic(entry) ? stubBytes : null} ${timeZone}`;
+  const cache = cachesByForm.get(form) ?? new WeakMap<Entry, EntryMessage>();
+  cachesByForm.set(form, cache);
   const known = cache.get(entry);
   if (known !== undefined) return known;
   const entryMessage = render(entry, options);
@@ -108,14 +107,17 @@ function referenceTo({ name, mediaType, sizeBytes }: AttachmentPart): string {
   return `(attachment: ${plainName(name)}, ${plainName(mediaType)}, ${size})`;
 }
 
-function callOf(part: Extract<Part, { kind: 'tool-call' }>, { stub, textTokens }: EntryMessageOptions): ToolCall {
+function callOf(part: Extract<Part, { kind: 'tool-call' }>, { stubBytes, textTokens }: EntryMessageOptions): ToolCall {
   const call = { callId: part.callId, tool: part.tool, input: part.input };
-  return shortenCall(stub ? stubCall(call) : call, textTokens);
+  return shortenCall(stubBytes === null ? call : stubCall(call, stubBytes), textTokens);
 }
 
-function resultOf(part: Extract<Part, { kind: 'tool-result' }>, { stub, textTokens }: EntryMessageOptions): ToolResult {
+function resultOf(
+  part: Extract<Part, { kind: 'tool-result' }>,
+  { stubBytes, textTokens }: EntryMessageOptions,
+): ToolResult {
   const { callId, tool, text, isError } = part;
   const blobId = part.blob?.id ?? null;
   const result = { callId, tool, text, isError };
-  return shortenResult(stub ? stubResult(result, blobId) : result, textTokens, blobId);
+  return shortenResult(stubBytes === null ? result : stubResult(result, stubBytes, blobId), textTokens, blobId);
 }

@@ -126,6 +126,7 @@ function profileOf(
     messageThreshold: agent.compaction.message_threshold,
     fixedShare: fixedShareOf(agent.compaction, { windowTokens, reserveTokens }),
     stackShare: agent.compaction.stack_share,
+    toolResults: { recentTurns: agent.tool_results.recent_turns, oldBytes: agent.tool_results.old_bytes },
     tailShare: agent.compaction.tail_share === 'auto' ? 0 : agent.compaction.tail_share,
     timeZone: agent.timezone,
     ...parts,

@@ -1,13 +1,11 @@
 import type { JsonValue } from '../domain/message.ts';
 import type { ModelMessage, ToolCall, ToolResult } from '../ports/model.ts';
+import { headBytes } from '../util/utf8.ts';
 import { estimateJson } from './tokens.ts';
-import { headOf, headWithin, leftOut, type Marker, shorten } from './truncate.ts';
+import { headWithin, leftOut, type Marker, shorten } from './truncate.ts';
 
-/** Results and inputs up to this length stay whole; stubs of longer ones keep the head. */
-const SHORT_LENGTH = 400;
-const STUB_LENGTH = 200;
-/** The newest turns of the tail keep their tool traffic at the first reduction. */
-export const RECENT_TURNS = 2;
+/** A stub keeps the head of a result or an input that is longer than this many times the head. */
+const WORTH_STUBBING = 2;
 
 /** What to leave out of one request. Stored data stays unchanged. */
 export interface Reduction {
@@ -76,15 +74,16 @@ export function reductionSteps(windowTokens: number): readonly ReductionStep[] {
   ];
 }
 
-export function stubResult(result: ToolResult, blobId: string | null): ToolResult {
-  if (result.text.length <= SHORT_LENGTH) return result;
-  const head = headOf(result.text, STUB_LENGTH);
+export function stubResult(result: ToolResult, bytes: number, blobId: string | null): ToolResult {
+  if (Buffer.byteLength(result.text) <= WORTH_STUBBING * bytes) return result;
+  const head = headBytes(result.text, bytes);
   return { ...result, text: `${head}${resultMarker(blobId)(result.text.length - head.length)}` };
 }
 
-export function stubCall(call: ToolCall): ToolCall {
+export function stubCall(call: ToolCall, bytes: number): ToolCall {
   const json = JSON.stringify(call.input);
-  return json.length <= SHORT_LENGTH ? call : { ...call, input: excerptInput(json, headOf(json, STUB_LENGTH)) };
+  const isShort = Buffer.byteLength(json) <= WORTH_STUBBING * bytes;
+  return isShort ? call : { ...call, input: excerptInput(json, headBytes(json, bytes)) };
 }
 
 export function shortenResult(result: ToolResult, tokens: number, blobId: string | null): ToolResult {

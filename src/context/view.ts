@@ -8,7 +8,7 @@ import { type EntryMessage, entryMessageOf } from './entry-message.ts';
 import type { FixedPrefix, FixedPrefixBuilder, Layer } from './fixed-prefix.ts';
 import type { Regions } from './meter.ts';
 import { viewOrder } from './order.ts';
-import { droppedMessagesText, NO_REDUCTION, RECENT_TURNS, type Reduction, shortenMessage } from './reduce.ts';
+import { droppedMessagesText, NO_REDUCTION, type Reduction, shortenMessage } from './reduce.ts';
 import { repair } from './repair.ts';
 import { estimateMessages, estimateText, estimateTools } from './tokens.ts';
 import { spellOutTools } from './without-tools.ts';
@@ -116,7 +116,7 @@ function keptHead({ snapshot, readUpto, profile: { timeZone } }: ViewRequest, re
   const render = (entries: readonly Entry[]) => {
     const ordered = viewOrder(entries, Number.POSITIVE_INFINITY);
     const entryMessages = ordered.map((entry) =>
-      entryMessageOf(entry, { stub: false, textTokens: reduction.textTokens, replySeq, timeZone }),
+      entryMessageOf(entry, { stubBytes: null, textTokens: reduction.textTokens, replySeq, timeZone }),
     );
     const composed = compose({ opening: null, entryMessages, askAt: -1, images: [] }, []);
     return { messages: repair(composed), tokens: tokensOf(entryMessages) };
@@ -126,7 +126,7 @@ function keptHead({ snapshot, readUpto, profile: { timeZone } }: ViewRequest, re
 
 /** Renders and caches an entry. */
 export function renderEntry(entry: Entry, tail: readonly Entry[], timeZone: string): void {
-  entryMessageOf(entry, { stub: false, textTokens: NO_REDUCTION.textTokens, replySeq: nearbySeq(tail), timeZone });
+  entryMessageOf(entry, { stubBytes: null, textTokens: NO_REDUCTION.textTokens, replySeq: nearbySeq(tail), timeZone });
 }
 
 function tokensOf(entryMessages: readonly EntryMessage[]): number {
@@ -141,11 +141,11 @@ function buildTail(request: ViewRequest, reduction: Reduction): Tail {
   const dropped = wholeGroups(ordered, Math.floor(Math.max(0, newest) * reduction.droppedTailShare));
   const shown = dropped === 0 ? ordered : ordered.slice(dropped);
   const askAt = newest < 0 ? -1 : newest - dropped;
-  const stubBefore = stubLimit(shown, reduction);
+  const stubBefore = stubLimit(shown, reduction, profile);
   const replySeq = nearbySeq(snapshot.tail);
   const entryMessages = shown.map((entry, index) =>
     entryMessageOf(entry, {
-      stub: index < stubBefore,
+      stubBytes: index < stubBefore ? profile.toolResults.oldBytes : null,
       textTokens: index === askAt ? reduction.askTokens : reduction.textTokens,
       replySeq,
       timeZone: profile.timeZone,
@@ -172,14 +172,14 @@ function wholeGroups(ordered: readonly Entry[], count: number): number {
  * Index from which tool traffic is whole. The first reduction keeps it for the newest turns, later ones for none of the
  * stored turns.
  */
-function stubLimit(shown: readonly Entry[], { stubs }: Reduction): number {
+function stubLimit(shown: readonly Entry[], { stubs }: Reduction, { toolResults }: ContextProfile): number {
   if (stubs === 'none') return 0;
   if (stubs === 'all') return shown.length;
   const turns = new Set<number | null>();
   for (let index = shown.length - 1; index >= 0; index -= 1) {
     const entry = shown[index];
     if (entry !== undefined && entry.role !== 'user') turns.add(entry.turn);
-    if (turns.size > RECENT_TURNS) return index + 1;
+    if (turns.size > toolResults.recentTurns) return index + 1;
   }
   return 0;
 }

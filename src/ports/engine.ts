@@ -64,6 +64,13 @@ export interface ContextProfile {
   readonly tailShare: number;
   /** IANA name, of the times in labels. */
   readonly timeZone: string;
+  /** From the background threshold on, tool results of older turns are shortened. */
+  readonly toolResults: {
+    /** The newest turns whose tool results stay as they are. */
+    readonly recentTurns: number;
+    /** What remains of an older result of more than twice that size. */
+    readonly oldBytes: number;
+  };
   readonly sections: readonly SystemSection[];
   readonly tools: readonly ToolSpec[];
 }

@@ -8,6 +8,7 @@ import type { Services } from '../services.ts';
 import { limitWork, rejection } from '../util/limit.ts';
 import { defineTool, type Tool, type ToolContext } from './define.ts';
 import { offload } from './offload.ts';
+import { sizesFor } from './result-sizes.ts';
 import { leanSchema } from './schema.ts';
 
 const TIME_LIMIT_MS = 60_000;
@@ -24,7 +25,7 @@ export interface ToolRegistry {
 }
 
 export interface ToolRegistryOptions {
-  readonly services: Pick<Services, 'store' | 'events' | 'clock' | 'random' | 'hooks'>;
+  readonly services: Pick<Services, 'store' | 'events' | 'clock' | 'random' | 'hooks' | 'agents'>;
   readonly tools: readonly Tool[];
   /** Time limit for one call. Default: a minute. */
   readonly timeLimitMs?: number;
@@ -57,7 +58,7 @@ export function createToolRegistry({
       const startedAt = services.clock.now();
       const tool = offeredTool(call.tool, offered, known);
       const { text, isError } = await answerHooked(tool, call, { context, timeLimitMs, hooks: services.hooks });
-      const long = offload(text, services.random.id() as BlobId);
+      const long = offload(text, services.random.id() as BlobId, sizesFor(services, context));
       const isStored = long !== null && (await keep(services, { blobId: long.blob.id, text, context }));
       const durationMs = services.clock.now() - startedAt;
       services.events.emit({

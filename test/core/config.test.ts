@@ -321,6 +321,12 @@ key = "milk"
     );
   });
 
+  test('excerpts of tool results must be shorter', () => {
+    expect(problemsOf('[defaults.tool_results]\nrecent_bytes = 9000\n')).toEqual([
+      'config.toml:2:16: defaults.tool_results: an excerpt must be shorter than the result: recent_bytes 9000 (config.toml:2:16) < blob_bytes 8000 (default)',
+    ]);
+  });
+
   test('targets must be below the first threshold', () => {
     expect(problemsOf('[defaults.compaction]\naggressive_target = 0.8\n')).toEqual([
       'config.toml:2:21: defaults.compaction: a target must be below the first threshold: aggressive_target 0.8 (config.toml:2:21) < background_threshold 0.8 (default)',

@@ -125,7 +125,7 @@ describe('the estimate of parts', () => {
 
   // Shows: P26
   it('counts the label of a line', () => {
-    const options = { stub: false, textTokens: Number.POSITIVE_INFINITY, replySeq: () => null };
+    const options = { stubBytes: null, textTokens: Number.POSITIVE_INFINITY, replySeq: () => null };
     const { tokens } = entryMessageOf(user(1, 'hi'), options);
     expect(tokens - estimateParts([{ kind: 'text', text: 'hi' }])).toBeGreaterThan(10);
   });

@@ -260,6 +260,16 @@ describe('relief', () => {
     expect(recent).toEqual([big.length, big.length]);
   });
 
+  it('stubs as many results, and as far, as its agent wants', () => {
+    const sizes = (recentTurns: number, oldBytes: number) =>
+      resultsOf(view(tail, { profile: profile({ toolResults: { recentTurns, oldBytes } }) }, FIRST_REDUCTION).messages);
+    expect(sizes(3, 200)).toEqual([big.length, big.length, big.length]);
+    expect(sizes(0, 200).every((length) => length < 300)).toBe(true);
+    const [large = 0] = sizes(0, 250);
+    const [small = 0] = sizes(0, 50);
+    expect(large - small).toBe(200);
+  });
+
   // Shows: A18
   it('frees what it promises to free', () => {
     const [whole, reduced] = [view(tail), view(tail, {}, FIRST_REDUCTION)];

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { BlobId, JsonValue, SummaryId, ToolContext, ToolResultPart } from '../../src/adapter-kit.ts';
+import { agentDefaults } from '../../src/config/defaults.ts';
 import { createBuiltinTools } from '../../src/tools/builtin.ts';
-import { MAX_BYTES } from '../../src/tools/offload.ts';
 import { createToolRegistry } from '../../src/tools/registry.ts';
 import { ada, bob, dm, general, openWorld, type World } from './memory.world.ts';
 
@@ -146,7 +146,7 @@ describe('summary_open', () => {
     let fromMessage = 21;
     for (let page = 0; page < 9; page++) {
       const result = await run('summary_open', { id: 's2', fromMessage });
-      expect(Buffer.byteLength(result.text)).toBeLessThanOrEqual(MAX_BYTES);
+      expect(Buffer.byteLength(result.text)).toBeLessThanOrEqual(agentDefaults.tool_results.blob_bytes);
       const { messages, nextMessage } = parsed(result) as unknown as {
         messages: { message: number }[];
         nextMessage: number | null;

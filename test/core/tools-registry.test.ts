@@ -9,9 +9,15 @@ import {
   type Tool,
   type ToolContext,
 } from '../../src/adapter-kit.ts';
-import { headOf, MAX_BYTES, offload } from '../../src/tools/offload.ts';
+import { agentDefaults } from '../../src/config/defaults.ts';
+import { createBlobTool } from '../../src/tools/blob-tool.ts';
+import { offload } from '../../src/tools/offload.ts';
 import { createToolRegistry } from '../../src/tools/registry.ts';
+import { headBytes } from '../../src/util/utf8.ts';
 import { ada, dm, openWorld, type World } from './memory.world.ts';
+
+const { blob_bytes: MAX_BYTES, recent_bytes: keptBytes } = agentDefaults.tool_results;
+const sizes = { blobBytes: MAX_BYTES, keptBytes };
 
 const echo = (name: string, run: Tool<{ text?: string | undefined }>['run']) =>
   defineTool({ name, description: `the tool ${name}`, input: z.object({ text: z.string().optional() }), run });
@@ -200,6 +206,21 @@ describe('long results', () => {
     expect(result.text.startsWith(long.slice(0, Number(from)))).toBe(true);
   });
 
+  it('leave as much as their agent keeps of them', async () => {
+    await using world = await openWorld({ tool_results: { blob_bytes: 2000, recent_bytes: 900 } });
+    const tools = [echo('long', async () => 'x'.repeat(5000)), createBlobTool(world.services)];
+    const registry = createToolRegistry({ services: world.services, tools });
+    const context = await contextOf(world);
+    const { text, blob } = await registry.run(call('long'), context, offered('long'));
+    expect(text).toMatch(/^x{600}\n\[.*from 600\.\]\nx{300}$/u);
+    const page = await registry.run(
+      call('blob_read', { id: blob?.id ?? '', from: 600 }),
+      context,
+      offered('blob_read'),
+    );
+    expect(page).toMatchObject({ blob: null, text: expect.stringMatching(/^\[characters 600 to 2400 of 5000/u) });
+  });
+
   // Shows: Q10
   it('say so when the store does not take them', async () => {
     await using world = await openWorld();
@@ -216,23 +237,23 @@ describe('long results', () => {
   const id = 'b1' as BlobId;
   // Shows: Q8
   it('stay whole up to the limit exactly', () => {
-    expect(offload('x'.repeat(MAX_BYTES), id)).toBeNull();
-    expect(offload('x'.repeat(MAX_BYTES + 1), id)).not.toBeNull();
-    expect(offload('é'.repeat(MAX_BYTES / 2), id)).toBeNull();
-    expect(offload(`${'é'.repeat(MAX_BYTES / 2)}x`, id)).not.toBeNull();
+    expect(offload('x'.repeat(MAX_BYTES), id, sizes)).toBeNull();
+    expect(offload('x'.repeat(MAX_BYTES + 1), id, sizes)).not.toBeNull();
+    expect(offload('é'.repeat(MAX_BYTES / 2), id, sizes)).toBeNull();
+    expect(offload(`${'é'.repeat(MAX_BYTES / 2)}x`, id, sizes)).not.toBeNull();
   });
 
   // Shows: Q6, T23
   it('keep a reference when one line of 60 kB', () => {
-    const text = offload('x'.repeat(60_000), id)?.stored ?? '';
+    const text = offload('x'.repeat(60_000), id, sizes)?.stored ?? '';
     expect(text).toContain('id b1, from 4000');
     expect(text).toContain('54000 of 60000 characters');
   });
 
   // Shows: T22
   it('are shortened with one note even when holding one', () => {
-    const note = offload('y'.repeat(20_000), id)?.stored ?? '';
-    const text = offload(note.repeat(9), 'b2' as BlobId)?.stored ?? '';
+    const note = offload('y'.repeat(20_000), id, sizes)?.stored ?? '';
+    const text = offload(note.repeat(9), 'b2' as BlobId, sizes)?.stored ?? '';
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_BYTES);
     expect(text.match(/id b2/g)).toHaveLength(1);
   });
@@ -243,7 +264,7 @@ describe('long results', () => {
     fc.assert(
       fc.property(fc.array(grapheme, { minLength: 3000, maxLength: 12_000 }), (characters) => {
         const text = characters.join('');
-        const long = offload(text, id);
+        const long = offload(text, id, sizes);
         if (long === null) return expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_BYTES);
         expect(long.stored.isWellFormed()).toBe(true);
         expect(Buffer.byteLength(long.stored)).toBeLessThanOrEqual(MAX_BYTES);
@@ -253,7 +274,7 @@ describe('long results', () => {
       }),
       { numRuns: 40 },
     );
-    expect(headOf('🍵🍵', 7)).toBe('🍵');
-    expect(headOf('abc', 9)).toBe('abc');
+    expect(headBytes('🍵🍵', 7)).toBe('🍵');
+    expect(headBytes('abc', 9)).toBe('abc');
   });
 });

@@ -110,9 +110,9 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['src/compaction/transcript.ts#nonceFor', (run, text) => run([text], { id: () => 'nonce', value: () => 0.5 })],
   [
     'src/context/entry-message.ts#entryMessageOf',
-    (run, text) => run(entry(text), { stub: false, textTokens: 1000, replySeq: () => null }),
+    (run, text) => run(entry(text), { stubBytes: null, textTokens: 1000, replySeq: () => null }),
   ],
-  ['src/context/reduce.ts#stubResult', (run, text) => run(toolResult(text), null)],
+  ['src/context/reduce.ts#stubResult', (run, text) => run(toolResult(text), 200, null)],
   ['src/context/reduce.ts#shortenResult', (run, text) => run(toolResult(text), 100, null)],
   ['src/context/truncate.ts#shorten', (run, text) => run(text, 100)],
   ['src/conversation/turn-entries.ts#entriesOf', (run, text) => run([], { role: 'assistant', text }, 0)],
@@ -144,7 +144,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['src/search/losses.ts#accountFor', (run, text) => run(text, [{ seq: 1, text }])],
   ['src/search/losses.ts#keptShare', (run, text) => run(accountFor(text, [{ seq: 1, text: `${text} B` }]))],
   ['src/search/losses.ts#lostOnce', (run, text) => run(accountFor('', [{ seq: 1, text }]).lost)],
-  ['src/tools/offload.ts#offload', (run, text) => run(text, 'b1')],
+  ['src/tools/offload.ts#offload', (run, text) => run(text, 'b1', { blobBytes: 8000, keptBytes: 6000 })],
   ['adapters/stores/postgres/words.ts#indexText', (run, text) => run([1], text)],
   [
     'src/memory/grounding.ts#groundingOf',

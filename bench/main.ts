@@ -72,5 +72,5 @@ if (values.json) {
   console.log(formatPage(sections, { machine, quick: values.quick, failed: [...failures.keys()] }));
 }
 for (const [name, failure] of failures) console.error(`\nFailed: ${name}: ${failure}`);
-// Does not wait for what a failed row left open.
+// Does not wait for what a failed row left running.
 if (failures.size > 0) process.exit(1);

@@ -1,6 +1,6 @@
 import type { IBufferCell, Terminal } from '@xterm/headless';
 
-/** A terminal's screens as an animated SVG. Where animation is off, the last screen stays. */
+/** A terminal's screens as an animated SVG. Without animation, it shows the last screen. */
 
 export interface Frame {
   readonly durationMs: number;

@@ -106,7 +106,7 @@ function watch({ models }: Site, names: readonly string[]): () => Promise<readon
   return async () => {
     const endAt = performance.now() + LIMIT_MS;
     while (asked.size < names.length) {
-      if (performance.now() > endAt) throw new Error(`Only ${asked.size} of ${names.length} jobs were taken up.`);
+      if (performance.now() > endAt) throw new Error(`Only ${asked.size} of ${names.length} jobs were resumed.`);
       await delay(5);
     }
     return [...asked.values()];

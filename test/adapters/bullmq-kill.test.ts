@@ -65,13 +65,13 @@ function startWorker(options: readonly string[]): Worker {
 async function until(condition: () => boolean, limitMs = 20_000): Promise<number> {
   const start = performance.now();
   while (!condition()) {
-    if (performance.now() - start > limitMs) throw new Error(`Nothing came of it within ${limitMs} ms.`);
+    if (performance.now() - start > limitMs) throw new Error(`It did not happen within ${limitMs} ms.`);
     await sleep(10);
   }
   return performance.now() - start;
 }
 
-/** What must hold when a process that works is gone from one moment to the next. */
+/** What must hold when a working process dies suddenly. */
 function killed(url: () => string): void {
   // Shows: W6
   it('leaves its job to another within ten seconds, repeatedly', async () => {

@@ -369,7 +369,7 @@ describe('the settings', () => {
   });
 });
 
-/** A table as the file shows it: keys with their defaults, the tables within it after them. */
+/** A table in the order of the file: keys with their defaults, then nested tables. */
 function exampleOf(table: string, schema: z.ZodObject, values: Readonly<Record<string, unknown>>): readonly string[] {
   const fields = Object.entries(schema.shape).filter(([key]) => values[key] !== undefined && key !== 'localizations');
   const isTable = ([key]: readonly [string, unknown]) => key === 'catch_up' || key === 'attachments';

@@ -25,7 +25,7 @@ function createFastClock(factor: number): Clock {
   };
 }
 
-/** One live session, and each message heard once. */
+/** There is one live session, and each message arrives once. */
 async function isWell(): Promise<void> {
   const { sink } = opened;
   await until('a session', () => double.gateway.live === 1, 60_000);

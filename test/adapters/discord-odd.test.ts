@@ -52,7 +52,7 @@ describe('a message with odd fields', () => {
     for (const field of FIELDS) {
       for (const value of ODD) {
         const isReadable = !NEEDED.includes(field);
-        // A bot by its webhook, a note by its type, and text that is not there are dropped for other reasons.
+        // A bot by its webhook, a note by its type, and missing text are dropped for other reasons.
         if (['webhook_id', 'type', 'content'].includes(field)) continue;
         if (isReadable) kept += 1;
         double.gateway.dispatch(GUILD, 'MESSAGE_CREATE', { ...whole(), [field]: value });
@@ -112,7 +112,7 @@ test('a handler that throws is survived, and its packet named', async () => {
   ]);
 });
 
-/** A generator of numbers from 0 to 1 that are the same in every run. */
+/** A generator of numbers from 0 to 1, the same in every run. */
 function createChance(seed: number): () => number {
   let state = seed;
   return () => {

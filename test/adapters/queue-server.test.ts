@@ -11,7 +11,7 @@ import { freePort } from '../support/port.ts';
 import { findPostgres, startPostgres } from '../support/postgres-server.ts';
 import { findRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
 
-/** What those who look after a bot are shown of the queue's server: its jobs, and whether it is safe. */
+/** What operators see of the queue's server: its jobs, and whether it is configured safely. */
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const nobody = { log: silent, onTrouble: () => undefined };

@@ -338,7 +338,7 @@ describe('a workspace that removes the app', () => {
   const DAY_MS = 86_400_000;
   const system = createSystemClock();
   let aheadMs = 0;
-  /** Can be set ahead; the hourly look comes every 20 ms. */
+  /** Can be set ahead; the hourly check runs every 20 ms. */
   const clock = {
     now: () => system.now() + aheadMs,
     sleep: (ms: number, options: { readonly signal: AbortSignal }) =>

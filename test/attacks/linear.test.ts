@@ -6,7 +6,7 @@ import { CALLS, NOT_TEXT } from '../support/text-calls.ts';
 
 /**
  * No text costs more than its length. Every exported function that takes text is found in the sources, so that a new one
- * has to be given here too, and is run on texts that are made to be hard: a part that repeats, at three lengths.
+ * needs a call here, which runs on adversarial texts: a repeated part, at three lengths.
  */
 
 const root = join(import.meta.dirname, '../..');

@@ -1,4 +1,7 @@
-/** What every adapter owes its port, as suites for vitest: call one in a test file of your own with a way to create your adapter. */
+/**
+ * What every port requires of its adapters, as suites for vitest: call one in your own test file with a function that
+ * creates your adapter.
+ */
 
 export { type ChannelContractOptions, type ChannelUnderTest, channelContract } from './channel.ts';
 export { type EngineOptions, engineContract } from './engine.ts';

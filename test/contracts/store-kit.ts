@@ -23,7 +23,7 @@ import {
   workspaceOf,
 } from '../../src/adapter-kit.ts';
 
-/** Helpers for tests of a store. Ids are counted, and time stands still unless it is given. */
+/** Helpers for tests of a store. Ids are numbered, and the time is fixed unless a test sets it. */
 export function createKit(storage: Storage) {
   const { store } = storage;
   let made = 0;

@@ -184,7 +184,7 @@ describe('two workers', () => {
     const slow = testClock();
     await using world = await createWorld({ model, clock: slow });
     await talk(world);
-    // Its own clock stands still, so it neither renews its lease nor notices that it has expired.
+    // Its own clock is stopped, so it neither renews its lease nor notices that it has expired.
     const stalled = world.run();
     await until(() => model.requests.length === 1);
     const later = testClock(slow.now() + 60_000);

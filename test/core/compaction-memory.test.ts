@@ -35,7 +35,7 @@ async function memoriesOf(world: World) {
   return await world.services.store.memories.list({ reader, states: MEMORY_STATES, limit: 100, offset: 0 });
 }
 
-/** Saves statements that are as important as can be. */
+/** Saves statements with the highest importance. */
 async function remember(world: World, texts: readonly string[]): Promise<void> {
   const { store, random, clock } = world.services;
   const [known] = await memoriesOf(world);

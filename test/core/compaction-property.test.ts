@@ -74,7 +74,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   },
 );
 
-/** A model whose answers are given by hand, in the order of the calls. */
+/** A model whose answers the test supplies, in the order of the calls. */
 function handed(): {
   readonly model: ScriptedModel;
   answer(how: 'well' | 'badly' | 'not'): void;

@@ -9,7 +9,7 @@ import { createWorld, expectCovered, filler, type World } from './compaction.wor
 
 const HOUR = 60 * 60_000;
 
-/** A conversation whose first message is edited again and again, so that its summary never stays true. */
+/** A conversation whose first message is edited again and again, so that its summary keeps becoming stale. */
 async function restless(world: World): Promise<void> {
   await world.say(`First: ${filler(60)}`, { id: 'restless' });
   for (let index = 1; index <= 12; index += 1) await world.exchange(`${index}: ${filler(60, index)}`, filler(60));

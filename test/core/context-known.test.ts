@@ -3,7 +3,7 @@ import { recognise, renderInSlices } from '../../src/context/entry-reuse.ts';
 import type { Entry } from '../../src/domain/message.ts';
 import { bot, snapshot, user } from '../fixtures/context.ts';
 
-/** As the store gives it: equal, and another object. */
+/** As the store returns it: an equal but different object. */
 function readAnew(tail: readonly Entry[]): Entry[] {
   return tail.map((entry) => structuredClone(entry));
 }

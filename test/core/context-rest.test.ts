@@ -164,7 +164,7 @@ describe('a conversation at rest', () => {
           const summarised = await workOff(world);
           const { report, snapshot, newestTokens } = await shown(world);
           const { used, window } = report.measurement;
-          // Only if what may not leave is too large, however short it is shown, is the view too.
+          // The view may be too large only if its required part is, even when shortened.
           if (newestTokens < 0.8 * window) expect(used).toBeLessThan(0.8 * window);
           // Older messages that are too few to be worth a job stay too.
           const correction = of.ratio ?? 1.1;

@@ -413,7 +413,7 @@ describe('a reply that fails', () => {
     expect(post?.body.text).not.toContain('4711');
     expect(world.events.find(({ kind }) => kind === 'turn.failed')).toMatchObject({ reason: 'fatal' });
     expect((await world.entries()).at(-1)?.role).toBe('notice');
-    // The model is never shown the bot's notices about itself.
+    // The model never sees the bot's notices about itself.
     world.chat.script = () => ({ text: 'Here I am.' });
     await world.say('Hello again?');
     await world.settled();

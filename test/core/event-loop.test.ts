@@ -20,7 +20,7 @@ function longText(index: number): string {
   return `${word} `.repeat(Math.ceil(ENTRY_BYTES / (word.length + 1))).slice(0, ENTRY_BYTES);
 }
 
-/** A talk of many years that came in from elsewhere and was never summarised. */
+/** An imported conversation of many years that was never summarised. */
 async function appendHistory({ bot, key, clock }: BotWorld): Promise<void> {
   const { transcript } = bot.services.store;
   for (let from = 1; from <= ENTRIES; from += AT_ONCE) {

@@ -112,7 +112,7 @@ function lastWord(request: ModelRequest): string {
   );
 }
 
-/** The sleepers of one that died never wake. */
+/** What a dead bot was waiting for never ends. */
 function mortal(life: { readonly isOver: boolean }): Clock {
   return {
     now: clock.now,

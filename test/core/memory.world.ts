@@ -153,7 +153,7 @@ export async function openWorld(overrides: AgentOverrides = {}) {
         ...over,
       });
     },
-    /** Judges and saves. */
+    /** Admits and saves. */
     async learn(candidates: readonly Proposal[], over: Partial<AdmissionRequest> & { key?: ConversationKey } = {}) {
       const admission = await this.admit(candidates, over);
       const conversation = await this.conversation(over.key ?? dm);

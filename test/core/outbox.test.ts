@@ -19,7 +19,7 @@ import { createEvents, type StrataEvent } from '../../src/ports/events.ts';
 
 const MINUTE_MS = 60_000;
 const key = makeKey({ platform: 'test', workspace: 'w', channel: 'c' });
-/** Time that passes when somebody waits for it. */
+/** Time passes only when something waits for it. */
 const hastyClock = (): Clock & { readonly waits: number[] } => {
   const waits: number[] = [];
   const passed = () => waits.reduce((sum, ms) => sum + ms, 0);

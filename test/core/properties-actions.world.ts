@@ -191,7 +191,7 @@ async function calm({ story, world }: Stage): Promise<void> {
   for (let round = 0; round < 50 && !isDone && story.held.size === 0; round += 1) await settle();
 }
 
-/** Ends all trouble and waits until nothing is left to do. */
+/** Ends all faults and waits until no work is left. */
 export async function finish(stage: Stage): Promise<void> {
   const { story, world, oracle } = stage;
   story.mood = 'well';

@@ -7,7 +7,7 @@ import { newestWord, volatileText } from './properties-request.world.ts';
 import type { Mood, Telling, Trouble } from './properties-steps.world.ts';
 import { FACTS, STATEMENT, type Story, WINDOW } from './properties-story.world.ts';
 
-/** The scripted models: the one that replies follows the message it answers, the summariser follows its mood. */
+/** The scripted models: the replying one follows instructions in the message, the summariser its current mode. */
 export interface Scripts {
   readonly reply: Script;
   readonly summarise: Script;

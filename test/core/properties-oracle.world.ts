@@ -8,12 +8,12 @@ import type { BotWorld } from '../support/bot-world.ts';
 import { pairingFault, viewFault } from './properties-request.world.ts';
 import { FACTS, type Story, SUMMARISER_WINDOW, WINDOW } from './properties-story.world.ts';
 
-/** What must hold of a bot: at each request, after each step, and at the end. */
+/** The invariants of a bot: at each request, after each step, and at the end. */
 export interface Oracle {
   /** Adds the problems of a reply's request to the violations. */
   inspectReply(request: ModelRequest): Promise<void>;
   inspectSummariser(request: ModelRequest): void;
-  /** What holds at every instant. */
+  /** What must hold at any time. */
   check(): Promise<void>;
   /** I12: failures appear in `/status` with their next attempt, and were reported as events. */
   checkStatus(): Promise<void>;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** What may happen to a bot: steps that fast-check draws at random. */
+/** What can happen to a bot: steps that fast-check picks at random. */
 
 export type Size = 'short' | 'medium' | 'cjk' | 'emoji' | 'huge';
 export type Trouble = 'none' | 'overflow' | 'busy' | 'cut' | 'down';

@@ -14,7 +14,7 @@ import { createStory, IDLE_MINUTES, padding, type Story, SUMMARISER_WINDOW, WIND
  */
 export interface Player extends AsyncDisposable {
   act(step: Step): Promise<void>;
-  /** What holds at every instant. */
+  /** What must hold at any time. */
   check(): Promise<void>;
   /** Everything works again: postponed work is done, and every message is answered, covered and remembered. */
   finish(): Promise<void>;

@@ -25,7 +25,7 @@ function answered(turns: number): Pick<Story, 'tail' | 'asking'> & { readonly sn
   return { tail, asking, snapshot: snapshot(tail, conversation) };
 }
 
-/** The profile whose window makes this view just as full as wanted. */
+/** The profile whose window this view fills to the given share. */
 function filledTo(ratio: number, used: (of: ContextProfile) => number): ContextProfile {
   const wide = profile({ thresholds, reserveTokens: 0, windowTokens: 1_000_000 });
   return { ...wide, windowTokens: Math.floor(used(wide) / ratio) };

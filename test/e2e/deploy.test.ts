@@ -12,7 +12,7 @@ import { z } from 'zod';
 import { overrides } from '../../src/config/overrides.ts';
 import { freePort, listening } from '../support/port.ts';
 
-/** The files of deploy/, checked as far as that goes without an engine for containers. */
+/** Checks the files of deploy/ as far as possible without a container engine. */
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (name: string) => readFileSync(join(root, name), 'utf8');
 const run = promisify(execFile);

@@ -27,7 +27,7 @@ async function checkup(folder: Folder, args: readonly string[] = []) {
   return { ...result, code, stderr, of };
 }
 
-/** The child has opened its data once it has answered. */
+/** Once it has answered, the child has opened its data. */
 async function answered(child: ChildProcessWithoutNullStreams): Promise<void> {
   await new Promise<void>((resolve) => {
     child.stdout.once('data', () => resolve());

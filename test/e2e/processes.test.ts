@@ -219,7 +219,7 @@ describe.concurrent('two gateways and a worker', () => {
   });
 });
 
-/** What cannot be stored is not acknowledged, and comes again. */
+/** What cannot be stored is not acknowledged, so the platform delivers it again. */
 async function restart(town: Town, server: PostgresServer): Promise<void> {
   const { insist, said } = town.speaker;
   const before = [insist('Hello.'), insist('Good morning.')];

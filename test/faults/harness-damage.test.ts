@@ -4,7 +4,7 @@ import type { Message, Visible } from './harness/platform.ts';
 import { sayingOf } from './harness/talk.ts';
 
 /**
- * Each check of the fault harness gets the damage that it must find, and finds it; in a sound world it finds nothing.
+ * Each check of the fault harness finds the damage it is given, and finds nothing where there is none.
  */
 
 function message(number: number, asks = true): Message {

@@ -9,7 +9,7 @@ import { type RunOptions, runDeployment } from './harness/run.ts';
 import { whyNot } from './harness/servers.ts';
 import { formatCount, formatDamage, formatTable } from './harness/table.ts';
 
-/** The fault harness in small: real processes of `strata start`, killed and frozen. `npm run faults` is the long run. */
+/** A short run of the fault harness: `strata start` as real processes, killed and frozen. `npm run faults` is the long one. */
 vi.setConfig({ testTimeout: 240_000 });
 const MESSAGES = 240;
 

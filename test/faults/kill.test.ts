@@ -10,7 +10,7 @@ import { type BotProcess, createTown, type Town } from './town.ts';
 interface Death {
   readonly at: string;
   readonly mode?: Mode;
-  /** How many times it is passed first. */
+  /** How often it is passed first. */
   readonly spare?: number;
   readonly idleMinutes?: number;
 }
@@ -44,12 +44,12 @@ const DEATHS: readonly Death[] = [
   { at: 'after a gap is opened', mode: 'fails' },
 ];
 
-/** Of the model's and the platform's moments the parent kills; of the store's steps the process itself. */
+/** At moments of the model and the platform, the parent kills the process; at steps of the store, it kills itself. */
 const MOMENTS = /^a (?:reply|summary) is (?:asked for|half sent|sent)$|^a post/u;
 /** After these a job was running, which the next process continues without a new message. */
 const UNFINISHED = /^after the claim to maintain$|^a summary is|^before (?:a summary|a condensed|memories)/u;
 const REPLY_LIMIT_MS = 5000;
-/** Replies while the summariser works, fails or hangs. */
+/** Number of replies while the summariser works, fails or hangs. */
 const BESIDE = sized({ small: 12, full: 25 });
 const RESUME_LIMIT_MS = 10_000;
 /** Of a maintenance job. */

@@ -10,7 +10,7 @@ export const lifeSchema = z.object({
   url: z.string(),
   /** The step in which the process kills itself; empty for none. */
   killAt: z.string(),
-  /** How many times the step is passed before. */
+  /** How often the step is passed before. */
   spare: z.number(),
   idleMinutes: z.number(),
 });

@@ -73,7 +73,7 @@ export function look(directory: string) {
       }
       expect(new Set(outbox.map(({ nonce }) => nonce)).size).toBe(outbox.length);
     },
-    /** Nothing is left to do: all is answered, posted once, covered and remembered once. */
+    /** No work is left: everything is answered, posted once, covered, and remembered once. */
     expectDone(town: Town): void {
       this.expectWhole(town);
       expect(conversation?.answered_upto).toBeGreaterThanOrEqual(conversation?.reply_due_seq ?? Infinity);

@@ -34,7 +34,7 @@ interface Place extends AsyncDisposable {
   talk(messages: number): Promise<number>;
   /** Summaries committed so far. */
   summaries(): Promise<readonly MaintenanceRun[]>;
-  /** Resolves when nothing is due any more. Gives how long that took. */
+  /** Resolves when nothing is due any more, with the time that took. */
   settled(): Promise<number>;
 }
 

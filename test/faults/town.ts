@@ -21,7 +21,7 @@ export interface Message {
   answeredAt: number | null;
 }
 
-/** The people and their platform: they outlive every process of the bot, and know nothing of its inside. */
+/** The people and their platform: they outlive every process of the bot, and see only what it posts. */
 export interface Town {
   readonly messages: readonly Message[];
   /** The visible posts by nonce, and every attempt. */
@@ -44,7 +44,7 @@ export interface Town {
 export interface BotProcess {
   readonly readyAt: number;
   readonly isOver: boolean;
-  /** The signal or code that it ended with. */
+  /** The signal or exit code. */
   readonly ended: Promise<string>;
   readonly events: readonly { readonly event: string; readonly at: number }[];
   kill(): void;
@@ -54,7 +54,7 @@ export interface BotProcess {
 export interface TownOptions {
   readonly directory: string;
   readonly server: ModelServer;
-  /** Right when a post comes in, before the platform says that it took it; and right after. */
+  /** When a post arrives, before the platform confirms it; and right after. */
   onPost: (moment: 'a post arrives' | 'a post is taken') => void;
 }
 

@@ -49,7 +49,7 @@ export interface BotWorld extends AsyncDisposable {
   settled(): Promise<void>;
   /** Stops the bot gracefully and starts another one on the same directory. */
   restart(options?: { readonly deadlineMs?: number }): Promise<void>;
-  /** The process is gone from one moment to the next: nothing is said to anybody. Another one starts. */
+  /** The process dies without notice. Another one starts. */
   crash(): Promise<void>;
 }
 
@@ -240,7 +240,7 @@ async function live(options: LifeOptions): Promise<Life> {
   };
 }
 
-/** The sleepers of a bot that died never wake. */
+/** What a dead bot was waiting for never ends. */
 function mortal(clock: TestClock, life: { readonly isOver: boolean }): Clock {
   return {
     now: clock.now,

@@ -117,7 +117,7 @@ export async function superLinear(expressions: readonly Expression[], cacheFile:
 
 function safeIn(file: string): readonly string[] {
   if (!existsSync(file)) return [];
-  // The cache of an older checkout has another shape.
+  // An older checkout may have written the cache in another format.
   return cacheSchema.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data ?? [];
 }
 

@@ -29,7 +29,7 @@ export const EMPTY = `do $$ begin
   );
 end $$`;
 
-/** Schemas that are emptied and lent again, because their tables take longer to make than most tests. */
+/** Schemas that are emptied and reused, because creating the tables takes longer than most tests. */
 export interface SchemaPool extends AsyncDisposable {
   lend(): Promise<TestSchema>;
 }

@@ -16,13 +16,13 @@ export type PostgresPrograms =
   | { readonly kind: 'missing'; readonly reason: string };
 
 export interface PostgresServer extends AsyncDisposable {
-  /** Of the database "postgres"; who connects may make others. */
+  /** Of the database "postgres"; a client may create others. */
   readonly url: string;
   readonly port: number;
-  /** Ends it at once, without saying good-bye to anybody. */
+  /** Ends it at once, without closing connections. */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** Makes an empty database and gives its URL. */
+  /** Creates an empty database and returns its URL. */
   database(name: string): Promise<string>;
 }
 
@@ -48,7 +48,7 @@ function asUser(file: string, args: readonly string[]): { readonly file: string;
 
 export interface ServerOptions {
   /**
-   * Commits wait for the disk. Default false: the machine does not lose its power during a test, and a killed process
+   * Commits wait for the disk. Default false: the machine does not lose power during a test, and a killed process
    * loses nothing.
    */
   readonly syncs?: boolean;
@@ -102,7 +102,7 @@ export async function startPostgres(
   };
 }
 
-/** It listens a moment before it lets anybody in. */
+/** It listens a moment before it accepts connections. */
 async function accepting(url: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -63,7 +63,7 @@ async function unpacked(): Promise<RedisProgram> {
     await rename(join(folder, 'root'), root).catch(() => undefined);
     await rm(folder, { recursive: true, force: true });
   }
-  // The program is part of redis-tools; called by this name, it acts as a server.
+  // The program is part of redis-tools; under this name it acts as a server.
   const file = join(root, 'usr/bin/redis-server');
   const [libraries] = await readdir(join(root, 'usr/lib')).then((names) =>
     names.filter((name) => name.endsWith('-linux-gnu')),

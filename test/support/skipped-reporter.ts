@@ -2,7 +2,7 @@ import type { Reporter, TestModule } from 'vitest/node';
 
 const MARK = 'skipped: ';
 
-/** Says in words, after the counts, what could not be tried on this machine. The reason is the name of the skipped test. */
+/** Prints, after the counts, what could not be tested on this machine. The reason is the name of the skipped test. */
 export function createSkippedReporter(write: (text: string) => void): Reporter {
   return {
     onTestRunEnd(modules) {

@@ -199,7 +199,8 @@ function createListener({ log }: SlackBotsOptions, { roster, signal, watch }: Ro
         (bots) => {
           for (const bot of bots) bot.lost();
         },
-        (error: unknown) => log.debug('No workspace was told of a lost connection', { cause: describe(error) }),
+        (error: unknown) =>
+          log.debug('A lost connection could not be reported to the workspaces', { cause: describe(error) }),
       );
     },
     connected() {

@@ -62,7 +62,7 @@ function createScriptedChannel(line: PlatformLine): Channel {
   };
 }
 
-/** Acknowledged when it is durable, and only then. */
+/** Acknowledged only once it is durable. */
 function receive(line: PlatformLine, sink: ChannelSink, command: Extract<Command, { kind: 'deliver' }>): void {
   const { delivery, channel, id, text, asks, at } = command;
   const message = {

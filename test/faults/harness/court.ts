@@ -10,7 +10,7 @@ export interface Court {
   readonly looks: number;
   /** Checks what must always hold, then asks `question` of the same evidence. */
   look(question: (evidence: Evidence) => readonly Damage[]): Promise<readonly Damage[]>;
-  /** Of the last look. */
+  /** From the last check. */
   evidence(): Evidence;
   /** Acknowledged messages that the last look did not find. */
   lost(): number;
@@ -52,7 +52,7 @@ export function createCourt({ read, platform, model }: CourtOptions): Court {
   };
 }
 
-/** A store that was just killed is not there yet. */
+/** A store that was just killed may still be starting. */
 async function withRetries(read: ReadRows): Promise<Rows> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -68,7 +68,7 @@ export function lost(rows: Rows, accepted: readonly Message[]): readonly Damage[
     .map(({ id }) => ({ invariant: 'I1', what: `${id} was acknowledged and is lost` }));
 }
 
-/** Posts that people see twice: one message, one chunk, two nonces. */
+/** Posts that people see twice: the same chunk of the same message under two nonces. */
 export function doublePosts({ visible }: PlatformRecord): readonly Visible[] {
   const firsts = [...visible.values()].filter(({ replyTo }) => replyTo !== null);
   return [...Map.groupBy(firsts, ({ channel, replyTo }) => `${channel} ${replyTo}`).values()].flatMap((same) =>
@@ -139,7 +139,7 @@ function stackDamage({ conversation, channel, summaries, entries }: Place): read
   return damage;
 }
 
-/** I4: every entry was summarised once, by a whole answer; a condensed summary is as wide as its parts. */
+/** I4: every entry was summarised once, by a complete answer; a condensed summary covers exactly its parts. */
 function commitDamage({ channel, summaries }: Place, { summaries: given }: Evidence['model']): readonly Damage[] {
   const damage: Damage[] = [];
   const texts = summaries.filter(({ kind }) => kind === 'summary');

@@ -14,7 +14,7 @@ export interface Toll {
   readonly redis: number;
   readonly wiped: number;
   readonly postgres: number;
-  /** Processes that stood still until another one had done their work. */
+  /** Processes that were frozen until another one had done their work. */
   readonly frozen: number;
 }
 
@@ -26,7 +26,7 @@ export interface Executioner {
   progress(): number;
   /** A process came to the step in which it was to stop. */
   trapped(node: Node, report: Extract<Report, { kind: 'trapped' }>): void;
-  /** The store is away, or was a moment ago: a process that gives up is not to blame. */
+  /** The store is unreachable, or was a moment ago: a process may then give up. */
   isStoreAway(): boolean;
 }
 
@@ -77,11 +77,11 @@ export function createExecutioner(options: ExecutionerOptions): Executioner {
 interface Work {
   readonly plan: readonly Scheduled[];
   readonly nodes: readonly Node[];
-  /** What takes its time while other things go wrong. */
+  /** Faults that last while others happen. */
   readonly aside: Promise<void>[];
 }
 
-/** One fault after the other, each with everything up and at work before it. */
+/** One fault at a time. Before each, everything is up and working. */
 async function inTurn(self: Self, { plan, nodes, aside }: Work): Promise<void> {
   const { signal, pace, court } = self;
   const step = 1 / plan.length;
@@ -125,7 +125,7 @@ async function kill(
     node.set(trap);
     await until(() => !node.isUp, AIM_LIMIT_MS);
   }
-  // What did not come to that step is killed where it is.
+  // A process that did not reach that step is killed wherever it is.
   if (node.isUp) await node.kill();
   self.toll[role] += node.deaths - deaths;
 }
@@ -172,7 +172,7 @@ async function firstInto(self: Self, trap: Trap, nodes: readonly Node[]): Promis
     for (const node of nodes) {
       const report = self.trappedNodes.get(node);
       if (report === undefined || !node.isFrozen) continue;
-      // A second one that is caught in the same place continues at once.
+      // A second process that reaches the same step continues at once.
       if (caught === null) caught = { node, report };
       else node.thaw();
     }
@@ -193,7 +193,7 @@ function doneIn({ court }: Self, conversationId: number, role: 'gateway' | 'work
   return summaries.filter((row) => row.conversation_id === conversationId && row.kind === 'summary').length;
 }
 
-/** A process of the role that is up and not standing still; waits for one. */
+/** Waits for a process of the role that is up and not frozen. */
 async function target(nodes: readonly Node[], role: Node['role']): Promise<Node | null> {
   const able = () => nodes.filter((node) => node.role === role && node.isUp && !node.isFrozen);
   await until(() => able().length > 0, UP_LIMIT_MS);

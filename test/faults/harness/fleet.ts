@@ -14,11 +14,11 @@ export interface Node {
   readonly role: Life['role'];
   readonly isUp: boolean;
   readonly isFrozen: boolean;
-  /** How often it ended by kill -9. */
+  /** Number of times it was killed with -9. */
   readonly deaths: number;
   /** kill -9, then a new one. Resolves when the old one is gone. */
   kill(): Promise<void>;
-  /** Where it is to stop next; null for nowhere. */
+  /** The step at which it stops next; null for none. */
   set(trap: Trap | null): void;
   /** Releases a frozen process. */
   thaw(): void;
@@ -30,7 +30,7 @@ export interface Fleet extends AsyncDisposable {
   readonly surprises: readonly string[];
   /** All are up. */
   ready(limitMs: number): Promise<void>;
-  /** Ends all in good order. Gives what did not end as it should. */
+  /** Stops all of them cleanly. Returns the problems of those that did not stop. */
   stop(): Promise<readonly string[]>;
 }
 
@@ -41,7 +41,7 @@ export interface FleetOptions {
   readonly ignoresCompareAndSet: boolean;
   /** Waits before the supervisor starts a process again. */
   readonly restartMs: () => number;
-  /** A process may refuse to start, or give up, while this says so. */
+  /** While true, a process may refuse to start, or give up. */
   readonly isExcused: () => boolean;
   readonly onReport: (node: Node, link: Link, report: Report) => void;
   readonly onGone: (link: Link) => void;
@@ -50,7 +50,7 @@ export interface FleetOptions {
 const SCRIPT = fileURLToPath(new URL('./node.process.ts', import.meta.url));
 const STOP_LIMIT_MS = 25_000;
 const RETRY_MS = 300;
-/** Of processes that end by themselves, no more are waited for. */
+/** More processes than this that exit on their own are not waited for. */
 const MAX_SURPRISES = 5;
 
 interface Slot {

@@ -20,7 +20,7 @@ type Fault = (typeof FAULTS)[number];
 export interface ModelServer extends AsyncDisposable {
   readonly url: string;
   readonly record: ModelRecord;
-  /** From now on everything goes well. */
+  /** Ends all failures. */
   recover(): void;
 }
 

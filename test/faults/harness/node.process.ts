@@ -24,7 +24,7 @@ process.on('message', (message) => {
   if (command.kind === 'disarm') traps.set(null);
   for (const hear of listeners) hear(command);
 });
-// Without its harness it has nothing to live for.
+// Without its harness it has no purpose.
 process.on('disconnect', () => process.exit(1));
 
 const told = new AbortController();
@@ -52,7 +52,7 @@ await runCli(['start', '--role', life.role, '--config', life.config], {
     process.exitCode = code;
   },
 });
-// What still holds the process, the line to the harness above all, is over with the command.
+// Whatever keeps the process alive, above all the channel to the harness, ends with the command.
 process.exit();
 
 function tell(report: Report): void {

@@ -22,7 +22,7 @@ export interface PlanOptions {
   readonly everyMs: readonly [number, number];
 }
 
-/** This many of ten kills hit a server, if there is one. */
+/** Of ten kills, this many hit a server, if there is one. */
 const SERVERS_IN_TEN = 2;
 const GATEWAY_TRAPS: readonly [Trap['step'], ...Trap['step'][]] = ['append', 'commitTurn', 'sent'];
 const WORKER_TRAPS: readonly [Trap['step'], ...Trap['step'][]] = [
@@ -36,7 +36,7 @@ const WORKER_TRAPS: readonly [Trap['step'], ...Trap['step'][]] = [
 export function planFaults(deployment: Deployment, chance: Chance, options: PlanOptions): readonly Scheduled[] {
   const kills = chance.shuffled(killsOf(deployment, chance, options.kills));
   const freezes = deployment.number === 1 ? [] : options.freezes.map((role) => freezeOf(role));
-  // A freeze lasts longest: it begins early, so that its end is seen.
+  // A freeze takes longest, so it begins early enough to end within the run.
   const faults: Fault[] = [];
   const gap = Math.max(1, Math.floor(kills.length / (freezes.length + 1)));
   kills.forEach((kill, index) => {

@@ -54,7 +54,7 @@ export interface Platform {
   joined(link: Link): void;
   gone(link: Link): void;
   heard(link: Link, report: Extract<Report, { kind: 'acknowledged' | 'rejected' | 'post' }>): void;
-  /** Delivers again what waits for too long; to be called often. */
+  /** Redelivers events that have waited too long. Call it often. */
   tick(): void;
   /** From now on every post is accepted and acknowledged. */
   recover(): void;

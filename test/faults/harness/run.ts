@@ -30,7 +30,7 @@ export async function runDeployment(options: RunOptions): Promise<RunResult> {
   try {
     const plan = planFaults(options.deployment, world.chance('faults'), options);
     const parts = [talk(world, { ...options, signal }), executioner.carryOut(plan, fleet.nodes)];
-    // When one of them fails the other ends too, before the world does.
+    // If one of them fails, the other ends as well, before the world is disposed of.
     for (const part of parts) part.catch((error: unknown) => failing.abort(error));
     await Promise.allSettled(parts);
     await Promise.all(parts);

@@ -66,7 +66,7 @@ async function startJavaScriptRedis(): Promise<RedisServer> {
     port,
     start,
     kill,
-    // Nothing of it is on the disk.
+    // It keeps nothing on disk.
     wipe: async () => undefined,
     [Symbol.asyncDispose]: kill,
   };

@@ -2,7 +2,7 @@ import type { CommitResult, Storage } from '../../../src/adapter-kit.ts';
 import type { Rewind } from './rewind.ts';
 import type { Report, Step, Trap } from './wire.ts';
 
-/** Where this process is to stop next. */
+/** The step at which this process stops next. */
 export interface Traps {
   set(trap: Trap | null): void;
   /** Triggers the trap if it is set for this moment. Resolves when the process continues. */

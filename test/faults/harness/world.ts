@@ -12,7 +12,7 @@ import { type Chance, createChance } from './random.ts';
 import { readPostgres, readSqlite } from './rows.ts';
 import { type Servers, startServers } from './servers.ts';
 
-/** A deployment that runs, and all that is around it. Disposed of, nothing of it is left. */
+/** A running deployment and everything around it. Disposing of it removes everything. */
 export interface World extends AsyncDisposable {
   readonly deployment: Deployment;
   readonly servers: Servers;
@@ -34,7 +34,7 @@ export interface WorldOptions {
   readonly workers: number;
   /** Compare-and-set is switched off: the run must find damage. */
   readonly ignoresCompareAndSet: boolean;
-  /** js-redis-server even where a Redis is found. */
+  /** Uses js-redis-server even if a real Redis is found. */
   readonly isJavaScript: boolean;
   readonly signal: AbortSignal;
 }
@@ -91,7 +91,7 @@ interface Furnishing {
   readonly model: ModelServer;
 }
 
-/** The configuration's file, and the way to look into the store that it names. */
+/** The configuration file, and a reader for the store it names. */
 async function furnish({ deployment, directory, servers, model }: Furnishing) {
   const database = (await servers.postgres?.database('strata')) ?? '';
   const queue = { local: '', redis: servers.redis?.url ?? '', postgres: database }[deployment.queue];

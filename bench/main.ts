@@ -27,6 +27,7 @@ const ROWS: Readonly<Record<string, RowEntry>> = {
   search: { title: 'Search', load: async () => (await import('./rows/search.ts')).search },
   recall: { title: 'What is found again', load: async () => (await import('./rows/recall.ts')).recall },
   asked: { title: 'What is in view when asked', load: async () => (await import('./rows/asked.ts')).asked },
+  planted: { title: 'What survives summaries', load: async () => (await import('./rows/planted.ts')).planted },
   settle: { title: 'A view at rest', load: async () => (await import('./rows/settle.ts')).settled },
   tokens: { title: 'Estimates of tokens', load: async () => (await import('./rows/tokens.ts')).tokens },
   postgres: { title: 'Postgres', load: async () => (await import('./rows/postgres.ts')).postgres },

@@ -7,6 +7,7 @@ import { promptSourceOf } from '../prompts/variables.ts';
 import { condensedWords, maxStackedWords } from './answer-size.ts';
 import { limitFor } from './audit.ts';
 import { type JobContext, transcriptTokens } from './job-context.ts';
+import { announceKept, condensedLoss } from './ledger.ts';
 import { layerLine, layerTokens } from './prompt-context.ts';
 import { summarise } from './summarise.ts';
 import { nonceFor } from './transcript.ts';
@@ -36,16 +37,18 @@ export async function condense(job: JobContext, condensation: Condensation): Pro
     tokensOf: (summary) => layerTokens(job, { ...place, text: summary }),
     limitTokens: limitFor(sourceTokens),
   });
+  const { lost, account } = await condensedLoss(job, { ...place, text }, parts);
   const now = services.clock.now();
   const result = await services.store.summaries.commitCondensation({
     conversationId: claim.conversationId,
     epoch: claim.epoch,
-    summary: { ...place, text, tokens, model: model.id, promptHash, createdAt: now },
+    summary: { ...place, text, tokens, model: model.id, promptHash, createdAt: now, lost },
     childIds: parts.map((part) => part.id),
     now,
   });
   if (result === 'committed') {
     const { id: summaryId, level } = place;
+    if (account !== null) announceKept(job, summaryId, account);
     services.events.emit({
       kind: 'stack.condensed',
       conversation: conversation.key,

@@ -6,12 +6,15 @@ import type { MemoryWrite } from '../ports/memory-store.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { CommitResult, NewSummary } from '../ports/summary-store.ts';
 import { type PromptVariables, promptSourceOf } from '../prompts/variables.ts';
+import { accountFor, lossIndexOf } from '../search/losses.ts';
+import { sourceOf } from '../search/read-account.ts';
 import { MEMORY_TOOL, SUMMARY_TOOL } from './answer.ts';
 import { type MemoryRules, maxStackedWords, memoryRules, targetWords } from './answer-size.ts';
 import { limitFor } from './audit.ts';
 import { condense } from './condense.ts';
 import { askForMemories } from './extract.ts';
 import { type JobContext, transcriptTokens } from './job-context.ts';
+import { announceKept } from './ledger.ts';
 import type { Work } from './next-job.ts';
 import { besideOf, layerTokens } from './prompt-context.ts';
 import { readHead } from './read.ts';
@@ -58,16 +61,18 @@ async function cover(job: JobContext, work: Work, snapshot: ContextSnapshot): Pr
     : await draft(job, { work, span, place, snapshot });
   const { promptHash } = texts;
   const memories = await admit(job, { candidates, promptHash, entries: span.entries, extractedUpto });
+  const account = accountFor(texts.text, span.entries.flatMap(sourceOf));
   const now = services.clock.now();
   const result = await services.store.summaries.commitCompaction({
     conversationId,
     epoch: claim.epoch,
-    summary: { ...place, ...texts, createdAt: now },
+    summary: { ...place, ...texts, createdAt: now, lost: lossIndexOf(account.lost) },
     memories,
     extracted: span.toSeq > extractedUpto ? { from: extractedUpto, upto: span.toSeq } : null,
     seenRevision: revision,
     now,
   });
+  if (result === 'committed') announceKept(job, place.id, account);
   return { result, toSeq: span.toSeq, memories };
 }
 

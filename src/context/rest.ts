@@ -62,7 +62,16 @@ export function imaginedGap({ snapshot, readUpto, now, ...pressure }: GapRequest
   const { fromSeq, toSeq } = cut;
   const gap: Summary = {
     ...{ id: `gap-${fromSeq}` as SummaryId, conversationId: conversation.id, kind: 'gap', level: 0, fromSeq, toSeq },
-    ...{ text: '', tokens: 0, model: null, promptHash: null, stale: false, supersededBy: null, createdAt: now },
+    ...{
+      text: '',
+      tokens: 0,
+      model: null,
+      promptHash: null,
+      stale: false,
+      supersededBy: null,
+      createdAt: now,
+      lost: {},
+    },
   };
   return {
     conversation: { ...conversation, compactedUpto: toSeq },

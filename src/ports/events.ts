@@ -115,6 +115,13 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
       readonly wholeTokens: number;
       readonly leftTokens: number;
     }
+  | {
+      /** How many different names, numbers, links, dates and promises of its messages a new summary keeps. */
+      readonly kind: 'summary.written';
+      readonly summaryId: SummaryId;
+      readonly specifics: number;
+      readonly kept: number;
+    }
   | { readonly kind: 'stack.condensed'; readonly summaryId: SummaryId; readonly level: number; readonly parts: number }
   | { readonly kind: 'memory.saved'; readonly ids: readonly MemoryId[] }
   | { readonly kind: 'memory.refused'; readonly reason: string }

@@ -22,9 +22,20 @@ export interface Summary {
   readonly stale: boolean;
   readonly supersededBy: SummaryId | null;
   readonly createdAt: number;
+  /** The entries with specifics that the text leaves out; empty for a gap. */
+  readonly lost: LossIndex;
 }
 
-export type NewSummary = Omit<Summary, 'conversationId' | 'kind' | 'stale' | 'supersededBy'>;
+/** What a summary has to keep exactly, or the view loses it. */
+export type SpecificKind = 'link' | 'path' | 'code' | 'date' | 'number' | 'name' | 'prohibition' | 'promise';
+
+/** Seqs in ascending order by what their entries say. It holds no text, so nothing in it has to be forgotten. */
+export type LossIndex = Readonly<Partial<Record<SpecificKind, readonly number[]>>>;
+
+export type NewSummary = Omit<Summary, 'conversationId' | 'kind' | 'stale' | 'supersededBy' | 'lost'> & {
+  /** Default: nothing is lost. */
+  readonly lost?: LossIndex;
+};
 
 /** One level-0 summary with the memories of the same answer. All of it is stored, or nothing. */
 export interface CompactionCommit {

@@ -1,3 +1,4 @@
+import type { LossIndex, SpecificKind } from '../ports/summary-store.ts';
 import { type Span, type Specific, specificsIn } from './specifics.ts';
 import { cachedStem } from './stem.ts';
 import { tellingWords } from './stop-words.ts';
@@ -43,11 +44,42 @@ export function accountFor(summary: string, sources: readonly Source[]): Account
   return { carried, lost };
 }
 
-/** The share of the different specifics that the summary carries. 1 without any. */
-export function keptShare({ carried, lost }: Account): number {
+/** How many different specifics there are, and how many of them the summary carries. */
+export function countSpecifics({ carried, lost }: Account): { readonly specifics: number; readonly kept: number } {
   const kept = new Set(carried.map(keyOf));
-  const all = new Set([...kept, ...lost.map(keyOf)]);
-  return all.size === 0 ? 1 : kept.size / all.size;
+  return { specifics: kept.union(new Set(lost.map(keyOf))).size, kept: kept.size };
+}
+
+/** The share of the different specifics that the summary carries. 1 without any. */
+export function keptShare(account: Account): number {
+  const { specifics, kept } = countSpecifics(account);
+  return specifics === 0 ? 1 : kept / specifics;
+}
+
+const SPECIFIC_KINDS: readonly SpecificKind[] = [
+  ...(['link', 'path', 'code', 'date', 'number', 'name', 'prohibition', 'promise'] as const),
+];
+/** Of one kind, the newest of this many entries are in the index. */
+const MAX_INDEXED = 200;
+
+export function lossIndexOf(lost: readonly Pick<Lost, 'kind' | 'seq'>[]): LossIndex {
+  const index: Partial<Record<SpecificKind, readonly number[]>> = {};
+  for (const [kind, same] of Map.groupBy(lost, (one) => one.kind)) index[kind] = newest(same.map(({ seq }) => seq));
+  return index;
+}
+
+/** One index of several. */
+export function mergeLosses(indexes: readonly LossIndex[]): LossIndex {
+  const merged: Partial<Record<SpecificKind, readonly number[]>> = {};
+  for (const kind of SPECIFIC_KINDS) {
+    const seqs = newest(indexes.flatMap((index) => index[kind] ?? []));
+    if (seqs.length > 0) merged[kind] = seqs;
+  }
+  return merged;
+}
+
+function newest(seqs: readonly number[]): readonly number[] {
+  return [...new Set(seqs)].sort((a, b) => a - b).slice(-MAX_INDEXED);
 }
 
 /** Each lost specific once, with all messages that have it. */

@@ -19,7 +19,7 @@ export async function readAccount(
 }
 
 /** What people and the bot said, if it is not deleted. */
-function sourceOf({
+export function sourceOf({
   seq,
   role,
   redactedAt,

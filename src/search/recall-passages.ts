@@ -7,6 +7,7 @@ import type { ContextSnapshot } from '../ports/store.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
 import { underLabel } from '../util/foreign-text.ts';
+import { isOwnPast, kindsAskedFor } from './asked-kinds.ts';
 import { asksOfThePast } from './asking.ts';
 import { byWorth, rankTranscript, type TranscriptHit } from './transcript-search.ts';
 
@@ -17,6 +18,10 @@ const MAX_QUESTIONS = 4;
 const READ_CHARACTERS = 2000;
 /** Number of ranked entries offered; an engine leaves out those that its view shows. */
 const MAX_CANDIDATES = 200;
+/** A kind of detail that more messages than these have distinguishes none of them. */
+const MAX_LOST = 30;
+/** If a question shares too few words with any message, this many with a lost detail of the kind are offered. */
+const MAX_UNGROUNDED = 12;
 /** Even the smallest window shows this much of a tail without a cut. */
 const SMALL_TAIL_TOKENS = 1000;
 
@@ -43,9 +48,13 @@ export async function passagesFor(
   if (question === '') return null;
   const toSeq = (waiting[0]?.seq ?? conversation.nextSeq) - 1;
   const range = { conversationId: conversation.id, question, fromSeq: conversation.contextFrom, toSeq };
-  const { hits, grounding } = await rankTranscript(services, range);
-  if (grounding < MIN_GROUNDING) return null;
-  const passages = byWorth(hits.slice(0, MAX_CANDIDATES).flatMap((hit) => quotable(hit, agent.timezone)));
+  const likely = lostAndAskedFor(snapshot, question);
+  const { hits, grounding } = await rankTranscript(services, { ...range, likely });
+  const isGrounded = grounding >= MIN_GROUNDING;
+  const shown = isGrounded ? hits : isOwnPast(question) ? hits.filter(({ seq }) => likely.has(seq)) : [];
+  const passages = byWorth(
+    shown.slice(0, isGrounded ? MAX_CANDIDATES : MAX_UNGROUNDED).flatMap((hit) => quotable(hit, agent.timezone)),
+  );
   if (passages.length === 0) return null;
   const from = promptSourceOf(agent);
   return {
@@ -68,6 +77,12 @@ function isAllShown({ tail, conversation }: ContextSnapshot): boolean {
     if (sum >= SMALL_TAIL_TOKENS) return false;
   }
   return true;
+}
+
+/** Messages with the kind of detail that is asked for, which the summaries in view leave out. */
+function lostAndAskedFor({ stack }: ContextSnapshot, question: string): ReadonlySet<number> {
+  const byKind = [...kindsAskedFor(question)].map((kind) => stack.flatMap(({ lost }) => lost[kind] ?? []));
+  return new Set(byKind.filter(({ length }) => length <= MAX_LOST).flat());
 }
 
 /** The question of the person who wrote last, from their consecutive messages. */

@@ -1,8 +1,5 @@
+import type { SpecificKind } from '../ports/summary-store.ts';
 import { CALENDAR } from './specific-words.ts';
-
-/** What a summary must keep exactly, or the conversation loses it. */
-export const SPECIFIC_KINDS = ['link', 'path', 'code', 'date', 'number', 'name', 'prohibition', 'promise'] as const;
-export type SpecificKind = (typeof SPECIFIC_KINDS)[number];
 
 /** A longer token is data, such as an encoded file. */
 const MAX_TOKEN = 300;

@@ -1,4 +1,5 @@
-import { calendarWord, isPlainNumber, kindOfToken, type SpecificKind } from './specific-tokens.ts';
+import type { SpecificKind } from '../ports/summary-store.ts';
+import { calendarWord, isPlainNumber, kindOfToken } from './specific-tokens.ts';
 import { PROHIBITION, PROMISE } from './specific-words.ts';
 import { fold, wordsOf } from './words.ts';
 

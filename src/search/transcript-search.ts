@@ -33,6 +33,9 @@ const SURROUNDED = 64;
 const SURROUNDING = 3;
 /** Maximum entries read for one question, however long the conversation is. */
 const READ_ENTRIES = 420;
+const NONE: ReadonlySet<number> = new Set();
+/** As much as a strong match of a word. */
+const LIKELY_BONUS = 3;
 /** From this share of answers on, the conversation counts as one with a bot rather than among people. */
 const BOT_SHARE = 0.25;
 /** Approximate penalty for each doubling of an entry's length, when tokens are counted. */
@@ -65,6 +68,8 @@ export interface RankRequest {
   /** Only entries of this range. */
   readonly fromSeq: number;
   readonly toSeq: number;
+  /** Entries that may answer it without sharing a word with it. They count as proposed, and rank higher. */
+  readonly likely?: ReadonlySet<number>;
 }
 
 export interface Ranking {
@@ -77,15 +82,20 @@ export interface Ranking {
 /** All candidates of a range, most likely answers first. */
 export async function rankTranscript(
   services: Pick<Services, 'store' | 'search'>,
-  { conversationId, question, fromSeq, toSeq }: RankRequest,
+  { conversationId, question, fromSeq, toSeq, likely = NONE }: RankRequest,
 ): Promise<Ranking> {
   const text = readQuestion(question).words.join(' ');
   const proposed = await services.search.entries({ conversationId, text, limit: PROPOSED, fromSeq, toSeq });
-  const seqs = withNeighbours(proposed.map((hit) => hit.seq)).filter((seq) => seq >= fromSeq && seq <= toSeq);
+  const found = withNeighbours(proposed.map((hit) => hit.seq));
+  const seqs = [...found.union(likely)].filter((seq) => seq >= fromSeq && seq <= toSeq).sort((a, b) => a - b);
   const entries = (await services.store.transcript.pick(conversationId, seqs)).filter(isReadable);
-  const { hits, grounding } = rankEntries(entries, question, toSeq - fromSeq + 1);
+  const { hits, grounding } = rankEntries(entries, { question, likely, total: toSeq - fromSeq + 1 });
   const matching = new Set(proposed.map((hit) => hit.seq));
   return { hits: hits.map((hit) => ({ ...hit, isMatch: matching.has(hit.seq) })), grounding };
+}
+
+interface Ranked extends Required<Pick<RankRequest, 'question' | 'likely'>> {
+  readonly total: number;
 }
 
 interface RankedEntries {
@@ -94,12 +104,13 @@ interface RankedEntries {
 }
 
 /** Pure: ranks the entries by how likely they answer the question. */
-function rankEntries(entries: readonly Entry[], text: string, total: number): RankedEntries {
+function rankEntries(entries: readonly Entry[], { question: text, likely, total }: Ranked): RankedEntries {
   const question = readQuestion(text, namesOf(entries));
   const { lines, evidence } = evidenceFor(entries, question, total);
   const weights = isWithBot(lines) ? WITH_BOT : AMONG_PEOPLE;
+  const bonus = (entry: Entry | undefined) => (entry !== undefined && likely.has(entry.seq) ? LIKELY_BONUS : 0);
   const hits = evidence
-    .map((signs, index) => toHit(entries[index], scoreOf(signs, weights)))
+    .map((signs, index) => toHit(entries[index], scoreOf(signs, weights) + bonus(entries[index])))
     .filter((hit) => hit !== null)
     .sort((a, b) => b.score - a.score || a.seq - b.seq);
   return { hits, grounding: groundingOf(question, lines, evidence) };
@@ -144,14 +155,14 @@ function scoreOf(evidence: Evidence, weights: Weights): number {
   return score;
 }
 
-function withNeighbours(seqs: readonly number[]): readonly number[] {
+function withNeighbours(seqs: readonly number[]): ReadonlySet<number> {
   const all = new Set<number>();
   for (const [rank, seq] of seqs.entries()) {
     if (all.size >= READ_ENTRIES) break;
     const around = rank < SURROUNDED ? SURROUNDING : 0;
     for (let offset = -around; offset <= around; offset++) if (seq + offset > 0) all.add(seq + offset);
   }
-  return [...all].sort((a, b) => a - b);
+  return all;
 }
 
 function isReadable(entry: Entry): boolean {

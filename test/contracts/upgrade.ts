@@ -22,6 +22,7 @@ const BACK_TO_0_1_0 = [
   'alter table conversation drop column present_audience',
   'alter table conversation drop column present_from',
   'alter table outbox drop column unasked_at',
+  'alter table summary drop column lost',
   'drop table usage',
   `create table usage (conversation_id bigint not null references conversation (id) on delete cascade, purpose text not null,
      model text not null, calls bigint not null, input_tokens bigint not null, output_tokens bigint not null,

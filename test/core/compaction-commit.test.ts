@@ -25,6 +25,7 @@ function stackOf(items: readonly (readonly [Kind, number])[]) {
       stale: kind === 'stale',
       supersededBy: null,
       createdAt: 0,
+      lost: {},
     };
   });
   return { live, state: { compactedUpto: next - 1, contextFrom: 1, nextSeq: next + 10 } };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { accountFor, keptShare, lostOnce } from '../../src/search/losses.ts';
+import { accountFor, keptShare, lossIndexOf, lostOnce, mergeLosses } from '../../src/search/losses.ts';
 import { readAccount } from '../../src/search/read-account.ts';
 import { specificsIn } from '../../src/search/specifics.ts';
 import { cells, openWorld } from './commands.world.ts';
@@ -87,6 +87,16 @@ describe('what a summary keeps', () => {
   });
 });
 
+describe('the index of a summary', () => {
+  it('has the newest messages of each kind, once', () => {
+    const codes = Array.from({ length: 300 }, (_, index) => ({ kind: 'code' as const, seq: 300 - index }));
+    const index = lossIndexOf([...codes, { kind: 'link', seq: 7 }, { kind: 'link', seq: 7 }]);
+    expect(index.link).toEqual([7]);
+    expect([index.code?.length, index.code?.[0], index.code?.at(-1)]).toEqual([200, 101, 300]);
+    expect(mergeLosses([index, { link: [3], date: [9] }])).toMatchObject({ link: [3, 7], date: [9] });
+  });
+});
+
 describe('/summaries open ID lost', () => {
   it('lists what the summary leaves out, but nothing deleted', async () => {
     const model = scriptedModel(({ purpose }) => ({ text: purpose === 'reply' ? 'I see.' : TRIP, inputTokens: 0 }), {
@@ -109,6 +119,7 @@ describe('/summaries open ID lost', () => {
     const { store } = world.bot.services;
     const conversation = await store.conversations.find(world.place);
     const summary = (await store.summaries.live(conversation?.id ?? 0))[0];
+    expect(summary?.lost).toMatchObject({ code: [1], name: [1] });
     await store.transcript.redact(conversation?.id ?? 0, { externalIds: ['m1'], now: Date.now() });
     if (summary === undefined) throw new Error('there is no summary');
     expect((await readAccount(store, summary)).lost.map(({ text }) => text)).not.toContain('4417-B');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelRequest, PassageSection } from '../../src/adapter-kit.ts';
+import type { LossIndex, ModelRequest, PassageSection } from '../../src/adapter-kit.ts';
 import { fitPassages } from '../../src/context/passages.ts';
 import { estimateText } from '../../src/context/tokens.ts';
 import { waitingMessages } from '../../src/memory/recall.ts';
@@ -19,14 +19,14 @@ async function talk(world: World, lines: readonly string[]): Promise<void> {
   await world.store.summaries.openGap({ ...gap, now: world.time.now });
 }
 
-async function passages(world: World, question: string): Promise<PassageSection | null> {
+async function passages(world: World, question: string, lost: LossIndex = {}): Promise<PassageSection | null> {
   const newest = await world.say(question);
   const { id } = await world.conversation();
   const snapshot = await world.store.transcript.context(id, { maxEntries: 100 });
   if (snapshot === null) throw new Error('no conversation');
   return await passagesFor(world.services, {
     agent: world.agent,
-    snapshot,
+    snapshot: { ...snapshot, stack: snapshot.stack.map((summary) => ({ ...summary, lost })) },
     waiting: waitingMessages({ snapshot, newest }),
   });
 }
@@ -96,6 +96,15 @@ describe('passages', () => {
     if (snapshot === null) throw new Error('no conversation');
     const request = { agent: world.agent, snapshot, waiting: waitingMessages({ snapshot, newest }) };
     expect(await passagesFor({ ...world.services, search: failing }, request)).toBeNull();
+  });
+
+  it('quote a lost detail of the kind that is asked for', async () => {
+    await using world = await openWorld();
+    const said = 'KLM88Z is what the man at the ferry desk wrote down for us.';
+    await talk(world, [said, FILLER, 'The landlord is called Novak.', FILLER]);
+    const asked = 'Which code do I show for our boat reservation?';
+    expect(await passages(world, asked)).toBeNull();
+    expect(quoted(await passages(world, asked, { code: [1] }))).toContain('KLM88Z');
   });
 
   it('contain nothing deleted or from before a reset', async () => {

@@ -34,6 +34,9 @@ function createCounts(registry: Registry) {
       'outcome',
     ]),
     runSeconds: seconds('maintenance', 'Duration of a maintenance run', ['work']),
+    specifics: counter('summary_specifics_total', 'Names, numbers, links, dates and promises of summarised messages', [
+      'outcome',
+    ]),
     delays: counter('maintenance_failures_total', 'Maintenance failures, each followed by a delay'),
     gaps: counter('gaps_total', 'Ranges removed from the view without a summary', ['reason']),
     memories: counter('memories_total', 'Changes to memories, by kind', ['outcome']),
@@ -123,6 +126,10 @@ function countUpkeep(counts: Counts, event: StrataEvent): void {
       counts.runSeconds.observe({ work }, durationMs / 1000);
       break;
     }
+    case 'summary.written':
+      counts.specifics.inc({ outcome: 'kept' }, event.kept);
+      counts.specifics.inc({ outcome: 'left_out' }, event.specifics - event.kept);
+      break;
     case 'maintenance.delayed':
       counts.delays.inc();
       break;

@@ -4,6 +4,7 @@ import type {
   BlobId,
   Calibration,
   JsonValue,
+  LossIndex,
   MaintenanceRun,
   Memory,
   MemoryEvent,
@@ -100,6 +101,9 @@ const memoryEvent: z.ZodType<MemoryEvent> = z.object({
   detail: z.json(),
 });
 
+const lost: z.ZodType<LossIndex> = z.record(z.string(), z.array(z.int()));
+
+const NOTHING_LOST: LossIndex = {};
 const NO_AUTHORS: readonly Author[] = [];
 const NO_PARTS: readonly Part[] = [];
 
@@ -124,6 +128,10 @@ export function readPostBody(text: string): PostBody {
 
 export function readExtractedBy(text: string | null): Memory['extractedBy'] {
   return text === null ? null : extractedBy.parse(JSON.parse(text));
+}
+
+export function readLost(text: string | null): LossIndex {
+  return text === null ? NOTHING_LOST : lost.parse(JSON.parse(text));
 }
 
 export function readRun(text: string): MaintenanceRun {

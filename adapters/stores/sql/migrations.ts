@@ -36,17 +36,18 @@ export function coreMigrations(rowIds: RowIds): Record<string, Migration> {
       },
     },
     '0006_memory_subject': {
-      async up(database: Kysely<unknown>): Promise<void> {
-        await database.schema.createIndex('memory_subject').on('memory').column('subject_id').execute();
-      },
+      up: (database: Kysely<unknown>) =>
+        database.schema.createIndex('memory_subject').on('memory').column('subject_id').execute(),
     },
     '0007_unasked_posts': {
-      async up(database: Kysely<unknown>): Promise<void> {
-        await database.schema.alterTable('outbox').addColumn('unasked_at', 'bigint').execute();
-      },
+      up: (database: Kysely<unknown>) =>
+        database.schema.alterTable('outbox').addColumn('unasked_at', 'bigint').execute(),
     },
     [USAGE_BY_DAY]: { up: rebuildUsage },
     '0010_cache_losses': { up: createCacheTables },
+    '0011_lost_specifics': {
+      up: (database: Kysely<unknown>) => database.schema.alterTable('summary').addColumn('lost', 'text').execute(),
+    },
   };
 }
 

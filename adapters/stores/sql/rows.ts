@@ -8,7 +8,7 @@ import {
   type Summary,
   textOf,
 } from '../../../src/adapter-kit.ts';
-import { readAuthors, readCalibration, readExtractedBy, readParts, readPostBody } from './json.ts';
+import { readAuthors, readCalibration, readExtractedBy, readLost, readParts, readPostBody } from './json.ts';
 import type { ConversationRow, EntryRow, MemoryRow, OutboxRow, SummaryRow } from './tables.ts';
 
 /** Converts rows to domain objects. Pure. */
@@ -78,6 +78,7 @@ export function toSummary(row: SummaryRow): Summary {
     stale: row.stale === 1,
     supersededBy: row.superseded_by,
     createdAt: row.created_at,
+    lost: readLost(row.lost),
   };
 }
 

@@ -11,6 +11,7 @@ import {
 } from '../../../src/adapter-kit.ts';
 import { dueAt, holdsMaintenance } from './conversation-rows.ts';
 import { first, type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
+import { writeJson } from './json.ts';
 import { applyWrites } from './memory-writes.ts';
 import { toConversation, toSummary } from './rows.ts';
 import type { Shared } from './shared.ts';
@@ -123,7 +124,15 @@ async function clearPlace(
 }
 
 /** The values that turn a summary's row into a gap. */
-export const asGap = { kind: 'gap', text: '', tokens: 0, stale: 0, model: null, prompt_hash: null } as const;
+export const asGap = {
+  kind: 'gap',
+  text: '',
+  tokens: 0,
+  stale: 0,
+  model: null,
+  prompt_hash: null,
+  lost: null,
+} as const;
 
 function newRow(conversationId: number, kind: SummaryRow['kind'], summary: NewSummary): SummaryRow {
   return {
@@ -140,6 +149,7 @@ function newRow(conversationId: number, kind: SummaryRow['kind'], summary: NewSu
     stale: 0,
     superseded_by: null,
     created_at: summary.createdAt,
+    lost: summary.lost === undefined ? null : writeJson(summary.lost),
   };
 }
 

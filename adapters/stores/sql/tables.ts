@@ -108,6 +108,8 @@ interface SummaryTable {
   stale: number;
   superseded_by: SummaryId | null;
   created_at: number;
+  /** JSON; null for nothing. */
+  lost: string | null;
 }
 export type SummaryRow = Selectable<SummaryTable>;
 

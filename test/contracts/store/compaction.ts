@@ -13,7 +13,7 @@ export function compactionContract(lab: Lab): void {
     it('moves pointer, stack, memories and watermark in one step', async () => {
       const { id, revision } = await kit.fill(8);
       const held = await kit.claim('maintenance', id);
-      const first = kit.summary(1, 3);
+      const first = kit.summary(1, 3, { lost: { code: [2, 3], promise: [1] } });
       const over = { memories: [kit.inserting('tea', [1, 2])], extracted: { from: 0, upto: 3 } };
       expect(await kit.compact(held, first, over)).toBe('committed');
       expect(await kit.compact(held, kit.summary(4, 5))).toBe('committed');

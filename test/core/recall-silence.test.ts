@@ -1,0 +1,88 @@
+import { expect, it } from 'vitest';
+import { withQuestion } from '../../src/context/preview.ts';
+import { estimateText } from '../../src/context/tokens.ts';
+import { passagesFor } from '../../src/search/recall-passages.ts';
+import { LANGUAGES, type Language } from '../fixtures/languages.ts';
+import { openWorld, type World } from './memory.world.ts';
+
+/** What people say without asking about anything said before. */
+const ORDINARY = `
+  Good morning everyone!
+  Thanks, that helps a lot.
+  ok, I will try that now
+  What is the capital of Peru?
+  How do I boil an egg?
+  Can you write me a poem about rain?
+  Please translate "good night" into Finnish.
+  How are you today?
+  That was funny. Do you like jokes?
+  I am going to bed, see you tomorrow.
+  Why is the sky blue?
+  Hmm, should I restart it after that?
+  We bought a boat! It is small, but it floats. Isn't that great?
+  Explain recursion in one sentence.
+  lol
+  Wie spät ist es?
+  Schreib mir bitte eine kurze Einladung.
+  Danke, das war alles für heute.
+  Quelle heure est-il ?
+  Merci beaucoup, bonne soirée !
+  ¿Qué tal?
+  Voy a salir un rato, hasta luego.
+  Come stai?
+  Obrigado, até amanhã!
+  Как дела?
+  Спасибо, это помогло.
+  今天天气怎么样？
+  谢谢，我明白了。
+  おはようございます。
+  안녕하세요, 오늘 뭐 해요?
+`
+  .trim()
+  .split('\n')
+  .map((line) => line.trim());
+
+/** In each of the conversations. */
+const SAMPLE = [...LANGUAGES.flatMap(({ fillers }) => fillers), ...ORDINARY];
+const MIN_SAMPLE = 500;
+const PADDING = 'Nothing else of note was said on this long and quiet afternoon by the harbour. '.repeat(60);
+
+/** The facts, beyond what the view shows. */
+async function remembering({ facts, fillers }: Language): Promise<World> {
+  const world = await openWorld();
+  for (const [fact] of facts) await world.say(fact);
+  for (const filler of fillers) await world.say(filler);
+  await world.say(PADDING);
+  const { id, nextSeq } = await world.conversation();
+  const gap = { id: world.random.id() as never, conversationId: id, expectedCompactedUpto: 0, toSeq: nextSeq - 1 };
+  await world.store.summaries.openGap({ ...gap, now: world.time.now });
+  return world;
+}
+
+async function quotedFor(world: World, text: string): Promise<readonly string[]> {
+  const view = await world.store.transcript.context((await world.conversation()).id, { maxEntries: 100 });
+  if (view === null) throw new Error('there is no conversation');
+  const { snapshot, newest } = withQuestion(view, text, { now: world.time.now });
+  const section = await passagesFor(world.services, { agent: world.agent, snapshot, waiting: [newest] });
+  return (section?.passages ?? []).map((passage) => passage.text);
+}
+
+it('is silent for ordinary messages, and answers questions', async () => {
+  const ordinary: { readonly text: string; readonly quoted: readonly string[] }[] = [];
+  const asked: { readonly question: string; readonly isFound: boolean }[] = [];
+  for (const language of LANGUAGES) {
+    await using world = await remembering(language);
+    for (const text of SAMPLE) ordinary.push({ text, quoted: await quotedFor(world, text) });
+    for (const [fact, question] of language.facts) {
+      const quoted = await quotedFor(world, question);
+      asked.push({ question, isFound: quoted.some((text) => text.includes(fact)) });
+    }
+  }
+  const loud = ordinary.filter(({ quoted }) => quoted.length > 0);
+  const tokens = loud.flatMap(({ quoted }) => quoted).reduce((sum, text) => sum + estimateText(text), 0);
+  const missed = asked.filter(({ isFound }) => !isFound).map(({ question }) => question);
+  expect(ordinary.length).toBeGreaterThanOrEqual(MIN_SAMPLE);
+  expect(loud.length / ordinary.length).toBeLessThanOrEqual(0.05);
+  expect(tokens / ordinary.length).toBeLessThan(60);
+  expect(missed.length / asked.length).toBeLessThanOrEqual(0.05);
+});

@@ -80,17 +80,24 @@ export {
   leadOf,
   tidyReply,
 } from './util/text.ts';
-export { formatCost, formatDollars, formatTokens } from './costs/format.ts';
+export { causeText, formatCost, formatDollars, formatTokens } from './costs/format.ts';
 
 // What the inspector reads.
+export type { AuditRow } from './inspection/audit.ts';
+export type { ContextView } from './inspection/context.ts';
 export type { ConversationView, MemoryLine, MessageLine, Whereabouts } from './inspection/conversation.ts';
+export type { CostsView } from './inspection/costs.ts';
 export type * from './inspection/find.ts';
 export type * from './inspection/gauges.ts';
 export type * from './inspection/health.ts';
 export type { Moment } from './inspection/history.ts';
 export type * from './inspection/inspection.ts';
 export type { LayerSpan } from './inspection/layers.ts';
+export type { MemoriesView, MemoryFilter, MemoryView } from './inspection/memories.ts';
 export type * from './inspection/overview.ts';
+export type { SettingsView } from './inspection/settings.ts';
+export type { TokenedPreview } from './memory/forget-target.ts';
+export type { OriginMessage } from './memory/service.ts';
 export type { LostDetail, SourceMark, SummarySource, SummaryView } from './inspection/summary.ts';
 export type { TracedSentence, TracedText } from './inspection/trace.ts';
 export type { Viewer, ViewerRole } from './inspection/viewer.ts';

@@ -7,11 +7,11 @@ import type {
   OperationsOptions,
   QueueAdapter,
 } from '../bot/adapters.ts';
-import type { CommandServices } from '../commands/services.ts';
 import { channelProblems } from '../config/channels.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { StrataError } from '../domain/errors.ts';
+import type { InspectionHost } from '../inspection/inspection.ts';
 import type { Log } from '../ports/log.ts';
 import type { ModelProvider } from '../ports/model.ts';
 import type { Storage } from '../services.ts';
@@ -84,15 +84,15 @@ export async function openOperations(
 export async function openInspector(
   adapters: Adapters,
   { inspector }: Config,
-  { parts, listen = inspector.listen }: { readonly parts: CommandServices; readonly listen?: string | undefined },
+  { listen = inspector.listen, ...host }: InspectionHost & { readonly listen?: string | undefined },
 ): Promise<Operations | null> {
   if (listen === '') return null;
   const start = await adapters.inspector();
   return await start({
     settings: { ...inspector, listen },
-    open: async () => (await import('../inspection/inspection.ts')).createInspection(parts),
-    clock: parts.clock,
-    log: parts.log,
+    open: async () => (await import('../inspection/inspection.ts')).createInspection(host),
+    clock: host.parts.clock,
+    log: host.parts.log,
   });
 }
 

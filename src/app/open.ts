@@ -5,7 +5,8 @@ import type { BotParts, Role } from '../bot/parts.ts';
 import type { CommandDefinition } from '../commands/define.ts';
 import { allCommands } from '../commands/own.ts';
 import { type AgentDirectory, createAgentDirectory } from '../config/directory.ts';
-import { loadConfig } from '../config/load.ts';
+import { type LoadOptions, loadConfig } from '../config/load.ts';
+import { rowsOf } from '../config/rows.ts';
 import type { Config } from '../config/schema.ts';
 import { type LiveConfig, watchConfig } from '../config/watch.ts';
 import { StrataError } from '../domain/errors.ts';
@@ -97,7 +98,7 @@ export async function openApp(given: AppHost, options: OpenOptions): Promise<App
       channelAdapters: parts.adapters.channels,
       plugins: plugins.length === 0 ? null : await startable(plugins, { bot, log }),
       checkQueue: () => queues.check(url),
-      ...serversOf(parts.adapters, config, { bot, role: options.role, log, openBoard }),
+      ...serversOf(parts.adapters, config, { bot, load, role: options.role, log, openBoard }),
     });
   } catch (error) {
     await storage.store.close();
@@ -147,11 +148,16 @@ function appOf(of: {
 function serversOf(
   adapters: Adapters,
   config: Config,
-  { bot, ...options }: { readonly bot: Bot } & Omit<OperationsOptions, 'listen' | 'services'>,
+  {
+    bot,
+    load,
+    ...options
+  }: { readonly bot: Bot; readonly load: LoadOptions } & Omit<OperationsOptions, 'listen' | 'services'>,
 ): Pick<App, 'operate' | 'inspect'> {
+  const configRows = () => rowsOf(loadConfig(load), null);
   return {
     operate: () => openOperations(adapters, config, { services: bot.services, ...options }),
-    inspect: (listen) => openInspector(adapters, config, { parts: bot.commandParts, listen }),
+    inspect: (listen) => openInspector(adapters, config, { parts: bot.commandParts, configRows, listen }),
   };
 }
 

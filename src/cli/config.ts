@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { channelProblems } from '../config/channels.ts';
-import { describeOrigin } from '../config/layers.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
-import { isSecretPath, isTable, type Path, valueAt, withoutCredentials } from '../config/tree.ts';
+import { rowsOf, safeValue } from '../config/rows.ts';
+import { valueAt } from '../config/tree.ts';
 import { isStrataError, StrataError } from '../domain/errors.ts';
 import { promptProblems } from '../prompts/library.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
@@ -74,56 +74,11 @@ export function showConfig(cli: Streams, command: ShowCommand): ExitCode {
   return 0;
 }
 
-export interface ConfigRow {
-  readonly path: string;
-  readonly value: unknown;
-  readonly origin: string;
-}
-
 function agentIndex(loaded: LoadedConfig, id: string | null): number | null {
   if (id === null) return null;
   const ids = loaded.config.agents.map((agent) => agent.id);
   if (ids.includes(id)) return ids.indexOf(id);
   throw new StrataError('USAGE', { problem: `There is no agent "${id}". Known: ${ids.join(', ')}.` });
-}
-
-function rowsOf(loaded: LoadedConfig, agent: number | null): readonly ConfigRow[] {
-  const leaves =
-    agent === null ? leavesOf(loaded.config, []) : leavesOf(loaded.config.agents[agent], ['agents', agent]);
-  return leaves.map(({ path, value }) => ({
-    path: namedPath(path, loaded),
-    value: safeValue(value, path, loaded),
-    origin: describeOrigin(loaded.originOf(path), loaded.source.file),
-  }));
-}
-
-/** Values that are not tables. Lists count as values, except the list of agents. */
-function leavesOf(value: unknown, path: Path): readonly { readonly path: Path; readonly value: unknown }[] {
-  if (isTable(value)) return Object.entries(value).flatMap(([name, inner]) => leavesOf(inner, [...path, name]));
-  if (path.length === 1 && path[0] === 'agents' && Array.isArray(value)) {
-    return value.flatMap((agent, index) => leavesOf(agent, [...path, index]));
-  }
-  return [{ path, value }];
-}
-
-function namedPath(path: Path, loaded: LoadedConfig): string {
-  const [section, index, ...rest] = path;
-  if (section !== 'agents') return path.join('.');
-  return [`agents[${loaded.config.agents[Number(index)]?.id ?? index}]`, ...rest].join('.');
-}
-
-/** The value, with secrets as written in the file. */
-function safeValue(value: unknown, path: Path, loaded: LoadedConfig): unknown {
-  if (isTable(value)) {
-    return Object.fromEntries(
-      Object.entries(value).map(([name, inner]) => [name, safeValue(inner, [...path, name], loaded)]),
-    );
-  }
-  if (Array.isArray(value)) return value.map((item, index) => safeValue(item, [...path, index], loaded));
-  const written = loaded.writtenAs(path);
-  if (written !== null) return written;
-  if (isSecretPath(path) && value !== '') return '[secret]';
-  return typeof value === 'string' ? withoutCredentials(value) : value;
 }
 
 function shownValue(value: unknown): string {

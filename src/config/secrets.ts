@@ -15,6 +15,7 @@ export function secretsOf(config: Config, written: ReadonlyMap<string, string>):
     else if (Array.isArray(value)) for (const [index, inner] of value.entries()) visit(inner, [...path, index]);
     else if (typeof value === 'string' && (isSecretPath(path) || written.has(pathKey(path)))) secrets.add(value);
   };
+  visit(config.inspector, ['inspector']);
   visit(config.providers, ['providers']);
   visit(config.channels, ['channels']);
   visit(config.plugins, ['plugins']);

@@ -1,33 +1,89 @@
 import type { CommandServices } from '../commands/services.ts';
+import type { ConfigRow } from '../config/rows.ts';
+import type { TokenedPreview } from '../memory/forget-target.ts';
+import type { Forgotten } from '../memory/service.ts';
+import type { Memory } from '../ports/memory-store.ts';
+import { type AuditRow, auditRows } from './audit.ts';
+import { type ContextView, contextView } from './context.ts';
 import { type ConversationQuery, type ConversationView, conversationView } from './conversation.ts';
+import { type CostsQuery, type CostsView, costsView } from './costs.ts';
 import { type Findings, findEverywhere } from './find.ts';
 import { createGauges } from './gauges.ts';
 import { type Health, healthOf } from './health.ts';
+import {
+  changeMemory,
+  forgetMemory,
+  forgetPreview,
+  type MemoriesQuery,
+  type MemoriesView,
+  type MemoryQuery,
+  type MemoryView,
+  memoriesView,
+  memoryView,
+} from './memories.ts';
 import { type ConversationRows, conversationsPage } from './overview.ts';
+import { type SettingsView, settingsView } from './settings.ts';
 import { type SummaryQuery, type SummaryView, summaryView } from './summary.ts';
 import type { Viewer } from './viewer.ts';
 
 /** What the inspector reads and changes. Every method checks what the viewer may see and do. */
 export interface Inspection {
-  /** Conversations, newest activity first; `afterId` is the `next` of the previous page. */
-  conversations(query: { readonly afterId: number | null }): Promise<ConversationRows>;
+  readonly conversations: ConversationPages;
+  readonly memories: MemoryPages;
   health(): Promise<Health>;
   /** Conversations by name, and messages and memories by their words. */
   find(viewer: Viewer, text: string): Promise<Findings>;
-  /** Throws `KEY_INVALID` and `CONVERSATION_UNKNOWN`. */
-  conversation(query: ConversationQuery): Promise<ConversationView>;
-  /** Throws `NOT_FOUND`, and `COMMAND_FORBIDDEN` if the viewer may not read the text. */
-  summary(query: SummaryQuery): Promise<SummaryView>;
+  costs(query: CostsQuery): Promise<CostsView>;
+  /** Throws `COMMAND_FORBIDDEN` for all but operators, and `CONFIG_INVALID`. */
+  settings(viewer: Viewer): SettingsView;
+  /** The changes made in the inspector, newest first. */
+  audit(): Promise<readonly AuditRow[]>;
 }
 
-export function createInspection(parts: CommandServices): Inspection {
-  const gauges = createGauges(parts);
-  const services = { parts, gauges };
+/** Throws `KEY_INVALID`, `CONVERSATION_UNKNOWN` and `NOT_FOUND`, and `COMMAND_FORBIDDEN` if the text may not be read. */
+export interface ConversationPages {
+  /** Newest activity first; `afterId` is the `next` of the previous page. */
+  list(query: { readonly afterId: number | null }): Promise<ConversationRows>;
+  one(query: ConversationQuery): Promise<ConversationView>;
+  summary(query: SummaryQuery): Promise<SummaryView>;
+  context(query: { readonly viewer: Viewer; readonly key: string }): Promise<ContextView>;
+}
+
+/** Every change is recorded. Throws the errors of `Memories`, and `COMMAND_FORBIDDEN` if the text may not be read. */
+export interface MemoryPages {
+  list(query: MemoriesQuery): Promise<MemoriesView>;
+  one(query: MemoryQuery): Promise<MemoryView>;
+  change(query: MemoryQuery & { readonly action: string; readonly text: string }): Promise<Memory>;
+  previewForget(query: MemoryQuery): Promise<TokenedPreview>;
+  forget(query: MemoryQuery & { readonly token: string }): Promise<Forgotten>;
+}
+
+export interface InspectionHost {
+  readonly parts: CommandServices;
+  /** Every value of the configuration with its origin. */
+  readonly configRows: () => readonly ConfigRow[];
+}
+
+export function createInspection({ parts, configRows }: InspectionHost): Inspection {
+  const services = { parts, gauges: createGauges(parts) };
   return {
-    conversations: (query) => conversationsPage(services, query),
+    conversations: {
+      list: (query) => conversationsPage(services, query),
+      one: (query) => conversationView(services, query),
+      summary: (query) => summaryView(parts, query),
+      context: (query) => contextView(parts, query),
+    },
+    memories: {
+      list: (query) => memoriesView(parts, query),
+      one: (query) => memoryView(parts, query),
+      change: (query) => changeMemory(parts, query),
+      previewForget: (query) => forgetPreview(parts, query),
+      forget: (query) => forgetMemory(parts, query),
+    },
     health: () => healthOf(parts),
     find: (viewer, text) => findEverywhere(parts, viewer, text),
-    conversation: (query) => conversationView(services, query),
-    summary: (query) => summaryView(parts, query),
+    costs: (query) => costsView(parts, query),
+    settings: (viewer) => settingsView(parts, { viewer, rows: configRows }),
+    audit: () => auditRows(parts),
   };
 }

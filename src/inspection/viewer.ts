@@ -1,5 +1,7 @@
 import { StrataError } from '../domain/errors.ts';
 import type { Audience } from '../domain/message.ts';
+import type { Requester } from '../memory/permissions.ts';
+import type { MemoryReader } from '../ports/memory-store.ts';
 
 export const VIEWER_ROLES = ['viewer', 'moderator', 'operator'] as const;
 export type ViewerRole = (typeof VIEWER_ROLES)[number];
@@ -23,4 +25,10 @@ export function assertMayRead(viewer: Viewer, audience: Audience, what: string):
   if (mayRead(viewer, audience)) return;
   const needs = audience === 'dm' ? 'operators' : 'moderators and operators';
   throw new StrataError('COMMAND_FORBIDDEN', { command: what, needs });
+}
+
+/** The viewer as the person behind a change, with the name under which the history shows it. */
+export function requesterOf({ name, role }: Viewer, reader: MemoryReader): Requester {
+  const author = { id: `inspector:${name}`, name, kind: 'person' } as const;
+  return { reader, author, rights: role === 'viewer' ? 'member' : role };
 }

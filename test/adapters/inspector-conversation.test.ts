@@ -60,14 +60,14 @@ describe('the page of a conversation', () => {
   });
 
   it('hides text from those who may not read it', async () => {
-    const inspection = createInspection(inspected.world.bot.commandParts);
+    const { conversations } = createInspection({ parts: inspected.world.bot.commandParts, configRows: () => [] });
     const viewer = { name: 'eve', role: 'viewer' } as const;
-    const view = await inspection.conversation({ viewer, key: inspected.world.key, atSeq: null });
+    const view = await conversations.one({ viewer, key: inspected.world.key, atSeq: null });
     expect(view.messages.length).toBeGreaterThan(5);
     expect(JSON.stringify([view.messages, view.memories])).not.toMatch(/door|Ada/u);
     const [first = ''] = await summaryPaths();
     const query = { viewer, key: inspected.world.key, id: first.split('/').at(-1) ?? '' };
-    await expect(inspection.summary(query)).rejects.toThrow('moderators and operators');
+    await expect(conversations.summary(query)).rejects.toThrow('moderators and operators');
   });
 
   it('answers wrong addresses with what is wrong', async () => {

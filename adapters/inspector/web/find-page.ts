@@ -17,5 +17,5 @@ export function findBody(text: string, { conversations, messages, memories, sear
     ${isEmpty ? emptyState('Nothing was found', html`Try fewer words, or open the conversation and search there.`) : ''}
     ${conversations.length === 0 ? '' : html`<h2>Conversations</h2><ul class="found">${conversations.map((key) => html`<li data-row><a href="${conversationPath(key)}">${key}</a></li>`)}</ul>`}
     ${messages.length === 0 ? '' : html`<h2>Messages</h2><ul class="found">${messages.map(({ conversation, seq, at, who, text: said }) => html`<li data-row><a href="${withParameters(conversationPath(conversation), { at: seq })}">#${seq}</a> <b>${who}</b> <span class="dim">${conversation} · ${when(at)}</span><p>${excerpt(said, SHOWN_LENGTH)}</p></li>`)}</ul>`}
-    ${memories.length === 0 ? '' : html`<h2>Memories</h2><ul class="found">${memories.map(({ conversation, text: said }) => html`<li data-row><span class="dim">${conversation}</span><p>${excerpt(said, SHOWN_LENGTH)}</p></li>`)}</ul>`}`;
+    ${memories.length === 0 ? '' : html`<h2>Memories</h2><ul class="found">${memories.map(({ conversation, id, text: said }) => html`<li data-row><span class="dim">${conversation}</span><p><a href="${conversationPath(conversation, `/m/${id}`)}">${excerpt(said, SHOWN_LENGTH)}</a></p></li>`)}</ul>`}`;
 }

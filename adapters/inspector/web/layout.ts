@@ -13,6 +13,10 @@ export interface Page {
 
 const SECTIONS = {
   conversations: { path: '/', label: 'Conversations' },
+  memories: { path: '/memories', label: 'Memories' },
+  costs: { path: '/costs', label: 'Costs' },
+  settings: { path: '/settings', label: 'Settings' },
+  audit: { path: '/audit', label: 'Changes' },
 } as const;
 export type Section = keyof typeof SECTIONS;
 

@@ -60,7 +60,7 @@ export interface Card {
   readonly isBad?: boolean;
 }
 
-function cardMarkup({ name, value, note, isBad = false }: Card): Markup {
+export function cardMarkup({ name, value, note, isBad = false }: Card): Markup {
   return html`<li class="${isBad ? 'bad' : ''}"><span class="name">${name}</span><strong>${value}</strong><span class="dim">${note}</span></li>`;
 }
 

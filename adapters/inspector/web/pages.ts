@@ -1,25 +1,20 @@
-import { conversationBody } from './conversation-page.ts';
-import type { PageApp, PageContext } from './environment.ts';
+import { addConversationPages } from './conversation-routes.ts';
+import { costsBody } from './costs-page.ts';
+import type { PageApp } from './environment.ts';
 import { findBody } from './find-page.ts';
 import { page } from './layout.ts';
+import { addMemoryPages } from './memory-routes.ts';
 import { overviewBody } from './overview-page.ts';
 import { numberOf } from './parameters.ts';
-import { summaryBody } from './summary-page.ts';
-import { EVENT_KINDS, type EventKind } from './timeline.ts';
+import { auditBody, settingsBody } from './settings-page.ts';
 
 export function addPages(app: PageApp): void {
   app.get('/', async (c) => {
     const inspection = c.get('inspection');
     const afterId = numberOf(c.req.query('after'));
-    const [list, health] = await Promise.all([inspection.conversations({ afterId }), inspection.health()]);
-    return c.html(
-      page({
-        title: 'Conversations',
-        visit: c.get('visit'),
-        section: 'conversations',
-        body: overviewBody(list, health),
-      }),
-    );
+    const [list, health] = await Promise.all([inspection.conversations.list({ afterId }), inspection.health()]);
+    const body = overviewBody(list, health);
+    return c.html(page({ title: 'Conversations', visit: c.get('visit'), section: 'conversations', body }));
   });
   app.get('/find', async (c) => {
     const text = c.req.query('q') ?? '';
@@ -27,30 +22,22 @@ export function addPages(app: PageApp): void {
     const found = await c.get('inspection').find(visit.viewer, text);
     return c.html(page({ title: 'Search', visit, section: 'conversations', find: text, body: findBody(text, found) }));
   });
-  app.get('/c/:key', async (c) => {
-    const key = c.req.param('key');
+  app.get('/costs', async (c) => {
     const visit = c.get('visit');
-    const view = await c
-      .get('inspection')
-      .conversation({ viewer: visit.viewer, key, atSeq: numberOf(c.req.query('at')) });
-    const body = conversationBody(view, { hidden: hiddenIn(c) });
-    return c.html(page({ title: key, visit, section: 'conversations', body }));
+    const wanted = numberOf(c.req.query('days') ?? '30');
+    const days = wanted === null || wanted === 0 ? null : wanted;
+    const body = costsBody(await c.get('inspection').costs({ viewer: visit.viewer, days }), days);
+    return c.html(page({ title: 'Costs', visit, section: 'costs', body }));
   });
-  app.get('/c/:key/s/:id', async (c) => {
-    const { key, id } = c.req.param();
+  app.get('/settings', (c) => {
     const visit = c.get('visit');
-    const view = await c.get('inspection').summary({ viewer: visit.viewer, key, id });
-    const title = `#${view.summary.fromSeq}–#${view.summary.toSeq} of ${key}`;
-    return c.html(page({ title, visit, section: 'conversations', body: summaryBody(view) }));
+    const body = settingsBody(c.get('inspection').settings(visit.viewer));
+    return c.html(page({ title: 'Settings', visit, section: 'settings', body }));
   });
-}
-
-/** A sent form names what to show, a link what to hide. */
-function hiddenIn(c: PageContext): ReadonlySet<EventKind> {
-  if (c.req.query('filtered') === undefined) {
-    const named = (c.req.query('hide') ?? '').split(',');
-    return new Set(EVENT_KINDS.filter((kind) => named.includes(kind)));
-  }
-  const shown = c.req.queries('show') ?? [];
-  return new Set(EVENT_KINDS.filter((kind) => !shown.includes(kind)));
+  app.get('/audit', async (c) => {
+    const body = auditBody(await c.get('inspection').audit());
+    return c.html(page({ title: 'Changes', visit: c.get('visit'), section: 'audit', body }));
+  });
+  addConversationPages(app);
+  addMemoryPages(app);
 }

@@ -29,7 +29,7 @@ export function timeline(view: ConversationView, hidden: ReadonlySet<EventKind>)
     ...view.layers
       .filter(({ kind }) => kind === 'gap')
       .map((gap) => ({ at: gap.createdAt, kind: 'gaps' as const, markup: gapItem(gap, key) })),
-    ...view.memories.map((memory) => ({ at: memory.at, kind: 'memories' as const, markup: memoryItem(memory) })),
+    ...view.memories.map((memory) => ({ at: memory.at, kind: 'memories' as const, markup: memoryItem(memory, key) })),
   ];
   const shown = items.filter(({ kind, at }) => !hidden.has(kind) && isNear(at, view, hidden));
   if (shown.length === 0) return html`<p class="dim">Nothing of the chosen kinds happened here.</p>`;
@@ -93,7 +93,7 @@ function gapItem({ id, fromSeq, toSeq, createdAt }: LayerSpan, key: string): Mar
   return html`<li class="event gap"><div class="meta"><b><a href="${conversationPath(key, `/s/${id}`)}">Gap #${fromSeq}–#${toSeq}</a></b> ${when(createdAt)}</div><p class="dim">These messages left the view without a summary. A job fills the gap.</p></li>`;
 }
 
-function memoryItem({ kind, state, text, seqs, at }: MemoryLine): Markup {
+function memoryItem({ id, kind, state, text, seqs, at }: MemoryLine, key: string): Markup {
   const from = seqs.map((seq) => `#${seq}`).join(', ');
-  return html`<li class="event memory"><div class="meta"><b>Remembered</b> <span class="badge">${kind}</span> <span class="badge">${state}</span> ${when(at)} <span class="dim">from ${from}</span></div><p>${text}</p></li>`;
+  return html`<li class="event memory"><div class="meta"><b>Remembered</b> <span class="badge">${kind}</span> <span class="badge">${state}</span> ${when(at)} <span class="dim">from ${from}</span></div><p><a href="${conversationPath(key, `/m/${id}`)}">${text}</a></p></li>`;
 }

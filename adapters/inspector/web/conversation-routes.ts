@@ -1,0 +1,41 @@
+import { contextBody } from './context-page.ts';
+import { conversationBody } from './conversation-page.ts';
+import type { PageApp, PageContext } from './environment.ts';
+import { page } from './layout.ts';
+import { numberOf } from './parameters.ts';
+import { summaryBody } from './summary-page.ts';
+import { EVENT_KINDS, type EventKind } from './timeline.ts';
+
+export function addConversationPages(app: PageApp): void {
+  app.get('/c/:key', async (c) => {
+    const key = c.req.param('key');
+    const visit = c.get('visit');
+    const { conversations } = c.get('inspection');
+    const view = await conversations.one({ viewer: visit.viewer, key, atSeq: numberOf(c.req.query('at')) });
+    const body = conversationBody(view, { hidden: hiddenIn(c) });
+    return c.html(page({ title: key, visit, section: 'conversations', body }));
+  });
+  app.get('/c/:key/s/:id', async (c) => {
+    const { key, id } = c.req.param();
+    const visit = c.get('visit');
+    const view = await c.get('inspection').conversations.summary({ viewer: visit.viewer, key, id });
+    const title = `#${view.summary.fromSeq}–#${view.summary.toSeq} of ${key}`;
+    return c.html(page({ title, visit, section: 'conversations', body: summaryBody(view) }));
+  });
+  app.get('/c/:key/context', async (c) => {
+    const key = c.req.param('key');
+    const visit = c.get('visit');
+    const body = contextBody(await c.get('inspection').conversations.context({ viewer: visit.viewer, key }));
+    return c.html(page({ title: `The request of ${key}`, visit, section: 'conversations', body }));
+  });
+}
+
+/** A sent form names what to show, a link what to hide. */
+function hiddenIn(c: PageContext): ReadonlySet<EventKind> {
+  if (c.req.query('filtered') === undefined) {
+    const named = (c.req.query('hide') ?? '').split(',');
+    return new Set(EVENT_KINDS.filter((kind) => named.includes(kind)));
+  }
+  const shown = c.req.queries('show') ?? [];
+  return new Set(EVENT_KINDS.filter((kind) => !shown.includes(kind)));
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import type { Services } from '../services.ts';
+import type { Viewer } from './viewer.ts';
+
+/** One change that somebody made in the inspector. Never the text of people. */
+export interface AuditRow {
+  readonly at: number;
+  readonly who: string;
+  readonly role: string;
+  readonly action: string;
+  /** What was changed: an id or a conversation's key. */
+  readonly target: string;
+  readonly outcome: 'done' | 'refused';
+}
+
+const rowSchema = z.object({
+  at: z.number(),
+  who: z.string(),
+  role: z.string(),
+  action: z.string(),
+  target: z.string(),
+  outcome: z.enum(['done', 'refused']),
+});
+
+const NAMESPACE = 'inspector-audit';
+const MAX_ROWS = 1000;
+
+export interface Change {
+  readonly viewer: Viewer;
+  readonly action: string;
+  readonly target: string;
+}
+
+type AuditServices = Pick<Services, 'state' | 'clock' | 'random' | 'log'>;
+
+/** Runs a change and records it with its outcome, in the log and in the store. */
+export async function audited<Result>(
+  services: AuditServices,
+  change: Change,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    const result = await work();
+    await record(services, change, 'done');
+    return result;
+  } catch (error) {
+    await record(services, change, 'refused');
+    throw error;
+  }
+}
+
+async function record(
+  { state, clock, random, log }: AuditServices,
+  { viewer, action, target }: Change,
+  outcome: AuditRow['outcome'],
+): Promise<void> {
+  const row = { at: clock.now(), who: viewer.name, role: viewer.role, action, target, outcome };
+  log.info('inspector.change', row);
+  await state.set(NAMESPACE, random.id(), row);
+  const keys = (await state.list(NAMESPACE)).map(({ key }) => key).toSorted();
+  for (const key of keys.slice(0, Math.max(0, keys.length - MAX_ROWS))) await state.delete(NAMESPACE, key);
+}
+
+/** The changes of all processes, newest first. */
+export async function auditRows({ state }: Pick<Services, 'state'>): Promise<readonly AuditRow[]> {
+  const rows = (await state.list(NAMESPACE)).flatMap(({ value }) => rowSchema.safeParse(value).data ?? []);
+  return rows.toSorted((a, b) => b.at - a.at);
+}

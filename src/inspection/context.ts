@@ -1,0 +1,19 @@
+import type { CommandServices } from '../commands/services.ts';
+import type { ContextReport } from '../context/inspection.ts';
+import { findConversation } from './conversation.ts';
+import { assertMayRead, type Viewer } from './viewer.ts';
+
+export interface ContextView {
+  readonly key: string;
+  readonly report: ContextReport;
+}
+
+/** The next request, part by part, with its text. */
+export async function contextView(
+  parts: CommandServices,
+  { viewer, key }: { readonly viewer: Viewer; readonly key: string },
+): Promise<ContextView> {
+  const conversation = await findConversation(parts, key);
+  assertMayRead(viewer, conversation.audience, 'the text of requests');
+  return { key: conversation.key, report: await parts.inspect(conversation) };
+}

@@ -1,0 +1,131 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeKey } from '../../src/adapter-kit.ts';
+import { createInspection } from '../../src/inspection/inspection.ts';
+import type { ViewerRole } from '../../src/inspection/viewer.ts';
+import { scriptedModel } from '../core/compaction.world.ts';
+import { createInspectorWorld, type InspectorWorld } from '../support/inspector-world.ts';
+
+let inspected: InspectorWorld;
+const DIRECT = makeKey({ platform: 'test', workspace: 'here', channel: 'secret' });
+
+beforeEach(async () => {
+  inspected = await createInspectorWorld({ models: [scriptedModel(() => ({ text: 'I see.' }))] });
+  const { world } = inspected;
+  await world.say('Hello.');
+  await world.settled();
+  await world.command('memory remember', { text: 'The lantern hangs behind the door.' });
+});
+afterEach(async () => {
+  await inspected[Symbol.asyncDispose]();
+});
+
+async function pathOf(): Promise<string> {
+  const text = await inspected.page('/memories');
+  const path = /href="(\/c\/[^"]+\/m\/[^"]+)"/u.exec(text)?.[1];
+  if (path === undefined) throw new Error(`No memory in ${text}`);
+  return path;
+}
+
+function inspectionOf() {
+  return createInspection({ parts: inspected.world.bot.commandParts, configRows: () => [] });
+}
+
+const ALL = { text: '', kind: null, state: null, audience: null, personId: null, maxAgeDays: null } as const;
+
+describe('the list of memories', () => {
+  it('filters by every column', async () => {
+    const place = encodeURIComponent(inspected.world.key);
+    expect(await inspected.page('/memories')).toContain('lantern');
+    const [matching, other] = [
+      ['q=lantern', 'state=active', 'audience=private', 'age=1', `place=${place}`],
+      ['q=zebra', 'state=rejected', 'audience=dm', 'kind=todo', 'person=nobody'],
+    ];
+    for (const query of matching) expect(await inspected.page(`/memories?${query}`), query).toContain('lantern');
+    for (const query of other) expect(await inspected.page(`/memories?${query}`), query).toContain('Nothing matches');
+  });
+
+  it('shows only what the role may read', async () => {
+    const { world } = inspected;
+    await world.say('A secret.', { key: DIRECT, audience: 'dm' });
+    await world.settled();
+    const list = (role: ViewerRole, key: string | null = null) =>
+      inspectionOf().memories.list({ viewer: { name: 'x', role }, key, filter: ALL });
+    expect((await list('viewer')).conversation).toBeNull();
+    expect((await list('moderator')).places).toEqual([world.key]);
+    expect([...(await list('operator')).places].toSorted()).toEqual([DIRECT, world.key].toSorted());
+    await expect(list('moderator', DIRECT)).rejects.toThrow('operators');
+    await expect(list('viewer', world.key)).rejects.toThrow('moderators and operators');
+  });
+});
+
+describe('a memory', () => {
+  it('can be edited, pinned and quarantined', async () => {
+    const path = await pathOf();
+    await inspected.send(path, { action: 'edit', text: 'The lantern hangs in the hall.' });
+    await inspected.send(path, { action: 'pin' });
+    await inspected.send(path, { action: 'demote' });
+    const text = await inspected.page(path);
+    expect(text).toContain('<h1>The lantern hangs in the hall.</h1>');
+    expect(text).toContain('candidate');
+    expect(text).toContain('pinned');
+    expect(text).toContain('inspector:operator');
+  });
+
+  it('is forgotten after the preview, and not otherwise', async () => {
+    const path = await pathOf();
+    const preview = await inspected.page(`${path}/forget`);
+    expect(preview).toContain('This cannot be undone. It deletes 1 memory');
+    const confirm = /name="confirm" value="([^"]+)"/u.exec(preview)?.[1] ?? '';
+    expect((await inspected.send(`${path}/forget`, { confirm: 'wrong' })).status).toBe(400);
+    expect(await inspected.page('/memories')).toContain('lantern');
+    expect((await inspected.send(`${path}/forget`, { confirm })).status).toBe(303);
+    expect(await inspected.page('/memories')).not.toContain('lantern');
+  });
+
+  it('changes with a token only, and every change is recorded', async () => {
+    const path = await pathOf();
+    const plain = await inspected.fetch(path, {
+      method: 'POST',
+      body: new URLSearchParams({ action: 'pin' }),
+      headers: { origin: inspected.base },
+    });
+    expect(plain.status).toBe(403);
+    await inspected.send(path, { action: 'pin' });
+    expect((await inspected.send(path, { action: 'restore' })).status).toBe(400);
+    expect((await inspected.send(path, { action: 'explode' })).status).toBe(400);
+    const rows = await inspectionOf().audit();
+    expect(rows.map(({ action, outcome, who }) => [action, outcome, who]).toSorted()).toEqual([
+      ['memory pin', 'done', 'operator'],
+      ['memory restore', 'refused', 'operator'],
+    ]);
+    expect(await inspected.page('/audit')).toContain('memory pin');
+  });
+
+  it('cannot be changed by a viewer', async () => {
+    const [, key = '', id = ''] = /\/c\/(.+)\/m\/(.+)/u.exec(await pathOf()) ?? [];
+    const query = { key: decodeURIComponent(key), id, action: 'pin', text: '' };
+    const change = (role: ViewerRole) => inspectionOf().memories.change({ ...query, viewer: { name: 'x', role } });
+    await expect(change('viewer')).rejects.toThrow('moderators and operators');
+    expect((await change('moderator')).pinned).toBe(true);
+  });
+});
+
+describe('the other pages', () => {
+  it('show costs, the next request and settings', async () => {
+    const costs = await inspected.page('/costs');
+    for (const word of ['By purpose', 'By conversation', 'test:summariser', 'Prices:']) expect(costs).toContain(word);
+    const context = await inspected.page(`/c/${encodeURIComponent(inspected.world.key)}/context`);
+    for (const word of ['persona', 'tail', 'reserve', 'You are a bot.']) expect(context).toContain(word);
+    const settings = await inspected.page('/settings');
+    for (const word of ['Prompts', 'compactor', 'guidance']) expect(settings).toContain(word);
+  });
+
+  it('show no settings to moderators, and no people to viewers', async () => {
+    const inspection = inspectionOf();
+    expect(() => inspection.settings({ name: 'x', role: 'moderator' })).toThrow('operators');
+    const groups = async (role: ViewerRole) =>
+      (await inspection.costs({ viewer: { name: 'x', role }, days: null })).groups.map(({ by }) => by);
+    expect(await groups('viewer')).not.toContain('person');
+    expect(await groups('moderator')).toContain('person');
+  });
+});

@@ -15,6 +15,7 @@ import type {
 import type { RenderedPrompt } from '../prompts/variables.ts';
 import { collectStep, type Step } from '../util/step.ts';
 import { type Answer, collectCall, NO_ANSWER, parseJsonAnswer, plainAnswer, SUMMARY_TOOL } from './answer.ts';
+import { learnReasoning, reasoningRoom, type SeenReasoning } from './reasoning.ts';
 
 export interface CallContext {
   readonly model: ChatModel;
@@ -29,7 +30,8 @@ export interface CallContext {
   readonly hooks: Pick<HookRunner, 'model'>;
   readonly where: HookedCall['where'];
   /** What the operator sets for all calls. */
-  readonly settings: Pick<ModelRequest, 'providerOptions'>;
+  readonly settings: Pick<ModelRequest, 'effort' | 'providerOptions'>;
+  readonly reasoning: SeenReasoning;
   /** Called after every model call, to record its cost. */
   onStep(step: Step, durationMs: number): void;
 }
@@ -41,6 +43,7 @@ export interface Ask {
   readonly transcript: string;
   /** Empty if the answer is plain text. */
   readonly tools: readonly ToolSpec[];
+  /** For the answer alone; room for reasoning is added where the model reasons. */
   readonly maxOutputTokens: number;
 }
 
@@ -212,10 +215,11 @@ async function callModel(parts: CallContext, request: ModelRequest): Promise<Ste
     const options = { signal: AbortSignal.any([signal, late.signal]), onText: () => undefined };
     const called = callHooked(
       parts.hooks,
-      { where, request: { ...request, ...parts.settings, windowTokens }, ...options },
+      { where, request: { ...withReasoning(parts, request), ...parts.settings, windowTokens }, ...options },
       async (sent) => {
         const startedAt = clock.now();
         const step = await collectStep(model, sent, options);
+        learnReasoning(parts, step);
         if (!options.signal.aborted) parts.onStep(step, clock.now() - startedAt);
         return step;
       },
@@ -226,6 +230,13 @@ async function callModel(parts: CallContext, request: ModelRequest): Promise<Ste
   } finally {
     done.abort();
   }
+}
+
+/** As much room for reasoning as the window has left. */
+function withReasoning(parts: CallContext, request: ModelRequest): ModelRequest {
+  const left = parts.windowTokens - estimateRequest(request) - request.maxOutputTokens;
+  const room = Math.max(0, Math.min(reasoningRoom(parts), left));
+  return { ...request, maxOutputTokens: request.maxOutputTokens + room };
 }
 
 /** Rejects when the signal aborts; the other function removes the listener. */

@@ -18,7 +18,7 @@ export async function condense(job: JobContext, condensation: Condensation): Pro
   const from = promptSourceOf(job.agent);
   const prompt = (strict: string, words: number) =>
     services.prompts.render('condenser', { strict, targetWords: words }, from);
-  const room = transcriptTokens(job.windowTokens, prompt('', 1000), []);
+  const room = transcriptTokens(job, prompt('', 1000), []);
   const parts = partsWithin(condensation.parts, room);
   const sourceTokens = parts.reduce((sum, part) => sum + part.tokens, 0);
   const words = Math.min(maxStackedWords(job.profile), condensedWords(job.windowTokens, sourceTokens));

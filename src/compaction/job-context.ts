@@ -6,6 +6,7 @@ import type { Claim, Conversation } from '../ports/store.ts';
 import type { RenderedPrompt } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
 import type { CallContext } from './call.ts';
+import { type Reasoner, reasoningRoom } from './reasoning.ts';
 
 /** What one maintenance job works with. */
 export interface JobContext extends CallContext {
@@ -41,9 +42,10 @@ export function sideTokensFor(windowTokens: number, spanTokens: number): number 
   return Math.min(sideTokens(windowTokens), Math.max(MIN_SIDE, Math.floor(spanTokens * SIDE_SHARE)));
 }
 
-/** Space for the transcript: what the instructions, the lists and the answer leave, and never zero. */
-export function transcriptTokens(windowTokens: number, prompt: RenderedPrompt, tools: readonly ToolSpec[]): number {
+/** Space for the transcript: what the instructions, the lists, the reasoning and the answer leave, and never zero. */
+export function transcriptTokens(reader: Reasoner, prompt: RenderedPrompt, tools: readonly ToolSpec[]): number {
+  const { windowTokens } = reader;
   const fixed = estimateRequest({ system: [{ text: prompt.text, cacheBreak: false }], messages: [], tools });
-  const room = windowTokens - answerTokens(windowTokens) - fixed - 2 * sideTokens(windowTokens);
+  const room = windowTokens - answerTokens(windowTokens) - reasoningRoom(reader) - fixed - 2 * sideTokens(windowTokens);
   return Math.max(Math.floor(windowTokens / 8), Math.floor(room / SAFETY));
 }

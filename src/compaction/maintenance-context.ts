@@ -4,6 +4,7 @@ import type { Claim, Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import type { Breaker } from './breaker.ts';
 import type { MeasureView } from './measure.ts';
+import type { SeenReasoning } from './reasoning.ts';
 
 export interface MaintenanceOptions {
   readonly services: Services;
@@ -23,6 +24,7 @@ export interface MaintenanceContext extends MaintenanceOptions {
   /** Windows of models, learned from their refusals. */
   readonly windows: Map<string, number>;
   readonly toolless: Set<string>;
+  readonly reasoning: SeenReasoning;
 }
 
 /** One run: its claim, and its progress. */

@@ -43,6 +43,7 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
     breaker: createBreaker(services),
     windows: new Map(),
     toolless: new Set(),
+    reasoning: new Map(),
   };
   return { run: (request) => run(shared, request) };
 }
@@ -167,7 +168,7 @@ function smallerWindow(current: number, named: number | null): number {
 
 async function jobContextFor(self: Run, look: Look): Promise<Omit<JobContext, 'onStep'>> {
   const { shared, request, claim, signal } = self;
-  const { services, toolless } = shared;
+  const { services, toolless, reasoning } = shared;
   const { conversation } = look.snapshot;
   const agent = services.agents.agentFor(conversation.key);
   await refuseOverspending(services, conversation);
@@ -189,6 +190,7 @@ async function jobContextFor(self: Run, look: Look): Promise<Omit<JobContext, 'o
     timeoutMs: agent.compaction.timeout_seconds * 1000,
     signal,
     toolless,
+    reasoning,
   };
 }
 

@@ -85,7 +85,7 @@ async function spanOf(job: JobContext, work: Work): Promise<Span> {
     { tools: true, strict: '', instruction, targetWords: MAX_WORDS, ...rules },
     promptSourceOf(job.agent),
   );
-  const tokens = transcriptTokens(windowTokens, prompt, tools);
+  const tokens = transcriptTokens(job, prompt, tools);
   const { fromSeq, toSeq } = work;
   const { timezone: timeZone } = job.agent;
   const entries = await readHead(services.store.transcript, { ...claim, fromSeq, toSeq, tokens, timeZone });
@@ -176,7 +176,7 @@ async function extract(job: JobContext, work: Work, snapshot: ContextSnapshot): 
   const from = promptSourceOf(job.agent);
   const prompt = (tools: boolean, rules: MemoryRules) =>
     services.prompts.render('extractor', { tools, ...rules }, from);
-  const tokens = transcriptTokens(job.windowTokens, prompt(true, memoryRules(job.windowTokens, [])), [MEMORY_TOOL]);
+  const tokens = transcriptTokens(job, prompt(true, memoryRules(job.windowTokens, [])), [MEMORY_TOOL]);
   const { fromSeq, toSeq } = work;
   const { timezone: timeZone } = job.agent;
   const head = await readHead(services.store.transcript, { ...claim, fromSeq, toSeq, tokens, timeZone });

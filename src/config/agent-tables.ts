@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { EFFORTS } from '../ports/model.ts';
 
 const share = z.number().gt(0).max(1);
 export const tokens = z.int().positive();
@@ -35,6 +36,11 @@ export const compaction = z.strictObject({
   ),
   reserve_share: share.describe('Maximum share of the window that is reserved for the answer'),
   model: model.describe('Model for summaries and memories, as provider:model; "auto" uses the model of the agent'),
+  effort: z
+    .enum(['auto', ...EFFORTS])
+    .describe(
+      'Reasoning effort of summaries and memories: none, minimal, low, medium, high, xhigh or max; "auto" leaves it to the provider',
+    ),
   timeout_seconds: z.int().min(1).max(3600).describe('Timeout of one summarisation call'),
   idle_minutes: z.number().positive().describe('Idle time of a conversation after which its memories are extracted'),
 });

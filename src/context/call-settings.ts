@@ -11,12 +11,17 @@ export function replySettings(agent: Pick<AgentSettings, 'temperature' | 'effort
   return {
     ...(temperature === 'auto' ? {} : { temperature }),
     ...(effort === 'auto' ? {} : { effort }),
-    ...maintenanceSettings(agent),
+    ...optionsOf(agent),
   };
 }
 
 /** The same for summaries and memories: how lively an agent speaks must not change what it keeps. */
-export function maintenanceSettings({ provider_options }: Pick<AgentSettings, 'provider_options'>): CallSettings {
+export function maintenanceSettings(agent: Pick<AgentSettings, 'compaction' | 'provider_options'>): CallSettings {
+  const { effort } = agent.compaction;
+  return { ...(effort === 'auto' ? {} : { effort }), ...optionsOf(agent) };
+}
+
+function optionsOf({ provider_options }: Pick<AgentSettings, 'provider_options'>): CallSettings {
   return Object.keys(provider_options).length === 0 ? {} : { providerOptions: provider_options };
 }
 

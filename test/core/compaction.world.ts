@@ -46,6 +46,8 @@ export interface Said {
   readonly cut?: true;
   readonly inputTokens?: number;
   readonly cacheReadTokens?: number;
+  readonly outputTokens?: number;
+  readonly reasoningTokens?: number;
 }
 
 /** Answers one request; a rejection is the model's failure. */
@@ -79,8 +81,8 @@ export function scriptedModel(
         yield { kind: 'call', call: { callId: `call-${index}`, ...call } };
       }
       if (said.cut === true) return;
-      const { inputTokens = 100, cacheReadTokens = 0 } = said;
-      const usage = { inputTokens, outputTokens: 10, cacheReadTokens, cacheWriteTokens: 0 };
+      const { inputTokens = 100, outputTokens = 10, reasoningTokens = 0, cacheReadTokens = 0 } = said;
+      const usage = { inputTokens, outputTokens, reasoningTokens, cacheReadTokens, cacheWriteTokens: 0 };
       const reason = said.finish ?? ((said.calls ?? []).length > 0 ? 'tool-calls' : 'stop');
       yield { kind: 'finish', reason, usage };
     },

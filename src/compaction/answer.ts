@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { candidateSchema, type MemoryCandidate } from '../memory/candidate.ts';
 import { MEMORY_KINDS } from '../ports/memory-store.ts';
 import type { ToolCall, ToolSpec } from '../ports/model.ts';
+import { sectionsText } from './sections.ts';
 
 /** The collected answer of a model to a summary or extraction request, in any shape. Nothing is validated yet. */
 export interface Answer {
@@ -134,8 +135,14 @@ function named(input: unknown, names: Readonly<Record<string, readonly string[]>
 }
 
 const nonBlank = z.string().refine((text) => text.trim() !== '');
+/** Some models give the sections of a summary as an object. */
+const pointsSchema = z.union([z.string().transform((text) => text.split('\n')), z.array(z.string())]);
+const summaryText = z.preprocess((input) => {
+  const sections = z.record(z.string(), pointsSchema).safeParse(input);
+  return sections.success ? sectionsText(Object.entries(sections.data)) : input;
+}, nonBlank);
 const summaryInput = z
-  .preprocess((input) => named(input, { summary: SUMMARY_NAMES }), z.object({ summary: nonBlank }))
+  .preprocess((input) => named(input, { summary: SUMMARY_NAMES }), z.object({ summary: summaryText }))
   .transform(({ summary }) => summary.trim());
 
 const rawCandidate = z.preprocess(
@@ -155,7 +162,7 @@ const answerSchema = z.preprocess(
     Array.isArray(input) ? { memories: input } : named(input, { summary: SUMMARY_NAMES, memories: LIST_NAMES }),
   z
     .object({
-      summary: nonBlank.optional().catch(undefined),
+      summary: summaryText.optional().catch(undefined),
       memories: z.array(z.unknown()).optional().catch(undefined),
     })
     .refine(({ summary, memories }) => summary !== undefined || memories !== undefined)

@@ -6,9 +6,10 @@ import type { CommitResult, Summary } from '../ports/summary-store.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
 import { condensedWords, maxStackedWords } from './answer-size.ts';
 import { limitFor } from './audit.ts';
-import { type JobContext, transcriptTokens } from './job-context.ts';
+import { isStructured, type JobContext, transcriptTokens } from './job-context.ts';
 import { announceKept, condensedLoss } from './ledger.ts';
 import { layerLine, layerTokens } from './prompt-context.ts';
+import { bySection } from './sections.ts';
 import { summarise } from './summarise.ts';
 import { nonceFor } from './transcript.ts';
 
@@ -16,22 +17,28 @@ import { nonceFor } from './transcript.ts';
 export async function condense(job: JobContext, condensation: Condensation): Promise<CommitResult> {
   const { services, claim, conversation, model } = job;
   const from = promptSourceOf(job.agent);
+  const structured = isStructured(job);
+  const linesOf = structured ? linesBySection : plainLines;
   const prompt = (strict: string, words: number) =>
-    services.prompts.render('condenser', { strict, targetWords: words }, from);
+    services.prompts.render('condenser', { strict, targetWords: words, structured }, from);
   const room = transcriptTokens(job, prompt('', 1000), []);
-  const parts = partsWithin(condensation.parts, room);
+  const parts = partsWithin(condensation.parts, room, linesOf);
   const sourceTokens = parts.reduce((sum, part) => sum + part.tokens, 0);
   const words = Math.min(maxStackedWords(job.profile), condensedWords(job.windowTokens, sourceTokens));
   const [fromSeq, toSeq] = [parts[0]?.fromSeq ?? 0, parts.at(-1)?.toSeq ?? 0];
   const place = { id: services.random.id() as SummaryId, level: condensation.level, fromSeq, toSeq };
-  const lines = parts.map(layerLine);
+  const lines = linesOf(parts);
   const nonce = nonceFor(lines, services.random);
   const { text, tokens, promptHash } = await summarise(job, {
     purpose: 'condense',
+    structured,
     prompt: (_tools, strict) => prompt(strict, words),
     tools: [],
-    transcript: services.prompts.render('transcript', { nonce, task: 'condense', before: [], known: [], lines }, from)
-      .text,
+    transcript: services.prompts.render(
+      'transcript',
+      { nonce, task: 'condense', before: [], known: [], lines: [...lines] },
+      from,
+    ).text,
     source: lines.join('\n'),
     nonce,
     tokensOf: (summary) => layerTokens(job, { ...place, text: summary }),
@@ -60,10 +67,21 @@ export async function condense(job: JobContext, condensation: Condensation): Pro
   return result;
 }
 
+type Lines = (parts: readonly Summary[]) => readonly string[];
+
+const plainLines: Lines = (parts) => parts.map(layerLine);
+
+/** Section by section, so that what belongs together is read together. */
+const linesBySection: Lines = (parts) =>
+  bySection(parts).flatMap(({ title, points }) => [
+    `${title}:`,
+    ...points.map(({ part, text }) => layerLine({ ...part, text })),
+  ]);
+
 /** As many as fit the model's window, but at least two: if those do not fit, each is cut in the middle. */
-function partsWithin(parts: readonly Summary[], tokens: number): readonly Summary[] {
+function partsWithin(parts: readonly Summary[], tokens: number, linesOf: Lines): readonly Summary[] {
   let most = parts.length;
-  const cost = (count: number) => parts.slice(0, count).reduce((sum, part) => sum + estimateText(layerLine(part)), 0);
+  const cost = (count: number) => linesOf(parts.slice(0, count)).reduce((sum, line) => sum + estimateText(line), 0);
   while (most > 2 && cost(most) > tokens) most -= 1;
   const taken = parts.slice(0, most);
   if (cost(most) <= tokens) return taken;

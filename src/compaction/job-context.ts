@@ -19,6 +19,11 @@ export interface JobContext extends CallContext {
   readonly instruction: string;
 }
 
+/** Whether the agent's summaries have sections. */
+export function isStructured({ agent }: Pick<JobContext, 'agent'>): boolean {
+  return agent.compaction.summary_form === 'structured';
+}
+
 /** Estimates for this model are uncorrected, so this share of the transcript's space is left free for errors. */
 const SAFETY = 1.15;
 const MIN_ANSWER = 256;

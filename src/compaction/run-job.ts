@@ -13,7 +13,7 @@ import { type MemoryRules, maxStackedWords, memoryRules, targetWords } from './a
 import { limitFor } from './audit.ts';
 import { condense } from './condense.ts';
 import { askForMemories } from './extract.ts';
-import { type JobContext, transcriptTokens } from './job-context.ts';
+import { isStructured, type JobContext, transcriptTokens } from './job-context.ts';
 import { announceKept } from './ledger.ts';
 import type { Work } from './next-job.ts';
 import { besideOf, layerTokens } from './prompt-context.ts';
@@ -82,7 +82,7 @@ async function spanOf(job: JobContext, work: Work): Promise<Span> {
   const rules = memoryRules(windowTokens, []);
   const prompt = services.prompts.render(
     'compactor',
-    { tools: true, strict: '', instruction, targetWords: MAX_WORDS, ...rules },
+    { tools: true, strict: '', instruction, targetWords: MAX_WORDS, structured: isStructured(job), ...rules },
     promptSourceOf(job.agent),
   );
   const tokens = transcriptTokens(job, prompt, tools);
@@ -108,7 +108,9 @@ async function draft(job: JobContext, { work, span, place, snapshot }: Drafting)
   const from = promptSourceOf(job.agent);
   const transcript = await transcriptOf(job, span, snapshot);
   const isTail = work.kind === 'compact';
+  const structured = isStructured(job);
   const size = {
+    structured,
     targetWords: Math.min(maxStackedWords(job.profile), targetWords(windowTokens, sourceTokens(span))),
     ...memoryRules(windowTokens, span.entries),
     examples: memoryRules(windowTokens, span.entries).examples && tokensOf(span.lines) >= MIN_SOURCE_FOR_EXAMPLES,
@@ -116,6 +118,7 @@ async function draft(job: JobContext, { work, span, place, snapshot }: Drafting)
   const drafted = await summarise(job, {
     purpose: 'compact',
     prompt: (tools, strict) => services.prompts.render('compactor', { tools, strict, instruction, ...size }, from),
+    structured,
     tools: [SUMMARY_TOOL, MEMORY_TOOL],
     transcript: services.prompts.render('transcript', { ...transcript, task: 'compact' }, from).text,
     source: transcript.lines.join('\n'),

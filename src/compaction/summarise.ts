@@ -7,6 +7,7 @@ import { type Audited, faultOf, identifiersKept, withoutForeignLinks } from './a
 import { type Ask, ask, type Told } from './call.ts';
 import { contentFault } from './content-audit.ts';
 import { answerTokens, type JobContext } from './job-context.ts';
+import { type Structured, structured } from './sections.ts';
 
 export interface SummaryTask {
   readonly purpose: Ask['purpose'];
@@ -20,6 +21,8 @@ export interface SummaryTask {
   /** The tokens the summary would take in the view, and their maximum. */
   tokensOf(text: string): number;
   readonly limitTokens: number;
+  /** The summary has sections. */
+  readonly structured: boolean;
 }
 
 export interface Draft {
@@ -54,7 +57,7 @@ function checked(
   { text: given, written }: { readonly text: string; readonly written: Draft | null },
 ): Draft {
   if (given === written?.text) return written;
-  const text = readable(given, task);
+  const { text } = readable(given, task);
   const fault = faultIn(text, task, { finish: 'stop', prompt: task.prompt(false, '').text });
   if (fault !== null) throw new StrataError('HOOK_FAILED', { hook: 'compaction', owner: 'a plugin', cause: fault });
   const { candidates = [], promptHash = null } = written ?? {};
@@ -88,13 +91,18 @@ async function attempt(job: JobContext, task: SummaryTask, strict: string): Prom
     maxOutputTokens: answerTokens(job.windowTokens),
   });
   const { summary, problems } = told.answer;
-  const text = readable(summary ?? '', task);
+  const { text, hasForm } = readable(summary ?? '', task);
   const missing = summary === null ? (problems[0] ?? null) : null;
-  return { told, text, fault: missing ?? faultIn(text, task, { finish: told.finish, prompt: told.prompt.text }) };
+  const fault = missing ?? faultIn(text, task, { finish: told.finish, prompt: told.prompt.text });
+  // Without its sections, a second answer is still a summary: all of it counts as progress.
+  return { told, text, fault: fault ?? (hasForm || strict !== '' ? null : NO_SECTIONS) };
 }
 
-function readable(text: string, { source }: SummaryTask): string {
-  return withoutForeignLinks(visibleText(text), source);
+const NO_SECTIONS = 'it did not begin with one of the named sections';
+
+function readable(given: string, task: Pick<SummaryTask, 'source' | 'structured'>): Structured {
+  const text = withoutForeignLinks(visibleText(given), task.source);
+  return task.structured ? structured(text) : { text, hasForm: true };
 }
 
 function faultIn(text: string, task: SummaryTask, told: Pick<Audited, 'finish' | 'prompt'>): string | null {

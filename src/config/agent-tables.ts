@@ -36,6 +36,11 @@ export const compaction = z.strictObject({
   ),
   reserve_share: share.describe('Maximum share of the window that is reserved for the answer'),
   model: model.describe('Model for summaries and memories, as provider:model; "auto" uses the model of the agent'),
+  summary_form: z
+    .enum(['prose', 'structured'])
+    .describe(
+      'Form of summaries: "prose", or "structured" with sections for goal, constraints, progress, decisions, open topics, next steps and critical details',
+    ),
   effort: z
     .enum(['auto', ...EFFORTS])
     .describe(

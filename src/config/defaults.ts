@@ -35,6 +35,7 @@ export const agentDefaults: Omit<AgentSettings, 'id' | 'default' | 'routes'> = {
     tail_share: 'auto',
     reserve_share: 0.125,
     model: 'auto',
+    summary_form: 'prose',
     effort: 'auto',
     timeout_seconds: 120,
     idle_minutes: 10,

@@ -35,8 +35,10 @@ export const promptVariables = {
     maxMemories: z.int(),
     /** The model's window has room for examples. */
     examples: z.boolean(),
+    /** The agent wants summaries in sections. */
+    structured: z.boolean(),
   }),
-  condenser: z.strictObject({ strict: z.string(), targetWords: z.int() }),
+  condenser: z.strictObject({ strict: z.string(), targetWords: z.int(), structured: z.boolean() }),
   extractor: z.strictObject({ tools: z.boolean(), maxMemories: z.int(), examples: z.boolean() }),
   /**
    * What compactor, condenser and extractor read, as data between delimiters that the text cannot forge, and their task

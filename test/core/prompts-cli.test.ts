@@ -29,7 +29,15 @@ test('a copied prompt equals the built-in one and is editable', () => {
   const source = { language: 'en', folder };
   const library = createPromptLibrary({ sources: [source] });
   const english = { language: 'en', folder: '' };
-  const variables = { tools: true, strict: '', instruction: '', targetWords: 100, maxMemories: 12, examples: false };
+  const variables = {
+    tools: true,
+    strict: '',
+    instruction: '',
+    targetWords: 100,
+    maxMemories: 12,
+    examples: false,
+    structured: false,
+  };
   expect(library.render('compactor', variables, source).text).toBe(
     library.render('compactor', variables, english).text,
   );

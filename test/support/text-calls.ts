@@ -107,6 +107,11 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['src/commands/parse.ts#parseCommandLine', (run, text) => run(`/memory remember ${text}`, builtInSpecs)],
   ['src/commands/specs.ts#readCommandLine', (run, text) => run(`/memory remember ${text}`, { specs: builtInSpecs })],
   ['src/compaction/audit.ts#faultOf', (run, text) => run(audited(text))],
+  ['src/compaction/sections.ts#sectionsText', (run, text) => run([['goal', [text, text]]])],
+  ['src/compaction/span.ts#headSpan', (run, text) => run([entry(text)], 1000, 'UTC')],
+  ['src/compaction/transcript.ts#hasLine', (run, text) => run(entry(text), 'UTC')],
+  ['src/context/label.ts#labelOf', (run, text) => run(entry(text), null, 'UTC')],
+  ['src/context/view.ts#renderEntry', (run, text) => run(entry(text), [], 'UTC')],
   ['src/compaction/transcript.ts#nonceFor', (run, text) => run([text], { id: () => 'nonce', value: () => 0.5 })],
   [
     'src/context/entry-message.ts#entryMessageOf',

@@ -3,6 +3,7 @@ import type { Answer } from './answer.ts';
 import { countText } from './count.ts';
 import { displayName, type Finding, findingsIn, introducedName, notedName } from './findings.ts';
 import { condense, type Names, summarise } from './summarise.ts';
+import { type Form, formOf } from './summary-form.ts';
 import { fieldsFor } from './tool-fields.ts';
 import { parseTranscript, type Transcript, withoutTask } from './transcript.ts';
 import { overlap } from './words.ts';
@@ -23,12 +24,16 @@ export function answerMaintenance(request: ModelRequest): Answer {
     isSecondTry(request) ? strictShare : firstShare,
     longestTokens(request) / Math.max(1, countText(text)),
   );
-  if (request.purpose === 'condense') return { text: condenseAll(text, share), calls: [] };
+  const form = formOf(request);
+  if (request.purpose === 'condense')
+    return { text: condenseAll(text, { share: share * form.share, form }), calls: [] };
   const transcript = parseTranscript(text);
   const names = namesIn(transcript);
   const memories = findMemories(transcript, names);
   const summary =
-    request.purpose === 'extract' ? null : summarise(transcript.lines, { names, known: transcript.known, share });
+    request.purpose === 'extract'
+      ? null
+      : form.write(summarise(transcript.lines, { names, known: transcript.known, share: share * form.share }));
   if (request.tools.length > 0) return withCalls(request.tools, { summary, memories });
   if (request.json || request.purpose === 'extract')
     return { text: JSON.stringify({ ...(summary === null ? {} : { summary }), memories }), calls: [] };
@@ -89,13 +94,15 @@ function namesIn({ lines, known }: Transcript): Names {
   return names;
 }
 
-function condenseAll(text: string, share: number): string {
-  const bodies = withoutTask(text)
+function condenseAll(text: string, { share, form }: { readonly share: number; readonly form: Form }): string {
+  const lines = withoutTask(text)
     .split('\n')
-    .filter((line) => !/^<\/?[\w-]+>$/.test(line.trim()))
+    .filter((line) => !/^<\/?[\w-]+>$/.test(line.trim()));
+  const bodies = lines
+    .filter((line) => !form.isHeading(line))
     .map((line) => line.replace(/^\[[^\]]*\]\s?/, '').trim())
     .filter((line) => line !== '' && !(line.endsWith(':') && /\b(?:data|summaries|transcript)\b/i.test(line)));
-  return condense(bodies, share);
+  return form.write(condense(bodies, share), lines);
 }
 
 /** What the prompt allows, and what the answer has room for. */

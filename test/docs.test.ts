@@ -78,7 +78,16 @@ function unknownSettings(text: string): readonly string[] {
 
 /** Tools, the keys of adapters, tables of the store, and what a README's example creates. */
 const elsewhere = new Set([
-  ...['memory_save', 'memory_recall', 'transcript_search', 'summary_open', 'summary_save', 'blob_read', 'roll_dice'],
+  ...[
+    'memory_save',
+    'memory_recall',
+    'transcript_search',
+    'summary_open',
+    'summary_save',
+    'blob_read',
+    'message_open',
+    'roll_dice',
+  ],
   ...globSync('adapters/channels/*/{settings,index}.ts', { cwd: root }).flatMap((file) =>
     [...read(file).matchAll(/^\s*(\w+_\w+):/gmu)].map(([, key = '']) => key),
   ),

@@ -9,7 +9,7 @@ export interface KnownNames {
 }
 
 export const builtInNames: KnownNames = {
-  tools: ['memory_save', 'memory_recall', 'transcript_search', 'summary_open', 'blob_read'],
+  tools: ['memory_save', 'memory_recall', 'transcript_search', 'summary_open', 'blob_read', 'message_open'],
   engines: ['stacked', 'sliding'],
   stores: ['postgres', 'postgresql'],
 };

@@ -116,7 +116,7 @@ function transcriptOf(messages: readonly ModelMessage[]): string {
 function messageText(message: ModelMessage): string {
   switch (message.role) {
     case 'user':
-      return message.content.map((part) => (part.kind === 'text' ? part.text : `(image ${part.url})`)).join('\n');
+      return message.content.map((part) => (part.kind === 'text' ? part.text : `(image ${part.mediaType})`)).join('\n');
     case 'assistant':
       return [message.text, ...message.calls.map((call) => `(called ${call.tool} ${JSON.stringify(call.input)})`)]
         .filter((text) => text !== '')

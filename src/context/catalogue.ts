@@ -17,6 +17,9 @@ export interface Catalogue {
 /** Offered where the tools are not described. The tool registry answers it from what it knows of them. */
 export const TOOL_HELP = 'tool_help';
 
+/** The tool that shows a message whole. What a request cuts from one names it. */
+export const MESSAGE_OPEN = 'message_open';
+
 export interface CatalogueRoom {
   /** A catalogue within so many tokens is as complete as it can be. */
   readonly wantedTokens: number;

@@ -2,10 +2,12 @@ import { type AttachmentPart, type Entry, type Part, textOf } from '../domain/me
 import type { ModelMessage, ToolCall, ToolResult } from '../ports/model.ts';
 import { indentLines, underLabel, visibleText } from '../util/foreign-text.ts';
 import { UTC } from '../util/local-time.ts';
+import { MESSAGE_OPEN } from './catalogue.ts';
 import { labelOf, plainName } from './label.ts';
+import { isPicture } from './pictures.ts';
 import { shortenCall, shortenResult, stubCall, stubResult } from './reduce.ts';
 import { estimateMessages, estimateText } from './tokens.ts';
-import { shorten } from './truncate.ts';
+import { leftOut, type Marker, shorten } from './truncate.ts';
 
 /** One entry as a model sees it. `line` is set for messages of people: adjacent ones are joined into one message. */
 export interface EntryMessage {
@@ -23,6 +25,8 @@ export interface EntryMessageOptions {
   readonly replySeq: (entry: Entry) => number | null;
   /** Of the times in labels. Default: UTC. */
   readonly timeZone?: string;
+  /** The model can open messages: what is cut says how. Default: it can't. */
+  readonly opens?: boolean;
 }
 
 const REMOVED = '(removed)';
@@ -62,7 +66,7 @@ function messageOf(entry: Entry, options: EntryMessageOptions): ModelMessage {
     case 'user':
     case 'notice': {
       const label = labelOf(entry, options.replySeq(entry), options.timeZone);
-      const text = underLabel(label, personText(entry, options.textTokens));
+      const text = underLabel(label, personText(entry, options));
       return { role: 'user', content: [{ kind: 'text', text }] };
     }
     case 'assistant':
@@ -81,30 +85,37 @@ function messageOf(entry: Entry, options: EntryMessageOptions): ModelMessage {
   }
 }
 
-function personText(entry: Entry, tokens: number): string {
-  return entry.redactedAt === null ? withinTokens(visibleText(spoken(entry.parts)), tokens) : REMOVED;
+function personText(entry: Entry, { textTokens, opens = false }: EntryMessageOptions): string {
+  if (entry.redactedAt !== null) return REMOVED;
+  const isCut = opens && Number.isFinite(textTokens);
+  const marker: Marker = (omitted) =>
+    `\n[... ${omitted} characters left out; ${MESSAGE_OPEN} reads message ${entry.seq} ...]\n`;
+  const text = visibleText(spoken(entry.parts, isCut));
+  return withinTokens(text, textTokens, isCut ? marker : leftOut);
 }
 
 /**
  * Shortened so that it fits the limit with its lines indented. Indentation is applied last, because a cut can start a
  * line anywhere.
  */
-function withinTokens(text: string, tokens: number): string {
-  const cut = shorten(text, tokens);
+function withinTokens(text: string, tokens: number, marker: Marker): string {
+  const cut = shorten(text, tokens, marker);
   if (!Number.isFinite(tokens)) return cut;
   const indented = estimateText(indentLines(cut));
-  return indented <= tokens ? cut : shorten(text, Math.floor((tokens * tokens) / indented));
+  return indented <= tokens ? cut : shorten(text, Math.floor((tokens * tokens) / indented), marker);
 }
 
-function spoken(parts: readonly Part[]): string {
-  const references = parts.flatMap((part) => (part.kind === 'attachment' ? [referenceTo(part)] : []));
+function spoken(parts: readonly Part[], opens = false): string {
+  const references = parts.flatMap((part) => (part.kind === 'attachment' ? [referenceTo(part, opens)] : []));
   return [textOf(parts), ...references].filter((text) => text !== '').join('\n');
 }
 
 /** Name, type and size. Bytes are never written out. */
-function referenceTo({ name, mediaType, sizeBytes }: AttachmentPart): string {
+function referenceTo(part: AttachmentPart, opens: boolean): string {
+  const { name, mediaType, sizeBytes } = part;
+  const how = opens && isPicture(part) ? `; ${MESSAGE_OPEN} shows it` : '';
   const size = sizeBytes < 1024 ? `${sizeBytes} bytes` : `${Math.round(sizeBytes / 1024)} kB`;
-  return `(attachment: ${plainName(name)}, ${plainName(mediaType)}, ${size})`;
+  return `(attachment: ${plainName(name)}, ${plainName(mediaType)}, ${size}${how})`;
 }
 
 function callOf(part: Extract<Part, { kind: 'tool-call' }>, { stubBytes, textTokens }: EntryMessageOptions): ToolCall {

@@ -53,12 +53,18 @@ export interface ReductionStep {
 export function reductionSteps(windowTokens: number): readonly ReductionStep[] {
   const texts = (share: number) => Math.max(8, Math.floor(windowTokens * share));
   const all: Reduction = { ...NO_REDUCTION, stubs: 'all', images: false };
-  const bare: Reduction = { ...all, volatileTokens: 0, droppedStackShare: 0.5, textTokens: texts(1 / 32) };
+  // The fixed part yields before the last of the stack does.
+  const bare: Reduction = {
+    ...all,
+    volatileTokens: 0,
+    droppedStackShare: 0.5,
+    fixedShare: 0.5,
+    textTokens: texts(1 / 32),
+  };
   const last: Reduction = {
     ...bare,
     droppedStackShare: 1,
     droppedTailShare: 1,
-    fixedShare: 0.5,
     textTokens: texts(1 / 64),
   };
   return [
@@ -103,7 +109,7 @@ function excerptInput(json: string, head: string): JsonValue {
 
 function resultMarker(blobId: string | null): Marker {
   if (blobId === null) return leftOut;
-  return (omitted) => `\n[... ${omitted} characters left out; the full text is stored as ${blobId} ...]\n`;
+  return (omitted) => `\n[... ${omitted} characters left out; blob_read reads them: id ${blobId} ...]\n`;
 }
 
 /** A message of the running turn with each of its texts shortened to the limit. */

@@ -3,11 +3,12 @@ import type { AssembleRequest, ContextProfile, Measurement, VolatileSection } fr
 import type { ModelMessage, SystemBlock, ToolSpec, UserContent } from '../ports/model.ts';
 import { type Head, headOf } from './cached-head.ts';
 import { correctionFor } from './calibration.ts';
-import { openedTools } from './catalogue.ts';
+import { MESSAGE_OPEN, openedTools } from './catalogue.ts';
 import { type EntryMessage, entryMessageOf } from './entry-message.ts';
 import type { FixedPrefix, FixedPrefixBuilder, Layer } from './fixed-prefix.ts';
 import type { Regions } from './meter.ts';
 import { viewOrder } from './order.ts';
+import { isPicture, withoutPictures } from './pictures.ts';
 import { droppedMessagesText, NO_REDUCTION, type Reduction, shortenMessage } from './reduce.ts';
 import { repair } from './repair.ts';
 import { estimateMessages, estimateText, estimateTools } from './tokens.ts';
@@ -53,7 +54,8 @@ export function buildView(prefixes: FixedPrefixBuilder, request: ViewRequest, re
   const layers = prefixes.layers(profile, snapshot.stack, dropped);
   const volatile = volatileWithin(request.volatile, reduction.volatileTokens);
   const tail = buildTail(request, reduction);
-  const steps = request.steps.map((step) => shortenMessage(step, reduction.textTokens));
+  const seen = reduction.images ? request.steps : request.steps.map(withoutPictures);
+  const steps = seen.map((step) => shortenMessage(step, reduction.textTokens));
   const written = compose(tail, volatile);
   const spoken = takesTools(profile) ? written : spellOutTools(written);
   return {
@@ -143,12 +145,14 @@ function buildTail(request: ViewRequest, reduction: Reduction): Tail {
   const askAt = newest < 0 ? -1 : newest - dropped;
   const stubBefore = stubLimit(shown, reduction, profile);
   const replySeq = nearbySeq(snapshot.tail);
+  const opens = profile.tools.some(({ name }) => name === MESSAGE_OPEN);
   const entryMessages = shown.map((entry, index) =>
     entryMessageOf(entry, {
       stubBytes: index < stubBefore ? profile.toolResults.oldBytes : null,
       textTokens: index === askAt ? reduction.askTokens : reduction.textTokens,
       replySeq,
       timeZone: profile.timeZone,
+      opens,
     }),
   );
   const images =
@@ -205,12 +209,8 @@ function runStart(shown: readonly Entry[], index: number): number {
 
 /** Only of the messages being answered. Older images stay references, and platform links expire. */
 function imagesOf(entries: readonly Entry[]): readonly UserContent[] {
-  return entries.flatMap((entry) =>
-    entry.parts.flatMap((part): readonly UserContent[] =>
-      part.kind === 'attachment' && part.mediaType.startsWith('image/') && /^https?:/.test(part.reference)
-        ? [{ kind: 'image', mediaType: part.mediaType, url: part.reference }]
-        : [],
-    ),
+  return entries.flatMap(({ parts }) =>
+    parts.filter(isPicture).map(({ mediaType, reference }) => ({ kind: 'image', mediaType, url: reference }) as const),
   );
 }
 

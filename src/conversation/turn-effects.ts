@@ -10,6 +10,7 @@ import type { ToolContext } from '../tools/define.ts';
 import { limitWork } from '../util/limit.ts';
 import { createAsk, type RunState } from './ask-model.ts';
 import { type Closed, createCacheAccount } from './cache-account.ts';
+import { createOpenedImages } from './opened-images.ts';
 import type { Opening, Reading, ReplyOptions } from './reply-options.ts';
 import { askedIn } from './snapshot.ts';
 import { standingOf } from './standing.ts';
@@ -52,7 +53,7 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
     answeredBy: null,
     usage: [],
   };
-  const given = createGiven(options);
+  const [given, images] = [createGiven(options), createOpenedImages(profile.traits)];
   const cache = createCacheAccount(parts.services, options.snapshot.conversation.id);
   return {
     modelId: profile.modelId,
@@ -63,7 +64,8 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
     async callTool(call) {
       const { audience, key } = await claimed(parts, options, given.ids());
       const called = { audience, callKey: `${key}#${call.callId}`, signal, onGiven: given.add };
-      return await parts.tools.run(call, { ...toolContext(options), ...called }, state.assembly?.tools ?? []);
+      const context = { ...toolContext(options), ...called, ...images.listenerFor(call.callId) };
+      return parts.tools.run(call, context, state.assembly?.tools ?? []);
     },
     onDraft(text) {
       // Hooks may change or hold back what it says: nobody sees it before that.
@@ -72,8 +74,9 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
     ask: createAsk(parts, { ...options, agent, person, state, cache, engine: engine.info.id }),
     async assemble(steps) {
       state.snapshot = await freshest(state.snapshot, options);
-      const request = { profile, snapshot: state.snapshot, readUpto: newest.seq, volatile: options.volatile, steps };
-      state.assembly = await engine.assemble({ ...request, now: parts.services.clock.now() });
+      const read = { readUpto: newest.seq, volatile: options.volatile, now: parts.services.clock.now() };
+      const request = { profile, snapshot: state.snapshot, ...read, steps: images.after(steps) };
+      state.assembly = await engine.assemble(request);
       // Freeing space reads the view again, and may find that no message is left to answer.
       state.snapshot = stillClaimed(state.assembly.snapshot, options.claim);
       return state.assembly;
@@ -146,7 +149,7 @@ function toolContext({
   snapshot,
   newest,
   claim,
-}: RunOptions): Omit<ToolContext, 'audience' | 'callKey' | 'signal' | 'onGiven'> {
+}: RunOptions): Omit<ToolContext, 'audience' | 'callKey' | 'signal' | 'onGiven' | 'onImages'> {
   const { key, id } = snapshot.conversation;
   const author: Author = newest.author ?? { id: '', name: 'someone', kind: 'person' };
   return {

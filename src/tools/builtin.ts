@@ -3,6 +3,7 @@ import type { Services } from '../services.ts';
 import { createBlobTool } from './blob-tool.ts';
 import type { Tool } from './define.ts';
 import { createMemoryTools } from './memory-tools.ts';
+import { createMessageTool } from './message-tool.ts';
 import { createSummaryTool } from './summary-tool.ts';
 import { createTranscriptTool } from './transcript-tool.ts';
 
@@ -13,5 +14,6 @@ export function createBuiltinTools(services: Services, memories: Memories): read
     createTranscriptTool(services),
     createSummaryTool(services),
     createBlobTool(services),
+    createMessageTool(services),
   ];
 }

@@ -31,6 +31,8 @@ export interface ToolContext {
   readonly replyEpoch?: number;
   /** For tools that return memories: if one of them is forgotten before the reply is stored, the turn starts again. */
   readonly onGiven?: (ids: readonly MemoryId[]) => void;
+  /** For tools that return images: the model sees them after the results, until the turn ends. Missing if it sees none. */
+  readonly onImages?: (images: readonly { readonly mediaType: string; readonly url: string }[]) => void;
   readonly signal: AbortSignal;
 }
 

@@ -5,13 +5,17 @@ import { cutAt } from '../util/text.ts';
 
 /** An entry as tools show it: who, when, what, in one object. */
 export function lineOf(entry: Entry, length: number): JsonValue {
-  const { seq, role, author, at, redactedAt } = entry;
-  const by = author === null ? (role === 'tool' ? '<tool>' : BOT_LABEL) : plainName(author.name);
-  const line = { message: seq, by, at: new Date(at).toISOString() };
-  if (redactedAt !== null) return { ...line, deleted: true };
+  const line = originOf(entry);
+  if (entry.redactedAt !== null) return { ...line, deleted: true };
   const text = visibleText(saidIn(entry));
   const cut = cutAt(text, length);
   return cut.length < text.length ? { ...line, text: cut, cut: true } : { ...line, text };
+}
+
+/** Which message it is, by whom, and when. */
+export function originOf({ seq, role, author, at }: Entry) {
+  const by = author === null ? (role === 'tool' ? '<tool>' : BOT_LABEL) : plainName(author.name);
+  return { message: seq, by, at: new Date(at).toISOString() };
 }
 
 function saidIn({ parts }: Entry): string {

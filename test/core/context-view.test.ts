@@ -154,10 +154,25 @@ describe('the view', () => {
       messages
         .flatMap((message) => (message.role === 'user' ? message.content : []))
         .flatMap((part) => (part.kind === 'image' ? [part.url] : []));
-    expect(urls(view(tail, { profile: seeing }).messages)).toEqual(['https://x/3']);
+    expect(urls(view(tail, { profile: seeing }).messages)).toEqual(['https://x/3', 'data:image/png;base64,AAAA']);
     expect(urls(view(tail).messages)).toEqual([]);
     expect(textOf(view(tail).messages[0])).toContain('(attachment: a.png, image/png, 2 kB)');
     expect(JSON.stringify(view(tail).messages)).not.toContain('base64');
+  });
+
+  it('says how to open what was cut', () => {
+    const image = { kind: 'attachment', name: 'a.png', mediaType: 'image/png', sizeBytes: 2048 } as const;
+    const parts = [
+      { kind: 'text', text: 'word '.repeat(400) },
+      { ...image, reference: 'https://x/1' },
+    ] as const;
+    const tail = [entry({ seq: 7, role: 'user', parts }), bot(8, 7), user(9)];
+    const cut = { ...NO_REDUCTION, textTokens: 120, images: false };
+    const tools = [{ name: 'message_open', description: 'Opens.', inputSchema: {} }];
+    const shown = textOf(view(tail, { profile: profile({ tools }) }, cut).messages[0]);
+    expect(shown).toContain('left out; message_open reads message 7');
+    expect(shown).toContain('(attachment: a.png, image/png, 2 kB; message_open shows it)');
+    expect(textOf(view(tail, {}, cut).messages[0])).not.toContain('message_open');
   });
 
   // Shows: O14
@@ -288,7 +303,7 @@ describe('relief', () => {
           }
         : one,
     ) as readonly Entry[];
-    expect(JSON.stringify(view(kept, {}, FIRST_REDUCTION).messages)).toContain('stored as b7');
+    expect(JSON.stringify(view(kept, {}, FIRST_REDUCTION).messages)).toContain('blob_read reads them: id b7');
   });
 
   // Shows: A14

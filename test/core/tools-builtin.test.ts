@@ -171,6 +171,45 @@ describe('summary_open', () => {
   });
 });
 
+describe('message_open', () => {
+  it('reads a long message in whole pieces', async () => {
+    const text = '茶 and tea. '.repeat(2000).trim();
+    await world.say(text);
+    await world.say('hi');
+    let read = '';
+    for (let piece = 0; piece < 30 && read.length < text.length; piece++) {
+      const result = await run('message_open', { message: 1, from: read.length });
+      expect(result.blob).toBeNull();
+      const page = parsed(result) as unknown as { text: string; nextCharacter?: number };
+      read += page.text;
+      expect(page.nextCharacter).toBe(read.length < text.length ? read.length : undefined);
+    }
+    expect(read).toBe(text);
+  });
+
+  it('shows its images where the model sees them', async () => {
+    const image = { kind: 'attachment', name: 'a.png', mediaType: 'image/png', sizeBytes: 9 } as const;
+    await world.say('look', {
+      parts: [
+        { kind: 'text', text: 'look' },
+        { ...image, reference: 'data:image/png;base64,AA' },
+      ],
+    });
+    const seen: unknown[] = [];
+    const result = await run('message_open', { message: 1 }, { onImages: (images) => seen.push(...images) });
+    expect(parsed(result)).toMatchObject({ text: 'look', images: '1, shown below' });
+    expect(seen).toEqual([{ mediaType: 'image/png', url: 'data:image/png;base64,AA' }]);
+    expect(parsed(await run('message_open', { message: 1 }))).toMatchObject({ images: 'not readable by this model' });
+  });
+
+  it('opens no message that was not said here', async () => {
+    await world.say('hi');
+    await world.say('a secret', { key: general });
+    expect(await run('message_open', { message: 2 })).toMatchObject({ isError: true });
+    expect(await run('message_open', { message: 1 }, { ...inGeneral, readUpto: 0 })).toMatchObject({ isError: true });
+  });
+});
+
 describe('blob_read', () => {
   // Shows: Q2
   it.each(['x', '茶', '🍵'])('reads a long result of %s in whole pieces', async (character) => {

@@ -30,6 +30,7 @@ const builtIn: Readonly<Record<string, readonly Asked[]>> = {
     /^(?:please )?(?:remember|note|save|keep in mind|don['’]t forget|merk dir|merke dir|记住)(?:[:,] ?| that | this:? | down that | down:? |, dass | dass |[:：，]?)(?!me\b|to\b|when\b|what\b|how\b)(.+)/iu,
   ],
   summary_open: [/\b(?:open|show|expand) (?:the )?summary (\S+)/i],
+  message_open: [/\b(?:open|show) (?:the )?message #?(\d+)/i],
   blob_read: [/\b(?:read|open|show) (?:the )?(?:blob|stored result) (\S+)/i],
 };
 

@@ -1,0 +1,31 @@
+import type { ModelMessage, ModelTraits, UserContent } from '../ports/model.ts';
+import type { ToolContext } from '../tools/define.ts';
+
+/** The images that tools of one turn open. They follow the results of their calls. */
+export interface OpenedImages {
+  /** What a tool call gets to show images; nothing if the model sees none. */
+  listenerFor(callId: string): Pick<ToolContext, 'onImages'>;
+  after(steps: readonly ModelMessage[]): readonly ModelMessage[];
+}
+
+const HEADING: UserContent = { kind: 'text', text: '[System: the images that the tool opened]' };
+
+export function createOpenedImages(traits: Pick<ModelTraits, 'images'>): OpenedImages {
+  const opened = new Map<string, ModelMessage>();
+  return {
+    listenerFor(callId) {
+      if (!traits.images) return {};
+      return {
+        onImages(images) {
+          const content = images.map((image) => ({ kind: 'image', ...image }) as const);
+          opened.set(callId, { role: 'user', content: [HEADING, ...content] });
+        },
+      };
+    },
+    after: (steps) =>
+      steps.flatMap((message) => {
+        if (message.role !== 'tool') return [message];
+        return [message, ...message.results.flatMap(({ callId }) => opened.get(callId) ?? [])];
+      }),
+  };
+}

@@ -348,6 +348,9 @@ describe('a workspace that removes the app', () => {
     aheadMs = 0;
   });
   const uninstall = (teamId: string) => tell(teamId, { type: 'app_uninstalled' });
+  /** The time counts from the mark, which on a busy machine follows the response. */
+  const marked = (state: StateStore) =>
+    until('it is marked', async () => (await state.list('slack.departures')).length > 0);
   const both = async (state: StateStore) => {
     const bot = await start({ state, clock });
     await install(port);
@@ -377,6 +380,7 @@ describe('a workspace that removes the app', () => {
     await say(TEAM, GENERAL, 'too late');
     const late = bot.channel.post({ ...post, conversation: direct }, { signal });
     await expect(late).rejects.toThrow(`not installed in ${TEAM}`);
+    await marked(state);
     aheadMs = 7 * DAY_MS - 60_000;
     await looks();
     expect(bot.sink.gone).toEqual([]);
@@ -421,6 +425,7 @@ describe('a workspace that removes the app', () => {
     const bot = await both(state);
     slack.oauth.remove(TEAM);
     expect(await uninstall(TEAM)).toBe(200);
+    await marked(state);
     aheadMs = 6 * DAY_MS;
     slack.oauth.choice = { ...OTHER, teamId: TEAM, name: 'Home', botUserId: BOT };
     await install(port);
@@ -440,6 +445,7 @@ describe('a workspace that removes the app', () => {
     expect(await uninstall(TEAM)).toBe(200);
     const { left } = bot.sink;
     bot.sink.left = async () => await Promise.reject(new Error('the disk is full'));
+    await marked(state);
     aheadMs = 8 * DAY_MS;
     const failed = () => bot.log.lines.some(({ message }) => message.includes('could not be deleted'));
     await until('a deletion failed', failed);

@@ -29,7 +29,6 @@ beforeAll(async () => {
 
 afterAll(() => {
   project[Symbol.dispose]();
-  packed[Symbol.dispose]();
   rmSync(creator, { recursive: true });
 });
 

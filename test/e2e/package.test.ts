@@ -18,10 +18,7 @@ beforeAll(async () => {
   project = packed.openProject(['@types/node']);
 }, 360_000);
 
-afterAll(() => {
-  project[Symbol.dispose]();
-  packed[Symbol.dispose]();
-});
+afterAll(() => project[Symbol.dispose]());
 
 function readmeProgram(): string {
   const [, program] = /^```ts\n([\s\S]*?)^```$/m.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];

@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
+  existsSync,
   globSync,
   mkdirSync,
   mkdtempSync,
@@ -13,7 +14,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { inject } from 'vitest';
 import { z } from 'zod';
 
 const root = join(import.meta.dirname, '../..');
@@ -36,7 +39,7 @@ export interface Ended {
 }
 
 /** The package as a stranger has it: unpacked from its tarball, outside this repository. */
-export interface Packed extends Disposable {
+export interface Packed {
   readonly manifest: Manifest;
   /** Disk blocks, in bytes, of the unpacked package and of all that it depends on according to the lock file. */
   installedBytes(): number;
@@ -55,19 +58,27 @@ export interface Project extends Disposable {
   typeCheck(options: Readonly<Record<string, unknown>>): Promise<string>;
 }
 
-/** Builds and packs the current state of the repository. */
+/** Builds and packs the current state of the repository, once for all test files of a run: they share `dist`. */
 export async function pack(): Promise<Packed> {
-  const folder = mkdtempSync(join(tmpdir(), 'strata-packed-'));
-  const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root });
-  await run('tar', ['-xzf', join(folder, stdout.trim().split('\n').at(-1) ?? ''), '-C', folder]);
+  const folder = join(inject('runFolder'), 'packed');
+  const done = join(folder, 'done');
+  const isFirst = mkdirSync(folder, { recursive: true }) !== undefined;
+  if (isFirst) {
+    await packInto(folder).finally(() => writeFileSync(done, ''));
+  }
+  while (!existsSync(done)) await delay(100);
   const unpacked = join(folder, 'package');
   const manifest = manifestSchema.parse(JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8')));
   return {
     manifest,
     installedBytes: () => bytesIn(unpacked) + dependencyFolders(manifest).reduce((sum, path) => sum + bytesIn(path), 0),
     openProject: (packages = []) => openProject(unpacked, manifest, packages),
-    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+async function packInto(folder: string): Promise<void> {
+  const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root });
+  await run('tar', ['-xzf', join(folder, stdout.trim().split('\n').at(-1) ?? ''), '-C', folder]);
 }
 
 function openProject(unpacked: string, manifest: Manifest, packages: readonly string[]): Project {

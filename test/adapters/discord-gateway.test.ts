@@ -6,22 +6,38 @@ import { type Opened, openChannel, until } from '../fixtures/discord/kit.ts';
 
 let double: DiscordDouble;
 let opened: Opened;
+let clock: ReturnType<typeof createFastClock>;
 
 beforeEach(async () => {
   double = await startDiscord({ heartbeatMs: 2_000 });
-  opened = openChannel(double, { clock: createFastClock(50) });
+  clock = createFastClock(50);
+  opened = openChannel(double, { clock });
 });
 afterEach(async () => {
   await opened.channel.stop();
   await double.close();
+  clock[Symbol.dispose]();
 });
 
-/** Waits of minutes pass in seconds. */
-function createFastClock(factor: number): Clock {
-  const began = Date.now();
+const TICK_MS = 5;
+
+/**
+ * Waits of minutes pass in seconds. Time passes with the event loop: if a busy machine stalls it, the answers of the
+ * double are not late.
+ */
+function createFastClock(factor: number): Clock & Disposable {
+  const beganAt = Date.now();
+  let passedMs = 0;
+  const ticks = setInterval(() => {
+    passedMs += TICK_MS * factor;
+  }, TICK_MS);
+  const now = () => beganAt + passedMs;
   return {
-    now: () => began + (Date.now() - began) * factor,
-    sleep: (ms, { signal }) => delay(ms / factor, undefined, { signal }),
+    now,
+    async sleep(ms, { signal }) {
+      for (const endsAt = now() + ms; now() < endsAt; ) await delay(TICK_MS, undefined, { signal });
+    },
+    [Symbol.dispose]: () => clearInterval(ticks),
   };
 }
 

@@ -37,6 +37,9 @@ const emit = (channel: string, text: string, more = {}) => {
   return { id: slack.emit({ ...message, channel_type: channel === DIRECT ? 'im' : 'channel' }), ts: message.ts };
 };
 
+/** Below every time limit of a call that is not a lookup, also on a busy machine. */
+const SOON_MS = 4_000;
+
 describe('a live message', () => {
   test('is acknowledged and stored while every lookup hangs', async () => {
     const bot = await start();
@@ -51,9 +54,9 @@ describe('a live message', () => {
       emit(GENERAL, 'in a thread', { thread_ts: root.ts }),
     ];
     for (const { id } of sent) await acknowledged(id);
-    expect(Date.now() - began).toBeLessThan(1_000);
+    expect(Date.now() - began).toBeLessThan(SOON_MS);
     await until('all are stored', () => bot.sink.messages.length === 3);
-    expect(Date.now() - began).toBeLessThan(2_000);
+    expect(Date.now() - began).toBeLessThan(SOON_MS);
     expect(bot.sink.messages.map(({ author }) => author.name)).toEqual([ADA, ADA, ADA]);
   });
 
@@ -63,10 +66,10 @@ describe('a live message', () => {
     const { id } = emit(GENERAL, 'look', withFile());
     const began = Date.now();
     await acknowledged(id);
-    expect(Date.now() - began).toBeLessThan(1_000);
+    expect(Date.now() - began).toBeLessThan(SOON_MS);
     emit(STAFF, 'elsewhere');
     await arrived(bot, 'elsewhere');
-    expect(Date.now() - began).toBeLessThan(2_000);
+    expect(Date.now() - began).toBeLessThan(SOON_MS);
     await arrived(bot, 'look\n[image not shown, 0.0 MB: cat.png]');
   });
 
@@ -147,7 +150,7 @@ describe('a live message', () => {
     const began = Date.now();
     for (const channel of [GENERAL, STAFF, DIRECT]) await acknowledged(emit(channel, `live in ${channel}`).id);
     for (const channel of [GENERAL, STAFF, DIRECT]) await arrived(bot, `live in ${channel}`);
-    expect(Date.now() - began).toBeLessThan(1_000);
+    expect(Date.now() - began).toBeLessThan(SOON_MS);
   });
 
   test('is stored while eighty threads wait to be read', async () => {

@@ -4,14 +4,18 @@ import type { EntryReader, FoundRow, OpenReader, Term } from './entry-reader.ts'
 import { type Hit, inverseFrequency, type Match, score } from './ranking.ts';
 import { SHELF_ENTRIES, type ShelfSize } from './search-index.ts';
 
-/** Rows of one word that are ranked. A word with more rows is common: its newest rows count. */
-const RANKED_ROWS = 150;
-/** Number of rows with a common word next to another one that are checked, however old. */
-const MAX_TOGETHER = 500;
 /** The best entries by their rare words. Only they are checked for common words, because each check costs a lookup. */
 const MAX_HOPEFUL = 100;
-/** Entries of the first step; its results determine the size of the next one. */
-const FIRST_ENTRIES = SHELF_ENTRIES.small / 2;
+interface Reach {
+  readonly rows: number;
+  /** Entries of the first step; its results determine the size of the next one. */
+  readonly firstEntries: number;
+}
+
+/** Rows of one word that are ranked. A word with more rows is common: its newest rows count. */
+const ALONE: Reach = { rows: 150, firstEntries: SHELF_ENTRIES.small / 2 };
+/** Rows with a common word next to another one that are checked, however old. They are few among many entries. */
+const TOGETHER: Reach = { rows: 500, firstEntries: SHELF_ENTRIES.large };
 /** Growth limit from one step to the next. */
 const GROWTH = 16;
 /** Above this number of entries, large shelves are used. */
@@ -26,7 +30,7 @@ export async function rankEntries(open: () => ReturnType<OpenReader>, query: Ent
   if (words.length === 0 || query.limit <= 0) return [];
   const reader = await open();
   if (reader === null) return [];
-  const found = await gather(reader, words.map(plain), RANKED_ROWS);
+  const found = await gather(reader, words.map(plain), ALONE);
   const weights = found.map(({ rows }) => (rows === 0 ? 0 : inverseFrequency(rows, reader.entries)));
   const matches = found.flatMap((word) => word.matches);
   const hopeful = best(score(matches, weights)).slice(0, Math.max(MAX_HOPEFUL, query.limit));
@@ -67,22 +71,22 @@ interface Hunt {
  * From the newest entry backwards, each step as far as will probably do, until the word has so many rows that it is
  * common, or all entries were checked.
  */
-async function gather(reader: EntryReader, terms: readonly Term[], limit: number): Promise<readonly Found[]> {
+async function gather(reader: EntryReader, terms: readonly Term[], reach: Reach): Promise<readonly Found[]> {
   const { firstSeq, lastSeq } = reader;
   const hunts = terms.map(
     (term, word): Hunt => ({ word, term, matches: [], rows: 0, lowest: lastSeq, below: lastSeq + 1 }),
   );
-  const isOpen = ({ rows, below }: Hunt) => rows < limit && below > firstSeq;
+  const isOpen = ({ rows, below }: Hunt) => rows < reach.rows && below > firstSeq;
   for (let open = hunts; open.length > 0; open = open.filter(isOpen)) {
     const wanted = open.map((hunt) => {
       const { word, term, below, rows } = hunt;
-      const step = nextStep(reader, hunt, limit);
+      const step = nextStep(reader, hunt, reach);
       hunt.below = step.fromSeq;
-      return { word, term, ...step, toSeq: below - 1, limit: limit - rows };
+      return { word, term, ...step, toSeq: below - 1, limit: reach.rows - rows };
     });
     for (const row of await reader.matching(wanted)) take(hunts[row.word], row);
   }
-  return hunts.map((hunt) => summed(reader, hunt, limit));
+  return hunts.map((hunt) => summed(reader, hunt, reach.rows));
 }
 
 function take(hunt: Hunt | undefined, row: FoundRow): void {
@@ -93,9 +97,9 @@ function take(hunt: Hunt | undefined, row: FoundRow): void {
 }
 
 /** Pure: the number of entries that probably contain the missing rows, and not many more than seen before. */
-function nextStep({ firstSeq, lastSeq }: EntryReader, { rows, below }: Hunt, limit: number) {
+function nextStep({ firstSeq, lastSeq }: EntryReader, { rows, below }: Hunt, reach: Reach) {
   const seen = lastSeq + 1 - below;
-  const missing = seen === 0 ? FIRST_ENTRIES : Math.min(((limit - rows) * seen) / (rows + 1), seen * GROWTH);
+  const missing = seen === 0 ? reach.firstEntries : Math.min(((reach.rows - rows) * seen) / (rows + 1), seen * GROWTH);
   const size: ShelfSize = missing > MAX_SMALL_SHELVES * SHELF_ENTRIES.small ? 'large' : 'small';
   const oldest = Math.max(below - missing, firstSeq);
   return { size, fromSeq: Math.floor(oldest / SHELF_ENTRIES[size]) * SHELF_ENTRIES[size] };
@@ -148,7 +152,7 @@ async function besideLeast(
       (shelf) =>
         `${onShelf(shelf, named(least))} & ${onShelf(shelf, named(word))}`,
   );
-  const both = await gather(reader, terms, MAX_TOGETHER);
+  const both = await gather(reader, terms, TOGETHER);
   const added = both.flatMap(({ matches }, index) =>
     matches.flatMap((match) => [others[index] ?? 0, least].map((word) => ({ ...match, word, occurrences: 1 }))),
   );

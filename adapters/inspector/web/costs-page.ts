@@ -52,7 +52,7 @@ function dayChart({ days }: CostsView): Markup {
   const amountOf = (day: CostsView['days'][number]): number =>
     usesMoney ? day.costUsd : day.inputTokens + day.outputTokens;
   const highest = Math.max(1e-9, ...days.map(amountOf));
-  const step = Math.min(80, WIDTH / Math.max(1, days.length));
+  const step = Math.min(40, WIDTH / Math.max(1, days.length));
   const text = (day: CostsView['days'][number]) =>
     `${day.key}: ${formatCost(day)}, ${formatNumber(day.inputTokens)} tokens in, ${formatNumber(day.outputTokens)} out`;
   const bars = days.map((day, index) => {

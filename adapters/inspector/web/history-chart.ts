@@ -23,7 +23,6 @@ const DRAWN = ['fixed', 'stack', 'tail', 'reserve'] as const;
 interface Scale {
   readonly x: (seq: number) => number;
   readonly y: (share: number) => number;
-  readonly step: number;
 }
 
 /** The used share over the messages, with the compactions and the layers below it on the same axis. */
@@ -33,16 +32,17 @@ export function historyChart(view: ConversationView, gauge: Gauge): Markup {
   const scale: Scale = {
     x: (seq) => LEFT + ((seq - shown.fromSeq) / count) * PLOT,
     y: (share) => 8 + (1 - Math.min(1, share)) * (HEIGHT - 16),
-    step: PLOT / Math.max(1, moments.length),
   };
+  const { window } = gauge.measurement;
+  const bars = barsOf(moments, scale);
   const levels = [...new Set(view.layers.map(({ level }) => level))].toSorted((a, b) => b - a);
   const height = HEIGHT + MARKS + (levels.length + 1) * ROW + 20;
   return html`<figure class="chart"><svg viewBox="0 0 ${WIDTH} ${height}" role="group" aria-label="Used share of the window after each of the messages #${shown.fromSeq} to #${shown.toSeq}, and the layers over them">
-    ${axis(scale)}${thresholds(scale, gauge)}${areas(moments, { scale, window: gauge.measurement.window })}
+    ${axis(scale)}${thresholds(scale, gauge)}${areas(bars, { scale, window })}
     ${moment === null ? '' : cursor(moment, { scale, height })}
     ${runMarks(view, scale)}${levels.map((level, index) => layerRow(view, { scale, level, top: HEIGHT + MARKS + index * ROW }))}
     ${tailRow(view, { scale, top: HEIGHT + MARKS + levels.length * ROW })}
-    ${moments.map((each) => hotspot(each, { scale, key: row.key, window: gauge.measurement.window }))}
+    ${bars.map((bar) => hotspot(bar, { key: row.key, window }))}
     <text x="${LEFT}" y="${height - 4}">#${shown.fromSeq}</text><text x="${WIDTH - RIGHT}" y="${height - 4}" class="end">#${shown.toSeq}</text>
   </svg></figure>`;
 }
@@ -66,19 +66,35 @@ function thresholds({ y }: Scale, gauge: Gauge): Markup {
   return html`${lines}`;
 }
 
-function areas(
-  moments: readonly Moment[],
-  { scale, window }: { readonly scale: Scale; readonly window: number },
-): Markup {
-  const tops = moments.map(() => 0);
-  const width = round(Math.max(0.5, scale.step - (scale.step > 4 ? 1 : 0)));
+/** A bar covers the messages since the previous one. */
+interface Bar {
+  readonly moment: Moment;
+  readonly x: number;
+  readonly width: number;
+}
+
+function barsOf(moments: readonly Moment[], { x }: Scale): readonly Bar[] {
+  return moments.map((moment, index) => {
+    const from = round(x((moments[index - 1]?.seq ?? moment.seq - 1) + 1));
+    return { moment, x: from, width: round(x(moment.seq + 1) - from) };
+  });
+}
+
+interface Drawing {
+  readonly scale: Scale;
+  readonly window: number;
+}
+
+function areas(bars: readonly Bar[], { scale, window }: Drawing): Markup {
+  const tops = bars.map(() => 0);
   const paths = DRAWN.map((region) => {
-    const d = moments.map((moment, index) => {
+    const d = bars.map(({ moment, x, width }, index) => {
       const from = tops[index] ?? 0;
       const to = from + moment[region] / Math.max(1, window);
       tops[index] = to;
       const [low, high] = [round(scale.y(from)), round(scale.y(to))];
-      return `M${round(scale.x(moment.seq))} ${low}h${width}V${high}h-${width}z`;
+      const shown = round(width > 4 ? width - 1 : width);
+      return `M${x} ${low}h${shown}V${high}h-${shown}z`;
     });
     return html`<path class="l-${region}" d="${d.join('')}"/>`;
   });
@@ -87,18 +103,18 @@ function areas(
 
 /** The chosen moment. */
 function cursor({ seq }: Moment, { scale, height }: { readonly scale: Scale; readonly height: number }): Markup {
-  const x = round(scale.x(seq) + scale.step / 2);
+  const x = round(scale.x(seq + 0.5));
   return html`<line class="cursor" x1="${x}" x2="${x}" y1="0" y2="${height - 18}"/>`;
 }
 
 /** An invisible link over each bar: its title has the figures, a click goes to that moment. */
 function hotspot(
-  { seq, fixed, stack, tail, reserve, used }: Moment,
-  { scale, key, window }: { readonly scale: Scale; readonly key: string; readonly window: number },
+  { moment, x, width }: Bar,
+  { key, window }: { readonly key: string; readonly window: number },
 ): Markup {
-  const parts = { fixed, stack, tail, reserve };
-  const figures = DRAWN.map((region) => `${REGION_NAMES[region]} ${formatNumber(parts[region])}`).join(', ');
-  return html`<a href="${withParameters(conversationPath(key), { at: seq })}" tabindex="-1" aria-label="Look at #${seq}"><rect class="hot" x="${round(scale.x(seq))}" y="0" width="${round(scale.step)}" height="${HEIGHT}"><title>#${seq}: ${percent(used / Math.max(1, window))} used. ${figures}</title></rect></a>`;
+  const { seq, used } = moment;
+  const figures = DRAWN.map((region) => `${REGION_NAMES[region]} ${formatNumber(moment[region])}`).join(', ');
+  return html`<a href="${withParameters(conversationPath(key), { at: seq })}" tabindex="-1" aria-label="Look at #${seq}"><rect class="hot" x="${x}" y="0" width="${width}" height="${HEIGHT}"><title>#${seq}: ${percent(used / Math.max(1, window))} used. ${figures}</title></rect></a>`;
 }
 
 const MARK_NAMES: Readonly<Record<MaintenanceRun['work'], string>> = {
@@ -116,7 +132,7 @@ function runMarks({ runs, moments }: ConversationView, scale: Scale): Markup {
     .filter(({ startedAt, work }) => first !== undefined && startedAt >= first.at && work !== 'extract')
     .map((run) => {
       const moment = moments.findLast(({ at }) => at <= run.startedAt);
-      const x = round(scale.x(moment?.seq ?? 0) + scale.step);
+      const x = round(scale.x((moment?.seq ?? 0) + 1));
       const y = HEIGHT + 4;
       const text = `${MARK_NAMES[run.work]} of #${run.fromSeq}–#${run.toSeq} (${run.trigger}), ${run.outcome}: ~${formatNumber(run.tokensBefore)} to ~${formatNumber(run.tokensAfter)} tokens`;
       return html`<path class="mark ${run.outcome === 'committed' ? '' : 'hollow'} ${run.trigger === 'emergency' ? 'urgent' : ''}" d="M${x} ${y}l5 10h-10z"><title>${text}</title></path>`;

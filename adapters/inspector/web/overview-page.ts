@@ -109,7 +109,7 @@ function gaugeCells({ reading }: ConversationRow): Markup {
 
 export function tierBadge(tier: string): Markup {
   return tier === 'none'
-    ? html`<span class="dim">below all</span>`
+    ? html`<span class="dim">below the thresholds</span>`
     : html`<span class="badge t-${tier}">${tier}</span>`;
 }
 

@@ -1,0 +1,140 @@
+import axe from 'axe-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { chromiumPath, openChromium } from '../../tools/chromium.ts';
+import { type InspectedStory, tellStory } from '../../tools/inspector-story.ts';
+
+/** Every page of the inspector in a real browser. */
+
+const executable = chromiumPath();
+const axeSchema = z.object({
+  violations: z.array(z.object({ id: z.string(), nodes: z.array(z.object({ html: z.string() })) })),
+});
+
+describe.skipIf(executable === null)(
+  `in a browser${executable === null ? ' (skipped: there is no Chromium)' : ''}`,
+  () => {
+    let story: InspectedStory;
+    let browser: Browser;
+
+    beforeAll(async () => {
+      story = await tellStory({ messages: 40 });
+      browser = await openChromium(executable ?? '');
+    }, 120_000);
+    afterAll(async () => {
+      await browser.close();
+      await story[Symbol.asyncDispose]();
+    });
+
+    /** A signed-in page; what the browser complains about fails the test. */
+    async function open(
+      options: Parameters<Browser['newContext']>[0],
+      work: (page: Page) => Promise<void>,
+    ): Promise<void> {
+      const context: BrowserContext = await browser.newContext(options);
+      try {
+        const page = await context.newPage();
+        const complaints: string[] = [];
+        page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+        page.on('pageerror', (error) => complaints.push(String(error)));
+        await page.goto(story.url);
+        await page.waitForURL((url) => url.search === '');
+        await work(page);
+        expect(complaints).toEqual([]);
+      } finally {
+        await context.close();
+      }
+    }
+
+    const visit = (page: Page, path: string) => page.goto(new URL(path, story.url).href);
+
+    it.each(['light', 'dark'] as const)(
+      'every page is accessible in %s',
+      async (colorScheme) => {
+        await open({ colorScheme }, async (page) => {
+          for (const [name, path] of Object.entries(story.paths)) {
+            expect((await visit(page, path))?.status(), name).toBe(200);
+            await page.evaluate(axe.source);
+            const { violations } = axeSchema.parse(await page.evaluate('axe.run()'));
+            const found = violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html }) => html)}`);
+            expect(found, name).toEqual([]);
+          }
+        });
+      },
+      120_000,
+    );
+
+    it('every page fits a narrow screen', async () => {
+      await open({ viewport: { width: 390, height: 800 } }, async (page) => {
+        for (const [name, path] of Object.entries(story.paths)) {
+          await visit(page, path);
+          const width = z.number().parse(await page.evaluate('document.documentElement.scrollWidth'));
+          expect({ name, fits: width <= 390 }).toEqual({ name, fits: true });
+        }
+      });
+    }, 120_000);
+
+    it('every link leads to a page', async () => {
+      await open({}, async (page) => {
+        const seen = new Set<string>();
+        for (const path of Object.values(story.paths)) {
+          await visit(page, path);
+          const links = await page
+            .locator('a[href^="/"]')
+            .evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''));
+          for (const link of links.slice(0, 60)) seen.add(link.split('#')[0] ?? '');
+        }
+        expect(seen.size).toBeGreaterThan(20);
+        for (const link of seen) {
+          const response = await page.request.get(new URL(link, story.url).href);
+          expect({ link, status: response.status() }).toEqual({ link, status: 200 });
+        }
+      });
+    }, 120_000);
+
+    it('keys move, search and open rows', async () => {
+      await open({}, async (page) => {
+        await visit(page, '/');
+        await page.keyboard.press('j');
+        await page.keyboard.press('Enter');
+        await page.waitForURL(/\/c\//u);
+        await page.keyboard.press('/');
+        await page.keyboard.type('door');
+        await page.keyboard.press('Enter');
+        await page.waitForURL(/\/find\?q=door/u);
+        await page.keyboard.press('?');
+        expect(await page.locator('#keys').isVisible()).toBe(true);
+      });
+    });
+
+    it('the theme can be switched and stays', async () => {
+      await open({ colorScheme: 'light' }, async (page) => {
+        await visit(page, '/');
+        await page.locator('[data-theme-toggle]').click();
+        await visit(page, '/costs');
+        expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
+      });
+    });
+
+    it('pointing at a sentence lights up its messages', async () => {
+      await open({}, async (page) => {
+        await visit(page, story.paths['summary'] ?? story.paths['layer'] ?? '/');
+        await page.locator('[data-sources]:not([data-sources=""])').first().hover();
+        expect(await page.locator('.sources li.lit').count()).toBeGreaterThan(0);
+      });
+    });
+
+    it('everything works without scripts', async () => {
+      await open({ javaScriptEnabled: false }, async (page) => {
+        await visit(page, `${story.paths['conversation']}`);
+        await page.locator('form.filters input[value="messages"]').uncheck();
+        await page.getByRole('button', { name: 'Apply' }).click();
+        expect(await page.locator('.timeline .message').count()).toBe(0);
+        await visit(page, story.paths['memory'] ?? '/');
+        await page.getByRole('button', { name: 'Pin' }).click();
+        expect(await page.getByRole('button', { name: 'Unpin' }).isVisible()).toBe(true);
+      });
+    });
+  },
+);

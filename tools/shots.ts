@@ -1,0 +1,39 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Browser } from 'playwright-core';
+import { chromiumPath, openChromium } from './chromium.ts';
+import { type InspectedStory, tellStory } from './inspector-story.ts';
+
+/** Writes a screenshot of every page of the inspector in both themes: `npm run shots -- [--out FOLDER] [PAGE ...]`. */
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { out: { type: 'string', default: join(import.meta.dirname, '../docs/images/inspector') } },
+});
+const MESSAGES = 110;
+const SIZE = { width: 1280, height: 860 };
+
+async function shoot(browser: Browser, story: InspectedStory, theme: 'light' | 'dark'): Promise<void> {
+  const context = await browser.newContext({ colorScheme: theme, viewport: SIZE });
+  const page = await context.newPage();
+  await page.goto(story.url);
+  await page.waitForURL((url) => url.search === '');
+  for (const [name, path] of Object.entries(story.paths)) {
+    if (positionals.length > 0 && !positionals.includes(name)) continue;
+    await page.goto(new URL(path, story.url).href);
+    await page.screenshot({ path: join(values.out, `${name}-${theme}.png`) });
+  }
+  await context.close();
+}
+
+const executable = chromiumPath();
+if (executable === null) throw new Error('There is no Chromium. On Debian: apt-get install chromium');
+await mkdir(values.out, { recursive: true });
+await using story = await tellStory({ messages: MESSAGES });
+const browser = await openChromium(executable);
+try {
+  for (const theme of ['light', 'dark'] as const) await shoot(browser, story, theme);
+} finally {
+  await browser.close();
+}

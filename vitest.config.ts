@@ -24,7 +24,7 @@ export default defineConfig(({ mode }) => ({
     isolate: false,
     reporters: ['default', createSkippedReporter((text) => process.stdout.write(text))],
     // Most of the long tests wait for processes and sockets.
-    maxWorkers: 4,
+    maxWorkers: 5,
     globalSetup: 'test/support/run-folder.ts',
     sequence: { sequencer: LongestFirst },
     // For a machine that is many times slower than an idle one: only a hang takes this long.

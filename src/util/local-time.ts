@@ -28,6 +28,8 @@ export function localDate(at: number, timeZone: string): string {
 }
 
 export function isTimeZone(name: string): boolean {
+  // The first format of a process costs some megabytes.
+  if (name === UTC) return true;
   try {
     formatFor(name);
     return true;

@@ -1,3 +1,4 @@
+import { clockText } from '../context/label.ts';
 import type { PendingReading } from '../conversation/reply-options.ts';
 import { repliedToSection } from '../memory/focus.ts';
 import { recallFor, waitingMessages } from '../memory/recall.ts';
@@ -5,7 +6,6 @@ import type { VolatileSection } from '../ports/engine.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
 import { passagesFor } from '../search/recall-passages.ts';
 import type { Services } from '../services.ts';
-import { localTime } from '../util/local-time.ts';
 
 /** Sections for the newest message only: passages, memories, what it replies to, the clock. Never cached. */
 export async function volatileFor(services: Services, reading: PendingReading): Promise<readonly VolatileSection[]> {
@@ -17,20 +17,15 @@ export async function volatileFor(services: Services, reading: PendingReading): 
     repliedToSection(services, { ...reading, timeZone: agent.timezone }),
   ]);
   const from = promptSourceOf(agent);
+  const now = reading.now ?? services.clock.now();
   const clock: VolatileSection = {
     key: 'clock',
-    text: services.prompts.render('clock', { now: clockText(services.clock.now(), agent.timezone) }, from).text,
+    text: services.prompts.render('clock', { now: clockText(now, agent.timezone) }, from).text,
     source: 'prompt clock',
     reason: 'the current time',
     memoryIds: [],
   };
   return [passages, recalled, repliedTo, clock].filter((section) => section !== null);
-}
-
-/** `Friday, 2026-11-20 10:00 UTC`: with the weekday, "next Friday" is a date. */
-function clockText(at: number, timeZone: string): string {
-  const local = localTime(at, timeZone);
-  return local === null ? 'unknown' : `${local.weekday}, ${local.date} ${local.time} ${timeZone}`;
 }
 
 async function recallTokensOf({ profile }: PendingReading): Promise<number> {

@@ -8,6 +8,7 @@ import { inspectContext } from '../context/inspection.ts';
 import { MAX_TAIL_ENTRIES } from '../context/plan.ts';
 import { previewContext, withQuestion } from '../context/preview.ts';
 import { createProfiles, type Profiles } from '../context/profile.ts';
+import { createRequestRecorder } from '../context/record-request.ts';
 import { type Actors, createActors } from '../conversation/actors.ts';
 import { createHeldReplies, type HeldReplies } from '../conversation/held-replies.ts';
 import { createOutbox, type Outbox } from '../conversation/outbox.ts';
@@ -187,6 +188,7 @@ function createReplySide(parts: ReplySideOptions): { readonly actors: Actors; re
       watch: parts.compactors,
     },
     breaker: createBreaker(services),
+    requests: createRequestRecorder(services),
     volatileFor: (reading) => volatileFor(services, reading),
     open: () => !closing.signal.aborted,
     signal: abort.signal,

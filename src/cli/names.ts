@@ -7,6 +7,7 @@ export const COMMANDS = [
   'replay',
   'recall',
   'context',
+  'why',
   'summaries',
   'transcript',
   'cost',

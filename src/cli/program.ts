@@ -18,6 +18,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Adder>>> = {
   replay: async () => (await import('./replay.ts')).addReplay,
   recall: async () => (await import('./recall.ts')).addRecall,
   context: async () => (await import('./context-command.ts')).addContext,
+  why: async () => (await import('./why.ts')).addWhy,
   summaries: async () => (await import('./summaries.ts')).addSummaries,
   transcript: async () => (await import('./transcript.ts')).addTranscript,
   cost: async () => (await import('./cost.ts')).addCost,

@@ -12,12 +12,14 @@ import { reset } from './reset.ts';
 import { status } from './status.ts';
 import { summaries } from './summaries.ts';
 import { transcript } from './transcript.ts';
+import { why } from './why.ts';
 
 /** The commands of every bot, in the order of `/help`. */
 export const builtInCommands: readonly Command[] = [
   help,
   status,
   context,
+  why,
   compact,
   summaries,
   memory,

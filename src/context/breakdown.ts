@@ -113,7 +113,7 @@ function transcriptOf(messages: readonly ModelMessage[]): string {
   return messages.map(messageText).join('\n');
 }
 
-function messageText(message: ModelMessage): string {
+export function messageText(message: ModelMessage): string {
   switch (message.role) {
     case 'user':
       return message.content.map((part) => (part.kind === 'text' ? part.text : `(image ${part.mediaType})`)).join('\n');

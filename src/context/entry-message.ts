@@ -14,6 +14,8 @@ export interface EntryMessage {
   readonly message: ModelMessage;
   readonly line: string | null;
   readonly tokens: number;
+  /** Seq of the message that its label says it replies to; null for none. */
+  readonly replySeq: number | null;
 }
 
 export interface EntryMessageOptions {
@@ -58,7 +60,8 @@ export function hasToolTraffic({ role, parts }: Entry): boolean {
 function render(entry: Entry, options: EntryMessageOptions): EntryMessage {
   const message = messageOf(entry, options);
   const line = message.role === 'user' && message.content[0]?.kind === 'text' ? message.content[0].text : null;
-  return { message, line, tokens: estimateMessages([message]) };
+  const replySeq = line === null ? null : options.replySeq(entry);
+  return { message, line, tokens: estimateMessages([message]), replySeq };
 }
 
 function messageOf(entry: Entry, options: EntryMessageOptions): ModelMessage {

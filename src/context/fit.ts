@@ -101,10 +101,17 @@ export function correctionOf(snapshot: ContextSnapshot, modelId: string): number
   return correctionFor(snapshot.conversation.calibration, modelId);
 }
 
+/** From what an assembly was built; null for an engine that does not build its views here. */
+export function fittedOf(assembly: Assembly): Fitted | null {
+  return built.get(assembly) ?? null;
+}
+
+const built = new WeakMap<Assembly, Fitted>();
+
 /** `parts` are computed only on access, so a turn does not wait for them. */
 export function toAssembly(fitted: Fitted, snapshot: ContextSnapshot = fitted.request.snapshot): Assembly {
   const { view, measurement } = fitted;
-  return {
+  const assembly = {
     system: view.system,
     messages: view.messages,
     tools: view.tools,
@@ -116,4 +123,6 @@ export function toAssembly(fitted: Fitted, snapshot: ContextSnapshot = fitted.re
     snapshot,
     recalled: view.recalled,
   };
+  built.set(assembly, fitted);
+  return assembly;
 }

@@ -16,6 +16,8 @@ export interface FixedPrefix {
   readonly blocks: readonly SystemBlock[];
   readonly catalogue: Catalogue;
   readonly tokens: number;
+  /** Maximum tokens of tools and sections together. */
+  readonly budgetTokens: number;
 }
 
 /** One item of the stack as the model sees it. */
@@ -80,11 +82,17 @@ export function createFixedPrefixBuilder(
       if (cut !== null) onCut(cut);
       return prefix;
     },
-    layers: (profile, stack, dropped) => [
-      ...dropLayers(stack.slice(0, dropped)),
-      ...stack.slice(dropped).map((item) => layerOf(profile, item)),
-    ],
+    layers: (profile, stack, dropped) => layersOf(stack, dropped, (item) => layerOf(profile, item)),
   };
+}
+
+/** The stack, oldest first. One line replaces the oldest `dropped` items. */
+export function layersOf(
+  stack: readonly Summary[],
+  dropped: number,
+  layerOf: (item: Summary) => Layer,
+): readonly Layer[] {
+  return [...dropLayers(stack.slice(0, dropped)), ...stack.slice(dropped).map(layerOf)];
 }
 
 /** Maximum estimated tokens of tools and system sections together. */
@@ -94,7 +102,7 @@ function fixedBudget({ windowTokens, fixedShare }: ContextProfile, { correction,
 }
 
 /** Tools become shorter before any section does. */
-function buildPrefix(profile: ContextProfile, budgetTokens: number): FixedPrefix {
+export function buildPrefix(profile: ContextProfile, budgetTokens: number): FixedPrefix {
   const sectionTokens = profile.sections.reduce((sum, section) => sum + estimateBlock(section), 0);
   const catalogue = fitCatalogue(profile.tools, {
     wantedTokens: budgetTokens - sectionTokens,
@@ -107,7 +115,7 @@ function buildPrefix(profile: ContextProfile, budgetTokens: number): FixedPrefix
   const texts = sections.flatMap(({ text }) => (text === '' ? [] : [text]));
   const blocks = texts.map((text, index) => ({ text, cacheBreak: index === texts.length - 1 }));
   const tokens = estimateRequest({ system: blocks, messages: [], tools: catalogue.tools });
-  return { sections, blocks, catalogue, tokens };
+  return { sections, blocks, catalogue, tokens, budgetTokens };
 }
 
 /** Reports a cut once, until an agent's next one differs. */
@@ -140,11 +148,20 @@ export function renderSummary(
   item: Pick<Summary, 'id' | 'fromSeq' | 'toSeq' | 'level' | 'text'>,
   from: PromptSource,
 ): string {
-  const { id, fromSeq, toSeq, level, text } = item;
-  return services.prompts.render('summary', { id, fromSeq, toSeq, level, text: indentAll(text) }, from).text;
+  return services.prompts.render('summary', summaryVariables(item), from).text;
 }
 
-function gapOf(item: Summary): string {
+export function summaryVariables({
+  id,
+  fromSeq,
+  toSeq,
+  level,
+  text,
+}: Pick<Summary, 'id' | 'fromSeq' | 'toSeq' | 'level' | 'text'>) {
+  return { id, fromSeq, toSeq, level, text: indentAll(text) };
+}
+
+export function gapOf(item: Summary): string {
   return gapText(item.toSeq - item.fromSeq + 1);
 }
 
@@ -156,6 +173,6 @@ function dropLayers(items: readonly Summary[]): readonly Layer[] {
   return [{ ...line, dropped: true }, ...items.slice(1).map((item) => ({ item, text: '', tokens: 0, dropped: true }))];
 }
 
-function makeLayer(item: Summary, text: string): Layer {
+export function makeLayer(item: Summary, text: string): Layer {
   return { item, text, tokens: estimateBlock({ text }), dropped: false };
 }

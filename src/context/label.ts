@@ -41,6 +41,12 @@ export function timeLabel(at: number, timeZone: string = UTC): string {
   return local === null ? 'unknown time' : `${local.date} ${local.weekday.slice(0, 3)} ${local.time}`;
 }
 
+/** `Friday, 2026-11-20 10:00 UTC`: with the weekday, "next Friday" is a date. */
+export function clockText(at: number, timeZone: string): string {
+  const local = localTime(at, timeZone);
+  return local === null ? 'unknown' : `${local.weekday}, ${local.date} ${local.time} ${timeZone}`;
+}
+
 function isLabelMark(text: string): boolean {
   return /[[\]|<>#]/u.test(text);
 }

@@ -29,7 +29,10 @@ export interface View {
   readonly recalled: readonly MemoryId[];
 }
 
-export type ViewRequest = Omit<AssembleRequest, 'now'>;
+export interface ViewRequest extends Omit<AssembleRequest, 'now'> {
+  /** Seq of the message that this one replies to, if its label names it. Default: one nearby in the tail. */
+  readonly replySeq?: (entry: Entry) => number | null;
+}
 
 /** A view with its measurement. */
 export interface Fitted {
@@ -111,10 +114,12 @@ interface Tail {
 }
 
 /** A head without missing or shortened entries is the same in every view of the tail. */
-function keptHead({ snapshot, readUpto, profile: { timeZone } }: ViewRequest, reduction: Reduction): Head | null {
+function keptHead(request: ViewRequest, reduction: Reduction): Head | null {
+  const { snapshot, readUpto, profile } = request;
+  const { timeZone } = profile;
   const isWhole = snapshot.omitted.entries === 0 && reduction.droppedTailShare === 0;
   if (!isWhole || Number.isFinite(reduction.textTokens)) return null;
-  const replySeq = nearbySeq(snapshot.tail);
+  const replySeq = replySeqIn(request);
   const render = (entries: readonly Entry[]) => {
     const ordered = viewOrder(entries, Number.POSITIVE_INFINITY);
     const entryMessages = ordered.map((entry) =>
@@ -136,15 +141,40 @@ function tokensOf(entryMessages: readonly EntryMessage[]): number {
 }
 
 function buildTail(request: ViewRequest, reduction: Reduction): Tail {
-  const { snapshot, readUpto, profile } = request;
+  const { snapshot, profile } = request;
   const head = keptHead(request, reduction);
-  const ordered = viewOrder(head === null ? snapshot.tail : snapshot.tail.slice(head.entries), readUpto);
+  const { shown, entryMessages, askAt, dropped } = layOut(request, reduction, head?.entries ?? 0);
+  const images =
+    reduction.images && profile.traits.images ? imagesOf(shown.slice(runStart(shown, askAt), askAt + 1)) : [];
+  const missing = dropped + snapshot.omitted.entries;
+  const opening = missing === 0 ? null : droppedMessagesText(missing);
+  const spoken = (head?.tokens ?? 0) + tokensOf(entryMessages) + estimateText(opening ?? '');
+  const tokens = spoken + estimateMessages(images.length === 0 ? [] : [{ role: 'user', content: images }]);
+  const askTokens = entryMessages[askAt]?.tokens ?? 0;
+  return { head: head?.messages ?? [], opening, entryMessages, askAt, images, askTokens, tokens };
+}
+
+/** Entries of the tail as the model sees them. */
+export interface LaidOut {
+  readonly shown: readonly Entry[];
+  /** One for each of them. */
+  readonly entryMessages: readonly EntryMessage[];
+  /** Index of the newest message of a person; -1 for none. */
+  readonly askAt: number;
+  /** Number of entries before them that are left out. */
+  readonly dropped: number;
+}
+
+/** The tail without its first `skipped` entries. */
+export function layOut(request: ViewRequest, reduction: Reduction, skipped = 0): LaidOut {
+  const { snapshot, readUpto, profile } = request;
+  const ordered = viewOrder(skipped === 0 ? snapshot.tail : snapshot.tail.slice(skipped), readUpto);
   const newest = ordered.findLastIndex((entry) => entry.role === 'user');
   const dropped = wholeGroups(ordered, Math.floor(Math.max(0, newest) * reduction.droppedTailShare));
   const shown = dropped === 0 ? ordered : ordered.slice(dropped);
   const askAt = newest < 0 ? -1 : newest - dropped;
   const stubBefore = stubLimit(shown, reduction, profile);
-  const replySeq = nearbySeq(snapshot.tail);
+  const replySeq = replySeqIn(request);
   const opens = profile.tools.some(({ name }) => name === MESSAGE_OPEN);
   const entryMessages = shown.map((entry, index) =>
     entryMessageOf(entry, {
@@ -155,14 +185,7 @@ function buildTail(request: ViewRequest, reduction: Reduction): Tail {
       opens,
     }),
   );
-  const images =
-    reduction.images && profile.traits.images ? imagesOf(shown.slice(runStart(shown, askAt), askAt + 1)) : [];
-  const missing = dropped + snapshot.omitted.entries;
-  const opening = missing === 0 ? null : droppedMessagesText(missing);
-  const spoken = (head?.tokens ?? 0) + tokensOf(entryMessages) + estimateText(opening ?? '');
-  const tokens = spoken + estimateMessages(images.length === 0 ? [] : [{ role: 'user', content: images }]);
-  const askTokens = entryMessages[askAt]?.tokens ?? 0;
-  return { head: head?.messages ?? [], opening, entryMessages, askAt, images, askTokens, tokens };
+  return { shown, entryMessages, askAt, dropped };
 }
 
 /** This many entries, plus the results of calls among them: half a round is useless. */
@@ -191,7 +214,11 @@ function stubLimit(shown: readonly Entry[], { stubs }: Reduction, { toolResults 
 /** How far back to look for the target of a reply. Beyond that, the message does not mention it. */
 const NEARBY = 200;
 
-function nearbySeq(tail: readonly Entry[]): (entry: Entry) => number | null {
+function replySeqIn({ replySeq, snapshot }: ViewRequest): (entry: Entry) => number | null {
+  return replySeq ?? nearbySeq(snapshot.tail);
+}
+
+export function nearbySeq(tail: readonly Entry[]): (entry: Entry) => number | null {
   const first = tail[0]?.seq ?? 0;
   return ({ replyTo, seq }) => {
     if (replyTo === null) return null;
@@ -248,7 +275,7 @@ function compose(
 }
 
 function openingMessage(text: string): EntryMessage {
-  return { message: { role: 'user', content: [{ kind: 'text', text }] }, line: text, tokens: 0 };
+  return { message: { role: 'user', content: [{ kind: 'text', text }] }, line: text, tokens: 0, replySeq: null };
 }
 
 function joined(run: readonly EntryMessage[]): ModelMessage {

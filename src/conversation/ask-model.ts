@@ -32,6 +32,8 @@ export interface RunState {
   calibration: Calibration | null;
   assembly: Assembly | null;
   answeredBy: string | null;
+  /** A hook changed what the last call sent. */
+  isAltered: boolean;
   /** Rows of all calls so far. */
   readonly usage: UsageRow[];
 }
@@ -93,8 +95,10 @@ function account(options: ReplyOptions, turn: AskContext, { model, startedAt, st
   state.usage.push(usage);
   turn.cache.note({ sent, assembly, profile, engine: turn.engine, model, at: startedAt, usage });
   state.answeredBy = model.id;
+  const { system, messages, tools } = assembly;
+  state.isAltered = sent.system !== system || sent.messages !== messages || sent.tools !== tools;
   // The estimate is for the agent's own model, and for a request that no hook has changed.
-  const isSame = model.id === profile.modelId && sent.system === assembly.system && sent.messages === assembly.messages;
+  const isSame = model.id === profile.modelId && sent.system === system && sent.messages === messages;
   const estimated = isSame ? assembly.estimatedTokens : 0;
   const report = { model: profile.modelId, estimated, reported: step.usage.inputTokens };
   state.calibration = learn(state.calibration ?? conversation.calibration, {

@@ -1,5 +1,6 @@
 import type { Breaker } from '../compaction/breaker.ts';
 import type { Profiles } from '../context/profile.ts';
+import type { RequestRecorder } from '../context/record-request.ts';
 import type { ConversationKey, Entry, MemoryId } from '../domain/message.ts';
 import type { Channel } from '../ports/channel.ts';
 import type { ContextEngine, ContextProfile, VolatileSection } from '../ports/engine.ts';
@@ -17,6 +18,7 @@ export interface ReplyOptions {
   channelOf(conversation: ConversationKey): Channel | null;
   /** Sections for the newest message only: memories and the time. */
   volatileFor(reading: PendingReading): Promise<readonly VolatileSection[]>;
+  readonly requests: RequestRecorder;
   readonly logText: TextLog;
   /** Aborts running turns at the deadline for stopping. Their replies stay owed for the next start. */
   readonly signal: AbortSignal;
@@ -41,4 +43,6 @@ export interface Reading {
 /** What one turn reads, while its profile is still being read. */
 export interface PendingReading extends Omit<Reading, 'profile'> {
   readonly profile: ContextProfile | Promise<ContextProfile>;
+  /** What the clock shows. Default: the current time. */
+  readonly now?: number;
 }

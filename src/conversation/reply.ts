@@ -95,10 +95,12 @@ type Prepared = { readonly ready: true; readonly run: Run } | { readonly ready: 
 async function prepare(options: ReplyOptions, opening: Preparing): Promise<Prepared> {
   try {
     // Concurrently, so that both share one read of the store.
+    const preparedAt = options.services.clock.now();
     const reading = options.profiles.of(opening.snapshot.conversation);
-    const [profile, volatile] = await Promise.all([reading, options.volatileFor({ ...opening, profile: reading })]);
+    const sections = options.volatileFor({ ...opening, profile: reading, now: preparedAt });
+    const [profile, volatile] = await Promise.all([reading, sections]);
     const models = await options.profiles.modelsFor(profile);
-    const run = createRun(options, { ...opening, profile, models, volatile });
+    const run = createRun(options, { ...opening, profile, models, volatile, preparedAt });
     opening.onGiven(run.given());
     return { ready: true, run };
   } catch (error) {
@@ -139,6 +141,7 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
   const of = { conversationId: claim.conversationId, turn: newest.seq, replyTo: askedIn(snapshot, newest).externalId };
   const verdict = run?.assess(entries.reduce((sum, entry) => sum + entry.tokens, 0)) ?? { tier: 'none', due: false };
   const { usage, request } = (await run?.accounted()) ?? { usage: [], request: null };
+  const recorded = outcome.kind === 'answered' ? (run?.recorded(now) ?? null) : null;
   const result = await store.transcript.commitTurn({
     claim,
     readUpto: newest.seq,
@@ -147,6 +150,7 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
     ...{ usage, request },
     calibration: run?.calibration() ?? null,
     given: run?.given() ?? [],
+    ...(recorded === null ? {} : { record: recorded.record }),
     maintainAt: verdict.due ? now : now + idleMs(options, snapshot),
     now,
   });
@@ -156,6 +160,7 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
     bookLost(options, snapshot, run);
     return { kind: 'nothing' };
   }
+  recorded?.committed(result.conversation.nextSeq - 1);
   options.logText(base.conversation, 'bot', text);
   report(options, ending, base);
   reportLosses(options, base.conversation, usage);

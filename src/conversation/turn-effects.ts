@@ -1,3 +1,5 @@
+import { fittedOf } from '../context/fit.ts';
+import type { RecordedRequest } from '../context/record-request.ts';
 import { askerOf } from '../costs/usage.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { Author, MemoryId } from '../domain/message.ts';
@@ -28,6 +30,8 @@ export interface Run extends TurnOptions {
   recalled(): readonly MemoryId[];
   /** Every memory that the model saw, even in part: its text may repeat it. */
   given(): readonly MemoryId[];
+  /** What the last request was built from; null if the engine does not say. */
+  recorded(at: number): RecordedRequest | null;
   /** Whether maintenance is due after `addedTokens` are stored. */
   assess(addedTokens: number): AfterTurn;
 }
@@ -35,6 +39,8 @@ export interface Run extends TurnOptions {
 export interface RunOptions extends Reading, Opening {
   readonly models: readonly ChatModel[];
   readonly volatile: readonly VolatileSection[];
+  /** When these were made. */
+  readonly preparedAt: number;
   readonly signal: AbortSignal;
   readonly show: (activity: Activity) => void;
 }
@@ -46,13 +52,7 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
   const agent = parts.services.agents.agentFor(options.snapshot.conversation.key);
   const { author } = askedIn(options.snapshot, newest);
   const person = askerOf(options.snapshot.conversation.key, author);
-  const state: RunState = {
-    snapshot: options.snapshot,
-    calibration: null,
-    assembly: null,
-    answeredBy: null,
-    usage: [],
-  };
+  const state = startState(options);
   const [given, images] = [createGiven(options), createOpenedImages(profile.traits)];
   const cache = createCacheAccount(parts.services, options.snapshot.conversation.id);
   return {
@@ -93,11 +93,28 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
     calibration: () => state.calibration,
     recalled: () => state.assembly?.recalled ?? [],
     given: given.ids,
-    assess: (addedTokens) =>
-      state.assembly === null
-        ? { tier: 'none', due: false }
-        : engine.afterTurn({ profile, snapshot: state.snapshot, measurement: state.assembly.measurement, addedTokens }),
+    recorded: (at) => recordOf(parts, options, { state, at }),
+    assess(addedTokens) {
+      const { snapshot, assembly } = state;
+      if (assembly === null) return { tier: 'none', due: false };
+      return engine.afterTurn({ profile, snapshot, measurement: assembly.measurement, addedTokens });
+    },
   };
+}
+
+function startState({ snapshot }: RunOptions): RunState {
+  return { snapshot, calibration: null, assembly: null, answeredBy: null, isAltered: false, usage: [] };
+}
+
+function recordOf(
+  { requests }: ReplyOptions,
+  { profile, preparedAt, newest }: RunOptions,
+  { state, at }: { readonly state: RunState; readonly at: number },
+): RecordedRequest | null {
+  const fitted = state.assembly === null ? null : fittedOf(state.assembly);
+  if (fitted === null) return null;
+  const model = state.answeredBy === profile.modelId ? null : state.answeredBy;
+  return requests.record({ fitted, preparedAt, turn: newest.seq, at, model, isAltered: state.isAltered });
 }
 
 /** Memories that the turn was given: those of its sections, and what its tools recalled. */

@@ -4,6 +4,7 @@ import type { Assembly } from '../ports/engine.ts';
 import type { ModelMessage, ModelRequest, ToolCall, ToolResult } from '../ports/model.ts';
 import type { Limit } from '../util/limit.ts';
 import type { Step } from '../util/step.ts';
+import { cleanText } from '../util/text.ts';
 import { withinLimit } from './within-limit.ts';
 
 /** What a turn needs from outside. All effects are injected; the loop only decides. */
@@ -59,7 +60,8 @@ export async function runTurn(options: TurnOptions, callIdPrefix: string): Promi
   try {
     while (steps.length < options.maxSteps) {
       const { step, assembly } = await callModel(options, steps);
-      const text = step.text.trim();
+      // The next step reads what will be stored.
+      const text = cleanText(step.text).trim();
       if (step.calls.length === 0) {
         if (text !== '') return { kind: 'answered', text, steps, assembly };
         return { kind: 'failed', reason: 'empty', message: `the model gave no answer (${step.finish})`, steps };
@@ -124,7 +126,7 @@ function isPassing(error: ModelError): boolean {
 async function callTools(options: TurnOptions, step: Step, prefix: string): Promise<TurnStep> {
   const calls = step.calls.map((call, index) => ({ ...call, callId: `${prefix}.${index + 1}` }));
   const results = await Promise.all(calls.map((call) => options.callTool(call)));
-  return { text: step.text, calls, results };
+  return { text: step.text, calls, results: results.map((result) => ({ ...result, text: cleanText(result.text) })) };
 }
 
 function toMessages(step: TurnStep): readonly ModelMessage[] {

@@ -135,6 +135,11 @@ export async function repliedToSection(
   const latest = snapshot.tail.findLast((entry) => entry.role === 'assistant')?.seq ?? 0;
   const isOlderReply = target.role !== 'user' && target.seq < latest;
   if (target.seq > compactedUpto && !isOlderReply) return null;
+  return quoteSection(target, timeZone);
+}
+
+/** The message that the newest one replies to, as a section. */
+export function quoteSection(target: Entry, timeZone: string | undefined): VolatileSection {
   const who = target.role === 'user' ? plainName(target.author?.name ?? '') : BOT_LABEL;
   const quote = indentAll(shorten(visibleText(textOf(target.parts)), QUOTE_TOKENS));
   return {

@@ -64,7 +64,7 @@ export async function recallFor(services: Recalling, request: RecallRequest): Pr
   const render = (memories: readonly Memory[]) =>
     services.prompts.render(
       'memories',
-      { items: memories.map((memory) => itemOf(memory, agent.timezone)) },
+      { items: memories.map((memory) => memoryItem(memory, agent.timezone)) },
       promptSourceOf(agent),
     ).text;
   const shown = firstWithin(chosen, { render, maxTokens: (await request.maxTokens) ?? Number.POSITIVE_INFINITY });
@@ -95,11 +95,7 @@ export async function instructionsFor(
   const found = (await services.store.memories.list(query)).filter((memory) => isRecallable(memory, now));
   if (found.length === 0) return null;
   const ordered = [...found].sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
-  const items = ordered.map(({ id, text, trust, subjectName }) => ({
-    id,
-    text,
-    by: trust === 'operator' ? '<operator>' : plainName(subjectName ?? 'a member'),
-  }));
+  const items = ordered.map(instructionItem);
   const { text } = services.prompts.render('instructions', { items }, promptSourceOf(agent));
   return {
     key: 'instructions',
@@ -122,6 +118,11 @@ function linesOf(text: string, memories: readonly Memory[]): readonly SectionLin
       ? []
       : { text: row, importance: importance + Number(pinned) + Number(trust === 'operator') };
   });
+}
+
+/** A memory as the prompt `instructions` shows it. */
+export function instructionItem({ id, text, trust, subjectName }: Memory) {
+  return { id, text, by: trust === 'operator' ? '<operator>' : plainName(subjectName ?? 'a member') };
 }
 
 /** What the turn answers: people's messages since the last answer, or the newest of them. */
@@ -275,7 +276,8 @@ function isVisible({ sources }: Memory, { snapshot: { tail, conversation } }: Ch
   });
 }
 
-function itemOf(memory: Memory, timeZone: string) {
+/** A memory as the prompt `memories` shows it. */
+export function memoryItem(memory: Memory, timeZone: string) {
   return {
     id: memory.id,
     kind: memory.kind,

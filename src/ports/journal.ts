@@ -96,6 +96,39 @@ export interface Journal {
   /** Keeps the conversation's newest 100. */
   addRun(run: MaintenanceRun): Promise<void>;
   runs(conversationId: number, limit: number): Promise<readonly MaintenanceRun[]>;
+  readonly requests: RequestLog;
+}
+
+/** What the requests behind the stored replies were built from. `TurnCommit.record` adds to it. */
+export interface RequestLog {
+  /** Of the replies up to `toSeq`, newest first. */
+  notes(
+    conversationId: number,
+    range: { readonly toSeq: number; readonly limit: number },
+  ): Promise<readonly StoredRequest[]>;
+  /** Texts by their hashes. Unknown hashes are left out. */
+  parts(hashes: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Seqs of the entries in the range that were edited or deleted after the revision. */
+  changedSince(
+    conversationId: number,
+    range: { readonly fromSeq: number; readonly toSeq: number; readonly revision: number },
+  ): Promise<readonly number[]>;
+}
+
+/** The note of one reply, which refers to stored text and contains none. */
+export interface StoredRequest {
+  /** Of the reply. */
+  readonly seq: number;
+  /** The newest message that its turn had read. */
+  readonly turn: number;
+  readonly at: number;
+  readonly note: string;
+}
+
+/** A text that many requests share, such as a system section. It never contains what people said. */
+export interface RequestPart {
+  readonly hash: string;
+  readonly text: string;
 }
 
 /** The total of several calls. */

@@ -1,5 +1,5 @@
 import type { Audience, Author, BlobId, ConversationKey, Entry, MemoryId, Part, Role } from '../domain/message.ts';
-import type { Journal, UsageRow } from './journal.ts';
+import type { Journal, RequestPart, UsageRow } from './journal.ts';
 import type { MemoryStore, MessageRedaction } from './memory-store.ts';
 import type { NewPost, OutboxStore, PostRow } from './outbox-store.ts';
 import type { Summary, SummaryStore } from './summary-store.ts';
@@ -209,6 +209,8 @@ export interface TurnCommit {
    * readable in the place. Default: none.
    */
   readonly given?: readonly MemoryId[];
+  /** What the request was built from, with texts that the store may not know yet. Default: not recorded. */
+  readonly record?: { readonly note: string; readonly parts: readonly RequestPart[] };
   /**
    * When to check the conversation at the latest. It is now if the compactor found something due, so a crash cannot
    * lose the kick.

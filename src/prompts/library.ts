@@ -5,7 +5,7 @@ import { didYouMean } from '../util/did-you-mean.ts';
 import { packageFile } from '../util/package-file.ts';
 import { readText } from '../util/text-file.ts';
 import { samplesOf } from './samples.ts';
-import { compileTemplate, type Template, type TemplateFile } from './template.ts';
+import { compileTemplate, type Template, type TemplateFile, templateOfKept } from './template.ts';
 import { type PromptLibrary, type PromptName, type PromptSource, promptNames, promptVariables } from './variables.ts';
 
 /** The prompts that come with Strata. */
@@ -89,6 +89,11 @@ export function createPromptLibrary(options: PromptLibraryOptions = {}): Editabl
     render(name, variables, from) {
       const template = templateOf(shelfOf(from), name);
       return { text: template.render(promptVariables[name].parse(variables)), hash: template.hash };
+    },
+    keep: (name, from) => templateOf(shelfOf(from), name).kept,
+    renderKept: (name, variables, kept) => {
+      const schema = promptVariables[name];
+      return templateOfKept(kept, schema).render(schema.parse(variables));
     },
   };
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import Handlebars from 'handlebars/dist/handlebars.min.js';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { oneLine } from '../util/foreign-text.ts';
 import { readVariables } from './template-variables.ts';
 
@@ -18,6 +18,8 @@ export interface Template {
   readonly base: string | null;
   /** Dotted paths of all variables that the template reads. */
   readonly used: ReadonlySet<string>;
+  /** The text and the fragments that it uses, for `templateOfKept`. */
+  readonly kept: string;
   /** `variables` must already be parsed by the schema. */
   render(variables: object): string;
 }
@@ -74,8 +76,22 @@ export function compileTemplate(source: TemplateFile, options: TemplateOptions):
     hash: hashOf([source.text, ...fragmentNames.map((name) => fragmentText(options, name))]),
     base: /^\{\{!-- base ([0-9a-f]{12}) --\}\}/.exec(source.text)?.[1] ?? null,
     used,
+    kept: JSON.stringify({ text: source.text, fragments: keptFragments(options, fragmentNames) }),
     render: (variables) => compiled(variables, { partials }).trim(),
   };
+}
+
+const keptSchema = z.strictObject({ text: z.string(), fragments: z.record(z.string(), z.string()) });
+
+/** Compiles what another template has kept of itself. */
+export function templateOfKept(kept: string, schema: z.ZodType): Template {
+  const { text, fragments } = keptSchema.parse(JSON.parse(kept));
+  const files = Object.entries(fragments).map(([name, fragment]) => [name, { file: name, text: fragment }] as const);
+  return compileTemplate({ file: 'kept', text }, { schema, fragments: new Map(files) });
+}
+
+function keptFragments(options: TemplateOptions, names: Iterable<string>): Readonly<Record<string, string>> {
+  return Object.fromEntries([...names].map((name) => [name, fragmentText(options, name)]));
 }
 
 function fragmentText(options: TemplateOptions, name: string): string {

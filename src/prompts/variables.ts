@@ -68,6 +68,9 @@ export interface RenderedPrompt {
 export interface PromptLibrary {
   /** Renders with strict variables. `from` names the agent's language and folder. */
   render<Name extends PromptName>(name: Name, variables: PromptVariables<Name>, from: PromptSource): RenderedPrompt;
+  /** The template and its fragments as one text, from which `renderKept` renders the same after the files have changed. */
+  keep(name: PromptName, from: PromptSource): string;
+  renderKept<Name extends PromptName>(name: Name, variables: PromptVariables<Name>, kept: string): string;
 }
 
 export interface PromptSource {

@@ -106,9 +106,14 @@ interface Quoted extends Pick<TranscriptHit, 'seq' | 'score' | 'tokens'> {
 function quotable({ seq, score, entry }: TranscriptHit, timeZone: string): readonly Quoted[] {
   const spoken = textOf(entry.parts);
   if (entry.role === 'tool' || spoken.trim() === '') return [];
-  const label = entry.role === 'user' ? labelOf(entry, null, timeZone) : botLabel(entry, timeZone);
-  const text = underLabel(label, spoken);
+  const text = passageText(entry, timeZone);
   return [{ seq, externalId: entry.externalId, score, text, tokens: estimateText(text) }];
+}
+
+/** A message as it is quoted. */
+export function passageText(entry: Entry, timeZone: string): string {
+  const label = entry.role === 'user' ? labelOf(entry, null, timeZone) : botLabel(entry, timeZone);
+  return underLabel(label, textOf(entry.parts));
 }
 
 function botLabel({ seq, at }: Entry, timeZone: string): string {

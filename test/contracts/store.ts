@@ -12,6 +12,7 @@ import { outboxContract } from './store/outbox.ts';
 import { purgeContract } from './store/purge.ts';
 import { readingContract } from './store/reading.ts';
 import { redactionContract } from './store/redaction.ts';
+import { requestsContract } from './store/requests.ts';
 import { resetContract } from './store/reset.ts';
 import { turnContract } from './store/turn.ts';
 import { workspacePurgeContract } from './store/workspace-purge.ts';
@@ -45,6 +46,7 @@ const PARTS: readonly ((lab: Lab) => void)[] = [
   outboxContract,
   blobsContract,
   journalContract,
+  requestsContract,
 ];
 
 /**

@@ -193,6 +193,7 @@ describe('the command line', () => {
     replay: ['replay', 'chat.jsonl'],
     recall: ['recall', ...main],
     context: ['context', ...main],
+    why: ['why', ...main],
     summaries: ['summaries', ...main],
     transcript: ['transcript', ...main],
     cost: ['cost'],

@@ -133,6 +133,7 @@ function newEntry(row: ConversationRow, message: NewMessage, seq: number) {
     mentions: writeJson(message.mentions),
     tokens: message.tokens,
     at: message.at,
+    request: null,
   };
 }
 

@@ -31,6 +31,8 @@ const TABLES: { readonly [Name in keyof Tables]: readonly (keyof Tables[Name] & 
   usage: ['conversation_id', 'day', 'agent_id', 'person', 'purpose', 'model'],
   cache_loss: ['conversation_id', 'day', 'cause'],
   last_request: ['conversation_id'],
+  request_part: ['hash'],
+  request_link: ['conversation_id', 'hash'],
   maintenance_run: ['id'],
   state: ['namespace', 'key'],
 };

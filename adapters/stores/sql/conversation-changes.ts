@@ -5,6 +5,7 @@ import { indexed } from './entry-rows.ts';
 import { removeMemories } from './memory-rows.ts';
 import { changeAudience } from './privacy.ts';
 import { redact } from './redaction.ts';
+import { removeRequestParts } from './requests.ts';
 import type { Shared } from './shared.ts';
 import type { ConversationRow } from './tables.ts';
 import { forgetAskers } from './usage.ts';
@@ -67,6 +68,7 @@ async function purge(
   for (const summary of await summaries.covering(transaction, everything)) {
     await summaries.remove(transaction, summary);
   }
+  await removeRequestParts(engine, transaction, row.id);
   await transaction.run(query.deleteFrom('conversation').where('id', '=', row.id).compile());
   await removeMemories(engine, transaction, await memoriesLeftIn(engine, transaction, row.place));
 }

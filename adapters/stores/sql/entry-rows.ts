@@ -131,6 +131,7 @@ function prepareInsert(query: SqlEngine['query']) {
       mentions: p('mentions'),
       tokens: p('tokens'),
       at: p('at'),
+      request: p('request'),
     }),
   );
 }

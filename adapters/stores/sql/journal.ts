@@ -2,6 +2,7 @@ import type { Journal, StateStore } from '../../../src/adapter-kit.ts';
 import { createCacheRows } from './cache-losses.ts';
 import { first, type SqlEngine } from './engine.ts';
 import { readJson, readRun, writeJson } from './json.ts';
+import { createRequestLog } from './requests.ts';
 import { createUsage } from './usage.ts';
 
 const KEPT_RUNS = 100;
@@ -42,6 +43,7 @@ export function createJournal(engine: SqlEngine): Journal {
         const rows = await tx.rows(newest(conversationId, limit).select('run').compile());
         return rows.map((row) => readRun(row.run));
       }),
+    requests: createRequestLog(engine),
   };
 }
 

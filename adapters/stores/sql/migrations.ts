@@ -1,8 +1,10 @@
-import { type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely, type SqlBool, sql } from 'kysely';
+import { type CreateTableBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { createCacheTables } from './cache-losses.ts';
+import { ofConversation, required, zero } from './columns.ts';
 import { addHeard, HEARD } from './heard.ts';
 import { createProvenanceTables } from './provenance-tables.ts';
+import { createRequestTables } from './request-tables.ts';
 import { rebuildUsage, USAGE_BY_DAY } from './usage-table.ts';
 
 /** How an engine numbers rows. */
@@ -48,16 +50,13 @@ export function coreMigrations(rowIds: RowIds): Record<string, Migration> {
     '0011_lost_specifics': {
       up: (database: Kysely<unknown>) => database.schema.alterTable('summary').addColumn('lost', 'text').execute(),
     },
+    '0012_requests': { up: createRequestTables },
   };
 }
 
 export function coreMigrationNames(): readonly string[] {
   return Object.keys(coreMigrations('identity'));
 }
-
-type Column = (column: ColumnDefinitionBuilder) => ColumnDefinitionBuilder;
-const required: Column = (column) => column.notNull();
-const zero: Column = (column) => column.notNull().defaultTo(0);
 
 function withId<Table extends string, Columns extends string>(
   table: CreateTableBuilder<Table, Columns>,
@@ -67,8 +66,6 @@ function withId<Table extends string, Columns extends string>(
     ? table.addColumn('id', 'integer', (column) => column.primaryKey().autoIncrement())
     : table.addColumn('id', 'bigint', (column) => column.primaryKey().generatedAlwaysAsIdentity());
 }
-
-const ofConversation: Column = (column) => column.notNull().references('conversation.id').onDelete('cascade');
 
 async function createConversations(database: Kysely<unknown>, rowIds: RowIds): Promise<void> {
   await withId(database.schema.createTable('conversation'), rowIds)

@@ -29,6 +29,8 @@ export interface Tables {
   usage: UsageTable;
   cache_loss: CacheLossTable;
   last_request: LastRequestTable;
+  request_part: RequestPartTable;
+  request_link: RequestLinkTable;
   maintenance_run: MaintenanceRunTable;
   state: StateTable;
 }
@@ -91,6 +93,8 @@ interface EntryTable {
   redacted_at: number | null;
   /** The conversation's revision after the last edit or redaction. */
   changed_revision: number | null;
+  /** What the request of a reply was built from. */
+  request: string | null;
 }
 export type EntryRow = Selectable<EntryTable>;
 
@@ -246,6 +250,18 @@ interface CacheLossTable {
 interface LastRequestTable {
   conversation_id: number;
   print: string;
+}
+
+/** A text that many requests share. */
+interface RequestPartTable {
+  hash: string;
+  text: string;
+}
+
+/** A request of the conversation contains the text. */
+interface RequestLinkTable {
+  conversation_id: number;
+  hash: string;
 }
 
 interface MaintenanceRunTable {

@@ -6,6 +6,7 @@ import { writeJson } from './json.ts';
 import { createPostInsert, type InsertPosts } from './posts.ts';
 import { createIsWithdrawn, createNoteReadings } from './provenance.ts';
 import { withoutReader } from './redaction.ts';
+import { type AddRequestParts, createAddRequestParts } from './requests.ts';
 import { toConversation } from './rows.ts';
 import type { Shared } from './shared.ts';
 import type { ConversationRow } from './tables.ts';
@@ -21,6 +22,7 @@ export function createTurnCommit(shared: Shared): (commit: TurnCommit) => Promis
     insertPosts: createPostInsert(engine),
     isWithdrawn: createIsWithdrawn(engine),
     noteReadings: createNoteReadings(engine),
+    addRequestParts: createAddRequestParts(engine),
     statements: prepareStatements(engine),
   };
   return (commit) => engine.write((transaction) => run(context, transaction, commit));
@@ -33,11 +35,12 @@ interface TurnContext {
   readonly insertPosts: InsertPosts;
   readonly isWithdrawn: ReturnType<typeof createIsWithdrawn>;
   readonly noteReadings: ReturnType<typeof createNoteReadings>;
+  readonly addRequestParts: AddRequestParts;
   readonly statements: ReturnType<typeof prepareStatements>;
 }
 
 async function run(context: TurnContext, transaction: Transaction, commit: TurnCommit): Promise<TurnCommitResult> {
-  const { shared, usage, cache, insertPosts, isWithdrawn, noteReadings, statements } = context;
+  const { shared, usage, cache, insertPosts, isWithdrawn, noteReadings, addRequestParts, statements } = context;
   const row = await shared.conversations.lock(transaction, commit.claim.conversationId);
   if (row === null || !holdsReply(row, commit.claim.epoch)) return { kind: 'stale' };
   const given = [...new Set(commit.given)];
@@ -47,13 +50,16 @@ async function run(context: TurnContext, transaction: Transaction, commit: TurnC
   }
   const changed = finish(row, commit);
   const entries = commit.entries.map((entry, index) => toEntry(row.next_seq + index, commit.readUpto, entry));
+  const last = entries.length - 1;
+  const rowOf = (entry: Entry, index: number) =>
+    newRow(row.id, entry, index === last ? (commit.record?.note ?? null) : null);
   const shown = {
     ...{ conversationId: row.id, turn: commit.readUpto, entrySeq: shownEntry(entries) },
     heldUntil: commit.now + POST_HOLD_MS,
   };
   const [, , posts] = await together([
     transaction.run(statements.finish(changed)),
-    together(entries.map((entry) => shared.entries.insert(transaction, newRow(row.id, entry)))),
+    together(entries.map((entry, index) => shared.entries.insert(transaction, rowOf(entry, index)))),
     insertPosts(transaction, shown, commit.posts),
     usage.add(transaction, row.id, commit.usage),
     cache.add(transaction, row.id, commit.usage),
@@ -63,6 +69,7 @@ async function run(context: TurnContext, transaction: Transaction, commit: TurnC
       ids: given,
       fromSeq: commit.readUpto,
     }),
+    addRequestParts(transaction, row.id, commit.record?.parts ?? []),
   ]);
   return { kind: 'committed', entries, posts, conversation: toConversation(changed) };
 }
@@ -97,7 +104,7 @@ function toEntry(seq: number, turn: number, entry: TurnCommit['entries'][number]
   };
 }
 
-function newRow(conversationId: number, entry: Entry) {
+function newRow(conversationId: number, entry: Entry, request: string | null) {
   return {
     conversation_id: conversationId,
     seq: entry.seq,
@@ -112,6 +119,7 @@ function newRow(conversationId: number, entry: Entry) {
     mentions: '[]',
     tokens: entry.tokens,
     at: entry.at,
+    request,
   };
 }
 

@@ -1,0 +1,185 @@
+import { StrataError } from '../domain/errors.ts';
+import type { CommandReply } from '../ports/reply.ts';
+import type { Conversation } from '../ports/store.ts';
+import type { RequestBlock } from '../requests/blocks.ts';
+import { type BlockChange, diffRequests } from '../requests/diff.ts';
+import { type ExplainedReply, explainReply } from '../requests/explain.ts';
+import { goneText } from '../requests/gone.ts';
+import { excerpt, formatNumber, formatTime, paginate } from '../util/text.ts';
+import {
+  type Call,
+  type Command,
+  commandTo,
+  nothingYet,
+  optionOf,
+  pageOf,
+  requiredOption,
+  sameCommand,
+} from './command.ts';
+import { makeReply, TEXT_PAGE, takePage } from './reply.ts';
+import { pageOption, textOption } from './spec.ts';
+
+const message = textOption('message', 'Number of the reply or of the message it answers; the newest reply if left out');
+
+export const why: Command = {
+  spec: {
+    name: 'why',
+    description: 'What the bot saw before it wrote a reply',
+    actions: [
+      {
+        name: 'show',
+        description: 'Every part of the request with its tokens, source and reason',
+        options: [message, pageOption],
+        access: 'member',
+        irreversible: false,
+        ephemeral: true,
+      },
+      {
+        name: 'changes',
+        description: 'How the request differs from the one before it',
+        options: [message, pageOption],
+        access: 'member',
+        irreversible: false,
+        ephemeral: true,
+      },
+      {
+        name: 'detail',
+        description: 'The text of one part',
+        options: [textOption('part', 'Key of the part, as shown by why show', { required: true }), message, pageOption],
+        access: 'member',
+        irreversible: false,
+        ephemeral: true,
+      },
+    ],
+    otherwise: 'show',
+  },
+  run: { show, changes, detail },
+};
+
+async function show(call: Call): Promise<CommandReply> {
+  const explained = await explain(call);
+  if (explained === null) return nothingYet('Why');
+  const { items, page } = takePage(groupMessages(explained.blocks), pageOf(call), { command: sameCommand(call) });
+  const of = { message: String(explained.seq) };
+  return makeReply(`Why #${explained.seq}`, {
+    text: headline(explained),
+    fields: fieldsOf(explained),
+    rows: { columns: ['PART', 'TOKENS', 'SOURCE', 'REASON'], cells: items.map(blockRow) },
+    page,
+    actions: [
+      { label: 'What changed since the reply before', command: commandTo('why changes', of), style: 'plain' },
+      {
+        label: 'Text of the newest part',
+        command: commandTo('why detail', { part: lastKey(explained), ...of }),
+        style: 'plain',
+      },
+    ],
+  });
+}
+
+function lastKey({ blocks }: ExplainedReply): string {
+  return blocks.findLast(({ kind }) => kind === 'message')?.key ?? blocks.at(-1)?.key ?? '';
+}
+
+async function changes(call: Call): Promise<CommandReply> {
+  const explained = await explain(call);
+  if (explained === null) return nothingYet('Why');
+  const title = `Why #${explained.seq}: changes`;
+  if (explained.previousSeq === null) return makeReply(title, { text: 'There is no earlier request to compare with.' });
+  const before = await explainAt(call, explained.previousSeq);
+  const { changes: found, keptBlocks } = diffRequests(before?.blocks ?? [], explained.blocks);
+  const { items, page } = takePage(found, pageOf(call), { command: sameCommand(call) });
+  return makeReply(title, {
+    text: `Compared with the request for #${explained.previousSeq}: ${count(found.length, 'change')}, ${count(keptBlocks, 'part')} unchanged.`,
+    rows: { columns: ['CHANGE', 'PART', 'TOKENS', 'TEXT'], cells: items.map(changeRow) },
+    page,
+  });
+}
+
+async function detail(call: Call): Promise<CommandReply> {
+  const explained = await explain(call);
+  if (explained === null) return nothingYet('Why');
+  const key = requiredOption(call, 'part');
+  const block = explained.blocks.find((candidate) => candidate.key === key);
+  if (block === undefined) throw new StrataError('NOT_FOUND', { what: 'part of the request', id: key.slice(0, 40) });
+  const pages = paginate(block.text === '' ? '(no text)' : block.text, TEXT_PAGE);
+  const { items, page } = takePage(pages, pageOf(call), { command: sameCommand(call), size: 1 });
+  const [, tokens = '', source = '', reason = ''] = blockRow(block);
+  return makeReply(`Why #${explained.seq}: ${key}`, {
+    text: items.join(''),
+    fields: [
+      { name: 'Tokens', value: tokens },
+      { name: 'Source', value: source },
+      { name: 'Reason', value: reason },
+    ],
+    page,
+  });
+}
+
+export function headline({ isExact, isAltered }: ExplainedReply): string {
+  if (isExact) return 'This is exactly what the model saw.';
+  if (isAltered) return 'Part of this request is not kept: a plugin changed it, or a tool opened images.';
+  return 'This is what the model saw, except for parts that changed or were deleted since.';
+}
+
+export function fieldsOf({ turn, at, agentId, modelId, tokens, windowTokens }: ExplainedReply) {
+  return [
+    { name: 'Answered', value: `#${turn}, ${formatTime(at)}` },
+    { name: 'Model', value: `${modelId} (agent ${agentId})` },
+    { name: 'Size', value: `~${formatNumber(tokens)} of ${formatNumber(windowTokens)} tokens` },
+  ];
+}
+
+export function blockRow({ key, tokens, source, reason, gone }: RequestBlock): readonly string[] {
+  return [key, `~${formatNumber(tokens)}`, source, gone === null ? reason : `${reason} ${goneText(gone)}`];
+}
+
+export function changeRow({ change, block, before }: BlockChange): readonly string[] {
+  const tokens = before === null || change === 'removed' ? block.tokens : block.tokens - before.tokens;
+  const sign = change === 'removed' ? '-' : tokens < 0 ? '' : '+';
+  return [change, block.key, `${sign}${formatNumber(tokens)}`, excerpt(block.text, 120)];
+}
+
+/** Runs of messages as one row, so that what differs from turn to turn stands out. */
+export function groupMessages(blocks: readonly RequestBlock[]): readonly RequestBlock[] {
+  const rows: RequestBlock[] = [];
+  for (const block of blocks) {
+    const last = rows.at(-1);
+    const joins = last?.kind === 'message' && block.kind === 'message' && last.reason === block.reason;
+    if (!joins || last.gone !== null || block.gone !== null) {
+      rows.push(block);
+      continue;
+    }
+    const [first = ''] = last.key.split('–', 1);
+    const key = `${first}–${block.key}`;
+    rows[rows.length - 1] = { ...last, key, source: `transcript ${key}`, tokens: last.tokens + block.tokens };
+  }
+  return rows;
+}
+
+function count(number: number, noun: string): string {
+  return `${formatNumber(number)} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+/** Null if nothing was answered here yet. */
+async function explain(call: Call): Promise<ExplainedReply | null> {
+  const { conversation, parts } = call;
+  if (conversation === null) return null;
+  const named = optionOf(call, 'message');
+  if (named !== null) return await explainAt(call, await seqOf(call, conversation, named));
+  const range = { toSeq: conversation.nextSeq, limit: 1 };
+  const [newest] = await parts.store.journal.requests.notes(conversation.id, range);
+  return newest === undefined ? null : await explainAt(call, newest.seq);
+}
+
+async function explainAt({ parts, conversation, reader }: Call, seq: number): Promise<ExplainedReply | null> {
+  return conversation === null ? null : await explainReply(parts, { conversation, seq, reader });
+}
+
+/** A number as in `#12`, or the platform's id of a message. */
+async function seqOf({ parts }: Call, { id }: Conversation, named: string): Promise<number> {
+  if (/^#?\d{1,9}$/.test(named)) return Number(named.replace('#', ''));
+  const entry = await parts.store.transcript.byExternalId(id, named);
+  if (entry === null) throw new StrataError('NOT_FOUND', { what: 'record of a reply', id: named.slice(0, 40) });
+  return entry.seq;
+}

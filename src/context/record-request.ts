@@ -1,0 +1,131 @@
+import type { VolatileSection } from '../ports/engine.ts';
+import type { ModelMessage } from '../ports/model.ts';
+import type { TurnCommit } from '../ports/store.ts';
+import type { Services } from '../services.ts';
+import { entryMessageOf } from './entry-message.ts';
+import { keepProfile, type ProfileParts } from './keep-profile.ts';
+import { type ChainLink, encodeNote, minuteOf, type NotePlace } from './note-codec.ts';
+import { isPassages } from './passages.ts';
+import type { LayerRef, RequestNote, SectionRef } from './request-note.ts';
+import { type Fitted, nearbySeq, type ViewRequest } from './view.ts';
+
+/** What a finished turn knows about its last request. */
+export interface SentRequest extends NotePlace {
+  readonly fitted: Fitted;
+  /** When the sections for the newest message were made. */
+  readonly preparedAt: number;
+  readonly model: string | null;
+  readonly isAltered: boolean;
+}
+
+export interface RecordedRequest {
+  readonly record: NonNullable<TurnCommit['record']>;
+  /** Called once the reply is stored, with its seq. */
+  readonly committed: (seq: number) => void;
+}
+
+/** Notes what the requests of this process were built from, each as the difference from the one before it. */
+export interface RequestRecorder {
+  record(sent: SentRequest): RecordedRequest;
+}
+
+/** Conversations whose last note is remembered. The note after a forgotten one is written in full. */
+const MAX_REMEMBERED = 500;
+
+export function createRequestRecorder(services: Pick<Services, 'prompts' | 'agents'>): RequestRecorder {
+  const links = new Map<number, ChainLink>();
+  const kept = new WeakMap<ViewRequest['profile'], ProfileParts>();
+  const partsOf = ({ request: { profile, snapshot } }: Fitted): ProfileParts => {
+    const known = kept.get(profile);
+    if (known !== undefined) return known;
+    const agent = services.agents.agent(profile.agentId) ?? services.agents.agentFor(snapshot.conversation.key);
+    const from = { language: agent.language, folder: agent.prompts };
+    const made = keepProfile(profile, { prompts: services.prompts, agent, from });
+    kept.set(profile, made);
+    return made;
+  };
+  return {
+    record(sent) {
+      const { id } = sent.fitted.request.snapshot.conversation;
+      const previous = links.get(id) ?? null;
+      const { hash, parts } = partsOf(sent.fitted);
+      const { text, link } = encodeNote(noteOf(sent, hash), sent, previous);
+      const isKnown = previous?.note.profile === hash;
+      return {
+        record: { note: text, parts: isKnown ? [] : parts },
+        committed(seq) {
+          links.delete(id);
+          links.set(id, { ...link, seq });
+          const [oldest] = links.keys();
+          if (links.size > MAX_REMEMBERED && oldest !== undefined) links.delete(oldest);
+        },
+      };
+    },
+  };
+}
+
+function noteOf({ fitted, preparedAt, model, isAltered }: SentRequest, profile: string): RequestNote {
+  const { request, view, reduction } = fitted;
+  const { snapshot, volatile, steps } = request;
+  const included = new Set(view.volatileKeys);
+  return {
+    profile,
+    budgetTokens: view.prefix.budgetTokens,
+    revision: snapshot.conversation.revision,
+    layers: snapshot.stack.map(
+      (item): LayerRef =>
+        item.kind === 'gap'
+          ? { kind: 'gap', fromSeq: item.fromSeq, toSeq: item.toSeq }
+          : { kind: 'summary', id: item.id },
+    ),
+    fromSeq: snapshot.tail[0]?.seq ?? snapshot.conversation.nextSeq,
+    omitted: snapshot.omitted.entries,
+    // The sections below are those that were included.
+    reduction: { ...reduction, volatileTokens: Number.POSITIVE_INFINITY },
+    sections: volatile.filter(({ key }) => included.has(key)).map(sectionRef),
+    minute: minuteOf(preparedAt),
+    links: linksIn(fitted),
+    steps: steps.filter(isStored).length,
+    model,
+    isAltered: isAltered || !steps.every(isStored),
+  };
+}
+
+/** Images that a tool opened belong to the request, but not to the transcript. */
+function isStored({ role }: ModelMessage): boolean {
+  return role !== 'user';
+}
+
+function sectionRef(section: VolatileSection): SectionRef {
+  if (isPassages(section))
+    return { kind: 'passages', seqs: section.passages.map(({ seq }) => seq).toSorted((a, b) => a - b) };
+  switch (section.key) {
+    case 'clock':
+      return { kind: 'clock' };
+    case 'memories':
+      return { kind: 'memories', ids: section.memoryIds };
+    case 'replied-to':
+      return { kind: 'replied-to', seq: Number(/#(\d+)$/.exec(section.source)?.[1] ?? 0) };
+    default:
+      return { kind: 'other' };
+  }
+}
+
+/** A rendered message keeps its label while it stays in memory, so what it says is noted and not found again. */
+function linksIn({ request, reduction }: Fitted): ReadonlyMap<number, number> {
+  const { snapshot, readUpto } = request;
+  const { timeZone } = request.profile;
+  const replySeq = request.replySeq ?? nearbySeq(snapshot.tail);
+  const ask = snapshot.tail.findLast(({ role, seq }) => role === 'user' && seq <= readUpto);
+  const links = new Map<number, number>();
+  for (const entry of snapshot.tail) {
+    if (entry.replyTo === null || entry.role !== 'user' || entry.seq > readUpto) continue;
+    const textTokens = entry === ask ? reduction.askTokens : reduction.textTokens;
+    const isCached = !Number.isFinite(textTokens);
+    const found = isCached
+      ? entryMessageOf(entry, { stubBytes: null, textTokens, replySeq, timeZone }).replySeq
+      : replySeq(entry);
+    if (found !== null) links.set(entry.seq, found);
+  }
+  return links;
+}

@@ -1,0 +1,44 @@
+import type { MemoryId, SummaryId } from '../domain/message.ts';
+import type { Reduction } from './reduce.ts';
+
+/**
+ * What a request was built from: references to stored messages, summaries, memories and shared texts, never text. Notes
+ * of one conversation form a chain, and each one says only how it differs from an earlier one.
+ */
+export interface RequestNote {
+  /** Of the settings that do not change from turn to turn, see `keepProfile`. */
+  readonly profile: string;
+  /** Maximum tokens of tools and system sections. */
+  readonly budgetTokens: number;
+  /** Of the conversation; entries that changed later are not what the model saw. */
+  readonly revision: number;
+  readonly layers: readonly LayerRef[];
+  /** The first entry of the tail, and how many before it were left out. */
+  readonly fromSeq: number;
+  readonly omitted: number;
+  readonly reduction: Reduction;
+  /** Sections for the newest message, in their order. */
+  readonly sections: readonly SectionRef[];
+  /** Minutes since 1970 on the clock that the model saw. */
+  readonly minute: number;
+  /** By seq, the message that each reply in the view was said to answer. */
+  readonly links: ReadonlyMap<number, number>;
+  /** Messages of the turn's own tool calls and results. */
+  readonly steps: number;
+  /** The fallback that answered; null for the agent's own model. */
+  readonly model: string | null;
+  /** A hook of a plugin changed the request, or a tool opened images. */
+  readonly isAltered: boolean;
+}
+
+export type LayerRef =
+  | { readonly kind: 'summary'; readonly id: SummaryId }
+  | { readonly kind: 'gap'; readonly fromSeq: number; readonly toSeq: number };
+
+export type SectionRef =
+  | { readonly kind: 'clock' }
+  | { readonly kind: 'memories'; readonly ids: readonly MemoryId[] }
+  | { readonly kind: 'passages'; readonly seqs: readonly number[] }
+  | { readonly kind: 'replied-to'; readonly seq: number }
+  /** Of an engine or version that does not say what it is made of. */
+  | { readonly kind: 'other' };

@@ -1,0 +1,93 @@
+import { messageText, partsOf } from '../context/breakdown.ts';
+import { estimateMessages } from '../context/tokens.ts';
+import { layOut } from '../context/view.ts';
+import type { ContextPart } from '../ports/engine.ts';
+import type { Gone } from './gone.ts';
+import type { RebuiltRequest } from './rebuild.ts';
+
+/** A piece of a request: what it is, what it costs, where it comes from and why it is there. */
+export interface RequestBlock {
+  readonly kind: BlockKind;
+  /** Unique within the request, and the same in the requests before and after it. */
+  readonly key: string;
+  /** Estimated. */
+  readonly tokens: number;
+  readonly source: string;
+  readonly reason: string;
+  readonly text: string;
+  /** Why the text or some of it cannot be shown; null if it is what the model saw. */
+  readonly gone: Gone | null;
+}
+
+export type BlockKind = 'tools' | 'section' | 'summary' | 'gap' | 'message' | 'recalled' | 'step';
+
+/** The blocks in the order of the request. */
+export function blocksOf({ fitted, note, gone }: RebuiltRequest): readonly RequestBlock[] {
+  const { request, view } = fitted;
+  const layers = new Set(view.layers.map(({ item }) => `${item.kind}:${item.id}`));
+  const parts = partsOf(fitted).filter(({ included }) => included);
+  const sections = new Map(view.prefix.sections.map(({ section }) => [section.key, section.memoryIds ?? []]));
+  const goneIn = (ids: readonly string[]) =>
+    ids.map((id) => gone.get(id)).find((reason) => reason !== undefined) ?? null;
+  const blockOf = (kind: BlockKind, { key, tokens, source, reason, text }: ContextPart, ids: readonly string[]) => ({
+    ...{ kind, key, tokens, source, reason, text },
+    gone: goneIn(ids),
+  });
+  const blocks: RequestBlock[] = [];
+  for (const part of parts) {
+    const memories = sections.get(part.key);
+    const recalled = request.volatile.find(({ key }) => key === part.key);
+    if (part.key === 'tools') blocks.push(blockOf('tools', part, []));
+    else if (memories !== undefined) blocks.push(blockOf('section', part, memories));
+    else if (layers.has(part.key)) blocks.push(layerBlock(part, gone));
+    else if (part.key === 'tail') blocks.push(...messageBlocks(fitted, gone), ...stepBlocks(fitted, gone));
+    else if (recalled !== undefined) {
+      const quoted = note.sections.flatMap((section) => {
+        if (section.kind === 'passages' && part.key === 'passages') return section.seqs.map((seq) => `#${seq}`);
+        return section.kind === 'replied-to' && part.key === 'replied-to' ? [`#${section.seq}`] : [];
+      });
+      blocks.push(blockOf('recalled', part, [...recalled.memoryIds, ...quoted]));
+    }
+  }
+  return blocks;
+}
+
+function layerBlock({ key, tokens, source, reason, text }: ContextPart, gone: RebuiltRequest['gone']): RequestBlock {
+  const id = key.slice(key.indexOf(':') + 1);
+  const missing = gone.get(id) ?? null;
+  const kind = key.startsWith('summary') || missing !== null ? 'summary' : 'gap';
+  return { kind, key: `${kind}:${id}`, tokens, source, reason, text, gone: missing };
+}
+
+function messageBlocks({ request, reduction }: RebuiltRequest['fitted'], gone: RebuiltRequest['gone']) {
+  const { shown, entryMessages, askAt } = layOut(request, reduction);
+  return shown.flatMap((entry, index): readonly RequestBlock[] => {
+    const entryMessage = entryMessages[index];
+    if (entryMessage === undefined) return [];
+    return [
+      {
+        kind: 'message',
+        key: `#${entry.seq}`,
+        tokens: entryMessage.tokens,
+        source: `transcript #${entry.seq}`,
+        reason: index === askAt ? 'the newest message, which the reply answers' : 'since the last summary',
+        text: messageText(entryMessage.message),
+        gone: gone.get(`#${entry.seq}`) ?? null,
+      },
+    ];
+  });
+}
+
+/** Calls and results of the turn itself. They became the entries right before the reply. */
+function stepBlocks({ request }: RebuiltRequest['fitted'], gone: RebuiltRequest['gone']): readonly RequestBlock[] {
+  const first = (request.snapshot.tail.at(-1)?.seq ?? 0) + 1;
+  return request.steps.map((step, index) => ({
+    kind: 'step',
+    key: `#${first + index}`,
+    tokens: estimateMessages([step]),
+    source: `transcript #${first + index}`,
+    reason: step.role === 'tool' ? 'results of the tools that it called' : 'tools that it called before it answered',
+    text: messageText(step),
+    gone: gone.get(`#${first + index}`) ?? null,
+  }));
+}

@@ -1,0 +1,109 @@
+import { StrataError } from '../domain/errors.ts';
+import type { ConversationKey, Entry } from '../domain/message.ts';
+import type { MemoryReader } from '../ports/memory-store.ts';
+import type { ModelRequest } from '../ports/model.ts';
+import type { Conversation } from '../ports/store.ts';
+import type { Services } from '../services.ts';
+import { blocksOf, type RequestBlock } from './blocks.ts';
+import { type NotedReply, readNote } from './chain.ts';
+import { type RebuiltRequest, rebuildRequest } from './rebuild.ts';
+
+/** What the model saw before it wrote one reply. */
+export interface ExplainedReply {
+  readonly conversation: ConversationKey;
+  readonly seq: number;
+  /** The newest message that it had read. */
+  readonly turn: number;
+  readonly at: number;
+  readonly agentId: string;
+  /** The model that answered. */
+  readonly modelId: string;
+  readonly windowTokens: number;
+  /** Estimated tokens of all blocks. */
+  readonly tokens: number;
+  readonly blocks: readonly RequestBlock[];
+  /** True if the request is exactly what was sent: nothing is gone since, and no hook had changed it. */
+  readonly isExact: boolean;
+  /** A hook of a plugin had changed what was sent, or a tool had opened images, and that is not kept. */
+  readonly isAltered: boolean;
+  readonly request: RequestText;
+  /** Seq of the reply before it that can be explained; null for none. */
+  readonly previousSeq: number | null;
+}
+
+/** The content of a request and the settings of its call. */
+export type RequestText = Pick<ModelRequest, 'system' | 'messages' | 'tools' | 'maxOutputTokens'> & {
+  readonly settings: RebuiltRequest['settings']['settings'];
+};
+
+export interface ExplainOptions {
+  readonly conversation: Conversation;
+  /** Of the reply, of a message of the same turn, or of a message that it answers. */
+  readonly seq: number;
+  /** Only memories that it may read are shown; null for operators. */
+  readonly reader: MemoryReader | null;
+}
+
+/**
+ * Rebuilds the request behind a reply. Throws `NOT_FOUND` if there is no such reply, if it was deleted, or if it is
+ * older than these records.
+ */
+export async function explainReply(
+  services: Pick<Services, 'store' | 'prompts'>,
+  options: ExplainOptions,
+): Promise<ExplainedReply> {
+  const { conversation, reader } = options;
+  const { requests } = services.store.journal;
+  const seq = await findReply(services, options);
+  const reply = await readNote(requests, conversation.id, seq);
+  if (reply === null || reply.seq !== seq) throw notFound(options.seq);
+  const rebuilt = await rebuildRequest(services, { conversation, reply, reader });
+  if (rebuilt === null) throw notFound(options.seq);
+  const [before] = await requests.notes(conversation.id, { toSeq: seq - 1, limit: 1 });
+  return explained(conversation, reply, { rebuilt, previousSeq: before?.seq ?? null });
+}
+
+function explained(
+  { key }: Conversation,
+  { seq, turn, at }: NotedReply,
+  { rebuilt, previousSeq }: { readonly rebuilt: RebuiltRequest; readonly previousSeq: number | null },
+): ExplainedReply {
+  const { fitted, settings, note, gone } = rebuilt;
+  const { system, messages, tools } = fitted.view;
+  const blocks = blocksOf(rebuilt);
+  const { agentId, windowTokens, reserveTokens: maxOutputTokens } = settings;
+  const isComplete = gone.size === 0 && note.sections.every(({ kind }) => kind !== 'other');
+  return {
+    ...{ conversation: key, seq, turn, at, agentId, windowTokens },
+    modelId: note.model ?? settings.modelId,
+    tokens: blocks.reduce((sum, { tokens }) => sum + tokens, 0),
+    blocks,
+    isExact: isComplete && !note.isAltered,
+    isAltered: note.isAltered,
+    request: { system, messages, tools, maxOutputTokens, settings: settings.settings },
+    previousSeq,
+  };
+}
+
+/** How many entries after a message to look for the reply to it. */
+const NEARBY = 200;
+
+async function findReply({ store }: Pick<Services, 'store'>, { conversation, seq }: ExplainOptions): Promise<number> {
+  const range = { fromSeq: seq, toSeq: seq + NEARBY, limit: NEARBY };
+  const entries = await store.transcript.read(conversation.id, range);
+  const [named] = entries;
+  if (named?.seq !== seq || named.redactedAt !== null) throw notFound(seq);
+  const reply = entries.find((entry) => answers(entry, named));
+  if (reply === undefined || reply.redactedAt !== null) throw notFound(seq);
+  return reply.seq;
+}
+
+/** The last entry of a turn is its reply: it says something and calls no tool. */
+function answers({ role, turn, parts }: Entry, named: Entry): boolean {
+  if (role !== 'assistant' || turn === null || parts.some(({ kind }) => kind === 'tool-call')) return false;
+  return named.role === 'user' ? turn >= named.seq : turn === named.turn;
+}
+
+function notFound(seq: number): StrataError {
+  return new StrataError('NOT_FOUND', { what: 'record of a reply', id: `#${seq}` });
+}

@@ -1,0 +1,143 @@
+import { type KeptProfile, type KeptPrompt, readKeptSection } from '../context/keep-profile.ts';
+import { clockText } from '../context/label.ts';
+import type { RequestNote, SectionRef } from '../context/request-note.ts';
+import type { Entry, MemoryId } from '../domain/message.ts';
+import { quoteSection } from '../memory/focus.ts';
+import { canRead } from '../memory/policy.ts';
+import { instructionItem, memoryItem } from '../memory/recall.ts';
+import type { SystemSection, VolatileSection } from '../ports/engine.ts';
+import type { Memory, MemoryReader, MemoryStore } from '../ports/memory-store.ts';
+import type { PromptLibrary, PromptVariables } from '../prompts/variables.ts';
+import { passageText } from '../search/recall-passages.ts';
+import { type Gone, goneText } from './gone.ts';
+
+const MINUTE_MS = 60_000;
+
+/** The texts that a request was made of, as far as they are still stored. */
+export interface KeptTexts {
+  readonly prompts: PromptLibrary;
+  readonly profile: KeptProfile;
+  /** By hash. */
+  readonly parts: ReadonlyMap<string, string>;
+  readonly memories: ReadonlyMap<string, Recollection>;
+  /** Entries by seq, as far as they may be shown. */
+  readonly entries: ReadonlyMap<number, Entry>;
+}
+
+/** A memory as the model saw it, or why it is gone. */
+export type Recollection =
+  | { readonly memory: Memory; readonly gone: null }
+  | { readonly memory: null; readonly gone: Gone };
+
+export function renderKept<Name extends KeptPrompt>(
+  { prompts, profile, parts }: KeptTexts,
+  name: Name,
+  variables: PromptVariables<Name>,
+): string {
+  return prompts.renderKept(name, variables, parts.get(profile.prompts[name]) ?? '{"text":"","fragments":{}}');
+}
+
+/** All memories that the request named. With a reader, only those that it may read. */
+export async function recollect(
+  store: Pick<MemoryStore, 'find' | 'events'>,
+  ids: readonly string[],
+  { minute, reader }: { readonly minute: number; readonly reader: MemoryReader | null },
+): Promise<ReadonlyMap<string, Recollection>> {
+  const found = await Promise.all(
+    [...new Set(ids)].map(async (id): Promise<readonly [string, Recollection]> => {
+      const memory = await store.find(id as MemoryId);
+      if (memory === null) return [id, { memory: null, gone: 'deleted' }];
+      if (reader !== null && !canRead(memory, reader)) return [id, { memory: null, gone: 'hidden' }];
+      const events = memory.updatedAt >= minute * MINUTE_MS ? await store.events(memory.id) : [];
+      const isEdited = events.some(({ kind, at }) => kind === 'edited' && at >= minute * MINUTE_MS);
+      return [id, isEdited ? { memory: null, gone: 'edited' } : { memory, gone: null }];
+    }),
+  );
+  return new Map(found);
+}
+
+/** The system sections before any cut, in their order. */
+export function systemSections(kept: KeptTexts): readonly SystemSection[] {
+  return kept.profile.sections.flatMap((hash) => {
+    const text = kept.parts.get(hash);
+    return text === undefined ? [] : [systemSection(kept, text)];
+  });
+}
+
+function systemSection(kept: KeptTexts, json: string): SystemSection {
+  const { memoryIds, importances, text, originalTokens, ...rest } = readKeptSection(json);
+  const section = { ...rest, ...(originalTokens === null ? {} : { originalTokens }) };
+  if (text !== null) return { ...section, text };
+  const items = memoryIds.map((id) => {
+    const { memory, gone } = kept.memories.get(id) ?? LOST;
+    return memory === null ? { id, text: goneText(gone), by: '?' } : instructionItem(memory);
+  });
+  const rendered = renderKept(kept, 'instructions', { items });
+  const rows = rendered.split('\n');
+  const lines = memoryIds.flatMap((id, index) => {
+    const row = rows.find((one) => one.includes(id));
+    const importance = importances[index] ?? null;
+    return row === undefined || importance === null ? [] : [{ text: row, importance }];
+  });
+  return { ...section, text: rendered, lines, memoryIds: memoryIds.map((id) => id as MemoryId) };
+}
+
+const LOST: Recollection = { memory: null, gone: 'deleted' };
+
+export function sectionMemories(kept: Pick<KeptTexts, 'profile' | 'parts'>): readonly string[] {
+  return kept.profile.sections.flatMap((hash) => {
+    const text = kept.parts.get(hash);
+    return text === undefined ? [] : readKeptSection(text).memoryIds;
+  });
+}
+
+/** The sections for the newest message. */
+export function volatileSections(kept: KeptTexts, note: RequestNote): readonly VolatileSection[] {
+  return note.sections.map((section) => volatileSection(kept, note, section));
+}
+
+function volatileSection(kept: KeptTexts, note: RequestNote, section: SectionRef): VolatileSection {
+  switch (section.kind) {
+    case 'clock': {
+      const text = renderKept(kept, 'clock', { now: clockText(note.minute * MINUTE_MS, kept.profile.timeZone) });
+      return { key: 'clock', text, source: 'prompt clock', reason: 'the current time', memoryIds: [] };
+    }
+    case 'memories':
+      return memoriesSection(kept, section.ids);
+    case 'passages':
+      return passagesSection(kept, section.seqs);
+    case 'replied-to': {
+      const target = kept.entries.get(section.seq);
+      return target === undefined ? other('replied-to', 'deleted') : quoteSection(target, kept.profile.timeZone);
+    }
+    case 'other':
+      return other('other', 'unknown');
+    default:
+      return section satisfies never;
+  }
+}
+
+function memoriesSection(kept: KeptTexts, ids: readonly MemoryId[]): VolatileSection {
+  const items = ids.map((id) => {
+    const { memory, gone } = kept.memories.get(id) ?? LOST;
+    return memory === null
+      ? { id, kind: '?', text: goneText(gone), about: '', date: '?' }
+      : memoryItem(memory, kept.profile.timeZone);
+  });
+  const reason = `${ids.length} ${ids.length === 1 ? 'memory bears' : 'memories bear'} on the newest message`;
+  return { key: 'memories', text: renderKept(kept, 'memories', { items }), source: 'memory', reason, memoryIds: ids };
+}
+
+function passagesSection(kept: KeptTexts, seqs: readonly number[]): VolatileSection {
+  const lines = seqs.map((seq) => {
+    const entry = kept.entries.get(seq);
+    return entry === undefined ? goneText('deleted') : passageText(entry, kept.profile.timeZone);
+  });
+  const reason = `${seqs.length} earlier ${seqs.length === 1 ? 'message bears' : 'messages bear'} on the newest message`;
+  const text = [renderKept(kept, 'passages', {}), ...lines].join('\n');
+  return { key: 'passages', text, source: 'transcript', reason, memoryIds: [] };
+}
+
+function other(key: string, gone: Gone): VolatileSection {
+  return { key, text: goneText(gone), source: 'unknown', reason: 'for the newest message', memoryIds: [] };
+}

@@ -1,0 +1,193 @@
+import { buildPrefix, gapOf, layersOf, makeLayer, summaryVariables } from '../context/fixed-prefix.ts';
+import { readKeptProfile, readKeptTools } from '../context/keep-profile.ts';
+import { measure } from '../context/meter.ts';
+import type { LayerRef, RequestNote } from '../context/request-note.ts';
+import { buildView, type Fitted, type ViewRequest } from '../context/view.ts';
+import { type Entry, type SummaryId, textOf } from '../domain/message.ts';
+import type { ContextProfile } from '../ports/engine.ts';
+import type { MemoryReader } from '../ports/memory-store.ts';
+import type { ModelMessage } from '../ports/model.ts';
+import type { Conversation } from '../ports/store.ts';
+import type { Summary } from '../ports/summary-store.ts';
+import type { Services } from '../services.ts';
+import type { NotedReply } from './chain.ts';
+import { type Gone, goneEntry, goneText, withoutContent } from './gone.ts';
+import {
+  type KeptTexts,
+  recollect,
+  renderKept,
+  sectionMemories,
+  systemSections,
+  volatileSections,
+} from './kept-sections.ts';
+
+/** A request as it can be shown now. */
+export interface RebuiltRequest {
+  readonly fitted: Fitted;
+  readonly settings: KeptTexts['profile'];
+  readonly note: RequestNote;
+  /** What is missing, by `#seq`, or by the id of a summary or memory. */
+  readonly gone: ReadonlyMap<string, Gone>;
+}
+
+export interface RebuildOptions {
+  readonly conversation: Conversation;
+  readonly reply: NotedReply;
+  /** Only memories that it may read are shown; null for operators. */
+  readonly reader: MemoryReader | null;
+}
+
+type Reading = Pick<Services, 'store' | 'prompts'>;
+
+/** Rebuilds the request with the code that built it. Null if its settings are no longer stored. */
+export async function rebuildRequest(services: Reading, options: RebuildOptions): Promise<RebuiltRequest | null> {
+  const { conversation, reply, reader } = options;
+  const note = reply.request;
+  const settings = await readSettings(services, note);
+  if (settings === null) return null;
+  const ids = note.sections.flatMap((section) => (section.kind === 'memories' ? section.ids : []));
+  const [shown, stack, memories] = await Promise.all([
+    readEntries(services, options),
+    readStack(services, conversation, note.layers),
+    recollect(services.store.memories, [...ids, ...sectionMemories(settings)], { minute: note.minute, reader }),
+  ]);
+  const kept: KeptTexts = { prompts: services.prompts, ...settings, memories, entries: shown.quoted };
+  const gone = new Map([...shown.gone, ...stack.gone]);
+  for (const [id, { gone: reason }] of memories) if (reason !== null) gone.set(id, reason);
+  const profile = profileOf(kept);
+  const request: ViewRequest = {
+    profile,
+    snapshot: {
+      conversation: { ...conversation, calibration: null },
+      stack: stack.items,
+      tail: shown.tail,
+      omitted: { entries: note.omitted, tokens: 0 },
+    },
+    readUpto: reply.turn,
+    volatile: volatileSections(kept, note),
+    steps: shown.steps,
+    replySeq: (entry) => note.links.get(entry.seq) ?? null,
+  };
+  return { fitted: fit(kept, request, note), settings: settings.profile, note, gone };
+}
+
+function fit(kept: KeptTexts, request: ViewRequest, note: RequestNote): Fitted {
+  const prefix = buildPrefix(request.profile, note.budgetTokens);
+  const textOfLayer = (item: Summary) => {
+    if (item.kind === 'gap') return item.text === '' ? gapOf(item) : item.text;
+    return renderKept(kept, 'summary', summaryVariables(item));
+  };
+  const prefixes = {
+    prefix: () => prefix,
+    layers: (_profile: ContextProfile, stack: readonly Summary[], dropped: number) =>
+      layersOf(stack, dropped, (item) => makeLayer(item, textOfLayer(item))),
+  };
+  const view = buildView(prefixes, request, note.reduction);
+  const measurement = measure(view.regions, request.profile, 1);
+  return { request, view, measurement, correction: 1, reduction: note.reduction };
+}
+
+function profileOf(kept: KeptTexts): ContextProfile {
+  const { agentId, modelId, windowTokens, reserveTokens, thresholds, tools, images, timeZone, toolResults, catalogue } =
+    kept.profile;
+  return {
+    ...{ agentId, modelId, windowTokens, reserveTokens, thresholds, timeZone, toolResults },
+    traits: { windowTokens, tools, images },
+    // The note says what these led to.
+    ...{ recallTokens: windowTokens, fixedShare: 1, stackShare: 1, tailShare: 0, messageThreshold: 0 },
+    targets: { background: null, aggressive: null, emergency: null },
+    sections: systemSections(kept),
+    tools: readKeptTools(kept.parts.get(catalogue) ?? '[]'),
+  };
+}
+
+async function readSettings({ store }: Reading, note: RequestNote) {
+  const { requests } = store.journal;
+  const root = (await requests.parts([note.profile])).get(note.profile);
+  if (root === undefined) return null;
+  const profile = readKeptProfile(root);
+  const parts = await requests.parts([...profile.sections, profile.catalogue, ...Object.values(profile.prompts)]);
+  return { profile, parts };
+}
+
+/** The tail, the turn's own steps, and other entries that sections quote. */
+async function readEntries({ store }: Reading, { conversation, reply }: RebuildOptions) {
+  const { request: note, seq } = reply;
+  const toSeq = seq - 1;
+  const range = { fromSeq: note.fromSeq, toSeq, limit: Math.max(0, toSeq - note.fromSeq + 1) };
+  const quotedSeqs = note.sections.flatMap((section) => {
+    if (section.kind === 'passages') return section.seqs;
+    return section.kind === 'replied-to' ? [section.seq] : [];
+  });
+  const { requests } = store.journal;
+  const [read, quoted, changed] = await Promise.all([
+    store.transcript.read(conversation.id, range),
+    store.transcript.pick(conversation.id, quotedSeqs),
+    requests.changedSince(conversation.id, { fromSeq: 1, toSeq, revision: note.revision }),
+  ]);
+  const changes = { conversation, changed: new Set(changed) };
+  const gone = new Map<string, Gone>();
+  const show = (entry: Entry): Entry => {
+    const reason = goneEntry(entry, changes);
+    if (reason === null) return entry;
+    gone.set(`#${entry.seq}`, reason);
+    return withoutContent(entry, reason);
+  };
+  const all = read.map(show);
+  const stepsFrom = seq - note.steps;
+  return {
+    tail: all.filter((entry) => entry.seq < stepsFrom),
+    steps: all.filter((entry) => entry.seq >= stepsFrom).map(stepMessage),
+    quoted: new Map(quoted.map((entry) => [entry.seq, show(entry)])),
+    gone,
+  };
+}
+
+/** A message of the running turn, from the entry that it became. */
+function stepMessage({ role, parts }: Entry): ModelMessage {
+  if (role === 'tool') {
+    const results = parts.flatMap((part) =>
+      part.kind === 'tool-result'
+        ? [{ callId: part.callId, tool: part.tool, text: part.text, isError: part.isError }]
+        : [],
+    );
+    return { role: 'tool', results };
+  }
+  const calls = parts.flatMap((part) =>
+    part.kind === 'tool-call' ? [{ callId: part.callId, tool: part.tool, input: part.input }] : [],
+  );
+  return { role: 'assistant', text: textOf(parts), calls };
+}
+
+async function readStack({ store }: Reading, conversation: Conversation, layers: readonly LayerRef[]) {
+  const gone = new Map<string, Gone>();
+  const items = await Promise.all(
+    layers.map(async (layer): Promise<Summary> => {
+      if (layer.kind === 'gap') return gap(conversation.id, layer, '');
+      const found = await store.summaries.find(layer.id);
+      const reason = goneSummary(found, conversation);
+      if (found !== null && reason === null) return { ...found, stale: false };
+      const { fromSeq, toSeq } = found ?? { fromSeq: 0, toSeq: 0 };
+      gone.set(layer.id, reason ?? 'deleted');
+      return { ...gap(conversation.id, { fromSeq, toSeq }, goneText(reason ?? 'deleted')), id: layer.id };
+    }),
+  );
+  return { items, gone };
+}
+
+/** A summary of forgotten text becomes a gap, or is deleted. */
+function goneSummary(found: Summary | null, { id, contextFrom }: Conversation): Gone | null {
+  if (found === null || found.conversationId !== id || found.kind === 'gap') return 'deleted';
+  return found.toSeq < contextFrom ? 'reset' : null;
+}
+
+function gap(
+  conversationId: number,
+  { fromSeq, toSeq }: { readonly fromSeq: number; readonly toSeq: number },
+  text: string,
+): Summary {
+  return {
+    ...{ id: `gap-${fromSeq}` as SummaryId, conversationId, level: 0, kind: 'gap', fromSeq, toSeq, text, tokens: 0 },
+    ...{ model: null, promptHash: null, stale: false, supersededBy: null, createdAt: 0, lost: {} },
+  };
+}

@@ -34,6 +34,7 @@ const ROWS: Readonly<Record<string, RowEntry>> = {
   kick: { title: 'A kick', load: async () => (await import('./rows/kick.ts')).kick },
   resume: { title: 'Killed workers', load: async () => (await import('./rows/resume.ts')).resume },
   workers: { title: 'Several workers', load: async () => (await import('./rows/workers.ts')).workers },
+  inspector: { title: 'The inspector', load: async () => (await import('./rows/inspector.ts')).inspector },
   growth: { title: 'Growth', load: async () => (await import('./rows/growth.ts')).growth },
 };
 

@@ -9,6 +9,7 @@ document.addEventListener('DOMContentLoaded', () => {
   showTimes(document);
   setUpForms();
   setUpTraces();
+  setUpLive();
 });
 
 function setUpTheme() {
@@ -106,4 +107,43 @@ function setUpTraces() {
   };
   root.addEventListener('pointerover', (event) => light(event.target));
   root.addEventListener('focusin', (event) => light(event.target));
+}
+
+/** Parts marked as live follow the bot. The rest of the page stays until the viewer loads it again. */
+function setUpLive() {
+  const part = document.querySelector('[data-live]');
+  if (part === null || new URLSearchParams(location.search).has('at')) return;
+  const source = new EventSource('/live');
+  // If the bot is gone, the page stays as it is.
+  const update = () => void replacePart(part).catch(() => undefined);
+  source.addEventListener('refresh', update);
+  source.addEventListener('changed', (event) => {
+    const wanted = part.dataset.live;
+    if (wanted === '' || JSON.parse(event.data).includes(wanted)) update();
+  });
+  addEventListener('pagehide', () => source.close());
+}
+
+/** Loads this page again and takes over one part of it. */
+async function replacePart(part) {
+  if (document.hidden) return;
+  const response = await fetch(location.href);
+  if (!response.ok) return;
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+  const fresh = page.getElementById(part.id);
+  if (fresh === null || fresh.innerHTML === part.dataset.last) return;
+  part.dataset.last = fresh.innerHTML;
+  part.replaceChildren(...fresh.childNodes);
+  showTimes(part);
+  offerRefresh(part);
+}
+
+function offerRefresh(part) {
+  if (document.getElementById('refresh') !== null) return;
+  const link = document.createElement('a');
+  link.id = 'refresh';
+  link.className = 'notice';
+  link.href = location.href;
+  link.textContent = 'There is something new. Load the page again.';
+  part.after(link);
 }

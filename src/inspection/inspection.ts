@@ -1,5 +1,6 @@
 import type { CommandServices } from '../commands/services.ts';
 import type { ConfigRow } from '../config/rows.ts';
+import type { ConversationKey } from '../domain/message.ts';
 import type { TokenedPreview } from '../memory/forget-target.ts';
 import type { Forgotten } from '../memory/service.ts';
 import type { Memory } from '../ports/memory-store.ts';
@@ -36,6 +37,8 @@ export interface Inspection {
   costs(query: CostsQuery): Promise<CostsView>;
   /** Throws `COMMAND_FORBIDDEN` for all but operators, and `CONFIG_INVALID`. */
   settings(viewer: Viewer): SettingsView;
+  /** Calls the listener with each conversation in which something happens. Returns a function that ends it. */
+  watch(listener: (conversation: ConversationKey) => void): () => void;
   /** The changes made in the inspector, newest first. */
   audit(): Promise<readonly AuditRow[]>;
 }
@@ -84,6 +87,7 @@ export function createInspection({ parts, configRows }: InspectionHost): Inspect
     find: (viewer, text) => findEverywhere(parts, viewer, text),
     costs: (query) => costsView(parts, query),
     settings: (viewer) => settingsView(parts, { viewer, rows: configRows }),
+    watch: (listener) => parts.events.on(({ conversation }) => conversation !== null && listener(conversation)),
     audit: () => auditRows(parts),
   };
 }

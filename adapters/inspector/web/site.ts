@@ -6,6 +6,7 @@ import { type Access, COOKIE, createAccess, type Knock, SESSION_SECONDS } from '
 import { assets } from './assets.ts';
 import type { PageApp, PageContext, PageEnvironment } from './environment.ts';
 import { troublePage } from './layout.ts';
+import { addLive, createLive } from './live.ts';
 import { entrancePage, loginPage } from './login-page.ts';
 import { addPages } from './pages.ts';
 
@@ -66,6 +67,7 @@ function createSite(
     return await next();
   });
   addPages(app);
+  addLive(app, createLive(inspection.watch));
   app.notFound((c) =>
     c.html(troublePage(c.get('visit'), { title: 'Not found', text: `There is no page ${c.req.path}.` }), 404),
   );

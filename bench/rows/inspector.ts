@@ -1,0 +1,100 @@
+import { startInspector } from '../../adapters/inspector/web/index.ts';
+import { generalDefaults } from '../../src/config/defaults.ts';
+import { createInspection } from '../../src/inspection/inspection.ts';
+import { createSystemClock } from '../../src/util/clock.ts';
+import { fillSqlite } from '../bulk-sqlite.ts';
+import { withDirectory } from '../directory.ts';
+import type { Figure, RowOptions, RowResult } from '../figure.ts';
+import { providerOf, replyModel, summaryModel } from '../models.ts';
+import { median } from '../samples.ts';
+import { createWords } from '../words.ts';
+import { conversationKey, SILENT, type World, withWorld } from '../world.ts';
+
+const WORDS = 12;
+const ROUNDS = 7;
+const LARGE = conversationKey('large');
+
+/** Each page of the inspector over a large store: time until the whole page is there, and its size. */
+export async function inspector({ quick }: RowOptions): Promise<RowResult> {
+  const words = createWords(11);
+  const text = () => words.text(WORDS);
+  const [count, each, large] = quick ? [500, 20, 5_000] : [10_000, 90, 100_000];
+  const places = Array.from({ length: count }, (_, index) => ({ name: `talk-${index}`, entries: each, text }));
+  const figures = await withDirectory(async (directory) => {
+    await fillSqlite(directory, [
+      ...places,
+      { name: 'large', entries: large, text, isSummarised: true, memories: 500 },
+    ]);
+    return await withWorld({ directory, models: providerOf(replyModel(), summaryModel(0)) }, measure);
+  });
+  return {
+    figures,
+    notes: [
+      `${count} conversations of ${each} messages, one of ${large}. Time from the request to the end of the page on a kept connection, median of ${ROUNDS} after the first; the first request also loads the pages.`,
+    ],
+  };
+}
+
+async function measure({ bot }: World): Promise<readonly Figure[]> {
+  const server = await startInspector({
+    settings: generalDefaults.inspector,
+    open: async () => createInspection({ parts: bot.commandParts, configRows: () => [] }),
+    clock: createSystemClock(),
+    log: SILENT,
+  });
+  try {
+    return await measurePages(server.url);
+  } finally {
+    await server.close();
+  }
+}
+
+async function measurePages(url: string): Promise<readonly Figure[]> {
+  const cookie = (await fetch(url)).headers.get('set-cookie')?.split(';')[0] ?? '';
+  const at = `/c/${encodeURIComponent(LARGE)}`;
+  const pages = {
+    overview: '/',
+    conversation: at,
+    past: `${at}?at=40`,
+    request: `${at}/context`,
+    memories: `/memories?place=${encodeURIComponent(LARGE)}`,
+    search: '/find?q=river',
+    costs: '/costs',
+  };
+  const figures: Figure[] = [];
+  for (const [name, path] of Object.entries(pages)) {
+    const visits = [];
+    for (let round = 0; round <= ROUNDS; round += 1) visits.push(await visit(new URL(path, url), cookie));
+    const [first, ...rest] = visits;
+    const shown = { baseline: null, figure: `page ${name}` };
+    figures.push({
+      ...shown,
+      figure: `${shown.figure}, first request`,
+      unit: 'ms',
+      ours: first?.tookMs ?? Number.NaN,
+      bar: null,
+    });
+    figures.push({
+      ...shown,
+      unit: 'ms',
+      ours: median(rest.map(({ tookMs }) => tookMs)),
+      bar: { of: 'ours', is: 'below', value: 150 },
+    });
+    figures.push({
+      ...shown,
+      figure: `${shown.figure}, size`,
+      unit: 'bytes',
+      ours: first?.bytes ?? Number.NaN,
+      bar: { of: 'ours', is: 'below', value: 200_000 },
+    });
+  }
+  return figures;
+}
+
+async function visit(url: URL, cookie: string): Promise<{ readonly tookMs: number; readonly bytes: number }> {
+  const startedAt = performance.now();
+  const response = await fetch(url, { headers: { cookie } });
+  const { byteLength } = await response.arrayBuffer();
+  if (response.status !== 200) throw new Error(`${url.pathname} answered ${response.status}`);
+  return { tookMs: performance.now() - startedAt, bytes: byteLength };
+}

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { reduceIfDue, reduceToFit } from '../../src/context/fit.ts';
 import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
+import { reductionSteps } from '../../src/context/reduce.ts';
 import { estimateRequest } from '../../src/context/tokens.ts';
 import type { ViewRequest } from '../../src/context/view.ts';
 import type { Entry } from '../../src/domain/message.ts';
@@ -55,6 +56,14 @@ function request({ tail, layers = 0, volatile = '', ratio = 1, fields }: Setting
 }
 
 describe('a view that is pressed to fit', () => {
+  it('cuts the fixed part before the last of the stack', () => {
+    const steps = reductionSteps(2000).map(({ reduction }) => reduction);
+    const withoutStack = steps.filter(({ droppedStackShare }) => droppedStackShare === 1);
+    expect(withoutStack.length).toBeGreaterThan(0);
+    for (const { fixedShare } of withoutStack) expect(fixedShare).toBeLessThan(1);
+    expect(steps.some((one) => one.fixedShare < 1 && one.droppedStackShare < 1)).toBe(true);
+  });
+
   it('fits with any layers, memories, images and ratio', () => {
     fc.assert(
       fc.property(

@@ -42,7 +42,22 @@ const languages: Readonly<Record<string, (tokens: number, seed: number) => strin
   code: (tokens, seed) => `const x${seed} = [${'1, {a: "b"}, '.repeat(Math.ceil(tokens / 7))}];`,
 };
 
+/** What an agent may set about its window; most set nothing. */
+const compaction: fc.Arbitrary<NonNullable<NonNullable<WorldOptions['agent']>['compaction']>> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant({}) },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(
+      { background_threshold: 0.6, aggressive_threshold: 0.7 },
+      { background_target: 0.4, aggressive_target: 0.3 },
+      { tail_share: 0.2 },
+      { fixed_share: 0.2, reserve_share: 0.1 },
+    ),
+  },
+);
+
 const setting = fc.record({
+  compaction,
   window: fc.constantFrom(2000, 3000, 4000, 8000, 16_000, 32_000, 200_000),
   ratio: fc.option(fc.double({ min: 0.6, max: 2.5, noNaN: true }), { nil: undefined }),
   persona: fc.constantFrom(10, 200, 3000),
@@ -94,7 +109,8 @@ function newestOf(snapshot: ContextSnapshot): ContextSnapshot {
 /** The tokens of the view that is reduced until it is below the background threshold, or as far as possible. */
 function leastTokens({ services }: World, profile: ContextProfile, snapshot: ContextSnapshot): number {
   const request = { profile, snapshot, readUpto: snapshot.conversation.nextSeq - 1, volatile: [], steps: [] };
-  const limits = { limitTokens: profile.windowTokens, wantedTokens: 0.8 * profile.windowTokens };
+  const wantedTokens = profile.thresholds.background * profile.windowTokens;
+  const limits = { limitTokens: profile.windowTokens, wantedTokens };
   return reduceBelow(createFixedPrefixBuilder(services), request, limits).measurement.used;
 }
 
@@ -118,7 +134,15 @@ async function workOff(world: World): Promise<boolean> {
 
 const short: Talk = { said: 2, answered: 2, tools: [] };
 type Setting = typeof setting extends fc.Arbitrary<infer Value> ? Value : never;
-const base: Setting = { window: 2000, ratio: undefined, persona: 10, tools: 0, instructions: 0, language: 'english' };
+const base: Setting = {
+  compaction: {},
+  window: 2000,
+  ratio: undefined,
+  persona: 10,
+  tools: 0,
+  instructions: 0,
+  language: 'english',
+};
 /** A huge newest exchange after one so small that no job summarises it, and one too large for any view. */
 const huge: [Setting, Talk[]][] = [
   [{ ...base, ratio: 0.6 }, [short, { said: 1430, answered: 926, tools: [] }, short]],
@@ -146,6 +170,7 @@ describe('a conversation at rest', () => {
           ...(of.ratio === undefined ? {} : { ratio: of.ratio }),
           ...(of.instructions === 0 ? {} : { instructions: instructionsOf(of.instructions) ?? expect.unreachable() }),
           agent: {
+            compaction: of.compaction,
             persona: filler(of.persona),
             context_window: of.window,
             max_output_tokens: Math.min(4096, of.window / 2),
@@ -165,12 +190,14 @@ describe('a conversation at rest', () => {
           const { report, snapshot, newestTokens } = await shown(world);
           const { used, window } = report.measurement;
           // The view may be too large only if its required part is, even when shortened.
-          if (newestTokens < 0.8 * window) expect(used).toBeLessThan(0.8 * window);
+          const { background } = report.thresholds;
+          if (newestTokens < background * window) expect(used).toBeLessThan(background * window);
           // Older messages that are too few to be worth a job stay too.
           const correction = of.ratio ?? 1.1;
           const older = tokensOf(snapshot.tail.filter((entry) => viewKey(entry) < snapshot.conversation.answeredUpto));
-          const mayLeave = isWorthIt(older, { windowTokens: window, correction });
-          if (summarised && mayLeave) expect(used).toBeLessThanOrEqual(0.75 * window);
+          const reserved = (Number(of.compaction.tail_share ?? 0) * window) / correction;
+          const mayLeave = isWorthIt(older - reserved, { windowTokens: window, correction });
+          if (summarised && mayLeave) expect(used).toBeLessThanOrEqual((background - 0.05) * window);
           // Summaries of different levels are condensed above one and a half times the share of the stack.
           const mayCondense = snapshot.stack.length > 1;
           if (mayCondense) expect(tokensOf(snapshot.stack) * correction).toBeLessThanOrEqual(0.225 * window);

@@ -3,21 +3,19 @@
 //   [defaults]
 //   engine = "newest"
 // Then start the bot: npx strata start
-import { type ContextEngine, definePlugin, type Entry, textOf } from 'stratabot';
-import type { ModelMessage } from 'stratabot/adapter-kit';
+import { definePlugin, type Entry, textOf } from 'stratabot';
+import { defineEngine, type ModelMessage } from 'stratabot/adapter-kit';
 
 const MAX_MESSAGES = 20;
 const CHARACTERS_PER_TOKEN = 4;
-const IDLE = { reason: 'this engine keeps no summaries' };
 
 const tokensOf = (value: unknown) => Math.ceil(JSON.stringify(value).length / CHARACTERS_PER_TOKEN);
 /** A message that arrived during a turn comes after that turn's reply. */
 const position = ({ seq, turn }: Entry) => (turn === null ? seq : turn + 0.5);
 
-const newest: ContextEngine = {
-  info: { id: 'newest', name: 'Newest messages', version: '1', ownsCompaction: false },
-  bootstrap: async () => ({ bootstrapped: false, reason: 'there is nothing to prepare' }),
-  ingest: async () => ({ ingested: true, due: false }),
+const newest = defineEngine({
+  id: 'newest',
+  name: 'Newest messages',
   async assemble({ profile, snapshot, readUpto, volatile, steps }) {
     const { windowTokens: window, reserveTokens: reserve, tools } = profile;
     const system = [...profile.sections, ...volatile].map(({ text }) => ({ text, cacheBreak: false }));
@@ -38,11 +36,7 @@ const newest: ContextEngine = {
       recalled: volatile.flatMap(({ memoryIds }) => memoryIds),
     };
   },
-  afterTurn: () => ({ tier: 'none', due: false }),
-  compact: async ({ snapshot }) => ({ ...IDLE, ok: true, compacted: false, tokensBefore: 0, tokensAfter: 0, snapshot }),
-  maintain: async () => ({ ...IDLE, changed: false }),
-  dispose: async () => undefined,
-};
+});
 
 function toMessages({ role, author, parts }: Entry): readonly ModelMessage[] {
   const text = textOf(parts);

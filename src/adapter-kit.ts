@@ -55,6 +55,7 @@ export type * from './ports/reply.ts';
 export { type CompactionPlan, planCompactionCommit, type SeqRange } from './compaction/commit.ts';
 export { readLines } from './util/lines.ts';
 export { quoted } from './util/foreign-text.ts';
+export { defineEngine, type EngineDefinition } from './context/define-engine.ts';
 export { plainName } from './context/label.ts';
 export { formatLogLine } from './util/log-line.ts';
 export { cachedStem } from './search/stem.ts';

@@ -107,6 +107,7 @@ function measuringEngine(onMeasured: (measurement: Measurement) => void) {
     info: { id: 'measuring', name: 'Measuring', version: '1', ownsCompaction: true },
     bootstrap: (snapshot) => get().bootstrap(snapshot),
     ingest: (ingest) => get().ingest(ingest),
+    ingestBatch: (batch) => get().ingestBatch(batch),
     async assemble(request) {
       const assembly = await get().assemble(request);
       onMeasured(assembly.measurement);

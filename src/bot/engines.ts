@@ -83,6 +83,7 @@ function withFallback(services: Services, engine: ContextEngine, fallback: Conte
     info: engine.info,
     bootstrap: (snapshot) => guard((one) => one.bootstrap(snapshot)),
     ingest: (ingest) => guard((one) => one.ingest(ingest)),
+    ingestBatch: (batch) => guard((one) => one.ingestBatch(batch)),
     assemble: (request) => guard((one) => one.assemble(request)),
     afterTurn: assess,
     compact: (request) => guard((one) => one.compact(request)),

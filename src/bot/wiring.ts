@@ -202,10 +202,8 @@ interface CommandNeeds extends MaintenanceSide {
   readonly channels: Channels;
 }
 
-function createCommandParts(
-  parts: BotParts,
-  { services, memories, channels, profiles, maintain }: CommandNeeds,
-): CommandServices {
+function createCommandParts(parts: BotParts, needs: CommandNeeds): CommandServices {
+  const { services, memories, channels, profiles, maintain } = needs;
   return {
     ...services,
     memories,
@@ -230,10 +228,7 @@ function createCommandParts(
         now,
       });
     },
-    compact: (conversation: Conversation, instruction) => {
-      const signal = AbortSignal.timeout(COMPACT_LIMIT_MS);
-      return maintain({ conversationId: conversation.id, trigger: 'manual', instruction, signal });
-    },
+    compact: (conversation: Conversation, instruction) => compactNow(needs, conversation, instruction),
     extract: (conversation: Conversation) => {
       const signal = AbortSignal.timeout(EXTRACT_LIMIT_MS);
       return maintain({ conversationId: conversation.id, trigger: 'shutdown', instruction: null, signal });
@@ -243,6 +238,24 @@ function createCommandParts(
     dataLocation: parts.dataLocation ?? 'the store of this bot',
     configTrouble: parts.configTrouble ?? (() => null),
   };
+}
+
+/** Without maintenance, an engine can only remove messages. */
+async function compactNow(
+  { services, profiles, engines, maintain }: CommandNeeds,
+  conversation: Conversation,
+  instruction: string | null,
+): Promise<MaintainResult> {
+  const profile = await profiles.of(conversation);
+  const engine = engines.for(profile);
+  const signal = AbortSignal.timeout(COMPACT_LIMIT_MS);
+  if (engine.info.ownsCompaction)
+    return await maintain({ conversationId: conversation.id, trigger: 'manual', instruction, signal });
+  const snapshot = await readView(services, conversation);
+  const readUpto = snapshot.conversation.nextSeq - 1;
+  const now = services.clock.now();
+  const { compacted, reason } = await engine.compact({ profile, snapshot, readUpto, reason: 'manual', now });
+  return { changed: compacted, reason };
 }
 
 async function readView({ store }: Services, { id, key }: Conversation): Promise<ContextSnapshot> {

@@ -42,6 +42,7 @@ async function compactNow(call: Call): Promise<CommandReply> {
     return shared({ text: `The summary is being written. ${typed(call, 'status')} shows when it is done.` });
   const runs = await parts.store.journal.runs(conversation.id, RUNS);
   const done = runs.filter((run) => run.startedAt >= startedAt && run.outcome === 'committed');
+  if (done.length === 0 && outcome.changed) return shared({ text: `Done: ${outcome.reason}.`, tone: 'success' });
   if (done.length === 0) return shared({ text: `Nothing was compacted: ${outcome.reason}.` });
   return shared({ ...report(done), tone: 'success' });
 }

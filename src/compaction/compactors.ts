@@ -10,8 +10,8 @@ import { createMeasureView, type MeasuredView, type MeasureView } from './measur
 export interface Compactors {
   /** A message was stored that no turn of this process will answer. Returns at once. */
   stored(snapshot: ContextSnapshot, entry: Entry): void;
-  /** A turn was stored together with its verdict. Returns at once. */
-  answered(snapshot: ContextSnapshot, verdict: AfterTurn): void;
+  /** A turn was stored together with its verdict, and with the messages that it answered and added. Returns at once. */
+  answered(snapshot: ContextSnapshot, verdict: AfterTurn, seqs: readonly number[]): void;
   /** A maintenance job of the conversation has ended. */
   ended(conversationId: number): void;
 }
@@ -40,7 +40,8 @@ export function createCompactors(options: CompactorsOptions): Compactors {
   };
   return {
     stored: (snapshot, entry) => orReport(ingest(self, snapshot, entry), snapshot),
-    answered(snapshot, verdict) {
+    answered(snapshot, verdict, seqs) {
+      orReport(ingestBatch(self, snapshot, seqs), snapshot);
       if (isNews(self, snapshot, verdict)) orReport(answer(self, snapshot, verdict), snapshot);
     },
     ended(conversationId) {
@@ -77,6 +78,11 @@ async function ingest(self: Self, snapshot: ContextSnapshot, { seq }: Entry): Pr
   const { measurement } = measured;
   const verdict = { tier: measurement.tier, due };
   if (isNews(self, snapshot, verdict)) tell(self, snapshot, { ...verdict, measure: () => shownOf(profile, measured) });
+}
+
+async function ingestBatch(self: Self, snapshot: ContextSnapshot, seqs: readonly number[]): Promise<void> {
+  const profile = await self.profiles.of(snapshot.conversation);
+  await self.engineFor(profile).ingestBatch({ profile, snapshot, seqs });
 }
 
 function tell(self: Self, { conversation }: ContextSnapshot, assessment: Omit<Assessment, 'stored'>): void {

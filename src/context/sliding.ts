@@ -2,6 +2,7 @@ import type { ContextEngine } from '../ports/engine.ts';
 import type { Services } from '../services.ts';
 import { addPassages, correctionOf, reduceIfDue, reduceToFit, toAssembly, withoutPassages } from './fit.ts';
 import { announceCuts, createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
+import { createIntake } from './intake.ts';
 import { type CutPoint, cutPoints } from './order.ts';
 import { createReducedWindows } from './reduced-windows.ts';
 import { tierOf } from './tiers.ts';
@@ -11,15 +12,15 @@ import type { Fitted, ViewRequest } from './view.ts';
 export function createSlidingEngine({ services }: { readonly services: Services }): ContextEngine {
   const prefixes = createFixedPrefixBuilder(services, announceCuts(services));
   const reducedWindows = createReducedWindows();
-  const seen = new Map<number, number>();
+  const intake = createIntake();
   return {
     info: { id: 'sliding', name: 'Sliding window', version: '1', ownsCompaction: false },
     bootstrap: async () => ({ bootstrapped: false, reason: 'a sliding window has no state to prepare' }),
     async ingest({ snapshot, seq }) {
-      const { id } = snapshot.conversation;
-      const ingested = seq > (seen.get(id) ?? 0);
-      if (ingested) seen.set(id, seq);
-      return { ingested, due: false };
+      return { ingested: intake.take(snapshot.conversation.id, seq), due: false };
+    },
+    async ingestBatch({ snapshot, seqs }) {
+      return { ingested: seqs.filter((seq) => intake.take(snapshot.conversation.id, seq)).length };
     },
     async assemble(request) {
       const turn = { conversationId: request.snapshot.conversation.id, readUpto: request.readUpto };
@@ -35,8 +36,10 @@ export function createSlidingEngine({ services }: { readonly services: Services 
       const { profile, snapshot, readUpto } = request;
       const resting: ViewRequest = { profile, snapshot, readUpto, volatile: [], steps: [] };
       const turn = { conversationId: snapshot.conversation.id, readUpto };
-      const first = reducedWindows.shareOf(turn) === 1;
       const tokensBefore = slide(prefixes, resting, profile.windowTokens).measurement.used;
+      const idle = { ok: true, compacted: false, tokensBefore, tokensAfter: tokensBefore, snapshot };
+      if (request.reason === 'manual') return { ...idle, reason: 'a sliding window keeps only what fits anyway' };
+      const first = reducedWindows.shareOf(turn) === 1;
       const limitTokens = profile.windowTokens * reducedWindows.reduce(turn);
       const tokensAfter = first ? Math.min(tokensBefore, limitTokens) : tokensBefore;
       const reason = first ? 'the window was reduced for this turn' : 'the window cannot be reduced further';
@@ -44,7 +47,7 @@ export function createSlidingEngine({ services }: { readonly services: Services 
     },
     maintain: async () => ({ changed: false, reason: 'a sliding window has no summaries' }),
     async dispose() {
-      seen.clear();
+      intake.clear();
     },
   };
 }

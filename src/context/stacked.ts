@@ -15,6 +15,7 @@ import { planEmergency } from './depth.ts';
 import { isDue } from './due.ts';
 import { addPassages, correctionOf, lighten, reduceIfDue, reduceToFit, toAssembly, withoutPassages } from './fit.ts';
 import { announceCuts, createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
+import { createIntake } from './intake.ts';
 import { MAX_TAIL_ENTRIES } from './plan.ts';
 import { createReducedWindows, type ReducedWindows } from './reduced-windows.ts';
 import { type GapRequest, imaginedGap, MAX_GAPS } from './rest.ts';
@@ -35,19 +36,19 @@ export function createStackedEngine({
     reducedWindows: createReducedWindows(),
     openGap: (request, reason) => openGap(services, request, reason),
   };
-  const seen = new Map<number, number>();
+  const intake = createIntake();
   return {
     info: { id: 'stacked', name: 'Stacked summaries', version: '1', ownsCompaction: true },
     async bootstrap({ conversation }) {
-      if (seen.has(conversation.id)) return { bootstrapped: false, reason: 'the conversation is already active' };
-      seen.set(conversation.id, conversation.compactedUpto);
-      return { bootstrapped: true, reason: null };
+      const bootstrapped = intake.begin(conversation.id, conversation.compactedUpto);
+      return { bootstrapped, reason: bootstrapped ? null : 'the conversation is already active' };
     },
     async ingest(ingest) {
-      const { id } = ingest.snapshot.conversation;
-      const ingested = ingest.seq > (seen.get(id) ?? 0);
-      if (ingested) seen.set(id, ingest.seq);
+      const ingested = intake.take(ingest.snapshot.conversation.id, ingest.seq);
       return { ingested, due: ingested && assess(gate.prefixes, ingest) };
+    },
+    async ingestBatch({ snapshot, seqs }) {
+      return { ingested: seqs.filter((seq) => intake.take(snapshot.conversation.id, seq)).length };
     },
     assemble: async (request) => toAssembly(await assembled(gate, request)),
     afterTurn({ profile, snapshot, measurement, addedTokens }) {
@@ -59,7 +60,7 @@ export function createStackedEngine({
     compact: (request) => compact(gate, request),
     maintain: (work) => maintenance.run(work),
     async dispose() {
-      seen.clear();
+      intake.clear();
     },
   };
 }

@@ -41,7 +41,7 @@ export interface ActorOptions extends ReplyOptions {
 /** Called with every stored message and finished turn. Returns at once. */
 export interface Watch {
   stored(snapshot: ContextSnapshot, entry: Entry): void;
-  answered(snapshot: ContextSnapshot, verdict: AfterTurn): void;
+  answered(snapshot: ContextSnapshot, verdict: AfterTurn, seqs: readonly number[]): void;
 }
 
 interface Self {
@@ -147,11 +147,20 @@ async function work(options: ActorOptions, self: Self, first: Claim | null): Pro
     else copy.extend(end.result.conversation, end.result.entries);
     if (end.kind === 'committed') options.outbox.deliver(key, end.result.posts);
     snapshot = await copy.current();
-    if (end.kind === 'committed' && snapshot !== null) options.watch.answered(snapshot, end.verdict);
+    if (end.kind === 'committed' && snapshot !== null)
+      options.watch.answered(snapshot, end.verdict, seqsOf(snapshot, opening.snapshot.conversation.answeredUpto));
     // A turn that was overtaken, for example by a deletion, leaves its reply owed, and is run again on the current
     // messages.
     claim = await claimOwed(options, copy, snapshot);
   }
+}
+
+/** What the newest turn answered and added. A message that arrived while it ran belongs to the next one. */
+function seqsOf({ tail, conversation }: ContextSnapshot, before: number): readonly number[] {
+  const { answeredUpto } = conversation;
+  const isOf = ({ seq, turn }: Entry) =>
+    turn === answeredUpto || (turn === null && seq > before && seq <= answeredUpto);
+  return tail.filter(isOf).map(({ seq }) => seq);
 }
 
 /** A failed turn leaves its reply owed and is retried later. */

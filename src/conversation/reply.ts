@@ -139,7 +139,7 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
   const channel = outcome.kind === 'held' ? null : options.channelOf(snapshot.conversation.key);
   const bodies = channel?.split(text) ?? [];
   const of = { conversationId: claim.conversationId, turn: newest.seq, replyTo: askedIn(snapshot, newest).externalId };
-  const verdict = run?.assess(entries.reduce((sum, entry) => sum + entry.tokens, 0)) ?? { tier: 'none', due: false };
+  const verdict = run?.assess(entries) ?? { tier: 'none', due: false };
   const { usage, request } = (await run?.accounted()) ?? { usage: [], request: null };
   const recorded = outcome.kind === 'answered' ? (run?.recorded(now) ?? null) : null;
   const result = await store.transcript.commitTurn({

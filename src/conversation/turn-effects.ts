@@ -4,7 +4,7 @@ import { askerOf } from '../costs/usage.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { Author, MemoryId } from '../domain/message.ts';
 import type { Activity } from '../ports/channel.ts';
-import type { AfterTurn, VolatileSection } from '../ports/engine.ts';
+import type { AfterTurn, ContextEngine, FinishedTurn, TurnMessage, VolatileSection } from '../ports/engine.ts';
 import type { UsageRow } from '../ports/journal.ts';
 import type { ChatModel } from '../ports/model.ts';
 import type { Calibration, Claim, ContextSnapshot, Conversation } from '../ports/store.ts';
@@ -32,8 +32,8 @@ export interface Run extends TurnOptions {
   given(): readonly MemoryId[];
   /** What the last request was built from; null if the engine does not say. */
   recorded(at: number): RecordedRequest | null;
-  /** Whether maintenance is due after `addedTokens` are stored. */
-  assess(addedTokens: number): AfterTurn;
+  /** Whether maintenance is due after these messages are stored. */
+  assess(messages: readonly TurnMessage[]): AfterTurn;
 }
 
 export interface RunOptions extends Reading, Opening {
@@ -94,12 +94,20 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
     recalled: () => state.assembly?.recalled ?? [],
     given: given.ids,
     recorded: (at) => recordOf(parts, options, { state, at }),
-    assess(addedTokens) {
-      const { snapshot, assembly } = state;
-      if (assembly === null) return { tier: 'none', due: false };
-      return engine.afterTurn({ profile, snapshot, measurement: assembly.measurement, addedTokens });
-    },
+    assess: (messages) => verdictOn({ engine, state, profile, readUpto: newest.seq, messages }),
   };
+}
+
+interface Finished extends Pick<FinishedTurn, 'profile' | 'readUpto' | 'messages'> {
+  readonly engine: ContextEngine;
+  readonly state: RunState;
+}
+
+/** A turn that failed before it assembled anything changes nothing in the view. */
+function verdictOn({ engine, state: { snapshot, assembly }, ...turn }: Finished): AfterTurn {
+  if (assembly === null) return { tier: 'none', due: false };
+  const addedTokens = turn.messages.reduce((sum, { tokens }) => sum + tokens, 0);
+  return engine.afterTurn({ ...turn, snapshot, measurement: assembly.measurement, addedTokens });
 }
 
 function startState({ snapshot }: RunOptions): RunState {

@@ -1,4 +1,4 @@
-import type { MemoryId } from '../domain/message.ts';
+import type { Entry, MemoryId } from '../domain/message.ts';
 import type { ModelMessage, ModelTraits, SystemBlock, ToolSpec } from './model.ts';
 import type { ContextSnapshot } from './store.ts';
 
@@ -6,29 +6,38 @@ import type { ContextSnapshot } from './store.ts';
  * Decides what a model sees of a conversation, and when older messages must leave the view. One instance serves all
  * conversations.
  */
-export interface ContextEngine {
+export interface ContextEngine extends EngineIntake {
   readonly info: EngineInfo;
-  /** Called when a conversation becomes active in this process. */
-  bootstrap(snapshot: ContextSnapshot): Promise<BootstrapResult>;
-  /**
-   * Called for each stored message, answered or not. A repeated message returns `ingested: false`. Also reports whether
-   * maintenance is due.
-   */
-  ingest(ingest: Ingest): Promise<IngestResult>;
   /**
    * Builds the request of the next model call, measured and within the window. Called before every call, also inside
    * the tool loop. Throws `WINDOW_TOO_SMALL` if not even the newest message fits.
    */
   assemble(request: AssembleRequest): Promise<Assembly>;
-  /** Called before a turn commits, with what the turn adds. Returns whether maintenance is due. Must not wait. */
+  /**
+   * Called before a turn commits, with the messages that it adds. Returns whether maintenance is due. Must not wait.
+   */
   afterTurn(turn: FinishedTurn): AfterTurn;
   /**
-   * Frees space now, without a model: after an overflow error of the provider, or for a person's command with `force`.
+   * Frees space now, without a model: after an overflow error of the provider, or when a person asks for it and the
+   * engine has no maintenance.
    */
   compact(request: CompactRequest): Promise<CompactResult>;
   /** Does the due work in the background, under a claim. */
   maintain(work: MaintainRequest): Promise<MaintainResult>;
   dispose(): Promise<void>;
+}
+
+/** How an engine hears of what is stored. */
+export interface EngineIntake {
+  /** Called when a conversation becomes active in this process. */
+  bootstrap(snapshot: ContextSnapshot): Promise<BootstrapResult>;
+  /**
+   * Called for each stored message that no turn answers. A repeated message returns `ingested: false`. Also reports
+   * whether maintenance is due.
+   */
+  ingest(ingest: Ingest): Promise<IngestResult>;
+  /** Called after a turn commits, with the messages that it answered and those that it added. */
+  ingestBatch(batch: IngestBatch): Promise<IngestBatchResult>;
 }
 
 export interface EngineInfo {
@@ -224,11 +233,30 @@ export interface IngestResult {
   readonly due: boolean;
 }
 
+export interface IngestBatch {
+  readonly profile: ContextProfile;
+  readonly snapshot: ContextSnapshot;
+  /** Oldest first. */
+  readonly seqs: readonly number[];
+}
+
+export interface IngestBatchResult {
+  /** Without messages that the engine knew. */
+  readonly ingested: number;
+}
+
+/** A message that a turn adds, before the store numbers it: calls, their results, the answer. */
+export type TurnMessage = Pick<Entry, 'role' | 'parts' | 'tokens' | 'at'>;
+
 export interface FinishedTurn {
   readonly profile: ContextProfile;
   readonly snapshot: ContextSnapshot;
+  /** The newest message that the turn answers. */
+  readonly readUpto: number;
+  readonly messages: readonly TurnMessage[];
   /** Of the turn's last assembly. */
   readonly measurement: Measurement;
+  /** Of `messages`, estimated. */
   readonly addedTokens: number;
 }
 

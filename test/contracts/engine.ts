@@ -69,6 +69,34 @@ export function engineContract(name: string, create: (options: EngineOptions) =>
       expect((await place.engine.ingest({ ...ingest, seq: 4 })).ingested).toBe(true);
     });
 
+    it('takes in a turn as a batch, each message once', async () => {
+      await using place = await open();
+      const snapshot = await place.tell(talk(3));
+      const ingest = { profile: profile(), snapshot, seq: 3 };
+      expect((await place.engine.ingest(ingest)).ingested).toBe(true);
+      const batch = { profile: profile(), snapshot, seqs: [3, 4] };
+      expect(await place.engine.ingestBatch(batch)).toEqual({ ingested: 1 });
+      expect(await place.engine.ingestBatch(batch)).toEqual({ ingested: 0 });
+      expect((await place.engine.ingest({ ...ingest, seq: 4 })).ingested).toBe(false);
+      // A message may be stored before the reply that comes before it in the view.
+      expect(await place.engine.ingestBatch({ ...batch, seqs: [6] })).toEqual({ ingested: 1 });
+      expect((await place.engine.ingest({ ...ingest, seq: 5 })).ingested).toBe(true);
+    });
+
+    it('answers a person who asks for room', async () => {
+      await using place = await open();
+      const snapshot = await place.tell(talk(30));
+      const before = await assemble(place.engine, snapshot);
+      const request = { profile: profile(), snapshot, readUpto: snapshot.conversation.nextSeq - 1, now: NOW };
+      const result = await place.engine.compact({ ...request, reason: 'manual' });
+      expect(result.ok).toBe(true);
+      expect(result.reason).not.toBe('');
+      expect(result.tokensAfter < result.tokensBefore).toBe(result.compacted);
+      const after = await assemble(place.engine, result.snapshot);
+      expect(after.measurement.used < before.measurement.used).toBe(result.compacted);
+      expectWhole(await place.snapshot());
+    });
+
     // Shows: O9
     it('shows the messages in order, ending with the newest ask', async () => {
       await using place = await open();
@@ -201,9 +229,12 @@ export function engineContract(name: string, create: (options: EngineOptions) =>
       await using place = await open();
       const snapshot = await place.tell(talk(30));
       const { measurement } = await assemble(place.engine, snapshot);
-      const verdict = place.engine.afterTurn({ profile: profile(), snapshot, measurement, addedTokens: 10 });
+      const parts = [{ kind: 'text', text: 'Yes.' }] as const;
+      const messages = [{ role: 'assistant', parts, tokens: 10, at: NOW }] as const;
+      const turn = { profile: profile(), snapshot, readUpto: 59, messages, measurement };
+      const verdict = place.engine.afterTurn({ ...turn, addedTokens: 10 });
       expect(typeof verdict.due).toBe('boolean');
-      const grown = place.engine.afterTurn({ profile: profile(), snapshot, measurement, addedTokens: 100_000 });
+      const grown = place.engine.afterTurn({ ...turn, addedTokens: 100_000 });
       expect(grown.tier).toBe('emergency');
       expect(grown.due).toBe(place.engine.info.ownsCompaction);
     });

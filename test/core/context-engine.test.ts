@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { defineEngine } from '../../src/context/define-engine.ts';
 import { createSlidingEngine } from '../../src/context/sliding.ts';
 import { createStackedEngine } from '../../src/context/stacked.ts';
 import type { SummaryId } from '../../src/domain/message.ts';
@@ -23,6 +24,10 @@ import { SIZED, sized } from '../support/size.ts';
 
 engineContract('stacked', createStackedEngine);
 engineContract('sliding', ({ services }) => createSlidingEngine({ services }));
+engineContract('with nothing but assemble', ({ services }) => {
+  const { assemble } = createSlidingEngine({ services });
+  return defineEngine({ id: 'own', assemble });
+});
 
 const NOW = Date.UTC(2026, 10, 21);
 const small = profile({ windowTokens: 1500, reserveTokens: 100 });
@@ -211,7 +216,8 @@ describe('whether maintenance is due', () => {
       now: NOW,
     });
     const filled = { ...measurement, used: ratio * with_.windowTokens, ratio };
-    return place.engine.afterTurn({ profile: with_, snapshot: used, measurement: filled, addedTokens: 0 });
+    const turn = { profile: with_, snapshot: used, readUpto: 1, messages: [], addedTokens: 0 };
+    return place.engine.afterTurn({ ...turn, measurement: filled });
   }
 
   // Shows: S4

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { ContextEngine, Services } from '../../src/adapter-kit.ts';
 import { createEngines } from '../../src/bot/engines.ts';
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
+import { defineEngine } from '../../src/context/define-engine.ts';
 import { StrataError } from '../../src/domain/errors.ts';
+import type { TurnMessage } from '../../src/ports/engine.ts';
 import { profile, talk } from '../fixtures/context.ts';
 import { createPlace } from '../fixtures/place.ts';
 import { BO, openWorld, type World } from './commands.world.ts';
@@ -10,6 +12,8 @@ import { until } from './compaction.world.ts';
 
 const maintenance = { run: async () => ({ changed: false, reason: 'the stacked engine was asked' }) };
 const broken = (error: Error) => () => Promise.reject(error);
+
+const roles = (messages: readonly TurnMessage[]) => messages.map(({ role }) => role).join(' ');
 
 /** A custom engine in which everything fails that the test names. */
 function own(inner: ContextEngine, faults: Partial<ContextEngine> = {}): ContextEngine {
@@ -109,8 +113,9 @@ describe('the context engines', () => {
     const watched = own(inner, {
       bootstrap: noted(() => 'bootstrap', inner.bootstrap),
       ingest: noted(({ seq }) => `ingest ${seq}`, inner.ingest),
+      ingestBatch: noted(({ seqs }) => `batch ${seqs.join(' ')}`, inner.ingestBatch),
       assemble: noted(({ readUpto }) => `assemble ${readUpto}`, inner.assemble),
-      afterTurn: noted(() => 'afterTurn', inner.afterTurn),
+      afterTurn: noted(({ readUpto, messages }) => `afterTurn ${readUpto} ${roles(messages)}`, inner.afterTurn),
       dispose: async () => void calls.push('dispose'),
     });
     const agents = [{ id: 'main', engine: 'watched' }];
@@ -125,14 +130,17 @@ describe('the context engines', () => {
     } as const;
     const plain = { attachments: [], replyTo: null, mentions: [], addressesBot: false, at: Date.now() } as const;
     await world.bot.sink.message({ ...message, ...plain, isPast: true });
-    await until(() => calls.length >= 4);
+    await until(() => calls.length >= 5);
     await world.say('Good evening.');
     await world[Symbol.asyncDispose]();
-    expect(calls).toEqual(['bootstrap', 'assemble 1', 'afterTurn', 'ingest 3', 'assemble 4', 'afterTurn', 'dispose']);
+    expect(calls).toEqual([
+      ...['bootstrap', 'assemble 1', 'afterTurn 1 assistant', 'batch 1 2', 'ingest 3'],
+      ...['assemble 4', 'afterTurn 4 assistant', 'batch 3 4 5', 'dispose'],
+    ]);
   });
 
   // Shows: O46
-  it.each(['bootstrap', 'ingest', 'assemble', 'afterTurn', 'maintain'] as const)(
+  it.each(['bootstrap', 'ingest', 'ingestBatch', 'assemble', 'afterTurn', 'maintain'] as const)(
     'do not silence their agent when %s breaks mid-talk',
     async (member) => {
       const { place } = await openPlace({});
@@ -151,6 +159,43 @@ describe('the context engines', () => {
       expect(entries.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
     },
   );
+});
+
+describe('a person who asks for room', () => {
+  it('reaches an engine that runs no maintenance', async () => {
+    const { place } = await openPlace({});
+    await using _ = place;
+    const { assemble } = stackedOf(place.services);
+    const asked: string[] = [];
+    const mine = defineEngine({
+      id: 'mine',
+      assemble,
+      compact: async ({ snapshot, reason }) => {
+        asked.push(reason);
+        return {
+          ok: true,
+          compacted: true,
+          reason: 'the notes were tidied',
+          tokensBefore: 9,
+          tokensAfter: 1,
+          snapshot,
+        };
+      },
+    });
+    const agents = [{ id: 'main', engine: 'mine' }];
+    await using world = await openWorld({ parts: { agents, engines: { mine } } });
+    await world.say('My name is Ada and I prefer tea.');
+    expect((await world.type('/compact')).text).toBe('Done: the notes were tidied.');
+    expect(asked).toEqual(['manual']);
+  });
+
+  it('learns that a sliding window has nothing to remove', async () => {
+    await using world = await openWorld({ parts: { agents: [{ id: 'main', engine: 'sliding' }] } });
+    await world.say('My name is Ada and I prefer tea.');
+    expect((await world.type('/compact')).text).toContain(
+      'Nothing was compacted: a sliding window keeps only what fits',
+    );
+  });
 });
 
 async function conversationOf({ bot, place }: World) {

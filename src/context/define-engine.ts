@@ -1,0 +1,85 @@
+import type {
+  AfterTurn,
+  AssembleRequest,
+  Assembly,
+  CompactRequest,
+  CompactResult,
+  ContextEngine,
+  FinishedTurn,
+} from '../ports/engine.ts';
+import { createIntake } from './intake.ts';
+import { createReducedWindows, type ReducedWindows } from './reduced-windows.ts';
+import { tierOf } from './tiers.ts';
+
+/** What the author of a context engine has to write. Everything else has a default. */
+export interface EngineDefinition
+  extends Partial<Omit<ContextEngine, 'info' | 'assemble'>>,
+    Pick<ContextEngine, 'assemble'> {
+  readonly id: string;
+  /** Default: the id. */
+  readonly name?: string;
+  /** Default: `1`. */
+  readonly version?: string;
+}
+
+/**
+ * A context engine from its `assemble` and whatever else its author wants to decide. By default it has no state, counts
+ * each message once, and runs no maintenance; after an overflow, `assemble` gets half of the window for that turn.
+ */
+export function defineEngine(definition: EngineDefinition): ContextEngine {
+  const { id, name = id, version = '1', assemble, maintain, ...own } = definition;
+  const ownsCompaction = maintain !== undefined;
+  const reducedWindows = createReducedWindows();
+  const reduced = (request: AssembleRequest): Promise<Assembly> => assemble(within(reducedWindows, request));
+  return {
+    ...withoutState(),
+    afterTurn: (turn) => tierAfter(turn, ownsCompaction),
+    compact: (request) => reduceWindow({ reducedWindows, assemble }, request),
+    ...own,
+    info: { id, name, version, ownsCompaction },
+    assemble: own.compact === undefined ? reduced : assemble,
+    maintain: maintain ?? (async () => ({ changed: false, reason: `the engine ${id} has no maintenance` })),
+  };
+}
+
+function withoutState(): Pick<ContextEngine, 'bootstrap' | 'ingest' | 'ingestBatch' | 'dispose'> {
+  const intake = createIntake();
+  return {
+    bootstrap: async () => ({ bootstrapped: false, reason: 'there is nothing to prepare' }),
+    ingest: async ({ snapshot, seq }) => ({ ingested: intake.take(snapshot.conversation.id, seq), due: false }),
+    async ingestBatch({ snapshot, seqs }) {
+      return { ingested: seqs.filter((seq) => intake.take(snapshot.conversation.id, seq)).length };
+    },
+    dispose: async () => intake.clear(),
+  };
+}
+
+function tierAfter({ profile, measurement, addedTokens }: FinishedTurn, ownsCompaction: boolean): AfterTurn {
+  const used = measurement.used - measurement.volatile + addedTokens;
+  const tier = tierOf(used / profile.windowTokens, profile.thresholds);
+  return { tier, due: ownsCompaction && tier !== 'none' };
+}
+
+function within(reducedWindows: ReducedWindows, request: AssembleRequest): AssembleRequest {
+  const { profile, snapshot, readUpto } = request;
+  const share = reducedWindows.shareOf({ conversationId: snapshot.conversation.id, readUpto });
+  if (share === 1) return request;
+  return { ...request, profile: { ...profile, windowTokens: Math.floor(profile.windowTokens * share) } };
+}
+
+/** Only an overflow proves that the window is smaller than assumed. */
+async function reduceWindow(
+  { reducedWindows, assemble }: { readonly reducedWindows: ReducedWindows } & Pick<ContextEngine, 'assemble'>,
+  { reason, ...request }: CompactRequest,
+): Promise<CompactResult> {
+  const { profile, snapshot, readUpto } = request;
+  const turn = { conversationId: snapshot.conversation.id, readUpto };
+  const isFirst = reason === 'overflow' && reducedWindows.shareOf(turn) === 1;
+  const view = { ...request, volatile: [], steps: [] };
+  const tokensBefore = (await assemble(view)).measurement.used;
+  const idle = { ok: true, compacted: false, tokensBefore, tokensAfter: tokensBefore, snapshot };
+  if (!isFirst) return { ...idle, reason: 'there is nothing that the engine can remove' };
+  const limitTokens = profile.windowTokens * reducedWindows.reduce(turn);
+  const tokensAfter = Math.min(tokensBefore, limitTokens);
+  return { ...idle, compacted: true, tokensAfter, reason: 'the window was reduced for this turn' };
+}

@@ -9,7 +9,7 @@ interface ListOptions {
 export function addPrompts(program: Command, cli: Cli): void {
   const group = program
     .command('prompts')
-    .description('List and check the prompts, or copy them for editing.')
+    .description('List, check and evaluate the prompts, or copy them for editing.')
     .addHelpText('after', EXAMPLES);
   group
     .command('list')
@@ -26,6 +26,16 @@ export function addPrompts(program: Command, cli: Cli): void {
     .action(async ({ json = false }: ListOptions, own: Command) => {
       const { checkPrompts } = await import('./prompts.ts');
       cli.exit(checkPrompts(cli, { agents: await agentsOf(cli, own), json }));
+    });
+  group
+    .command('eval [files...]')
+    .description(
+      'Summarise recorded conversations with the configured model, and count which of their facts are kept, beside the last run.',
+    )
+    .option('--json', 'print one JSON object: model, prompts, scores, before')
+    .action(async (files: readonly string[], { json = false }: ListOptions, own: Command) => {
+      const { evaluatePrompts } = await import('./prompts-eval.ts');
+      await evaluatePrompts(cli, own, { files, json });
     });
   group
     .command('eject [names...]')
@@ -54,4 +64,5 @@ async function agentsOf(cli: Cli, own: Command): Promise<readonly AgentSettings[
 const EXAMPLES = `
 Examples:
   $ strata prompts list
-  $ strata prompts eject persona guidance --to my-prompts`;
+  $ strata prompts eject persona guidance --to my-prompts
+  $ strata prompts eval --model offline:demo`;

@@ -9,6 +9,8 @@ import { buildView } from '../../src/context/view.ts';
 import { isTimeZone, localDate, localTime } from '../../src/util/local-time.ts';
 import { bot, profile, snapshot, user } from '../fixtures/context.ts';
 import { createPlace } from '../fixtures/place.ts';
+import { createBotWorld } from '../support/bot-world.ts';
+import { scriptedModel } from './compaction.world.ts';
 
 /** A Thursday in UTC. In Kiritimati, it is already Friday. */
 const LATE = Date.UTC(2026, 10, 19, 23, 30);
@@ -78,5 +80,22 @@ describe('labels in a time zone', () => {
     expect(shown('UTC')).toContain('[#1 | 2026-11-19 Thu 23:30 | Ada] One');
     expect(shown(ISLAND)).toContain('[#1 | 2026-11-20 Fri 13:30 | Ada] One');
     expect(shown('UTC')).not.toContain('Fri');
+  });
+});
+
+describe('an agent with a time zone', () => {
+  it('reads weekday and local time beside the newest message', async () => {
+    const models = [scriptedModel(() => ({ text: 'Good morning.' }), { id: 'test:chat' })];
+    await using world = await createBotWorld({ models, agent: { model: 'test:chat', timezone: 'Asia/Tokyo' } });
+    await world.say('What date is next Friday?');
+    await world.settled();
+    const [request] = models[0]?.requests ?? [];
+    const time = String.raw`\d{4}-\d{2}-\d{2}`;
+    const text = request?.messages.flatMap((message) => (message.role === 'user' ? message.content : [])) ?? [];
+    expect(JSON.stringify(text)).toMatch(new RegExp(`Current time: \\w+day, ${time} \\d{2}:\\d{2} Asia/Tokyo`, 'u'));
+    expect(JSON.stringify(text)).toMatch(
+      new RegExp(`\\| ${time} (?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \\d{2}:\\d{2} \\|`, 'u'),
+    );
+    expect(JSON.stringify(request?.system)).not.toContain('Current time');
   });
 });

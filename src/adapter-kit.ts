@@ -96,6 +96,7 @@ export type * from './inspection/inspection.ts';
 export type { LayerSpan } from './inspection/layers.ts';
 export type { MemoriesView, MemoryFilter, MemoryView } from './inspection/memories.ts';
 export type * from './inspection/overview.ts';
+export type { ReplyView } from './inspection/reply.ts';
 export type { SettingsView } from './inspection/settings.ts';
 export type { TokenedPreview } from './memory/forget-target.ts';
 export type { OriginMessage } from './memory/service.ts';

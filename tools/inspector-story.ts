@@ -146,6 +146,7 @@ async function pathsOf({ services }: Bot): Promise<InspectedStory['paths']> {
     past: `${at}?at=${Math.floor((conversation?.nextSeq ?? 2) / 2)}`,
     ...(layer === undefined ? {} : { layer: `${at}/s/${layer.id}` }),
     ...(part === undefined ? {} : { summary: `${at}/s/${part.id}` }),
+    reply: `${at}/r/${(conversation?.nextSeq ?? 2) - 1}`,
     request: `${at}/context`,
     memories: '/memories',
     ...(memory === undefined ? {} : { memory: `${at}/m/${memory.id}`, forget: `${at}/m/${memory.id}/forget` }),

@@ -23,6 +23,7 @@ import {
   memoryView,
 } from './memories.ts';
 import { type ConversationRows, conversationsPage } from './overview.ts';
+import { type ReplyQuery, type ReplyView, replyView } from './reply.ts';
 import { type SettingsView, settingsView } from './settings.ts';
 import { type SummaryQuery, type SummaryView, summaryView } from './summary.ts';
 import type { Viewer } from './viewer.ts';
@@ -49,6 +50,8 @@ export interface ConversationPages {
   list(query: { readonly afterId: number | null }): Promise<ConversationRows>;
   one(query: ConversationQuery): Promise<ConversationView>;
   summary(query: SummaryQuery): Promise<SummaryView>;
+  /** Throws `NOT_FOUND` if the request was not recorded. */
+  reply(query: ReplyQuery): Promise<ReplyView>;
   context(query: { readonly viewer: Viewer; readonly key: string }): Promise<ContextView>;
 }
 
@@ -74,6 +77,7 @@ export function createInspection({ parts, configRows }: InspectionHost): Inspect
       list: (query) => conversationsPage(services, query),
       one: (query) => conversationView(services, query),
       summary: (query) => summaryView(parts, query),
+      reply: (query) => replyView(parts, query),
       context: (query) => contextView(parts, query),
     },
     memories: {

@@ -105,3 +105,23 @@ describe('the page of a summary', () => {
     expect(text).toMatch(/\d+ % of the names, numbers/u);
   });
 });
+
+describe('the page of a reply', () => {
+  it('shows the request and what changed before it', async () => {
+    const entries = await inspected.world.entries();
+    const reply = entries.findLast(({ role }) => role === 'assistant');
+    expect(await inspected.page(`${path}?at=${reply?.seq}`)).toContain(`${path}/r/${reply?.seq}`);
+    const text = await inspected.page(`${path}/r/${reply?.seq}`);
+    for (const word of [`Why the bot wrote #${reply?.seq}`, 'persona', 'Since the request for', 'number 13 is 4713']) {
+      expect(text).toContain(word);
+    }
+    const request = await inspected.fetch(`${path}/r/${reply?.seq}/request.json`);
+    expect(await request.json()).toMatchObject({ maxOutputTokens: 300 });
+  });
+
+  it('is not there for other numbers', async () => {
+    for (const seq of ['0', '99999', 'x', '-1']) {
+      expect({ seq, status: (await inspected.fetch(`${path}/r/${seq}`)).status }).toEqual({ seq, status: 404 });
+    }
+  });
+});

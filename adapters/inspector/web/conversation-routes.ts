@@ -3,6 +3,7 @@ import { conversationBody } from './conversation-page.ts';
 import type { PageApp, PageContext } from './environment.ts';
 import { page } from './layout.ts';
 import { numberOf } from './parameters.ts';
+import { replyBody } from './reply-page.ts';
 import { summaryBody } from './summary-page.ts';
 import { EVENT_KINDS, type EventKind } from './timeline.ts';
 
@@ -22,12 +23,26 @@ export function addConversationPages(app: PageApp): void {
     const title = `#${view.summary.fromSeq}–#${view.summary.toSeq} of ${key}`;
     return c.html(page({ title, visit, section: 'conversations', body: summaryBody(view) }));
   });
+  app.get('/c/:key/r/:seq', async (c) => {
+    const visit = c.get('visit');
+    const view = await c.get('inspection').conversations.reply(replyIn(c, c.req.param()));
+    const title = `Why #${view.explained.seq}`;
+    return c.html(page({ title, visit, section: 'conversations', body: replyBody(view) }));
+  });
+  app.get('/c/:key/r/:seq/request.json', async (c) => {
+    const { explained } = await c.get('inspection').conversations.reply(replyIn(c, c.req.param()));
+    return c.json(explained.request);
+  });
   app.get('/c/:key/context', async (c) => {
     const key = c.req.param('key');
     const visit = c.get('visit');
     const body = contextBody(await c.get('inspection').conversations.context({ viewer: visit.viewer, key }));
     return c.html(page({ title: `The request of ${key}`, visit, section: 'conversations', body }));
   });
+}
+
+function replyIn(c: PageContext, { key, seq }: { readonly key: string; readonly seq: string }) {
+  return { viewer: c.get('visit').viewer, key, seq: numberOf(seq) ?? 0 };
 }
 
 /** A sent form names what to show, a link what to hide. */

@@ -50,7 +50,7 @@ function kindOf({ outcome }: MaintenanceRun): EventKind {
 function messageItem({ seq, who, at, role, text, tokens, edited, whereabouts }: MessageLine, key: string): Markup {
   const said =
     text === null ? html`<p class="dim">Your role does not read messages here.</p>` : html`<p class="said">${text}</p>`;
-  return html`<li class="message ${role} w-${whereabouts.kind}" id="m${seq}" data-row><div class="meta"><a href="${`${conversationPath(key)}?at=${seq}#m${seq}`}">#${seq}</a> <b>${who}</b> ${when(at)} <span class="dim">~${formatNumber(tokens)} tokens${edited ? ', edited' : ''}</span>${whereaboutsBadge(whereabouts, key)}</div>${said}</li>`;
+  return html`<li class="message ${role} w-${whereabouts.kind}" id="m${seq}" data-row><div class="meta"><a href="${`${conversationPath(key)}?at=${seq}#m${seq}`}">#${seq}</a> <b>${who}</b> ${when(at)} <span class="dim">~${formatNumber(tokens)} tokens${edited ? ', edited' : ''}</span>${whereaboutsBadge(whereabouts, key)}${role === 'assistant' && text !== null ? html` <a class="badge" href="${conversationPath(key, `/r/${seq}`)}">why?</a>` : ''}</div>${said}</li>`;
 }
 
 function whereaboutsBadge(whereabouts: Whereabouts, key: string): Markup {

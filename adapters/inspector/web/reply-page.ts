@@ -1,0 +1,57 @@
+import { formatNumber, formatPercent, type ReplyView } from '../../../src/adapter-kit.ts';
+import { conversationPath, html, type Markup, nothing, when } from './html.ts';
+
+type Explained = ReplyView['explained'];
+type Block = Explained['blocks'][number];
+type Diff = NonNullable<ReplyView['diff']>;
+
+/** Why the bot said it: the request as blocks, and what changed since the reply before. */
+export function replyBody({ explained, diff }: ReplyView): Markup {
+  const { conversation, seq, turn, at, modelId, agentId, tokens, windowTokens, previousSeq } = explained;
+  const path = conversationPath(conversation);
+  const before =
+    previousSeq === null
+      ? ''
+      : html`<a class="button" href="${path}/r/${previousSeq}">← The reply before, #${previousSeq}</a> `;
+  return html`<p class="crumbs"><a href="${path}?at=${seq}#m${seq}">${conversation} #${seq}</a> ›</p><h1>Why the bot wrote #${seq}</h1>
+    <p class="dim facts">Answered #${turn} ${when(at)} · ${modelId}, agent ${agentId} · ~${formatNumber(tokens)} tokens, ${formatPercent(tokens / Math.max(1, windowTokens))} of ${formatNumber(windowTokens)}</p>
+    <p class="notice">${exactness(explained)}</p>
+    <p>${before}<a class="button" href="${path}/r/${seq}/request.json">The request as JSON</a></p>
+    ${diff === null ? nothing : changes(diff, previousSeq)}
+    <h2>The request</h2><ol class="blocks">${explained.blocks.map(block)}</ol>
+    <p class="dim small">In chat: <code>/why ${seq}</code>. In a terminal: <code>strata why --conversation ${conversation} --reply ${seq}</code>.</p>`;
+}
+
+function exactness({ isExact, isAltered }: Explained): string {
+  if (isExact) return 'This is exactly what the model saw.';
+  if (isAltered) return 'Part of this request is not kept: a plugin changed it, or a tool opened images.';
+  return 'This is what the model saw, except for parts that changed or were deleted since.';
+}
+
+function changes({ changes: found, keptBlocks, sharedTokens }: Diff, previousSeq: number | null): Markup {
+  const rows = found.map(({ change, block: { key, tokens, text, gone }, before }) => {
+    const grown = change === 'removed' ? -tokens : tokens - (before?.tokens ?? 0);
+    return html`<tr data-row><td><span class="badge ${change === 'removed' ? 'bad' : ''}">${change}</span></td><th scope="row">${key}</th><td class="num">${grown > 0 ? '+' : ''}${formatNumber(grown)}</td><td class="value">${gone === null ? text.slice(0, MAX_SHOWN) : gone}</td></tr>`;
+  });
+  return html`<section class="panel" aria-labelledby="changes"><h2 id="changes">Since the request for #${previousSeq}</h2><p class="dim">${formatNumber(keptBlocks)} parts are unchanged; ${formatNumber(sharedTokens)} tokens at the start are the same, which a provider can read from its cache.</p>
+    ${rows.length === 0 ? nothing : html`<div class="scroll" tabindex="0" role="region" aria-label="Changes since the request before"><table class="settings"><thead><tr><th scope="col">Change</th><th scope="col">Part</th><th scope="col" class="num">Tokens</th><th scope="col">Text</th></tr></thead><tbody>${rows}</tbody></table></div>`}</section>`;
+}
+
+const MAX_SHOWN = 300;
+
+const REGIONS: Readonly<Record<Block['kind'], string>> = {
+  tools: 'fixed',
+  section: 'fixed',
+  summary: 'stack',
+  gap: 'stack',
+  message: 'tail',
+  step: 'tail',
+  recalled: 'recalled',
+};
+
+function block({ kind, key, tokens, source, reason, text, gone }: Block): Markup {
+  const head = html`<span class="swatch l-${REGIONS[kind]}"></span><b>${key}</b> <span class="dim">~${formatNumber(tokens)} tokens · ${source} · ${reason}</span>${gone === null ? '' : html` <span class="badge bad">${gone} since</span>`}`;
+  return text === ''
+    ? html`<li>${head}</li>`
+    : html`<li><details><summary>${head}</summary><pre>${text}</pre></details></li>`;
+}

@@ -1,0 +1,32 @@
+import type { CommandServices } from '../commands/services.ts';
+import { readerFor } from '../memory/policy.ts';
+import { diffRequests, type RequestDiff } from '../requests/diff.ts';
+import { type ExplainedReply, explainReply } from '../requests/explain.ts';
+import { findConversation } from './conversation.ts';
+import { assertMayRead, type Viewer } from './viewer.ts';
+
+export interface ReplyQuery {
+  readonly viewer: Viewer;
+  readonly key: string;
+  /** Of the reply, or of a message that it answers. */
+  readonly seq: number;
+}
+
+/** The request behind a reply, and how it differs from the one before. */
+export interface ReplyView {
+  readonly explained: ExplainedReply;
+  /** Null for the first reply. */
+  readonly diff: RequestDiff | null;
+}
+
+/** Memories appear as far as the place may read them. Throws `NOT_FOUND` if the request was not recorded. */
+export async function replyView(parts: CommandServices, { viewer, key, seq }: ReplyQuery): Promise<ReplyView> {
+  const conversation = await findConversation(parts, key);
+  assertMayRead(viewer, conversation.audience, 'the text of requests');
+  const reader = readerFor(conversation, parts.agents.agentFor(conversation.key));
+  const explained = await explainReply(parts, { conversation, seq, reader });
+  const { previousSeq } = explained;
+  if (previousSeq === null) return { explained, diff: null };
+  const before = await explainReply(parts, { conversation, seq: previousSeq, reader }).catch(() => null);
+  return { explained, diff: before === null ? null : diffRequests(before.blocks, explained.blocks) };
+}

@@ -65,6 +65,11 @@ export const recall = z.strictObject({
     .describe(
       'Maximum tokens of memories and earlier messages added to a new message; "auto" is 10 % of the window, up to 2000; 0 disables both',
     ),
+  places: z
+    .boolean()
+    .describe(
+      'Also adds earlier messages from the channel and its other public threads, if everybody who reads the answer could read them',
+    ),
 });
 
 export const toolResults = z.strictObject({

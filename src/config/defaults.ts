@@ -46,6 +46,7 @@ export const agentDefaults: Omit<AgentSettings, 'id' | 'default' | 'routes'> = {
   },
   recall: {
     tokens: 'auto',
+    places: false,
   },
   tool_results: {
     recent_turns: 2,

@@ -1,4 +1,4 @@
-import type { ContextProfile, PassageSection, VolatileSection } from '../ports/engine.ts';
+import type { ContextProfile, Passage, PassageSection, VolatileSection } from '../ports/engine.ts';
 import { estimateText } from './tokens.ts';
 
 /** With fewer tokens, a heading and one message say too little. */
@@ -25,14 +25,23 @@ export function fitPassages(section: PassageSection, room: Room): PassageSection
   const budget = Math.min(room.profile.recallTokens - taken, room.freeTokens) - estimateText(section.text);
   if (budget < MIN_ROOM_TOKENS) return null;
   let left = budget;
-  const chosen = section.passages.filter(({ seq, text }) => {
+  const chosen = section.passages.filter(({ seq, text, from }) => {
     const tokens = estimateText(text) + 1;
-    if (seq >= room.firstSeq || tokens > left) return false;
+    const isShown = from === undefined && seq >= room.firstSeq;
+    if (isShown || tokens > left) return false;
     left -= tokens;
     return true;
   });
   if (chosen.length === 0) return null;
-  const lines = chosen.toSorted((a, b) => a.seq - b.seq).map(({ text }) => text);
+  const lines = inOrder(chosen).map(({ text }) => text);
   const reason = `${lines.length} earlier ${lines.length === 1 ? 'message bears' : 'messages bear'} on the newest message`;
   return { ...section, reason, text: [section.text, ...lines].join('\n'), passages: chosen };
+}
+
+/** Those of other conversations first, each conversation in its own order. */
+function inOrder(passages: readonly Passage[]): readonly Passage[] {
+  const byConversation = Map.groupBy(passages, ({ from }) => from ?? '');
+  const own = byConversation.get('') ?? [];
+  byConversation.delete('');
+  return [...byConversation.values(), own].flatMap((same) => same.toSorted((a, b) => a.seq - b.seq));
 }

@@ -127,7 +127,12 @@ export function looserThan(audience: Audience): readonly Audience[] {
   return AUDIENCES.slice(AUDIENCES.indexOf(audience) + 1);
 }
 
+/** Whether everybody in `audience` is also in `other`. */
+export function isAtLeastAsTight(audience: Audience, other: Audience): boolean {
+  return AUDIENCES.indexOf(audience) <= AUDIENCES.indexOf(other);
+}
+
 /** The narrower of two audiences. Merging or changing a record may only narrow its audience. */
 export function tighter(a: Audience, b: Audience): Audience {
-  return AUDIENCES.indexOf(a) <= AUDIENCES.indexOf(b) ? a : b;
+  return isAtLeastAsTight(a, b) ? a : b;
 }

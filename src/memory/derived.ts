@@ -15,7 +15,7 @@ export interface Statement {
   readonly minStems: number;
   readonly memory: Memory | null;
   readonly sources: readonly { readonly conversationId: number; readonly seq: number }[];
-  readonly readings: readonly MemoryReading[];
+  readonly readings: readonly Pick<MemoryReading, 'conversationId' | 'fromSeq'>[];
   /** When the bot learned it, in epoch milliseconds. */
   readonly since: number;
 }

@@ -25,7 +25,8 @@ export interface TokenedPreview extends ForgetPreview {
   readonly asked: readonly MemoryId[];
 }
 
-export type ForgetServices = Pick<Services, 'store' | 'search' | 'clock' | 'random' | 'provenance'> & WithheldServices;
+export type ForgetServices = Pick<Services, 'store' | 'search' | 'clock' | 'random' | 'provenance' | 'agents'> &
+  WithheldServices;
 
 /** A match far below the best is not what a person means by "forget that". */
 const FORGET_SHARE = 0.6;

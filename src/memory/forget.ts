@@ -13,6 +13,7 @@ import { siblingsOf, withKin } from './forget-memories.ts';
 import { decidePeople, type PeopleDecision, type SentenceDecision } from './forget-people.ts';
 import { mayDelete, type Requester } from './permissions.ts';
 import { canRead } from './policy.ts';
+import { quotedIn } from './quoted-elsewhere.ts';
 
 export interface Forgetting {
   /** The memories that the person may forget. */
@@ -38,7 +39,7 @@ export interface ForgetPreview {
   readonly withheld: { readonly memories: number; readonly messages: number; readonly sentences: number };
 }
 
-type Forgetters = Pick<Services, 'store' | 'search' | 'clock' | 'random' | 'provenance'>;
+type Forgetters = Pick<Services, 'store' | 'search' | 'clock' | 'random' | 'provenance' | 'agents'>;
 
 /** Deleted messages of one conversation whose text is searched for in later replies. */
 const MAX_MESSAGE_STATEMENTS = 50;
@@ -62,8 +63,22 @@ export async function planForget(services: Forgetters, forgetting: Forgetting): 
     draft = await draftOf(services, { ...forgetting, memories });
   }
   const found: AreaForgetting[] = [];
-  for (const people of draft.people) found.push(await withDerived(services, draft, people));
+  for (const people of draft.people) {
+    const statements = [...draft.statements, ...quotedElsewhere(services, draft.people, people.area.conversation)];
+    found.push(await withDerived(services, { statements }, people));
+  }
   return previewOf(services, { memories, found, by });
+}
+
+/** The deleted messages of the other conversations of a place, if replies here may have been given them. */
+function quotedElsewhere(
+  services: Pick<Services, 'agents'>,
+  people: readonly PeopleDecision[],
+  here: Conversation,
+): readonly Statement[] {
+  return people.flatMap(({ area: { conversation, entries }, seqs }) =>
+    quotedIn(services, { here, conversation, entries: [...seqs].flatMap((seq) => entries.get(seq) ?? []) }),
+  );
 }
 
 export interface Draft {

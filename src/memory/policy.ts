@@ -1,7 +1,7 @@
 import type { AgentSettings } from '../config/schema.ts';
 import { StrataError } from '../domain/errors.ts';
 import { placeOf, workspaceOf } from '../domain/key.ts';
-import { AUDIENCES, type Audience } from '../domain/message.ts';
+import { isAtLeastAsTight } from '../domain/message.ts';
 import type { Memory, MemoryReader } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 
@@ -43,8 +43,4 @@ export function assertReadable(memory: Captured & Pick<Memory, 'id'>, reader: Me
     what: `The memory ${memory.id}`,
     reason: 'it was captured in another place',
   });
-}
-
-function isAtLeastAsTight(reader: Audience, captured: Audience): boolean {
-  return AUDIENCES.indexOf(reader) <= AUDIENCES.indexOf(captured);
 }

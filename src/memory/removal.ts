@@ -1,3 +1,4 @@
+import { placeOf } from '../domain/key.ts';
 import type { Entry } from '../domain/message.ts';
 import { MEMORY_STATES, type Memory, type Redaction } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
@@ -6,6 +7,7 @@ import { type Statement, statementOfMemory } from './derived.ts';
 import { hasText, redactionOf, withDerived } from './forget.ts';
 import { conversationsOf, loadArea } from './forget-area.ts';
 import { readerFor } from './policy.ts';
+import { quotedIn, quotesPlaces } from './quoted-elsewhere.ts';
 
 type Removers = Pick<Services, 'store' | 'search' | 'provenance' | 'agents'>;
 
@@ -82,15 +84,17 @@ async function derivedFrom(
 ): Promise<readonly Redaction[]> {
   const read = statements.flatMap(({ readings }) => readings.map(({ conversationId }) => conversationId));
   const redactions: Redaction[] = [];
-  for (const place of await conversationsOf(services, { places: [], ids: [conversation.id, ...read] })) {
+  const places = quotesPlaces(services, conversation) ? [placeOf(conversation.key)] : [];
+  for (const place of await conversationsOf(services, { places, ids: [conversation.id, ...read] })) {
+    const all = [...statements, ...quotedIn(services, { here: place, conversation, entries })];
     const gone = place.id === conversation.id ? entries : [];
-    const area = await loadArea(services, place, statements);
+    const area = await loadArea(services, place, all);
     const decision = {
       area: { ...area, entries: new Map([...area.entries, ...gone.map((entry) => [entry.seq, entry] as const)]) },
       seqs: new Set(gone.map(({ seq }) => seq)),
       sentences: [],
     };
-    redactions.push(redactionOf(await withDerived(services, { statements }, decision)));
+    redactions.push(redactionOf(await withDerived(services, { statements: all }, decision)));
   }
   return redactions;
 }

@@ -1,4 +1,4 @@
-import type { Entry, MemoryId } from '../domain/message.ts';
+import type { ConversationKey, Entry, MemoryId } from '../domain/message.ts';
 import type { ModelMessage, ModelTraits, SystemBlock, ToolSpec } from './model.ts';
 import type { ContextSnapshot } from './store.ts';
 
@@ -145,6 +145,8 @@ export interface Passage {
   readonly externalId: string | null;
   /** The whole message with its label. */
   readonly text: string;
+  /** The conversation of the same place that `seq` belongs to. Default: the one that the section is for. */
+  readonly from?: ConversationKey;
 }
 
 export interface AssembleRequest {

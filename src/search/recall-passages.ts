@@ -9,6 +9,7 @@ import type { Services } from '../services.ts';
 import { underLabel } from '../util/foreign-text.ts';
 import { isOwnPast, kindsAskedFor } from './asked-kinds.ts';
 import { asksOfThePast } from './asking.ts';
+import { passagesOfPlace } from './place-passages.ts';
 import { byWorth, rankTranscript, type TranscriptHit } from './transcript-search.ts';
 
 /** If less than this share of the question is found, the match is chance. Calibrated with `bench/recall.ts`. */
@@ -22,39 +23,38 @@ const MAX_CANDIDATES = 200;
 const MAX_LOST = 30;
 /** If a question shares too few words with any message, this many with a lost detail of the kind are offered. */
 const MAX_UNGROUNDED = 12;
+/** Of this many of the best, a message up to this length is quoted with the question that it answers. */
+const MAX_EXPLAINED = 20;
+const MAX_BRIEF_TOKENS = 12;
 /** Even the smallest window shows this much of a tail without a cut. */
 const SMALL_TAIL_TOKENS = 1000;
 
+interface Asking {
+  readonly agent: AgentSettings;
+  readonly snapshot: ContextSnapshot;
+  /** What the turn answers, oldest first. */
+  readonly waiting: readonly Entry[];
+}
+
 /**
  * Messages beyond the view that help to answer the waiting ones, verbatim, best first; null if no message asks about
- * the past. On the reply path: one indexed query and one read, and none if nothing is beyond the view.
+ * the past. On the reply path: one indexed query and one read, and none if nothing is beyond the view. With `places`
+ * of `[recall]`, messages of other conversations in the same place too.
  */
 export async function passagesFor(
   services: Pick<Services, 'store' | 'search' | 'prompts'>,
-  {
-    agent,
-    snapshot,
-    waiting,
-  }: {
-    readonly agent: AgentSettings;
-    readonly snapshot: ContextSnapshot;
-    /** What the turn answers, oldest first. */
-    readonly waiting: readonly Entry[];
-  },
+  { agent, snapshot, waiting }: Asking,
 ): Promise<PassageSection | null> {
   const { conversation } = snapshot;
-  if (agent.recall.tokens === 0 || isAllShown(snapshot)) return null;
-  const question = questionIn(waiting);
+  if (agent.recall.tokens === 0) return null;
+  const question = isAllShown(snapshot) && !agent.recall.places ? '' : questionIn(waiting);
   if (question === '') return null;
-  const toSeq = (waiting[0]?.seq ?? conversation.nextSeq) - 1;
-  const range = { conversationId: conversation.id, question, fromSeq: conversation.contextFrom, toSeq };
-  const likely = lostAndAskedFor(snapshot, question);
-  const { hits, grounding } = await rankTranscript(services, { ...range, likely });
-  const isGrounded = grounding >= MIN_GROUNDING;
-  const shown = isGrounded ? hits : isOwnPast(question) ? hits.filter(({ seq }) => likely.has(seq)) : [];
-  const passages = byWorth(
-    shown.slice(0, isGrounded ? MAX_CANDIDATES : MAX_UNGROUNDED).flatMap((hit) => quotable(hit, agent.timezone)),
-  );
+  const elsewhere = { conversation, question, minGrounding: MIN_GROUNDING, timeZone: agent.timezone };
+  const [own, others] = await Promise.all([
+    isAllShown(snapshot) ? [] : ownPassages(services, { agent, snapshot, waiting, question }),
+    agent.recall.places ? passagesOfPlace(services, elsewhere) : [],
+  ]);
+  const passages = byWorth([...own, ...others]);
   if (passages.length === 0) return null;
   const from = promptSourceOf(agent);
   return {
@@ -65,6 +65,41 @@ export async function passagesFor(
     memoryIds: [],
     passages,
   };
+}
+
+async function ownPassages(
+  services: Pick<Services, 'store' | 'search'>,
+  { agent, snapshot, waiting, question }: Asking & { readonly question: string },
+): Promise<readonly Quoted[]> {
+  const { conversation } = snapshot;
+  const toSeq = (waiting[0]?.seq ?? conversation.nextSeq) - 1;
+  const range = { conversationId: conversation.id, question, fromSeq: conversation.contextFrom, toSeq };
+  const likely = lostAndAskedFor(snapshot, question);
+  const { hits, grounding } = await rankTranscript(services, { ...range, likely });
+  const isGrounded = grounding >= MIN_GROUNDING;
+  const shown = isGrounded ? hits : isOwnPast(question) ? hits.filter(({ seq }) => likely.has(seq)) : [];
+  return withQuestions(shown)
+    .slice(0, isGrounded ? MAX_CANDIDATES : MAX_UNGROUNDED)
+    .flatMap((hit) => quotable(hit, agent.timezone));
+}
+
+/** A brief answer says nothing without the question before it, so the question ranks as high as the answer. */
+function withQuestions(hits: readonly TranscriptHit[]): readonly TranscriptHit[] {
+  const bySeq = new Map(hits.map((hit) => [hit.seq, hit]));
+  for (const { seq, entry, score } of hits.slice(0, MAX_EXPLAINED)) {
+    const before = bySeq.get(seq - 1);
+    const isAsked = before !== undefined && before.entry.author?.id !== entry.author?.id && asks(before.entry);
+    if (isAsked && isBrief(entry)) bySeq.set(seq - 1, { ...before, score: Math.max(before.score, score) });
+  }
+  return [...bySeq.values()].sort((a, b) => b.score - a.score || a.seq - b.seq);
+}
+
+function asks({ parts }: Entry): boolean {
+  return /[?？؟]/u.test(textOf(parts).slice(-4));
+}
+
+function isBrief({ tokens }: Entry): boolean {
+  return tokens <= MAX_BRIEF_TOKENS;
 }
 
 /** Whether the view may lack anything: every window shows a tail of few tokens whole. */

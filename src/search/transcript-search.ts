@@ -68,6 +68,8 @@ export interface RankRequest {
   /** Only entries of this range. */
   readonly fromSeq: number;
   readonly toSeq: number;
+  /** How many entries the index proposes. Default 400. */
+  readonly proposed?: number;
   /** Entries that may answer it without sharing a word with it. They count as proposed, and rank higher. */
   readonly likely?: ReadonlySet<number>;
 }
@@ -82,10 +84,10 @@ export interface Ranking {
 /** All candidates of a range, most likely answers first. */
 export async function rankTranscript(
   services: Pick<Services, 'store' | 'search'>,
-  { conversationId, question, fromSeq, toSeq, likely = NONE }: RankRequest,
+  { conversationId, question, fromSeq, toSeq, proposed: limit = PROPOSED, likely = NONE }: RankRequest,
 ): Promise<Ranking> {
   const text = readQuestion(question).words.join(' ');
-  const proposed = await services.search.entries({ conversationId, text, limit: PROPOSED, fromSeq, toSeq });
+  const proposed = await services.search.entries({ conversationId, text, limit, fromSeq, toSeq });
   const found = withNeighbours(proposed.map((hit) => hit.seq));
   const seqs = [...found.union(likely)].filter((seq) => seq >= fromSeq && seq <= toSeq).sort((a, b) => a - b);
   const entries = (await services.store.transcript.pick(conversationId, seqs)).filter(isReadable);

@@ -1,0 +1,68 @@
+import { labelOf } from '../context/label.ts';
+import { estimateText } from '../context/tokens.ts';
+import { placeOf } from '../domain/key.ts';
+import { isAtLeastAsTight, textOf } from '../domain/message.ts';
+import type { Conversation } from '../ports/store.ts';
+import type { Services } from '../services.ts';
+import { underLabel } from '../util/foreign-text.ts';
+import { rankTranscript, type TranscriptHit } from './transcript-search.ts';
+
+/** The conversations of the place with the newest messages. */
+const MAX_CONVERSATIONS = 8;
+/** Entries that the index proposes in each of them. */
+const PROPOSED = 40;
+const MAX_OFFERED = 10;
+
+type Place = Pick<Conversation, 'key' | 'audience'>;
+type Captured = Pick<Conversation, 'key' | 'audience' | 'audienceFrom' | 'tightestAudience' | 'contextFrom'>;
+
+/**
+ * The first entry of a conversation that the readers of another one in the same place can read anyway; null if there is
+ * none. The rule is that of memories: nobody wider than those who could read an entry then may read it now.
+ */
+function readableFrom(other: Captured, reader: Place): number | null {
+  if (placeOf(other.key) !== placeOf(reader.key) || other.key === reader.key) return null;
+  if (isAtLeastAsTight(reader.audience, other.tightestAudience)) return other.contextFrom;
+  if (!isAtLeastAsTight(reader.audience, other.audience)) return null;
+  return Math.max(other.contextFrom, other.audienceFrom);
+}
+
+export interface PlaceQuestion {
+  readonly conversation: Conversation;
+  readonly question: string;
+  readonly minGrounding: number;
+  readonly timeZone: string;
+}
+
+/** Messages in the other conversations of the place that help to answer, each with its author and time. */
+export async function passagesOfPlace(services: Pick<Services, 'store' | 'search'>, asked: PlaceQuestion) {
+  const { conversation: own } = asked;
+  const scope = { place: placeOf(own.key) };
+  const page = { order: 'heard', scope, limit: MAX_CONVERSATIONS + 1, after: null } as const;
+  const all = await services.store.conversations.list(page);
+  const others = all.filter(({ id }) => id !== own.id).slice(0, MAX_CONVERSATIONS);
+  const found = await Promise.all(others.map((other) => passagesIn(services, other, asked)));
+  return found.flat();
+}
+
+async function passagesIn(
+  services: Pick<Services, 'store' | 'search'>,
+  other: Conversation,
+  { conversation, question, minGrounding, timeZone }: PlaceQuestion,
+) {
+  const fromSeq = readableFrom(other, conversation);
+  if (fromSeq === null || fromSeq >= other.nextSeq) return [];
+  const range = { conversationId: other.id, question, fromSeq, toSeq: other.nextSeq - 1, proposed: PROPOSED };
+  const { hits, grounding } = await rankTranscript(services, range);
+  if (grounding < minGrounding) return [];
+  return hits.slice(0, MAX_OFFERED).flatMap((hit) => quotedFrom(other, hit, timeZone));
+}
+
+/** Only what people said; a number of another conversation would name the wrong message here. */
+function quotedFrom({ key }: Place, { seq, score, entry }: TranscriptHit, timeZone: string) {
+  const spoken = textOf(entry.parts);
+  if (entry.role !== 'user' || spoken.trim() === '') return [];
+  const label = labelOf(entry, null, timeZone).replace(/^\[#\d+/u, '[elsewhere in this channel');
+  const text = underLabel(label, spoken);
+  return [{ seq, externalId: entry.externalId, from: key, score, text, tokens: estimateText(text) }];
+}

@@ -9,12 +9,15 @@ const messageSchema = z.object({
   author: z.string(),
   text: z.string(),
   role: z.enum(['user', 'assistant']).optional(),
+  at: z.coerce.date().optional(),
 });
 
 /** A person's message and the answer to it. */
 export interface Exchange {
   readonly said: string;
   readonly answer: string;
+  /** Time since the previous message of the person; 0 if it is not recorded. */
+  readonly pauseMs: number;
 }
 
 /** The recorded conversations of a folder as conversations with a bot; null if the evaluation data is missing. */
@@ -30,12 +33,16 @@ function exchangesOf(jsonl: string): readonly Exchange[] {
   const lines = jsonl.split('\n').filter((line) => line.trim() !== '');
   const messages = lines.map((line) => messageSchema.parse(JSON.parse(line)));
   const person = messages[0]?.author;
-  const exchanges: { said: string; answer: string }[] = [];
-  for (const { author, text, role } of messages) {
+  const exchanges: { said: string; answer: string; pauseMs: number }[] = [];
+  let saidAt: number | null = null;
+  for (const { author, text, role, at } of messages) {
     const isPerson = role === undefined ? author === person : role === 'user';
     const last = exchanges.at(-1);
-    if (isPerson || last === undefined) exchanges.push({ said: text, answer: '' });
-    else last.answer += `${last.answer === '' ? '' : '\n'}${text}`;
+    if (isPerson || last === undefined) {
+      const pauseMs = at === undefined || saidAt === null ? 0 : at.getTime() - saidAt;
+      exchanges.push({ said: text, answer: '', pauseMs });
+      saidAt = at?.getTime() ?? null;
+    } else last.answer += `${last.answer === '' ? '' : '\n'}${text}`;
   }
   return exchanges;
 }

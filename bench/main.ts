@@ -29,6 +29,7 @@ const ROWS: Readonly<Record<string, RowEntry>> = {
   asked: { title: 'What is in view when asked', load: async () => (await import('./rows/asked.ts')).asked },
   planted: { title: 'What survives summaries', load: async () => (await import('./rows/planted.ts')).planted },
   settle: { title: 'A view at rest', load: async () => (await import('./rows/settle.ts')).settled },
+  cache: { title: 'The prefix cache', load: async () => (await import('./rows/cache.ts')).cache },
   tokens: { title: 'Estimates of tokens', load: async () => (await import('./rows/tokens.ts')).tokens },
   postgres: { title: 'Postgres', load: async () => (await import('./rows/postgres.ts')).postgres },
   kick: { title: 'A kick', load: async () => (await import('./rows/kick.ts')).kick },

@@ -6,6 +6,7 @@ import { createSqliteStorage } from '../adapters/stores/sqlite/index.ts';
 import { type Bot, createBot } from '../src/bot/bot.ts';
 import type { Role } from '../src/bot/parts.ts';
 import { type AgentOverrides, defaultAgent } from '../src/config/defaults.ts';
+import type { PriceOptions } from '../src/costs/prices.ts';
 import { makeKey } from '../src/domain/key.ts';
 import type { ConversationKey, InboundMessage } from '../src/domain/message.ts';
 import type { Channel } from '../src/ports/channel.ts';
@@ -20,6 +21,7 @@ export interface WorldOptions {
   readonly models: ModelProvider;
   readonly agent?: AgentOverrides;
   readonly clock?: Clock;
+  readonly prices?: PriceOptions;
   readonly engines?: Readonly<Record<string, ContextEngine>>;
   /** Not removed afterwards if given; otherwise a temporary directory is created. */
   readonly directory?: string;
@@ -77,6 +79,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     channels: [channel],
     agents: [benchAgent(options.agent)],
     ...(options.clock === undefined ? {} : { clock: options.clock }),
+    ...(options.prices === undefined ? {} : { prices: options.prices }),
     ...(options.role === undefined ? {} : { role: options.role }),
     ...(options.engines === undefined ? {} : { engines: options.engines }),
   });

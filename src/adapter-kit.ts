@@ -52,6 +52,7 @@ export {
   readCommandLine,
 } from './commands/specs.ts';
 export type * from './ports/reply.ts';
+export { canCondense, placeReady, type ReadyStack } from './context/ready.ts';
 export { type CompactionPlan, planCompactionCommit, type SeqRange } from './compaction/commit.ts';
 export { readLines } from './util/lines.ts';
 export { quoted } from './util/foreign-text.ts';

@@ -51,6 +51,7 @@ export async function condense(job: JobContext, condensation: Condensation): Pro
     epoch: claim.epoch,
     summary: { ...place, text, tokens, model: model.id, promptHash, createdAt: now, lost },
     childIds: parts.map((part) => part.id),
+    ready: job.ready,
     now,
   });
   if (result === 'committed') {

@@ -15,6 +15,8 @@ export interface JobContext extends CallContext {
   readonly conversation: Conversation;
   readonly agent: AgentSettings;
   readonly profile: ContextProfile;
+  /** Whether its summary waits for a cheap moment to be published. */
+  readonly ready: boolean;
   /** A person's wish, or empty. */
   readonly instruction: string;
 }

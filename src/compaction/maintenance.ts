@@ -2,6 +2,7 @@ import { idleMsOf } from '../config/directory.ts';
 import { maintenanceSettings } from '../context/call-settings.ts';
 import { recognise, renderInSlices } from '../context/entry-reuse.ts';
 import { MAX_TAIL_ENTRIES } from '../context/plan.ts';
+import { hasReady, publishedView } from '../context/ready.ts';
 import { describe, isStrataError, type ModelError } from '../domain/errors.ts';
 import type { MaintainRequest, MaintainResult } from '../ports/engine.ts';
 import type { Conversation, ReleaseOutcome } from '../ports/store.ts';
@@ -17,6 +18,7 @@ import { type Look, nextLookAt, nextWork, type Work } from './next-job.ts';
 import { runWork } from './record-run.ts';
 import type { Done } from './run-job.ts';
 import { refuseOverspending } from './spend.ts';
+import { publish, waitingOf } from './waiting.ts';
 
 /** Does the due work of one conversation, under a claim, until there is none left. */
 export interface Maintenance {
@@ -120,11 +122,14 @@ async function lookAt(self: Run, of: Pick<Look, 'trigger' | 'open' | 'settling'>
   const { store, clock, agents } = shared.services;
   const read = await store.transcript.context(claim.conversationId, { maxEntries: MAX_TAIL_ENTRIES });
   if (read === null) return null;
-  const snapshot = recognise(read, before?.snapshot.tail ?? []);
-  const profile = await shared.profiles.of(snapshot.conversation);
-  await renderInSlices(snapshot, profile.timeZone);
+  const stored = recognise(read, before?.snapshot.tail ?? []);
+  const profile = await shared.profiles.of(stored.conversation);
+  await renderInSlices(stored, profile.timeZone);
+  const waiting = await waitingOf(self, { ...of, stored, profile });
+  if (hasReady(stored) && !waiting.canWait && (await publish(self))) return await lookAt(self, of, before);
+  const snapshot = publishedView(stored);
   const idleMs = idleMsOf(agents.agentFor(snapshot.conversation.key));
-  return { ...of, ...shared.measureView(profile, snapshot), snapshot, profile, idleMs, now: clock.now() };
+  return { ...of, ...waiting, ...shared.measureView(profile, snapshot), snapshot, profile, idleMs, now: clock.now() };
 }
 
 /**
@@ -188,6 +193,7 @@ async function jobContextFor(self: Run, look: Look): Promise<Omit<JobContext, 'o
     where: { conversation: conversation.key, audience: conversation.audience, agentId: agent.id, model: model.id },
     settings: maintenanceSettings(agent),
     timeoutMs: agent.compaction.timeout_seconds * 1000,
+    ready: look.canWait,
     signal,
     toolless,
     reasoning,

@@ -31,6 +31,10 @@ export interface Look {
   readonly settling: boolean;
   readonly idleMs: number;
   readonly now: number;
+  /** Whether the provider reports cached tokens. */
+  readonly isCached: boolean;
+  /** Whether a summary may wait for a cheap moment to be published. */
+  readonly canWait: boolean;
 }
 
 /** A stack that exceeds its share by this factor is condensed before anything is added to it. */
@@ -75,7 +79,7 @@ function compaction(look: Look): Work | null {
   const usedTokens = measurement.used - measurement.volatile;
   const cut = planCompaction(snapshot, snapshot.conversation, {
     profile,
-    pressure: { tier: due, usedTokens, correction },
+    pressure: { tier: due, usedTokens, correction, isCached: look.isCached },
   });
   if (cut === null || !isEnough(look, cut.tokens)) return null;
   return { kind: 'compact', trigger: due, fromSeq, toSeq: cut.toSeq };

@@ -1,4 +1,5 @@
 import { recognise } from '../context/entry-reuse.ts';
+import { publishedView } from '../context/ready.ts';
 import { bookCall } from '../costs/usage.ts';
 import { describe, ModelError } from '../domain/errors.ts';
 import type { MaintenanceRun, UsageRow } from '../ports/journal.ts';
@@ -109,5 +110,5 @@ async function usedNow({ shared, claim }: Run, look: Look): Promise<number> {
   const maxEntries = Math.max(1, look.snapshot.tail.length);
   const read = await shared.services.store.transcript.context(claim.conversationId, { maxEntries });
   if (read === null) return 0;
-  return shared.measureView(look.profile, recognise(read, look.snapshot.tail)).shownTokens;
+  return shared.measureView(look.profile, publishedView(recognise(read, look.snapshot.tail))).shownTokens;
 }

@@ -70,6 +70,7 @@ async function cover(job: JobContext, work: Work, snapshot: ContextSnapshot): Pr
     memories,
     extracted: span.toSeq > extractedUpto ? { from: extractedUpto, upto: span.toSeq } : null,
     seenRevision: revision,
+    ready: job.ready && work.kind === 'compact',
     now,
   });
   if (result === 'committed') announceKept(job, place.id, account);

@@ -83,7 +83,7 @@ function causeInStack(before: readonly LayerPrint[], now: readonly LayerPrint[])
 }
 
 function causeInTail(before: RequestPrint, now: RequestPrint): CacheLossCause {
-  if (before.revision !== now.revision) return 'edit';
+  if (before.touched !== now.touched) return 'edit';
   if (before.reduced || now.reduced) return 'shortened';
   return now.engine === STACKED_ENGINE ? 'unknown' : 'engine';
 }

@@ -9,6 +9,10 @@ import { CUT_FRACTIONS } from './tiers.ts';
 export const HEADROOM = 0.05;
 /** What is planned for, because a cut falls between messages and the length of a summary is not known before. */
 const PLANNED_HEADROOM = 0.09;
+/** The same where the provider caches prefixes: every compaction costs one, so they are fewer and deeper. */
+const CACHED_HEADROOM = 0.22;
+const LARGE_CACHED_HEADROOM = 0.28;
+const LARGE_WINDOW = 20_000;
 /** A call's instructions take about 700 tokens, so in a small window a compaction frees more of it at once. */
 const MIN_PLANNED_TOKENS = 240;
 /** A summary's usual share of what it replaces. */
@@ -32,6 +36,8 @@ export interface Pressure {
   readonly usedTokens: number;
   /** What estimates are multiplied by. */
   readonly correction: number;
+  /** Whether the provider reports cached tokens. Default: no. */
+  readonly isCached?: boolean;
 }
 
 /** What a compaction takes out of the tail: the tier's share, and more where the next one would follow too soon. */
@@ -77,8 +83,11 @@ function depthOf(
 }
 
 /** More leaves where the next compaction would follow too soon. */
-function headroomFor({ windowTokens, thresholds }: ContextProfile, { usedTokens, correction }: Pressure): number {
-  const headroomTokens = Math.max(PLANNED_HEADROOM * windowTokens, MIN_PLANNED_TOKENS);
+function headroomFor({ windowTokens, thresholds }: ContextProfile, pressure: Pressure): number {
+  const { usedTokens, correction, isCached = false } = pressure;
+  const cachedShare = windowTokens < LARGE_WINDOW ? CACHED_HEADROOM : LARGE_CACHED_HEADROOM;
+  const share = isCached ? cachedShare : PLANNED_HEADROOM;
+  const headroomTokens = Math.max(share * windowTokens, MIN_PLANNED_TOKENS);
   // A view above the emergency threshold is compacted in several steps.
   const overTokens = Math.min(usedTokens, thresholds.emergency * windowTokens) - thresholds.background * windowTokens;
   return Math.max(0, overTokens + headroomTokens) / correction;

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import type { Entry } from '../domain/message.ts';
 import type { Assembly, ContextProfile } from '../ports/engine.ts';
 import type { ModelMessage, ModelRequest, ToolSpec } from '../ports/model.ts';
 import type { Summary } from '../ports/summary-store.ts';
@@ -15,7 +16,8 @@ const printSchema = z.object({
   hooked: z.boolean(),
   /** Whether the view was above its background threshold, where old tool results and long texts get shorter. */
   reduced: z.boolean(),
-  revision: z.number(),
+  /** The newest edit or deletion among the messages. */
+  touched: z.number(),
   contextFrom: z.number(),
   /** Keys and hashes of the configured sections. */
   sections: z.array(z.tuple([z.string(), z.string()])),
@@ -61,26 +63,31 @@ export interface PrintRequest {
 /** Unchanged parts are hashed once. */
 export function printOf(request: PrintRequest): RequestPrint {
   const { sent, assembly, profile, engine, model, at, reports } = request;
-  const { conversation, stack } = assembly.snapshot;
+  const { conversation, stack, tail } = assembly.snapshot;
   const newest = sent.messages.findLastIndex(({ role }) => role === 'user');
   const before = newest < 0 ? sent.messages.length : newest;
   return {
     ...{ at, model, engine, reports },
     hooked: sent.system !== assembly.system || sent.messages !== assembly.messages,
     reduced: assembly.measurement.tier !== 'none',
-    revision: conversation.revision,
+    touched: touchedAt(tail),
     contextFrom: conversation.contextFrom,
     sections: sectionsOf(profile),
     layers: stack.map(layerOf),
-    parts: chainOf([
-      toolsHash(sent.tools),
-      ...sent.system.map(({ text }) => digest(text)),
-      ...sent.messages.map(objectHash),
-    ]),
+    parts: partsOf(sent),
     stableParts: 1 + sent.system.length + before,
     stableTokens: assembly.estimatedTokens - request.tokensOf(sent.messages.slice(before)),
     totalTokens: assembly.estimatedTokens,
   };
+}
+
+/** The hash of each part, joined. */
+export function partsOf({ tools, system, messages }: PrintRequest['sent']): string {
+  return chainOf([toolsHash(tools), ...system.map(({ text }) => digest(text)), ...messages.map(objectHash)]);
+}
+
+function touchedAt(tail: readonly Entry[]): number {
+  return tail.reduce((last, { editedAt, redactedAt }) => Math.max(last, editedAt ?? 0, redactedAt ?? 0), 0);
 }
 
 function layerOf({ id, level, kind, fromSeq, toSeq }: Summary): LayerPrint {
@@ -92,7 +99,7 @@ export function countParts({ parts }: RequestPrint): number {
 }
 
 /** How many parts two requests have in common at their start. */
-export function commonParts(one: RequestPrint, other: RequestPrint): number {
+export function commonParts(one: Pick<RequestPrint, 'parts'>, other: Pick<RequestPrint, 'parts'>): number {
   const length = Math.min(one.parts.length, other.parts.length);
   let same = 0;
   while (same < length && one.parts[same] === other.parts[same]) same += 1;

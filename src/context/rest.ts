@@ -7,6 +7,8 @@ import { isDue } from './due.ts';
 import { reduceBelow, reduceIfDue } from './fit.ts';
 import type { FixedPrefixBuilder } from './fixed-prefix.ts';
 import { grownBy } from './meter.ts';
+import { hasRoom } from './publication.ts';
+import { hasReady, publishedView } from './ready.ts';
 
 import type { Fitted, ViewRequest } from './view.ts';
 
@@ -20,7 +22,8 @@ export const MAX_GAPS = 8;
 export function viewAtRest(prefixes: FixedPrefixBuilder, request: ViewRequest): Fitted {
   const { windowTokens, thresholds } = request.profile;
   const fullTokens = windowTokens * thresholds.emergency;
-  let work = request;
+  const { snapshot: stored } = withRoom(prefixes, request);
+  let work = { ...request, snapshot: stored };
   let fitted = wholeView(prefixes, work);
   const whole = fitted.measurement;
   for (let gaps = 0; gaps < MAX_GAPS && fitted.measurement.used >= fullTokens; gaps += 1) {
@@ -32,10 +35,19 @@ export function viewAtRest(prefixes: FixedPrefixBuilder, request: ViewRequest): 
   }
   const { tier, used } = fitted.measurement;
   // No job fills an imagined gap, so the stored conversation decides whether one is due.
-  const isSettled = tier === 'none' || isDue(request.profile, request.snapshot, whole.tier);
+  const isSettled = tier === 'none' || hasReady(stored) || isDue(request.profile, stored, whole.tier);
   if (isSettled && used < fullTokens) return fitted;
   const wantedTokens = isSettled ? fullTokens : windowTokens * thresholds.background;
   return filled(reduceBelow(prefixes, work, { limitTokens: windowTokens, wantedTokens }));
+}
+
+/** Ready summaries are in their place where the next request would put them there for want of room. */
+function withRoom(prefixes: FixedPrefixBuilder, request: ViewRequest): ViewRequest {
+  if (!hasReady(request.snapshot)) return request;
+  const { used, volatile } = wholeView(prefixes, request).measurement;
+  return hasRoom(request.profile, used - volatile)
+    ? request
+    : { ...request, snapshot: publishedView(request.snapshot) };
 }
 
 /** Nothing would be sent if not even the smallest view fits: the window is full. */
@@ -56,6 +68,7 @@ export type GapRequest = Pick<AssembleRequest, 'snapshot' | 'readUpto' | 'now'> 
 
 /** The snapshot as it would be without the oldest half of its tail. Null when nothing may leave. */
 export function imaginedGap({ snapshot, readUpto, now, ...pressure }: GapRequest): ContextSnapshot | null {
+  if (hasReady(snapshot)) return publishedView(snapshot);
   const { conversation, stack, tail } = snapshot;
   const cut = planEmergency(snapshot, { ...conversation, readUpto }, pressure);
   if (cut === null) return null;

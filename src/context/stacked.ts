@@ -12,11 +12,12 @@ import type { ContextSnapshot } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { spokenTokens } from './cached-head.ts';
 import { planEmergency } from './depth.ts';
-import { isDue } from './due.ts';
 import { addPassages, correctionOf, lighten, reduceIfDue, reduceToFit, toAssembly, withoutPassages } from './fit.ts';
 import { announceCuts, createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
 import { createIntake } from './intake.ts';
 import { MAX_TAIL_ENTRIES } from './plan.ts';
+import { isWorkDue, publishesBefore, publishReady } from './publish.ts';
+import { hasReady, publishedView } from './ready.ts';
 import { createReducedWindows, type ReducedWindows } from './reduced-windows.ts';
 import { type GapRequest, imaginedGap, MAX_GAPS } from './rest.ts';
 import { tierOf } from './tiers.ts';
@@ -35,6 +36,7 @@ export function createStackedEngine({
     prefixes: createFixedPrefixBuilder(services, announceCuts(services)),
     reducedWindows: createReducedWindows(),
     openGap: (request, reason) => openGap(services, request, reason),
+    publish: (snapshot) => publishReady(services, snapshot),
   };
   const intake = createIntake();
   return {
@@ -55,7 +57,8 @@ export function createStackedEngine({
       const added = Math.ceil(addedTokens * correctionOf(snapshot, profile.modelId));
       const used = measurement.used - measurement.volatile + added;
       const tier = tierOf(used / profile.windowTokens, profile.thresholds);
-      return { tier, due: isDue(profile, snapshot, tier) };
+      const resting = restingView(profile, snapshot);
+      return { tier, due: isWorkDue(gate.prefixes, resting, { usedTokens: used, addedTokens: added }) };
     },
     compact: (request) => compact(gate, request),
     maintain: (work) => maintenance.run(work),
@@ -66,11 +69,13 @@ export function createStackedEngine({
 }
 
 interface Gate {
-  readonly services: Pick<Services, 'store'>;
+  readonly services: Pick<Services, 'store' | 'prices'>;
   readonly prefixes: FixedPrefixBuilder;
   readonly reducedWindows: ReducedWindows;
   /** Removes the oldest half of the tail. Returns the new view, or null if nothing may leave. */
   openGap(request: GapRequest, reason: 'emergency' | 'overflow'): Promise<ContextSnapshot | null>;
+  /** Puts the ready summaries into the stack. Null if none has a place. */
+  publish(snapshot: ContextSnapshot): Promise<ContextSnapshot | null>;
 }
 
 /** What `assemble` would return for the request. Stores nothing: gaps exist only in the result. */
@@ -80,13 +85,19 @@ export async function previewStacked(services: Services, request: AssembleReques
     prefixes: createFixedPrefixBuilder(services),
     reducedWindows: createReducedWindows(),
     openGap: async (gap) => imaginedGap(gap),
+    publish: async (snapshot) => publishedView(snapshot),
   };
   return await assembled(gate, request);
 }
 
 /** Space is freed without passages, which only get what is left. */
 async function assembled(gate: Gate, request: AssembleRequest): Promise<Fitted> {
-  return addPassages(gate.prefixes, await makeRoom(gate, withoutPassages(request)), request);
+  return addPassages(gate.prefixes, await makeRoom(gate, await published(gate, withoutPassages(request))), request);
+}
+
+async function published(gate: Gate, request: AssembleRequest): Promise<AssembleRequest> {
+  if (!(await publishesBefore(gate, request))) return request;
+  return { ...request, snapshot: (await gate.publish(request.snapshot)) ?? request.snapshot };
 }
 
 /** The whole view of a conversation between two turns. */
@@ -95,8 +106,9 @@ function restingView(profile: ViewRequest['profile'], snapshot: ContextSnapshot)
 }
 
 function assess(prefixes: FixedPrefixBuilder, { profile, snapshot }: Ingest): boolean {
-  const { measurement } = reduceIfDue(prefixes, restingView(profile, snapshot));
-  return isDue(profile, snapshot, measurement.tier);
+  const resting = restingView(profile, snapshot);
+  const { used } = reduceIfDue(prefixes, resting).measurement;
+  return isWorkDue(prefixes, resting, { usedTokens: used, addedTokens: 0 });
 }
 
 /**
@@ -157,6 +169,8 @@ async function openGap(
   { snapshot, readUpto, now, ...pressure }: GapRequest,
   reason: 'emergency' | 'overflow',
 ): Promise<ContextSnapshot | null> {
+  const published = hasReady(snapshot) ? await publishReady(services, snapshot) : null;
+  if (published !== null) return published;
   const { conversation } = snapshot;
   const cut = planEmergency(snapshot, { ...conversation, readUpto }, pressure);
   if (cut === null) return null;

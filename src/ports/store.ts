@@ -266,6 +266,8 @@ export interface ContextSnapshot {
   readonly stack: readonly Summary[];
   /** Ascending by seq, ending with the newest entry. */
   readonly tail: readonly Entry[];
+  /** Summaries that are written but not part of the stack yet. Default: none. */
+  readonly ready?: readonly Summary[];
   /** Entries at the head of the tail that `maxEntries` left out. */
   readonly omitted: { readonly entries: number; readonly tokens: number };
 }

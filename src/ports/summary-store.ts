@@ -51,6 +51,8 @@ export interface CompactionCommit {
    * result is stale. Default: the revision at the claim.
    */
   readonly seenRevision?: number;
+  /** Keeps the summary ready for `publish` instead of changing the stack. Only after the end of the stack. Default false. */
+  readonly ready?: boolean;
   readonly now: number;
 }
 
@@ -60,6 +62,8 @@ export interface CondensationCommit {
   readonly summary: NewSummary;
   /** All must still be live, or nothing is stored. */
   readonly childIds: readonly SummaryId[];
+  /** As in `CompactionCommit`. */
+  readonly ready?: boolean;
   readonly now: number;
 }
 
@@ -90,6 +94,11 @@ export interface SummaryStore {
   commitCondensation(commit: CondensationCommit): Promise<CommitResult>;
   /** Memories of a range that is not summarised: an idle tail, or the tail at shutdown. */
   commitExtraction(commit: ExtractionCommit): Promise<CommitResult>;
+  /**
+   * Puts all ready summaries into the stack, as every other commit does first. Takes no claim. Stale if there are none.
+   * They are deleted when an entry is edited or redacted, at a reset, and when a gap is opened.
+   */
+  publish(conversationId: number): Promise<CommitResult>;
   /** Emergency: the entries `(expectedCompactedUpto, toSeq]` leave the view at once. Takes no claim. */
   openGap(gap: GapOpening): Promise<CommitResult>;
 }

@@ -66,6 +66,7 @@ async function fill(storage: Storage, messages = 30): Promise<number> {
     externalIds: [(await store.transcript.pick(id, [20]))[0]?.externalId ?? ''],
     now: NOW,
   });
+  await kit.compact(held, kit.summary(11, 14), { ready: true });
   await store.blobs.put({ id: 'blob' as BlobId, conversationId: id, text: 'long "text"\n\u2028', now: NOW });
   await state.set('place', 'key', { any: ['value', 1, null] });
   await store.memories.forget({

@@ -11,6 +11,7 @@ import { memoriesContract } from './store/memories.ts';
 import { outboxContract } from './store/outbox.ts';
 import { purgeContract } from './store/purge.ts';
 import { readingContract } from './store/reading.ts';
+import { readyContract } from './store/ready.ts';
 import { redactionContract } from './store/redaction.ts';
 import { requestsContract } from './store/requests.ts';
 import { resetContract } from './store/reset.ts';
@@ -36,6 +37,7 @@ const PARTS: readonly ((lab: Lab) => void)[] = [
   claimsContract,
   readingContract,
   compactionContract,
+  readyContract,
   resetContract,
   editingContract,
   redactionContract,

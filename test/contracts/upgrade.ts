@@ -13,6 +13,7 @@ const BACK_TO_0_1_0 = [
   'drop table memory_reading',
   'drop table held',
   'drop table cache_loss',
+  'drop table ready_summary',
   'drop table last_request',
   'drop table request_link',
   'drop table request_part',

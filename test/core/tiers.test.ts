@@ -56,6 +56,8 @@ describe('the tiers that an agent has when nobody says otherwise', () => {
         idleMs: 600_000,
         now: 0,
         settling: false,
+        isCached: false,
+        canWait: false,
       } as const;
       const work = nextWork({ ...of, ...measured });
       if (tier === 'none') return expect(work).toBeNull();

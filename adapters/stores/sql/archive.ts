@@ -20,6 +20,7 @@ const TABLES: { readonly [Name in keyof Tables]: readonly (keyof Tables[Name] & 
   conversation: ['id'],
   entry: ['conversation_id', 'seq'],
   summary: ['id'],
+  ready_summary: ['conversation_id', 'level', 'from_seq'],
   memory: ['id'],
   memory_source: ['memory_id', 'conversation_id', 'seq'],
   memory_event: ['id'],

@@ -14,7 +14,7 @@ import { forgetAskers } from './usage.ts';
 const EXPIRY_BATCH = 200;
 
 export async function changeConversation(shared: Shared, id: number, change: ConversationChange): Promise<void> {
-  const { engine, conversations } = shared;
+  const { engine, conversations, ready } = shared;
   const withRow = (unit: (transaction: Transaction, row: ConversationRow) => Promise<void>) =>
     engine.write(async (transaction) => {
       const row = await conversations.lock(transaction, id);
@@ -22,7 +22,10 @@ export async function changeConversation(shared: Shared, id: number, change: Con
     });
   switch (change.kind) {
     case 'reset':
-      return withRow((tx, row) => conversations.change(tx, id, freshView(row)));
+      return withRow(async (tx, row) => {
+        await ready.clear(tx, id);
+        await conversations.change(tx, id, freshView(row));
+      });
     case 'audience':
       return withRow((tx, { place }) => changeAudience(shared, tx, { ...change, place }));
     case 'maintain':

@@ -8,6 +8,7 @@ import { createJournal, createState } from './journal.ts';
 import { createMemories } from './memories.ts';
 import { createOutbox } from './outbox.ts';
 import { createProvenance } from './provenance.ts';
+import { createReadyRows } from './ready-summaries.ts';
 import { createSummaries } from './summaries.ts';
 import { createSummaryRows } from './summary-rows.ts';
 import { createTranscript } from './transcript.ts';
@@ -45,6 +46,7 @@ export function createSqlStore(engine: SqlEngine): SqlStore {
     conversations: createConversationRows(engine),
     entries: createEntryRows(engine),
     summaries: createSummaryRows(engine),
+    ready: createReadyRows(engine),
   };
   const store = {
     conversations: createConversations(shared),

@@ -4,6 +4,7 @@ import { createCacheTables } from './cache-losses.ts';
 import { ofConversation, required, zero } from './columns.ts';
 import { addHeard, HEARD } from './heard.ts';
 import { createProvenanceTables } from './provenance-tables.ts';
+import { createReadyTable } from './ready-summaries.ts';
 import { createRequestTables } from './request-tables.ts';
 import { rebuildUsage, USAGE_BY_DAY } from './usage-table.ts';
 
@@ -25,9 +26,8 @@ export function coreMigrations(rowIds: RowIds): Record<string, Migration> {
       },
     },
     '0002_post_holds': {
-      async up(database: Kysely<unknown>): Promise<void> {
-        await database.schema.alterTable('outbox').addColumn('held_until', 'bigint', zero).execute();
-      },
+      up: (database: Kysely<unknown>) =>
+        database.schema.alterTable('outbox').addColumn('held_until', 'bigint', zero).execute(),
     },
     [HEARD]: { up: addHeard },
     '0004_provenance': { up: createProvenanceTables },
@@ -42,8 +42,7 @@ export function coreMigrations(rowIds: RowIds): Record<string, Migration> {
         database.schema.createIndex('memory_subject').on('memory').column('subject_id').execute(),
     },
     '0007_unasked_posts': {
-      up: (database: Kysely<unknown>) =>
-        database.schema.alterTable('outbox').addColumn('unasked_at', 'bigint').execute(),
+      up: (tables: Kysely<unknown>) => tables.schema.alterTable('outbox').addColumn('unasked_at', 'bigint').execute(),
     },
     [USAGE_BY_DAY]: { up: rebuildUsage },
     '0010_cache_losses': { up: createCacheTables },
@@ -51,6 +50,7 @@ export function coreMigrations(rowIds: RowIds): Record<string, Migration> {
       up: (database: Kysely<unknown>) => database.schema.alterTable('summary').addColumn('lost', 'text').execute(),
     },
     '0012_requests': { up: createRequestTables },
+    '0013_ready_summaries': { up: createReadyTable },
   };
 }
 

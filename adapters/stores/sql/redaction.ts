@@ -112,6 +112,8 @@ interface LayerChange {
  */
 export async function changeLayers(shared: Shared, transaction: Transaction, layers: LayerChange): Promise<void> {
   const { row, seqs } = layers;
+  // What waits may repeat the text, or rest on a summary that does. It is written again.
+  await shared.ready.clear(transaction, row.id);
   const named = await ownSummaries(shared, transaction, layers);
   const bounds = [...seqs, ...named.flatMap((item) => [item.from_seq, item.to_seq])];
   if (bounds.length === 0) return;

@@ -1,6 +1,7 @@
 import type { ConversationRows } from './conversation-rows.ts';
 import type { SqlEngine } from './engine.ts';
 import type { EntryRows } from './entry-rows.ts';
+import type { ReadyRows } from './ready-summaries.ts';
 import type { SummaryRows } from './summary-rows.ts';
 
 /** The basis of the sub-stores. */
@@ -9,4 +10,5 @@ export interface Shared {
   readonly conversations: ConversationRows;
   readonly entries: EntryRows;
   readonly summaries: SummaryRows;
+  readonly ready: ReadyRows;
 }

@@ -3,14 +3,17 @@ import {
   type CompactionCommit,
   type CompactionPlan,
   type CondensationCommit,
+  canCondense,
   type ExtractionCommit,
   type GapOpening,
   type NewSummary,
+  placeReady,
   planCompactionCommit,
+  type ReadyStack,
   type SummaryStore,
 } from '../../../src/adapter-kit.ts';
 import { dueAt, holdsMaintenance } from './conversation-rows.ts';
-import { first, type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
+import { first, type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
 import { writeJson } from './json.ts';
 import { applyWrites } from './memory-writes.ts';
 import { toConversation, toSummary } from './rows.ts';
@@ -39,6 +42,7 @@ export function createSummaries(shared: Shared): SummaryStore {
     commitCompaction: (commit) => engine.write((tx) => commitCompaction({ shared, changedSince, tx }, commit)),
     commitCondensation: (commit) => engine.write((tx) => commitCondensation({ shared, changedSince, tx }, commit)),
     commitExtraction: (commit) => engine.write((tx) => commitExtraction({ shared, changedSince, tx }, commit)),
+    publish: (conversationId) => engine.write((tx) => publish({ shared, changedSince, tx }, conversationId)),
     openGap: (gap) => engine.write((tx) => openGap({ shared, changedSince, tx }, gap)),
   };
 }
@@ -53,18 +57,69 @@ async function commitCompaction(work: Work, commit: CompactionCommit): Promise<C
   const { shared, tx } = work;
   const row = await lockForJob(work, commit);
   if (row === null || !extractionHolds(row, commit.extracted)) return 'stale';
-  const live = await shared.summaries.live(tx, row);
-  const plan = planCompactionCommit(toConversation(row), live.map(toSummary), commit.summary);
+  const base = await readyStack(work, row);
+  const state = { ...toConversation(row), compactedUpto: base.compactedUpto };
+  const plan = planCompactionCommit(state, base.stack, commit.summary);
   if (plan.kind === 'stale' || (await wasChanged(work, row, { ...commit.summary, seen: commit.seenRevision })))
     return 'stale';
-  if (plan.kind === 'fill') await clearPlace(work, { plan, live, id: commit.summary.id });
-  await shared.summaries.insert(tx, newRow(row.id, 'summary', commit.summary));
+  const isReady = commit.ready === true;
+  if (isReady && plan.kind !== 'append') return 'stale';
+  if (isReady) await shared.ready.insert(tx, row.id, commit.summary);
+  else await extendStack(work, { row, base, plan, summary: commit.summary });
   await applyWrites(shared, tx, { conversationId: row.id, writes: commit.memories, actor: 'model', now: commit.now });
   await shared.conversations.change(tx, row.id, {
-    compacted_upto: plan.compactedUpto,
+    ...(isReady ? {} : { compacted_upto: plan.compactedUpto }),
     revision: row.revision + 1,
     extracted_upto: Math.max(row.extracted_upto, commit.extracted?.upto ?? 0),
   });
+  return 'committed';
+}
+
+/** The stack with what is ready. */
+async function readyStack({ shared, tx }: Work, row: ConversationRow): Promise<ReadyStack> {
+  const [live, ready] = await together([shared.summaries.live(tx, row), shared.ready.list(tx, row.id)]);
+  return placeReady(toConversation(row), live.map(toSummary), ready);
+}
+
+async function extendStack(
+  work: Work,
+  {
+    row,
+    base,
+    plan,
+    summary,
+  }: {
+    readonly row: ConversationRow;
+    readonly base: ReadyStack;
+    readonly plan: Exclude<CompactionPlan, { kind: 'stale' }>;
+    readonly summary: NewSummary;
+  },
+): Promise<void> {
+  const { shared, tx } = work;
+  await place(work, row, base);
+  const live = await shared.summaries.live(tx, row);
+  if (plan.kind === 'fill') await clearPlace(work, { plan, live, id: summary.id });
+  await shared.summaries.insert(tx, newRow(row.id, 'summary', summary));
+}
+
+/** The ready summaries become part of the stack; those without a place are deleted. */
+async function place({ shared, tx }: Work, row: ConversationRow, { placed, parents }: ReadyStack): Promise<void> {
+  if ((await shared.ready.clear(tx, row.id)) === 0) return;
+  for (const summary of placed) await shared.summaries.insert(tx, newRow(row.id, 'summary', summary));
+  for (const [id, parent] of parents) {
+    const child = await shared.summaries.find(tx, id);
+    if (child !== null) await shared.summaries.change(tx, child, { superseded_by: parent });
+  }
+}
+
+async function publish(work: Work, conversationId: number): Promise<CommitResult> {
+  const { shared, tx } = work;
+  const row = await shared.conversations.lock(tx, conversationId);
+  if (row === null) return 'stale';
+  const base = await readyStack(work, row);
+  await place(work, row, base);
+  if (base.placed.length === 0) return 'stale';
+  await shared.conversations.change(tx, row.id, { compacted_upto: base.compactedUpto, revision: row.revision + 1 });
   return 'committed';
 }
 
@@ -157,25 +212,18 @@ async function commitCondensation(work: Work, commit: CondensationCommit): Promi
   const { shared, tx } = work;
   const row = await lockForJob(work, commit);
   if (row === null) return 'stale';
-  const live = await shared.summaries.live(tx, row);
-  const children = live.filter((item) => commit.childIds.includes(item.id));
+  const base = await readyStack(work, row);
+  const children = base.stack.filter((item) => commit.childIds.includes(item.id));
   if (children.length !== commit.childIds.length || !canCondense(children, commit.summary)) return 'stale';
-  for (const child of children) await shared.summaries.change(tx, child, { superseded_by: commit.summary.id });
-  await shared.summaries.insert(tx, newRow(row.id, 'summary', commit.summary));
-  await shared.conversations.change(tx, row.id, { revision: row.revision + 1 });
+  await shared.ready.insert(tx, row.id, commit.summary);
+  const isReady = commit.ready === true;
+  const whole = isReady ? base : await readyStack(work, row);
+  if (!isReady) await place(work, row, whole);
+  await shared.conversations.change(tx, row.id, {
+    ...(isReady ? {} : { compacted_upto: whole.compactedUpto }),
+    revision: row.revision + 1,
+  });
   return 'committed';
-}
-
-/** Adjacent current summaries with text that exactly cover the range of the new one. */
-function canCondense(children: readonly SummaryRow[], summary: NewSummary): boolean {
-  const isWhole = children.every(
-    (child, index) =>
-      child.kind === 'summary' &&
-      child.stale === 0 &&
-      child.level < summary.level &&
-      child.from_seq === (index === 0 ? summary.fromSeq : (children[index - 1]?.to_seq ?? 0) + 1),
-  );
-  return isWhole && children.at(-1)?.to_seq === summary.toSeq;
 }
 
 async function commitExtraction(work: Work, commit: ExtractionCommit): Promise<CommitResult> {
@@ -193,6 +241,7 @@ async function openGap({ shared, tx }: Work, gap: GapOpening): Promise<CommitRes
   const row = await shared.conversations.lock(tx, gap.conversationId);
   const holds = row?.compacted_upto === gap.expectedCompactedUpto;
   if (row === null || !holds || gap.toSeq <= row.compacted_upto || gap.toSeq >= row.next_seq) return 'stale';
+  await shared.ready.clear(tx, row.id);
   const fromSeq = row.compacted_upto + 1;
   const empty = { level: 0, text: '', tokens: 0, model: null, promptHash: null };
   const opened = { ...empty, id: gap.id, fromSeq, toSeq: gap.toSeq, createdAt: gap.now };

@@ -18,6 +18,7 @@ export interface Tables {
   conversation: ConversationTable;
   entry: EntryTable;
   summary: SummaryTable;
+  ready_summary: ReadySummaryTable;
   memory: MemoryTable;
   memory_source: MemorySourceTable;
   memory_event: MemoryEventTable;
@@ -116,6 +117,10 @@ interface SummaryTable {
   lost: string | null;
 }
 export type SummaryRow = Selectable<SummaryTable>;
+
+/** A summary that waits for a cheap moment to replace its messages in the view. */
+type ReadySummaryTable = Omit<SummaryTable, 'kind' | 'stale' | 'superseded_by'>;
+export type ReadySummaryRow = Selectable<ReadySummaryTable>;
 
 interface MemoryTable {
   id: MemoryId;

@@ -26,7 +26,7 @@ export function createTranscript(shared: Shared): TranscriptStore {
       const { row, stack, omitted } = rows;
       // The rows are one snapshot; converting them need not delay other transactions.
       const tail = await inSlices(rows.tail, toEntry);
-      return { conversation: toConversation(row), stack: stack.map(toSummary), tail, omitted };
+      return { conversation: toConversation(row), stack: stack.map(toSummary), tail, omitted, ready: rows.ready };
     },
     read: (conversationId, range) =>
       engine.read(async (tx) => (await entries.oldest(tx, { conversationId, ...range })).map(toEntry)),
@@ -47,17 +47,21 @@ export function createTranscript(shared: Shared): TranscriptStore {
 }
 
 async function readContext(
-  { engine, conversations, summaries, entries }: Shared,
+  { engine, conversations, summaries, ready, entries }: Shared,
   transaction: Transaction,
   { conversationId, maxEntries }: { conversationId: number; maxEntries: number },
 ) {
   const row = await conversations.get(transaction, conversationId);
   if (row === null) return null;
   const range = { conversationId, fromSeq: row.compacted_upto + 1, toSeq: row.next_seq - 1, limit: maxEntries };
-  const [stack, tail] = await together([summaries.live(transaction, row), entries.newest(transaction, range)]);
+  const [stack, waiting, tail] = await together([
+    summaries.live(transaction, row),
+    ready.list(transaction, conversationId),
+    entries.newest(transaction, range),
+  ]);
   const firstSeq = tail[0]?.seq ?? row.next_seq;
   const tokens = await tokensBefore(engine, transaction, { row, firstSeq });
-  return { row, stack, tail, omitted: { entries: firstSeq - range.fromSeq, tokens } };
+  return { row, stack, ready: waiting, tail, omitted: { entries: firstSeq - range.fromSeq, tokens } };
 }
 
 /** Rows per slice, about a millisecond. */

@@ -1,7 +1,9 @@
 import type { MemoryId } from '../domain/message.ts';
 import {
   CLOCK_ALONE,
+  decodeId,
   digits,
+  encodeId,
   layersField,
   linksField,
   number,
@@ -78,11 +80,11 @@ export function encodeNote(
     ...written('x', reductionText(note.reduction), reductionText(base.note.reduction)),
     ...layersField(note.layers, base.note.layers),
     ...numberField('m', minuteOf(at) - note.minute),
-    ...(fresh.length === 0 ? [] : [`n${fresh.map(encodeURIComponent).join(',')}`]),
+    ...(fresh.length === 0 ? [] : [`n${fresh.map(encodeId).join(',')}`]),
     ...sectionsField(note, { base: base.note, memoryIds }),
     ...linksField(note, base.note),
     ...numberField('t', note.steps),
-    ...(note.model === null ? [] : [`w${encodeURIComponent(note.model)}`]),
+    ...(note.model === null ? [] : [`w${encodeId(note.model)}`]),
     ...(note.isAltered ? ['h'] : []),
   ];
   return { text: fields.join(' '), link: { note, memoryIds, depth: base.depth + 1 } };
@@ -109,7 +111,7 @@ export function decodeNote(
   const read = (key: string) => fields.get(key);
   const change = (key: string) => number(read(key) ?? '0');
   const named = read('n');
-  const fresh = named === undefined ? [] : named.split(',').map((id) => decodeURIComponent(id) as MemoryId);
+  const fresh = named === undefined ? [] : named.split(',').map((id) => decodeId(id) as MemoryId);
   const memoryIds = [...base.memoryIds, ...fresh];
   const model = read('w');
   const fromSeq = base.note.fromSeq + change('f');
@@ -125,7 +127,7 @@ export function decodeNote(
     minute: minuteOf(at) - change('m'),
     links: readLinks(read('k'), { base: base.note.links, fromSeq }),
     steps: change('t'),
-    model: model === undefined ? null : decodeURIComponent(model),
+    model: model === undefined ? null : decodeId(model),
     isAltered: fields.has('h'),
   };
   return { note, memoryIds, depth: base.depth + 1 };

@@ -4,6 +4,19 @@ import type { LayerRef, RequestNote, SectionRef } from './request-note.ts';
 
 /** The fields of a request's note as text. Numbers have base 36, and ids are encoded, so no value contains a separator. */
 
+export function encodeId(id: string): string {
+  return encodeURIComponent(id.toWellFormed());
+}
+
+/** A damaged id is unknown, like one that is gone. */
+export function decodeId(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 export function digits(value: number): string {
   return value.toString(36);
 }
@@ -67,14 +80,12 @@ export function readLayers(field: string | undefined, before: readonly LayerRef[
 }
 
 function layerText(layer: LayerRef): string {
-  return layer.kind === 'summary'
-    ? `s${encodeURIComponent(layer.id)}`
-    : `g${digits(layer.fromSeq)}.${digits(layer.toSeq)}`;
+  return layer.kind === 'summary' ? `s${encodeId(layer.id)}` : `g${digits(layer.fromSeq)}.${digits(layer.toSeq)}`;
 }
 
 function readLayer(text: string): LayerRef {
   const rest = text.slice(1);
-  if (text.startsWith('s')) return { kind: 'summary', id: decodeURIComponent(rest) as SummaryId };
+  if (text.startsWith('s')) return { kind: 'summary', id: decodeId(rest) as SummaryId };
   const [fromSeq = '0', toSeq = '0'] = rest.split('.');
   return { kind: 'gap', fromSeq: number(fromSeq), toSeq: number(toSeq) };
 }

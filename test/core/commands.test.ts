@@ -40,6 +40,7 @@ describe('/help', () => {
       '/help',
       '/status',
       '/context',
+      '/why',
       '/compact',
       '/summaries',
       '/memory',

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { cells, field, openWorld } from './commands.world.ts';
+
+describe('/why', () => {
+  it('shows every part that the newest reply was made from', async () => {
+    await using world = await openWorld();
+    await world.say('Hello, my name is Ada.');
+    await world.say('What is my name?');
+    const reply = await world.type('/why');
+    expect(reply.title).toBe('Why #4');
+    expect(reply.text).toBe('This is exactly what the model saw.');
+    expect(field(reply, 'Answered')).toContain('#3');
+    const first = await world.type('/why show 2');
+    expect(first.title).toBe('Why #2');
+    const keys = [...cells(reply), ...cells(await world.type('/why show 4 page=2').catch(() => reply))].map(
+      ([key]) => key,
+    );
+    expect(keys).toContain('tools');
+    expect(keys).toContain('#1–#2');
+    expect(keys).toContain('#3');
+  });
+
+  it('shows what changed since the request before', async () => {
+    await using world = await openWorld();
+    await world.say('Hello, my name is Ada.');
+    await world.say('What is my name?');
+    const changed = cells(await world.type('/why changes 4')).map(([change, key]) => `${change} ${key}`);
+    expect(changed).toContain('added #2');
+    expect(changed).toContain('added #3');
+    expect(changed).not.toContain('added #1');
+  });
+
+  it('shows the text of one part', async () => {
+    await using world = await openWorld();
+    await world.say('I keep bees.');
+    expect((await world.type('/why detail #1')).text).toContain('I keep bees.');
+    expect((await world.type('/why detail nothing')).text).toContain('no part of the request');
+  });
+
+  it('finds the reply to a message of the platform', async () => {
+    await using world = await openWorld();
+    await world.say('I keep bees.');
+    expect((await world.type('/why show m1')).title).toBe('Why #2');
+    expect((await world.type('/why show 99')).text).toContain('#99');
+  });
+
+  it('hides what was forgotten since', async () => {
+    await using world = await openWorld();
+    await world.say('The code is swordfish.');
+    await world.say('What did I say?');
+    await world.bot.sink.removed({ conversation: world.place, externalIds: ['m1'] });
+    const reply = await world.type('/why show 4');
+    expect(reply.text).toBe('This is what the model saw, except for parts that changed or were deleted since.');
+    const detail = await world.type('/why detail #1 message=4');
+    expect(detail.text).not.toContain('swordfish');
+    expect(detail.text).toContain('(deleted since)');
+  });
+
+  it('shows nothing from before a reset', async () => {
+    await using world = await openWorld();
+    await world.say('The code is swordfish.');
+    await world.type('/reset', { rights: 'operator' });
+    const reply = await world.type('/why show 2');
+    expect(JSON.stringify(reply)).not.toContain('swordfish');
+    expect((await world.type('/why detail #1 message=2')).text).toContain('(from before the last reset)');
+  });
+});

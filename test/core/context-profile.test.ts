@@ -3,7 +3,7 @@ import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts'
 import { createFixedPrefixBuilder, type FixedCut } from '../../src/context/fixed-prefix.ts';
 import { createProfiles, type ProfilesOptions } from '../../src/context/profile.ts';
 import { fitSections } from '../../src/context/sections.ts';
-import { estimateBlock } from '../../src/context/tokens.ts';
+import { estimateBlock, estimateRequest } from '../../src/context/tokens.ts';
 import { StrataError } from '../../src/domain/errors.ts';
 import { parseKey, placeOf, workspaceOf } from '../../src/domain/key.ts';
 import { instructionsFor } from '../../src/memory/recall.ts';
@@ -12,6 +12,8 @@ import type { ModelProvider, ToolSpec } from '../../src/ports/model.ts';
 import type { Services } from '../../src/services.ts';
 import { key, section } from '../fixtures/context.ts';
 import { createPlace, type Place } from '../fixtures/place.ts';
+import { createBotWorld } from '../support/bot-world.ts';
+import { scriptedModel } from './compaction.world.ts';
 import { memoryOf } from './memory.world.ts';
 
 const place = { key, audience: 'dm' } as const;
@@ -221,5 +223,19 @@ describe('a profile', () => {
       { agent: 'main', parts: 'tools, persona, guidance, place', wholeTokens: expect.any(Number) },
     ]);
     expect(await cuts('You know tea.', 100_000)).toEqual([]);
+  });
+
+  it('tells listeners once what was cut', async () => {
+    const model = scriptedModel((request) => ({ text: 'Hello.', inputTokens: estimateRequest(request) }), {
+      id: 'test:chat',
+    });
+    await using world = await createBotWorld({ models: [model], agent: { persona: 'You know tea. '.repeat(400) } });
+    for (const text of ['Hi.', 'And now?']) {
+      await world.say(text);
+      await world.settled();
+      await world.command('context list');
+    }
+    const cuts = world.events.filter(({ kind }) => kind === 'context.cut');
+    expect(cuts).toMatchObject([{ agent: 'main', parts: expect.stringContaining('persona') }]);
   });
 });

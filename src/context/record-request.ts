@@ -97,8 +97,12 @@ function isStored({ role }: ModelMessage): boolean {
 }
 
 function sectionRef(section: VolatileSection): SectionRef {
-  if (isPassages(section))
+  if (isPassages(section)) {
+    const isOwn = section.passages.every(({ from }) => from === undefined);
+    // A number of another conversation would be rebuilt as a wrong message of this one.
+    if (!isOwn) return { kind: 'other' };
     return { kind: 'passages', seqs: section.passages.map(({ seq }) => seq).toSorted((a, b) => a - b) };
+  }
   switch (section.key) {
     case 'clock':
       return { kind: 'clock' };

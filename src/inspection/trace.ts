@@ -29,7 +29,10 @@ export function traceSentences(text: string, sources: readonly string[]): Traced
 /** Created on first use, because it loads tables. */
 let segmenter: Intl.Segmenter | null = null;
 
+const SENTENCE_END = /\p{Sentence_Terminal}/u;
+
 function sentencesIn(line: string): readonly string[] {
+  if (!SENTENCE_END.test(line)) return [line];
   segmenter ??= new Intl.Segmenter(undefined, { granularity: 'sentence' });
   return [...segmenter.segment(line)].map(({ segment }) => segment);
 }

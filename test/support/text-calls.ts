@@ -32,6 +32,7 @@ const entry = (text: string): Entry => ({
     redactedAt: null,
   },
 });
+const found = { conversation: 'test:here:talk', id: 'm1' };
 const toolResult = (text: string) => ({ callId: 'c1', tool: 'roll_dice', text, isError: false });
 const noNames = { user: () => null, channel: () => null, role: () => null };
 const discordContext = {
@@ -153,6 +154,12 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ],
   ['src/memory/spelling.ts#isSpeltIn', (run, text) => run(text, { words: ` ${text}`, joined: text })],
   ['src/search/specific-tokens.ts#kindOfToken', (run, text) => run(text, { isOpening: false })],
+  [
+    'adapters/inspector/web/find-page.ts#findBody',
+    (run, text) => run(text, { conversations: [], messages: [], memories: [{ ...found, text }], searched: 1 }),
+  ],
+  ['adapters/inspector/web/html.ts#withParameters', (run, text) => run(text, { q: text })],
+  ['adapters/inspector/web/layout.ts#troublePage', (run, text) => run(null, { title: text, text })],
   ['src/inspection/trace.ts#traceSentences', (run, text) => run(text, [text])],
   ['src/search/losses.ts#accountFor', (run, text) => run(text, [{ seq: 1, text }])],
   ['src/search/losses.ts#keptShare', (run, text) => run(accountFor(text, [{ seq: 1, text: `${text} B` }]))],
@@ -185,6 +192,9 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
 
 /** Functions whose strings are never chosen from outside: ids, addresses, files, settings, internal names. */
 export const NOT_TEXT: ReadonlySet<string> = new Set([
+  ...['adapters/inspector/web/access.ts#createAccess', 'adapters/inspector/web/memory-page.ts#memoryBody'],
+  ...['adapters/inspector/web/layout.ts#shell', 'adapters/inspector/web/layout.ts#emptyState'],
+  'src/inspection/viewer.ts#assertMayRead',
   ...[
     `${DISCORD}/access.ts#passes`,
     `${DISCORD}/commands/menus.ts#rememberCommand`,

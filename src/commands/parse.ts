@@ -127,10 +127,17 @@ function findCommand(name: string, specs: readonly CommandSpec[]): CommandSpec {
   });
 }
 
-/** The action of a line without a known sub-command: the command itself, or its default action if nothing follows. */
+/** No action's name looks like this. */
+const NUMBER = /^#?\d+$/u;
+
+/**
+ * The action of a line without a known sub-command: the command itself, or its default action if nothing or a number
+ * follows.
+ */
 function otherwiseOf(command: CommandSpec, word: string): ActionSpec {
   const usual = command.actions.find((action) => action.name === command.otherwise);
-  if (usual === undefined || (usual.name !== '' && word !== '')) throw unknownAction(command, word);
+  if (usual === undefined || (usual.name !== '' && word !== '' && !NUMBER.test(word)))
+    throw unknownAction(command, word);
   return usual;
 }
 

@@ -46,7 +46,7 @@ function requestOf({
   tools = [],
 }: Scene): ModelRequest {
   const label = (seq: number, author: string) =>
-    `[#${seq} | 2026-11-20 10:${String(seq).padStart(2, '0')} | ${author}]`;
+    `[#${seq} | 2026-11-20 Fri 10:${String(seq).padStart(2, '0')} | ${author}]`;
   const said = earlier.flatMap(({ by: author = 'Ada', text }, index): ModelMessage[] =>
     author === 'bot'
       ? [{ role: 'assistant', text, calls: [] }]
@@ -360,7 +360,7 @@ describe('tools', () => {
   test.each([
     [
       'labelled lines',
-      '[#3 | 2026-11-01 08:00 | Ada] I parked the car in Main Street.\n[#9 | 2026-11-20 10:00 | Ada] Where did I park the car?',
+      '[#3 | 2026-11-01 Sun 08:00 | Ada] I parked the car in Main Street.\n[#9 | 2026-11-20 10:00 | Ada] Where did I park the car?',
     ],
     ['JSON', '{"results":[{"seq":3,"author":"Ada","text":"I parked the car in Main Street."}]}'],
     [

@@ -3,7 +3,7 @@ import type { JsonValue } from '../../../src/adapter-kit.ts';
 import { findAnswers } from './recall.ts';
 import { isQuestion, sentencesOf, shorten } from './sentences.ts';
 import { tellMatches, withStop } from './telling.ts';
-import type { Statement, View } from './view.ts';
+import { type Statement, type View, withoutWeekday } from './view.ts';
 import type { Voice } from './voice.ts';
 import { pick } from './words.ts';
 
@@ -89,7 +89,7 @@ function fromLine(line: string): Found {
   if (rest === '')
     return { text: line.replace(/^\s*[-*•] (?:\[[^\]]+\] )?/, '').replace(/^#\d+ ?/, ''), author: '', when: '' };
   const parts = fields.split(' | ').slice(1);
-  const when = parts.find((part) => /^\d{4}-/.test(part)) ?? '';
+  const when = withoutWeekday(parts.find((part) => /^\d{4}-/.test(part)) ?? '');
   return { text: rest, author: parts.find((part) => !/^\d{4}-|^reply to #|^edited$/.test(part)) ?? '', when };
 }
 

@@ -106,8 +106,13 @@ function readLine(raw: string, at: number): SpokenLine {
   if (labelled === null) return { at, kind: 'other', author: '', when: '', text: raw };
   const fields = (labelled[1] ?? '').split(' | ').slice(1);
   const author = fields.find((field) => !time.test(field) && !/^(?:reply to #|edited$)/.test(field)) ?? '';
-  const when = fields.find((field) => time.test(field)) ?? '';
+  const when = withoutWeekday(fields.find((field) => time.test(field)) ?? '');
   return { at, kind: 'message', author, when, text: raw.slice(labelled[0].length) };
+}
+
+/** The weekday of a label is English, and answers may not be. */
+export function withoutWeekday(when: string): string {
+  return when.replace(/ [A-Z][a-z]{2} /u, ' ');
 }
 
 function dateIn(text: string): string {

@@ -4,7 +4,6 @@ import { searchContract } from '../contracts/search.ts';
 import { storeContract } from '../contracts/store.ts';
 import { createKit, textParts } from '../contracts/store-kit.ts';
 import { openPglite, type Pglite } from '../support/pglite.ts';
-import { findPostgres } from '../support/postgres-server.ts';
 
 let pglite: Pglite;
 beforeAll(async () => {
@@ -14,13 +13,9 @@ afterAll(() => pglite.close());
 
 const create = () => pglite.create();
 
-// Where there is a server, `postgres-server.test.ts` runs the same contracts on it.
-const hasServer = process.env['DATABASE_URL'] !== undefined || (await findPostgres()).kind === 'found';
-if (!hasServer) {
-  storeContract('postgres on PGlite', { create });
-  searchContract('postgres on PGlite', { create });
-  provenanceContract('postgres on PGlite', { create });
-}
+storeContract('postgres on PGlite', { create });
+searchContract('postgres on PGlite', { create });
+provenanceContract('postgres on PGlite', { create });
 
 describe('text that Postgres cannot hold', () => {
   it('is stored with a sign for each such character', async () => {

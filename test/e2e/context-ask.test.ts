@@ -23,7 +23,7 @@ it('shows the request a question would make, and stores nothing', async () => {
   writeFileSync(folder.file('talk.jsonl'), lines.map((line) => JSON.stringify(line)).join('\n'));
   writeFileSync(
     folder.file('config.toml'),
-    '[defaults]\nmodel = "offline:demo"\ncontext_window = 4000\nmax_output_tokens = 400\n',
+    '[defaults]\nmodel = "offline:demo"\ncontext_window = 5000\nmax_output_tokens = 400\n',
   );
   writeFileSync(folder.file('questions.txt'), 'What colour is my tent?\n\nThe sea is calm today.\n');
   expect((await strata('import', 'talk.jsonl', '--conversation', TALK)).code).toBe(0);

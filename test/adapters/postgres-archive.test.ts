@@ -52,6 +52,7 @@ async function fill(storage: Storage, messages = 30): Promise<number> {
     posts: [post('an answer'), post('more', 1)],
     usage: [{ ...CALL, cacheLoss: { cause: 'edit', tokens: 7 } }],
     request: 'print',
+    record: { note: '{}', parts: [{ hash: 'h', text: 'You are a bot.' }] },
     calibration: { model: 'm', ratio: 1.25, samples: 3, lastInputTokens: 9, revision: 0 },
   });
   const [first] = await store.outbox.pending(id);

@@ -1,4 +1,6 @@
 import { StrataError } from '../domain/errors.ts';
+import { makeKey, parseKey } from '../domain/key.ts';
+import type { ConversationKey } from '../domain/message.ts';
 import type { CommandReply } from '../ports/reply.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { RequestBlock } from '../requests/blocks.ts';
@@ -60,7 +62,8 @@ async function show(call: Call): Promise<CommandReply> {
   const explained = await explain(call);
   if (explained === null) return nothingYet('Why');
   const { items, page } = takePage(groupMessages(explained.blocks), pageOf(call), { command: sameCommand(call) });
-  const of = { message: String(explained.seq) };
+  // The platform's id also finds the reply in a thread.
+  const of = { message: optionOf(call, 'message') ?? String(explained.seq) };
   return makeReply(`Why #${explained.seq}`, {
     text: headline(explained),
     fields: fieldsOf(explained),
@@ -86,7 +89,7 @@ async function changes(call: Call): Promise<CommandReply> {
   if (explained === null) return nothingYet('Why');
   const title = `Why #${explained.seq}: changes`;
   if (explained.previousSeq === null) return makeReply(title, { text: 'There is no earlier request to compare with.' });
-  const before = await explainAt(call, explained.previousSeq);
+  const before = await explainPrevious(call, explained);
   const { changes: found, keptBlocks } = diffRequests(before?.blocks ?? [], explained.blocks);
   const { items, page } = takePage(found, pageOf(call), { command: sameCommand(call) });
   return makeReply(title, {
@@ -163,23 +166,50 @@ function count(number: number, noun: string): string {
 
 /** Null if nothing was answered here yet. */
 async function explain(call: Call): Promise<ExplainedReply | null> {
+  const named = optionOf(call, 'message');
+  if (named !== null) return await explainAt(call, await replyNamed(call, named));
   const { conversation, parts } = call;
   if (conversation === null) return null;
-  const named = optionOf(call, 'message');
-  if (named !== null) return await explainAt(call, await seqOf(call, conversation, named));
   const range = { toSeq: conversation.nextSeq, limit: 1 };
   const [newest] = await parts.store.journal.requests.notes(conversation.id, range);
-  return newest === undefined ? null : await explainAt(call, newest.seq);
+  return newest === undefined ? null : await explainAt(call, { conversation, seq: newest.seq });
 }
 
-async function explainAt({ parts, conversation, reader }: Call, seq: number): Promise<ExplainedReply | null> {
-  return conversation === null ? null : await explainReply(parts, { conversation, seq, reader });
+interface Located {
+  readonly conversation: Conversation;
+  readonly seq: number;
+}
+
+async function explainAt({ parts, reader }: Call, located: Located): Promise<ExplainedReply> {
+  return await explainReply(parts, { ...located, reader });
+}
+
+/** The reply before, in the conversation of the explained one. */
+async function explainPrevious(call: Call, { conversation: key, previousSeq: seq }: ExplainedReply) {
+  const conversation = seq === null ? null : await call.parts.store.conversations.find(key);
+  return seq === null || conversation === null ? null : await explainAt(call, { conversation, seq });
 }
 
 /** A number as in `#12`, or the platform's id of a message. */
-async function seqOf({ parts }: Call, { id }: Conversation, named: string): Promise<number> {
-  if (/^#?\d{1,9}$/.test(named)) return Number(named.replace('#', ''));
-  const entry = await parts.store.transcript.byExternalId(id, named);
-  if (entry === null) throw new StrataError('NOT_FOUND', { what: 'record of a reply', id: named.slice(0, 40) });
-  return entry.seq;
+async function replyNamed({ parts: { store }, conversation: here, invocation }: Call, named: string): Promise<Located> {
+  if (/^#?\d{1,9}$/.test(named) && here !== null) return { conversation: here, seq: Number(named.replace('#', '')) };
+  for (const key of conversationsWith(invocation.conversation, named)) {
+    const conversation = await store.conversations.find(key);
+    const entry = conversation && (await store.transcript.byExternalId(conversation.id, named));
+    if (entry) return { conversation, seq: entry.seq };
+  }
+  throw new StrataError('NOT_FOUND', { what: 'record of a reply', id: named.slice(0, 40) });
 }
+
+/**
+ * Where a message can be that was named here: a message that starts a thread is shown in the channel and in the thread.
+ * Everybody who can read the channel can read these; a private thread is only searched from inside.
+ */
+function conversationsWith(here: ConversationKey, externalId: string): readonly ConversationKey[] {
+  const { isClosed, ...place } = parseKey(here);
+  if (isClosed || !PLATFORM_ID.test(externalId)) return [here];
+  const threads = [externalId, null].map((thread) => makeKey({ ...place, thread }));
+  return [...new Set([here, ...threads])];
+}
+
+const PLATFORM_ID = /^[\w.-]{1,64}$/;

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createButtons } from '../../adapters/channels/discord/commands/buttons.ts';
-import { commandsJson, FORGET_MENU, REMEMBER_MENU } from '../../adapters/channels/discord/commands/command-json.ts';
+import {
+  commandsJson,
+  FORGET_MENU,
+  REMEMBER_MENU,
+  WHY_MENU,
+} from '../../adapters/channels/discord/commands/command-json.ts';
 import { bodyOf, toMessage } from '../../adapters/channels/discord/commands/render.ts';
 import { keyOf } from '../../adapters/channels/discord/place.ts';
 import { builtInSpecs, type CommandReply } from '../../src/adapter-kit.ts';
@@ -10,6 +15,7 @@ import {
   ADA,
   APPLICATION,
   BOB,
+  BOT,
   DIRECT,
   type DiscordDouble,
   GENERAL,
@@ -32,8 +38,9 @@ describe('the commands as registered with Discord', () => {
   const sub = (name: string, action: string) =>
     named(name).options.find((option) => option['name'] === action) as Json & { options: Json[] };
 
-  test('are all registered within the limits, with both message menus', () => {
-    expect(json.map(({ name }) => name)).toEqual([...builtInSpecs.map(({ name }) => name), REMEMBER_MENU, FORGET_MENU]);
+  test('are all registered within the limits, with the message menus', () => {
+    const menus = [REMEMBER_MENU, FORGET_MENU, WHY_MENU];
+    expect(json.map(({ name }) => name)).toEqual([...builtInSpecs.map(({ name }) => name), ...menus]);
     expect(JSON.stringify(json).length).toBeLessThan(30_000);
     for (const { name, actions } of builtInSpecs) {
       expect(name).toMatch(/^[a-z]{1,32}$/);
@@ -503,6 +510,23 @@ describe('the menus of a message', () => {
         [['memory', 'remember'], { text: 'I drink tea' }],
         [['memory', 'remember'], { text: 'Bob said: I drink coffee' }],
       ]);
+    });
+  });
+
+  test('"Why this reply?" answers the person who asked', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      const reply = message({ channel_id: GENERAL, author: BOT, content: 'You drink tea.' });
+      const late = Promise.withResolvers<CommandReply>();
+      sink.answer = () => late.promise;
+      expect(await answerTo(double, double.interact(menu(WHY_MENU, reply)))).toEqual({ type: 5, data: { flags: 64 } });
+      late.resolve(plain);
+      expect(sink.commands[0]).toMatchObject({
+        path: ['why', 'show'],
+        options: { message: reply.id },
+        author: { id: ADA.id },
+        rights: 'member',
+        audience: 'public',
+      });
     });
   });
 

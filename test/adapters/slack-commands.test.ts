@@ -163,9 +163,10 @@ describe('slash commands', () => {
     const menu = { type: 'message_action', user, channel: { id: GENERAL }, message };
     slack.interact({ ...menu, callback_id: 'remember_message' });
     slack.interact({ ...menu, callback_id: 'forget_message' });
+    slack.interact({ ...menu, callback_id: 'why_message' });
     submit(await opened(), {}, BOB);
-    await answered(3);
-    expect(JSON.stringify(slack.answers).match(/"text":"The bot does not serve you here/g)).toHaveLength(3);
+    await answered(4);
+    expect(JSON.stringify(slack.answers).match(/"text":"The bot does not serve you here/g)).toHaveLength(4);
     slack.emit({ type: 'app_home_opened', user: BOB, channel: DIRECT, tab: 'home' });
     slack.emit({ type: 'app_home_opened', user: ADA, channel: DIRECT, tab: 'home' });
     await until('a home is published', () => slack.callsOf('views.publish').length > 0);
@@ -336,6 +337,31 @@ describe('message shortcuts', () => {
     });
     shortcut('remember_message', { bot_id: BOT_ID, text: '' });
     expect(JSON.stringify(await answered(2))).toContain('no text');
+  });
+
+  test('"Why this reply?" answers the person who asked', async () => {
+    await start();
+    const [root, ts] = ['1700000000.000100', '1700000000.000200'];
+    shortcut('why_message', { bot_id: BOT_ID, text: 'You drink tea.', ts, thread_ts: root }, BOB);
+    expect(await answered()).toMatchObject({ response_type: 'ephemeral', thread_ts: root });
+    expect(bot.sink.commands[0]).toMatchObject({
+      conversation: `slack:${TEAM}:${GENERAL}:${root}`,
+      author: { id: BOB },
+      rights: 'member',
+      path: ['why', 'show'],
+      options: { message: ts },
+    });
+  });
+
+  test('are all in the manifest', () => {
+    const { shortcuts } = manifestOf(settingsFor(slack), builtInSpecs).features;
+    expect(shortcuts.map(({ type, callback_id: id }) => [type, id])).toEqual(
+      ['remember_message', 'forget_message', 'why_message'].map((id) => ['message', id]),
+    );
+    for (const { name, description } of shortcuts) {
+      expect(name.length).toBeLessThanOrEqual(24);
+      expect(description.length).toBeLessThanOrEqual(150);
+    }
   });
 
   test('"Forget this" asks and removes; members only their own', async () => {

@@ -168,6 +168,18 @@ describe('a conversation in a channel', () => {
     );
   }, 120_000);
 
+  test('explains a reply by the menu of the message', async () => {
+    const [reply] = answers();
+    if (reply === undefined) throw new Error('no reply');
+    const resolved = { messages: { [reply.id]: reply } };
+    const data = { id: '1', type: 3, name: 'Why this reply?', target_id: reply.id, resolved };
+    const explained = await interact({ type: 2, data });
+    expect(explained.data).toMatchObject({ flags: 64, embeds: [{ title: 'Why #2' }] });
+    expect(shown(explained)).toContain('This is exactly what the model saw.');
+    const changes = await press(explained, 'What changed since the reply before');
+    expect(changes.data.embeds[0]?.title).toBe('Why #2: changes');
+  }, 120_000);
+
   test('prints the address that adds the bot to a server', async () => {
     const { code, stdout } = await folder.run(['discord', 'invite']);
     expect([code, stdout]).toEqual([0, expect.stringContaining(`client_id=${APPLICATION}`)]);

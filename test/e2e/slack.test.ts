@@ -79,6 +79,20 @@ async function kill(): Promise<void> {
   await until('its sockets are gone', () => slack.sockets() === 0);
 }
 
+/** By its reply, and by the message in the channel that started the thread. */
+async function explainedByMenu(...targets: readonly Fields[]): Promise<void> {
+  const channel = { id: GENERAL };
+  for (const message of targets) {
+    const shortcut = { type: 'message_action', callback_id: 'why_message', channel, message };
+    const explained = await answer(() => slack.interact(shortcut));
+    expect(explained['response_type']).toBe('ephemeral');
+    expect(shown(explained)).toContain('This is exactly what the model saw.');
+    const place = { channel, container: { type: 'message', thread_ts: explained['thread_ts'] } };
+    const detail = await answer(() => press(sealedOf(explained, 'Text of the newest part'), place));
+    expect(shown(detail)).toContain('x0 Hello to all.');
+  }
+}
+
 let names = 0;
 /** A message in the thread that identifies the model's answers. */
 function say(words: string, options: { readonly silent?: boolean } = {}): string {
@@ -166,6 +180,7 @@ describe('a thread of a direct message', () => {
     const inPublic = slack.say(GENERAL, ADA, `<@${BOT}> x0 Hello to all.`);
     const reply = await until('an answer in the channel', () => slack.posted(GENERAL)[0]);
     expect(reply).toMatchObject({ thread_ts: inPublic.ts });
+    await explainedByMenu(inPublic, reply);
   }, 120_000);
 
   // Shows: C10

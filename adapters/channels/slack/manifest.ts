@@ -1,6 +1,6 @@
 import type { webApi } from '@slack/bolt';
 import type { CommandSpec } from '../../../src/adapter-kit.ts';
-import { FORGET_MENU, REMEMBER_MENU } from './commands/menus.ts';
+import { FORGET_MENU, REMEMBER_MENU, WHY_MENU } from './commands/menus.ts';
 import type { SlackSettings } from './settings.ts';
 
 /** Slack's own types; their list of scopes lacks `assistant:write`. */
@@ -84,6 +84,7 @@ export function manifestOf(settings: Named, specs: readonly CommandSpec[]) {
       shortcuts: [
         shortcut('Remember this', REMEMBER_MENU, 'Make the bot remember this message'),
         shortcut('Forget this', FORGET_MENU, 'Make the bot forget this message'),
+        shortcut('Why this reply?', WHY_MENU, 'Show what the bot saw before this reply'),
       ],
     },
     oauth_config: { ...redirects(settings), scopes: { bot: SCOPES.map(([scope]) => scope) } },

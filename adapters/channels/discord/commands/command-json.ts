@@ -13,6 +13,7 @@ export type Localizations = Readonly<Partial<Record<string, Readonly<Record<stri
 
 export const REMEMBER_MENU = 'Remember this';
 export const FORGET_MENU = 'Forget this';
+export const WHY_MENU = 'Why this reply?';
 
 /** The commands in Discord's format. */
 export function commandsJson(
@@ -28,7 +29,7 @@ export function commandsJson(
     ...SCOPE,
     options: optionsOf(spec, localize),
   }));
-  const menus = [REMEMBER_MENU, FORGET_MENU].map((name) => ({
+  const menus = [REMEMBER_MENU, FORGET_MENU, WHY_MENU].map((name) => ({
     type: ApplicationCommandType.Message as const,
     name,
     ...SCOPE,

@@ -22,9 +22,9 @@ import type { Rest } from '../rest.ts';
 import type { BotSettings } from '../settings.ts';
 import { interactionSchema, type WireInteraction, type WireOption } from '../wire.ts';
 import type { Buttons, Deed } from './buttons.ts';
-import { FORGET_MENU, REMEMBER_MENU } from './command-json.ts';
+import { FORGET_MENU, REMEMBER_MENU, WHY_MENU } from './command-json.ts';
 import { formOf, formValues } from './form.ts';
-import { forgetMessage, forgetQuestion, rememberCommand } from './menus.ts';
+import { forgetMessage, forgetQuestion, rememberCommand, whyCommand } from './menus.ts';
 import { bodyOf, toMessage } from './render.ts';
 import { confirmation, notice, plainReply, type Shown } from './replies.ts';
 import { type Answer, createResponder, type Responder, soon } from './respond.ts';
@@ -185,6 +185,7 @@ async function menu(visit: Visit): Promise<void> {
       ? await say(visit.responder, notice('There is no text to remember.'))
       : await run(visit, command, 'answer');
   }
+  if (data?.name === WHY_MENU) return await run(visit, whyCommand(target), 'answer');
   if (data?.name === FORGET_MENU) await visit.responder.answer(render(visit, forgetQuestion(target)), true);
 }
 

@@ -17,6 +17,11 @@ export function rememberCommand({ author, content }: WireQuoted, userId: string)
   return { path: ['memory', 'remember'], options: { text: said } };
 }
 
+/** "Why this reply?", also for a message that the bot answered. */
+export function whyCommand({ id }: Pick<WireQuoted, 'id'>): ReplyCommand {
+  return { path: ['why', 'show'], options: { message: id } };
+}
+
 /** "Forget this", which asks for confirmation. */
 export function forgetQuestion({ id, author, content }: WireQuoted): Shown {
   const excerpt = content.replace(/\s+/g, ' ').slice(0, 200).toWellFormed();

@@ -35,6 +35,8 @@ import {
   REMEMBER_MENU,
   rememberCommand,
   type Target,
+  WHY_MENU,
+  whyCommand,
 } from './menus.ts';
 
 export interface CommandServices extends VisitOptions {
@@ -146,6 +148,7 @@ async function shortcut(parts: CommandServices, body: unknown): Promise<void> {
     responseUrl: rest.response_url,
     isHome: false,
   };
+  if (id === WHY_MENU) return await run(parts, visit, { command: whyCommand(message), replace: false });
   const authorId = message.user ?? message.bot_id ?? '';
   const target: Target = {
     ts: message.ts,

@@ -2,6 +2,7 @@ import { type CommandReply, errorReply, makeReply, type ReplyCommand } from '../
 
 export const REMEMBER_MENU = 'remember_message';
 export const FORGET_MENU = 'forget_message';
+export const WHY_MENU = 'why_message';
 
 export interface Target {
   readonly ts: string;
@@ -16,6 +17,11 @@ export function rememberCommand({ authorId, authorName, text }: Target, userId: 
   if (text.trim() === '') return null;
   const said = authorId === userId ? text : `${authorName} said: ${text}`;
   return { path: ['memory', 'remember'], options: { text: said } };
+}
+
+/** "Why this reply?", also for a message that the bot answered. */
+export function whyCommand({ ts }: Pick<Target, 'ts'>): ReplyCommand {
+  return { path: ['why', 'show'], options: { message: ts } };
 }
 
 /** "Forget this", after confirmation. */

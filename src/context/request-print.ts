@@ -64,8 +64,7 @@ export interface PrintRequest {
 export function printOf(request: PrintRequest): RequestPrint {
   const { sent, assembly, profile, engine, model, at, reports } = request;
   const { conversation, stack, tail } = assembly.snapshot;
-  const newest = sent.messages.findLastIndex(({ role }) => role === 'user');
-  const before = newest < 0 ? sent.messages.length : newest;
+  const before = stableCount(sent.messages);
   return {
     ...{ at, model, engine, reports },
     hooked: sent.system !== assembly.system || sent.messages !== assembly.messages,
@@ -138,18 +137,33 @@ export function partsOf({ tools, system, messages }: PrintRequest['sent']): stri
   return chain.join('') + messageChain(messages, last);
 }
 
-/** Most messages are those of the request before. Hashing all of them took a fifth of a turn. */
+/**
+ * Most messages are those of the request before. Hashing all of them took a fifth of a turn. The newest message and
+ * what follows it are not kept, because the next request has others.
+ */
 function messageChain(messages: readonly ModelMessage[], before: string): string {
   const [first] = messages;
   if (first === undefined) return '';
   const known = chains.get(first);
   const same = known?.before === before ? sameAtStart(known.messages, messages) : 0;
-  let hashes = known?.hashes.slice(0, same * HASH_LENGTH) ?? '';
+  const hashes = [known?.hashes.slice(0, same * HASH_LENGTH) ?? ''];
+  let last = hashes[0]?.slice(-HASH_LENGTH) || before;
   for (const message of messages.slice(same)) {
-    hashes += digest((hashes.slice(-HASH_LENGTH) || before) + JSON.stringify(message));
+    last = digest(last + JSON.stringify(message));
+    hashes.push(last);
   }
-  chains.set(first, { before, messages, hashes });
-  return hashes;
+  const all = hashes.join('');
+  const stable = stableCount(messages);
+  if (stable > same) {
+    chains.set(first, { before, messages: messages.slice(0, stable), hashes: all.slice(0, stable * HASH_LENGTH) });
+  }
+  return all;
+}
+
+/** How many messages the next turn repeats: those before the newest message of a person. */
+function stableCount(messages: readonly ModelMessage[]): number {
+  const newest = messages.findLastIndex(({ role }) => role === 'user');
+  return newest < 0 ? messages.length : newest;
 }
 
 function sameAtStart(some: readonly ModelMessage[], others: readonly ModelMessage[]): number {

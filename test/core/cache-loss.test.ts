@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineTool, type EventOf, ModelError } from '../../src/adapter-kit.ts';
+import { defineTool, type EventOf, ModelError, type ModelMessage } from '../../src/adapter-kit.ts';
+import { partsOf } from '../../src/context/request-print.ts';
 import { type BotWorld, type BotWorldOptions, createBotWorld } from '../support/bot-world.ts';
 import { faithful, filler, type Script, scriptedModel } from './compaction.world.ts';
 
@@ -131,4 +132,18 @@ describe('a request', () => {
     const line = status.fields.find(({ name }) => name === 'Prefix cache')?.value;
     expect(line).toMatch(/^the provider reports no cached tokens\n1 loss, ~\d+ tokens: the conversation was reset$/u);
   });
+});
+
+it('hashes of requests are the same with and without earlier ones', () => {
+  const said = (text: string): ModelMessage => ({ role: 'user', content: [{ kind: 'text', text }] });
+  const answer = (text: string): ModelMessage => ({ role: 'assistant', text, calls: [] });
+  const talk = [said('one'), answer('two'), said('three'), answer('four'), said('five')];
+  const system = [{ text: 'You are a bot.', cacheBreak: true }];
+  const requests = [
+    ...talk.map((_, index) => ({ tools: [], system, messages: talk.slice(0, index + 1) })),
+    { tools: [], system, messages: talk.with(2, said('another')) },
+    { tools: [], system: [{ text: 'You are a cat.', cacheBreak: true }], messages: talk },
+    { tools: [], system, messages: talk.slice(0, 3) },
+  ];
+  for (const request of requests) expect(partsOf(request)).toBe(partsOf(structuredClone(request)));
 });

@@ -25,7 +25,7 @@ export default defineConfig(({ mode }) => ({
     reporters: ['default', createSkippedReporter((text) => process.stdout.write(text))],
     // Most of the long tests wait for processes and sockets.
     maxWorkers: 5,
-    globalSetup: 'test/support/run-folder.ts',
+    globalSetup: join(import.meta.dirname, 'test/support/run-folder.ts'),
     sequence: { sequencer: LongestFirst },
     // For a machine that is many times slower than an idle one: only a hang takes this long.
     testTimeout: 120_000,

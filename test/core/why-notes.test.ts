@@ -4,7 +4,7 @@ import { type ChainLink, decodeNote, encodeNote, MAX_CHAIN, previousSeq } from '
 import { FIRST_REDUCTION, NO_REDUCTION } from '../../src/context/reduce.ts';
 import type { LayerRef, RequestNote, SectionRef } from '../../src/context/request-note.ts';
 import type { MemoryId, SummaryId } from '../../src/domain/message.ts';
-import { sized } from '../support/size.ts';
+import { SIZED, sized } from '../support/size.ts';
 
 const number = fc.nat({ max: 100_000 });
 const id = fc.oneof(fc.stringMatching(/^[0-9a-z]{1,26}$/), fc.string({ minLength: 1, maxLength: 8 }));
@@ -46,7 +46,7 @@ const note: fc.Arbitrary<RequestNote> = fc.record({
   isAltered: fc.boolean(),
 });
 
-it('reads back every note of a chain', () => {
+it('reads back every note of a chain', SIZED, () => {
   fc.assert(
     fc.property(fc.array(note, { minLength: 1, maxLength: 6 }), (notes) => {
       let written: ChainLink | null = null;

@@ -33,7 +33,7 @@ const WORLDS: readonly TalkOptions[] = [
   { seed: 4, window: 4000, tools: false },
   { seed: 5, window: 4000, agent: { engine: 'sliding' } },
 ];
-const REPLIES = sized({ small: 25, full: 2000 });
+const REPLIES = sized({ small: 25, full: 200 });
 
 describe('what the model saw', () => {
   for (const options of WORLDS) {

@@ -85,6 +85,7 @@ export {
 export { causeText, formatCost, formatDollars, formatTokens } from './costs/format.ts';
 
 // What the inspector reads.
+export { conversationPath, hasSignIn } from './inspection/address.ts';
 export type { AuditRow } from './inspection/audit.ts';
 export type { ContextView } from './inspection/context.ts';
 export type { ConversationView, MemoryLine, MessageLine, Whereabouts } from './inspection/conversation.ts';

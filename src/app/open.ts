@@ -10,6 +10,7 @@ import { rowsOf } from '../config/rows.ts';
 import type { Config } from '../config/schema.ts';
 import { type LiveConfig, watchConfig } from '../config/watch.ts';
 import { StrataError } from '../domain/errors.ts';
+import { publicLinkTo } from '../inspection/address.ts';
 import type { LoadedPlugin } from '../plugins/load.ts';
 import type { PluginContext } from '../plugins/plugin.ts';
 import type { PluginRun } from '../plugins/run.ts';
@@ -87,8 +88,8 @@ export async function openApp(given: AppHost, options: OpenOptions): Promise<App
       ...botPartsOf(plugins),
       agents: options.listenOnly ? listening(agents) : agents,
       retentionDays: config.privacy.retention_days,
-      dataLocation: storage.upkeep.place,
-      configTrouble: () => troubleOf(live, load.file),
+      ...{ dataLocation: storage.upkeep.place, configTrouble: () => troubleOf(live, load.file) },
+      inspectorLink: (conversation) => publicLinkTo(conversation, config.inspector),
     });
     notices.follow(bot.events);
     const tellTrouble = (message: string) => bot.events.emit({ kind: 'queue.trouble', conversation: null, message });

@@ -2,6 +2,7 @@ import type { CommandDefinition } from '../commands/define.ts';
 import type { AgentDirectory } from '../config/directory.ts';
 import type { AgentEntry } from '../config/schema.ts';
 import type { PriceOptions } from '../costs/prices.ts';
+import type { ConversationKey } from '../domain/message.ts';
 import type { Hooks } from '../hooks/hooks.ts';
 import type { Channel } from '../ports/channel.ts';
 import type { Clock, Random } from '../ports/clock.ts';
@@ -53,6 +54,8 @@ export interface BotParts {
   readonly logText?: boolean;
   /** Where data is stored, for `/privacy`. */
   readonly dataLocation?: string;
+  /** The address of a conversation in the inspector, for `/status` and `/context`; null if people cannot open it. */
+  readonly inspectorLink?: (conversation: ConversationKey) => string | null;
   /** One sentence if the configuration on disk is invalid and an older one is in use. */
   readonly configTrouble?: () => string | null;
 }

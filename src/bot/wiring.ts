@@ -236,6 +236,7 @@ function createCommandParts(parts: BotParts, needs: CommandNeeds): CommandServic
     linkTo: async (message) => (await channels.get(parseKey(message.conversation).platform)?.linkTo(message)) ?? null,
     commandPrefix: (conversation) => channels.get(parseKey(conversation).platform)?.traits.commandPrefix ?? '/',
     dataLocation: parts.dataLocation ?? 'the store of this bot',
+    inspectorLink: parts.inspectorLink ?? (() => null),
     configTrouble: parts.configTrouble ?? (() => null),
   };
 }

@@ -3,6 +3,13 @@ import type { FocusReport } from '../context/inspection.ts';
 import type { ContextPart, Measurement } from '../ports/engine.ts';
 import type { ReplyField } from '../ports/reply.ts';
 import { formatNumber, formatPercent } from '../util/text.ts';
+import type { Call } from './command.ts';
+
+/** The conversation in the inspector, for those who may sign in there: moderators and operators. */
+export function inspectorFields({ parts, invocation }: Call): readonly ReplyField[] {
+  const address = invocation.rights === 'member' ? null : parts.inspectorLink(invocation.conversation);
+  return address === null ? [] : [{ name: 'Inspector', value: address }];
+}
 
 /** What the newest message is about, and how the view came to its size: for `/context` and `strata context`. */
 export function historyFields(focus: FocusReport | null, history: ContextHistory): readonly ReplyField[] {

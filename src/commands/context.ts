@@ -5,7 +5,7 @@ import type { CommandReply } from '../ports/reply.ts';
 import { didYouMean } from '../util/did-you-mean.ts';
 import { formatNumber, formatPercent, paginate } from '../util/text.ts';
 import { type Call, type Command, commandTo, nothingYet, pageOf, requiredOption, sameCommand } from './command.ts';
-import { historyFields, sizeOf } from './context-fields.ts';
+import { historyFields, inspectorFields, sizeOf } from './context-fields.ts';
 import { makeReply, TEXT_PAGE, takePage } from './reply.ts';
 import { pageOption, textOption } from './spec.ts';
 
@@ -55,6 +55,7 @@ async function list(call: Call): Promise<CommandReply> {
         ? []
         : [{ name: 'Provider counted', value: `${formatNumber(lastInputTokens)} tokens in the last request` }]),
       ...historyFields(focus, historyOf(inspection, runs)),
+      ...inspectorFields(call),
     ],
     rows: { columns: ['PART', 'TOKENS', 'SOURCE', 'REASON'], cells: items.map((part) => rowOf(part, measurement)) },
     page,

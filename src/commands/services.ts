@@ -24,6 +24,8 @@ export interface CommandServices extends Services {
   commandPrefix(conversation: ConversationKey): string;
   /** Where data is stored, in words. */
   readonly dataLocation: string;
+  /** The address of a conversation in the inspector; null if people cannot open it. */
+  inspectorLink(conversation: ConversationKey): string | null;
   /** One sentence if the configuration on disk is invalid and an older one is in use. */
   configTrouble(): string | null;
 }

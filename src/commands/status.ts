@@ -14,6 +14,7 @@ import type { Summary } from '../ports/summary-store.ts';
 import { counted, formatDuration, formatNumber, formatTime } from '../util/text.ts';
 import { type Call, type Command, commandTo } from './command.ts';
 import { approximate, thresholdLine, usageLine } from './context.ts';
+import { inspectorFields } from './context-fields.ts';
 import { makeReply } from './reply.ts';
 
 export const status: Command = {
@@ -40,7 +41,7 @@ async function show(call: Call): Promise<CommandReply> {
   const own = conversation === null ? [] : await conversationFields(call, conversation);
   return makeReply('Status', {
     text: conversation === null ? 'There are no messages here yet.' : '',
-    fields: [...own, ...(await troubleFields(call))],
+    fields: [...own, ...(await troubleFields(call)), ...(conversation === null ? [] : inspectorFields(call))],
     actions: [
       { label: 'What the model sees', command: commandTo('context list'), style: 'plain' },
       { label: 'The summaries', command: commandTo('summaries list'), style: 'plain' },

@@ -212,6 +212,17 @@ describe('answers', () => {
     expect(JSON.stringify(answer)).toContain('Ada drinks &lt;tea&gt;');
   });
 
+  test('show an address in a field as a link', async () => {
+    await start();
+    const address = 'https://strata.example.org/c/slack%3AT1';
+    const fields = [address, `see ${address}`, `${address}|evil`].map((value) => ({ name: 'Inspector', value }));
+    bot.sink.answer = () => ({ ...plain, fields });
+    slack.slash('status');
+    const shown = JSON.stringify(await answered());
+    expect(shown).toContain(`Inspector*\\n<${address}>"`);
+    expect(shown.split(`<${address}`)).toHaveLength(2);
+  });
+
   test('lead to the messages that they tell of', async () => {
     await start();
     const { ts } = slack.say(GENERAL, ADA, 'I drink tea');

@@ -2,9 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { createOfflineModel } from '../../adapters/models/offline/index.ts';
 import { renderReply } from '../../src/commands/render.ts';
 import { builtInSpecs, formatCommand, readCommandLine } from '../../src/commands/specs.ts';
+import { generalDefaults } from '../../src/config/defaults.ts';
 import { ModelError } from '../../src/domain/errors.ts';
 import { workspaceOf } from '../../src/domain/key.ts';
 import type { MemoryId } from '../../src/domain/message.ts';
+import { publicLinkTo } from '../../src/inspection/address.ts';
 import type { Channel } from '../../src/ports/channel.ts';
 import type { ChatModel } from '../../src/ports/model.ts';
 import { ADA, BO, cells, field, openWorld, type World } from './commands.world.ts';
@@ -129,6 +131,34 @@ describe('/status', () => {
     await using world = await openWorld({ parts: { configTrouble } });
     await world.say('Hello.');
     expect(field(await world.type('/status'), 'Configuration')).toContain('config.toml has 2 errors');
+  });
+});
+
+describe('the link to the inspector', () => {
+  const inspectorLink = (conversation: string) => `https://strata.example.org/c/${conversation}`;
+
+  test('is in status and context, for those who may moderate', async () => {
+    await using world = await openWorld({ parts: { inspectorLink } });
+    await world.say('Hello.');
+    for (const line of ['/status', '/context']) {
+      expect(field(await world.type(line), 'Inspector')).toBe('');
+      for (const rights of ['moderator', 'operator'] as const) {
+        expect(field(await world.type(line, { rights }), 'Inspector')).toBe(inspectorLink(world.place));
+      }
+    }
+  });
+
+  test('exists only where people can sign in', () => {
+    const key = 'slack:T1:C1:~1.2';
+    const url = 'https://strata.example.org/';
+    const shared = { ...generalDefaults.inspector, url };
+    const link = 'https://strata.example.org/c/slack%3AT1%3AC1%3A~1.2';
+    const proxied = { identity_header: 'x-forwarded-user', proxies: ['10.0.0.2'] };
+    expect(publicLinkTo(key, { ...shared, password: 'secret' })).toBe(link);
+    expect(publicLinkTo(key, { ...shared, ...proxied })).toBe(link);
+    for (const closed of [{}, { password: 'x', url: '' }, { password: 'x', listen: '' }, { ...proxied, proxies: [] }]) {
+      expect(publicLinkTo(key, { ...shared, ...closed })).toBeNull();
+    }
   });
 });
 

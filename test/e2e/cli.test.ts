@@ -32,6 +32,15 @@ describe('a piped conversation', () => {
     expect(stdout).toMatch(/Messages +4 stored/);
   });
 
+  test('shows the address of a public inspector', async () => {
+    using folder = openFolder({ INSPECTOR_PASSWORD: 'swordfish' });
+    const inspector = '[inspector]\nurl = "https://strata.example.org"\npassword = "env:INSPECTOR_PASSWORD"\n';
+    writeFileSync(folder.file('config.toml'), inspector);
+    const { code, stdout } = await folder.run([], 'Hello.\n/status\n/context\n');
+    expect(code).toBe(0);
+    expect(stdout.match(/Inspector +https:\/\/strata\.example\.org\/c\/terminal%3Alocal%3Amain$/gm)).toHaveLength(2);
+  });
+
   test('answers every command', async () => {
     using folder = openFolder();
     const lines = ['/help', '/help memory', '/status', '/context', '/context detail persona', '/compact', '/summaries'];

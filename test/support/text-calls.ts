@@ -158,6 +158,10 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     'adapters/inspector/web/find-page.ts#findBody',
     (run, text) => run(text, { conversations: [], messages: [], memories: [{ ...found, text }], searched: 1 }),
   ],
+  [
+    'src/inspection/address.ts#publicLinkTo',
+    (run, text) => run(text, { listen: '127.0.0.1:0', url: 'https://strata.example.org', password: 'secret' }),
+  ],
   ['adapters/inspector/web/html.ts#withParameters', (run, text) => run(text, { q: text })],
   ['adapters/inspector/web/layout.ts#troublePage', (run, text) => run(null, { title: text, text })],
   ['src/inspection/trace.ts#traceSentences', (run, text) => run(text, [text])],

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 
 export { html } from 'hono/html';
+export { conversationPath } from '../../../src/adapter-kit.ts';
 
 /** Escaped markup. */
 export type Markup = ReturnType<typeof html>;
@@ -13,11 +14,6 @@ export function when(at: number): Markup {
   if (Number.isNaN(date.getTime())) return html`unknown`;
   const exact = `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
   return html`<time datetime="${date.toISOString()}" title="${exact}">${exact}</time>`;
-}
-
-/** The address of a conversation's page. */
-export function conversationPath(key: string, rest = ''): string {
-  return `/c/${encodeURIComponent(key)}${rest}`;
 }
 
 /** The same address with other parameters; null removes one. */

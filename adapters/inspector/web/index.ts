@@ -1,5 +1,12 @@
 import { createServer, type ServerResponse } from 'node:http';
-import { describe, type InspectorOptions, listenAt, type Operations, StrataError } from '../../../src/adapter-kit.ts';
+import {
+  describe,
+  hasSignIn,
+  type InspectorOptions,
+  listenAt,
+  type Operations,
+  StrataError,
+} from '../../../src/adapter-kit.ts';
 import type { Site } from './site.ts';
 
 /** Loopback addresses: only programs of this machine reach them. */
@@ -10,9 +17,9 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]):\d+$/u;
  * else at the first request. Throws `INSPECTOR_OPEN` and `LISTEN_FAILED`.
  */
 export async function startInspector(options: InspectorOptions): Promise<Operations> {
-  const { listen, url: publicUrl, password, identity_header: header, proxies } = options.settings;
-  const isProtected = password !== '' || (header !== '' && proxies.length > 0);
-  if (!LOOPBACK.test(listen) && !isProtected) throw new StrataError('INSPECTOR_OPEN', { address: listen });
+  const { listen, url: publicUrl } = options.settings;
+  if (!LOOPBACK.test(listen) && !hasSignIn(options.settings))
+    throw new StrataError('INSPECTOR_OPEN', { address: listen });
   const key = Buffer.from(crypto.getRandomValues(new Uint8Array(24))).toString('base64url');
   let opening: Promise<Site> | null = null;
   const open = (): Promise<Site> => {

@@ -73,7 +73,7 @@ function chunks(text: string): readonly string[] {
 function fieldBlocks({ fields }: CommandReply): readonly SlackBlock[] {
   const all = fields.map(({ name, value }) => ({
     type: 'mrkdwn',
-    text: `*${clipEscaped(escapeText(name), 90)}*\n${clipEscaped(escapeText(value), FIELD) || '–'}`,
+    text: `*${clipEscaped(escapeText(name), 90)}*\n${clipEscaped(fieldText(value), FIELD) || '–'}`,
     verbatim: true,
   }));
   const count = Math.ceil(all.length / FIELDS);
@@ -101,8 +101,16 @@ function rowBlocks({ rows, title }: CommandReply, seal: Seal): readonly SlackBlo
 
 /** The blocks are verbatim, so Slack creates no links of its own. */
 function cellText(cell: string): string {
-  const text = escapeText(cell);
-  return /^https:\/\/[^\s|]+$/.test(cell) ? `<${text}|open>` : text;
+  return isAddress(cell) ? `<${escapeText(cell)}|open>` : escapeText(cell);
+}
+
+/** As for cells, but the address stays readable. */
+function fieldText(value: string): string {
+  return isAddress(value) ? `<${escapeText(value)}>` : escapeText(value);
+}
+
+function isAddress(text: string): boolean {
+  return /^https:\/\/[^\s|]+$/.test(text);
 }
 
 const MEMORY_DEEDS = {

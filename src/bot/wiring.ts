@@ -217,6 +217,7 @@ function createCommandParts(parts: BotParts, needs: CommandNeeds): CommandServic
       const focus = newest === null ? null : reportFocus(newest);
       return inspectContext(services, { profile, snapshot, volatile, focus });
     },
+    profile: (conversation) => profiles.of(conversation),
     async preview(conversation, text) {
       const now = services.clock.now();
       const asked = withQuestion(await readView(services, conversation), text, { now });

@@ -3,7 +3,7 @@ import type { ContextPreview } from '../context/preview.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { Memories } from '../memory/service.ts';
 import type { MessageAt } from '../ports/channel.ts';
-import type { MaintainResult } from '../ports/engine.ts';
+import type { ContextProfile, MaintainResult } from '../ports/engine.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 
@@ -12,6 +12,8 @@ export interface CommandServices extends Services {
   readonly memories: Memories;
   /** What the next turn would send, and its tokens. Changes nothing. Throws the errors of opening the model. */
   inspect(conversation: Conversation): Promise<ContextReport>;
+  /** The agent's settings for the context of the conversation. Throws the errors of opening the model. */
+  profile(conversation: Conversation): Promise<ContextProfile>;
   /** What the model would see for this text. Stores nothing. Throws the errors of opening the model. */
   preview(conversation: Conversation, text: string): Promise<ContextPreview>;
   /** Makes the maintenance job run now. The instruction is data for its prompt. */

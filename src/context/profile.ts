@@ -8,7 +8,7 @@ import type { Conversation } from '../ports/store.ts';
 import { type PromptName, type PromptVariables, promptSourceOf } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
 import { ownSections } from './own-sections.ts';
-import { fixedShareOf, recallTokensOf, reserveTokensOf, targetsOf } from './shares.ts';
+import { limitsOf } from './shares.ts';
 
 /** The window of a model that reports none, if the configuration sets none either. */
 export const DEFAULT_WINDOW_TOKENS = 128_000;
@@ -110,24 +110,12 @@ function profileOf(
   const windows = [model, ...fallbacks].map(({ traits }) => traits.windowTokens ?? DEFAULT_WINDOW_TOKENS);
   const told = Math.min(...windows);
   const tools = [model, ...fallbacks].every(({ traits }) => traits.tools);
-  const windowTokens = agent.context_window === 'auto' ? told : agent.context_window;
-  const { background_threshold: background, aggressive_threshold: aggressive } = agent.compaction;
-  const reserveTokens = reserveTokensOf(agent, windowTokens);
   return {
     agentId: agent.id,
     modelId: model.id,
     ...(fallbacks.length === 0 ? {} : { fallbackIds: fallbacks.map(({ id }) => id) }),
     traits: fallbacks.length === 0 ? model.traits : { ...model.traits, windowTokens: told, tools },
-    windowTokens,
-    reserveTokens,
-    thresholds: { background, aggressive, emergency: agent.compaction.emergency_threshold },
-    recallTokens: recallTokensOf(agent, windowTokens),
-    targets: targetsOf(agent.compaction),
-    messageThreshold: agent.compaction.message_threshold,
-    fixedShare: fixedShareOf(agent.compaction, { windowTokens, reserveTokens }),
-    stackShare: agent.compaction.stack_share,
-    toolResults: { recentTurns: agent.tool_results.recent_turns, oldBytes: agent.tool_results.old_bytes },
-    tailShare: agent.compaction.tail_share === 'auto' ? 0 : agent.compaction.tail_share,
+    ...limitsOf(agent, told),
     timeZone: agent.timezone,
     ...parts,
   };

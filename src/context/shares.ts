@@ -16,13 +16,39 @@ const RECALL_SHARE = 0.1;
 
 type Compaction = AgentSettings['compaction'];
 
+/** What an agent's settings make of a model's window. */
+export type Limits = Omit<
+  ContextProfile,
+  'agentId' | 'modelId' | 'fallbackIds' | 'traits' | 'timeZone' | 'sections' | 'tools'
+>;
+
+/** `toldTokens` is the window that the model reports. */
+export function limitsOf(agent: AgentSettings, toldTokens: number): Limits {
+  const { compaction, tool_results } = agent;
+  const windowTokens = agent.context_window === 'auto' ? toldTokens : agent.context_window;
+  const { background_threshold: background, aggressive_threshold: aggressive } = compaction;
+  const reserveTokens = reserveTokensOf(agent, windowTokens);
+  return {
+    windowTokens,
+    reserveTokens,
+    thresholds: { background, aggressive, emergency: compaction.emergency_threshold },
+    recallTokens: recallTokensOf(agent, windowTokens),
+    targets: targetsOf(compaction),
+    messageThreshold: compaction.message_threshold,
+    fixedShare: fixedShareOf(compaction, { windowTokens, reserveTokens }),
+    stackShare: compaction.stack_share,
+    toolResults: { recentTurns: tool_results.recent_turns, oldBytes: tool_results.old_bytes },
+    tailShare: compaction.tail_share === 'auto' ? 0 : compaction.tail_share,
+  };
+}
+
 /** What is reserved for the answer. */
-export function reserveTokensOf(agent: AgentSettings, windowTokens: number): number {
+function reserveTokensOf(agent: AgentSettings, windowTokens: number): number {
   return Math.min(agent.max_output_tokens, Math.floor(windowTokens * agent.compaction.reserve_share));
 }
 
 /** With full shares of everything, the view is below the first threshold. */
-export function fixedShareOf(
+function fixedShareOf(
   { fixed_share, background_threshold, stack_share, tail_share }: Compaction,
   { windowTokens, reserveTokens }: Pick<ContextProfile, 'windowTokens' | 'reserveTokens'>,
 ): number {
@@ -34,13 +60,13 @@ export function fixedShareOf(
 }
 
 /** For memories and earlier messages next to a new message. */
-export function recallTokensOf({ recall }: AgentSettings, windowTokens: number): number {
+function recallTokensOf({ recall }: AgentSettings, windowTokens: number): number {
   return recall.tokens === 'auto'
     ? Math.min(MAX_RECALL_TOKENS, Math.floor(windowTokens * RECALL_SHARE))
     : recall.tokens;
 }
 
-export function targetsOf({ background_target, aggressive_target, emergency_target }: Compaction): Targets {
+function targetsOf({ background_target, aggressive_target, emergency_target }: Compaction): Targets {
   const orNull = (target: number | 'auto') => (target === 'auto' ? null : target);
   return {
     background: orNull(background_target),

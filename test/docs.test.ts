@@ -99,7 +99,7 @@ function unknownCommands(text: string): readonly string[] {
   const platforms = globSync('adapters/channels/*', { cwd: root }).map((path) => path.split(/[\\/]/u).at(-1) ?? '');
   const code = [...text.matchAll(/`([^`\n]+)`/gu)].map(([, inline = '']) => inline);
   const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```/gmu)].flatMap(([, block = '']) => block.split('\n'));
-  const called = [...code, ...blocks].flatMap((line) => /(?:^|npx |\| )strata ([a-z]+)/u.exec(line)?.[1] ?? []);
+  const called = [...code, ...blocks].flatMap((line) => /(?:^|npx |\| )strata ([a-z][a-z-]*)/u.exec(line)?.[1] ?? []);
   return [...new Set(called)].filter((word) => ![...COMMANDS, ...platforms].some((name) => name === word));
 }
 
@@ -112,7 +112,7 @@ function commandsAfterStart(text: string): readonly string[] {
 function commandsInTable(text: string): readonly string[] {
   const table = text.slice(text.indexOf('| command |'));
   const cells = [...table.slice(0, table.indexOf('\n\n')).matchAll(/^\| (`[^|]+) \|/gmu)].map(([, cell = '']) => cell);
-  return cells.flatMap((cell) => [...cell.matchAll(/`(\w+)/gu)].map(([, name = '']) => name));
+  return cells.flatMap((cell) => [...cell.matchAll(/`([\w-]+)/gu)].map(([, name = '']) => name));
 }
 
 describe('the table of features', () => {

@@ -8,6 +8,7 @@ export const COMMANDS = [
   'recall',
   'context',
   'why',
+  'what-if',
   'summaries',
   'transcript',
   'cost',

@@ -19,6 +19,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Adder>>> = {
   recall: async () => (await import('./recall.ts')).addRecall,
   context: async () => (await import('./context-command.ts')).addContext,
   why: async () => (await import('./why.ts')).addWhy,
+  'what-if': async () => (await import('./what-if.ts')).addWhatIf,
   summaries: async () => (await import('./summaries.ts')).addSummaries,
   transcript: async () => (await import('./transcript.ts')).addTranscript,
   cost: async () => (await import('./cost.ts')).addCost,

@@ -144,7 +144,7 @@ async function transcriptOf(
 }
 
 /** The tokens of the span in the view: its entries with their labels, or as much as was shown of them. */
-function sourceTokens(span: Span): number {
+export function sourceTokens(span: Span): number {
   const stored = span.entries.reduce((sum, entry) => sum + (saysSomething(entry) ? entry.tokens : 0), 0);
   return Math.max(stored, tokensOf(span.lines));
 }

@@ -402,6 +402,7 @@ describe('help', () => {
     ['replay'],
     ['recall'],
     ['context'],
+    ['what-if'],
     ['summaries'],
     ['transcript'],
     ['memory'],

@@ -194,6 +194,7 @@ describe('the command line', () => {
     recall: ['recall', ...main],
     context: ['context', ...main],
     why: ['why', ...main],
+    'what-if': ['what-if', ...main],
     summaries: ['summaries', ...main],
     transcript: ['transcript', ...main],
     cost: ['cost'],

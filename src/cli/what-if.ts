@@ -1,0 +1,110 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { formatDollars } from '../costs/format.ts';
+import { StrataError } from '../domain/errors.ts';
+import type { ConversationKey } from '../domain/message.ts';
+import type { Forecast } from '../forecast/forecast.ts';
+import { forecastFor, readRecording } from '../forecast/open.ts';
+import { FORECAST_SETTINGS, withSettings } from '../forecast/settings.ts';
+import { formatTable } from '../util/table.ts';
+import { formatNumber, formatPercent } from '../util/text.ts';
+import { type App, type Cli, globalsOf, withApp, writeJson } from './cli.ts';
+import { addConversation, findConversation } from './options.ts';
+
+interface Options {
+  readonly conversation: ConversationKey;
+  readonly try: readonly string[];
+  readonly json?: boolean;
+}
+
+const MAX_COLUMNS = 8;
+
+export function addWhatIf(program: Command, cli: Cli): void {
+  const command = program
+    .command('what-if')
+    .description(
+      'Forecast a stored conversation under other settings, without a model call: compactions, tokens, cost and the size of the view.',
+    );
+  addConversation(command, true)
+    .option(
+      '--try <settings>',
+      'KEY=VALUE,KEY=VALUE: one column beside the current settings; repeatable',
+      collected,
+      [],
+    )
+    .option('--json', 'one JSON object per column')
+    .addHelpText('after', HELP)
+    .action(async (options: Options, own: Command) => {
+      await withApp(cli, globalsOf(own), async (app) => {
+        const columns = await columnsOf(app, options);
+        if (options.json) for (const { settings, forecast } of columns) writeJson(cli, { settings, ...forecast });
+        else print(cli, columns);
+      });
+    });
+}
+
+function collected(text: string, before: readonly string[]): readonly string[] {
+  if (before.length >= MAX_COLUMNS) throw new InvalidArgumentError(`Expected at most ${MAX_COLUMNS}.`);
+  return [...before, text];
+}
+
+interface Column {
+  /** As given; null for the current settings. */
+  readonly settings: string | null;
+  readonly forecast: Forecast;
+}
+
+async function columnsOf({ parts }: App, options: Options): Promise<readonly Column[]> {
+  const conversation = await findConversation({ parts }, options.conversation);
+  const configured = parts.agents.agentFor(conversation.key);
+  const tried = options.try.map((settings) => ({ settings, agent: withSettings(configured, settings) }));
+  const isKnown = configured.engine === 'stacked' || configured.engine === 'sliding';
+  if (!isKnown && tried.length === 0) throw new StrataError('USAGE', { problem: unknownEngine(configured.engine) });
+  const now = isKnown ? [{ settings: null, agent: configured }] : [];
+  const profile = await parts.profile(conversation);
+  const recording = await readRecording(parts, conversation, configured.timezone);
+  const columns: Column[] = [];
+  for (const { settings, agent } of [...now, ...tried]) {
+    columns.push({ settings, forecast: await forecastFor(parts, { recording, agent, profile }) });
+  }
+  return columns;
+}
+
+function unknownEngine(engine: string): string {
+  return `The engine "${engine}" has no forecast. Try a built-in one: --try engine=stacked.`;
+}
+
+function print(cli: Cli, columns: readonly Column[]): void {
+  const heads = columns.map(({ settings }) => settings ?? 'NOW');
+  const cells = ROWS.map(([name, of]) => [name, ...columns.map(({ forecast }) => of(forecast))]);
+  cli.stdout.write(`${formatTable(['', ...heads], cells)}\n`);
+}
+
+const share = (tokens: number, { windowTokens }: Forecast) =>
+  `${formatNumber(tokens)} (${formatPercent(tokens / windowTokens)})`;
+
+const ROWS: readonly (readonly [string, (forecast: Forecast) => string])[] = [
+  ['Engine', ({ engine }) => engine],
+  ['Window', ({ windowTokens }) => formatNumber(windowTokens)],
+  ['Messages', ({ messages }) => formatNumber(messages)],
+  ['Compactions', ({ compactions }) => formatNumber(compactions)],
+  ['Condensed stacks', ({ condensations }) => formatNumber(condensations)],
+  ['Emergencies', ({ emergencies }) => formatNumber(emergencies)],
+  ['Mean view', (forecast) => share(forecast.meanTokens, forecast)],
+  ['Largest view', (forecast) => share(forecast.peakTokens, forecast)],
+  ['Replies', ({ requests }) => formatNumber(requests)],
+  ['Input of replies', ({ inputTokens }) => formatNumber(inputTokens)],
+  ['From the cache', ({ cachedTokens }) => formatNumber(cachedTokens)],
+  ['Cache breaks', ({ cacheBreaks }) => formatNumber(cacheBreaks)],
+  ['Summariser input', ({ summariserTokens }) => formatNumber(summariserTokens.input)],
+  ['Summariser output', ({ summariserTokens }) => formatNumber(summariserTokens.output)],
+  ['Cost', ({ costUsd }) => (costUsd === null ? 'price unknown' : formatDollars(costUsd))],
+];
+
+const HELP = `
+The forecast starts at the last reset. It takes summaries at their target length and leaves out memories of silent times.
+Settings: ${FORECAST_SETTINGS.join(', ')}.
+
+Examples:
+  $ strata what-if --conversation terminal:local:main
+  $ strata what-if --conversation terminal:local:main --try context_window=16000 --try engine=sliding
+  $ strata what-if --conversation terminal:local:main --try compaction.background_threshold=0.6,compaction.stack_share=0.2 --json`;

@@ -1,0 +1,145 @@
+import { cutPoints } from '../context/order.ts';
+import { imaginedGap, MAX_GAPS } from '../context/rest.ts';
+import type { Entry } from '../domain/message.ts';
+import type { TokenCounts } from '../ports/model.ts';
+import { type MaintainParts, maintain, type Upkeep } from './maintain.ts';
+import { createRequestCount, type RequestParts, type Requests } from './requests.ts';
+import { type Moment, measureAt, snapshotAt } from './view.ts';
+
+export interface ForecastParts extends MaintainParts, RequestParts {
+  readonly engine: 'stacked' | 'sliding';
+  /** Tokens that the summarising model counts for each estimated one. */
+  readonly summaryRatio: number;
+  /** As `costOfReply`, of a call that summarises. */
+  costOfSummary(tokens: TokenCounts, at: number): number | null;
+}
+
+/** What a recorded conversation would have been like under some settings. */
+export interface Forecast extends Requests {
+  readonly engine: ForecastParts['engine'];
+  readonly windowTokens: number;
+  readonly messages: number;
+  /** Summaries of messages, and summaries of summaries. */
+  readonly compactions: number;
+  readonly condensations: number;
+  /** Cuts without a model. */
+  readonly emergencies: number;
+  readonly summariserTokens: { readonly input: number; readonly output: number };
+  /** Null if a price is unknown. */
+  readonly costUsd: number | null;
+  readonly peakTokens: number;
+  readonly meanTokens: number;
+  /** The largest views in the order of the messages, at most one for each of `MAX_POINTS` equal parts. */
+  readonly view: readonly ViewPoint[];
+}
+
+export interface ViewPoint {
+  readonly seq: number;
+  readonly usedTokens: number;
+}
+
+const MAX_POINTS = 60;
+
+/** Plays a recorded conversation under the settings, without a model: summaries have their target length. Pure. */
+export function forecast(parts: ForecastParts): Forecast {
+  const { recording, profile, engine } = parts;
+  const { entries } = recording;
+  const upkeep: Upkeep = { compactions: 0, condensations: 0, inputTokens: 0, outputTokens: 0 };
+  const requests = createRequestCount(parts);
+  const seen: ViewPoint[] = [];
+  let emergencies = 0;
+  let moment: Moment = { start: 0, end: 0, stack: [] };
+  const look = (): void => {
+    const usedTokens = Math.min(measureAt(parts, moment).used, profile.windowTokens);
+    seen.push({ seq: entries[moment.end - 1]?.seq ?? 0, usedTokens });
+  };
+  entries.forEach((entry, index) => {
+    if (entry.role === 'assistant') {
+      const fitted = engine === 'sliding' ? { moment: slid(parts, moment), gaps: 0 } : withRoom(parts, moment);
+      moment = fitted.moment;
+      emergencies += fitted.gaps;
+      requests.add(entry, moment);
+      look();
+    }
+    moment = { ...moment, end: index + 1 };
+    if (!isSettled(entry, entries[index + 1])) return;
+    moment = engine === 'sliding' ? slid(parts, moment) : maintain(parts, moment, upkeep);
+    look();
+  });
+  const { compactions, condensations } = upkeep;
+  const input = Math.round(upkeep.inputTokens * parts.summaryRatio);
+  const output = Math.round(upkeep.outputTokens * parts.summaryRatio);
+  const at = entries.at(-1)?.at ?? 0;
+  const cost = parts.costOfSummary({ ...NO_TOKENS, inputTokens: input, outputTokens: output }, at);
+  const replies = requests.result();
+  return {
+    ...replies,
+    ...{
+      engine,
+      windowTokens: profile.windowTokens,
+      messages: entries.length,
+      compactions,
+      condensations,
+      emergencies,
+    },
+    summariserTokens: { input, output },
+    costUsd: replies.costUsd === null || cost === null ? null : replies.costUsd + cost,
+    peakTokens: seen.reduce((most, { usedTokens }) => Math.max(most, usedTokens), 0),
+    meanTokens: Math.round(seen.reduce((sum, { usedTokens }) => sum + usedTokens, 0) / Math.max(1, seen.length)),
+    view: largestOf(seen),
+  };
+}
+
+const NO_TOKENS: TokenCounts = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+};
+
+/** A reply follows, or the turn goes on: only then is the view not checked. */
+function isSettled({ role }: Entry, next: Entry | undefined): boolean {
+  if (next === undefined || next.role === 'user' || next.role === 'notice') return true;
+  return role === 'assistant' && next.role === 'assistant';
+}
+
+/** The moment with gaps where the view would reach the emergency threshold. */
+function withRoom(parts: ForecastParts, before: Moment): { readonly moment: Moment; readonly gaps: number } {
+  const { profile, correction, recording } = parts;
+  const first = recording.entries[0]?.seq ?? 1;
+  let moment = before;
+  for (let gaps = 0; gaps < MAX_GAPS; gaps += 1) {
+    const usedTokens = measureAt(parts, moment).used;
+    if (usedTokens < profile.thresholds.emergency * profile.windowTokens) return { moment, gaps };
+    const snapshot = snapshotAt(parts, moment);
+    const readUpto = snapshot.conversation.nextSeq - 1;
+    const after = imaginedGap({ snapshot, readUpto, now: 0, profile, usedTokens, correction });
+    if (after === null) return { moment, gaps };
+    moment = { ...moment, start: after.conversation.compactedUpto + 1 - first, stack: after.stack };
+  }
+  return { moment, gaps: MAX_GAPS };
+}
+
+/** The view of a sliding window starts at the first position that keeps it below the first threshold. */
+function slid(parts: ForecastParts, moment: Moment): Moment {
+  const { profile, correction, recording } = parts;
+  const isFitting = (of: Moment) => measureAt(parts, of).used < profile.thresholds.background * profile.windowTokens;
+  if (isFitting(moment)) return moment;
+  const { conversation, tail, omitted } = snapshotAt(parts, moment);
+  const reservedTokens = (profile.tailShare * profile.windowTokens) / correction;
+  const first = recording.entries[0]?.seq ?? 1;
+  const points = cutPoints(tail, { ...conversation, reservedTokens }, omitted);
+  const moments = points.map(({ toSeq }) => ({ ...moment, start: toSeq + 1 - first }));
+  return moments.find(isFitting) ?? moments.at(-1) ?? moment;
+}
+
+function largestOf(points: readonly ViewPoint[]): readonly ViewPoint[] {
+  const largest: ViewPoint[] = [];
+  points.forEach((point, index) => {
+    const at = Math.floor((index * Math.min(MAX_POINTS, points.length)) / points.length);
+    const known = largest[at];
+    if (known === undefined || point.usedTokens > known.usedTokens) largest[at] = point;
+  });
+  return largest;
+}

@@ -1,0 +1,97 @@
+import { nextWork, type Work } from '../compaction/next-job.ts';
+import { isDue } from '../context/due.ts';
+import type { Entry } from '../domain/message.ts';
+import type { Summary } from '../ports/summary-store.ts';
+import { type Summarising, writeCondensed, writeSummary } from './summarising.ts';
+import { type Moment, measureAt, snapshotAt, type ViewParts } from './view.ts';
+
+/** What maintenance has done and spent so far. */
+export interface Upkeep {
+  compactions: number;
+  condensations: number;
+  inputTokens: number;
+  outputTokens: number;
+}
+
+export interface MaintainParts extends ViewParts, Summarising {
+  /** Whether the provider reports cached tokens. */
+  readonly isCached: boolean;
+}
+
+/** As many jobs as one run of maintenance does. */
+const MAX_ROUNDS = 40;
+
+/** The moment after all due jobs. Each job takes no time and succeeds. */
+export function maintain(parts: MaintainParts, before: Moment, upkeep: Upkeep): Moment {
+  if (!isDue(parts.profile, snapshotAt(parts, before), measureAt(parts, before).tier)) return before;
+  let moment = before;
+  let open: Pick<Work, 'toSeq' | 'trigger'> | null = null;
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const work = workAt(parts, moment, { open, settling: round > 0 });
+    if (work === null) break;
+    moment = perform(parts, { moment, work, upkeep });
+    open = work.kind === 'compact' ? { toSeq: work.toSeq, trigger: work.trigger } : null;
+  }
+  return moment;
+}
+
+function workAt(
+  parts: MaintainParts,
+  moment: Moment,
+  run: { readonly open: Pick<Work, 'toSeq' | 'trigger'> | null; readonly settling: boolean },
+): Work | null {
+  const { profile, correction, isCached } = parts;
+  const snapshot = snapshotAt(parts, moment);
+  const measurement = measureAt(parts, moment);
+  return nextWork({
+    ...{ snapshot, profile, correction, isCached, ...run },
+    measurement,
+    shownTokens: Math.min(measurement.used, profile.windowTokens),
+    ...{ trigger: 'queue', canWait: false, idleMs: Number.POSITIVE_INFINITY, now: 0 },
+  });
+}
+
+function perform(
+  parts: MaintainParts,
+  { moment, work, upkeep }: { readonly moment: Moment; readonly work: Work; readonly upkeep: Upkeep },
+): Moment {
+  const { stack } = moment;
+  if (work.kind === 'extract') return moment;
+  if (work.kind === 'condense') {
+    const { summary, inputTokens, outputTokens } = writeCondensed(parts, work.condensation);
+    upkeep.condensations += 1;
+    spend(upkeep, { inputTokens, outputTokens });
+    return { ...moment, stack: replaced(stack, summary) };
+  }
+  const kind = work.kind === 'compact' ? 'compact' : 'fill';
+  const range = entriesIn(parts, work.fromSeq, work.toSeq);
+  const { summary, inputTokens, outputTokens } = writeSummary(parts, range, { kind, hasStack: stack.length > 0 });
+  upkeep.compactions += 1;
+  spend(upkeep, { inputTokens, outputTokens });
+  if (work.kind !== 'compact') return { ...moment, stack: filled(stack, work.layer, summary) };
+  const first = parts.recording.entries[0]?.seq ?? 1;
+  return { ...moment, start: summary.toSeq + 1 - first, stack: [...stack, summary] };
+}
+
+function spend(upkeep: Upkeep, { inputTokens, outputTokens }: Pick<Upkeep, 'inputTokens' | 'outputTokens'>): void {
+  upkeep.inputTokens += inputTokens;
+  upkeep.outputTokens += outputTokens;
+}
+
+function entriesIn({ recording }: ViewParts, fromSeq: number, toSeq: number): readonly Entry[] {
+  const first = recording.entries[0]?.seq ?? 1;
+  return recording.entries.slice(fromSeq - first, toSeq + 1 - first);
+}
+
+/** The stack with the summary in place of everything that it covers. */
+function replaced(stack: readonly Summary[], summary: Summary): readonly Summary[] {
+  const covers = ({ fromSeq, toSeq }: Summary) => fromSeq >= summary.fromSeq && toSeq <= summary.toSeq;
+  const at = stack.findIndex(covers);
+  return stack.toSpliced(at, stack.filter(covers).length, summary);
+}
+
+/** What one call could not read of a gap stays a gap. */
+function filled(stack: readonly Summary[], gap: Summary, summary: Summary): readonly Summary[] {
+  const rest = summary.toSeq < gap.toSeq ? [{ ...gap, fromSeq: summary.toSeq + 1 }] : [];
+  return stack.flatMap((item) => (item === gap ? [summary, ...rest] : [item]));
+}

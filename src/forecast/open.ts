@@ -1,0 +1,76 @@
+import type { AgentSettings } from '../config/schema.ts';
+import { correctionFor } from '../context/calibration.ts';
+import { maintenanceSettings } from '../context/call-settings.ts';
+import { createFixedPrefixBuilder } from '../context/fixed-prefix.ts';
+import { DEFAULT_WINDOW_TOKENS } from '../context/profile.ts';
+import { parsePrint } from '../context/request-print.ts';
+import { limitsOf } from '../context/shares.ts';
+import type { Entry } from '../domain/message.ts';
+import type { ContextProfile } from '../ports/engine.ts';
+import type { Conversation } from '../ports/store.ts';
+import type { Services } from '../services.ts';
+import { type Forecast, forecast } from './forecast.ts';
+import { type Recording, recordingOf } from './recording.ts';
+
+export type ForecastServices = Pick<Services, 'store' | 'prices' | 'prompts' | 'agents' | 'models'>;
+
+const PAGE = 500;
+
+/** Everything that is stored of a conversation since its last reset. */
+export async function readRecording(
+  { store }: Pick<ForecastServices, 'store'>,
+  conversation: Conversation,
+  timeZone: string,
+): Promise<Recording> {
+  const { id, contextFrom, nextSeq } = conversation;
+  const entries: Entry[] = [];
+  for (let fromSeq = Math.max(1, contextFrom); fromSeq < nextSeq; ) {
+    const page = await store.transcript.read(id, { fromSeq, toSeq: nextSeq - 1, limit: PAGE });
+    const last = page.at(-1);
+    if (last === undefined) break;
+    entries.push(...page);
+    fromSeq = last.seq + 1;
+  }
+  return recordingOf(conversation, entries, timeZone);
+}
+
+export interface ForecastRequest {
+  readonly recording: Recording;
+  readonly agent: AgentSettings;
+  /** Of the configured settings. Those of `agent` may differ. */
+  readonly profile: ContextProfile;
+}
+
+/** The forecast for the settings of `agent`. Calls no model. Throws the errors of opening the model. */
+export async function forecastFor(services: ForecastServices, request: ForecastRequest): Promise<Forecast> {
+  const { recording, agent } = request;
+  const told = request.profile.traits.windowTokens ?? DEFAULT_WINDOW_TOKENS;
+  const profile = { ...request.profile, ...limitsOf(agent, told) };
+  const { modelId } = profile;
+  const reader = await readerOf(services, agent, profile);
+  const { prices, store } = services;
+  await Promise.all([prices.load(modelId), prices.load(reader.model.id)]);
+  const { id, calibration } = recording.conversation;
+  const last = parsePrint(await store.journal.lastRequest(id));
+  return forecast({
+    ...{ services, recording, agent, profile, reader },
+    engine: agent.engine === 'sliding' ? 'sliding' : 'stacked',
+    prefixes: createFixedPrefixBuilder(services),
+    correction: correctionFor(calibration, modelId),
+    summaryRatio: calibration?.model === reader.model.id ? calibration.ratio : 1,
+    isCached: last?.reports === true,
+    costOfReply: (tokens, at) => prices.costOf(modelId, tokens, at),
+    costOfSummary: (tokens, at) => prices.costOf(reader.model.id, tokens, at),
+  });
+}
+
+async function readerOf(services: ForecastServices, agent: AgentSettings, profile: ContextProfile) {
+  const { model: configured } = agent.compaction;
+  const isOwn = configured === 'auto' || configured === profile.modelId;
+  const { id, traits } = isOwn
+    ? { id: profile.modelId, traits: profile.traits }
+    : await services.models.open(configured);
+  const told = traits.windowTokens ?? (isOwn ? Number.POSITIVE_INFINITY : DEFAULT_WINDOW_TOKENS);
+  const windowTokens = isOwn ? Math.min(profile.windowTokens, told) : told;
+  return { model: { id }, windowTokens, settings: maintenanceSettings(agent), reasoning: new Map<string, number>() };
+}

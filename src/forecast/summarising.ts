@@ -1,0 +1,137 @@
+import { MEMORY_TOOL, SUMMARY_TOOL } from '../compaction/answer.ts';
+import { condensedWords, maxStackedWords, memoryRules, targetWords } from '../compaction/answer-size.ts';
+import { limitFor } from '../compaction/audit.ts';
+import { sideTokensFor, transcriptTokens } from '../compaction/job-context.ts';
+import type { Reasoner } from '../compaction/reasoning.ts';
+import { sourceTokens } from '../compaction/run-job.ts';
+import { headSpan, type Span, tokensOf } from '../compaction/span.ts';
+import type { AgentSettings } from '../config/schema.ts';
+import { renderSummary } from '../context/fixed-prefix.ts';
+import type { Condensation } from '../context/plan.ts';
+import { estimateBlock, estimateRequest, estimateText } from '../context/tokens.ts';
+import type { Entry, SummaryId } from '../domain/message.ts';
+import type { ContextProfile } from '../ports/engine.ts';
+import type { ToolSpec } from '../ports/model.ts';
+import type { Summary } from '../ports/summary-store.ts';
+import { type PromptVariables, promptSourceOf, type RenderedPrompt } from '../prompts/variables.ts';
+import type { Services } from '../services.ts';
+
+export interface Summarising {
+  readonly services: Pick<Services, 'prompts'>;
+  readonly agent: AgentSettings;
+  readonly profile: ContextProfile;
+  /** The model that would write the summaries. */
+  readonly reader: Reasoner;
+}
+
+/** A summary of the target length, and the tokens of the call that would write it. */
+export interface Written {
+  readonly summary: Summary;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** For measuring the prompt before its source is known, as in a job. */
+const MAX_WORDS = 1000;
+const MIN_FILLING = 48;
+const MIN_SOURCE_FOR_EXAMPLES = 4000;
+const WORDS_PER_TOKEN = 0.75;
+const TOOLS = [SUMMARY_TOOL, MEMORY_TOOL];
+
+/** Summarises as much of the head of the entries as one call can read. */
+export function writeSummary(
+  parts: Summarising,
+  entries: readonly Entry[],
+  { kind, hasStack }: { readonly kind: 'compact' | 'fill'; readonly hasStack: boolean },
+): Written {
+  const { reader, profile, agent } = parts;
+  const { windowTokens } = reader;
+  const rules = memoryRules(windowTokens, []);
+  const room = transcriptTokens(reader, compactor(parts, { targetWords: MAX_WORDS, ...rules }), TOOLS);
+  const span = headSpan(entries, room, agent.timezone);
+  const spanTokens = tokensOf(span.lines);
+  const source = sourceTokens(span);
+  const words = Math.min(maxStackedWords(profile), targetWords(windowTokens, source));
+  const { examples, ...memories } = memoryRules(windowTokens, span.entries);
+  const size = { targetWords: words, ...memories, examples: examples && spanTokens >= MIN_SOURCE_FOR_EXAMPLES };
+  // The memories and the summaries before a transcript take all of their room soon.
+  const besideTokens = hasStack ? 2 * sideTokensFor(windowTokens, spanTokens) : 0;
+  const limit = kind === 'compact' ? limitFor(source) : Math.max(MIN_FILLING, source);
+  return {
+    ...written(parts, { ...placeOf(span), level: 0 }, Math.min(words / WORDS_PER_TOKEN, limit)),
+    inputTokens:
+      callTokens(parts, compactor(parts, size), { tools: TOOLS, task: 'compact' }) + spanTokens + besideTokens,
+  };
+}
+
+export function writeCondensed(parts: Summarising, { parts: children, ...place }: Condensation): Written {
+  const source = children.reduce((sum, { tokens }) => sum + tokens, 0);
+  const words = Math.min(maxStackedWords(parts.profile), condensedWords(parts.reader.windowTokens, source));
+  const prompt = parts.services.prompts.render(
+    'condenser',
+    { strict: '', targetWords: words, structured: isStructured(parts) },
+    promptSourceOf(parts.agent),
+  );
+  return {
+    ...written(parts, place, Math.min(words / WORDS_PER_TOKEN, limitFor(source))),
+    inputTokens: callTokens(parts, prompt, { tools: [], task: 'condense' }) + source,
+  };
+}
+
+function isStructured({ agent }: Summarising): boolean {
+  return agent.compaction.summary_form === 'structured';
+}
+
+function placeOf({ fromSeq, toSeq }: Span): Pick<Summary, 'fromSeq' | 'toSeq'> {
+  return { fromSeq, toSeq };
+}
+
+type Size = Pick<PromptVariables<'compactor'>, 'targetWords' | 'maxMemories' | 'examples'>;
+
+function compactor(parts: Summarising, size: Size): RenderedPrompt {
+  const variables = { tools: true, strict: '', instruction: '', structured: isStructured(parts), ...size };
+  return parts.services.prompts.render('compactor', variables, promptSourceOf(parts.agent));
+}
+
+/** The tokens of a call without the lines of its transcript. */
+function callTokens(
+  { services, agent }: Summarising,
+  prompt: RenderedPrompt,
+  { tools, task }: { readonly tools: readonly ToolSpec[]; readonly task: string },
+): number {
+  const frame = { nonce: '00000000', task, before: [], known: [], lines: [] };
+  const { text } = services.prompts.render('transcript', frame, promptSourceOf(agent));
+  return estimateRequest({
+    system: [{ text: prompt.text, cacheBreak: false }],
+    messages: [{ role: 'user', content: [{ kind: 'text', text }] }],
+    tools,
+  });
+}
+
+/** One word takes about one token. */
+const FILLER = 'word ';
+
+function written(
+  { services, agent }: Summarising,
+  place: Pick<Summary, 'level' | 'fromSeq' | 'toSeq'>,
+  targetTokens: number,
+): Pick<Written, 'summary' | 'outputTokens'> {
+  const { level, fromSeq, toSeq } = place;
+  const id = `forecast-${level}-${fromSeq}-${toSeq}` as SummaryId;
+  const layer = { id, level, fromSeq, toSeq, text: '' };
+  const labelTokens = estimateBlock({ text: renderSummary(services, layer, promptSourceOf(agent)) });
+  const text = FILLER.repeat(Math.max(1, Math.floor(targetTokens))).trimEnd();
+  const tokens = labelTokens + estimateText(text);
+  return { summary: { ...layer, ...BLANK, kind: 'summary', text, tokens }, outputTokens: estimateText(text) };
+}
+
+/** What a forecast leaves open about a summary. */
+const BLANK = {
+  conversationId: 0,
+  model: null,
+  promptHash: null,
+  stale: false,
+  supersededBy: null,
+  createdAt: 0,
+  lost: {},
+} as const;

@@ -1,0 +1,65 @@
+import { reduceIfDue } from '../context/fit.ts';
+import type { FixedPrefixBuilder } from '../context/fixed-prefix.ts';
+import { measure } from '../context/meter.ts';
+import { MAX_TAIL_ENTRIES } from '../context/plan.ts';
+import type { ContextProfile, Measurement } from '../ports/engine.ts';
+import type { ContextSnapshot } from '../ports/store.ts';
+import type { Summary } from '../ports/summary-store.ts';
+import { between, type Recording } from './recording.ts';
+
+/** A conversation at one moment of a forecast. */
+export interface Moment {
+  /** So many entries are stored. */
+  readonly end: number;
+  /** Index of the first entry of the tail. */
+  readonly start: number;
+  readonly stack: readonly Summary[];
+}
+
+export interface ViewParts {
+  readonly recording: Recording;
+  readonly profile: ContextProfile;
+  readonly prefixes: FixedPrefixBuilder;
+  /** Factor for estimates. */
+  readonly correction: number;
+}
+
+/** What the store would return at this moment. */
+export function snapshotAt({ recording }: Pick<ViewParts, 'recording'>, moment: Moment): ContextSnapshot {
+  const { conversation, entries, storedTokens } = recording;
+  const { start, end, stack } = moment;
+  const from = Math.max(start, end - MAX_TAIL_ENTRIES);
+  const first = entries[0]?.seq ?? 1;
+  const nextSeq = first + end;
+  const compactedUpto = first + start - 1;
+  const { calibration } = conversation;
+  return {
+    conversation: {
+      ...conversation,
+      ...{ nextSeq, compactedUpto, contextFrom: first, extractedUpto: Math.max(compactedUpto, first - 1) },
+      // Nobody waits for a reply, and the provider has not counted this view.
+      ...{ answeredUpto: nextSeq, replyDueSeq: 0, replyDueFrom: 0 },
+      calibration: calibration === null ? null : { ...calibration, revision: -1 },
+    },
+    stack,
+    tail: entries.slice(from, end),
+    omitted: { entries: from - start, tokens: between(storedTokens, start, from) },
+  };
+}
+
+/** The measurement of the view between two turns. It renders the view only if older tool traffic would be shortened. */
+export function measureAt(parts: ViewParts, moment: Moment): Measurement {
+  const { recording, profile, prefixes, correction } = parts;
+  const { start, end, stack } = moment;
+  const regions = {
+    fixed: prefixes.prefix(profile, { correction, share: 1 }).tokens,
+    stack: prefixes.layers(profile, stack, 0).reduce((sum, { tokens }) => sum + tokens, 0),
+    tail: between(recording.viewTokens, start, end),
+    volatile: 0,
+  };
+  const plain = measure(regions, profile, correction);
+  if (plain.tier === 'none' || between(recording.toolEntries, start, end) === 0) return plain;
+  const snapshot = snapshotAt(parts, moment);
+  const readUpto = snapshot.conversation.nextSeq - 1;
+  return reduceIfDue(prefixes, { profile, snapshot, readUpto, volatile: [], steps: [] }).measurement;
+}

@@ -1,0 +1,107 @@
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { type Folder, jsonLines, openFolder } from './strata.ts';
+
+const HERE = ['--conversation', 'replay:local:trip'] as const;
+const TOPICS = ['the harbour', 'our trip to Lisbon', 'the budget of 2,400 euros', 'a new bicycle', 'the garden fence'];
+
+/** No more summaries than the stack holds, so that none is condensed. */
+const WIDE_STACK = '[defaults.compaction]\nstack_share = 0.45\n';
+
+function lines(count: number): string {
+  const texts = Array.from({ length: count }, (_, index) => {
+    const [topic, reason] = [TOPICS[index % 5], TOPICS[(index + 2) % 5]];
+    const when = index % 4 === 0 ? `Carla calls at ${index % 12}:30` : 'it is late';
+    const text = `About ${topic}: we took option ${(index * 7) % 13} because ${reason} depends on it, and ${when}.`;
+    return JSON.stringify({ id: `m${index}`, author: index % 3 === 0 ? 'Ben' : 'Ada', text });
+  });
+  return texts.join('\n');
+}
+
+interface Column {
+  readonly settings: string | null;
+  readonly engine: string;
+  readonly windowTokens: number;
+  readonly messages: number;
+  readonly compactions: number;
+  readonly condensations: number;
+  readonly requests: number;
+  readonly cacheBreaks: number;
+  readonly inputTokens: number;
+  readonly summariserTokens: { readonly input: number };
+  readonly peakTokens: number;
+  readonly view: readonly { readonly seq: number; readonly usedTokens: number }[];
+}
+
+interface Happened {
+  readonly event: string;
+  readonly run?: { readonly work: string; readonly inputTokens: number };
+}
+
+async function replayed(folder: Folder, count: number, ...options: readonly string[]): Promise<readonly Happened[]> {
+  writeFileSync(folder.file('trip.jsonl'), lines(count));
+  const { stdout } = await folder.run(['replay', 'trip.jsonl', '--json', ...options]);
+  return jsonLines<Happened>(stdout);
+}
+
+async function whatIf(folder: Folder, ...options: readonly string[]): Promise<readonly Column[]> {
+  const { code, stdout, stderr } = await folder.run(['what-if', ...HERE, '--json', ...options]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return jsonLines<Column>(stdout);
+}
+
+describe('strata what-if', () => {
+  it.each([
+    [56, []],
+    [40, ['--reply']],
+  ])('agrees with a real run of %i messages %j', async (count, options) => {
+    using folder = openFolder();
+    writeFileSync(folder.file('config.toml'), WIDE_STACK);
+    const happened = await replayed(folder, count, ...options);
+    const compacted = happened.flatMap(({ run }) => (run?.work === 'compact' ? [run] : []));
+    const read = compacted.reduce((sum, { inputTokens }) => sum + inputTokens, 0);
+    const [now] = await whatIf(folder);
+    expect(now).toMatchObject({ settings: null, engine: 'stacked', condensations: 0 });
+    expect(compacted.length).toBeGreaterThan(2);
+    expect(Math.abs((now?.compactions ?? 0) - compacted.length)).toBeLessThanOrEqual(1);
+    expect(Math.abs((now?.summariserTokens.input ?? 0) / read - 1)).toBeLessThanOrEqual(0.1);
+  });
+
+  it('puts several settings side by side and stores nothing', async () => {
+    using folder = openFolder();
+    await replayed(folder, 60, '--reply');
+    const before = (await folder.run(['context', ...HERE, '--json'])).stdout;
+    const small = 'context_window=1400,max_output_tokens=400';
+    const columns = await whatIf(folder, '--try', 'engine=sliding', '--try', small);
+    const [now, sliding, narrow] = columns;
+    expect(columns.map(({ settings }) => settings)).toEqual([null, 'engine=sliding', small]);
+    expect(sliding).toMatchObject({ engine: 'sliding', compactions: 0, requests: 60, messages: 120 });
+    expect(sliding?.cacheBreaks).toBeGreaterThan(now?.cacheBreaks ?? Number.NaN);
+    expect(narrow?.windowTokens).toBe(1400);
+    expect(narrow?.compactions).toBeGreaterThan(now?.compactions ?? Number.NaN);
+    expect(narrow?.inputTokens).toBeLessThan(now?.inputTokens ?? Number.NaN);
+    for (const { view, peakTokens, windowTokens } of columns) {
+      expect(Math.max(...view.map(({ usedTokens }) => usedTokens))).toBe(peakTokens);
+      expect(peakTokens).toBeLessThanOrEqual(windowTokens);
+    }
+    expect((await folder.run(['context', ...HERE, '--json'])).stdout).toBe(before);
+    const { stdout } = await folder.run(['what-if', ...HERE, '--try', 'engine=sliding']);
+    expect(stdout).toMatch(/^ +NOW +engine=sliding\nEngine +stacked +sliding\n/);
+    expect(stdout).toMatch(/^Compactions +\d+ +0$/m);
+  });
+
+  it.each([
+    ['persona=x', 'It takes engine, context_window'],
+    ['context_window', 'It takes engine, context_window'],
+    ['context_window=small', 'context_window'],
+    ['engine=own', 'expected stacked or sliding'],
+    ['compaction.background_threshold=0.99', 'thresholds must rise: background_threshold 0.99 (--try)'],
+  ])('refuses --try %s', async (settings, expected) => {
+    using folder = openFolder();
+    writeFileSync(folder.file('trip.jsonl'), lines(2));
+    await folder.run(['replay', 'trip.jsonl']);
+    const { code, stdout, stderr } = await folder.run(['what-if', ...HERE, '--try', settings]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(expected);
+  });
+});

@@ -5,7 +5,7 @@ import type { ConversationKey } from '../domain/message.ts';
 import type { Forecast } from '../forecast/forecast.ts';
 import { forecastFor, readRecording } from '../forecast/open.ts';
 import { FORECAST_SETTINGS, withSettings } from '../forecast/settings.ts';
-import { formatTable } from '../util/table.ts';
+import { formatFields, formatTable } from '../util/table.ts';
 import { formatNumber, formatPercent } from '../util/text.ts';
 import { type App, type Cli, globalsOf, withApp, writeJson } from './cli.ts';
 import { addConversation, findConversation } from './options.ts';
@@ -76,7 +76,16 @@ function unknownEngine(engine: string): string {
 function print(cli: Cli, columns: readonly Column[]): void {
   const heads = columns.map(({ settings }) => settings ?? 'NOW');
   const cells = ROWS.map(([name, of]) => [name, ...columns.map(({ forecast }) => of(forecast))]);
-  cli.stdout.write(`${formatTable(['', ...heads], cells)}\n`);
+  const charts = columns.map(({ forecast }, index) => ({ name: heads[index] ?? '', value: chartOf(forecast) }));
+  cli.stdout.write(`${formatTable(['', ...heads], cells)}\n\n${CHART_TITLE}\n${formatFields(charts)}\n`);
+}
+
+const CHART_TITLE = 'View over time, as a share of the window';
+const BARS = '▁▂▃▄▅▆▇█';
+
+function chartOf({ view, windowTokens }: Forecast): string {
+  const bars = view.map(({ usedTokens }) => BARS[Math.floor((usedTokens / windowTokens) * BARS.length)]);
+  return bars.map((bar) => bar ?? BARS.at(-1)).join('');
 }
 
 const share = (tokens: number, { windowTokens }: Forecast) =>

@@ -27,6 +27,7 @@ interface Column {
   readonly condensations: number;
   readonly requests: number;
   readonly cacheBreaks: number;
+  readonly emergencies: number;
   readonly inputTokens: number;
   readonly summariserTokens: { readonly input: number };
   readonly peakTokens: number;
@@ -88,6 +89,21 @@ describe('strata what-if', () => {
     const { stdout } = await folder.run(['what-if', ...HERE, '--try', 'engine=sliding']);
     expect(stdout).toMatch(/^ +NOW +engine=sliding\nEngine +stacked +sliding\n/);
     expect(stdout).toMatch(/^Compactions +\d+ +0$/m);
+    expect(stdout).toMatch(/\n\nView over time, .*\nNOW +[▁▂▃▄▅▆▇█]{60}\nengine=sliding +[▁▂▃▄▅▆▇█]{60}\n$/);
+  });
+
+  it('counts emergencies, and the summaries that fill them', async () => {
+    using folder = openFolder();
+    const text = 'We took the harbour road. '.repeat(140);
+    const roles = ['user', 'assistant', 'user', 'assistant'];
+    const said = roles.map((role, index) =>
+      JSON.stringify({ id: `m${index}`, author: role, role, text: role === 'user' ? text : 'I see.' }),
+    );
+    writeFileSync(folder.file('long.jsonl'), said.join('\n'));
+    await folder.run(['import', 'long.jsonl', ...HERE]);
+    const [now, large] = await whatIf(folder, '--try', 'context_window=16000');
+    expect(now).toMatchObject({ emergencies: 1, compactions: 1, requests: 2 });
+    expect(large).toMatchObject({ emergencies: 0, compactions: 0, requests: 2, cacheBreaks: 0 });
   });
 
   it.each([

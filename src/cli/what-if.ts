@@ -110,7 +110,7 @@ const ROWS: readonly (readonly [string, (forecast: Forecast) => string])[] = [
 ];
 
 const HELP = `
-The forecast starts at the last reset. It takes summaries at their target length and leaves out memories of silent times.
+The forecast starts at the last reset. Summaries are as long as the stored ones; memories of silent times are left out.
 Settings: ${FORECAST_SETTINGS.join(', ')}.
 
 Examples:

@@ -40,7 +40,7 @@ export interface ViewPoint {
 
 const MAX_POINTS = 60;
 
-/** Plays a recorded conversation under the settings, without a model: summaries have their target length. Pure. */
+/** Plays a recorded conversation under the settings, without a model. Pure. */
 export function forecast(parts: ForecastParts): Forecast {
   const { recording, profile, engine } = parts;
   const { entries } = recording;

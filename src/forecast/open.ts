@@ -10,6 +10,7 @@ import type { ContextProfile } from '../ports/engine.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { type Forecast, forecast } from './forecast.ts';
+import { lengthsOf } from './lengths.ts';
 import { type Recording, recordingOf } from './recording.ts';
 
 export type ForecastServices = Pick<Services, 'store' | 'prices' | 'prompts' | 'agents' | 'models'>;
@@ -52,8 +53,9 @@ export async function forecastFor(services: ForecastServices, request: ForecastR
   await Promise.all([prices.load(modelId), prices.load(reader.model.id)]);
   const { id, calibration } = recording.conversation;
   const last = parsePrint(await store.journal.lastRequest(id));
+  const lengths = await lengthsOf(store.summaries, recording, { services, agent, profile: request.profile, reader });
   return forecast({
-    ...{ services, recording, agent, profile, reader },
+    ...{ services, recording, agent, profile, reader, lengths },
     engine: agent.engine === 'sliding' ? 'sliding' : 'stacked',
     prefixes: createFixedPrefixBuilder(services),
     correction: correctionFor(calibration, modelId),

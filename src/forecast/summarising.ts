@@ -22,9 +22,16 @@ export interface Summarising {
   readonly profile: ContextProfile;
   /** The model that would write the summaries. */
   readonly reader: Reasoner;
+  readonly lengths: Lengths;
 }
 
-/** A summary of the target length, and the tokens of the call that would write it. */
+/** The length of summaries of messages, and of summaries of summaries, as a share of their target length. */
+export interface Lengths {
+  readonly messages: number;
+  readonly summaries: number;
+}
+
+/** A summary of the expected length, and the tokens of the call that would write it. */
 export interface Written {
   readonly summary: Summary;
   readonly inputTokens: number;
@@ -58,7 +65,11 @@ export function writeSummary(
   const besideTokens = hasStack ? 2 * sideTokensFor(windowTokens, spanTokens) : 0;
   const limit = kind === 'compact' ? limitFor(source) : Math.max(MIN_FILLING, source);
   return {
-    ...written(parts, { ...placeOf(span), level: 0 }, Math.min(words / WORDS_PER_TOKEN, limit)),
+    ...written(
+      parts,
+      { ...placeOf(span), level: 0 },
+      Math.min((words / WORDS_PER_TOKEN) * parts.lengths.messages, limit),
+    ),
     inputTokens:
       callTokens(parts, compactor(parts, size), { tools: TOOLS, task: 'compact' }) + spanTokens + besideTokens,
   };
@@ -73,7 +84,7 @@ export function writeCondensed(parts: Summarising, { parts: children, ...place }
     promptSourceOf(parts.agent),
   );
   return {
-    ...written(parts, place, Math.min(words / WORDS_PER_TOKEN, limitFor(source))),
+    ...written(parts, place, Math.min((words / WORDS_PER_TOKEN) * parts.lengths.summaries, limitFor(source))),
     inputTokens: callTokens(parts, prompt, { tools: [], task: 'condense' }) + source,
   };
 }

@@ -1,3 +1,5 @@
+// First, as in a process that also serves Slack: its copy of undici then sends the requests of both.
+import '@slack/bolt';
 import { channelContract } from '../contracts/channel.ts';
 import { ADA, GENERAL, startDiscord } from '../fixtures/discord/double.ts';
 import { openChannel } from '../fixtures/discord/kit.ts';

@@ -1,4 +1,4 @@
-import { DiscordAPIError, REST, RESTEvents, Routes } from 'discord.js';
+import { DefaultRestOptions, DiscordAPIError, REST, RESTEvents, type RESTOptions, Routes } from 'discord.js';
 import { z } from 'zod';
 import { describe, type Log, StrataError } from '../../../src/adapter-kit.ts';
 import { API_URL, type BotSettings } from './settings.ts';
@@ -15,8 +15,21 @@ export function restOptionsOf({ rest_url: url }: Pick<BotSettings, 'rest_url'>) 
     version: '10',
     timeout: TIME_LIMIT_MS,
     retries: RETRIES,
+    makeRequest,
   };
 }
+
+/**
+ * With files as bytes: whichever copy of undici is loaded first sends for all of them, and some refuse the form of
+ * another. A process with Slack has two copies.
+ */
+const makeRequest: RESTOptions['makeRequest'] = async (url, init) => {
+  if (!(init.body instanceof FormData)) return await DefaultRestOptions.makeRequest(url, init);
+  const form = new Response(init.body);
+  const headers = Object.fromEntries(new Headers(Object.entries(init.headers ?? {})));
+  headers['content-type'] = form.headers.get('content-type') ?? 'multipart/form-data';
+  return await DefaultRestOptions.makeRequest(url, { ...init, headers, body: await form.bytes() });
+};
 
 /** Its own client, separate from the gateway's, so that posting continues while and after the gateway closes. */
 export function createRest(settings: BotSettings, log: Log): Rest {

@@ -220,7 +220,7 @@ function faultsOf(call: Call): readonly string[] {
     const middle = bestOf(call, textOf(part, MIDDLE, end));
     if (middle > MAX_MIDDLE_MS) return [`${JSON.stringify(part)} x ${MIDDLE} takes ${middle.toFixed()} ms`];
     const long = bestOf(call, textOf(part, LONG, end));
-    const isSteep = long > MAX_MIDDLE_MS && long > bestOf(call, textOf(part, MIDDLE, end), 0) * MAX_GROWTH;
+    const isSteep = long > 2 * MAX_MIDDLE_MS && long > bestOf(call, textOf(part, MIDDLE, end), 0) * MAX_GROWTH;
     if (isSteep || long > MAX_LONG_MS)
       return [`${JSON.stringify(part)} grows from ${middle.toFixed(1)} to ${long.toFixed(1)} ms`];
   }

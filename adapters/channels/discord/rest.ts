@@ -28,7 +28,11 @@ const makeRequest: RESTOptions['makeRequest'] = async (url, init) => {
   const form = new Response(init.body);
   const headers = Object.fromEntries(new Headers(Object.entries(init.headers ?? {})));
   headers['content-type'] = form.headers.get('content-type') ?? 'multipart/form-data';
-  return await DefaultRestOptions.makeRequest(url, { ...init, headers, body: await form.bytes() });
+  return await DefaultRestOptions.makeRequest(url, {
+    ...init,
+    headers,
+    body: new Uint8Array(await form.arrayBuffer()),
+  });
 };
 
 /** Its own client, separate from the gateway's, so that posting continues while and after the gateway closes. */

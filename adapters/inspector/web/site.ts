@@ -26,7 +26,8 @@ const MAX_FORM_BYTES = 100_000;
 
 export async function openSite(options: InspectorOptions, key: string): Promise<Site> {
   const app = createSite(options, { key, inspection: await options.open() });
-  const listener = getRequestListener(app.fetch);
+  // The classes of the platform stay as they are for the rest of the process.
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   return { answer: async (request, response) => void (await listener(request, response)) };
 }
 

@@ -29,12 +29,12 @@ async function main(): Promise<void> {
   });
 }
 
-/** `.env` in the working folder; what the real environment says wins. */
+/** `.env` in the working folder; variables of the real environment take precedence. */
 function readEnvironmentFile(): void {
   try {
     process.loadEnvFile();
   } catch {
-    // There is none, which is the usual case.
+    // Usually there is none.
   }
 }
 
@@ -60,7 +60,7 @@ function stopSignal(): AbortSignal {
       controller.abort(new Error('The process received a stop signal.'));
     });
   }
-  // A reader that goes away, like `head`, is an ordinary end.
+  // A reader that closes the pipe, like `head`, is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
     throw error;

@@ -42,9 +42,9 @@ export async function kick({ quick }: RowOptions): Promise<RowResult> {
   return {
     figures: [
       ...[50, 99].map((percent) => figure('a kick, Redis up', percent, { ours: up, baseline: awaited(percent) })),
-      ...[50, 99].map((percent) => figure('a kick, Redis away', percent, { ours: away, baseline: awaited(percent) })),
+      ...[50, 99].map((percent) => figure('a kick, Redis down', percent, { ours: away, baseline: awaited(percent) })),
       figure('a turn of a gateway with summaries due, Redis up', 50, { ours: turnsUp.times, baseline: inProcess }),
-      figure('a turn of a gateway with summaries due, Redis away', 50, { ours: turnsAway.times, baseline: inProcess }),
+      figure('a turn of a gateway with summaries due, Redis down', 50, { ours: turnsAway.times, baseline: inProcess }),
     ],
     notes: [
       `${kicks} kicks of ${CONVERSATIONS} conversations in bursts of 50. ${turns} turns one at a time of a gateway whose summaries nobody writes, the model at 0 ms; they kicked ${local.kicks}, ${turnsUp.kicks} and ${turnsAway.kicks} times. Redis: ${redis.name}.`,

@@ -9,7 +9,7 @@ const caseSchema = z.strictObject({
   messages: z
     .array(z.strictObject({ author: line, text: line, role: z.enum(['user', 'assistant']).default('user') }))
     .min(1),
-  /** All of the words have to be kept; `a|b` is either of them. */
+  /** Every word must be kept; `a|b` means that either one is enough. */
   facts: z.array(z.strictObject({ fact: line, words: z.array(line).min(1) })).min(1),
   /** A summary or memory that begins with one of these obeyed somebody. */
   orders: z.array(line).default([]),

@@ -18,7 +18,7 @@ import { SAMPLES } from './eval-samples.ts';
 import { storeMessage } from './import.ts';
 import { findConversation } from './options.ts';
 
-/** More compactions than any conversation of a person's own needs. */
+/** More compactions than any recorded conversation needs. */
 const MAX_ROUNDS = 20;
 const MAX_RUNS = 100;
 const MAX_MEMORIES = 1000;
@@ -32,7 +32,7 @@ interface Options {
   readonly json: boolean;
 }
 
-/** `prompts eval`: what the configured prompts and model keep of recorded conversations, beside the last run. */
+/** `prompts eval`: measures what the configured prompts and model keep of recorded conversations, and compares it with the last run. */
 export async function evaluatePrompts(cli: Cli, own: Command, { files, json }: Options): Promise<void> {
   const cases = files.length === 0 ? SAMPLES : files.map(readCase);
   const globals = globalsOf(own);
@@ -53,7 +53,7 @@ export async function evaluatePrompts(cli: Cli, own: Command, { files, json }: O
   }
 }
 
-/** Null if there was none, or if it cannot be read any more: then there is nothing to compare with. */
+/** Null if there was none or it can no longer be read, so there is nothing to compare with. */
 function readLast(file: string): EvalRun | null {
   try {
     return evalRunSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
@@ -83,7 +83,7 @@ function keyOf(name: string): ConversationKey {
   return makeKey({ platform: 'eval', workspace: 'local', channel: name });
 }
 
-/** A store on a server keeps nothing of it either. */
+/** Also leaves nothing behind in a store on a server. */
 async function play(app: App, one: EvalCase) {
   const { store } = app.parts;
   const key = keyOf(one.name);

@@ -202,7 +202,7 @@ async function replyNamed({ parts: { store }, conversation: here, invocation }: 
 }
 
 /**
- * Where a message can be that was named here: a message that starts a thread is shown in the channel and in the thread.
+ * Where to look for a message named here: a message that starts a thread is shown in the channel and in the thread.
  * Everybody who can read the channel can read these; a private thread is only searched from inside.
  */
 function conversationsWith(here: ConversationKey, externalId: string): readonly ConversationKey[] {

@@ -21,7 +21,7 @@ const MAX_PAUSE_MS = 10 * 60_000;
 const NAMESPACE = 'breaker';
 const CLOSED: BreakerState = { failures: 0, pauses: 0, untilAt: null, message: '' };
 
-/** The model is away or overloaded, so another one may answer. A refusal, a rejected key or an unknown model is none. */
+/** The model is unavailable or overloaded, so another one may answer. A refusal, a rejected key or an unknown model does not count. */
 export function isOutage(error: unknown): error is ModelError {
   return error instanceof ModelError && OUTAGES.includes(error.reason);
 }

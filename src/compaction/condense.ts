@@ -72,7 +72,7 @@ type Lines = (parts: readonly Summary[]) => readonly string[];
 
 const plainLines: Lines = (parts) => parts.map(layerLine);
 
-/** Section by section, so that what belongs together is read together. */
+/** Merged section by section, so that related points are read together. */
 const linesBySection: Lines = (parts) =>
   bySection(parts).flatMap(({ title, points }) => [
     `${title}:`,

@@ -35,7 +35,7 @@ export interface Run {
   readonly signal: AbortSignal;
   readonly done: string[];
   opened: Opened | null;
-  /** Models that turned out to be away. */
+  /** Models that turned out to be unavailable. */
   readonly away: Set<string>;
 }
 

@@ -133,8 +133,7 @@ async function lookAt(self: Run, of: Pick<Look, 'trigger' | 'open' | 'settling'>
 }
 
 /**
- * Null if another attempt can do better: with less, because the window of the model is smaller than assumed, or with the
- * next model, because this one is away.
+ * Null if another attempt can do better: with less, because the window of the model is smaller than assumed, or with the next model, because this one is unavailable.
  */
 async function tryWork(self: Run, work: Work, look: Look): Promise<Done | null> {
   const job = await jobContextFor(self, look);
@@ -150,7 +149,7 @@ async function tryWork(self: Run, work: Work, look: Look): Promise<Done | null> 
   }
 }
 
-/** False if the agent has no other model that is open. */
+/** False if the agent has no other usable model. */
 async function openNext(self: Run, { agent, profile, model, conversation }: Job, error: ModelError): Promise<boolean> {
   const { breaker, services } = self.shared;
   self.away.add(model.id);

@@ -5,7 +5,7 @@ import type { ContextProfile } from '../ports/engine.ts';
 import type { MaintenanceContext, Opened } from './maintenance-context.ts';
 
 /**
- * Opens the agent's summary model: the first that is neither paused nor away in this run. Throws `MODEL_PAUSED` if there
+ * Opens the agent's summary model: the first that is neither paused nor unavailable in this run. Throws `MODEL_PAUSED` if there
  * is none.
  */
 export async function openModel(

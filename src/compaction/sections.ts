@@ -1,4 +1,4 @@
-/** The sections of a structured summary, in their order, with the names by which models write them. */
+/** The sections of a structured summary in order, with the headings that models use for them. */
 const SECTIONS = [
   { title: 'Goal', names: ['goal', 'goals'] },
   { title: 'Constraints', names: ['constraints', 'constraint'] },
@@ -51,7 +51,7 @@ export function bySection<Part extends { readonly text: string }>(
   });
 }
 
-/** The text of sections, also of those that a model gave as an object. Other names than theirs are left out. */
+/** The text of sections, also of those that a model gave as an object. Unknown names are left out. */
 export function sectionsText(sections: Iterable<readonly [string, readonly string[]]>): string {
   const points = new Map<Title, readonly string[]>();
   for (const [name, found] of sections) {

@@ -21,7 +21,7 @@ const agentFields = {
       error: 'expected "auto", provider:model, or a list of models',
     })
     .describe(
-      'Model for replies, as provider:model, or a list whose later models answer while earlier ones are away or overloaded; "auto" uses an API key from the environment, a local Ollama, or offline:demo',
+      'Model for replies, as provider:model, or a list whose later models answer while earlier ones are unavailable or overloaded; "auto" uses an API key from the environment, a local Ollama, or offline:demo',
     ),
   context_window: z
     .union([tokens, z.literal('auto')], { error: 'expected a whole number above 0, or "auto"' })

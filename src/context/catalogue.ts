@@ -90,7 +90,7 @@ function withoutWords(value: JsonValue): JsonValue {
   );
 }
 
-/** The names of properties are the tool's own words, whatever they are. */
+/** Property names belong to the tool, even if they equal a keyword of the schema. */
 function each(properties: JsonValue): JsonValue {
   if (!isObject(properties)) return properties;
   return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, withoutWords(schema)]));

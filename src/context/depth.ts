@@ -7,7 +7,7 @@ import { CUT_FRACTIONS } from './tiers.ts';
 
 /** Share of the window for new talk that a compaction leaves below the background threshold. */
 export const HEADROOM = 0.05;
-/** What is planned for, because a cut falls between messages and the length of a summary is not known before. */
+/** The planned share. It is larger, because a cut falls between messages and the length of a summary is not known in advance. */
 const PLANNED_HEADROOM = 0.09;
 /** The same where the provider caches prefixes: every compaction costs one, so they are fewer and deeper. */
 const CACHED_HEADROOM = 0.22;
@@ -17,7 +17,7 @@ const LARGE_WINDOW = 20_000;
 const MIN_PLANNED_TOKENS = 240;
 /** A summary's usual share of what it replaces. */
 const SUMMARY_SHARE = 0.3;
-/** Of the window, what a cut frees at least: less is not worth a call and a new prefix. */
+/** Minimum share of the window that a cut frees: less is not worth a call and a new prefix. */
 export const MIN_GAIN = 0.02;
 /** Minimum tokens of messages for a summary, which also has a label: one of a few words can't be shorter than its source. */
 const MIN_SOURCE = 120;

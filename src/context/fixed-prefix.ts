@@ -118,7 +118,7 @@ export function buildPrefix(profile: ContextProfile, budgetTokens: number): Fixe
   return { sections, blocks, catalogue, tokens, budgetTokens };
 }
 
-/** Reports a cut once, until an agent's next one differs. */
+/** Reports each cut once per agent, and again only when it changes. */
 export function announceCuts({ events }: Pick<Services, 'events'>): (cut: FixedCut) => void {
   const announced = new Map<string, string>();
   return (cut) => {

@@ -8,7 +8,7 @@ export function encodeId(id: string): string {
   return encodeURIComponent(id.toWellFormed());
 }
 
-/** A damaged id is unknown, like one that is gone. */
+/** A damaged id counts as unknown, like a deleted one. */
 export function decodeId(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -10,7 +10,7 @@ export function isPicture(part: Part): part is AttachmentPart {
   );
 }
 
-/** Stands in the place of an image that the window has no room for. */
+/** Replaces an image that the window has no room for. */
 const LEFT_OUT: UserContent = { kind: 'text', text: '[System: an image is left out here to save space]' };
 
 export function withoutPictures(message: ModelMessage): ModelMessage {

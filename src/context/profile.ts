@@ -106,7 +106,7 @@ function profileOf(
   [model, ...fallbacks]: readonly [ChatModel, ...ChatModel[]],
   parts: Pick<ContextProfile, 'sections' | 'tools'>,
 ): ContextProfile {
-  // Every one of them has to be able to answer what was measured for the first.
+  // The fallbacks must fit what was measured for the first model.
   const windows = [model, ...fallbacks].map(({ traits }) => traits.windowTokens ?? DEFAULT_WINDOW_TOKENS);
   const told = Math.min(...windows);
   const tools = [model, ...fallbacks].every(({ traits }) => traits.tools);

@@ -13,7 +13,7 @@ export interface CachePrices {
   readonly miss: number;
 }
 
-/** What most providers charge. */
+/** The usual prices of providers. */
 const USUAL_PRICES: CachePrices = { read: 0.1, miss: 1.25 };
 const PRICED_TOKENS = 1000;
 

@@ -115,7 +115,7 @@ function sectionRef(section: VolatileSection): SectionRef {
   }
 }
 
-/** A rendered message keeps its label while it stays in memory, so what it says is noted and not found again. */
+/** A rendered message keeps its label while it stays in memory, so the note records the label's target instead of looking it up later. */
 function linksIn({ request, reduction }: Fitted): ReadonlyMap<number, number> {
   const { snapshot, readUpto } = request;
   const { timeZone } = request.profile;

@@ -35,7 +35,7 @@ export function fitSections(sections: readonly SystemSection[], budgetTokens: nu
   return fitted;
 }
 
-/** A section of which its own maximum left nothing is listed all the same. */
+/** A section whose own maximum left nothing is still listed. */
 function saysSomething({ text, originalTokens }: SystemSection): boolean {
   return text.trim() !== '' || originalTokens !== undefined;
 }

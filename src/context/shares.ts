@@ -1,13 +1,13 @@
 import type { AgentSettings } from '../config/schema.ts';
 import type { ContextProfile, Targets } from '../ports/engine.ts';
 
-/** For tools and system sections; more where the conversation has enough room all the same. */
+/** For tools and system sections; more if the conversation still has enough room. */
 const FIXED_SHARE = 0.3;
 const LARGE_FIXED_SHARE = 0.4;
 const LARGE_WINDOW = 16_000;
 /** Left for the newest message where the configuration names no share. */
 const MIN_TAIL_SHARE = 0.05;
-/** Tools and system sections get this much, however little the other shares leave. */
+/** Tools and system sections get at least this much, however little the other shares leave. */
 const MIN_FIXED_SHARE = 0.15;
 
 /** The maximum that `auto` gives to memories and earlier messages, and its share of smaller windows. */

@@ -75,7 +75,7 @@ function lossOf(
   });
 }
 
-/** Of the tools, the system blocks and the messages, in this order. */
+/** Estimated tokens of the tools, the system blocks and the messages, in this order. */
 function tokensUpto({ tools, system, messages }: ModelRequest, parts: number): number {
   if (parts === 0) return 0;
   const blocks = system.slice(0, parts - 1).reduce((sum, block) => sum + estimateBlock(block), estimateTools(tools));

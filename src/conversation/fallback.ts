@@ -16,8 +16,8 @@ export interface Candidates {
 }
 
 /**
- * The answer of the first model that is not away or overloaded. A paused one is passed over, unless all are. What a model
- * refuses or cannot do, the next one is not asked.
+ * The answer of the first model that is available and not overloaded. Skips paused models, unless all are paused. Does not ask the
+ * next model for what one refuses or cannot do.
  */
 export async function askInOrder(
   { models, breaker, timeoutMs, onFallback }: Candidates,

@@ -60,7 +60,7 @@ export async function runTurn(options: TurnOptions, callIdPrefix: string): Promi
   try {
     while (steps.length < options.maxSteps) {
       const { step, assembly } = await callModel(options, steps);
-      // The next step reads what will be stored.
+      // The next step reads exactly what will be stored.
       const text = cleanText(step.text).trim();
       if (step.calls.length === 0) {
         if (text !== '') return { kind: 'answered', text, steps, assembly };

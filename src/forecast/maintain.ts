@@ -90,7 +90,7 @@ function replaced(stack: readonly Summary[], summary: Summary): readonly Summary
   return stack.toSpliced(at, stack.filter(covers).length, summary);
 }
 
-/** What one call could not read of a gap stays a gap. */
+/** The part of a gap that one call could not read stays a gap. */
 function filled(stack: readonly Summary[], gap: Summary, summary: Summary): readonly Summary[] {
   const rest = summary.toSeq < gap.toSeq ? [{ ...gap, fromSeq: summary.toSeq + 1 }] : [];
   return stack.flatMap((item) => (item === gap ? [summary, ...rest] : [item]));

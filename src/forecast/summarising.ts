@@ -61,7 +61,7 @@ export function writeSummary(
   const words = Math.min(maxStackedWords(profile), targetWords(windowTokens, source));
   const { examples, ...memories } = memoryRules(windowTokens, span.entries);
   const size = { targetWords: words, ...memories, examples: examples && spanTokens >= MIN_SOURCE_FOR_EXAMPLES };
-  // The memories and the summaries before a transcript take all of their room soon.
+  // The memories and summaries before a transcript soon take all of their room.
   const besideTokens = hasStack ? 2 * sideTokensFor(windowTokens, spanTokens) : 0;
   const limit = kind === 'compact' ? limitFor(source) : Math.max(MIN_FILLING, source);
   return {

@@ -9,7 +9,7 @@ import { between, type Recording } from './recording.ts';
 
 /** A conversation at one moment of a forecast. */
 export interface Moment {
-  /** So many entries are stored. */
+  /** Number of stored entries. */
   readonly end: number;
   /** Index of the first entry of the tail. */
   readonly start: number;

@@ -80,7 +80,7 @@ export interface ToolCallContext extends Where {
   readonly tool: string;
   /** Who asked. */
   readonly author: Author;
-  /** The same if the turn runs again after a crash. */
+  /** Unchanged if the turn runs again after a crash. */
   readonly callKey: string;
 }
 

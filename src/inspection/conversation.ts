@@ -17,7 +17,7 @@ import { mayRead, type Viewer } from './viewer.ts';
 export interface ConversationQuery {
   readonly viewer: Viewer;
   readonly key: string;
-  /** The message at which to look; null for the newest. */
+  /** The message to look at; null for the newest. */
   readonly atSeq: number | null;
 }
 

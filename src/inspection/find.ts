@@ -5,7 +5,7 @@ import { readerFor } from '../memory/policy.ts';
 import type { Conversation } from '../ports/store.ts';
 import { mayRead, type Viewer } from './viewer.ts';
 
-/** What a search over everything that the viewer may read has found. */
+/** The results of a search over everything that the viewer may read. */
 export interface Findings {
   readonly conversations: readonly ConversationKey[];
   readonly messages: readonly FoundMessage[];

@@ -12,7 +12,7 @@ export interface Gauge {
   readonly thresholds: Thresholds;
 }
 
-/** A gauge, or why there is none: the model of the agent may be unknown or away. */
+/** A gauge, or why there is none: the agent's model may be unknown or unavailable. */
 export type GaugeReading = { readonly gauge: Gauge } | { readonly gauge: null; readonly problem: string };
 
 export interface Gauges {

@@ -12,9 +12,9 @@ export interface TracedSentence {
 export type TracedText = readonly (readonly TracedSentence[])[];
 
 const MAX_SOURCES = 4;
-/** A source shares at least this much of what a sentence tells. */
+/** A source must share at least this much of a sentence's words. */
 const MIN_SHARE = 0.25;
-/** And at least this much of what the best source shares. */
+/** It must also share at least this much of what the best source shares. */
 const NEAR_BEST = 0.55;
 
 /** Pure: which sources each sentence of a text came from, judged by their rare words. */

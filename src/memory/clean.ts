@@ -34,7 +34,7 @@ function withoutLast(text: string, part: string): string {
   return at === -1 ? text : text.slice(0, at) + text.slice(at + part.length);
 }
 
-/** What follows a `<`: up to its `>`, the label of a link whose address was removed; otherwise an ordinary sign. */
+/** The text after a `<`: up to its `>` it is the label of a link whose address was removed; without one, `<` is an ordinary character. */
 function withoutBracket(part: string): string {
   const close = part.indexOf('>');
   return close === -1 ? `<${part}` : part.slice(0, close).replace(/^ ?\|? ?/u, '') + part.slice(close + 1);

@@ -3,7 +3,7 @@ import { cachedStem } from '../search/stem.ts';
 import { tellingWords } from '../search/stop-words.ts';
 import { fold, tokensOf, wordsOf } from '../search/words.ts';
 
-/** From this share of common words on, two texts are the same statement in other words. */
+/** Two texts that share at least this part of their words are the same statement in other words. */
 const NEAR = 0.8;
 const NEGATIONS = new Set(
   'not no never none nobody nothing neither nor without cannot dont doesnt didnt isnt arent wasnt werent wont cant couldnt shouldnt wouldnt hasnt havent stopped quit nicht kein keine nie pas jamais non nunca ne nem'.split(

@@ -27,7 +27,7 @@ export interface ContextEngine extends EngineIntake {
   dispose(): Promise<void>;
 }
 
-/** How an engine hears of what is stored. */
+/** How an engine learns what is stored. */
 export interface EngineIntake {
   /** Called when a conversation becomes active in this process. */
   bootstrap(snapshot: ContextSnapshot): Promise<BootstrapResult>;
@@ -52,7 +52,7 @@ export interface EngineInfo {
 export interface ContextProfile {
   readonly agentId: string;
   readonly modelId: string;
-  /** Models to use while `modelId` is away or overloaded, in order. Default none. */
+  /** Models to use while `modelId` is unavailable or overloaded, in order. Default: none. */
   readonly fallbackIds?: readonly string[];
   readonly traits: ModelTraits;
   readonly windowTokens: number;

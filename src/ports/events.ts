@@ -62,7 +62,7 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
       readonly tokens: number;
     }
   | {
-      /** A model of an agent was away or overloaded: the next one was asked. */
+      /** A model of an agent was unavailable or overloaded, so the next one was asked. */
       readonly kind: 'model.fallback';
       readonly model: string;
       readonly next: string;

@@ -9,7 +9,7 @@ export type Gone =
   | 'edited'
   /** It came before the last reset. */
   | 'reset'
-  /** This place may not read it, or no longer. */
+  /** This place may not read it (any more). */
   | 'hidden'
   /** It was never kept, because an engine or a hook of a plugin made it. */
   | 'unknown';

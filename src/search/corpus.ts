@@ -158,7 +158,7 @@ function countLines(lines: readonly Line[], term: number): number {
   return lines.filter((line) => (line.counts[term] ?? 0) > 0).length;
 }
 
-/** Zero for terms that occur nowhere: they tell nothing about any line. */
+/** Zero for terms that occur nowhere, because they do not distinguish any line. */
 function rarityOf(holding: number, total: number): number {
   return holding === 0 ? 0 : Math.log(1 + (total - holding + 0.5) / (holding + 0.5));
 }

@@ -26,7 +26,7 @@ export interface Account {
   readonly lost: readonly Lost[];
 }
 
-/** From this share of its telling words on, a sentence counts as carried. */
+/** A sentence counts as carried if the summary has at least this share of its telling words. */
 const MIN_SHARE = 0.6;
 
 /** Pure: which specifics of the messages a summary says, and where, and which it leaves out. */
@@ -59,7 +59,7 @@ export function keptShare(account: Account): number {
 const SPECIFIC_KINDS: readonly SpecificKind[] = [
   ...(['link', 'path', 'code', 'date', 'number', 'name', 'prohibition', 'promise'] as const),
 ];
-/** Of one kind, the newest of this many entries are in the index. */
+/** Maximum number of entries of one kind in the index; the newest are kept. */
 const MAX_INDEXED = 200;
 
 export function lossIndexOf(lost: readonly Pick<Lost, 'kind' | 'seq'>[]): LossIndex {

@@ -20,7 +20,7 @@ export interface Line {
 /** -1 for a word that is not a term. */
 export type TermPair = readonly [number, number];
 
-/** Reading more of one text would tell little and take long. */
+/** Reading more of one text would add little and take long. */
 const READ_CHARACTERS = 4000;
 const NEAR_WORDS = 6;
 

@@ -18,7 +18,7 @@ type Captured = Pick<Conversation, 'key' | 'audience' | 'audienceFrom' | 'tighte
 
 /**
  * The first entry of a conversation that the readers of another one in the same place can read anyway; null if there is
- * none. The rule is that of memories: nobody wider than those who could read an entry then may read it now.
+ * none. The same rule applies as for memories: an entry stays readable only while the place has no wider audience than it had then.
  */
 function readableFrom(other: Captured, reader: Place): number | null {
   if (placeOf(other.key) !== placeOf(reader.key) || other.key === reader.key) return null;

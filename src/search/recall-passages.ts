@@ -19,11 +19,11 @@ const MAX_QUESTIONS = 4;
 const READ_CHARACTERS = 2000;
 /** Number of ranked entries offered; an engine leaves out those that its view shows. */
 const MAX_CANDIDATES = 200;
-/** A kind of detail that more messages than these have distinguishes none of them. */
+/** If more messages than these have a kind of detail, it does not distinguish them. */
 const MAX_LOST = 30;
-/** If a question shares too few words with any message, this many with a lost detail of the kind are offered. */
+/** If a question shares too few words with any message, this many messages with a lost detail of that kind are offered. */
 const MAX_UNGROUNDED = 12;
-/** Of this many of the best, a message up to this length is quoted with the question that it answers. */
+/** Among this many of the best, a message up to this length is quoted with the question that it answers. */
 const MAX_EXPLAINED = 20;
 const MAX_BRIEF_TOKENS = 12;
 /** Even the smallest window shows this much of a tail without a cut. */

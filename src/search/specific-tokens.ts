@@ -5,7 +5,7 @@ import { CALENDAR } from './specific-words.ts';
 const MAX_TOKEN = 300;
 /** A number of this many digits with hyphens is a code, such as a telephone number. */
 const MIN_CODE_DIGITS = 7;
-/** Longer letters after a number make it a code: "7th" and "20km" are numbers, "12ABCD" is none. */
+/** More letters than this after a number make it a code: "7th" and "20km" are numbers, "12ABCD" is not. */
 const MAX_UNIT = 3;
 
 const LINK = /^(?:https?:\/\/|www\.)[^\s]+$|^[\w.+-]+@[\w-]+\.[\w.-]+$/iu;

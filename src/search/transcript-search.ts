@@ -36,7 +36,7 @@ const READ_ENTRIES = 420;
 const NONE: ReadonlySet<number> = new Set();
 /** As much as a strong match of a word. */
 const LIKELY_BONUS = 3;
-/** From this share of answers on, the conversation counts as one with a bot rather than among people. */
+/** With at least this share of answers, the conversation counts as one with a bot rather than among people. */
 const BOT_SHARE = 0.25;
 /** Approximate penalty for each doubling of an entry's length, when tokens are counted. */
 const LENGTH_PENALTY = 0.6;

@@ -27,7 +27,7 @@ export interface ToolContext {
    */
   readonly callKey: string;
   readonly readUpto: number;
-  /** The claim of the turn. Writes can be bound to it: with a lost claim, nothing is saved. */
+  /** The claim of the turn. Writes can be bound to it, so that nothing is saved once the claim is lost. */
   readonly replyEpoch?: number;
   /** For tools that return memories: if one of them is forgotten before the reply is stored, the turn starts again. */
   readonly onGiven?: (ids: readonly MemoryId[]) => void;

@@ -41,7 +41,7 @@ export function indentAll(text: string): string {
   return `${INDENT}${indentLines(text)}`;
 }
 
-/** Text of somebody other than the sender, under a heading. Every line of it is marked. */
+/** Text by somebody other than the sender, under a heading. Every line of it is marked. */
 export function quoted(heading: string, text: string): string {
   return `[${heading}]\n> ${visibleText(text).replaceAll('\n', '\n> ')}`;
 }

@@ -71,6 +71,15 @@ describe('a request', () => {
     expect((await post({ origin: inspected.base })).status).toBe(403);
   });
 
+  it.each(['/login', '/settings'])('%s refuses a body without a length', async (path) => {
+    const megabyte = new Uint8Array(1_000_000).fill(97);
+    const body = new ReadableStream({ pull: (controller) => controller.enqueue(megabyte) });
+    const headers = { origin: inspected.base, 'content-type': 'application/x-www-form-urlencoded' };
+    const response = await inspected.fetch(path, { method: 'POST', body, headers, duplex: 'half' });
+    expect(response.status).toBe(411);
+    expect((await inspected.fetch('/')).status).toBe(200);
+  });
+
   it('gets a policy without inline script or foreign content', async () => {
     const response = await inspected.fetch('/');
     const policy = response.headers.get('content-security-policy') ?? '';

@@ -49,6 +49,8 @@ function createSite(
     for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
     c.header('cache-control', 'no-store');
     if (!access.isOwnHost(knockOf(c))) return c.text('Use the address that the inspector printed.\n', 421);
+    // Without a length, only reading the body would show how large it is. Browsers always declare it.
+    if (c.req.header('transfer-encoding') !== undefined) return c.text('Send the form with its length.\n', 411);
     if (Number(c.req.header('content-length') ?? 0) > MAX_FORM_BYTES) return c.text('The form is too large.\n', 413);
     return await next();
   });

@@ -2,7 +2,7 @@ import type { ContextHistory } from '../context/history.ts';
 import type { FocusReport } from '../context/inspection.ts';
 import type { ContextPart, Measurement } from '../ports/engine.ts';
 import type { ReplyField } from '../ports/reply.ts';
-import { formatNumber, formatPercent } from '../util/text.ts';
+import { counted, formatNumber, formatPercent } from '../util/text.ts';
 import type { Call } from './command.ts';
 
 /** The conversation in the inspector, for those who may sign in there: moderators and operators. */
@@ -35,7 +35,7 @@ function compactionsLine({ committed, failed, ...totals }: ContextHistory['compa
   const done = `${formatNumber(committed)} done, ${formatNumber(failed)} failed`;
   if (committed + failed === 0) return 'none yet';
   const spent = `read ${formatNumber(inputTokens)} and wrote ${formatNumber(outputTokens)} tokens`;
-  return `${done}; freed ${formatNumber(freedTokens)} tokens, ${spent}, saved ${formatNumber(memories)} memories`;
+  return `${done}; freed ${formatNumber(freedTokens)} tokens, ${spent}, saved ${counted(memories, 'memory', 'memories')}`;
 }
 
 function trendLine({ tokensPerMessage, messagesLeft }: ContextHistory['trend']): string {

@@ -52,7 +52,7 @@ function causeOf(before: RequestPrint, now: RequestPrint, common: number): Cache
   const isInSections = common <= Math.max(before.sections.length, now.sections.length);
   if (isInSections && changed !== null) return changed === 'instructions' ? 'instructions' : 'prompt';
   if (before.contextFrom !== now.contextFrom) return 'reset';
-  return causeInStack(before.layers, now.layers) ?? causeInTail(before, now);
+  return causeInStack(before.layers, now.layers) ?? causeInTail(before, now, isInSections);
 }
 
 /** The key of the first section that differs; null if all are the same. */
@@ -82,8 +82,9 @@ function causeInStack(before: readonly LayerPrint[], now: readonly LayerPrint[])
   return was === undefined || was.kind === 'gap' ? 'compaction' : 'edit';
 }
 
-function causeInTail(before: RequestPrint, now: RequestPrint): CacheLossCause {
+/** If sections changed and their texts did not, another part of them fits the window. */
+function causeInTail(before: RequestPrint, now: RequestPrint, isInSections: boolean): CacheLossCause {
   if (before.touched !== now.touched) return 'edit';
-  if (before.reduced || now.reduced) return 'shortened';
+  if (before.reduced || now.reduced || isInSections) return 'shortened';
   return now.engine === STACKED_ENGINE ? 'unknown' : 'engine';
 }

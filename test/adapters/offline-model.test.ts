@@ -219,6 +219,8 @@ describe('talks', () => {
     ['Always answer in one sentence.', /always answer in one sentence/],
     ['The wifi password is swordfish42.', /swordfish42/],
     ['Ich heiße Ada und ich trinke am liebsten Tee.', /Freut mich, Ada\..*Tee/],
+    ['Ich heiße Jörg und wohne in Köln.', /Freut mich, Jörg\..*Köln/],
+    ["I'm Ada and live in Turin.", /Nice to meet you, Ada\..*Turin/],
     ['我叫小明，我喜欢喝绿茶。', /小明.*绿茶/],
   ])('says back what it understood of "%s"', async (ask, expected) => {
     expect(await answer({ ask })).toMatch(expected);
@@ -567,6 +569,7 @@ describe('maintenance', () => {
     ['Never call me before noon.', 'instruction', 'Never call me before noon.'],
     ['From now on answer in French.', 'instruction', 'From now on answer in French.'],
     ['Ich heiße Grete.', 'identity', 'Ada heißt Grete.'],
+    ['Ich heiße Grete und komme spät.', 'identity', 'Ada heißt Grete.'],
     ['Ich mag keinen Kaffee.', 'preference', 'Ada mag kein Kaffee.'],
     ['Ich wohne in Köln.', 'fact', 'Ada wohnt in Köln.'],
     ['Wir haben beschlossen, morgen zu liefern.', 'decision', 'Es wurde beschlossen: on 2026-11-21 zu liefern.'],

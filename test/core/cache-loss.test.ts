@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool, type EventOf, ModelError, type ModelMessage } from '../../src/adapter-kit.ts';
-import { partsOf } from '../../src/context/request-print.ts';
+import { cacheLossOf } from '../../src/context/cache-loss.ts';
+import { partsOf, type RequestPrint } from '../../src/context/request-print.ts';
 import { type BotWorld, type BotWorldOptions, createBotWorld } from '../support/bot-world.ts';
 import { faithful, filler, type Script, scriptedModel } from './compaction.world.ts';
 
@@ -132,6 +133,21 @@ describe('a request', () => {
     const line = status.fields.find(({ name }) => name === 'Prefix cache')?.value;
     expect(line).toMatch(/^the provider reports no cached tokens\n1 loss, ~\d+ tokens: the conversation was reset$/u);
   });
+});
+
+it('names a section that the window cut differently', () => {
+  const before: RequestPrint = {
+    ...{ at: 0, model: 'test:chat', engine: 'stacked', hooked: false, reduced: false, touched: 0, contextFrom: 1 },
+    ...{ layers: [], stableTokens: 600, totalTokens: 700, stableParts: 3, reports: false },
+    sections: [
+      ['persona', 'aaaaaa'],
+      ['guidance', 'bbbbbb'],
+    ],
+    parts: 'toolsXperso1guide1',
+  };
+  const now: RequestPrint = { ...before, at: 1, parts: 'toolsXperso2guide2' };
+  const facts = { sameTurn: false, readTokens: 0, cacheMs: 300_000, tokensUpto: () => 100 };
+  expect(cacheLossOf(before, now, facts)).toEqual({ cause: 'shortened', tokens: 500 });
 });
 
 it('hashes of requests are the same with and without earlier ones', () => {

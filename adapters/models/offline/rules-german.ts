@@ -5,7 +5,7 @@ const gern = '(?:wirklich |sehr |auch |lieber |am liebsten |gern(?:e)? )*';
 
 export const rulesGerman: readonly Rule[] = [
   createRule(
-    /\b(?:ich hei(?:ß|ss)e|mein Name ist) (\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?)/iu,
+    /\b(?:[Ii]ch hei(?:ß|ss)e|[Mm]ein Name ist) (\p{L}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?)/u,
     { kind: 'identity', importance: 0.9 },
     (match, { calling }) => `${calling.replace(/'s?$/, '')} heißt ${match[1]}`,
   ),

@@ -15,9 +15,17 @@ export function sentencesOf(text: string): readonly string[] {
 const clauseEnd =
   /; |,? (?:and|but|und|aber) (?=(?:i|i'm|i’m|i've|my|we|our|ich|mein|meine|wir)\b)|, (?=(?:i|i'm|i’m|my|we|ich|wir)\b)|，(?=我)/iu;
 
+/** After an introduction, the second verb needs no subject of its own: "I'm Ada and live in Turin". */
+const sharedSubject =
+  /\b((?:my name is|i['’]m|i am) [\p{L}'’-]+(?: [\p{L}'’-]+)? and) (?=(?:live|work|like|love|hate|prefer) )/iu;
+const sharedSubjectGerman =
+  /\b((?:ich hei(?:ß|ss)e|ich bin|mein name ist) [\p{L}'’-]+(?: [\p{L}'’-]+)? und) (?=(?:wohne|lebe|arbeite|komme|mag|trinke|esse) )/iu;
+
 export function clausesOf(sentence: string): readonly string[] {
   return sentence
     .replace(/\s+/gu, ' ')
+    .replace(sharedSubject, '$1 I ')
+    .replace(sharedSubjectGerman, '$1 ich ')
     .split(clauseEnd)
     .map((clause) => clause.trim())
     .filter((clause) => clause !== '');

@@ -35,7 +35,7 @@ export async function askRecorded(options: AskedOptions): Promise<readonly Asked
   const recorded = readRecorded(options.folder, options.data);
   if (recorded === null) return null;
   const queue = createLocalQueue({ log: SILENT });
-  const agent = { context_window: options.windowTokens };
+  const agent = { context_window: options.windowTokens, max_output_tokens: Math.min(4096, options.windowTokens / 2) };
   return await withWorld({ models: providerOf(replyModel(), largeReader()), queue, agent }, async (world) => {
     const asked: Asked[] = [];
     for (const one of recorded) {

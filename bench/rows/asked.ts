@@ -13,28 +13,32 @@ interface Setting {
   readonly folder: string;
   readonly title: string;
   readonly windowTokens: number;
-  /** Minimum share of the evidence that is in view. */
-  readonly bar: number;
+  /** Minimum share of the evidence that is in view. Null for windows that are too small for most of it. */
+  readonly bar: number | null;
 }
 
 const SETTINGS: readonly Setting[] = [
+  { folder: 'locomo', title: 'LoCoMo', windowTokens: 2000, bar: null },
+  { folder: 'locomo', title: 'LoCoMo', windowTokens: 4000, bar: null },
   { folder: 'locomo', title: 'LoCoMo', windowTokens: 8000, bar: 0.82 },
   { folder: 'locomo', title: 'LoCoMo', windowTokens: 32_000, bar: 0.92 },
+  { folder: 'beam-100k', title: 'BEAM-100K', windowTokens: 2000, bar: null },
+  { folder: 'beam-100k', title: 'BEAM-100K', windowTokens: 4000, bar: null },
   { folder: 'beam-100k', title: 'BEAM-100K', windowTokens: 8000, bar: 0.5 },
   { folder: 'beam-100k', title: 'BEAM-100K', windowTokens: 32_000, bar: 0.62 },
 ];
-const SMALL_WINDOW = 8000;
+const USUAL_WINDOW = 8000;
 const ENTRIES = 100_000;
 const SENTENCE_WORDS = 12;
 
 /** What the model sees of the past without calling a tool, and what that costs when nobody asks. */
 export async function asked({ quick }: RowOptions): Promise<RowResult> {
   const figures: Figure[] = [];
-  for (const setting of SETTINGS.filter(({ windowTokens }) => !quick || windowTokens === SMALL_WINDOW)) {
+  for (const setting of SETTINGS.filter(({ windowTokens }) => !quick || windowTokens === USUAL_WINDOW)) {
     const found = await askRecorded(setting);
     if (found === null) continue;
     figures.push(inViewFigure(setting, found));
-    if (setting.windowTokens !== SMALL_WINDOW) continue;
+    if (setting.windowTokens !== USUAL_WINDOW) continue;
     figures.push(quotedFigure(setting, found), ...(await ordinaryFigures(setting)));
   }
   figures.push(await latencyFigure(quick ? 100 : 1000));
@@ -51,7 +55,7 @@ function inViewFigure({ title, windowTokens, bar }: Setting, found: readonly Ask
   return {
     ...{ figure: `${title} evidence in view, window of ${windowTokens.toLocaleString('en')}`, unit: 'share' },
     ...{ baseline: null, ours: mean(found.map(({ evidenceInView }) => evidenceInView)) },
-    bar: { of: 'ours', is: 'at least', value: bar },
+    bar: bar === null ? null : { of: 'ours', is: 'at least', value: bar },
   };
 }
 
@@ -61,7 +65,7 @@ function quotedFigure({ title }: Setting, found: readonly Asked[]): Figure {
 }
 
 async function ordinaryFigures({ folder, title }: Setting): Promise<readonly Figure[]> {
-  const found = (await askRecorded({ folder, windowTokens: SMALL_WINDOW, ordinary: true })) ?? [];
+  const found = (await askRecorded({ folder, windowTokens: USUAL_WINDOW, ordinary: true })) ?? [];
   return [
     {
       ...{ figure: `${title} ordinary messages with passages`, unit: 'share', baseline: null },

@@ -1,8 +1,9 @@
 import { clockText } from '../context/label.ts';
+import { passageTokens } from '../context/passages.ts';
 import type { PendingReading } from '../conversation/reply-options.ts';
 import { repliedToSection } from '../memory/focus.ts';
 import { recallFor, waitingMessages } from '../memory/recall.ts';
-import type { VolatileSection } from '../ports/engine.ts';
+import type { PassageSection, VolatileSection } from '../ports/engine.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
 import { passagesFor } from '../search/recall-passages.ts';
 import type { Services } from '../services.ts';
@@ -11,9 +12,10 @@ import type { Services } from '../services.ts';
 export async function volatileFor(services: Services, reading: PendingReading): Promise<readonly VolatileSection[]> {
   const agent = services.agents.agentFor(reading.snapshot.conversation.key);
   const waiting = waitingMessages(reading);
+  const quoting = passagesFor(services, { agent, snapshot: reading.snapshot, waiting });
   const [passages, recalled, repliedTo] = await Promise.all([
-    passagesFor(services, { agent, snapshot: reading.snapshot, waiting }),
-    recallFor(services, { ...reading, agent, maxTokens: recallTokensOf(reading) }),
+    quoting,
+    recallFor(services, { ...reading, agent, maxTokens: memoryTokensOf(reading, quoting) }),
     repliedToSection(services, { ...reading, timeZone: agent.timezone }),
   ]);
   const from = promptSourceOf(agent);
@@ -28,6 +30,14 @@ export async function volatileFor(services: Services, reading: PendingReading): 
   return [passages, recalled, repliedTo, clock].filter((section) => section !== null);
 }
 
-async function recallTokensOf({ profile }: PendingReading): Promise<number> {
-  return (await profile).recallTokens;
+/** At least half of the share for recalled text, and what the passages leave. */
+async function memoryTokensOf(
+  { profile, snapshot }: PendingReading,
+  quoting: Promise<PassageSection | null>,
+): Promise<number> {
+  const { recallTokens } = await profile;
+  const section = await quoting;
+  const firstSeq = snapshot.tail[0]?.seq ?? snapshot.conversation.nextSeq;
+  const wantedTokens = section === null ? 0 : passageTokens(section, firstSeq);
+  return Math.max(Math.floor(recallTokens / 2), recallTokens - wantedTokens);
 }

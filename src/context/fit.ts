@@ -5,7 +5,6 @@ import { partsOf } from './breakdown.ts';
 import { correctionFor } from './calibration.ts';
 import type { FixedPrefixBuilder } from './fixed-prefix.ts';
 import { measure, regionTotal } from './meter.ts';
-import { fitPassages, isPassages } from './passages.ts';
 import { FIRST_REDUCTION, NO_REDUCTION, type Reduction, type ReductionStep, reductionSteps } from './reduce.ts';
 import { buildView, type Fitted, type ViewRequest } from './view.ts';
 
@@ -69,32 +68,10 @@ function withShorterAsk(
   return evaluate(prefixes, fitted.request, { ...step.reduction, askTokens });
 }
 
-function evaluate(prefixes: FixedPrefixBuilder, request: ViewRequest, reduction: Reduction): Fitted {
+export function evaluate(prefixes: FixedPrefixBuilder, request: ViewRequest, reduction: Reduction): Fitted {
   const view = buildView(prefixes, request, reduction);
   const correction = correctionOf(request.snapshot, request.profile.modelId);
   return { request, view, correction, reduction, measurement: measure(view.regions, request.profile, correction) };
-}
-
-/** The request without passages, which only get the space that is left at the end. */
-export function withoutPassages<Request extends Pick<ViewRequest, 'volatile'>>(request: Request): Request {
-  return { ...request, volatile: request.volatile.filter((section) => !isPassages(section)) };
-}
-
-/** Adds earlier messages to the space that a view leaves below the emergency threshold. */
-export function addPassages(
-  prefixes: FixedPrefixBuilder,
-  fitted: Fitted,
-  { volatile }: Pick<ViewRequest, 'volatile'>,
-): Fitted {
-  const section = volatile.find(isPassages);
-  if (section === undefined || fitted.reduction.volatileTokens === 0) return fitted;
-  const { request, measurement, correction, reduction } = fitted;
-  const { profile, snapshot } = request;
-  const freeTokens = (profile.windowTokens * profile.thresholds.emergency - measurement.used) / correction;
-  const firstSeq = snapshot.tail[0]?.seq ?? snapshot.conversation.nextSeq;
-  const shown = fitPassages(section, { profile, others: request.volatile, freeTokens, firstSeq });
-  if (shown === null) return fitted;
-  return evaluate(prefixes, { ...request, volatile: [shown, ...request.volatile] }, reduction);
 }
 
 export function correctionOf(snapshot: ContextSnapshot, modelId: string): number {

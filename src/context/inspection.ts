@@ -1,9 +1,9 @@
 import type { ContextPart, ContextProfile, Measurement, Thresholds, VolatileSection } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { Services } from '../services.ts';
+import { addPassages, withoutPassages } from './add-passages.ts';
 import { partsOf } from './breakdown.ts';
 import { lastReported } from './calibration.ts';
-import { addPassages, withoutPassages } from './fit.ts';
 import { createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
 import { viewAtRest } from './rest.ts';
 import { slide } from './sliding.ts';

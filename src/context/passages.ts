@@ -25,10 +25,9 @@ export function fitPassages(section: PassageSection, room: Room): PassageSection
   const budget = Math.min(room.profile.recallTokens - taken, room.freeTokens) - estimateText(section.text);
   if (budget < MIN_ROOM_TOKENS) return null;
   let left = budget;
-  const chosen = section.passages.filter(({ seq, text, from }) => {
-    const tokens = estimateText(text) + 1;
-    const isShown = from === undefined && seq >= room.firstSeq;
-    if (isShown || tokens > left) return false;
+  const chosen = section.passages.filter((passage) => {
+    const tokens = tokensOf(passage);
+    if (isShown(passage, room.firstSeq) || tokens > left) return false;
     left -= tokens;
     return true;
   });
@@ -36,6 +35,21 @@ export function fitPassages(section: PassageSection, room: Room): PassageSection
   const lines = inOrder(chosen).map(({ text }) => text);
   const reason = `${lines.length} earlier ${lines.length === 1 ? 'message bears' : 'messages bear'} on the newest message`;
   return { ...section, reason, text: [section.text, ...lines].join('\n'), passages: chosen };
+}
+
+/** What all of them would take that a view from this message on does not show. */
+export function passageTokens({ text, passages }: PassageSection, firstSeq: number): number {
+  const quoted = passages.filter((passage) => !isShown(passage, firstSeq));
+  return quoted.length === 0 ? 0 : quoted.reduce((sum, passage) => sum + tokensOf(passage), estimateText(text));
+}
+
+function isShown({ from, seq }: Passage, firstSeq: number): boolean {
+  return from === undefined && seq >= firstSeq;
+}
+
+/** With the line break before it. */
+function tokensOf({ text }: Passage): number {
+  return estimateText(text) + 1;
 }
 
 /** Those of other conversations first, each conversation in its own order. */

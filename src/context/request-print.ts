@@ -4,6 +4,7 @@ import type { Entry } from '../domain/message.ts';
 import type { Assembly, ContextProfile } from '../ports/engine.ts';
 import type { ModelMessage, ModelRequest, ToolSpec } from '../ports/model.ts';
 import type { Summary } from '../ports/summary-store.ts';
+import { fittedOf } from './fit.ts';
 
 /** Characters of a hash. Each hash also covers everything before it, as a cached prefix does. */
 const HASH_LENGTH = 6;
@@ -68,7 +69,7 @@ export function printOf(request: PrintRequest): RequestPrint {
   return {
     ...{ at, model, engine, reports },
     hooked: sent.system !== assembly.system || sent.messages !== assembly.messages,
-    reduced: assembly.measurement.tier !== 'none',
+    reduced: assembly.measurement.tier !== 'none' || isShortened(assembly),
     touched: touchedAt(tail),
     contextFrom: conversation.contextFrom,
     sections: sectionsOf(profile),
@@ -78,6 +79,12 @@ export function printOf(request: PrintRequest): RequestPrint {
     stableTokens: assembly.estimatedTokens - request.tokensOf(sent.messages.slice(before)),
     totalTokens: assembly.estimatedTokens,
   };
+}
+
+/** Whether it has fewer messages than the view of its conversation. */
+function isShortened(assembly: Assembly): boolean {
+  const { omitted } = fittedOf(assembly)?.request.snapshot ?? assembly.snapshot;
+  return omitted.entries > assembly.snapshot.omitted.entries;
 }
 
 function touchedAt(tail: readonly Entry[]): number {

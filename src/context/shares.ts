@@ -28,14 +28,15 @@ export function limitsOf(agent: AgentSettings, toldTokens: number): Limits {
   const windowTokens = agent.context_window === 'auto' ? toldTokens : agent.context_window;
   const { background_threshold: background, aggressive_threshold: aggressive } = compaction;
   const reserveTokens = reserveTokensOf(agent, windowTokens);
+  const recallTokens = recallTokensOf(agent, windowTokens);
   return {
     windowTokens,
     reserveTokens,
     thresholds: { background, aggressive, emergency: compaction.emergency_threshold },
-    recallTokens: recallTokensOf(agent, windowTokens),
+    recallTokens,
     targets: targetsOf(compaction),
     messageThreshold: compaction.message_threshold,
-    fixedShare: fixedShareOf(compaction, { windowTokens, reserveTokens }),
+    fixedShare: fixedShareOf(compaction, { windowTokens, reserveTokens, recallTokens }),
     stackShare: compaction.stack_share,
     toolResults: { recentTurns: tool_results.recent_turns, oldBytes: tool_results.old_bytes },
     tailShare: compaction.tail_share === 'auto' ? 0 : compaction.tail_share,
@@ -47,23 +48,26 @@ function reserveTokensOf(agent: AgentSettings, windowTokens: number): number {
   return Math.min(agent.max_output_tokens, Math.floor(windowTokens * agent.compaction.reserve_share));
 }
 
-/** With full shares of everything, the view is below the first threshold. */
+/** With full shares of everything, the view is below the first threshold, and what is recalled fits in too. */
 function fixedShareOf(
-  { fixed_share, background_threshold, stack_share, tail_share }: Compaction,
-  { windowTokens, reserveTokens }: Pick<ContextProfile, 'windowTokens' | 'reserveTokens'>,
+  { fixed_share, background_threshold, emergency_threshold, stack_share, tail_share }: Compaction,
+  { windowTokens, reserveTokens, recallTokens }: Pick<Limits, 'windowTokens' | 'reserveTokens' | 'recallTokens'>,
 ): number {
   if (fixed_share !== 'auto') return fixed_share;
   const usual = windowTokens < LARGE_WINDOW ? FIXED_SHARE : LARGE_FIXED_SHARE;
   const tailShare = tail_share === 'auto' ? MIN_TAIL_SHARE : tail_share;
-  const left = background_threshold - stack_share - tailShare - reserveTokens / windowTokens;
+  const atRest = Math.min(background_threshold, emergency_threshold - recallTokens / windowTokens);
+  const left = atRest - stack_share - tailShare - reserveTokens / windowTokens;
   return Math.max(MIN_FIXED_SHARE, Math.min(usual, left));
 }
 
 /** For memories and earlier messages next to a new message. */
 function recallTokensOf({ recall }: AgentSettings, windowTokens: number): number {
-  return recall.tokens === 'auto'
-    ? Math.min(MAX_RECALL_TOKENS, Math.floor(windowTokens * RECALL_SHARE))
-    : recall.tokens;
+  return recall.tokens === 'auto' ? autoRecallTokens(windowTokens) : recall.tokens;
+}
+
+export function autoRecallTokens(windowTokens: number): number {
+  return Math.min(MAX_RECALL_TOKENS, Math.floor(windowTokens * RECALL_SHARE));
 }
 
 function targetsOf({ background_target, aggressive_target, emergency_target }: Compaction): Targets {

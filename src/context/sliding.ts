@@ -1,10 +1,11 @@
 import type { ContextEngine } from '../ports/engine.ts';
 import type { Services } from '../services.ts';
-import { addPassages, correctionOf, reduceIfDue, reduceToFit, toAssembly, withoutPassages } from './fit.ts';
+import { addPassages, withoutPassages } from './add-passages.ts';
+import { correctionOf, reduceIfDue, reduceToFit, toAssembly } from './fit.ts';
 import { announceCuts, createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
 import { createIntake } from './intake.ts';
-import { type CutPoint, cutPoints } from './order.ts';
 import { createReducedWindows } from './reduced-windows.ts';
+import { shortenTail } from './shorter-tail.ts';
 import { tierOf } from './tiers.ts';
 import type { Fitted, ViewRequest } from './view.ts';
 
@@ -54,43 +55,15 @@ export function createSlidingEngine({ services }: { readonly services: Services 
 
 /** The view from the earliest position of the tail that keeps it below the first threshold. */
 export function slide(prefixes: FixedPrefixBuilder, request: ViewRequest, limitTokens: number): Fitted {
-  const { snapshot, readUpto, profile } = request;
+  const { snapshot, profile } = request;
   const wanted = limitTokens * profile.thresholds.background;
   const bare: ViewRequest = { ...request, snapshot: { ...snapshot, stack: [] } };
   const all = reduceIfDue(prefixes, bare);
   if (all.measurement.used < wanted) return all;
-  const reservedTokens = (profile.tailShare * profile.windowTokens) / all.correction;
-  const points = cutPoints(snapshot.tail, { ...snapshot.conversation, readUpto, reservedTokens });
-  const fitted = firstFitting(points, (point) => reduceIfDue(prefixes, from(bare, point)), wanted);
-  return fitted ?? reduceToFit(prefixes, points.length === 0 ? bare : from(bare, points.at(-1)), limitTokens);
-}
-
-/** Later positions leave fewer messages, so a binary search finds the first that fits. */
-function firstFitting(
-  points: readonly CutPoint[],
-  evaluate: (point: CutPoint) => Fitted,
-  wanted: number,
-): Fitted | null {
-  let [low, high] = [0, points.length];
-  let best: Fitted | null = null;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const point = points[middle];
-    const fitted = point === undefined ? null : evaluate(point);
-    if (fitted !== null && fitted.measurement.used < wanted) {
-      best = fitted;
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  return best;
-}
-
-function from(request: ViewRequest, point: CutPoint | undefined): ViewRequest {
-  const { snapshot } = request;
-  if (point === undefined) return request;
-  const tail = snapshot.tail.filter((entry) => entry.seq > point.toSeq);
-  const entries = snapshot.omitted.entries + snapshot.tail.length - tail.length;
-  return { ...request, snapshot: { ...snapshot, tail, omitted: { entries, tokens: 0 } } };
+  const { fitting, shortest } = shortenTail(bare, {
+    correction: all.correction,
+    wantedTokens: wanted,
+    evaluate: (shorter) => reduceIfDue(prefixes, shorter),
+  });
+  return fitting ?? reduceToFit(prefixes, shortest, limitTokens);
 }

@@ -10,9 +10,10 @@ import type {
 } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { Services } from '../services.ts';
+import { addPassages, withoutPassages } from './add-passages.ts';
 import { spokenTokens } from './cached-head.ts';
 import { planEmergency } from './depth.ts';
-import { addPassages, correctionOf, lighten, reduceIfDue, reduceToFit, toAssembly, withoutPassages } from './fit.ts';
+import { correctionOf, lighten, reduceIfDue, reduceToFit, toAssembly } from './fit.ts';
 import { announceCuts, createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
 import { createIntake } from './intake.ts';
 import { MAX_TAIL_ENTRIES } from './plan.ts';
@@ -52,7 +53,10 @@ export function createStackedEngine({
     async ingestBatch({ snapshot, seqs }) {
       return { ingested: seqs.filter((seq) => intake.take(snapshot.conversation.id, seq)).length };
     },
-    assemble: async (request) => toAssembly(await assembled(gate, request)),
+    async assemble(request) {
+      const spacious = await withSpace(gate, request);
+      return toAssembly(addPassages(gate.prefixes, spacious, request), spacious.request.snapshot);
+    },
     afterTurn({ profile, snapshot, measurement, addedTokens }) {
       const added = Math.ceil(addedTokens * correctionOf(snapshot, profile.modelId));
       const used = measurement.used - measurement.volatile + added;
@@ -87,12 +91,12 @@ export async function previewStacked(services: Services, request: AssembleReques
     openGap: async (gap) => imaginedGap(gap),
     publish: async (snapshot) => publishedView(snapshot),
   };
-  return await assembled(gate, request);
+  return addPassages(gate.prefixes, await withSpace(gate, request), request);
 }
 
-/** Space is freed without passages, which only get what is left. */
-async function assembled(gate: Gate, request: AssembleRequest): Promise<Fitted> {
-  return addPassages(gate.prefixes, await makeRoom(gate, await published(gate, withoutPassages(request))), request);
+/** No message leaves the conversation's view for passages, only single requests. */
+async function withSpace(gate: Gate, request: AssembleRequest): Promise<Fitted> {
+  return await makeRoom(gate, await published(gate, withoutPassages(request)));
 }
 
 async function published(gate: Gate, request: AssembleRequest): Promise<AssembleRequest> {

@@ -102,6 +102,8 @@ export type { ReplyView } from './inspection/reply.ts';
 export type { SettingsView } from './inspection/settings.ts';
 export type { TokenedPreview } from './memory/forget-target.ts';
 export type { OriginMessage } from './memory/service.ts';
+export { MAX_WISH_LENGTH } from './compaction/rewrite-request.ts';
+export type { Rewriting } from './inspection/rewriting.ts';
 export type { LostDetail, SourceMark, SummarySource, SummaryView } from './inspection/summary.ts';
 export type { TracedSentence, TracedText } from './inspection/trace.ts';
 export type { Viewer, ViewerRole } from './inspection/viewer.ts';

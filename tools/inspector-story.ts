@@ -133,7 +133,9 @@ async function pathsOf({ services }: Bot): Promise<InspectedStory['paths']> {
   const at = `/c/${encodeURIComponent(WORKSHOP)}`;
   const conversation = await store.conversations.find(WORKSHOP);
   const id = conversation?.id ?? 0;
-  const [layer] = await store.summaries.live(id);
+  const stack = await store.summaries.live(id);
+  const [layer] = stack;
+  const newest = stack.findLast(({ kind, level }) => kind === 'summary' && level === 0);
   const [part] = layer === undefined ? [] : await store.summaries.children(layer.id);
   const reader = {
     ...{ agentId: 'support', place: WORKSHOP, workspace: 'discord:workshop', sharePublic: false },
@@ -146,6 +148,7 @@ async function pathsOf({ services }: Bot): Promise<InspectedStory['paths']> {
     past: `${at}?at=${Math.floor((conversation?.nextSeq ?? 2) / 2)}`,
     ...(layer === undefined ? {} : { layer: `${at}/s/${layer.id}` }),
     ...(part === undefined ? {} : { summary: `${at}/s/${part.id}` }),
+    ...(newest === undefined ? {} : { rewrite: `${at}/s/${newest.id}` }),
     reply: `${at}/r/${(conversation?.nextSeq ?? 2) - 1}`,
     request: `${at}/context`,
     memories: '/memories',

@@ -111,6 +111,8 @@ function setUpTraces() {
 
 /** Parts marked as live follow the bot. The rest of the page stays until the viewer loads it again. */
 function setUpLive() {
+  const waiting = document.querySelector('[data-waiting]');
+  if (waiting !== null) follow(waiting.closest('[id]'));
   const part = document.querySelector('[data-live]');
   if (part === null || new URLSearchParams(location.search).has('at')) return;
   const source = new EventSource('/live');
@@ -124,6 +126,14 @@ function setUpLive() {
   addEventListener('pagehide', () => source.close());
 }
 
+/** What a worker of another process does is seen by looking again, until it is done. */
+function follow(part) {
+  setTimeout(async () => {
+    await replacePart(part).catch(() => undefined);
+    if (part.querySelector('[data-waiting]') !== null) follow(part);
+  }, 1000);
+}
+
 /** Loads this page again and takes over one part of it. */
 async function replacePart(part) {
   if (document.hidden) return;
@@ -135,7 +145,7 @@ async function replacePart(part) {
   part.dataset.last = fresh.innerHTML;
   part.replaceChildren(...fresh.childNodes);
   showTimes(part);
-  offerRefresh(part);
+  if (part.dataset.live !== undefined) offerRefresh(part);
 }
 
 function offerRefresh(part) {

@@ -3,6 +3,7 @@ import type { CommandServices } from '../commands/services.ts';
 import { createBreaker } from '../compaction/breaker.ts';
 import { type Compactors, createCompactors } from '../compaction/compactors.ts';
 import { createMaintenance } from '../compaction/maintenance.ts';
+import { askForRewrite } from '../compaction/rewrite-request.ts';
 import { createSweeper, type Sweeper } from '../compaction/sweeper.ts';
 import { inspectContext } from '../context/inspection.ts';
 import { MAX_TAIL_ENTRIES } from '../context/plan.ts';
@@ -203,7 +204,7 @@ interface CommandNeeds extends MaintenanceSide {
 }
 
 function createCommandParts(parts: BotParts, needs: CommandNeeds): CommandServices {
-  const { services, memories, channels, profiles, maintain } = needs;
+  const { services, memories, channels, profiles, engines, maintain } = needs;
   return {
     ...services,
     memories,
@@ -230,6 +231,12 @@ function createCommandParts(parts: BotParts, needs: CommandNeeds): CommandServic
       });
     },
     compact: (conversation: Conversation, instruction) => compactNow(needs, conversation, instruction),
+    async rewrite(conversation, summary, wish) {
+      const { info } = engines.for({ agentId: services.agents.agentFor(conversation.key).id });
+      if (!info.ownsCompaction)
+        throw new StrataError('USAGE', { problem: `The context engine ${info.id} of this agent writes no summaries.` });
+      await askForRewrite(services, { conversation, summary, wish });
+    },
     extract: (conversation: Conversation) => {
       const signal = AbortSignal.timeout(EXTRACT_LIMIT_MS);
       return maintain({ conversationId: conversation.id, trigger: 'shutdown', instruction: null, signal });

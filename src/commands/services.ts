@@ -5,6 +5,7 @@ import type { Memories } from '../memory/service.ts';
 import type { MessageAt } from '../ports/channel.ts';
 import type { ContextProfile, MaintainResult } from '../ports/engine.ts';
 import type { Conversation } from '../ports/store.ts';
+import type { Summary } from '../ports/summary-store.ts';
 import type { Services } from '../services.ts';
 
 /** What the commands need from a bot. */
@@ -18,6 +19,8 @@ export interface CommandServices extends Services {
   preview(conversation: Conversation, text: string): Promise<ContextPreview>;
   /** Makes the maintenance job run now. The instruction is data for its prompt. */
   compact(conversation: Conversation, instruction: string | null): Promise<MaintainResult>;
+  /** Asks for other words for a summary; a worker writes them. The wish is data for its prompt. Throws `USAGE`. */
+  rewrite(conversation: Conversation, summary: Summary, wish: string): Promise<void>;
   /** Extracts memories from new messages now. */
   extract(conversation: Conversation): Promise<MaintainResult>;
   /** The address of a message for people; null if its platform has none or is not connected here. */

@@ -52,10 +52,18 @@ export const summaries: Command = {
         irreversible: false,
         ephemeral: true,
       },
+      {
+        name: 'rewrite',
+        description: 'Write a summary again from its messages, in other words',
+        options: [id, textOption('wish', 'What it should emphasise', { rest: true })],
+        access: 'moderator',
+        irreversible: false,
+        ephemeral: true,
+      },
     ],
     otherwise: 'list',
   },
-  run: { list, show, open },
+  run: { list, show, open, rewrite },
   suggest: { id: suggestIds },
 };
 
@@ -127,6 +135,19 @@ async function openEntries(call: Call, summary: Summary): Promise<CommandReply> 
       ]),
     },
     page,
+  });
+}
+
+/** A worker writes it, perhaps in another process, so the answer doesn't wait. */
+async function rewrite(call: Call): Promise<CommandReply> {
+  const { parts, conversation } = call;
+  const summary = await findSummary(call);
+  if (conversation === null) return nothingYet('Summaries');
+  await parts.rewrite(conversation, summary, optionOf(call, 'wish') ?? '');
+  return makeReply('Summaries', {
+    text: `The summary of ${rangeOf(summary)} will be written again in the background. Until then it stays as it is.`,
+    tone: 'success',
+    actions: [{ label: 'Read the summaries', command: commandTo('summaries list'), style: 'plain' }],
   });
 }
 

@@ -27,21 +27,37 @@ const STALE: CompactionPlan = { kind: 'stale' };
 
 /**
  * Decides where a summary of `range` belongs in the current stack, or that it does not belong anywhere. Pure: stores
- * call it inside the committing transaction. `live` is the stack in order. A valid summary is never replaced, so a
- * repeated or late result changes nothing.
+ * call it inside the committing transaction. `live` is the stack in order. A valid summary is only replaced if the commit
+ * names it in `rewrites` and has its exact range, so a repeated or late result changes nothing.
  */
 export function planCompactionCommit(
   state: Pick<Conversation, 'compactedUpto' | 'contextFrom' | 'nextSeq'>,
   live: readonly Summary[],
-  range: SeqRange,
+  { fromSeq, toSeq, rewrites = null }: SeqRange & { readonly rewrites?: SummaryId | null },
 ): CompactionPlan {
-  const { fromSeq, toSeq } = range;
   const isPossible = fromSeq >= state.contextFrom && fromSeq <= toSeq && toSeq < state.nextSeq;
   if (!isPossible || fromSeq > state.compactedUpto + 1) return STALE;
   if (fromSeq === state.compactedUpto + 1) return { kind: 'append', compactedUpto: toSeq };
   const covered = live.filter((item) => item.toSeq >= fromSeq && item.fromSeq <= toSeq);
+  if (rewrites !== null) return rewriteOf(state, covered, { fromSeq, toSeq, rewrites });
   if (covered[0]?.fromSeq !== fromSeq || !covered.every(isOpen)) return STALE;
   return fill(state, covered, toSeq);
+}
+
+function rewriteOf(
+  { compactedUpto }: Pick<Conversation, 'compactedUpto'>,
+  covered: readonly Summary[],
+  { fromSeq, toSeq, rewrites }: SeqRange & { readonly rewrites: SummaryId },
+): CompactionPlan {
+  const [only, ...others] = covered;
+  const isSame = only?.id === rewrites && only.fromSeq === fromSeq && only.toSeq === toSeq && others.length === 0;
+  if (!isSame || !canRewrite(only)) return STALE;
+  return { kind: 'fill', replaces: [rewrites], remainder: null, compactedUpto };
+}
+
+/** A valid summary of messages in the stack. Stale ones are rewritten anyway. */
+export function canRewrite({ kind, level, stale, supersededBy }: Summary): boolean {
+  return kind === 'summary' && level === 0 && !stale && supersededBy === null;
 }
 
 function fill(state: Pick<Conversation, 'compactedUpto'>, covered: readonly Summary[], toSeq: number): CompactionPlan {

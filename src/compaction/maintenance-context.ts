@@ -5,6 +5,7 @@ import type { Services } from '../services.ts';
 import type { Breaker } from './breaker.ts';
 import type { MeasureView } from './measure.ts';
 import type { SeenReasoning } from './reasoning.ts';
+import type { RewriteRequest } from './rewrite-request.ts';
 
 export interface MaintenanceOptions {
   readonly services: Services;
@@ -35,6 +36,8 @@ export interface Run {
   readonly signal: AbortSignal;
   readonly done: string[];
   opened: Opened | null;
+  /** What somebody wants rewritten; null once it is done or refused. */
+  asked: RewriteRequest | null;
   /** Models that turned out to be unavailable. */
   readonly away: Set<string>;
 }

@@ -14,8 +14,9 @@ import type { JobContext } from './job-context.ts';
 import type { MaintenanceContext, MaintenanceOptions, Run } from './maintenance-context.ts';
 import { createMeasureView } from './measure.ts';
 import { openModel } from './model.ts';
-import { type Look, nextLookAt, nextWork, type Work } from './next-job.ts';
+import { isAsked, type Look, nextLookAt, nextWork, type Work } from './next-job.ts';
 import { runWork } from './record-run.ts';
+import { dropImpossible, pendingRewrite, rewriteAsked } from './rewrite.ts';
 import type { Done } from './run-job.ts';
 import { refuseOverspending } from './spend.ts';
 import { publish, waitingOf } from './waiting.ts';
@@ -66,9 +67,11 @@ async function run(shared: MaintenanceContext, request: MaintainRequest): Promis
     signal: lease.signal,
     done: [],
     opened: null,
+    asked: null,
     away: new Set(),
   };
   try {
+    self.asked = await pendingRewrite(shared.services.state, conversationId);
     const end = await workOff(self);
     await conversations.release(won.claim, { work: 'maintenance', kind: 'done', ...end });
     return { changed: self.done.length > 0, reason: self.done.join('; ') || nothingFor(request) };
@@ -99,14 +102,17 @@ async function workOff(self: Run): Promise<End> {
   let stale = 0;
   let look = await lookAt(self, { trigger, open, settling: false });
   for (let round = 0; round < MAX_ROUNDS && stale < MAX_STALE && look !== null; round += 1) {
-    const work = nextWork(look);
-    if (work === null) return { seenNextSeq: look.snapshot.conversation.nextSeq, maintainAt: nextLookAt(look) };
-    const done = await tryWork(self, work, look);
+    await dropImpossible(self, look);
+    const seen: Look = { ...look, asked: self.asked };
+    const work = nextWork(seen);
+    if (work === null) return { seenNextSeq: seen.snapshot.conversation.nextSeq, maintainAt: nextLookAt(seen) };
+    const attempt = () => tryWork(self, work, seen);
+    const done = isAsked(work) ? await rewriteAsked(self, attempt) : await attempt();
     const isCommitted = done?.result === 'committed';
     if (done !== null) stale = isCommitted ? 0 : stale + 1;
     if (isCommitted) self.done.push(wordsFor(work, done));
     open = isCommitted && work.kind === 'compact' ? { toSeq: work.toSeq, trigger: work.trigger } : null;
-    if (isCommitted && work.trigger === 'manual') trigger = 'queue';
+    if (isCommitted && work.trigger === 'manual' && !isAsked(work)) trigger = 'queue';
     const settling = look.settling || (isCommitted && work.kind !== 'extract' && work.trigger !== 'manual');
     look = await lookAt(self, { trigger, open, settling }, look);
   }
@@ -129,7 +135,9 @@ async function lookAt(self: Run, of: Pick<Look, 'trigger' | 'open' | 'settling'>
   if (hasReady(stored) && !waiting.canWait && (await publish(self))) return await lookAt(self, of, before);
   const snapshot = publishedView(stored);
   const idleMs = idleMsOf(agents.agentFor(snapshot.conversation.key));
-  return { ...of, ...waiting, ...shared.measureView(profile, snapshot), snapshot, profile, idleMs, now: clock.now() };
+  const { asked } = self;
+  const measured = shared.measureView(profile, snapshot);
+  return { ...of, ...waiting, ...measured, asked, snapshot, profile, idleMs, now: clock.now() };
 }
 
 /**
@@ -137,8 +145,9 @@ async function lookAt(self: Run, of: Pick<Look, 'trigger' | 'open' | 'settling'>
  */
 async function tryWork(self: Run, work: Work, look: Look): Promise<Done | null> {
   const job = await jobContextFor(self, look);
+  const instruction = (isAsked(work) ? self.asked?.wish : self.request.instruction)?.trim() ?? '';
   try {
-    return await runWork(self, { job, work, look });
+    return await runWork(self, { job: { ...job, instruction }, work, look });
   } catch (error) {
     if (isOutage(error) && (await openNext(self, job, error))) return null;
     if (!isOverflow(error)) throw error;
@@ -170,8 +179,8 @@ function smallerWindow(current: number, named: number | null): number {
   return named !== null && named < current * 0.95 ? named : Math.floor(current * 0.6);
 }
 
-async function jobContextFor(self: Run, look: Look): Promise<Omit<JobContext, 'onStep'>> {
-  const { shared, request, claim, signal } = self;
+async function jobContextFor(self: Run, look: Look): Promise<Omit<JobContext, 'onStep' | 'instruction'>> {
+  const { shared, claim, signal } = self;
   const { services, toolless, reasoning } = shared;
   const { conversation } = look.snapshot;
   const agent = services.agents.agentFor(conversation.key);
@@ -186,7 +195,6 @@ async function jobContextFor(self: Run, look: Look): Promise<Omit<JobContext, 'o
     profile: look.profile,
     model,
     windowTokens: shared.windows.get(model.id) ?? windowTokens,
-    instruction: request.instruction?.trim() ?? '',
     clock: services.clock,
     hooks: services.hooks,
     where: { conversation: conversation.key, audience: conversation.audience, agentId: agent.id, model: model.id },

@@ -5,6 +5,8 @@ import type { ContextProfile, MaintainRequest, Measurement, Tier } from '../port
 import type { MaintenanceRun } from '../ports/journal.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
+import { canRewrite } from './commit.ts';
+import type { RewriteRequest } from './rewrite-request.ts';
 
 /** One job that is due now. */
 export type Work = { readonly trigger: MaintenanceRun['trigger']; readonly fromSeq: number; readonly toSeq: number } & (
@@ -31,6 +33,8 @@ export interface Look {
   readonly settling: boolean;
   readonly idleMs: number;
   readonly now: number;
+  /** The summary that somebody wants in other words; null if nobody does. */
+  readonly asked: Pick<RewriteRequest, 'summaryId'> | null;
   /** Whether the provider reports cached tokens. */
   readonly isCached: boolean;
   /** Whether a summary may wait for a cheap moment to be published. */
@@ -41,12 +45,14 @@ export interface Look {
 const SWOLLEN = 2;
 
 /**
- * The most urgent due work: gaps in the stack, oldest first (while the stack stays bounded), then the tail, then a
+ * The most urgent due work: what somebody asked for, gaps in the stack, oldest first (while the stack stays bounded), then the tail, then a
  * stack that is too large, then the memories of an idle tail. At shutdown only the memories. Pure.
  */
 export function nextWork(look: Look): Work | null {
   const holes = leftBehind(look) ?? openLayer(look);
   if (look.trigger === 'shutdown') return holes ?? extraction(look);
+  const asked = askedRewrite(look);
+  if (asked !== null) return asked;
   const { stackShare } = look.profile;
   const swollen = holes === null ? null : condensing(look, SWOLLEN * stackShare);
   return swollen ?? holes ?? compaction(look) ?? condensing(look, restingShare(look)) ?? extraction(look);
@@ -57,6 +63,18 @@ function leftBehind({ snapshot }: Look): Work | null {
   const { extractedUpto, contextFrom } = snapshot.conversation;
   const [fromSeq, toSeq] = [extractedUpto + 1, contextFrom - 1];
   return fromSeq <= toSeq ? { kind: 'extract', trigger: 'idle', fromSeq, toSeq } : null;
+}
+
+/** The summary that somebody wants in other words, if it is still in the stack. */
+export function askedRewrite({ asked, snapshot }: Pick<Look, 'asked' | 'snapshot'>): Work | null {
+  const layer = snapshot.stack.find(({ id }) => id === asked?.summaryId);
+  if (layer === undefined || !canRewrite(layer)) return null;
+  return { kind: 'rewrite', trigger: 'manual', layer, fromSeq: layer.fromSeq, toSeq: layer.toSeq };
+}
+
+/** Whether somebody asked for these other words. */
+export function isAsked({ kind, trigger }: Pick<Work, 'kind' | 'trigger'>): boolean {
+  return kind === 'rewrite' && trigger === 'manual';
 }
 
 function openLayer({ snapshot }: Look): Work | null {

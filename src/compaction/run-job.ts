@@ -1,4 +1,5 @@
 import { estimateText } from '../context/tokens.ts';
+import { StrataError } from '../domain/errors.ts';
 import type { Entry, SummaryId } from '../domain/message.ts';
 import { admitCandidates } from '../memory/admission.ts';
 import type { MemoryCandidate } from '../memory/candidate.ts';
@@ -15,7 +16,7 @@ import { condense } from './condense.ts';
 import { askForMemories } from './extract.ts';
 import { isStructured, type JobContext, transcriptTokens } from './job-context.ts';
 import { announceKept } from './ledger.ts';
-import type { Work } from './next-job.ts';
+import { isAsked, type Work } from './next-job.ts';
 import { besideOf, layerTokens } from './prompt-context.ts';
 import { readHead } from './read.ts';
 import { headSpan, type Span, tokensOf } from './span.ts';
@@ -54,6 +55,11 @@ async function cover(job: JobContext, work: Work, snapshot: ContextSnapshot): Pr
   const { services, claim } = job;
   const { id: conversationId, extractedUpto, revision } = snapshot.conversation;
   const span = await spanOf(job, work);
+  const rewrites = isAsked(work) && work.kind === 'rewrite' ? work.layer.id : null;
+  if (rewrites !== null && span.toSeq < work.toSeq)
+    throw new StrataError('USAGE', {
+      problem: `The window of ${job.model.id} is too small to read these messages at once.`,
+    });
   const place = { id: services.random.id() as SummaryId, level: 0, fromSeq: span.fromSeq, toSeq: span.toSeq };
   const isEmpty = !span.entries.some(saysSomething);
   const { candidates, ...texts } = isEmpty
@@ -71,6 +77,7 @@ async function cover(job: JobContext, work: Work, snapshot: ContextSnapshot): Pr
     extracted: span.toSeq > extractedUpto ? { from: extractedUpto, upto: span.toSeq } : null,
     seenRevision: revision,
     ready: job.ready && work.kind === 'compact',
+    rewrites,
     now,
   });
   if (result === 'committed') announceKept(job, place.id, account);

@@ -47,7 +47,7 @@ function workAt(
     ...{ snapshot, profile, correction, isCached, ...run },
     measurement,
     shownTokens: Math.min(measurement.used, profile.windowTokens),
-    ...{ trigger: 'queue', canWait: false, idleMs: Number.POSITIVE_INFINITY, now: 0 },
+    ...{ trigger: 'queue', asked: null, canWait: false, idleMs: Number.POSITIVE_INFINITY, now: 0 },
   });
 }
 

@@ -24,6 +24,7 @@ import {
 } from './memories.ts';
 import { type ConversationRows, conversationsPage } from './overview.ts';
 import { type ReplyQuery, type ReplyView, replyView } from './reply.ts';
+import { rewriteSummary } from './rewrite.ts';
 import { type SettingsView, settingsView } from './settings.ts';
 import { type SummaryQuery, type SummaryView, summaryView } from './summary.ts';
 import type { Viewer } from './viewer.ts';
@@ -50,6 +51,8 @@ export interface ConversationPages {
   list(query: { readonly afterId: number | null }): Promise<ConversationRows>;
   one(query: ConversationQuery): Promise<ConversationView>;
   summary(query: SummaryQuery): Promise<SummaryView>;
+  /** Asks a worker for other words; the wish says what to emphasise. Recorded. Throws `USAGE` if they are not possible. */
+  rewrite(query: SummaryQuery & { readonly wish: string }): Promise<void>;
   /** Throws `NOT_FOUND` if the request was not recorded. */
   reply(query: ReplyQuery): Promise<ReplyView>;
   context(query: { readonly viewer: Viewer; readonly key: string }): Promise<ContextView>;
@@ -77,6 +80,7 @@ export function createInspection({ parts, configRows }: InspectionHost): Inspect
       list: (query) => conversationsPage(services, query),
       one: (query) => conversationView(services, query),
       summary: (query) => summaryView(parts, query),
+      rewrite: (query) => rewriteSummary(parts, query),
       reply: (query) => replyView(parts, query),
       context: (query) => contextView(parts, query),
     },

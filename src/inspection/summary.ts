@@ -8,6 +8,7 @@ import { type Account, accountFor, keptShare, lostOnce } from '../search/losses.
 import { readAccount } from '../search/read-account.ts';
 import type { Specific } from '../search/specifics.ts';
 import { findConversation } from './conversation.ts';
+import { type Rewriting, rewritingOf } from './rewriting.ts';
 import { type TracedText, traceSentences } from './trace.ts';
 import { assertMayRead, type Viewer } from './viewer.ts';
 
@@ -25,6 +26,7 @@ export interface SummaryView {
   readonly lostByKind: readonly { readonly kind: Specific['kind']; readonly count: number }[];
   /** The share of the details that it says. */
   readonly keptShare: number;
+  readonly rewriting: Rewriting;
 }
 
 export interface LostDetail {
@@ -66,10 +68,7 @@ const MAX_LOST = 200;
 
 export async function summaryView(parts: CommandServices, { viewer, key, id }: SummaryQuery): Promise<SummaryView> {
   const { store } = parts;
-  const conversation = await findConversation(parts, key);
-  assertMayRead(viewer, conversation.audience, 'the text of summaries');
-  const summary = await store.summaries.find(id as SummaryId);
-  if (summary?.conversationId !== conversation.id) throw new StrataError('NOT_FOUND', { what: 'summary', id });
+  const { conversation, summary } = await findSummary(parts, { viewer, key, id });
   const { found, more } = await sourcesOf(parts, summary);
   const texts = found.map(({ text }) => text);
   const text = traceSentences(summary.text, texts);
@@ -81,7 +80,19 @@ export async function summaryView(parts: CommandServices, { viewer, key, id }: S
     lost: lost.slice(0, MAX_LOST).map(({ kind, text: said, seqs }) => ({ kind, text: said, seqs })),
     lostByKind: countedByKind(lost),
     keptShare: account === null ? 0 : keptShare(account),
+    rewriting: await rewritingOf(parts, conversation, summary),
   };
+}
+
+export async function findSummary(
+  parts: CommandServices,
+  { viewer, key, id }: SummaryQuery,
+): Promise<Pick<SummaryView, 'conversation' | 'summary'>> {
+  const conversation = await findConversation(parts, key);
+  assertMayRead(viewer, conversation.audience, 'the text of summaries');
+  const summary = await parts.store.summaries.find(id as SummaryId);
+  if (summary?.conversationId !== conversation.id) throw new StrataError('NOT_FOUND', { what: 'summary', id });
+  return { conversation, summary };
 }
 
 type Found = Omit<SummarySource, 'marks' | 'sentences'>;

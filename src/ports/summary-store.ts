@@ -53,6 +53,8 @@ export interface CompactionCommit {
   readonly seenRevision?: number;
   /** Keeps the summary ready for `publish` instead of changing the stack. Only after the end of the stack. Default false. */
   readonly ready?: boolean;
+  /** The valid summary of exactly this range that it replaces. Default: none. */
+  readonly rewrites?: SummaryId | null;
   readonly now: number;
 }
 
@@ -88,7 +90,8 @@ export interface SummaryStore {
   children(id: SummaryId): Promise<readonly Summary[]>;
   /**
    * `compaction/commit.ts` decides inside the transaction: it extends the stack after `compactedUpto`, or replaces the
-   * head of a gap or a stale summary with the same start.
+   * head of a gap or a stale summary with the same start, or the summary that `rewrites` names. What it replaces stays
+   * readable by its id.
    */
   commitCompaction(commit: CompactionCommit): Promise<CommitResult>;
   commitCondensation(commit: CondensationCommit): Promise<CommitResult>;

@@ -135,6 +135,25 @@ describe('where a summary is committed', () => {
     expect(plan(items, fromSeq, toSeq)).toEqual({ kind: 'stale' });
   });
 
+  it('replaces a valid summary only by its name and range', () => {
+    const { live, state } = stackOf([
+      ['summary', 3],
+      ['summary', 2],
+      ['stale', 2],
+      ['condensed', 4],
+      ['gap', 2],
+    ]);
+    const rewrite = (index: number, range: Partial<{ fromSeq: number; toSeq: number }> = {}) => {
+      const { id, fromSeq = 0, toSeq = 0 } = live[index] ?? {};
+      return planCompactionCommit(state, live, { fromSeq, toSeq, ...range, rewrites: id ?? null });
+    };
+    expect(rewrite(1)).toEqual({ kind: 'fill', replaces: ['s1'], remainder: null, compactedUpto: 13 });
+    for (const index of [2, 3, 4]) expect(rewrite(index), String(index)).toEqual({ kind: 'stale' });
+    for (const range of [{ toSeq: 4 }, { toSeq: 7 }, { fromSeq: 1 }, { fromSeq: 5 }]) {
+      expect(rewrite(1, range), JSON.stringify(range)).toEqual({ kind: 'stale' });
+    }
+  });
+
   it('leaves a whole stack behind, whatever comes', () => {
     const kinds = fc.constantFrom<Kind>('summary', 'stale', 'gap', 'condensed');
     const stacks = fc.array(fc.tuple(kinds, fc.integer({ min: 1, max: 5 })), { maxLength: 8 });

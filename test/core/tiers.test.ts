@@ -53,6 +53,7 @@ describe('the tiers that an agent has when nobody says otherwise', () => {
         profile: filled,
         trigger: 'queue',
         open: null,
+        asked: null,
         idleMs: 600_000,
         now: 0,
         settling: false,

@@ -125,6 +125,17 @@ describe.skipIf(executable === null)(
       });
     });
 
+    it('a rewritten summary appears without loading again', async () => {
+      await open({}, async (page) => {
+        await visit(page, story.paths['rewrite'] ?? '/');
+        await page.getByLabel('What should it emphasise?').fill('the numbers');
+        await page.getByRole('button', { name: 'Rewrite the summary' }).click();
+        await page.getByText('Another text replaced this one').waitFor();
+        await page.getByRole('link', { name: 'Read it' }).click();
+        expect(await page.locator('#rewriting button').count()).toBe(1);
+      });
+    }, 60_000);
+
     it('everything works without scripts', async () => {
       await open({ javaScriptEnabled: false }, async (page) => {
         await visit(page, `${story.paths['conversation']}`);

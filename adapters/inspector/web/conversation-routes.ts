@@ -1,6 +1,7 @@
 import { contextBody } from './context-page.ts';
 import { conversationBody } from './conversation-page.ts';
 import type { PageApp, PageContext } from './environment.ts';
+import { conversationPath } from './html.ts';
 import { page } from './layout.ts';
 import { numberOf } from './parameters.ts';
 import { replyBody } from './reply-page.ts';
@@ -21,7 +22,13 @@ export function addConversationPages(app: PageApp): void {
     const visit = c.get('visit');
     const view = await c.get('inspection').conversations.summary({ viewer: visit.viewer, key, id });
     const title = `#${view.summary.fromSeq}–#${view.summary.toSeq} of ${key}`;
-    return c.html(page({ title, visit, section: 'conversations', body: summaryBody(view) }));
+    return c.html(page({ title, visit, section: 'conversations', body: summaryBody(view, visit.formToken) }));
+  });
+  app.post('/c/:key/s/:id', async (c) => {
+    const { wish } = await c.req.parseBody();
+    const query = { viewer: c.get('visit').viewer, ...c.req.param(), wish: typeof wish === 'string' ? wish : '' };
+    await c.get('inspection').conversations.rewrite(query);
+    return c.redirect(conversationPath(query.key, `/s/${encodeURIComponent(query.id)}`), 303);
   });
   app.get('/c/:key/r/:seq', async (c) => {
     const visit = c.get('visit');

@@ -7,24 +7,25 @@ import {
   type TracedSentence,
 } from '../../../src/adapter-kit.ts';
 import { conversationPath, html, type Markup, when } from './html.ts';
+import { rewritePanel } from './rewrite-panel.ts';
 
 /** The summary on the left, what it was made from on the right, with links both ways. */
-export function summaryBody(view: SummaryView): Markup {
+export function summaryBody(view: SummaryView, formToken: string): Markup {
   const { summary, conversation } = view;
   const range = `#${summary.fromSeq}–#${summary.toSeq}`;
   const path = conversationPath(conversation.key);
   return html`<p class="crumbs"><a href="${path}">${conversation.key}</a> ›</p>
     <h1>${summary.kind === 'gap' ? 'Gap' : 'Summary of'} ${range}</h1>${facts(view)}${summary.kind === 'gap' ? gapNote() : ledger(view)}
     <div class="beside ${summary.kind}" data-trace>
-      <section aria-labelledby="said" class="summary-text"><h2 id="said">${summary.kind === 'gap' ? 'In its place' : 'What the model reads'}</h2>${summaryText(view)}</section>
+      <div class="left"><section aria-labelledby="said" class="summary-text"><h2 id="said">${summary.kind === 'gap' ? 'In its place' : 'What the model reads'}</h2>${summaryText(view)}</section>${rewritePanel(view, formToken)}</div>
       <section aria-labelledby="sources"><h2 id="sources">What it was made from</h2><p class="key-to-marks"><span><mark class="kept">kept</mark> the summary says it</span><span><mark class="lost">left out</mark> only these messages say it</span></p>${sourceList(view)}</section>
     </div>`;
 }
 
-function facts({ summary, conversation }: SummaryView): Markup {
+function facts({ summary, conversation, rewriting }: SummaryView): Markup {
   const { level, tokens, model, createdAt, supersededBy, stale, promptHash } = summary;
   const parent =
-    supersededBy === null
+    supersededBy === null || rewriting.kind === 'done'
       ? ''
       : html` · now part of <a href="${conversationPath(conversation.key, `/s/${supersededBy}`)}">a summary of level ${level + 1}</a>`;
   return html`<p class="dim facts">Level ${level} · ~${formatNumber(tokens)} tokens · written ${when(createdAt)}${model === null ? '' : ` by ${model}`}${promptHash === null ? '' : ` · prompt ${promptHash}`}${parent}${stale ? html` · <span class="badge bad">outdated, will be rewritten</span>` : ''}</p>`;

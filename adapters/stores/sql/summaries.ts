@@ -59,7 +59,7 @@ async function commitCompaction(work: Work, commit: CompactionCommit): Promise<C
   if (row === null || !extractionHolds(row, commit.extracted)) return 'stale';
   const base = await readyStack(work, row);
   const state = { ...toConversation(row), compactedUpto: base.compactedUpto };
-  const plan = planCompactionCommit(state, base.stack, commit.summary);
+  const plan = planCompactionCommit(state, base.stack, { ...commit.summary, rewrites: commit.rewrites ?? null });
   if (plan.kind === 'stale' || (await wasChanged(work, row, { ...commit.summary, seen: commit.seenRevision })))
     return 'stale';
   const isReady = commit.ready === true;

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { StrataError } from '../domain/errors.ts';
+import type { SummaryId } from '../domain/message.ts';
+import type { Conversation } from '../ports/store.ts';
+import type { Summary } from '../ports/summary-store.ts';
+import type { Services } from '../services.ts';
+import { canRewrite } from './commit.ts';
+
+/** One summary of a conversation that somebody wants in other words. Kept in the store until a worker has done it. */
+export interface RewriteRequest {
+  readonly summaryId: SummaryId;
+  readonly fromSeq: number;
+  readonly toSeq: number;
+  /** What to emphasise: data for the prompt. Empty for no wish, and once the request has ended. */
+  readonly wish: string;
+  readonly askedAt: number;
+  /** Why it failed; null while it waits. */
+  readonly failure: string | null;
+}
+
+const requestSchema = z.object({
+  summaryId: z.string().transform((id) => id as SummaryId),
+  fromSeq: z.int(),
+  toSeq: z.int(),
+  wish: z.string(),
+  askedAt: z.number(),
+  failure: z.string().nullable(),
+});
+
+const NAMESPACE = 'summary-rewrite';
+export const MAX_WISH_LENGTH = 500;
+
+type State = Services['state'];
+
+/** The newest request of the conversation, waiting or failed; null if there is none. */
+export async function rewriteOf(state: State, conversationId: number): Promise<RewriteRequest | null> {
+  return requestSchema.safeParse(await state.get(NAMESPACE, String(conversationId))).data ?? null;
+}
+
+/**
+ * Asks for other words for exactly this range. A worker writes them; until then the summary stays as it is. Throws
+ * `USAGE` if the summary cannot be rewritten or another one of the conversation waits.
+ */
+export async function askForRewrite(
+  { store, state, queue, clock }: Pick<Services, 'store' | 'state' | 'queue' | 'clock'>,
+  {
+    conversation,
+    summary,
+    wish,
+  }: { readonly conversation: Conversation; readonly summary: Summary; readonly wish: string },
+): Promise<void> {
+  const problem = refusalOf(conversation, summary) ?? waitingProblem(await rewriteOf(state, conversation.id));
+  if (problem !== null) throw new StrataError('USAGE', { problem });
+  const now = clock.now();
+  const { id: summaryId, fromSeq, toSeq } = summary;
+  const request: RewriteRequest = {
+    ...{ summaryId, fromSeq, toSeq, askedAt: now, failure: null },
+    wish: wish.trim().slice(0, MAX_WISH_LENGTH),
+  };
+  await state.set(NAMESPACE, String(conversation.id), { ...request });
+  await store.conversations.change(conversation.id, { kind: 'maintain', at: now });
+  queue.kick(conversation.id);
+}
+
+/** Why the summary cannot be rewritten; null if it can. */
+export function refusalOf({ contextFrom }: Pick<Conversation, 'contextFrom'>, summary: Summary): string | null {
+  if (summary.kind === 'gap') return 'A gap has no summary yet. A job fills it.';
+  if (summary.level > 0) return 'Only summaries of messages can be rewritten, not summaries of summaries.';
+  if (summary.supersededBy !== null) return 'This summary is no longer in the stack: another one has replaced it.';
+  if (summary.fromSeq < contextFrom) return 'This summary is from before the reset, so the model no longer reads it.';
+  if (!canRewrite(summary)) return 'A message in this range has changed, so the summary will be rewritten anyway.';
+  return null;
+}
+
+function waitingProblem(request: RewriteRequest | null): string | null {
+  if (request === null || request.failure !== null) return null;
+  return `The summary of #${request.fromSeq} to #${request.toSeq} is still to be rewritten. Try again after it.`;
+}
+
+/** Removes a request that was done, or keeps the reason of its failure without the wish. */
+export async function endRewrite(
+  state: State,
+  {
+    conversationId,
+    request,
+    failure,
+  }: { readonly conversationId: number; readonly request: RewriteRequest; readonly failure: string | null },
+): Promise<void> {
+  if (failure === null) await state.delete(NAMESPACE, String(conversationId));
+  else await state.set(NAMESPACE, String(conversationId), { ...request, wish: '', failure });
+}

@@ -1,0 +1,16 @@
+import type { CommandServices } from '../commands/services.ts';
+import { conversationPath } from './address.ts';
+import { audited } from './audit.ts';
+import { findSummary, type SummaryQuery } from './summary.ts';
+
+/** Asks a worker for other words. Throws `NOT_FOUND`, `COMMAND_FORBIDDEN`, and `USAGE` if they are not possible. */
+export async function rewriteSummary(
+  parts: CommandServices,
+  { wish, ...query }: SummaryQuery & { readonly wish: string },
+): Promise<void> {
+  const target = conversationPath(query.key, `/s/${encodeURIComponent(query.id)}`);
+  await audited(parts, { viewer: query.viewer, action: 'summary rewrite', target }, async () => {
+    const { conversation, summary } = await findSummary(parts, query);
+    await parts.rewrite(conversation, summary, wish);
+  });
+}

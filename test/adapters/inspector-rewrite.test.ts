@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createInspection } from '../../src/inspection/inspection.ts';
+import type { ViewerRole } from '../../src/inspection/viewer.ts';
+import { faithful, type ScriptedModel, scriptedModel } from '../core/compaction.world.ts';
+import { createInspectorWorld, type InspectorWorld } from '../support/inspector-world.ts';
+
+let inspected: InspectorWorld;
+let model: ScriptedModel;
+let path: string;
+let id: string;
+
+const CHATTER = 'It rained and the river behind the garden rose to the second step of the stairs. '.repeat(4);
+
+beforeEach(async () => {
+  model = scriptedModel(async (request, options) =>
+    request.purpose === 'reply' ? { text: 'I see.', inputTokens: 0 } : await faithful(request, options),
+  );
+  inspected = await createInspectorWorld({ models: [model] });
+  const { world } = inspected;
+  for (let index = 0; index < 14; index += 1) {
+    await world.say(`FACT the door number ${index} is 47${index}. ${CHATTER}`);
+    await world.settled();
+  }
+  await world.bot.commandParts.compact(await world.conversation(), null);
+  const live = await world.bot.services.store.summaries.live((await world.conversation()).id);
+  id = live.find(({ level }) => level === 0)?.id ?? '';
+  path = `/c/${encodeURIComponent(world.key)}/s/${id}`;
+});
+afterEach(async () => {
+  await inspected[Symbol.asyncDispose]();
+});
+
+function inspectionOf() {
+  return createInspection({ parts: inspected.world.bot.commandParts, configRows: () => [] });
+}
+
+function ask(role: ViewerRole): Promise<void> {
+  return inspectionOf().conversations.rewrite({ viewer: { name: 'x', role }, key: inspected.world.key, id, wish: '' });
+}
+
+async function worked(): Promise<void> {
+  await inspected.world.bot.services.queue.idle();
+  await inspected.world.settled();
+}
+
+describe('rewriting a summary from its page', () => {
+  it('shows who does it, then the new text, and is recorded', async () => {
+    const old = await inspected.world.bot.services.store.summaries.find(id as never);
+    expect(await inspected.page(path)).toContain('What should it emphasise?');
+    const written = Promise.withResolvers<void>();
+    model.script = async () => {
+      await written.promise;
+      return { calls: [{ tool: 'summary_save', input: { summary: 'The doors and their numbers, in other words.' } }] };
+    };
+    expect((await inspected.send(path, { wish: 'the <b>numbers</b>' })).status).toBe(303);
+    expect(await inspected.page(path)).toContain('data-waiting');
+    await expect(ask('operator')).rejects.toThrow('still to be rewritten');
+    written.resolve();
+    await worked();
+    const done = await inspected.page(path);
+    expect(done).toContain('Another text replaced this one');
+    expect(done).toContain(old?.text.slice(0, 20));
+    const [, next = ''] = /href="([^"]+)">Read it/u.exec(done) ?? [];
+    expect(await inspected.page(next)).toContain('in other words');
+    const rows = await inspectionOf().audit();
+    expect(rows.map(({ action, outcome }) => `${action} ${outcome}`).toSorted()).toEqual([
+      'summary rewrite done',
+      'summary rewrite refused',
+    ]);
+    expect(await inspected.page('/audit')).toContain(`href="${path}"`);
+  });
+
+  it('shows why it failed', async () => {
+    model.script = () => ({ text: '' });
+    await inspected.send(path, { wish: '' });
+    await worked();
+    const text = await inspected.page(path);
+    expect(text).toContain('The last attempt failed');
+    expect(text).toContain('name="wish"');
+  });
+
+  it('needs a token, an origin and a role', async () => {
+    const post = (body: Record<string, string>, headers: Record<string, string>) =>
+      inspected.fetch(path, { method: 'POST', body: new URLSearchParams(body), headers });
+    expect((await post({ wish: '' }, { origin: inspected.base })).status).toBe(403);
+    expect((await post({ wish: '', token: 'x' }, { origin: 'https://evil.example' })).status).toBe(403);
+    await expect(ask('viewer')).rejects.toThrow('moderators and operators');
+    await ask('moderator');
+    expect(await inspected.page(path)).toContain('Asked for');
+  });
+
+  it('answers wrong addresses and wishes', async () => {
+    for (const wrong of ['none', '%00', '../x', `${id}x`]) {
+      const at = path.replace(id, encodeURIComponent(wrong));
+      expect({ wrong, status: (await inspected.send(at, { wish: 'x' }, path)).status }).toEqual({ wrong, status: 404 });
+    }
+    const long = await inspected.send(path, { wish: '\u0000"}}{{x}}\n'.repeat(2000) });
+    expect(long.status).toBe(303);
+    await worked();
+    expect(await inspected.page(path)).toContain('Another text replaced this one');
+  });
+
+  it('works from the chat, for moderators', async () => {
+    const { world } = inspected;
+    const reply = await world.command('summaries rewrite', { id, wish: 'the numbers' });
+    expect(reply.text).toContain('will be written again');
+    await worked();
+    expect(await inspected.page(path)).toContain('Another text replaced this one');
+    const again = await world.command('summaries rewrite', { id });
+    expect(again.text).toContain('another one has replaced it');
+  });
+});

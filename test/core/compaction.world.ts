@@ -130,16 +130,24 @@ function memoriesOf(transcript: string): readonly { tool: string; input: JsonVal
 /** Time that moves only on request; sleepers wake in order. */
 export interface TestClock extends Clock {
   advance(ms: number): Promise<void>;
+  /** As after a machine was asleep: everything that is late by then runs once. */
+  jump(ms: number): Promise<void>;
 }
 
 export function testClock(start = Date.UTC(2026, 10, 20, 10)): TestClock {
   let now = start;
   const sleepers = new Set<{ readonly at: number; readonly wake: () => void }>();
+  const inOrder = () => [...sleepers].sort((a, b) => a.at - b.at);
   return {
     now: () => now,
     sleep: (ms, { signal }) =>
       new Promise((resolve, reject) => {
-        const sleeper = { at: now + ms, wake: resolve };
+        const wake = () => {
+          sleepers.delete(sleeper);
+          signal.removeEventListener('abort', stop);
+          resolve();
+        };
+        const sleeper = { at: now + ms, wake };
         const stop = () => {
           sleepers.delete(sleeper);
           reject(signal.reason);
@@ -151,14 +159,18 @@ export function testClock(start = Date.UTC(2026, 10, 20, 10)): TestClock {
     async advance(ms) {
       const end = now + ms;
       for (;;) {
-        const next = [...sleepers].sort((a, b) => a.at - b.at)[0];
+        const [next] = inOrder();
         if (next === undefined || next.at > end) break;
         now = next.at;
-        sleepers.delete(next);
         next.wake();
         await settle();
       }
       now = end;
+      await settle();
+    },
+    async jump(ms) {
+      now += ms;
+      for (const { at, wake } of inOrder()) if (at <= now) wake();
       await settle();
     },
   };

@@ -92,8 +92,8 @@ export async function createTalk(options: TalkOptions): Promise<Talk> {
           ]
         : [];
     await world.say(text(), { id, author: pick([ADA, BOB]), asks: random() < 0.8, replyTo, attachments });
-    if (random() < 0.15) await world.clock.advance(Math.floor(random() * 90) * 60_000);
-    else await world.clock.advance(Math.floor(random() * 50_000));
+    if (random() < 0.15) await world.clock.jump(Math.floor(random() * 90) * 60_000);
+    else await world.clock.jump(Math.floor(random() * 50_000));
   };
   return {
     world,

@@ -56,6 +56,9 @@ export function promptProblems(from: PromptSource, builtIn = builtInPrompts): re
 
 type Shelf = ReadonlyMap<PromptName, Template>;
 
+/** Templates of earlier requests that are ready for use. */
+const MAX_COMPILED = 100;
+
 /**
  * Looks up each prompt in the agent's own folder, then in its language, then in English. Files override each other as a
  * whole.
@@ -63,6 +66,7 @@ type Shelf = ReadonlyMap<PromptName, Template>;
 export function createPromptLibrary(options: PromptLibraryOptions = {}): EditablePromptLibrary {
   const builtIn = options.builtIn ?? builtInPrompts;
   let shelves = read(builtIn, options.sources ?? []);
+  const compiled = new Map<string, Template>();
 
   const shelfOf = (from: PromptSource): Shelf => {
     const found = shelves.get(idOf(from));
@@ -93,7 +97,12 @@ export function createPromptLibrary(options: PromptLibraryOptions = {}): Editabl
     keep: (name, from) => templateOf(shelfOf(from), name).kept,
     renderKept: (name, variables, kept) => {
       const schema = promptVariables[name];
-      return templateOfKept(kept, schema).render(schema.parse(variables));
+      const key = `${name} ${kept}`;
+      const known = compiled.get(key);
+      const template = known ?? templateOfKept(kept, schema);
+      if (known === undefined && compiled.size >= MAX_COMPILED) compiled.clear();
+      compiled.set(key, template);
+      return template.render(schema.parse(variables));
     },
   };
 }

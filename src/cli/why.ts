@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { blockRow, changeRow, fieldsOf, groupMessages, headline } from '../commands/why.ts';
+import { blockRow, changeRow, fieldsOf, groupMessages } from '../commands/why.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
 import { diffRequests } from '../requests/diff.ts';
-import { type ExplainedReply, explainReply } from '../requests/explain.ts';
+import { type ExplainedReply, exactnessText, explainReply } from '../requests/explain.ts';
 import { formatFields, formatTable } from '../util/table.ts';
 import { cleanText } from '../util/text.ts';
 import { type App, type Cli, globalsOf, withApp, writeJson } from './cli.ts';
@@ -44,7 +44,7 @@ export function addWhy(program: Command, cli: Cli): void {
         const cells = groupMessages(explained.blocks).map(blockRow);
         const table = formatTable(['PART', 'TOKENS', 'SOURCE', 'REASON'], cells);
         cli.stdout.write(
-          `#${explained.seq}: ${headline(explained)}\n${formatFields(fieldsOf(explained))}\n\n${table}\n`,
+          `#${explained.seq}: ${exactnessText(explained)}\n${formatFields(fieldsOf(explained))}\n\n${table}\n`,
         );
       });
     });
@@ -67,20 +67,11 @@ async function newestReply({ parts }: App, { id, key, nextSeq }: Conversation): 
   return newest.seq;
 }
 
-function toJson({
-  request: _request,
-  agentId,
-  modelId,
-  windowTokens,
-  isExact,
-  isAltered,
-  at,
-  ...rest
-}: ExplainedReply) {
+function toJson({ request: _request, agentId, modelId, windowTokens, exactness, at, ...rest }: ExplainedReply) {
   return {
     ...rest,
     ...{ at: new Date(at).toISOString(), agent: agentId, model: modelId, window: windowTokens },
-    ...{ exact: isExact, alteredByPlugin: isAltered },
+    ...{ exact: exactness === 'exact', exactness, alteredByPlugin: exactness === 'altered' },
   };
 }
 

@@ -5,7 +5,7 @@ import type { CommandReply } from '../ports/reply.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { RequestBlock } from '../requests/blocks.ts';
 import { type BlockChange, diffRequests } from '../requests/diff.ts';
-import { type ExplainedReply, explainReply } from '../requests/explain.ts';
+import { type ExplainedReply, exactnessText, explainReply } from '../requests/explain.ts';
 import { goneText } from '../requests/gone.ts';
 import { excerpt, formatNumber, formatTime, paginate } from '../util/text.ts';
 import {
@@ -65,7 +65,7 @@ async function show(call: Call): Promise<CommandReply> {
   // The platform's id also finds the reply in a thread.
   const of = { message: optionOf(call, 'message') ?? String(explained.seq) };
   return makeReply(`Why #${explained.seq}`, {
-    text: headline(explained),
+    text: exactnessText(explained),
     fields: fieldsOf(explained),
     rows: { columns: ['PART', 'TOKENS', 'SOURCE', 'REASON'], cells: items.map(blockRow) },
     page,
@@ -117,12 +117,6 @@ async function detail(call: Call): Promise<CommandReply> {
     ],
     page,
   });
-}
-
-export function headline({ isExact, isAltered }: ExplainedReply): string {
-  if (isExact) return 'This is exactly what the model saw.';
-  if (isAltered) return 'Part of this request is not kept: a plugin changed it, or a tool opened images.';
-  return 'This is what the model saw, except for parts that changed or were deleted since.';
 }
 
 export function fieldsOf({ turn, at, agentId, modelId, tokens, windowTokens }: ExplainedReply) {

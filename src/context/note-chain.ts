@@ -1,25 +1,36 @@
-import { type ChainLink, decodeNote, MAX_CHAIN, previousSeq } from '../context/note-codec.ts';
-import type { RequestNote } from '../context/request-note.ts';
 import type { RequestLog, StoredRequest } from '../ports/journal.ts';
+import { type ChainLink, decodeNote, MAX_CHAIN, previousSeq } from './note-codec.ts';
+import type { RequestNote } from './request-note.ts';
 
 /** A reply with the note of its request. */
 export interface NotedReply extends StoredRequest {
   readonly request: RequestNote;
 }
 
+interface LinkedReply {
+  readonly reply: StoredRequest;
+  readonly link: ChainLink;
+}
+
 /** The newest noted reply up to `toSeq`; null if there is none, or if its note refers to one that is gone. */
 export async function readNote(log: RequestLog, conversationId: number, toSeq: number): Promise<NotedReply | null> {
+  const found = await readLink(log, conversationId, toSeq);
+  return found === null ? null : { ...found.reply, request: found.link.note };
+}
+
+/** The same with what the next note may refer to. */
+export async function readLink(log: RequestLog, conversationId: number, toSeq: number): Promise<LinkedReply | null> {
   const rows = new Map<number, StoredRequest>();
-  const read = async (upto: number) => {
-    const found = await log.notes(conversationId, { toSeq: upto, limit: MAX_CHAIN });
+  const read = async (upto: number, limit: number) => {
+    const found = await log.notes(conversationId, { toSeq: upto, limit });
     for (const row of found) rows.set(row.seq, row);
     return found[0] ?? null;
   };
-  const reply = await read(toSeq);
+  const reply = await read(toSeq, 1);
   if (reply === null) return null;
   const chain = [reply];
   for (let seq = previousSeq(reply.note, reply.turn); seq !== null; ) {
-    if (!rows.has(seq)) await read(seq);
+    if (!rows.has(seq)) await read(seq, MAX_CHAIN);
     const before = rows.get(seq);
     if (before === undefined || chain.length > MAX_CHAIN) return null;
     chain.push(before);
@@ -27,5 +38,5 @@ export async function readNote(log: RequestLog, conversationId: number, toSeq: n
   }
   let link: ChainLink | null = null;
   for (const { seq, at, note } of chain.toReversed()) link = { seq, ...decodeNote(note, { at }, link) };
-  return link === null ? null : { ...reply, request: link.note };
+  return link === null ? null : { reply, link };
 }

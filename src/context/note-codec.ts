@@ -1,31 +1,36 @@
-import type { MemoryId } from '../domain/message.ts';
 import {
-  CLOCK_ALONE,
+  applyLinks,
   decodeId,
   digits,
   encodeId,
   layersField,
   linksField,
+  namesIn,
   number,
   readLayers,
-  readLinks,
+  readNames,
   readReduction,
   readSections,
   reductionText,
   sectionsField,
 } from './note-fields.ts';
+import { readLayersV1, readLinksV1, readSectionsV1 } from './note-v1.ts';
+import { unpack } from './packed.ts';
 import { NO_REDUCTION } from './reduce.ts';
 import type { RequestNote } from './request-note.ts';
+import { PRINT_LENGTH } from './request-print.ts';
 
 /** A note with what later notes of the chain may refer to. */
 export interface ChainLink {
   /** Of the reply. */
   readonly seq: number;
   readonly note: RequestNote;
-  /** Memories that were named since the chain began, by index. */
-  readonly memoryIds: readonly MemoryId[];
+  /** Memories and conversations that were named since the chain began, by index. */
+  readonly names: readonly string[];
   /** Number of notes before it. */
   readonly depth: number;
+  /** Of all notes of its chain. Only the newest one is written. */
+  readonly version: 1 | 2;
 }
 
 /** A chain of this length starts over, which limits what it costs to read one note. */
@@ -33,21 +38,25 @@ export const MAX_CHAIN = 256;
 
 const FIRST: RequestNote = {
   profile: '',
+  print: '',
   budgetTokens: 0,
   revision: 0,
   layers: [],
   fromSeq: 0,
   omitted: 0,
   reduction: NO_REDUCTION,
-  sections: CLOCK_ALONE,
+  sections: [{ kind: 'clock' }],
   minute: 0,
   links: new Map(),
   steps: 0,
   model: null,
   isAltered: false,
 };
-const START: ChainLink = { seq: 0, note: FIRST, memoryIds: [], depth: -1 };
-const START_MARK = '!';
+const START: ChainLink = { seq: 0, note: FIRST, names: [], depth: -1, version: 2 };
+/** The first character of a note. Without one it goes on a chain of version 1. */
+const MARKS = { start1: '!', start: '=', next: '.' } as const;
+/** How far behind the newest message the reply before it is in most cases. */
+const USUAL_DISTANCE = 1;
 
 const MINUTE_MS = 60_000;
 
@@ -68,32 +77,49 @@ export function encodeNote(
   { turn, at }: NotePlace,
   previous: ChainLink | null,
 ): { readonly text: string; readonly link: Omit<ChainLink, 'seq'> } {
-  const base = previous !== null && previous.depth + 1 < MAX_CHAIN ? previous : START;
-  const named = new Set(base.memoryIds);
-  const added = note.sections.flatMap((section) => (section.kind === 'memories' ? section.ids : []));
-  const fresh = [...new Set(added)].filter((id) => !named.has(id));
-  const memoryIds = fresh.length === 0 ? base.memoryIds : [...base.memoryIds, ...fresh];
+  const isNext = previous !== null && previous.depth + 1 < MAX_CHAIN && previous.version === START.version;
+  const base = isNext ? previous : START;
+  const known = new Set(base.names);
+  const fresh = [...new Set(namesIn(note.sections))].filter((name) => !known.has(name));
+  const names = fresh.length === 0 ? base.names : [...base.names, ...fresh];
   const fields = [
-    base === START ? START_MARK : digits(turn - base.seq),
+    head(note, base === START ? null : turn - base.seq),
     ...changedNumbers(note, base.note),
     ...(note.profile === base.note.profile ? [] : [`p${note.profile}`]),
     ...written('x', reductionText(note.reduction), reductionText(base.note.reduction)),
     ...layersField(note.layers, base.note.layers),
     ...numberField('m', minuteOf(at) - note.minute),
     ...(fresh.length === 0 ? [] : [`n${fresh.map(encodeId).join(',')}`]),
-    ...sectionsField(note, { base: base.note, memoryIds }),
+    ...sectionsField(note, { base: base.note, names }),
     ...linksField(note, base.note),
     ...numberField('t', note.steps),
     ...(note.model === null ? [] : [`w${encodeId(note.model)}`]),
     ...(note.isAltered ? ['h'] : []),
   ];
-  return { text: fields.join(' '), link: { note, memoryIds, depth: base.depth + 1 } };
+  return { text: fields.join(' '), link: { note, names, depth: base.depth + 1, version: START.version } };
+}
+
+/** The mark, the hash, and the distance to the reply before, if it is not the usual one. */
+function head({ print }: RequestNote, distance: number | null): string {
+  const hash = print.slice(0, PRINT_LENGTH).padEnd(PRINT_LENGTH, NO_PRINT);
+  if (distance === null) return MARKS.start + hash;
+  return MARKS.next + hash + (distance === USUAL_DISTANCE ? '' : digits(distance));
+}
+
+const NO_PRINT = '~';
+
+function headOf(text: string): string {
+  const [head = ''] = text.split(' ', 1);
+  return head;
 }
 
 /** Seq of the reply whose note this one refers to; null if it starts a chain. */
 export function previousSeq(text: string, turn: number): number | null {
-  const [first = ''] = text.split(' ', 1);
-  return first === START_MARK ? null : turn - number(first);
+  const first = headOf(text);
+  if (first.startsWith(MARKS.start) || first.startsWith(MARKS.start1)) return null;
+  if (!first.startsWith(MARKS.next)) return turn - number(first);
+  const distance = first.slice(1 + PRINT_LENGTH);
+  return turn - (distance === '' ? USUAL_DISTANCE : number(distance));
 }
 
 export function decodeNote(
@@ -102,36 +128,41 @@ export function decodeNote(
   previous: ChainLink | null,
 ): Omit<ChainLink, 'seq'> {
   const base = previous ?? START;
+  const first = headOf(text);
+  const version = first.startsWith(MARKS.start) || first.startsWith(MARKS.next) ? 2 : 1;
   const fields = new Map(
     text
+      .slice(first.length + 1)
       .split(' ')
-      .slice(1)
       .map((field) => [field.slice(0, 1), field.slice(1)]),
   );
   const read = (key: string) => fields.get(key);
   const change = (key: string) => number(read(key) ?? '0');
-  const named = read('n');
-  const fresh = named === undefined ? [] : named.split(',').map((id) => decodeId(id) as MemoryId);
-  const memoryIds = [...base.memoryIds, ...fresh];
+  const names = [...base.names, ...readNames(read('n'))];
   const model = read('w');
   const fromSeq = base.note.fromSeq + change('f');
+  const shape = version === 1 ? V1 : V2;
   const note: RequestNote = {
     profile: read('p') ?? base.note.profile,
+    print: version === 1 ? '' : first.slice(1, 1 + PRINT_LENGTH).replaceAll(NO_PRINT, ''),
     budgetTokens: base.note.budgetTokens + change('b'),
     revision: base.note.revision + change('r'),
-    layers: readLayers(read('l'), base.note.layers),
+    layers: shape.layers(read('l'), base.note.layers),
     fromSeq,
     omitted: base.note.omitted + change('o'),
     reduction: fields.has('x') ? readReduction(read('x') ?? '') : base.note.reduction,
-    sections: readSections(read('s'), { base: base.note, memoryIds }),
+    sections: shape.sections(read('s'), { base: base.note, names }),
     minute: minuteOf(at) - change('m'),
-    links: readLinks(read('k'), { base: base.note.links, fromSeq }),
+    links: applyLinks(shape.links(read('k')), { base: base.note.links, fromSeq }),
     steps: change('t'),
     model: model === undefined ? null : decodeId(model),
     isAltered: fields.has('h'),
   };
-  return { note, memoryIds, depth: base.depth + 1 };
+  return { note, names, depth: base.depth + 1, version };
 }
+
+const V1 = { layers: readLayersV1, sections: readSectionsV1, links: readLinksV1 };
+const V2 = { layers: readLayers, sections: readSections, links: (field = '') => unpack(field) };
 
 function numberField(key: string, value: number): readonly string[] {
   return value === 0 ? [] : [`${key}${digits(value)}`];

@@ -1,8 +1,9 @@
-import type { MemoryId, SummaryId } from '../domain/message.ts';
+import type { ConversationKey, MemoryId, SummaryId } from '../domain/message.ts';
+import { pack, packAscending, unpack, unpackAscending } from './packed.ts';
 import type { Reduction } from './reduce.ts';
-import type { LayerRef, RequestNote, SectionRef } from './request-note.ts';
+import type { LayerRef, PassagesOf, RequestNote, SectionRef } from './request-note.ts';
 
-/** The fields of a request's note as text. Numbers have base 36, and ids are encoded, so no value contains a separator. */
+/** The fields of a request's note as text. Numbers and ids are encoded, so no value contains a separator. */
 
 export function encodeId(id: string): string {
   return encodeURIComponent(id.toWellFormed());
@@ -25,28 +26,25 @@ export function number(text: string): number {
   return Number.parseInt(text, 36);
 }
 
-export const CLOCK_ALONE: readonly SectionRef[] = [{ kind: 'clock' }];
-
 const STUBS = ['none', 'old', 'all'] as const;
+const WHOLE: readonly string[] = ['0', '', '', '1', '', '0', '0', '1'];
 
-/** Empty for a whole view. Infinite limits are written as null. */
+/** Empty for a whole view. Infinite limits and the last values of a whole view are left out. */
 export function reductionText(reduction: Reduction): string {
   const { stubs, textTokens, askTokens, images, volatileTokens, droppedStackShare, droppedTailShare, fixedShare } =
     reduction;
   const values = [
     ...[STUBS.indexOf(stubs), textTokens, askTokens, Number(images), volatileTokens],
     ...[droppedStackShare, droppedTailShare, fixedShare],
-  ];
-  const text = values.map((value) => (Number.isFinite(value) ? String(value) : '')).join(',');
-  return text === WHOLE ? '' : text;
+  ].map((value) => (Number.isFinite(value) ? String(value) : ''));
+  return values.slice(0, values.findLastIndex((value, index) => value !== WHOLE[index]) + 1).join(',');
 }
-
-const WHOLE = '0,,,1,,0,0,1';
 
 export function readReduction(text: string): Reduction {
   const limit = (value: string | undefined) =>
     value === undefined || value === '' ? Number.POSITIVE_INFINITY : Number(value);
-  const [stubs, texts, ask, images, volatile, stack, tail, fixed] = (text === '' ? WHOLE : text).split(',');
+  const given = text === '' ? [] : text.split(',');
+  const [stubs, texts, ask, images, volatile, stack, tail, fixed] = [...given, ...WHOLE.slice(given.length)];
   return {
     stubs: STUBS[Number(stubs)] ?? 'none',
     textTokens: limit(texts),
@@ -59,118 +57,163 @@ export function readReduction(text: string): Reduction {
   };
 }
 
-/** What is replaced: the first changed layer, how many leave there, and what comes in. */
+/** New layers in full, and others as runs of the layers before: `c`, the first one, and how many more follow it. */
 export function layersField(layers: readonly LayerRef[], before: readonly LayerRef[]): readonly string[] {
-  const now = layers.map(layerText);
-  const then = before.map(layerText);
-  let start = 0;
-  while (start < now.length && now[start] === then[start]) start += 1;
-  let end = 0;
-  while (end < Math.min(now.length, then.length) - start && now.at(-1 - end) === then.at(-1 - end)) end += 1;
-  const removed = then.length - start - end;
-  const added = now.slice(start, now.length - end);
-  if (removed === 0 && added.length === 0) return [];
-  return [`l${[digits(start), digits(removed), ...added].join(',')}`];
+  const [now, then] = [layers.map(layerText), before.map(layerText)];
+  if (now.join() === then.join()) return [];
+  const indices = new Map(then.map((text, index) => [text, index]));
+  const texts: string[] = [];
+  for (let at = 0; at < now.length; ) {
+    const start = indices.get(now[at] ?? '');
+    let length = 1;
+    if (start === undefined) texts.push(now[at] ?? '');
+    else {
+      while (at + length < now.length && now[at + length] === then[start + length]) length += 1;
+      texts.push(`c${pack([start, length - 1])}`);
+    }
+    at += length;
+  }
+  return [`l${texts.join(',')}`];
 }
 
 export function readLayers(field: string | undefined, before: readonly LayerRef[]): readonly LayerRef[] {
   if (field === undefined) return before;
-  const [start = '0', removed = '0', ...added] = field.split(',');
-  return before.toSpliced(number(start), number(removed), ...added.map(readLayer));
+  const texts = field === '' ? [] : field.split(',');
+  return texts.flatMap((text) => {
+    if (!text.startsWith('c')) return [readLayer(text)];
+    const [start = 0, more = 0] = unpack(text.slice(1));
+    return before.slice(start, start + more + 1);
+  });
 }
 
 function layerText(layer: LayerRef): string {
   return layer.kind === 'summary' ? `s${encodeId(layer.id)}` : `g${digits(layer.fromSeq)}.${digits(layer.toSeq)}`;
 }
 
-function readLayer(text: string): LayerRef {
+export function readLayer(text: string): LayerRef {
   const rest = text.slice(1);
   if (text.startsWith('s')) return { kind: 'summary', id: decodeId(rest) as SummaryId };
   const [fromSeq = '0', toSeq = '0'] = rest.split('.');
   return { kind: 'gap', fromSeq: number(fromSeq), toSeq: number(toSeq) };
 }
 
-interface Sections {
-  readonly base: RequestNote;
-  readonly memoryIds: readonly MemoryId[];
+/** Memories and other conversations that the sections name. */
+export function namesIn(sections: readonly SectionRef[]): readonly string[] {
+  return sections.flatMap((section): readonly string[] => {
+    if (section.kind === 'memories') return section.ids;
+    return section.kind === 'passages' ? section.elsewhere.map(({ conversation }) => conversation) : [];
+  });
 }
 
-function memoriesIn(note: RequestNote): string | undefined {
-  const found = note.sections.find((section) => section.kind === 'memories');
+export function readNames(field: string | undefined): readonly string[] {
+  return field === undefined ? [] : field.split(',').map(decodeId);
+}
+
+interface Sections {
+  readonly base: Pick<RequestNote, 'sections'>;
+  /** That were named since the chain began, by index. */
+  readonly names: readonly string[];
+}
+
+function memoriesIn({ sections }: Sections['base']): string | undefined {
+  const found = sections.find((section) => section.kind === 'memories');
   return found?.kind === 'memories' ? found.ids.join(' ') : undefined;
 }
 
-/** Left out for a clock alone, which is the usual case. */
-export function sectionsField(note: RequestNote, { base, memoryIds }: Sections): readonly string[] {
-  const [only] = note.sections;
-  if (note.sections.length === 1 && only?.kind === 'clock') return [];
-  const indices = new Map(memoryIds.map((id, index) => [id, digits(index)]));
-  const texts = note.sections.map((section) => {
+const NO_CLOCK = '-';
+
+/** A clock at the end is the usual case and left out. */
+export function sectionsField(note: Pick<RequestNote, 'sections'>, { base, names }: Sections): readonly string[] {
+  const { sections } = note;
+  const isUsual = sections.at(-1)?.kind === 'clock';
+  if (isUsual && sections.length === 1) return [];
+  const indices = new Map(names.map((name, index) => [name, index]));
+  const indexOf = (name: string) => indices.get(name) ?? names.length;
+  const texts = (isUsual ? sections.slice(0, -1) : sections).map((section) => {
     switch (section.kind) {
       case 'clock':
         return 'c';
       case 'memories':
-        return section.ids.join(' ') === memoriesIn(base)
-          ? 'e'
-          : `m${section.ids.map((id) => indices.get(id) ?? '').join('.')}`;
+        return section.ids.join(' ') === memoriesIn(base) ? 'e' : `m${pack(section.ids.map(indexOf))}`;
       case 'passages':
-        return `q${section.seqs.map(digits).join('.')}`;
+        return `q${passagesText(section.seqs, section.elsewhere, indexOf)}`;
       case 'replied-to':
-        return `a${digits(section.seq)}`;
+        return `a${pack([section.seq])}`;
       case 'other':
         return 'u';
       default:
         return section satisfies never;
     }
   });
-  return [`s${texts.join(',')}`];
+  return [`s${[...texts, ...(isUsual ? [] : [NO_CLOCK])].join(',')}`];
 }
 
-export function readSections(field: string | undefined, { base, memoryIds }: Sections): readonly SectionRef[] {
-  if (field === undefined) return CLOCK_ALONE;
-  const texts = field === '' ? [] : field.split(',');
-  return texts.map((text): SectionRef => {
+function passagesText(
+  seqs: readonly number[],
+  elsewhere: readonly PassagesOf[],
+  indexOf: (name: string) => number,
+): string {
+  const others = elsewhere.map((of) => `${pack([indexOf(of.conversation)])}.${packAscending(of.seqs)}`);
+  return [packAscending(seqs), ...others].join('.');
+}
+
+function readPassages(text: string, names: readonly string[]): SectionRef {
+  const [own = '', ...others] = text.split('.');
+  const elsewhere: PassagesOf[] = [];
+  for (let at = 0; at + 1 < others.length; at += 2) {
+    const [index = names.length] = unpack(others[at] ?? '');
+    // A key is only looked up, so a damaged one finds nothing.
+    const conversation = (names[index] ?? '') as ConversationKey;
+    elsewhere.push({ conversation, seqs: unpackAscending(others[at + 1] ?? '') });
+  }
+  return { kind: 'passages', seqs: unpackAscending(own), elsewhere };
+}
+
+export function readSections(field: string | undefined, { base, names }: Sections): readonly SectionRef[] {
+  const texts = field === undefined || field === '' ? [] : field.split(',');
+  const isUsual = texts.at(-1) !== NO_CLOCK;
+  const sections = (isUsual ? texts : texts.slice(0, -1)).map((text): SectionRef => {
     const rest = text.slice(1);
-    const numbers = rest === '' ? [] : rest.split('.').map(number);
     switch (text.slice(0, 1)) {
       case 'c':
         return { kind: 'clock' };
       case 'e':
         return base.sections.find((section) => section.kind === 'memories') ?? { kind: 'other' };
       case 'm':
-        return { kind: 'memories', ids: numbers.flatMap((index) => memoryIds[index] ?? []) };
+        return { kind: 'memories', ids: unpack(rest).flatMap((index) => (names[index] ?? []) as MemoryId) };
       case 'q':
-        return { kind: 'passages', seqs: numbers };
+        return readPassages(rest, names);
       case 'a':
-        return { kind: 'replied-to', seq: numbers[0] ?? 0 };
+        return { kind: 'replied-to', seq: unpack(rest)[0] ?? 0 };
       default:
         return { kind: 'other' };
     }
   });
+  return isUsual ? [...sections, { kind: 'clock' }] : sections;
 }
 
-/** Changed links as seq and distance; a distance of 0 removes one. */
+/** Changed links as offset and distance; a distance of 0 removes one. */
 export function linksField(note: RequestNote, base: RequestNote): readonly string[] {
   const before = within(base.links, note.fromSeq);
   const changed = [...note.links].filter(([seq, target]) => before.get(seq) !== target);
   const removed = [...before.keys()].filter((seq) => !note.links.has(seq));
-  const texts = [
-    ...changed.map(([seq, target]) => `${digits(seq - note.fromSeq)}.${digits(seq - target)}`),
-    ...removed.map((seq) => `${digits(seq - note.fromSeq)}.0`),
+  const pairs = [
+    ...changed.flatMap(([seq, target]) => [seq - note.fromSeq, seq - target]),
+    ...removed.flatMap((seq) => [seq - note.fromSeq, 0]),
   ];
-  return texts.length === 0 ? [] : [`k${texts.join(',')}`];
+  return pairs.length === 0 ? [] : [`k${pack(pairs)}`];
 }
 
-export function readLinks(
-  field: string | undefined,
+/** `pairs` as in the field. */
+export function applyLinks(
+  pairs: readonly number[],
   { base, fromSeq }: { readonly base: ReadonlyMap<number, number>; readonly fromSeq: number },
 ): ReadonlyMap<number, number> {
   const links = within(base, fromSeq);
-  for (const text of field?.split(',') ?? []) {
-    const [offset = '0', distance = '0'] = text.split('.');
-    const seq = fromSeq + number(offset);
-    if (number(distance) === 0) links.delete(seq);
-    else links.set(seq, seq - number(distance));
+  for (let at = 0; at + 1 < pairs.length; at += 2) {
+    const [offset = 0, distance = 0] = pairs.slice(at, at + 2);
+    if (distance === 0) links.delete(fromSeq + offset);
+    else links.set(fromSeq + offset, fromSeq + offset - distance);
   }
   return links;
 }

@@ -1,17 +1,21 @@
+import { describe } from '../domain/errors.ts';
 import type { VolatileSection } from '../ports/engine.ts';
-import type { ModelMessage } from '../ports/model.ts';
+import type { ModelMessage, ModelRequest } from '../ports/model.ts';
 import type { TurnCommit } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { entryMessageOf } from './entry-message.ts';
 import { keepProfile, type ProfileParts } from './keep-profile.ts';
+import { readLink } from './note-chain.ts';
 import { type ChainLink, encodeNote, minuteOf, type NotePlace } from './note-codec.ts';
 import { isPassages } from './passages.ts';
 import type { LayerRef, RequestNote, SectionRef } from './request-note.ts';
+import { wholePrint } from './request-print.ts';
 import { type Fitted, nearbySeq, type ViewRequest } from './view.ts';
 
 /** What a finished turn knows about its last request. */
 export interface SentRequest extends NotePlace {
   readonly fitted: Fitted;
+  readonly sent: Pick<ModelRequest, 'system' | 'messages' | 'tools'>;
   /** When the sections for the newest message were made. */
   readonly preparedAt: number;
   readonly model: string | null;
@@ -26,13 +30,15 @@ export interface RecordedRequest {
 
 /** Notes what the requests of this process were built from, each as the difference from the one before it. */
 export interface RequestRecorder {
-  record(sent: SentRequest): RecordedRequest;
+  record(sent: SentRequest): Promise<RecordedRequest>;
 }
 
-/** Conversations whose last note is remembered. The note after a forgotten one is written in full. */
+/** Conversations whose last note is remembered. That of another one is read. */
 const MAX_REMEMBERED = 500;
 
-export function createRequestRecorder(services: Pick<Services, 'prompts' | 'agents'>): RequestRecorder {
+export function createRequestRecorder(
+  services: Pick<Services, 'store' | 'prompts' | 'agents' | 'log'>,
+): RequestRecorder {
   const links = new Map<number, ChainLink>();
   const kept = new WeakMap<ViewRequest['profile'], ProfileParts>();
   const partsOf = ({ request: { profile, snapshot } }: Fitted): ProfileParts => {
@@ -45,9 +51,9 @@ export function createRequestRecorder(services: Pick<Services, 'prompts' | 'agen
     return made;
   };
   return {
-    record(sent) {
+    async record(sent) {
       const { id } = sent.fitted.request.snapshot.conversation;
-      const previous = links.get(id) ?? null;
+      const previous = links.get(id) ?? (await lastLink(services, id));
       const { hash, parts } = partsOf(sent.fitted);
       const { text, link } = encodeNote(noteOf(sent, hash), sent, previous);
       const isKnown = previous?.note.profile === hash;
@@ -64,12 +70,23 @@ export function createRequestRecorder(services: Pick<Services, 'prompts' | 'agen
   };
 }
 
-function noteOf({ fitted, preparedAt, model, isAltered }: SentRequest, profile: string): RequestNote {
+/** Of an earlier process, so that what it named is not named again. A note can do without it. */
+async function lastLink({ store, log }: Pick<Services, 'store' | 'log'>, conversationId: number) {
+  try {
+    return (await readLink(store.journal.requests, conversationId, Number.MAX_SAFE_INTEGER))?.link ?? null;
+  } catch (error) {
+    log.warn('request.unread', { conversationId, error: describe(error) });
+    return null;
+  }
+}
+
+function noteOf({ fitted, sent, preparedAt, model, isAltered }: SentRequest, profile: string): RequestNote {
   const { request, view, reduction } = fitted;
   const { snapshot, volatile, steps } = request;
   const included = new Set(view.volatileKeys);
   return {
     profile,
+    print: wholePrint(sent),
     budgetTokens: view.prefix.budgetTokens,
     revision: snapshot.conversation.revision,
     layers: snapshot.stack.map(
@@ -101,7 +118,7 @@ function sectionRef(section: VolatileSection): SectionRef {
     const isOwn = section.passages.every(({ from }) => from === undefined);
     // A number of another conversation would be rebuilt as a wrong message of this one.
     if (!isOwn) return { kind: 'other' };
-    return { kind: 'passages', seqs: section.passages.map(({ seq }) => seq).toSorted((a, b) => a - b) };
+    return { kind: 'passages', seqs: section.passages.map(({ seq }) => seq).toSorted((a, b) => a - b), elsewhere: [] };
   }
   switch (section.key) {
     case 'clock':

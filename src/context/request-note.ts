@@ -1,4 +1,4 @@
-import type { MemoryId, SummaryId } from '../domain/message.ts';
+import type { ConversationKey, MemoryId, SummaryId } from '../domain/message.ts';
 import type { Reduction } from './reduce.ts';
 
 /**
@@ -8,6 +8,8 @@ import type { Reduction } from './reduce.ts';
 export interface RequestNote {
   /** Of the settings that do not change from turn to turn, see `keepProfile`. */
   readonly profile: string;
+  /** Hash of the whole request as it was sent. A rebuilt one with another hash is not the same. Empty if unknown. */
+  readonly print: string;
   /** Maximum tokens of tools and system sections. */
   readonly budgetTokens: number;
   /** Of the conversation; entries that changed later are not what the model saw. */
@@ -38,7 +40,13 @@ export type LayerRef =
 export type SectionRef =
   | { readonly kind: 'clock' }
   | { readonly kind: 'memories'; readonly ids: readonly MemoryId[] }
-  | { readonly kind: 'passages'; readonly seqs: readonly number[] }
+  /** Messages by ascending seq; those of other conversations come first. */
+  | { readonly kind: 'passages'; readonly seqs: readonly number[]; readonly elsewhere: readonly PassagesOf[] }
   | { readonly kind: 'replied-to'; readonly seq: number }
   /** Of an engine or version that does not say what it is made of. */
   | { readonly kind: 'other' };
+
+export interface PassagesOf {
+  readonly conversation: ConversationKey;
+  readonly seqs: readonly number[];
+}

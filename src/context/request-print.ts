@@ -7,7 +7,7 @@ import type { Summary } from '../ports/summary-store.ts';
 import { fittedOf } from './fit.ts';
 
 /** Characters of a hash. Each hash also covers everything before it, as a cached prefix does. */
-const HASH_LENGTH = 6;
+export const PRINT_LENGTH = 6;
 
 const printSchema = z.object({
   at: z.number(),
@@ -96,7 +96,7 @@ function layerOf({ id, level, kind, fromSeq, toSeq }: Summary): LayerPrint {
 }
 
 export function countParts({ parts }: RequestPrint): number {
-  return parts.length / HASH_LENGTH;
+  return parts.length / PRINT_LENGTH;
 }
 
 /** How many parts two requests have in common at their start. */
@@ -104,7 +104,7 @@ export function commonParts(one: Pick<RequestPrint, 'parts'>, other: Pick<Reques
   const length = Math.min(one.parts.length, other.parts.length);
   let same = 0;
   while (same < length && one.parts[same] === other.parts[same]) same += 1;
-  return Math.floor(same / HASH_LENGTH);
+  return Math.floor(same / PRINT_LENGTH);
 }
 
 const configured = new WeakMap<ContextProfile, RequestPrint['sections']>();
@@ -144,6 +144,11 @@ export function partsOf({ tools, system, messages }: PrintRequest['sent']): stri
   return chain.join('') + messageChain(messages, last);
 }
 
+/** The hash of the last part, which covers the whole request. */
+export function wholePrint(sent: PrintRequest['sent']): string {
+  return partsOf(sent).slice(-PRINT_LENGTH);
+}
+
 /**
  * Most messages are those of the request before. Hashing all of them took a fifth of a turn. The newest message and
  * what follows it are not kept, because the next request has others.
@@ -153,8 +158,8 @@ function messageChain(messages: readonly ModelMessage[], before: string): string
   if (first === undefined) return '';
   const known = chains.get(first);
   const same = known?.before === before ? sameAtStart(known.messages, messages) : 0;
-  const hashes = [known?.hashes.slice(0, same * HASH_LENGTH) ?? ''];
-  let last = hashes[0]?.slice(-HASH_LENGTH) || before;
+  const hashes = [known?.hashes.slice(0, same * PRINT_LENGTH) ?? ''];
+  let last = hashes[0]?.slice(-PRINT_LENGTH) || before;
   for (const message of messages.slice(same)) {
     last = digest(last + JSON.stringify(message));
     hashes.push(last);
@@ -162,7 +167,7 @@ function messageChain(messages: readonly ModelMessage[], before: string): string
   const all = hashes.join('');
   const stable = stableCount(messages);
   if (stable > same) {
-    chains.set(first, { before, messages: messages.slice(0, stable), hashes: all.slice(0, stable * HASH_LENGTH) });
+    chains.set(first, { before, messages: messages.slice(0, stable), hashes: all.slice(0, stable * PRINT_LENGTH) });
   }
   return all;
 }
@@ -181,5 +186,5 @@ function sameAtStart(some: readonly ModelMessage[], others: readonly ModelMessag
 }
 
 function digest(text: string): string {
-  return hash('sha1', text, 'base64url').slice(0, HASH_LENGTH);
+  return hash('sha1', text, 'base64url').slice(0, PRINT_LENGTH);
 }

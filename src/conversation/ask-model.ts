@@ -32,7 +32,9 @@ export interface RunState {
   calibration: Calibration | null;
   assembly: Assembly | null;
   answeredBy: string | null;
-  /** A hook changed what the last call sent. */
+  /** What the last call sent. */
+  sent: ModelRequest | null;
+  /** A hook changed it. */
   isAltered: boolean;
   /** Rows of all calls so far. */
   readonly usage: UsageRow[];
@@ -95,6 +97,7 @@ function account(options: ReplyOptions, turn: AskContext, { model, startedAt, st
   state.usage.push(usage);
   turn.cache.note({ sent, assembly, profile, engine: turn.engine, model, at: startedAt, usage });
   state.answeredBy = model.id;
+  state.sent = sent;
   const { system, messages, tools } = assembly;
   state.isAltered = sent.system !== system || sent.messages !== messages || sent.tools !== tools;
   // The estimate is for the agent's own model, and for a request that no hook has changed.

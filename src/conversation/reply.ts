@@ -141,7 +141,7 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
   const of = { conversationId: claim.conversationId, turn: newest.seq, replyTo: askedIn(snapshot, newest).externalId };
   const verdict = run?.assess(entries) ?? { tier: 'none', due: false };
   const { usage, request } = (await run?.accounted()) ?? { usage: [], request: null };
-  const recorded = outcome.kind === 'answered' ? (run?.recorded(now) ?? null) : null;
+  const recorded = outcome.kind === 'answered' ? ((await run?.recorded(now)) ?? null) : null;
   const result = await store.transcript.commitTurn({
     claim,
     readUpto: newest.seq,

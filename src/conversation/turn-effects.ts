@@ -31,7 +31,7 @@ export interface Run extends TurnOptions {
   /** Every memory that the model saw, even in part: its text may repeat it. */
   given(): readonly MemoryId[];
   /** What the last request was built from; null if the engine does not say. */
-  recorded(at: number): RecordedRequest | null;
+  recorded(at: number): Promise<RecordedRequest | null>;
   /** Whether maintenance is due after these messages are stored. */
   assess(messages: readonly TurnMessage[]): AfterTurn;
 }
@@ -111,18 +111,19 @@ function verdictOn({ engine, state: { snapshot, assembly }, ...turn }: Finished)
 }
 
 function startState({ snapshot }: RunOptions): RunState {
-  return { snapshot, calibration: null, assembly: null, answeredBy: null, isAltered: false, usage: [] };
+  return { snapshot, calibration: null, assembly: null, answeredBy: null, sent: null, isAltered: false, usage: [] };
 }
 
-function recordOf(
+async function recordOf(
   { requests }: ReplyOptions,
   { profile, preparedAt, newest }: RunOptions,
   { state, at }: { readonly state: RunState; readonly at: number },
-): RecordedRequest | null {
+): Promise<RecordedRequest | null> {
+  const { sent, isAltered } = state;
   const fitted = state.assembly === null ? null : fittedOf(state.assembly);
-  if (fitted === null) return null;
+  if (fitted === null || sent === null) return null;
   const model = state.answeredBy === profile.modelId ? null : state.answeredBy;
-  return requests.record({ fitted, preparedAt, turn: newest.seq, at, model, isAltered: state.isAltered });
+  return await requests.record({ fitted, sent, preparedAt, turn: newest.seq, at, model, isAltered });
 }
 
 /** Memories that the turn was given: those of its sections, and what its tools recalled. */

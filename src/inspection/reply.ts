@@ -1,7 +1,7 @@
 import type { CommandServices } from '../commands/services.ts';
 import { readerFor } from '../memory/policy.ts';
 import { diffRequests, type RequestDiff } from '../requests/diff.ts';
-import { type ExplainedReply, explainReply } from '../requests/explain.ts';
+import { type ExplainedReply, exactnessText, explainReply } from '../requests/explain.ts';
 import { findConversation } from './conversation.ts';
 import { assertMayRead, type Viewer } from './viewer.ts';
 
@@ -15,6 +15,8 @@ export interface ReplyQuery {
 /** The request behind a reply, and how it differs from the one before. */
 export interface ReplyView {
   readonly explained: ExplainedReply;
+  /** Whether this is exactly what the model saw, as a sentence. */
+  readonly exactness: string;
   /** Null for the first reply. */
   readonly diff: RequestDiff | null;
 }
@@ -26,7 +28,8 @@ export async function replyView(parts: CommandServices, { viewer, key, seq }: Re
   const reader = readerFor(conversation, parts.agents.agentFor(conversation.key));
   const explained = await explainReply(parts, { conversation, seq, reader });
   const { previousSeq } = explained;
-  if (previousSeq === null) return { explained, diff: null };
+  const exactness = exactnessText(explained);
+  if (previousSeq === null) return { explained, exactness, diff: null };
   const before = await explainReply(parts, { conversation, seq: previousSeq, reader }).catch(() => null);
-  return { explained, diff: before === null ? null : diffRequests(before.blocks, explained.blocks) };
+  return { explained, exactness, diff: before === null ? null : diffRequests(before.blocks, explained.blocks) };
 }

@@ -1,3 +1,5 @@
+import { type NotedReply, readNote } from '../context/note-chain.ts';
+import { wholePrint } from '../context/request-print.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey, Entry } from '../domain/message.ts';
 import type { MemoryReader } from '../ports/memory-store.ts';
@@ -5,7 +7,6 @@ import type { ModelRequest } from '../ports/model.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { blocksOf, type RequestBlock } from './blocks.ts';
-import { type NotedReply, readNote } from './chain.ts';
 import { type RebuiltRequest, rebuildRequest } from './rebuild.ts';
 
 /** What the model saw before it wrote one reply. */
@@ -22,13 +23,35 @@ export interface ExplainedReply {
   /** Estimated tokens of all blocks. */
   readonly tokens: number;
   readonly blocks: readonly RequestBlock[];
-  /** True if the request is exactly what was sent: nothing is gone since, and no hook had changed it. */
-  readonly isExact: boolean;
-  /** A hook of a plugin had changed what was sent, or a tool had opened images, and that is not kept. */
-  readonly isAltered: boolean;
+  readonly exactness: Exactness;
   readonly request: RequestText;
   /** Seq of the reply before it that can be explained; null for none. */
   readonly previousSeq: number | null;
+}
+
+/** Whether the request is what was sent, byte for byte, and if not, why. */
+export type Exactness =
+  | 'exact'
+  /** Something was deleted, edited or reset since, or may not be read here. */
+  | 'gone'
+  /** A hook of a plugin had changed the request, or a tool had opened images, and that is not kept. */
+  | 'altered'
+  /** Everything is stored, but its hash is not that of what was sent: an older version wrote requests otherwise. */
+  | 'different'
+  /** The note is of a version that kept no hash. */
+  | 'unchecked';
+
+const EXACTNESS: Readonly<Record<Exactness, string>> = {
+  exact: 'This is exactly what the model saw.',
+  gone: 'This is what the model saw, except for parts that changed or were deleted since.',
+  altered: 'Part of this request is not kept: a plugin changed it, or a tool opened images.',
+  different:
+    'This differs from what the model saw: the version of Strata that sent it wrote some parts in another way.',
+  unchecked: 'This is what the model saw, if the version of Strata that sent it wrote all parts as this one does.',
+};
+
+export function exactnessText({ exactness }: Pick<ExplainedReply, 'exactness'>): string {
+  return EXACTNESS[exactness];
 }
 
 /** The content of a request and the settings of its call. */
@@ -68,21 +91,26 @@ function explained(
   { seq, turn, at }: NotedReply,
   { rebuilt, previousSeq }: { readonly rebuilt: RebuiltRequest; readonly previousSeq: number | null },
 ): ExplainedReply {
-  const { fitted, settings, note, gone } = rebuilt;
+  const { fitted, settings, note } = rebuilt;
   const { system, messages, tools } = fitted.view;
   const blocks = blocksOf(rebuilt);
   const { agentId, windowTokens, reserveTokens: maxOutputTokens } = settings;
-  const isComplete = gone.size === 0 && note.sections.every(({ kind }) => kind !== 'other');
   return {
     ...{ conversation: key, seq, turn, at, agentId, windowTokens },
     modelId: note.model ?? settings.modelId,
     tokens: blocks.reduce((sum, { tokens }) => sum + tokens, 0),
     blocks,
-    isExact: isComplete && !note.isAltered,
-    isAltered: note.isAltered,
+    exactness: exactnessOf(rebuilt),
     request: { system, messages, tools, maxOutputTokens, settings: settings.settings },
     previousSeq,
   };
+}
+
+function exactnessOf({ fitted: { view }, note, gone }: RebuiltRequest): Exactness {
+  if (note.isAltered || note.sections.some(({ kind }) => kind === 'other')) return 'altered';
+  if (gone.size > 0) return 'gone';
+  if (note.print === '') return 'unchecked';
+  return wholePrint(view) === note.print ? 'exact' : 'different';
 }
 
 /** How many entries after a message to look for the reply to it. */

@@ -1,6 +1,7 @@
 import { buildPrefix, gapOf, layersOf, makeLayer, summaryVariables } from '../context/fixed-prefix.ts';
 import { readKeptProfile, readKeptTools } from '../context/keep-profile.ts';
 import { measure } from '../context/meter.ts';
+import type { NotedReply } from '../context/note-chain.ts';
 import type { LayerRef, RequestNote } from '../context/request-note.ts';
 import { buildView, type Fitted, type ViewRequest } from '../context/view.ts';
 import { type Entry, type SummaryId, textOf } from '../domain/message.ts';
@@ -10,7 +11,6 @@ import type { ModelMessage } from '../ports/model.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import type { Services } from '../services.ts';
-import type { NotedReply } from './chain.ts';
 import { type Gone, goneEntry, goneText, withoutContent } from './gone.ts';
 import {
   type KeptTexts,

@@ -4,6 +4,7 @@ import { type ChainLink, decodeNote, encodeNote, MAX_CHAIN, previousSeq } from '
 import { FIRST_REDUCTION, NO_REDUCTION } from '../../src/context/reduce.ts';
 import type { LayerRef, RequestNote, SectionRef } from '../../src/context/request-note.ts';
 import type { MemoryId, SummaryId } from '../../src/domain/message.ts';
+import { HERE } from '../support/bot-world.ts';
 import { SIZED, sized } from '../support/size.ts';
 
 const number = fc.nat({ max: 100_000 });
@@ -16,11 +17,16 @@ const memories = fc.uniqueArray(
   id.map((value) => value as MemoryId),
   { maxLength: 8 },
 );
+const seqs = fc.uniqueArray(number, { maxLength: 5 }).map((some) => some.toSorted((a, b) => a - b));
+const elsewhere = fc.array(
+  seqs.map((some) => ({ conversation: HERE, seqs: some })),
+  { maxLength: 2 },
+);
 const sections: fc.Arbitrary<readonly SectionRef[]> = fc
-  .tuple(memories, fc.array(number, { maxLength: 5 }), number, fc.subarray([0, 1, 2, 3, 4]))
-  .map(([ids, seqs, seq, chosen]) => {
+  .tuple(memories, seqs, elsewhere, number, fc.subarray([0, 1, 2, 3, 4]))
+  .map(([ids, own, others, seq, chosen]) => {
     const all: readonly SectionRef[] = [
-      { kind: 'passages', seqs },
+      { kind: 'passages', seqs: own, elsewhere: others },
       { kind: 'memories', ids },
       { kind: 'replied-to', seq },
       { kind: 'other' },
@@ -30,6 +36,7 @@ const sections: fc.Arbitrary<readonly SectionRef[]> = fc
   });
 const note: fc.Arbitrary<RequestNote> = fc.record({
   profile: fc.constantFrom('p1', 'p2'),
+  print: fc.oneof(fc.constant(''), fc.stringMatching(/^[\w-]{6}$/)),
   budgetTokens: number,
   revision: number,
   layers: fc.array(layer, { maxLength: 8 }),
@@ -63,6 +70,48 @@ it('reads back every note of a chain', SIZED, () => {
     }),
     { numRuns: sized({ small: 200, full: 10_000 }) },
   );
+});
+
+const FIRST_V1 = '! bf5 r2 f1 ppro x1,,,1,,0,0,1 l0,0,ssum1,g5.8 m1 nmem1,mem2 sq7.9.e,m0.1,a3,c k3.2 t2 wfb%3A1 h';
+const NEXT_V1 = '2 b-1 f3 o4 x l1,1,ssum2 nmem3 sm2.0,e,u k0.0,2.1';
+
+it('reads notes of the first version', () => {
+  expect(previousSeq(FIRST_V1, 9)).toBeNull();
+  const first: ChainLink = { seq: 10, ...decodeNote(FIRST_V1, { at: 600_000 }, null) };
+  expect(first.note).toEqual({
+    ...{ profile: 'pro', print: '', budgetTokens: 545, revision: 2, fromSeq: 1, omitted: 0, minute: 9, steps: 2 },
+    layers: [
+      { kind: 'summary', id: 'sum1' },
+      { kind: 'gap', fromSeq: 5, toSeq: 8 },
+    ],
+    reduction: FIRST_REDUCTION,
+    sections: [
+      { kind: 'passages', seqs: [7, 9, 14], elsewhere: [] },
+      { kind: 'memories', ids: ['mem1', 'mem2'] },
+      { kind: 'replied-to', seq: 3 },
+      { kind: 'clock' },
+    ],
+    links: new Map([[4, 2]]),
+    ...{ model: 'fb:1', isAltered: true },
+  });
+  expect(previousSeq(NEXT_V1, 12)).toBe(10);
+  const next: ChainLink = { seq: 13, ...decodeNote(NEXT_V1, { at: 660_000 }, first) };
+  expect(next.note).toMatchObject({
+    ...{ profile: 'pro', budgetTokens: 544, fromSeq: 4, omitted: 4, minute: 11, steps: 0, reduction: NO_REDUCTION },
+    layers: [
+      { kind: 'summary', id: 'sum1' },
+      { kind: 'summary', id: 'sum2' },
+    ],
+    sections: [
+      { kind: 'memories', ids: ['mem3', 'mem1'] },
+      { kind: 'memories', ids: ['mem1', 'mem2'] },
+      { kind: 'other' },
+    ],
+    links: new Map([[6, 5]]),
+    ...{ model: null, isAltered: false },
+  });
+  const after = encodeNote(next.note, { turn: 14, at: 660_000 }, next);
+  expect(previousSeq(after.text, 14)).toBeNull();
 });
 
 it('starts a chain over before it grows too long', () => {

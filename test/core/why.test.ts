@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Storage } from '../../src/adapter-kit.ts';
 import { SIZED, sized, sizedLimitMs } from '../support/size.ts';
 import { bytesOf, createTalk, type Talk, type TalkOptions } from './why.world.ts';
 
@@ -10,19 +11,35 @@ async function talkFor(talk: Talk, replies: number): Promise<void> {
     if (seq === null || sent === undefined) continue;
     const explained = await talk.explain(seq);
     expect(bytesOf(explained.request)).toBe(bytesOf(sent));
-    expect(explained).toMatchObject({ isExact: true, seq });
+    expect(explained).toMatchObject({ exactness: 'exact', seq });
   }
 }
 
 /** Bytes of notes and of what people and the bot said. */
-async function sizesOf({ world }: Talk): Promise<{ readonly notes: number; readonly transcript: number }> {
-  const { id, nextSeq } = await world.conversation();
-  const range = { toSeq: nextSeq, limit: nextSeq };
-  const notes = await world.bot.services.store.journal.requests.notes(id, range);
-  const entries = await world.entries();
+async function sizesOf(talk: Talk): Promise<{ readonly notes: number; readonly transcript: number }> {
+  const notes = await notesOf(talk);
+  const entries = await talk.world.entries();
   return {
-    notes: notes.reduce((sum, { note }) => sum + note.length, 0),
+    notes: notes.reduce((sum, note) => sum + note.length, 0),
     transcript: entries.reduce((sum, { parts, author }) => sum + JSON.stringify([parts, author]).length, 0),
+  };
+}
+
+async function notesOf({ world }: Talk): Promise<readonly string[]> {
+  const { id, nextSeq } = await world.conversation();
+  const rows = await world.bot.services.store.journal.requests.notes(id, { toSeq: nextSeq, limit: nextSeq });
+  return rows.map(({ note }) => note);
+}
+
+/** Stores notes as another version would have written them. */
+function withNotes(change: (note: string) => string): (storage: Storage) => Storage {
+  return (storage) => {
+    const { transcript } = storage.store;
+    const commitTurn: typeof transcript.commitTurn = ({ record, ...commit }) =>
+      transcript.commitTurn(
+        record === undefined ? commit : { ...commit, record: { ...record, note: change(record.note) } },
+      );
+    return { ...storage, store: { ...storage.store, transcript: { ...transcript, commitTurn } } };
   };
 }
 
@@ -33,8 +50,8 @@ const WORLDS: readonly TalkOptions[] = [
   { seed: 4, window: 4000, tools: false },
   { seed: 5, window: 4000, agent: { engine: 'sliding' } },
 ];
-/** Of the transcript. Most stories take half of this; one that recalls eight other memories each time names them all. */
-const MAX_SHARE = 0.08;
+/** Of the transcript. */
+const MAX_SHARE = 0.06;
 const REPLIES = sized({ small: 25, full: 200 });
 
 describe('what the model saw', () => {
@@ -56,11 +73,30 @@ describe('what the model saw', () => {
     let exact = 0;
     for (const [seq, sent] of talk.sent) {
       const explained = await talk.explain(seq);
-      if (explained.isExact) expect(bytesOf(explained.request)).toBe(bytesOf(sent));
+      if (explained.exactness === 'exact') expect(bytesOf(explained.request)).toBe(bytesOf(sent));
       else expect(explained.blocks.some(({ gone }) => gone === 'deleted')).toBe(true);
-      exact += Number(explained.isExact);
+      exact += Number(explained.exactness === 'exact');
     }
     expect(exact).toBeGreaterThan(0);
     expect(exact).toBeLessThan(talk.sent.size);
   });
+
+  it('goes on with the notes of the process before', { timeout: 60_000 }, async () => {
+    await using talk = await createTalk({ seed: 7, restarts: false });
+    await talkFor(talk, 3);
+    await talk.world.restart();
+    await talkFor(talk, 6);
+    expect((await notesOf(talk)).filter((note) => note.startsWith('='))).toHaveLength(1);
+  });
+
+  for (const [exactness, change] of [
+    ['different', (note: string) => note.replace(/^(.)\S{6}/, '$1AAAAAA')],
+    ['unchecked', (note: string) => note.replace(/^=\S+/, '!')],
+  ] as const) {
+    it(`says that a request is ${exactness}`, { timeout: 60_000 }, async () => {
+      await using talk = await createTalk({ seed: 8, restarts: false, storage: withNotes(change) });
+      const [seq = null] = [await talk.step(), await talk.step()].filter((found) => found !== null);
+      expect(await talk.explain(seq ?? 0)).toMatchObject({ exactness, seq });
+    });
+  }
 });

@@ -6,7 +6,7 @@ type Block = Explained['blocks'][number];
 type Diff = NonNullable<ReplyView['diff']>;
 
 /** Why the bot said it: the request as blocks, and what changed since the reply before. */
-export function replyBody({ explained, diff }: ReplyView): Markup {
+export function replyBody({ explained, exactness, diff }: ReplyView): Markup {
   const { conversation, seq, turn, at, modelId, agentId, tokens, windowTokens, previousSeq } = explained;
   const path = conversationPath(conversation);
   const before =
@@ -15,17 +15,11 @@ export function replyBody({ explained, diff }: ReplyView): Markup {
       : html`<a class="button" href="${path}/r/${previousSeq}">← The reply before, #${previousSeq}</a> `;
   return html`<p class="crumbs"><a href="${path}?at=${seq}#m${seq}">${conversation} #${seq}</a> ›</p><h1>Why the bot wrote #${seq}</h1>
     <p class="dim facts">Answered #${turn} ${when(at)} · ${modelId}, agent ${agentId} · ~${formatNumber(tokens)} tokens, ${formatPercent(tokens / Math.max(1, windowTokens))} of ${formatNumber(windowTokens)}</p>
-    <p class="notice">${exactness(explained)}</p>
+    <p class="notice">${exactness}</p>
     <p>${before}<a class="button" href="${path}/r/${seq}/request.json">The request as JSON</a></p>
     ${diff === null ? nothing : changes(diff, previousSeq)}
     <h2>The request</h2><ol class="blocks">${explained.blocks.map(block)}</ol>
     <p class="dim small">In chat: <code>/why ${seq}</code>. In a terminal: <code>strata why --conversation ${conversation} --reply ${seq}</code>.</p>`;
-}
-
-function exactness({ isExact, isAltered }: Explained): string {
-  if (isExact) return 'This is exactly what the model saw.';
-  if (isAltered) return 'Part of this request is not kept: a plugin changed it, or a tool opened images.';
-  return 'This is what the model saw, except for parts that changed or were deleted since.';
 }
 
 function changes({ changes: found, keptBlocks, sharedTokens }: Diff, previousSeq: number | null): Markup {

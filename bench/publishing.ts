@@ -79,8 +79,9 @@ async function playIn(
 
 /** Without the last request nothing is known about a cache: every summary is published when it is written. */
 function withoutPrints(storage: Storage): Storage {
-  const journal = { ...storage.store.journal, lastRequest: async () => null };
-  return { ...storage, store: { ...storage.store, journal } };
+  const { journal } = storage.store;
+  const cache = { ...journal.cache, lastRequest: async () => null };
+  return { ...storage, store: { ...storage.store, journal: { ...journal, cache } } };
 }
 
 function shiftedClock(): Clock & { skip(ms: number): void } {

@@ -11,6 +11,7 @@ import { previewContext, withQuestion } from '../context/preview.ts';
 import { createProfiles, type Profiles } from '../context/profile.ts';
 import { createRequestRecorder } from '../context/record-request.ts';
 import { type Actors, createActors } from '../conversation/actors.ts';
+import { createCacheAccounts } from '../conversation/cache-account.ts';
 import { createHeldReplies, type HeldReplies } from '../conversation/held-replies.ts';
 import { createOutbox, type Outbox } from '../conversation/outbox.ts';
 import { createSend, type Send } from '../conversation/send.ts';
@@ -190,6 +191,7 @@ function createReplySide(parts: ReplySideOptions): { readonly actors: Actors; re
     },
     breaker: createBreaker(services),
     requests: createRequestRecorder(services),
+    cacheAccounts: createCacheAccounts(services),
     volatileFor: (reading) => volatileFor(services, reading),
     open: () => !closing.signal.aborted,
     signal: abort.signal,

@@ -73,7 +73,7 @@ async function readCosts({ store }: Storage, options: Options): Promise<CostRepo
     rows: await sums(options.by, options.limit),
     total: sumOf(models),
     unpricedModels: models.flatMap(({ key, unpricedCalls }) => (key !== null && unpricedCalls > 0 ? [key] : [])),
-    cache: { hitRate: hitRateOf(replies), losses: await store.journal.cacheLosses({ since, conversationId }) },
+    cache: { hitRate: hitRateOf(replies), losses: await store.journal.cache.losses({ since, conversationId }) },
   };
 }
 

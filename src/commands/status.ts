@@ -175,7 +175,7 @@ async function costFields({ parts }: Call, conversation: Conversation): Promise<
   );
   if (totals.length > 1) lines.push(`together: ${formatCost(sumOf(totals))}`);
   const replies = sumOf(totals.filter(({ purpose }) => purpose === 'reply'));
-  const losses = await parts.store.journal.cacheLosses({ since: null, conversationId: conversation.id });
+  const losses = await parts.store.journal.cache.losses({ since: null, conversationId: conversation.id });
   const cap = `${formatNumber(spent)} of at most ${formatNumber(limit)} calls for summaries in this hour`;
   return [
     { name: 'Cost', value: [...lines, cap].join('\n') },

@@ -15,7 +15,7 @@ export async function waitingOf(
   }: Pick<Look, 'trigger'> & { readonly stored: ContextSnapshot; readonly profile: ContextProfile },
 ): Promise<Pick<Look, 'isCached' | 'canWait'>> {
   const { store, clock } = shared.services;
-  const last = parsePrint(await store.journal.lastRequest(claim.conversationId));
+  const last = parsePrint(await store.journal.cache.lastRequest(claim.conversationId));
   const isCached = last?.reports === true;
   if (!isCached || trigger === 'manual') return { isCached, canWait: false };
   const { used, volatile } = shared.measureView(profile, stored).measurement;

@@ -37,7 +37,7 @@ export async function publishesBefore({ services, prefixes }: Publishing, reques
   const usedTokens = usedBy(whole);
   if (!hasRoom(profile, usedTokens)) return true;
   if (request.steps.length > 0) return false;
-  const last = parsePrint(await services.store.journal.lastRequest(snapshot.conversation.id));
+  const last = parsePrint(await services.store.journal.cache.lastRequest(snapshot.conversation.id));
   const published = reduceIfDue(prefixes, { ...request, snapshot: publishedView(snapshot) });
   return isPublicationDue({
     ...{ profile, usedTokens, publishedTokens: usedBy(published), rewrittenTokens: rewrittenBy(published, snapshot) },

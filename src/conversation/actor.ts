@@ -147,12 +147,18 @@ async function work(options: ActorOptions, self: Self, first: Claim | null): Pro
     else copy.extend(end.result.conversation, end.result.entries);
     if (end.kind === 'committed') options.outbox.deliver(key, end.result.posts);
     snapshot = await copy.current();
+    if (end.kind === 'committed') keepBusy(self, end.account());
     if (end.kind === 'committed' && snapshot !== null)
       options.watch.answered(snapshot, end.verdict, seqsOf(snapshot, opening.snapshot.conversation.answeredUpto));
     // A turn that was overtaken, for example by a deletion, leaves its reply owed, and is run again on the current
     // messages.
     claim = await claimOwed(options, copy, snapshot);
   }
+}
+
+/** The conversation counts as busy until the work has ended. */
+function keepBusy({ turns }: Self, work: Promise<void>): void {
+  turns.put(() => work);
 }
 
 /** What the newest turn answered and added. A message that arrived while it ran belongs to the next one. */

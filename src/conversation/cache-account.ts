@@ -2,9 +2,11 @@ import { cacheLossOf, DEFAULT_CACHE_MS } from '../context/cache-loss.ts';
 import { parsePrint, printOf, type RequestPrint } from '../context/request-print.ts';
 import { estimateBlock, estimateMessages, estimateTools } from '../context/tokens.ts';
 import { describe } from '../domain/errors.ts';
+import type { ConversationKey } from '../domain/message.ts';
 import type { Assembly, ContextProfile } from '../ports/engine.ts';
 import type { CacheLoss, UsageRow } from '../ports/journal.ts';
 import type { ChatModel, ModelRequest } from '../ports/model.ts';
+import type { Claim } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 
 export interface SentRequest {
@@ -17,42 +19,107 @@ export interface SentRequest {
   readonly usage: UsageRow;
 }
 
-/** Compares each request of a turn with the one before it, and says what the provider's cache has lost in between. */
+/** Compares each request of a turn with the one before it, and notes what the provider's cache has lost in between. */
 export interface CacheAccount {
   /** Called with every answered request of the turn. */
   note(request: SentRequest): void;
-  /** The usage of these requests with their losses, and the print that the next turn is compared with. */
-  close(): Promise<Closed>;
+  /**
+   * Called once the turn is stored and its reply is on the way: nobody waits for this. If it is lost in a crash, the
+   * next turn is compared with the one before. Never rejects.
+   */
+  close(): Promise<void>;
 }
 
-export interface Closed {
-  readonly usage: readonly UsageRow[];
-  /** Null if the turn has asked no model. */
-  readonly request: string | null;
+export interface CacheAccounts {
+  open(claim: Claim, conversation: ConversationKey): CacheAccount;
 }
 
-/** Reads the print of the previous turn while the model answers. */
-export function createCacheAccount({ store, log }: Pick<Services, 'store' | 'log'>, conversationId: number) {
-  const reading = store.journal.lastRequest(conversationId).then(parsePrint, (error: unknown) => {
+/** Conversations whose last print is remembered; that of another one is read from the store. */
+const MAX_REMEMBERED = 500;
+
+interface Remembered {
+  /** Of the turn. If the next one follows it directly, no other process had a turn in between. */
+  readonly epoch: number;
+  readonly print: Promise<RequestPrint | null>;
+}
+
+/** One for all conversations of a process. */
+export function createCacheAccounts(services: Accounting): CacheAccounts {
+  const kept = new Map<number, Remembered>();
+  const unexplained = (error: unknown): Closed => {
+    services.log.warn('cache.unexplained', { error: describe(error) });
+    return { print: null, losses: [] };
+  };
+  const remember = (id: number, print: Remembered) => {
+    kept.delete(id);
+    kept.set(id, print);
+    const [oldest] = kept.keys();
+    if (kept.size > MAX_REMEMBERED && oldest !== undefined) kept.delete(oldest);
+  };
+  return {
+    open({ conversationId, epoch }, conversation) {
+      const known = kept.get(conversationId);
+      const before = known?.epoch === epoch - 1 ? known.print : readPrint(services, conversationId);
+      const noted: SentRequest[] = [];
+      return {
+        note: (request) => void noted.push(request),
+        async close() {
+          if (noted.length === 0) return;
+          const closing = before.then((print) => compare(noted, print)).catch(unexplained);
+          remember(conversationId, { epoch, print: closing.then(({ print }) => print) });
+          await store(services, { conversationId, conversation, closed: await closing });
+        },
+      };
+    },
+  };
+}
+
+type Accounting = Pick<Services, 'store' | 'log' | 'events'>;
+
+/** Read while the model answers. */
+function readPrint({ store, log }: Accounting, conversationId: number): Promise<RequestPrint | null> {
+  return store.journal.cache.lastRequest(conversationId).then(parsePrint, (error: unknown) => {
     log.warn('cache.unread', { conversationId, error: describe(error) });
     return null;
   });
-  const noted: SentRequest[] = [];
-  const account: CacheAccount = {
-    note: (request) => void noted.push(request),
-    async close() {
-      let before = await reading;
-      const usage: UsageRow[] = [];
-      for (const [index, request] of noted.entries()) {
-        const now = printed(request, before);
-        const cacheLoss = before === null ? null : lossOf(before, now, { request, sameTurn: index > 0 });
-        usage.push({ ...request.usage, cacheLoss });
-        before = now;
-      }
-      return { usage, request: noted.length === 0 ? null : JSON.stringify(before) };
-    },
-  };
-  return account;
+}
+
+interface Closed {
+  /** Of the last request. */
+  readonly print: RequestPrint | null;
+  readonly losses: readonly (CacheLoss & { readonly model: string })[];
+}
+
+function compare(noted: readonly SentRequest[], previous: RequestPrint | null): Closed {
+  let print = previous;
+  const losses: (CacheLoss & { readonly model: string })[] = [];
+  for (const [index, request] of noted.entries()) {
+    const now = printed(request, print);
+    const loss = print === null ? null : lossOf(print, now, { request, sameTurn: index > 0 });
+    if (loss !== null) losses.push({ model: request.model.id, ...loss });
+    print = now;
+  }
+  return { print, losses };
+}
+
+interface Closing {
+  readonly conversationId: number;
+  readonly conversation: ConversationKey;
+  readonly closed: Closed;
+}
+
+async function store(
+  { store: { journal }, log, events }: Accounting,
+  { conversationId, conversation, closed: { print, losses } }: Closing,
+): Promise<void> {
+  if (print === null) return;
+  for (const loss of losses) events.emit({ kind: 'cache.lost', conversation, ...loss });
+  const bare = losses.map(({ cause, tokens }) => ({ cause, tokens }));
+  try {
+    await journal.cache.note(conversationId, { print: JSON.stringify(print), losses: bare, at: print.at });
+  } catch (error) {
+    log.warn('cache.unnoted', { conversationId, error: describe(error) });
+  }
 }
 
 function printed({ sent, assembly, profile, engine, model, at, usage }: SentRequest, before: RequestPrint | null) {

@@ -7,6 +7,7 @@ import type { ContextEngine, ContextProfile, VolatileSection } from '../ports/en
 import type { Claim, ContextSnapshot } from '../ports/store.ts';
 import type { Services, TextLog } from '../services.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
+import type { CacheAccounts } from './cache-account.ts';
 
 export interface ReplyOptions {
   /** Shared by all conversations: which models are paused. */
@@ -19,6 +20,7 @@ export interface ReplyOptions {
   /** Sections for the newest message only: memories and the time. */
   volatileFor(reading: PendingReading): Promise<readonly VolatileSection[]>;
   readonly requests: RequestRecorder;
+  readonly cacheAccounts: CacheAccounts;
   readonly logText: TextLog;
   /** Aborts running turns at the deadline for stopping. Their replies stay owed for the next start. */
   readonly signal: AbortSignal;

@@ -3,7 +3,6 @@ import { describe, isStrataError, ModelError, StrataError } from '../domain/erro
 import type { ConversationKey, Entry } from '../domain/message.ts';
 import type { Activity } from '../ports/channel.ts';
 import type { AfterTurn } from '../ports/engine.ts';
-import type { UsageRow } from '../ports/journal.ts';
 import type { Claim, ContextSnapshot, TurnCommitResult } from '../ports/store.ts';
 import { holdLease } from '../util/lease.ts';
 import { keepAnsweredBy } from './answered-by.ts';
@@ -20,7 +19,13 @@ import { entriesOf, postsOf } from './turn-entries.ts';
 export const REPLY_LEASE_MS = 10_000;
 
 export type ReplyEnd =
-  | { readonly kind: 'committed'; readonly result: Committed; readonly verdict: AfterTurn }
+  | {
+      readonly kind: 'committed';
+      readonly result: Committed;
+      readonly verdict: AfterTurn;
+      /** What can wait until the reply is on its way. Never rejects. */
+      readonly account: () => Promise<void>;
+    }
   /** Nothing was stored: the claim was lost, the bot is stopping, or no message asked for a reply. */
   | { readonly kind: 'nothing' };
 type Committed = Extract<TurnCommitResult, { kind: 'committed' }>;
@@ -140,14 +145,13 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
   const bodies = channel?.split(text) ?? [];
   const of = { conversationId: claim.conversationId, turn: newest.seq, replyTo: askedIn(snapshot, newest).externalId };
   const verdict = run?.assess(entries) ?? { tier: 'none', due: false };
-  const { usage, request } = (await run?.accounted()) ?? { usage: [], request: null };
   const recorded = outcome.kind === 'answered' ? ((await run?.recorded(now)) ?? null) : null;
   const result = await store.transcript.commitTurn({
     claim,
     readUpto: newest.seq,
     entries,
     posts: postsOf(bodies, of),
-    ...{ usage, request },
+    usage: run?.usage() ?? [],
     calibration: run?.calibration() ?? null,
     given: run?.given() ?? [],
     ...(recorded === null ? {} : { record: recorded.record }),
@@ -163,8 +167,7 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
   recorded?.committed(result.conversation.nextSeq - 1);
   options.logText(base.conversation, 'bot', text);
   report(options, ending, base);
-  reportLosses(options, base.conversation, usage);
-  return { kind: 'committed', result, verdict };
+  return { kind: 'committed', result, verdict, account: async () => run?.account() };
 }
 
 /** After this much silence, the conversation's messages and answers are read for memories. */
@@ -198,12 +201,6 @@ function report(
   const recalled = run?.recalled() ?? [];
   if (recalled.length === 0) return;
   keep(store.memories.recalled(recalled, { conversationId: claim.conversationId, now }));
-}
-
-function reportLosses({ services }: ReplyOptions, conversation: ConversationKey, usage: readonly UsageRow[]): void {
-  for (const { model, cacheLoss } of usage) {
-    if (cacheLoss) services.events.emit({ kind: 'cache.lost', conversation, model, ...cacheLoss });
-  }
 }
 
 /** The calls of a turn that stored nothing still cost money. */

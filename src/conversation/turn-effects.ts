@@ -11,7 +11,6 @@ import type { Calibration, Claim, ContextSnapshot, Conversation } from '../ports
 import type { ToolContext } from '../tools/define.ts';
 import { limitWork } from '../util/limit.ts';
 import { createAsk, type RunState } from './ask-model.ts';
-import { type Closed, createCacheAccount } from './cache-account.ts';
 import { createOpenedImages } from './opened-images.ts';
 import type { Opening, Reading, ReplyOptions } from './reply-options.ts';
 import { askedIn } from './snapshot.ts';
@@ -21,8 +20,8 @@ import type { TurnOptions } from './turn.ts';
 /** The effects of one turn and what they learned; the loop itself stays pure. */
 export interface Run extends TurnOptions {
   usage(): readonly UsageRow[];
-  /** The same with what the provider's cache has lost, and the print of the last request. */
-  accounted(): Promise<Closed>;
+  /** Notes what the provider's cache has lost. Called once the turn is stored. */
+  account(): Promise<void>;
   /** The model that answered last; null for an agent with one model. */
   answeredBy(): string | null;
   calibration(): Calibration | null;
@@ -54,7 +53,7 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
   const person = askerOf(options.snapshot.conversation.key, author);
   const state = startState(options);
   const [given, images] = [createGiven(options), createOpenedImages(profile.traits)];
-  const cache = createCacheAccount(parts.services, options.snapshot.conversation.id);
+  const cache = parts.cacheAccounts.open(options.claim, options.snapshot.conversation.key);
   return {
     modelId: profile.modelId,
     maxSteps: agent.max_steps,
@@ -88,7 +87,7 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
       return result.compacted;
     },
     usage: () => state.usage,
-    accounted: cache.close,
+    account: cache.close,
     answeredBy: () => (models.length > 1 ? state.answeredBy : null),
     calibration: () => state.calibration,
     recalled: () => state.assembly?.recalled ?? [],

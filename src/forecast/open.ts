@@ -52,7 +52,7 @@ export async function forecastFor(services: ForecastServices, request: ForecastR
   const { prices, store } = services;
   await Promise.all([prices.load(modelId), prices.load(reader.model.id)]);
   const { id, calibration } = recording.conversation;
-  const last = parsePrint(await store.journal.lastRequest(id));
+  const last = parsePrint(await store.journal.cache.lastRequest(id));
   const lengths = await lengthsOf(store.summaries, recording, { services, agent, profile: request.profile, reader });
   return forecast({
     ...{ services, recording, agent, profile, reader, lengths },

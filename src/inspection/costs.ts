@@ -40,7 +40,7 @@ export async function costsView(
     days: (await sums('day', MAX_DAYS)).toReversed(),
     groups,
     hitRate: hitRateOf(sumOf(purposes.filter(({ key }) => key === 'reply'))),
-    losses: await store.journal.cacheLosses({ since, conversationId: null }),
+    losses: await store.journal.cache.losses({ since, conversationId: null }),
     priceSource: prices.source,
   };
 }

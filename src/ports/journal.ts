@@ -11,8 +11,6 @@ export interface UsageRow extends TokenCounts {
   /** Null if the price of the model is unknown. */
   readonly costUsd: number | null;
   readonly at: number;
-  /** What the call could not read from the provider's cache, though the previous request had left it there. Default: nothing. */
-  readonly cacheLoss?: CacheLoss | null;
 }
 
 export const CACHE_LOSS_CAUSES = [
@@ -43,7 +41,7 @@ export const CACHE_LOSS_CAUSES = [
 ] as const;
 export type CacheLossCause = (typeof CACHE_LOSS_CAUSES)[number];
 
-/** A part of a prefix that a request did not find in the provider's cache. */
+/** A part of a prefix that a request did not find in the provider's cache, though the previous request had left it there. */
 export interface CacheLoss {
   readonly cause: CacheLossCause;
   readonly tokens: number;
@@ -89,14 +87,29 @@ export interface Journal {
   usage(conversationId: number): Promise<readonly UsageTotal[]>;
   /** Sums grouped by the key: days newest first, everything else most expensive first. */
   spending(query: SpendingQuery): Promise<readonly Spending[]>;
-  /** Losses of the prefix cache, most tokens first. */
-  cacheLosses(query: Pick<SpendingQuery, 'since' | 'conversationId'>): Promise<readonly CacheLossTotal[]>;
-  /** The print of the newest request of a turn, as it was stored; null if there is none. */
-  lastRequest(conversationId: number): Promise<string | null>;
   /** Keeps the conversation's newest 100. */
   addRun(run: MaintenanceRun): Promise<void>;
   runs(conversationId: number, limit: number): Promise<readonly MaintenanceRun[]>;
   readonly requests: RequestLog;
+  readonly cache: CacheLog;
+}
+
+/** What became of the provider's prefix cache. */
+export interface CacheLog {
+  /** Called after each turn that asked a model, in one transaction. */
+  note(conversationId: number, note: CacheNote): Promise<void>;
+  /** The print of the newest request of a turn, as it was noted; null if there is none. */
+  lastRequest(conversationId: number): Promise<string | null>;
+  /** Sums by cause, most tokens first. */
+  losses(query: Pick<SpendingQuery, 'since' | 'conversationId'>): Promise<readonly CacheLossTotal[]>;
+}
+
+export interface CacheNote {
+  /** Of the turn's last request, for comparison with the next one. */
+  readonly print: string;
+  /** Of all its requests. */
+  readonly losses: readonly CacheLoss[];
+  readonly at: number;
 }
 
 /** What the requests behind the stored replies were built from. `TurnCommit.record` adds to it. */

@@ -201,8 +201,6 @@ export interface TurnCommit {
   readonly entries: readonly Pick<Entry, 'role' | 'parts' | 'tokens' | 'at'>[];
   readonly posts: readonly NewPost[];
   readonly usage: readonly UsageRow[];
-  /** A print of the turn's last request, for comparison with the next one. Default: unchanged. */
-  readonly request?: string | null;
   readonly calibration: Calibration | null;
   /**
    * Memories given to the turn; its text may repeat them. The result is stale if one of them is gone or no longer

@@ -50,11 +50,11 @@ async function fill(storage: Storage, messages = 30): Promise<number> {
   await kit.commitTurn(claim, {
     readUpto: messages + 1,
     posts: [post('an answer'), post('more', 1)],
-    usage: [{ ...CALL, cacheLoss: { cause: 'edit', tokens: 7 } }],
-    request: 'print',
+    usage: [CALL],
     record: { note: '{}', parts: [{ hash: 'h', text: 'You are a bot.' }] },
     calibration: { model: 'm', ratio: 1.25, samples: 3, lastInputTokens: 9, revision: 0 },
   });
+  await store.journal.cache.note(id, { print: 'print', losses: [{ cause: 'edit', tokens: 7 }], at: NOW });
   const [first] = await store.outbox.pending(id);
   if (first) await store.outbox.sent(first.id, 'p1');
   const held = await kit.claim('maintenance', id);

@@ -126,7 +126,7 @@ describe('a request', () => {
     await talk(world, 2);
     const { id } = await world.conversation();
     const { journal } = world.bot.services.store;
-    expect(await journal.cacheLosses({ since: null, conversationId: id })).toMatchObject([
+    expect(await journal.cache.losses({ since: null, conversationId: id })).toMatchObject([
       { cause: 'reset', losses: 1 },
     ]);
     const status = await world.command('status');

@@ -204,6 +204,24 @@ describe('several gateways on one store', () => {
     for (const word of ['word1', 'a heard word1', 'word2', 'b heard word2', 'word3']) expect(seen).toContain(word);
   });
 
+  it('count a lost prefix once, whichever of them answered before', async () => {
+    const [a, b] = [await openGateway('a'), await openGateway('b')];
+    const causes: string[] = [];
+    for (const { bot } of [a, b]) bot.events.on((event) => event.kind === 'cache.lost' && causes.push(event.cause));
+    const talk = async (...turns: readonly Gateway[]) => {
+      for (const gateway of turns) {
+        await say(gateway);
+        await gateway.bot.settled();
+      }
+    };
+    await talk(a, a, a);
+    const ada = { id: 'u-ada', name: 'Ada', kind: 'person' } as const;
+    const by = { conversation: KEY, audience: 'private', author: ada, rights: 'operator' } as const;
+    await b.bot.sink.command({ ...by, path: ['reset'], options: {} });
+    await talk(b, a, b, a);
+    expect(causes).toEqual(['reset']);
+  });
+
   // Shows: R29
   it('leave messages during a turn to its gateway', async () => {
     const gate = Promise.withResolvers<void>();

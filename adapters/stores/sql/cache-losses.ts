@@ -1,56 +1,41 @@
 import { type ColumnDefinitionBuilder, type Kysely, sql } from 'kysely';
-import type { CacheLossTotal, SpendingQuery, UsageRow } from '../../../src/adapter-kit.ts';
-import { first, type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
+import type { CacheLog, CacheLoss, SpendingQuery } from '../../../src/adapter-kit.ts';
+import { first, type Parameter, prepare, type SqlEngine } from './engine.ts';
 
 const DAY_MS = 86_400_000;
 
 /** Losses of the prefix cache by day and cause, and the print of each conversation's newest request. */
-export interface CacheRows {
-  add(transaction: Transaction, conversationId: number, rows: readonly UsageRow[]): Promise<void>;
-  /** Without a print, the stored one stays. */
-  keep(transaction: Transaction, conversationId: number, print: string | null): Promise<void>;
-  lastRequest(transaction: Transaction, conversationId: number): Promise<string | null>;
-  totals(
-    transaction: Transaction,
-    query: Pick<SpendingQuery, 'since' | 'conversationId'>,
-  ): Promise<readonly CacheLossTotal[]>;
-}
-
-export function createCacheRows({ query }: SqlEngine): CacheRows {
-  const statements = prepareStatements(query);
+export function createCacheLog(engine: SqlEngine): CacheLog {
+  const statements = prepareStatements(engine.query);
   return {
-    async add(transaction, conversationId, rows) {
-      for (const { cacheLoss, at } of rows) {
-        if (cacheLoss === undefined || cacheLoss === null) continue;
-        await transaction.run(statements.add({ conversationId, day: Math.floor(at / DAY_MS), ...cacheLoss }));
-      }
-    },
-    async keep(transaction, conversationId, print) {
-      if (print !== null) await transaction.run(statements.keep({ conversationId, print }));
-    },
-    async lastRequest(transaction, conversationId) {
-      return (await first(transaction, statements.find({ conversationId })))?.print ?? null;
-    },
-    totals: (transaction, { since, conversationId }) =>
-      transaction.rows(
-        query
-          .selectFrom('cache_loss')
-          .select('cause')
-          .select([
-            sql<number>`cast(sum(losses) as bigint)`.as('losses'),
-            sql<number>`cast(sum(tokens) as bigint)`.as('tokens'),
-          ])
-          .$if(since !== null, (select) => select.where('day', '>=', Math.floor((since ?? 0) / DAY_MS)))
-          .$if(conversationId !== null, (select) => select.where('conversation_id', '=', conversationId ?? 0))
-          .groupBy('cause')
-          .orderBy('tokens', 'desc')
-          .orderBy('cause')
-          .compile(),
-      ),
+    note: (conversationId, { print, losses, at }) =>
+      engine.write(async (tx) => {
+        const day = Math.floor(at / DAY_MS);
+        for (const loss of losses) await tx.run(statements.add({ conversationId, day, ...loss }));
+        await tx.run(statements.keep({ conversationId, print }));
+      }),
+    lastRequest: (conversationId) =>
+      engine.read(async (tx) => (await first(tx, statements.find({ conversationId })))?.print ?? null),
+    losses: (asked) => engine.read((tx) => tx.rows(totals(engine, asked).compile())),
   };
 }
 
-type Loss = NonNullable<UsageRow['cacheLoss']> & { readonly conversationId: number; readonly day: number };
+function totals({ query }: SqlEngine, { since, conversationId }: Pick<SpendingQuery, 'since' | 'conversationId'>) {
+  return query
+    .selectFrom('cache_loss')
+    .select('cause')
+    .select([
+      sql<number>`cast(sum(losses) as bigint)`.as('losses'),
+      sql<number>`cast(sum(tokens) as bigint)`.as('tokens'),
+    ])
+    .$if(since !== null, (select) => select.where('day', '>=', Math.floor((since ?? 0) / DAY_MS)))
+    .$if(conversationId !== null, (select) => select.where('conversation_id', '=', conversationId ?? 0))
+    .groupBy('cause')
+    .orderBy('tokens', 'desc')
+    .orderBy('cause');
+}
+
+type Loss = CacheLoss & { readonly conversationId: number; readonly day: number };
 
 function prepareStatements(query: SqlEngine['query']) {
   return {

@@ -1,5 +1,5 @@
 import type { Journal, StateStore } from '../../../src/adapter-kit.ts';
-import { createCacheRows } from './cache-losses.ts';
+import { createCacheLog } from './cache-losses.ts';
 import { first, type SqlEngine } from './engine.ts';
 import { readJson, readRun, writeJson } from './json.ts';
 import { createRequestLog } from './requests.ts';
@@ -10,7 +10,6 @@ const KEPT_RUNS = 100;
 export function createJournal(engine: SqlEngine): Journal {
   const { query } = engine;
   const usage = createUsage(engine);
-  const cache = createCacheRows(engine);
   const newest = (conversationId: number, limit: number) =>
     query
       .selectFrom('maintenance_run')
@@ -19,13 +18,7 @@ export function createJournal(engine: SqlEngine): Journal {
       .orderBy('id', 'desc')
       .limit(limit);
   return {
-    addUsage: (conversationId, rows) =>
-      engine.write(async (tx) => {
-        await usage.add(tx, conversationId, rows);
-        await cache.add(tx, conversationId, rows);
-      }),
-    cacheLosses: (asked) => engine.read((tx) => cache.totals(tx, asked)),
-    lastRequest: (conversationId) => engine.read((tx) => cache.lastRequest(tx, conversationId)),
+    addUsage: (conversationId, rows) => engine.write((tx) => usage.add(tx, conversationId, rows)),
     usage: (conversationId) => engine.read((tx) => usage.totals(tx, conversationId)),
     spending: (asked) => engine.read((tx) => usage.spending(tx, asked)),
     addRun: (run) =>
@@ -44,6 +37,7 @@ export function createJournal(engine: SqlEngine): Journal {
         return rows.map((row) => readRun(row.run));
       }),
     requests: createRequestLog(engine),
+    cache: createCacheLog(engine),
   };
 }
 

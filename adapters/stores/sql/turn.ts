@@ -1,5 +1,4 @@
 import { type Entry, POST_HOLD_MS, type TurnCommit, type TurnCommitResult } from '../../../src/adapter-kit.ts';
-import { type CacheRows, createCacheRows } from './cache-losses.ts';
 import { dueAt, holdsReply } from './conversation-rows.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
 import { writeJson } from './json.ts';
@@ -18,7 +17,6 @@ export function createTurnCommit(shared: Shared): (commit: TurnCommit) => Promis
   const context = {
     shared,
     usage: createUsage(engine),
-    cache: createCacheRows(engine),
     insertPosts: createPostInsert(engine),
     isWithdrawn: createIsWithdrawn(engine),
     noteReadings: createNoteReadings(engine),
@@ -31,7 +29,6 @@ export function createTurnCommit(shared: Shared): (commit: TurnCommit) => Promis
 interface TurnContext {
   readonly shared: Shared;
   readonly usage: UsageRows;
-  readonly cache: CacheRows;
   readonly insertPosts: InsertPosts;
   readonly isWithdrawn: ReturnType<typeof createIsWithdrawn>;
   readonly noteReadings: ReturnType<typeof createNoteReadings>;
@@ -40,7 +37,7 @@ interface TurnContext {
 }
 
 async function run(context: TurnContext, transaction: Transaction, commit: TurnCommit): Promise<TurnCommitResult> {
-  const { shared, usage, cache, insertPosts, isWithdrawn, noteReadings, addRequestParts, statements } = context;
+  const { shared, usage, insertPosts, isWithdrawn, noteReadings, addRequestParts, statements } = context;
   const row = await shared.conversations.lock(transaction, commit.claim.conversationId);
   if (row === null || !holdsReply(row, commit.claim.epoch)) return { kind: 'stale' };
   const given = [...new Set(commit.given)];
@@ -62,8 +59,6 @@ async function run(context: TurnContext, transaction: Transaction, commit: TurnC
     together(entries.map((entry, index) => shared.entries.insert(transaction, rowOf(entry, index)))),
     insertPosts(transaction, shown, commit.posts),
     usage.add(transaction, row.id, commit.usage),
-    cache.add(transaction, row.id, commit.usage),
-    cache.keep(transaction, row.id, commit.request ?? null),
     noteReadings(transaction, {
       conversationId: row.id,
       ids: given,

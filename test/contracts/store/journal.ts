@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type {
-  CacheLossCause,
+  CacheLoss,
   MaintenanceRun,
   SpendingKey,
   SpendingQuery,
@@ -133,18 +133,32 @@ export function journalContract(lab: Lab): void {
     it('sums losses of the prefix cache by cause', async () => {
       const { id } = await kit.fill(1);
       const there = await kit.fill(1, THERE);
-      const lost = (cause: CacheLossCause, tokens: number) => ({ ...CALL, cacheLoss: { cause, tokens } });
-      await store.journal.addUsage(id, [lost('edit', 5), { ...CALL, cacheLoss: null }, CALL, lost('compaction', 40)]);
-      await store.journal.addUsage(id, [{ ...lost('compaction', 2), at: NOW + DAY_MS }]);
-      await store.journal.addUsage(there.id, [lost('edit', 100)]);
-      const losses = (since: number | null, conversationId: number | null) =>
-        store.journal.cacheLosses({ since, conversationId });
+      const { cache } = store.journal;
+      const note = (of: number, at: number, losses: readonly CacheLoss[]) =>
+        cache.note(of, { print: '{}', losses, at });
+      const both: readonly CacheLoss[] = [
+        { cause: 'edit', tokens: 5 },
+        { cause: 'compaction', tokens: 40 },
+      ];
+      await note(id, NOW, both);
+      await note(id, NOW, []);
+      await note(id, NOW + DAY_MS, [{ cause: 'compaction', tokens: 2 }]);
+      await note(there.id, NOW, [{ cause: 'edit', tokens: 100 }]);
+      const losses = (since: number | null, conversationId: number | null) => cache.losses({ since, conversationId });
       expect(await losses(null, id)).toEqual([
         { cause: 'compaction', losses: 2, tokens: 42 },
         { cause: 'edit', losses: 1, tokens: 5 },
       ]);
       expect(await losses(NOW + DAY_MS, id)).toEqual([{ cause: 'compaction', losses: 1, tokens: 2 }]);
       expect((await losses(null, null)).map(({ tokens }) => tokens)).toEqual([105, 42]);
+    });
+
+    it('keeps the newest print of a conversation', async () => {
+      const { id } = await kit.fill(1);
+      const { cache } = store.journal;
+      expect(await cache.lastRequest(id)).toBeNull();
+      for (const print of ['a print', 'a newer print']) await cache.note(id, { print, losses: [], at: NOW });
+      expect(await cache.lastRequest(id)).toBe('a newer print');
     });
 
     // Shows: Q25

@@ -61,7 +61,7 @@ async function columnsOf({ parts }: App, options: Options): Promise<readonly Col
   if (!isKnown && tried.length === 0) throw new StrataError('USAGE', { problem: unknownEngine(configured.engine) });
   const now = isKnown ? [{ settings: null, agent: configured }] : [];
   const profile = await parts.profile(conversation);
-  const recording = await readRecording(parts, conversation, configured.timezone);
+  const recording = await readRecording(parts, conversation, configured);
   const columns: Column[] = [];
   for (const { settings, agent } of [...now, ...tried]) {
     columns.push({ settings, forecast: await forecastFor(parts, { recording, agent, profile }) });

@@ -100,11 +100,9 @@ function reservedTokens({ tailShare, windowTokens }: ContextProfile, correction:
 type Tail = Pick<ContextSnapshot, 'tail' | 'omitted'>;
 
 /** Whether the tail has as many messages as its agent allows, however short they are. */
-export function isLong(
-  { tail, omitted }: Tail,
-  { messageThreshold }: Pick<ContextProfile, 'messageThreshold'>,
-): boolean {
+export function isLong(snapshot: Tail, { messageThreshold }: Pick<ContextProfile, 'messageThreshold'>): boolean {
   if (messageThreshold === 0) return false;
+  const { tail, omitted } = snapshot;
   const messages = tail.reduce((count, entry) => count + (isMessage(entry) ? 1 : 0), omitted.entries);
   return messages >= messageThreshold;
 }

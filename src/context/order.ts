@@ -62,8 +62,7 @@ export function cutPoints(
   limits: CutLimits,
   omitted: Omitted = { entries: 0, tokens: 0 },
 ): readonly CutPoint[] {
-  const reserved = reservedFrom(tail, limits.reservedTokens);
-  const end = Math.min(firstWaiting(limits), newestAsk(tail, limits.readUpto), reserved);
+  const end = firstKept(tail, limits);
   const inGroup = toolGroups(tail);
   const earliestTurn = earliestTurnAfter(tail);
   const points: CutPoint[] = [];
@@ -78,6 +77,12 @@ export function cutPoints(
     if (legal) points.push({ toSeq: next.seq - 1, entries, tokens, clean });
   }
   return points;
+}
+
+/** Seq of the first entry that no cut may remove. */
+export function firstKept(tail: readonly Entry[], limits: CutLimits): number {
+  const reserved = reservedFrom(tail, limits.reservedTokens);
+  return Math.min(firstWaiting(limits), newestAsk(tail, limits.readUpto), reserved);
 }
 
 /** Before a message of a person, or between two turns of the bot. A question stays with the answer after it. */

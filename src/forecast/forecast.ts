@@ -1,4 +1,4 @@
-import { cutPoints } from '../context/order.ts';
+import { firstKept } from '../context/order.ts';
 import { imaginedGap, MAX_GAPS } from '../context/rest.ts';
 import type { Entry } from '../domain/message.ts';
 import type { TokenCounts } from '../ports/model.ts';
@@ -126,12 +126,28 @@ function slid(parts: ForecastParts, moment: Moment): Moment {
   const { profile, correction, recording } = parts;
   const isFitting = (of: Moment) => measureAt(parts, of).used < profile.thresholds.background * profile.windowTokens;
   if (isFitting(moment)) return moment;
-  const { conversation, tail, omitted } = snapshotAt(parts, moment);
+  const { conversation, tail } = snapshotAt(parts, moment);
   const reservedTokens = (profile.tailShare * profile.windowTokens) / correction;
-  const first = recording.entries[0]?.seq ?? 1;
-  const points = cutPoints(tail, { ...conversation, reservedTokens }, omitted);
-  const moments = points.map(({ toSeq }) => ({ ...moment, start: toSeq + 1 - first }));
-  return moments.find(isFitting) ?? moments.at(-1) ?? moment;
+  const end = firstKept(tail, { ...conversation, reservedTokens }) - (recording.entries[0]?.seq ?? 1);
+  let fitted = moment;
+  for (let at = indexAfter(recording.starts, moment.start); at < recording.starts.length; at += 1) {
+    const start = recording.starts[at] ?? end + 1;
+    if (start > end) break;
+    fitted = { ...moment, start };
+    if (isFitting(fitted)) break;
+  }
+  return fitted;
+}
+
+/** Index of the first of the ascending numbers that is above the value. */
+function indexAfter(numbers: readonly number[], value: number): number {
+  let [from, to] = [0, numbers.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if ((numbers[middle] ?? 0) > value) to = middle;
+    else from = middle + 1;
+  }
+  return from;
 }
 
 function largestOf(points: readonly ViewPoint[]): readonly ViewPoint[] {

@@ -11,7 +11,7 @@ import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { type Forecast, forecast } from './forecast.ts';
 import { lengthsOf } from './lengths.ts';
-import { type Recording, recordingOf } from './recording.ts';
+import { type Recording, type RecordingSettings, recordingOf } from './recording.ts';
 
 export type ForecastServices = Pick<Services, 'store' | 'prices' | 'prompts' | 'agents' | 'models'>;
 
@@ -21,7 +21,7 @@ const PAGE = 500;
 export async function readRecording(
   { store }: Pick<ForecastServices, 'store'>,
   conversation: Conversation,
-  timeZone: string,
+  settings: RecordingSettings,
 ): Promise<Recording> {
   const { id, contextFrom, nextSeq } = conversation;
   const entries: Entry[] = [];
@@ -32,7 +32,7 @@ export async function readRecording(
     entries.push(...page);
     fromSeq = last.seq + 1;
   }
-  return recordingOf(conversation, entries, timeZone);
+  return recordingOf(conversation, entries, settings);
 }
 
 export interface ForecastRequest {

@@ -1,4 +1,6 @@
+import type { AgentSettings } from '../config/schema.ts';
 import { entryMessageOf, hasToolTraffic } from '../context/entry-message.ts';
+import { cutPoints } from '../context/order.ts';
 import { nearbySeq } from '../context/view.ts';
 import type { Entry } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
@@ -10,20 +12,37 @@ export interface Recording {
   /** Each has the total of all entries before the index. */
   readonly storedTokens: readonly number[];
   readonly viewTokens: readonly number[];
+  /** The same with shortened tool traffic. */
+  readonly shortTokens: readonly number[];
   readonly toolEntries: readonly number[];
+  /** The indices of the entries with which a view may begin after a cut, ascending. */
+  readonly starts: readonly number[];
 }
 
-export function recordingOf(conversation: Conversation, entries: readonly Entry[], timeZone: string): Recording {
+export type RecordingSettings = Pick<AgentSettings, 'timezone' | 'tool_results'>;
+
+export function recordingOf(
+  conversation: Conversation,
+  entries: readonly Entry[],
+  { timezone: timeZone, tool_results: { old_bytes: oldBytes } }: RecordingSettings,
+): Recording {
   const replySeq = nearbySeq(entries);
-  const options = { stubBytes: null, textTokens: Number.POSITIVE_INFINITY, replySeq, timeZone };
+  const tokensWith = (stubBytes: number | null) => (entry: Entry) => {
+    const options = { stubBytes, textTokens: Number.POSITIVE_INFINITY, replySeq, timeZone };
+    return entry.role === 'notice' ? 0 : entryMessageOf(entry, options).tokens;
+  };
   return {
     conversation,
     entries,
     storedTokens: totals(entries, ({ tokens }) => tokens),
-    viewTokens: totals(entries, (entry) => (entry.role === 'notice' ? 0 : entryMessageOf(entry, options).tokens)),
+    viewTokens: totals(entries, tokensWith(null)),
+    shortTokens: totals(entries, tokensWith(oldBytes)),
     toolEntries: totals(entries, (entry) => (hasToolTraffic(entry) ? 1 : 0)),
+    starts: cutPoints(entries, NOTHING_WAITS).map(({ entries: removed }) => removed),
   };
 }
+
+const NOTHING_WAITS = { answeredUpto: 0, replyDueSeq: 0, replyDueFrom: 0 };
 
 function totals(entries: readonly Entry[], of: (entry: Entry) => number): readonly number[] {
   const sums = [0];

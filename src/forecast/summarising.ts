@@ -54,7 +54,9 @@ export function writeSummary(
   const { reader, profile, agent } = parts;
   const { windowTokens } = reader;
   const rules = memoryRules(windowTokens, []);
-  const room = transcriptTokens(reader, compactor(parts, { targetWords: MAX_WORDS, ...rules }), TOOLS);
+  const room = sizedOnce(parts, 'room', () =>
+    transcriptTokens(reader, compactor(parts, { targetWords: MAX_WORDS, ...rules }), TOOLS),
+  );
   const span = headSpan(entries, room, agent.timezone);
   const spanTokens = tokensOf(span.lines);
   const source = sourceTokens(span);
@@ -70,22 +72,27 @@ export function writeSummary(
       { ...placeOf(span), level: 0 },
       Math.min((words / WORDS_PER_TOKEN) * parts.lengths.messages, limit),
     ),
-    inputTokens:
-      callTokens(parts, compactor(parts, size), { tools: TOOLS, task: 'compact' }) + spanTokens + besideTokens,
+    inputTokens: compactTokens(parts, size) + spanTokens + besideTokens,
   };
+}
+
+function compactTokens(parts: Summarising, size: Size): number {
+  return sizedOnce(parts, JSON.stringify(size), () =>
+    callTokens(parts, compactor(parts, size), { tools: TOOLS, task: 'compact' }),
+  );
 }
 
 export function writeCondensed(parts: Summarising, { parts: children, ...place }: Condensation): Written {
   const source = children.reduce((sum, { tokens }) => sum + tokens, 0);
   const words = Math.min(maxStackedWords(parts.profile), condensedWords(parts.reader.windowTokens, source));
-  const prompt = parts.services.prompts.render(
-    'condenser',
-    { strict: '', targetWords: words, structured: isStructured(parts) },
-    promptSourceOf(parts.agent),
-  );
+  const variables = { strict: '', targetWords: words, structured: isStructured(parts) };
+  const frameTokens = sizedOnce(parts, `condenser ${words}`, () => {
+    const prompt = parts.services.prompts.render('condenser', variables, promptSourceOf(parts.agent));
+    return callTokens(parts, prompt, { tools: [], task: 'condense' });
+  });
   return {
     ...written(parts, place, Math.min((words / WORDS_PER_TOKEN) * parts.lengths.summaries, limitFor(source))),
-    inputTokens: callTokens(parts, prompt, { tools: [], task: 'condense' }) + source,
+    inputTokens: frameTokens + source,
   };
 }
 
@@ -102,6 +109,17 @@ type Size = Pick<PromptVariables<'compactor'>, 'targetWords' | 'maxMemories' | '
 function compactor(parts: Summarising, size: Size): RenderedPrompt {
   const variables = { tools: true, strict: '', instruction: '', structured: isStructured(parts), ...size };
   return parts.services.prompts.render('compactor', variables, promptSourceOf(parts.agent));
+}
+
+/** The same prompts and labels come again and again in one forecast. */
+const sizes = new WeakMap<Summarising, Map<string, number>>();
+
+function sizedOnce(parts: Summarising, key: string, size: () => number): number {
+  const known = sizes.get(parts) ?? new Map<string, number>();
+  sizes.set(parts, known);
+  const tokens = known.get(key) ?? size();
+  known.set(key, tokens);
+  return tokens;
 }
 
 /** The tokens of a call without the lines of its transcript. */

@@ -1,7 +1,7 @@
-import { reduceIfDue } from '../context/fit.ts';
 import type { FixedPrefixBuilder } from '../context/fixed-prefix.ts';
 import { measure } from '../context/meter.ts';
 import { MAX_TAIL_ENTRIES } from '../context/plan.ts';
+import type { Entry } from '../domain/message.ts';
 import type { ContextProfile, Measurement } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
@@ -33,6 +33,7 @@ export function snapshotAt({ recording }: Pick<ViewParts, 'recording'>, moment: 
   const nextSeq = first + end;
   const compactedUpto = first + start - 1;
   const { calibration } = conversation;
+  let tail: ContextSnapshot['tail'] | null = null;
   return {
     conversation: {
       ...conversation,
@@ -42,12 +43,16 @@ export function snapshotAt({ recording }: Pick<ViewParts, 'recording'>, moment: 
       calibration: calibration === null ? null : { ...calibration, revision: -1 },
     },
     stack,
-    tail: entries.slice(from, end),
+    // Most moments need no more than the totals.
+    get tail() {
+      tail ??= entries.slice(from, end);
+      return tail;
+    },
     omitted: { entries: from - start, tokens: between(storedTokens, start, from) },
   };
 }
 
-/** The measurement of the view between two turns. It renders the view only if older tool traffic would be shortened. */
+/** The measurement of the view between two turns. From the first threshold on, older tool traffic is shortened. */
 export function measureAt(parts: ViewParts, moment: Moment): Measurement {
   const { recording, profile, prefixes, correction } = parts;
   const { start, end, stack } = moment;
@@ -59,7 +64,18 @@ export function measureAt(parts: ViewParts, moment: Moment): Measurement {
   };
   const plain = measure(regions, profile, correction);
   if (plain.tier === 'none' || between(recording.toolEntries, start, end) === 0) return plain;
-  const snapshot = snapshotAt(parts, moment);
-  const readUpto = snapshot.conversation.nextSeq - 1;
-  return reduceIfDue(prefixes, { profile, snapshot, readUpto, volatile: [], steps: [] }).measurement;
+  const from = Math.max(start, wholeFrom(recording.entries, end, profile.toolResults.recentTurns));
+  const tail = between(recording.shortTokens, start, from) + between(recording.viewTokens, from, end);
+  return measure({ ...regions, tail }, profile, correction);
+}
+
+/** Index of the first entry of the newest turns, whose tool traffic stays whole. */
+function wholeFrom(entries: readonly Entry[], end: number, recentTurns: number): number {
+  const turns = new Set<number | null>();
+  for (let index = end - 1; index >= 0; index -= 1) {
+    const entry = entries[index];
+    if (entry !== undefined && entry.role !== 'user') turns.add(entry.turn);
+    if (turns.size > recentTurns) return index + 1;
+  }
+  return 0;
 }

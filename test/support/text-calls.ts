@@ -130,7 +130,10 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['src/context/reduce.ts#shortenResult', (run, text) => run(toolResult(text), 100, null)],
   ['src/context/truncate.ts#shorten', (run, text) => run(text, 100)],
   ['src/conversation/turn-entries.ts#entriesOf', (run, text) => run([], { role: 'assistant', text }, 0)],
-  ['src/forecast/recording.ts#recordingOf', (run, text) => run({}, [entry(text)], 'UTC')],
+  [
+    'src/forecast/recording.ts#recordingOf',
+    (run, text) => run({}, [entry(text)], { timezone: 'UTC', tool_results: { old_bytes: 200 } }),
+  ],
   ['src/forecast/settings.ts#withSettings', (run, text) => run({ compaction: {} }, `engine=${text}`)],
   [
     'src/context/preview.ts#withQuestion',

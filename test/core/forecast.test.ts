@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Entry, Part } from '../../src/adapter-kit.ts';
+import { correctionFor } from '../../src/context/calibration.ts';
+import { reduceIfDue } from '../../src/context/fit.ts';
+import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
+import { forecastFor, readRecording } from '../../src/forecast/open.ts';
+import { type Recording, recordingOf } from '../../src/forecast/recording.ts';
+import { withSettings } from '../../src/forecast/settings.ts';
+import { measureAt, snapshotAt } from '../../src/forecast/view.ts';
+import { type BotWorld, createBotWorld } from '../support/bot-world.ts';
+import { scriptedModel } from './compaction.world.ts';
+
+let world: BotWorld;
+
+beforeAll(async () => {
+  world = await createBotWorld({ models: [scriptedModel(() => ({ text: 'I see.' }))] });
+  await world.say('Hello.');
+  await world.settled();
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+const LONG = 'The river behind the garden rose to the second step of the stairs. '.repeat(12);
+
+/** Rounds of a question, a tool call with a long result, and an answer. */
+function rounds(count: number): readonly Entry[] {
+  const blank = { externalId: null, author: null, replyTo: null, mentions: [], tokens: 40, editedAt: null };
+  return Array.from({ length: count }, (_, round): readonly Entry[] => {
+    const seq = 4 * round + 1;
+    const callId = `c${round}`;
+    const parts: readonly (readonly [Entry['role'], Part])[] = [
+      ['user', { kind: 'text', text: `What is in room ${round}?` }],
+      ['assistant', { kind: 'tool-call', callId, tool: 'look', input: { room: round, why: LONG } }],
+      ['tool', { kind: 'tool-result', callId, tool: 'look', text: LONG, isError: false, blob: null }],
+      ['assistant', { kind: 'text', text: `Room ${round} has water in it.` }],
+    ];
+    return parts.map(([role, part], index) => ({
+      ...{ ...blank, role, seq: seq + index, turn: role === 'user' ? null : seq, parts: [part] },
+      ...{ at: 1000 * (seq + index), redactedAt: null },
+    }));
+  }).flat();
+}
+
+async function partsFor(recording: (entries: readonly Entry[]) => Promise<Recording>) {
+  const { commandParts } = world.bot;
+  const profile = await commandParts.profile(await world.conversation());
+  const prefixes = createFixedPrefixBuilder(commandParts);
+  return { recording: await recording(rounds(20)), profile, prefixes, correction: correctionFor(null, profile.modelId) };
+}
+
+describe('a forecast', () => {
+  it('measures shortened tool traffic as the engine does', async () => {
+    const agent = world.bot.commandParts.agents.agentFor(world.key);
+    const conversation = { ...(await world.conversation()), calibration: null };
+    const parts = await partsFor(async (entries) => recordingOf(conversation, entries, agent));
+    const narrow = { ...parts, profile: { ...parts.profile, windowTokens: 4000 } };
+    const tiers = new Set<string>();
+    for (const [start, end] of [
+      [0, 4],
+      [0, 23],
+      [4, 40],
+      [0, 80],
+      [40, 78],
+      [72, 80],
+    ] as const) {
+      const moment = { start, end, stack: [] };
+      const snapshot = snapshotAt(narrow, moment);
+      const readUpto = snapshot.conversation.nextSeq - 1;
+      const { profile, prefixes } = narrow;
+      const whole = reduceIfDue(prefixes, { profile, snapshot, readUpto, volatile: [], steps: [] }).measurement;
+      expect(measureAt(narrow, moment)).toEqual(whole);
+      tiers.add(whole.tier);
+    }
+    expect(tiers.size).toBeGreaterThan(1);
+  });
+
+  it('begins a sliding view where a cut may fall', async () => {
+    const { commandParts } = world.bot;
+    const agent = commandParts.agents.agentFor(world.key);
+    const conversation = await world.conversation();
+    const profile = await commandParts.profile(conversation);
+    const recording = recordingOf({ ...conversation, calibration: null }, rounds(60), agent);
+    expect(recording.starts.every((start) => start % 4 === 0)).toBe(true);
+    const tried = withSettings(agent, 'engine=sliding,context_window=3000,max_output_tokens=300');
+    const sliding = await forecastFor(commandParts, { recording, agent: tried, profile });
+    expect(sliding.compactions).toBe(0);
+    expect(sliding.peakTokens).toBeLessThanOrEqual(3000 * tried.compaction.background_threshold);
+    expect(sliding.cacheBreaks).toBeGreaterThan(10);
+  });
+
+  it('reads the stored messages since the last reset', async () => {
+    const { commandParts } = world.bot;
+    const agent = commandParts.agents.agentFor(world.key);
+    const { entries } = await readRecording(commandParts, await world.conversation(), agent);
+    expect(entries.map(({ role }) => role)).toEqual(['user', 'assistant']);
+  });
+});

@@ -151,6 +151,7 @@ async function pathsOf({ services }: Bot): Promise<InspectedStory['paths']> {
     ...(newest === undefined ? {} : { rewrite: `${at}/s/${newest.id}` }),
     reply: `${at}/r/${(conversation?.nextSeq ?? 2) - 1}`,
     request: `${at}/context`,
+    'what-if': `${at}/what-if?context_window=2200&compaction.background_threshold=0.6`,
     memories: '/memories',
     ...(memory === undefined ? {} : { memory: `${at}/m/${memory.id}`, forget: `${at}/m/${memory.id}/forget` }),
     search: '/find?q=door',

@@ -9,6 +9,7 @@ document.addEventListener('DOMContentLoaded', () => {
   showTimes(document);
   setUpForms();
   setUpTraces();
+  setUpTrials();
   setUpLive();
 });
 
@@ -107,6 +108,68 @@ function setUpTraces() {
   };
   root.addEventListener('pointerover', (event) => light(event.target));
   root.addEventListener('focusin', (event) => light(event.target));
+}
+
+/** Sliders beside the fields of a trial; every change redraws what comes of it. */
+function setUpTrials() {
+  const form = document.querySelector('[data-trial]');
+  if (form === null) return;
+  for (const slider of form.querySelectorAll('input[type="range"]')) {
+    const field = document.getElementById(slider.dataset.for);
+    const follow = () => {
+      slider.value = field.value === '' ? slider.min : toSlider(slider, Number(field.value));
+    };
+    follow();
+    slider.hidden = false;
+    slider.addEventListener('input', () => {
+      const isAuto = field.placeholder !== '' && slider.value === slider.min;
+      field.value = isAuto ? '' : fromSlider(slider);
+    });
+    field.addEventListener('input', follow);
+  }
+  let isBusy = false;
+  let isChanged = false;
+  const redraw = async () => {
+    isChanged = true;
+    if (isBusy) return;
+    isBusy = true;
+    while (isChanged) {
+      isChanged = false;
+      await showTrial(form).catch(() => undefined);
+    }
+    isBusy = false;
+  };
+  form.addEventListener('input', redraw);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void redraw();
+  });
+}
+
+function toSlider({ dataset }, value) {
+  return dataset.scale === 'tokens' ? Math.log2(value) : value;
+}
+
+/** Two significant digits of a number of tokens. */
+function fromSlider({ dataset, value }) {
+  if (dataset.scale !== 'tokens') return value;
+  const tokens = 2 ** Number(value);
+  const unit = 10 ** (Math.floor(Math.log10(tokens)) - 1);
+  return String(Math.round(tokens / unit) * unit);
+}
+
+async function showTrial(form) {
+  const query = new URLSearchParams(new FormData(form));
+  const response = await fetch(`${form.action}?${query}`);
+  if (!response.ok) return;
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+  const fresh = page.getElementById('outcome');
+  if (fresh === null) return;
+  document.getElementById('outcome').replaceChildren(...fresh.childNodes);
+  const notes = page.querySelectorAll('[data-trial] .present');
+  for (const [index, note] of form.querySelectorAll('.present').entries())
+    note.replaceChildren(...notes[index].childNodes);
+  history.replaceState(null, '', `${form.action}?${query}`);
 }
 
 /** Parts marked as live follow the bot. The rest of the page stays until the viewer loads it again. */

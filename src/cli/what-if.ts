@@ -1,12 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { formatDollars } from '../costs/format.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { Forecast } from '../forecast/forecast.ts';
 import { forecastFor, readRecording } from '../forecast/open.ts';
+import { FORECAST_ROWS } from '../forecast/rows.ts';
 import { FORECAST_SETTINGS, withSettings } from '../forecast/settings.ts';
 import { formatFields, formatTable } from '../util/table.ts';
-import { formatNumber, formatPercent } from '../util/text.ts';
 import { type App, type Cli, globalsOf, withApp, writeJson } from './cli.ts';
 import { addConversation, findConversation } from './options.ts';
 
@@ -75,7 +74,7 @@ function unknownEngine(engine: string): string {
 
 function print(cli: Cli, columns: readonly Column[]): void {
   const heads = columns.map(({ settings }) => settings ?? 'NOW');
-  const cells = ROWS.map(([name, of]) => [name, ...columns.map(({ forecast }) => of(forecast))]);
+  const cells = FORECAST_ROWS.map(({ name, textOf: of }) => [name, ...columns.map(({ forecast }) => of(forecast))]);
   const charts = columns.map(({ forecast }, index) => ({ name: heads[index] ?? '', value: chartOf(forecast) }));
   cli.stdout.write(`${formatTable(['', ...heads], cells)}\n\n${CHART_TITLE}\n${formatFields(charts)}\n`);
 }
@@ -87,27 +86,6 @@ function chartOf({ view, windowTokens }: Forecast): string {
   const bars = view.map(({ usedTokens }) => BARS[Math.floor((usedTokens / windowTokens) * BARS.length)]);
   return bars.map((bar) => bar ?? BARS.at(-1)).join('');
 }
-
-const share = (tokens: number, { windowTokens }: Forecast) =>
-  `${formatNumber(tokens)} (${formatPercent(tokens / windowTokens)})`;
-
-const ROWS: readonly (readonly [string, (forecast: Forecast) => string])[] = [
-  ['Engine', ({ engine }) => engine],
-  ['Window', ({ windowTokens }) => formatNumber(windowTokens)],
-  ['Messages', ({ messages }) => formatNumber(messages)],
-  ['Compactions', ({ compactions }) => formatNumber(compactions)],
-  ['Condensed stacks', ({ condensations }) => formatNumber(condensations)],
-  ['Emergencies', ({ emergencies }) => formatNumber(emergencies)],
-  ['Mean view', (forecast) => share(forecast.meanTokens, forecast)],
-  ['Largest view', (forecast) => share(forecast.peakTokens, forecast)],
-  ['Replies', ({ requests }) => formatNumber(requests)],
-  ['Input of replies', ({ inputTokens }) => formatNumber(inputTokens)],
-  ['From the cache', ({ cachedTokens }) => formatNumber(cachedTokens)],
-  ['Cache breaks', ({ cacheBreaks }) => formatNumber(cacheBreaks)],
-  ['Summariser input', ({ summariserTokens }) => formatNumber(summariserTokens.input)],
-  ['Summariser output', ({ summariserTokens }) => formatNumber(summariserTokens.output)],
-  ['Cost', ({ costUsd }) => (costUsd === null ? 'price unknown' : formatDollars(costUsd))],
-];
 
 const HELP = `
 The forecast starts at the last reset. Summaries are as long as the stored ones; memories of silent times are left out.

@@ -12,6 +12,8 @@ export interface ForecastParts extends MaintainParts, RequestParts {
   readonly summaryRatio: number;
   /** As `costOfReply`, of a call that summarises. */
   costOfSummary(tokens: TokenCounts, at: number): number | null;
+  /** Default: 60. */
+  readonly points?: number | undefined;
 }
 
 /** What a recorded conversation would have been like under some settings. */
@@ -29,13 +31,16 @@ export interface Forecast extends Requests {
   readonly costUsd: number | null;
   readonly peakTokens: number;
   readonly meanTokens: number;
-  /** The largest views in the order of the messages, at most one for each of `MAX_POINTS` equal parts. */
+  /** The largest views in the order of the messages, one for each of at most `points` equal parts. */
   readonly view: readonly ViewPoint[];
 }
 
 export interface ViewPoint {
   readonly seq: number;
   readonly usedTokens: number;
+  /** Summaries since the point before, of messages or of summaries, and cuts without a model. */
+  readonly summaries: number;
+  readonly emergencies: number;
 }
 
 const MAX_POINTS = 60;
@@ -51,7 +56,8 @@ export function forecast(parts: ForecastParts): Forecast {
   let moment: Moment = { start: 0, end: 0, stack: [] };
   const look = (): void => {
     const usedTokens = Math.min(measureAt(parts, moment).used, profile.windowTokens);
-    seen.push({ seq: entries[moment.end - 1]?.seq ?? 0, usedTokens });
+    const summaries = upkeep.compactions + upkeep.condensations;
+    seen.push({ seq: entries[moment.end - 1]?.seq ?? 0, usedTokens, summaries, emergencies });
   };
   entries.forEach((entry, index) => {
     if (entry.role === 'assistant') {
@@ -86,7 +92,7 @@ export function forecast(parts: ForecastParts): Forecast {
     costUsd: replies.costUsd === null || cost === null ? null : replies.costUsd + cost,
     peakTokens: seen.reduce((most, { usedTokens }) => Math.max(most, usedTokens), 0),
     meanTokens: Math.round(seen.reduce((sum, { usedTokens }) => sum + usedTokens, 0) / Math.max(1, seen.length)),
-    view: largestOf(seen),
+    view: largestOf(seen, parts.points ?? MAX_POINTS),
   };
 }
 
@@ -150,12 +156,17 @@ function indexAfter(numbers: readonly number[], value: number): number {
   return from;
 }
 
-function largestOf(points: readonly ViewPoint[]): readonly ViewPoint[] {
-  const largest: ViewPoint[] = [];
-  points.forEach((point, index) => {
-    const at = Math.floor((index * Math.min(MAX_POINTS, points.length)) / points.length);
-    const known = largest[at];
-    if (known === undefined || point.usedTokens > known.usedTokens) largest[at] = point;
+/** The counts of `seen` are totals; those of a point are the differences to the one before. */
+function largestOf(seen: readonly ViewPoint[], points: number): readonly ViewPoint[] {
+  const count = Math.min(points, seen.length);
+  let done = { summaries: 0, emergencies: 0 };
+  return Array.from({ length: count }, (_, index) => {
+    const from = Math.ceil((index * seen.length) / count);
+    const part = seen.slice(from, Math.max(from + 1, Math.ceil(((index + 1) * seen.length) / count)));
+    const largest = part.reduce((most, look) => (look.usedTokens > most.usedTokens ? look : most));
+    const last = part.at(-1) ?? largest;
+    const since = { summaries: last.summaries - done.summaries, emergencies: last.emergencies - done.emergencies };
+    done = last;
+    return { seq: largest.seq, usedTokens: largest.usedTokens, ...since };
   });
-  return largest;
 }

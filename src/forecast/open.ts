@@ -17,15 +17,15 @@ export type ForecastServices = Pick<Services, 'store' | 'prices' | 'prompts' | '
 
 const PAGE = 500;
 
-/** Everything that is stored of a conversation since its last reset. */
+/** What is stored of a conversation since its last reset: all of it, or the newest `limit` messages. */
 export async function readRecording(
   { store }: Pick<ForecastServices, 'store'>,
   conversation: Conversation,
-  settings: RecordingSettings,
+  { limit = Number.POSITIVE_INFINITY, ...settings }: RecordingSettings & { readonly limit?: number },
 ): Promise<Recording> {
   const { id, contextFrom, nextSeq } = conversation;
   const entries: Entry[] = [];
-  for (let fromSeq = Math.max(1, contextFrom); fromSeq < nextSeq; ) {
+  for (let fromSeq = Math.max(1, contextFrom, nextSeq - limit); fromSeq < nextSeq; ) {
     const page = await store.transcript.read(id, { fromSeq, toSeq: nextSeq - 1, limit: PAGE });
     const last = page.at(-1);
     if (last === undefined) break;
@@ -40,6 +40,8 @@ export interface ForecastRequest {
   readonly agent: AgentSettings;
   /** Of the configured settings. Those of `agent` may differ. */
   readonly profile: ContextProfile;
+  /** Number of points of the view over time. Default: 60. */
+  readonly points?: number;
 }
 
 /** The forecast for the settings of `agent`. Calls no model. Throws the errors of opening the model. */
@@ -57,6 +59,7 @@ export async function forecastFor(services: ForecastServices, request: ForecastR
   return forecast({
     ...{ services, recording, agent, profile, reader, lengths },
     engine: agent.engine === 'sliding' ? 'sliding' : 'stacked',
+    points: request.points,
     prefixes: createFixedPrefixBuilder(services),
     correction: correctionFor(calibration, modelId),
     summaryRatio: calibration?.model === reader.model.id ? calibration.ratio : 1,

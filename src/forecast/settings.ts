@@ -23,56 +23,80 @@ export const FORECAST_SETTINGS = [
   'compaction.reserve_share',
 ] as const;
 
+export type ForecastSetting = (typeof FORECAST_SETTINGS)[number];
+export type ForecastValues = ReadonlyMap<ForecastSetting, string | number>;
+
 const FLAG = '--try';
 
 /** The agent with settings such as `context_window=16000,compaction.stack_share=0.2`. Throws `USAGE`. */
 export function withSettings(agent: AgentSettings, text: string): AgentSettings {
-  const given = new Set<string>();
-  let own: object = {};
-  let compaction: object = agent.compaction;
+  const values = new Map<ForecastSetting, string | number>();
+  const refuse = (expected: string) =>
+    new StrataError('USAGE', { problem: `${FLAG} is "${text.slice(0, 80)}". ${expected}` });
   for (const pair of text.split(',')) {
     const at = pair.indexOf('=');
     const name = pair.slice(0, Math.max(0, at)).trim();
-    if (!FORECAST_SETTINGS.some((known) => known === name))
-      throw refusal(text, `It takes ${FORECAST_SETTINGS.join(', ')}.`);
-    given.add(name);
-    const value = valueIn(pair.slice(at + 1).trim());
+    const known = FORECAST_SETTINGS.find((setting) => setting === name);
+    if (known === undefined) throw refuse(`It takes ${FORECAST_SETTINGS.join(', ')}.`);
+    values.set(known, settingValue(pair.slice(at + 1)));
+  }
+  return withValues(agent, values, { source: FLAG, refuse });
+}
+
+/** A number, or the text itself. */
+export function settingValue(text: string): string | number {
+  const value = text.trim();
+  const number = Number(value);
+  return value !== '' && Number.isFinite(number) ? number : value;
+}
+
+export interface ForecastSource {
+  /** Where the values come from, for messages. */
+  readonly source: string;
+  refuse(expected: string): StrataError;
+}
+
+/** Throws `USAGE`. */
+export function withValues(agent: AgentSettings, values: ForecastValues, from: ForecastSource): AgentSettings {
+  let own: object = {};
+  let compaction: object = agent.compaction;
+  for (const [name, value] of values) {
     const [table = '', key] = name.split('.');
     if (key === undefined) own = { ...own, [table]: value };
     else compaction = { ...compaction, [key]: value };
   }
-  const settings = parsed({ ...agent, ...own, compaction }, text);
-  assertConsistent(settings, given);
+  const settings = parsed({ ...agent, ...own, compaction }, from);
+  assertConsistent(settings, values, from);
   return settings;
 }
 
-function valueIn(text: string): string | number {
-  const number = Number(text);
-  return text !== '' && Number.isFinite(number) ? number : text;
+/** The present value of a setting. */
+export function settingOf(agent: AgentSettings, name: ForecastSetting): string | number {
+  const [table = '', key] = name.split('.');
+  const values: Readonly<Record<string, unknown>> = key === undefined ? agent : agent.compaction;
+  const value = values[key ?? table];
+  return typeof value === 'number' ? value : String(value);
 }
 
-function parsed(value: object, text: string): AgentSettings {
+function parsed(value: object, { refuse }: ForecastSource): AgentSettings {
   const result = agentSchema.safeParse(value);
   if (!result.success) {
     const faults = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-    throw refusal(text, `${faults.join('; ')}.`);
+    throw refuse(`${faults.join('; ')}.`);
   }
   const { engine } = result.data;
-  if (engine !== 'stacked' && engine !== 'sliding') throw refusal(text, 'engine: expected stacked or sliding.');
+  if (engine !== 'stacked' && engine !== 'sliding') throw refuse('engine: expected stacked or sliding.');
   return result.data;
 }
 
 /** The checks of a configuration across several values. */
-function assertConsistent(settings: AgentSettings, given: ReadonlySet<string>): void {
+function assertConsistent(settings: AgentSettings, given: ForecastValues, { source: flag }: ForecastSource): void {
+  const isGiven = (path: Path) => FORECAST_SETTINGS.some((name) => name === path.join('.') && given.has(name));
   const source = { file: 'configured', folder: '.', found: false, tree: {}, locate: () => null };
   const report = createReport(source);
   const originOf = (path: Path): Origin =>
-    given.has(path.join('.')) ? { kind: 'flag', flag: FLAG } : { kind: 'file', path, position: null };
+    isGiven(path) ? { kind: 'flag', flag } : { kind: 'file', path, position: null };
   checkAgents([{ settings, originOf, index: null }], { source, report, known: null });
   const problems = report.lines();
   if (problems.length > 0) throw new StrataError('USAGE', { problem: problems.join('\n') });
-}
-
-function refusal(text: string, expected: string): StrataError {
-  return new StrataError('USAGE', { problem: `${FLAG} is "${text.slice(0, 80)}". ${expected}` });
 }

@@ -23,11 +23,13 @@ import {
   memoryView,
 } from './memories.ts';
 import { type ConversationRows, conversationsPage } from './overview.ts';
+import { createRecordings } from './recordings.ts';
 import { type ReplyQuery, type ReplyView, replyView } from './reply.ts';
 import { rewriteSummary } from './rewrite.ts';
 import { type SettingsView, settingsView } from './settings.ts';
 import { type SummaryQuery, type SummaryView, summaryView } from './summary.ts';
 import type { Viewer } from './viewer.ts';
+import { type WhatIfQuery, type WhatIfView, whatIfView } from './what-if.ts';
 
 /** What the inspector reads and changes. Every method checks what the viewer may see and do. */
 export interface Inspection {
@@ -56,6 +58,8 @@ export interface ConversationPages {
   /** Throws `NOT_FOUND` if the request was not recorded. */
   reply(query: ReplyQuery): Promise<ReplyView>;
   context(query: { readonly viewer: Viewer; readonly key: string }): Promise<ContextView>;
+  /** The conversation under other settings, forecast without a model. */
+  whatIf(query: WhatIfQuery): Promise<WhatIfView>;
 }
 
 /** Every change is recorded. Throws the errors of `Memories`, and `COMMAND_FORBIDDEN` if the text may not be read. */
@@ -74,7 +78,7 @@ export interface InspectionHost {
 }
 
 export function createInspection({ parts, configRows }: InspectionHost): Inspection {
-  const services = { parts, gauges: createGauges(parts) };
+  const services = { parts, configRows, gauges: createGauges(parts), recordings: createRecordings(parts) };
   return {
     conversations: {
       list: (query) => conversationsPage(services, query),
@@ -83,6 +87,7 @@ export function createInspection({ parts, configRows }: InspectionHost): Inspect
       rewrite: (query) => rewriteSummary(parts, query),
       reply: (query) => replyView(parts, query),
       context: (query) => contextView(parts, query),
+      whatIf: (query) => whatIfView(services, query),
     },
     memories: {
       list: (query) => memoriesView(parts, query),

@@ -46,7 +46,12 @@ async function partsFor(recording: (entries: readonly Entry[]) => Promise<Record
   const { commandParts } = world.bot;
   const profile = await commandParts.profile(await world.conversation());
   const prefixes = createFixedPrefixBuilder(commandParts);
-  return { recording: await recording(rounds(20)), profile, prefixes, correction: correctionFor(null, profile.modelId) };
+  return {
+    recording: await recording(rounds(20)),
+    profile,
+    prefixes,
+    correction: correctionFor(null, profile.modelId),
+  };
 }
 
 describe('a forecast', () => {

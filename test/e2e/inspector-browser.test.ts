@@ -108,6 +108,18 @@ describe.skipIf(executable === null)(
       });
     });
 
+    it('sliders redraw the forecast', async () => {
+      await open({}, async (page) => {
+        await visit(page, `${story.paths['conversation']}/what-if`);
+        expect(await page.locator('#outcome .tried').count()).toBe(0);
+        await page.locator('[data-for="f-compaction-background_threshold"]').focus();
+        for (let step = 0; step < 10; step += 1) await page.keyboard.press('ArrowLeft');
+        await page.locator('#outcome path.tried').waitFor();
+        await page.getByText('background_threshold = 0.7').waitFor();
+        expect(new URL(page.url()).searchParams.get('compaction.background_threshold')).toBe('0.7');
+      });
+    });
+
     it('the theme can be switched and stays', async () => {
       await open({ colorScheme: 'light' }, async (page) => {
         await visit(page, '/');
@@ -142,6 +154,10 @@ describe.skipIf(executable === null)(
         await page.locator('form.filters input[value="messages"]').uncheck();
         await page.getByRole('button', { name: 'Apply' }).click();
         expect(await page.locator('.timeline .message').count()).toBe(0);
+        await visit(page, `${story.paths['conversation']}/what-if`);
+        await page.getByLabel('Window', { exact: true }).fill('2000');
+        await page.getByRole('button', { name: 'Try it' }).click();
+        expect(await page.locator('pre').textContent()).toContain('context_window = 2000');
         await visit(page, story.paths['memory'] ?? '/');
         await page.getByRole('button', { name: 'Pin' }).click();
         expect(await page.getByRole('button', { name: 'Unpin' }).isVisible()).toBe(true);

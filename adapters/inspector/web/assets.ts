@@ -9,7 +9,10 @@ interface Asset {
 }
 
 const ASSETS: Readonly<Record<string, Asset>> = {
-  'style.css': { files: ['base.css', 'parts.css', 'pages.css', 'summary.css'], type: 'text/css; charset=utf-8' },
+  'style.css': {
+    files: ['base.css', 'parts.css', 'pages.css', 'summary.css', 'trial.css'],
+    type: 'text/css; charset=utf-8',
+  },
   'script.js': { files: ['script.js'], type: 'text/javascript; charset=utf-8' },
 };
 

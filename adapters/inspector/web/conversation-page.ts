@@ -22,7 +22,7 @@ export function conversationBody(view: ConversationView, { hidden }: Conversatio
 
 function heading(view: ConversationView): Markup {
   const { row } = view;
-  return html`<h1>${row.key}</h1><p class="dim facts">Agent <b>${row.agentId}</b> · ${row.audience} · ${counted(row.entries, 'message', 'messages')} · ${formatCost(row.spent)} · last activity ${when(row.lastActivityAt)}</p>${view.mayReadText ? html`<p><a class="button" href="${conversationPath(row.key, '/context')}">What the model sees next</a> <a class="button" href="/memories?place=${encodeURIComponent(row.key)}">Memories</a></p>` : ''}`;
+  return html`<h1>${row.key}</h1><p class="dim facts">Agent <b>${row.agentId}</b> · ${row.audience} · ${counted(row.entries, 'message', 'messages')} · ${formatCost(row.spent)} · last activity ${when(row.lastActivityAt)}</p><p>${view.mayReadText ? html`<a class="button" href="${conversationPath(row.key, '/context')}">What the model sees next</a> <a class="button" href="/memories?place=${encodeURIComponent(row.key)}">Memories</a> ` : ''}<a class="button" href="${conversationPath(row.key, '/what-if')}">What if</a></p>`;
 }
 
 function troubles({ row, lastFailure }: ConversationView): Markup {

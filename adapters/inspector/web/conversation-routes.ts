@@ -7,6 +7,7 @@ import { numberOf } from './parameters.ts';
 import { replyBody } from './reply-page.ts';
 import { summaryBody } from './summary-page.ts';
 import { EVENT_KINDS, type EventKind } from './timeline.ts';
+import { whatIfBody } from './what-if-page.ts';
 
 export function addConversationPages(app: PageApp): void {
   app.get('/c/:key', async (c) => {
@@ -45,6 +46,12 @@ export function addConversationPages(app: PageApp): void {
     const visit = c.get('visit');
     const body = contextBody(await c.get('inspection').conversations.context({ viewer: visit.viewer, key }));
     return c.html(page({ title: `The request of ${key}`, visit, section: 'conversations', body }));
+  });
+  app.get('/c/:key/what-if', async (c) => {
+    const key = c.req.param('key');
+    const visit = c.get('visit');
+    const view = await c.get('inspection').conversations.whatIf({ viewer: visit.viewer, key, values: c.req.query() });
+    return c.html(page({ title: `What if, ${key}`, visit, section: 'conversations', body: whatIfBody(view) }));
   });
 }
 

@@ -1,0 +1,86 @@
+import type { CommandServices } from '../commands/services.ts';
+import type { AgentSettings } from '../config/schema.ts';
+import { readRecording } from '../forecast/open.ts';
+import type { Recording } from '../forecast/recording.ts';
+import type { ContextProfile } from '../ports/engine.ts';
+import type { Conversation } from '../ports/store.ts';
+
+/** A conversation as it was when somebody began to try settings on it. */
+export interface Session {
+  readonly recording: Recording;
+  readonly agent: AgentSettings;
+  readonly profile: ContextProfile;
+  /** Older messages are left out. */
+  readonly isPartial: boolean;
+}
+
+export interface Recordings {
+  /** Reads the conversation again if it was edited, if other settings apply, or if `isFresh` and it has grown. */
+  of(conversation: Conversation, options: { readonly isFresh: boolean }): Promise<Session>;
+  /** How many are held now. */
+  size(): number;
+}
+
+export const MAX_RECORDED = 20_000;
+const MAX_SESSIONS = 3;
+/** Nobody looks at the page any more. */
+const IDLE_MS = 5 * 60_000;
+
+interface Held {
+  readonly conversation: Conversation;
+  readonly agent: AgentSettings;
+  readonly session: Promise<Session>;
+  usedAt: number;
+}
+
+/** Holds a few conversations while somebody tries settings on them, and frees them after some minutes without a use. */
+export function createRecordings(parts: Pick<CommandServices, 'store' | 'agents' | 'profile' | 'clock'>): Recordings {
+  const held = new Map<number, Held>();
+  const never = new AbortController().signal;
+  let isWaiting = false;
+  const free = async (): Promise<void> => {
+    isWaiting = true;
+    while (held.size > 0) {
+      await parts.clock.sleep(IDLE_MS, { signal: never });
+      for (const [id, { usedAt }] of held) if (parts.clock.now() - usedAt >= IDLE_MS) held.delete(id);
+    }
+    isWaiting = false;
+  };
+  return {
+    size: () => held.size,
+    async of(conversation, { isFresh }) {
+      const agent = parts.agents.agentFor(conversation.key);
+      const known = held.get(conversation.id);
+      const isUsable = known?.agent === agent && isSame(known.conversation, conversation, isFresh);
+      const item = isUsable ? known : { conversation, agent, session: open(parts, conversation, agent), usedAt: 0 };
+      item.usedAt = parts.clock.now();
+      held.delete(conversation.id);
+      held.set(conversation.id, item);
+      const [oldest] = held.keys();
+      if (held.size > MAX_SESSIONS && oldest !== undefined) held.delete(oldest);
+      if (!isWaiting) void free();
+      try {
+        return await item.session;
+      } catch (error) {
+        if (held.get(conversation.id) === item) held.delete(conversation.id);
+        throw error;
+      }
+    },
+  };
+}
+
+function isSame(before: Conversation, now: Conversation, isFresh: boolean): boolean {
+  const isUnedited = before.revision === now.revision && before.contextFrom === now.contextFrom;
+  return isUnedited && (!isFresh || before.nextSeq === now.nextSeq);
+}
+
+async function open(
+  parts: Pick<CommandServices, 'store' | 'profile'>,
+  conversation: Conversation,
+  agent: AgentSettings,
+): Promise<Session> {
+  const profile = await parts.profile(conversation);
+  const recording = await readRecording(parts, conversation, { ...agent, limit: MAX_RECORDED });
+  const first = recording.entries[0]?.seq ?? 1;
+  return { recording, agent, profile, isPartial: first > Math.max(1, conversation.contextFrom) };
+}

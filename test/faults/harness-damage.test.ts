@@ -54,7 +54,14 @@ function sound() {
     memories: [{ id: 'm', text: 'My parcel 100003 is at the post office.', conversation_id: 1, seq: 3 }],
     outbox: [{ conversation_id: 1, nonce: 'n1', state: 'sent', turn: 4, chunk: 0 }],
   };
-  const post: Visible = { nonce: 'n1', channel: 'c1', text: 'Answer to c1m4.', replyTo: 'c1m4' };
+  const post: Visible = {
+    nonce: 'n1',
+    channel: 'c1',
+    text: 'Answer to c1m4.',
+    replyTo: 'c1m4',
+    by: 'gateway 1',
+    at: 1500,
+  };
   return {
     rows,
     platform: {
@@ -170,6 +177,15 @@ describe('the checks of the fault harness', () => {
     const world = sound();
     hurt(world);
     expect(owedOf(world).map((damage) => damage.invariant)).toContain(invariant);
+  });
+
+  it('name the turns and gateways of two replies', () => {
+    const world = sound();
+    secondPost(world, { replyTo: 'c1m4', by: 'gateway 2', at: 2500 });
+    expect(damageOf(world, accepted(world)).map(({ what }) => what)).toEqual([
+      'c1: two replies to c1m4: n1 of the turn that read up to #4, by gateway 1 at 1970-01-01T00:00:01.500Z; ' +
+        'n2 of the turn that read up to #4, by gateway 2 at 1970-01-01T00:00:02.500Z',
+    ]);
   });
 
   it('count lost messages and double posts', () => {

@@ -69,10 +69,10 @@ export function lost(rows: Rows, accepted: readonly Message[]): readonly Damage[
 }
 
 /** Posts that people see twice: the same chunk of the same message under two nonces. */
-export function doublePosts({ visible }: PlatformRecord): readonly Visible[] {
+export function doublePosts({ visible }: PlatformRecord): readonly (Visible & { readonly first: Visible })[] {
   const firsts = [...visible.values()].filter(({ replyTo }) => replyTo !== null);
-  return [...Map.groupBy(firsts, ({ channel, replyTo }) => `${channel} ${replyTo}`).values()].flatMap((same) =>
-    same.slice(1),
+  return [...Map.groupBy(firsts, ({ channel, replyTo }) => `${channel} ${replyTo}`).values()].flatMap(
+    ([first, ...others]) => (first === undefined ? [] : others.map((other) => ({ ...other, first }))),
   );
 }
 
@@ -193,10 +193,17 @@ function postDamage(rows: Rows, platform: PlatformRecord): readonly Damage[] {
   const visible = [...platform.visible.values()];
   const strangers = visible.filter(({ nonce }) => !known.has(nonce));
   return [
-    ...some('I11', doublePosts(platform), ({ channel, replyTo }) => `${channel}: two replies to ${replyTo}`),
+    ...some('I11', doublePosts(platform), (post) => {
+      const each = [post.first, post].map((one) => origin(one, known.get(one.nonce)));
+      return `${post.channel}: two replies to ${post.replyTo}: ${each.join('; ')}`;
+    }),
     ...some('I11', platform.changed, (nonce) => `post ${nonce} came again with another text`),
     ...some('I11', strangers, ({ channel, nonce }) => `${channel}: post ${nonce} was never committed`),
   ];
+}
+
+function origin({ nonce, by, at }: Visible, row: Rows['outbox'][number] | undefined): string {
+  return `${nonce} of the turn that read up to #${row?.turn}, by ${by} at ${new Date(at).toISOString()}`;
 }
 
 /** Every message that asks is covered by a turn whose reply people see; and named by it, unless the model gave no answer. */

@@ -22,6 +22,9 @@ export interface Visible {
   readonly channel: string;
   readonly text: string;
   readonly replyTo: string | null;
+  /** The gateway that posted it first, and when. */
+  readonly by: string;
+  readonly at: number;
 }
 
 export interface PlatformRecord {
@@ -205,7 +208,7 @@ function take(world: World, link: Link, post: Extract<Report, { kind: 'post' }>)
   }
   const known = visible.get(nonce);
   if (known === undefined) {
-    visible.set(nonce, { nonce, channel, text, replyTo });
+    visible.set(nonce, { nonce, channel, text, replyTo, by: link.name, at: world.now() });
     world.waiting.delete(Number(channel.slice(1)));
     for (const { name } of namesIn(text)) {
       const message = world.messages.get(name);

@@ -82,7 +82,10 @@ export interface ConversationStore {
   get(id: number): Promise<Conversation | null>;
   /** One page. The next one starts after its last conversation; see `pagesOf`. */
   list(page: ConversationPage): Promise<readonly Conversation[]>;
-  /** Null while another claim for the same work is alive. Maintenance also waits for `nextAttemptAt`. */
+  /**
+   * Null while another claim for the same work is alive. A reply must also be owed, because another process may have
+   * given it already; maintenance waits for `nextAttemptAt`.
+   */
   claim(claim: ClaimRequest): Promise<{ readonly claim: Claim; readonly conversation: Conversation } | null>;
   /** Extends the lease, or returns null if the claim was lost. */
   renew(work: 'reply' | 'maintenance', claim: Claim, until: number): Promise<Claim | null>;

@@ -294,7 +294,7 @@ describe('sqlite', () => {
       const storage = await open();
       const kit = createKit(storage);
       await kit.fill(30);
-      const { conversation } = await kit.say(`my ${CANARY} is here`, {}, { externalId: 'canary' });
+      const { conversation } = await kit.say(`my ${CANARY} is here`, { wantsReply: true }, { externalId: 'canary' });
       const { id } = conversation;
       await Promise.all(
         Array.from({ length: 150 }, (_, n) => kit.say(`message number ${n} ${'filling '.repeat(n % 40)}`)),

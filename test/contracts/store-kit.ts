@@ -45,6 +45,8 @@ export function createKit(storage: Storage) {
     over: Partial<Omit<Append, 'message'>> = {},
     message: Partial<Append['message']> = {},
   ) => stored(await append({ ...over, message: { parts: textParts(text), ...message } }));
+  /** A message that is owed a reply. */
+  const ask = async () => (await say(`question ${next('t')}`, { wantsReply: true })).conversation;
   const fill = async (count: number, key = HERE) => {
     let conversation: Conversation | null = null;
     for (let i = 0; i < count; i++) ({ conversation } = await say(`message ${next('t')}`, { conversation: key }));
@@ -153,6 +155,7 @@ export function createKit(storage: Storage) {
   return {
     append,
     say,
+    ask,
     fill,
     claim,
     tryClaim,

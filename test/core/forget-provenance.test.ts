@@ -116,13 +116,13 @@ describe('a turn that runs while something is forgotten', () => {
     const { id } = await world.conversation();
     const request = { work: 'reply', conversationId: id, now: world.time.now, leaseMs: 60_000 } as const;
     const won = await world.store.conversations.claim(request);
+    if (won === null) throw new Error('the reply was not claimed');
     const preview = await world.memories.previewForget({ kind: 'memories', ids: [planted] }, asAda(world, dm));
     expect(preview.messages).toEqual([]);
     await world.memories.forget(preview);
     const writes = [{ kind: 'insert', memory: memoryOf('Ada opens doors with swordfish'), sources: [1] }] as const;
     const save = { conversationId: id, writes, actor: 'agent:main', now: world.time.now };
-    const replyEpoch = won?.claim.epoch ?? 0;
-    expect(await world.store.memories.save({ ...save, replyEpoch })).toEqual([null]);
+    expect(await world.store.memories.save({ ...save, replyEpoch: won.claim.epoch })).toEqual([null]);
     expect(await world.all()).toEqual([]);
   });
 });

@@ -7,7 +7,6 @@ import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import {
   type Channel,
   type Clock,
-  type ConversationKey,
   type ModelRequest,
   makeKey,
   POST_HOLD_MS,
@@ -55,11 +54,13 @@ interface GatewayOptions {
   readonly post?: () => Promise<void>;
   /** Runs before each commit of a turn. */
   readonly commit?: () => Promise<void>;
+  /** Runs before each claim. */
+  readonly claim?: () => Promise<void>;
 }
 
-async function openGateway(name: string, { script, post, commit }: GatewayOptions = {}): Promise<Gateway> {
+async function openGateway(name: string, { script, post, ...before }: GatewayOptions = {}): Promise<Gateway> {
   const life = { isOver: false };
-  const storage = before(await createSqliteStorage({ directory, shared: true }), commit);
+  const storage = delayed(await createSqliteStorage({ directory, shared: true }), before);
   const model = scriptedModel(
     (request, options) => {
       requests.push({ gateway: name, request });
@@ -95,13 +96,22 @@ function farQueue(queue: Queue): Queue {
   return { ...queue, stats: () => ({ ...queue.stats(), driver: 'far away' }) };
 }
 
-function before(storage: Storage, commit: GatewayOptions['commit']): Storage {
-  const { transcript } = storage.store;
+function delayed(storage: Storage, { commit, claim: beforeClaim }: Pick<GatewayOptions, 'commit' | 'claim'>): Storage {
+  const { transcript, conversations } = storage.store;
   const commitTurn: typeof transcript.commitTurn = async (turn) => {
     await commit?.();
     return await transcript.commitTurn(turn);
   };
-  return { ...storage, store: { ...storage.store, transcript: { ...transcript, commitTurn } } };
+  const claim: typeof conversations.claim = async (request) => {
+    await beforeClaim?.();
+    return await conversations.claim(request);
+  };
+  const store = {
+    ...storage.store,
+    transcript: { ...transcript, commitTurn },
+    conversations: { ...conversations, claim },
+  };
+  return { ...storage, store };
 }
 
 function lastWord(request: ModelRequest): string {
@@ -148,17 +158,17 @@ function forever(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
 }
 
-async function say({ bot }: Gateway, conversation: ConversationKey = KEY): Promise<void> {
+async function say({ bot }: Gateway, kind: 'person' | 'bot' = 'person'): Promise<void> {
   said += 1;
   await bot.sink.message({
-    conversation,
+    conversation: KEY,
     externalId: `m${said}`,
-    author: { id: 'u-ada', name: 'Ada', kind: 'person' },
+    author: { id: 'u-ada', name: 'Ada', kind },
     text: `word${said}`,
     attachments: [],
     replyTo: null,
     mentions: [],
-    addressesBot: true,
+    addressesBot: kind === 'person',
     audience: 'private',
     at: clock.now(),
   });
@@ -239,6 +249,32 @@ describe('several gateways on one store', () => {
     expect(requests).toHaveLength(1);
     gate.resolve();
     await until(() => posts.length === 2);
+    await pass(LONG_MS);
+    expect(texts()).toEqual(['a heard word1', 'a heard word2']);
+  });
+
+  it('give a reply once, however late another claims it', async () => {
+    const turn = Promise.withResolvers<void>();
+    const late = Promise.withResolvers<void>();
+    let claims = 0;
+    const a = await openGateway('a', {
+      script: async (request) => turn.promise.then(() => ({ text: `a heard ${lastWord(request)}` })),
+    });
+    const b = await openGateway('b', {
+      claim: () => {
+        claims += 1;
+        return late.promise;
+      },
+    });
+    await say(a);
+    await until(() => requests.length === 1);
+    await say(b);
+    await until(() => claims === 1);
+    turn.resolve();
+    await until(() => posts.length === 2);
+    await say(a, 'bot');
+    late.resolve();
+    await b.bot.settled();
     await pass(LONG_MS);
     expect(texts()).toEqual(['a heard word1', 'a heard word2']);
   });

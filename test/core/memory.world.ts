@@ -101,7 +101,7 @@ export async function openWorld(overrides: AgentOverrides = {}) {
         ...message,
         parts,
       },
-      wantsReply: false,
+      wantsReply: message.role !== 'assistant',
       claimLeaseMs: null,
       idleExtractMs: 60_000,
       now: time.now,

@@ -51,7 +51,9 @@ async function claim(rows: ConversationRows, transaction: Transaction, request: 
 }
 
 function isFree(row: ConversationRow, { work, now }: ClaimRequest): boolean {
-  if (work === 'reply') return row.reply_until === null || row.reply_until <= now;
+  // The caller has read the debt earlier, and another process may have replied since.
+  const isOwed = row.reply_due_seq > row.answered_upto;
+  if (work === 'reply') return isOwed && (row.reply_until === null || row.reply_until <= now);
   const isWaiting = row.next_attempt_at !== null && row.next_attempt_at > now;
   return !isWaiting && (row.maintenance_until === null || row.maintenance_until <= now);
 }

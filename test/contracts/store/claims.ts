@@ -18,7 +18,7 @@ export function claimsContract(lab: Lab): void {
     });
 
     it('allows one live claim per work, with growing epochs', async () => {
-      const { id } = await kit.fill(1);
+      const { id } = await kit.ask();
       const reply = await store.conversations.claim({ work: 'reply', conversationId: id, now: NOW, leaseMs: 100 });
       const work = await store.conversations.claim({
         work: 'maintenance',
@@ -50,8 +50,18 @@ export function claimsContract(lab: Lab): void {
       expect(await store.transcript.context(99, { maxEntries: 5 })).toBeNull();
     });
 
+    it('gives a reply to nobody once it is given', async () => {
+      const { id } = await kit.ask();
+      await kit.commitTurn(await kit.claim('reply', id));
+      await kit.say('chatter');
+      expect(await kit.tryClaim('reply', id)).toBeNull();
+      expect(await kit.get(id)).toMatchObject({ replyUntil: null, replyEpoch: 1 });
+      await kit.ask();
+      expect((await kit.claim('reply', id)).epoch).toBe(2);
+    });
+
     it('renews a live claim and reports a lost one', async () => {
-      const { id } = await kit.fill(1);
+      const { id } = await kit.ask();
       const held = await kit.claim('reply', id);
       expect(await store.conversations.renew('reply', held, NOW + 9_000)).toEqual({ ...held, until: NOW + 9_000 });
       expect(

@@ -142,8 +142,7 @@ export function memoriesContract(lab: Lab): void {
     });
 
     it('forgets what rests only on a redacted answer', async () => {
-      const { conversation } = await kit.say('where is the key?');
-      const { id } = conversation;
+      const { id } = await kit.ask();
       await kit.commitTurn(await kit.claim('reply', id));
       const writes = [kit.inserting('guess', [2]), kit.inserting('said', [1]), kit.inserting('both', [1, 2])];
       await kit.save(id, ...writes);

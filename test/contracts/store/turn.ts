@@ -70,10 +70,11 @@ export function turnContract(lab: Lab): void {
       expect((await kit.get(conversation.id)).nextSeq).toBe(2);
       expect((await kit.commitTurn(taken)).kind).toBe('committed');
       expect(await kit.commitTurn(taken)).toEqual({ kind: 'stale' });
+      await kit.ask();
       const third = await kit.claim('reply', conversation.id);
       await store.conversations.release(third, { work: 'reply', answeredUpto: null });
       expect(await kit.commitTurn(third)).toEqual({ kind: 'stale' });
-      expect((await kit.get(conversation.id)).nextSeq).toBe(3);
+      expect((await kit.get(conversation.id)).nextSeq).toBe(4);
     });
 
     it('commits after its lease ran out if nobody took it', async () => {

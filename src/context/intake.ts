@@ -9,6 +9,8 @@ export interface Intake {
 
 /** Messages come almost in order: of those ahead of a missing one, only this many are remembered. */
 const MAX_AHEAD = 1000;
+/** Conversations that are remembered, many more than are active at a time. The ones used longest ago leave first. */
+const MAX_CONVERSATIONS = 2000;
 
 interface Taken {
   /** Everything up to here is taken in. */
@@ -17,20 +19,25 @@ interface Taken {
 }
 
 export function createIntake(): Intake {
+  // In order of last use, because a map keeps insertion order.
   const known = new Map<number, Taken>();
-  const of = (id: number): Taken => {
-    const taken = known.get(id) ?? { upto: 0, ahead: new Set() };
+  const keep = (id: number, taken: Taken): Taken => {
+    known.delete(id);
     known.set(id, taken);
+    for (const oldest of known.keys()) {
+      if (known.size <= MAX_CONVERSATIONS) break;
+      known.delete(oldest);
+    }
     return taken;
   };
   return {
     begin(id, upto) {
       if (known.has(id)) return false;
-      known.set(id, { upto, ahead: new Set() });
+      keep(id, { upto, ahead: new Set() });
       return true;
     },
     take(id, seq) {
-      const taken = of(id);
+      const taken = keep(id, known.get(id) ?? { upto: 0, ahead: new Set() });
       if (seq <= taken.upto || taken.ahead.has(seq)) return false;
       taken.ahead.add(seq);
       if (taken.ahead.size > MAX_AHEAD) taken.upto = Math.min(...taken.ahead) - 1;

@@ -5,7 +5,7 @@ import { type Actor, type ActorOptions, createActor } from './actor.ts';
 /** An idle conversation leaves memory after this time; the store can restore it. */
 const IDLE_MS = 60_000;
 /** Maximum number of idle conversations in memory, however busy the bot is. */
-const MAX_IDLE = 500;
+const MAX_IDLE = 200;
 
 /** The active conversations of this process. */
 export interface Actors {

@@ -23,10 +23,10 @@ describe('the active conversations', () => {
     expect(actors.size).toBe(600);
   });
 
-  it('are no more than 500 when they are idle', () => {
+  it('are no more than 200 when they are idle', () => {
     const actors = open();
     for (let channel = 0; channel < 700; channel += 1) actors.of(keyOf(channel));
-    expect(actors.size).toBe(500);
+    expect(actors.size).toBe(200);
     expect(actors.peek(keyOf(699))).not.toBeNull();
     expect(actors.peek(keyOf(0))).toBeNull();
   });

@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkSlack } from '../../adapters/channels/slack/check.ts';
+import { createDepartures } from '../../adapters/channels/slack/install/departures.ts';
+import { createInstallations } from '../../adapters/channels/slack/install/installations.ts';
+import { createInstalledRoster } from '../../adapters/channels/slack/install/installed.ts';
 import { createStates } from '../../adapters/channels/slack/install/oauth-state.ts';
+import { openTokenEncryption } from '../../adapters/channels/slack/install/token-encryption.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { makeKey, type StateStore, silentLog } from '../../src/adapter-kit.ts';
 import { createSystemClock } from '../../src/util/clock.ts';
@@ -418,6 +422,27 @@ describe('a workspace that removes the app', () => {
     expect(await uninstall(TEAM)).toBe(200);
     await say(TEAM, GENERAL, 'still served');
     expect(heard(bot).at(-1)).toContain('still served');
+  });
+
+  test('starts the time once, however often it is reported', async () => {
+    const state = createState();
+    const bot = await start({ state });
+    await install(port);
+    await stop(bot);
+    slack.oauth.remove(TEAM);
+    const table = many(port);
+    const vault = await openTokenEncryption(String(table['installation_key']));
+    const departures = createDepartures({ ...bot, state, clock, signal });
+    const roster = createInstalledRoster({
+      ...{ settings: settingsFor(slack, table), log: bot.log, signal, departures },
+      ...{ installations: createInstallations(state, vault), renew: async (known) => known },
+      ...{ open: () => expect.fail('no bot is needed'), secretFor: () => '' },
+    });
+    const report = () => roster.ended(TEAM, { revoked: null });
+    await Promise.all([report(), report(), roster.tidy()]);
+    await report();
+    const marks = bot.log.lines.filter(({ message }) => message.includes('its data will be deleted later'));
+    expect(marks).toHaveLength(1);
   });
 
   test('and reinstalls within the time keeps everything', async () => {

@@ -1,4 +1,4 @@
-import { describe, type Log } from '../../../../src/adapter-kit.ts';
+import { createLanes, describe, type Log } from '../../../../src/adapter-kit.ts';
 import { passes } from '../access.ts';
 import type { SlackBot } from '../bot.ts';
 import type { SlackSettings } from '../settings.ts';
@@ -29,45 +29,69 @@ export function createInstalledRoster(options: InstalledOptions): Roster {
   const { installations, departures, log, signal } = options;
   const members = createMembers(options);
   const { of, running } = members;
-  const find = async (teamId: string) =>
-    (await installations.list()).find((installed) => installed.teamId === teamId) ?? null;
-  const leave = async (teamId: string): Promise<void> => {
-    await departures.mark(teamId);
-    await installations.end(teamId);
-    members.dismiss(teamId);
-    await members.drained();
-  };
-  const look = async ({ teamId, isEnding }: Installed): Promise<void> => {
-    if (isEnding) await departures.markOnce(teamId);
-    else if (await isGone(options, teamId)) await leave(teamId);
-  };
+  const removals = createRemovals(options, members);
   return {
     ...{ of, running },
     all: () => readAll(options, of),
-    async ended(teamId, { revoked }) {
-      const known = await find(teamId);
-      if (known === null || known.isEnding || (revoked !== null && !revoked.includes(known.botUserId))) return;
-      if (await isGone(options, teamId)) return await leave(teamId);
-      log.info('Slack reported a removal, but the token still works', { team: teamId });
-    },
+    ended: removals.reported,
     // The others continue, and new ones may come.
     refusal: async () => null,
     async tidy() {
       for (const installed of await installations.list()) {
         if (signal.aborted) return;
         try {
-          await look(installed);
+          await removals.look(installed);
         } catch (error) {
           log.warn('A workspace could not be checked', { team: installed.teamId, cause: describe(error) });
         }
       }
       await departures.settle({
-        isBack: async (teamId) => (await find(teamId))?.isEnding === false,
+        isBack: async (teamId) => (await findListed(installations, teamId))?.isEnding === false,
         deleted: (teamId) => installations.remove(teamId),
       });
     },
     stop: members.stopAll,
   };
+}
+
+interface Removals {
+  /** Slack says so. */
+  readonly reported: Roster['ended'];
+  /** Nobody said so, but the event may have been missed. */
+  look(installed: Installed): Promise<void>;
+}
+
+/**
+ * Slack reports one removal in several events, and the hourly check may find it too. They wait for each other, because
+ * only the first one starts the grace period; for the others, the installation has ended.
+ */
+function createRemovals(options: InstalledOptions, members: Members): Removals {
+  const { installations, departures, log } = options;
+  const lanes = createLanes();
+  const leave = async (teamId: string): Promise<void> => {
+    await departures.mark(teamId);
+    await installations.end(teamId);
+    members.dismiss(teamId);
+    await members.drained();
+  };
+  return {
+    reported: (teamId, { revoked }) =>
+      lanes.run([teamId], async () => {
+        const known = await findListed(installations, teamId);
+        if (known === null || known.isEnding || (revoked !== null && !revoked.includes(known.botUserId))) return;
+        if (await isGone(options, teamId)) return await leave(teamId);
+        log.info('Slack reported a removal, but the token still works', { team: teamId });
+      }),
+    look: ({ teamId, isEnding }) =>
+      lanes.run([teamId], async () => {
+        if (isEnding) await departures.markOnce(teamId);
+        else if (await isGone(options, teamId)) await leave(teamId);
+      }),
+  };
+}
+
+async function findListed(installations: Installations, teamId: string): Promise<Installed | null> {
+  return (await installations.list()).find((installed) => installed.teamId === teamId) ?? null;
 }
 
 interface Members extends Pick<Roster, 'of' | 'running'> {
@@ -152,7 +176,7 @@ async function readAll({ installations, log }: InstalledOptions, of: Roster['of'
 /** Slack's error for a bot whose app was removed. The event for it may have been missed. */
 const GONE = new Set(['account_inactive', 'token_revoked']);
 
-/** Checks with the stored token, also for a workspace that the settings exclude. Throws if Slack does not respond. */
+/** False if the installation has ended. Checks with the stored token, also for a workspace that the settings exclude. Throws if Slack does not respond. */
 async function isGone(options: InstalledOptions, teamId: string): Promise<boolean> {
   const found = await options.installations.find(teamId);
   if (found === null) return false;

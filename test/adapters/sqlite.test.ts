@@ -41,11 +41,12 @@ provenanceContract('sqlite', { create });
 describe('the statements of these contracts', () => {
   // One row each in most conversations or for most messages.
   const large = /^SCAN (entry|summary|memory|memory_source|memory_event|memory_reading|maintenance_run|blob)\b/;
-  const scansIn = (database: Database.Database, sql: string) => {
+  const planOf = (database: Database.Database, sql: string) => {
     const plan = database.prepare<unknown[], { detail: string }>(`explain query plan ${sql}`);
-    const values = Array.from(sql.matchAll(/\?/g), () => 1);
-    return plan.all(...values).filter(({ detail }) => large.test(detail));
+    return plan.all(...Array.from(sql.matchAll(/\?/g), () => 1));
   };
+  const scansIn = (database: Database.Database, sql: string) =>
+    planOf(database, sql).filter(({ detail }) => large.test(detail));
 
   it('read no large table from end to end', async () => {
     const { directory, dispose } = await create();
@@ -55,6 +56,21 @@ describe('the statements of these contracts', () => {
     const current = known.filter((sql) => !sql.includes('usage_by_day'));
     expect(current.length).toBeGreaterThan(100);
     expect(current.filter((sql) => scansIn(database, sql).length > 0)).toEqual([]);
+    database.close();
+    await dispose();
+  });
+
+  it('find notes of requests and changes by their indexes', async () => {
+    const { directory, dispose } = await create();
+    const database = new Database(join(directory, 'strata.db'));
+    for (const [part, index] of [
+      ['"request" is not null', 'entry_noted'],
+      ['"changed_revision" >', 'entry_changed'],
+    ] as const) {
+      const found = [...statements].filter((sql) => sql.startsWith('select') && sql.includes(part));
+      expect(found).not.toEqual([]);
+      expect(found.filter((sql) => !planOf(database, sql).some(({ detail }) => detail.includes(index)))).toEqual([]);
+    }
     database.close();
     await dispose();
   });

@@ -17,6 +17,8 @@ const BACK_TO_0_1_0 = [
   'drop table last_request',
   'drop table request_link',
   'drop table request_part',
+  'drop index entry_noted',
+  'drop index entry_changed',
   'alter table entry drop column request',
   'drop index memory_subject',
   'drop index conversation_heard',

@@ -5,7 +5,7 @@ import { ofConversation, required, zero } from './columns.ts';
 import { addHeard, HEARD } from './heard.ts';
 import { createProvenanceTables } from './provenance-tables.ts';
 import { createReadyTable } from './ready-summaries.ts';
-import { createRequestTables } from './request-tables.ts';
+import { createRequestTables, indexRequests } from './request-tables.ts';
 import { rebuildUsage, USAGE_BY_DAY } from './usage-table.ts';
 
 /** How an engine numbers rows. */
@@ -51,6 +51,7 @@ export function coreMigrations(rowIds: RowIds): Record<string, Migration> {
     },
     '0012_requests': { up: createRequestTables },
     '0013_ready_summaries': { up: createReadyTable },
+    '0014_request_indexes': { up: indexRequests },
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, type SqlBool, sql } from 'kysely';
 import { ofConversation, required } from './columns.ts';
 
 /** What the requests behind replies were built from. */
@@ -16,4 +16,20 @@ export async function createRequestTables(database: Kysely<unknown>): Promise<vo
     .addPrimaryKeyConstraint('request_link_key', ['conversation_id', 'hash'])
     .execute();
   await database.schema.createIndex('request_link_part').on('request_link').column('hash').execute();
+}
+
+/** Most messages have no note, and few change later. */
+export async function indexRequests(database: Kysely<unknown>): Promise<void> {
+  await database.schema
+    .createIndex('entry_noted')
+    .on('entry')
+    .columns(['conversation_id', 'seq'])
+    .where(sql<SqlBool>`request is not null`)
+    .execute();
+  await database.schema
+    .createIndex('entry_changed')
+    .on('entry')
+    .columns(['conversation_id', 'seq'])
+    .where(sql<SqlBool>`changed_revision is not null`)
+    .execute();
 }

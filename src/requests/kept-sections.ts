@@ -5,7 +5,7 @@ import type { Entry, MemoryId } from '../domain/message.ts';
 import { quoteSection } from '../memory/focus.ts';
 import { canRead } from '../memory/policy.ts';
 import { instructionItem, memoryItem } from '../memory/recall.ts';
-import type { SystemSection, VolatileSection } from '../ports/engine.ts';
+import type { Passage, PassageSection, SystemSection, VolatileSection } from '../ports/engine.ts';
 import type { Memory, MemoryReader, MemoryStore } from '../ports/memory-store.ts';
 import type { PromptLibrary, PromptVariables } from '../prompts/variables.ts';
 import { passageText } from '../search/recall-passages.ts';
@@ -128,14 +128,15 @@ function memoriesSection(kept: KeptTexts, ids: readonly MemoryId[]): VolatileSec
   return { key: 'memories', text: renderKept(kept, 'memories', { items }), source: 'memory', reason, memoryIds: ids };
 }
 
-function passagesSection(kept: KeptTexts, seqs: readonly number[]): VolatileSection {
-  const lines = seqs.map((seq) => {
+function passagesSection(kept: KeptTexts, seqs: readonly number[]): PassageSection {
+  const passages = seqs.map((seq): Passage => {
     const entry = kept.entries.get(seq);
-    return entry === undefined ? goneText('deleted') : passageText(entry, kept.profile.timeZone);
+    const text = entry === undefined ? goneText('deleted') : passageText(entry, kept.profile.timeZone);
+    return { seq, externalId: entry?.externalId ?? null, text };
   });
   const reason = `${seqs.length} earlier ${seqs.length === 1 ? 'message bears' : 'messages bear'} on the newest message`;
-  const text = [renderKept(kept, 'passages', {}), ...lines].join('\n');
-  return { key: 'passages', text, source: 'transcript', reason, memoryIds: [] };
+  const text = [renderKept(kept, 'passages', {}), ...passages.map((passage) => passage.text)].join('\n');
+  return { key: 'passages', text, source: 'transcript', reason, memoryIds: [], passages };
 }
 
 function other(key: string, gone: Gone): VolatileSection {

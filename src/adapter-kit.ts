@@ -7,7 +7,17 @@ export type * from './ports/events.ts';
 
 // Domain types.
 export * from './domain/message.ts';
-export { makeKey, parseKey, placeOf, TERMINAL_HOME, workspaceOf } from './domain/key.ts';
+export {
+  childRangeOf,
+  depthOf,
+  makeChildKey,
+  makeKey,
+  parseKey,
+  placeOf,
+  rootOf,
+  TERMINAL_HOME,
+  workspaceOf,
+} from './domain/key.ts';
 
 // The ports.
 export type * from './ports/channel.ts';
@@ -23,6 +33,8 @@ export type * from './ports/search.ts';
 export * from './ports/model.ts';
 export type * from './ports/prices.ts';
 export type * from './ports/engine.ts';
+export type * from './ports/engine-children.ts';
+export type * from './tools/spawn.ts';
 export type * from './ports/clock.ts';
 export type * from './ports/log.ts';
 export type { AgentDirectory } from './config/directory.ts';

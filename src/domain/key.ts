@@ -53,7 +53,40 @@ export const TERMINAL_HOME = makeKey({ platform: 'terminal', workspace: 'local',
 
 /** The key without its thread, unless the thread is private. Audience and memories belong to this place. */
 export function placeOf(key: ConversationKey): string {
-  return key.split(':')[3]?.startsWith(CLOSED) ? key : channelOf(key);
+  return key.split(':')[3]?.startsWith(CLOSED) ? rootOf(key) : channelOf(key);
+}
+
+/**
+ * The key of a child conversation: a fifth part after the parent's key, in which the ids of nested children are joined by
+ * dots. `parseKey` refuses it, because a child is no place on a platform.
+ */
+export function makeChildKey(parent: ConversationKey, id: string): ConversationKey {
+  return `${childPrefixOf(parent)}${id}` as ConversationKey;
+}
+
+/** Keys of the children of a conversation, and of theirs: at least `from`, and below `to`. */
+export function childRangeOf(parent: ConversationKey): { readonly from: string; readonly to: string } {
+  const from = childPrefixOf(parent);
+  const end = from.charCodeAt(from.length - 1) + 1;
+  return { from, to: from.slice(0, -1) + String.fromCharCode(end) };
+}
+
+/** How many tools have opened one conversation inside the other: 0 for a conversation that people see. */
+export function depthOf(key: ConversationKey): number {
+  const child = key.split(':')[4];
+  return child === undefined ? 0 : child.split('.').length;
+}
+
+/** The conversation that people see, for a child and for itself. */
+export function rootOf(key: ConversationKey): ConversationKey {
+  const parts = key.split(':');
+  if (parts.length < 5) return key;
+  return parts.slice(0, parts[3] === '' ? 3 : 4).join(':') as ConversationKey;
+}
+
+function childPrefixOf(parent: ConversationKey): string {
+  const parts = parent.split(':').length;
+  return `${parent}${parts === 3 ? '::' : parts === 4 ? ':' : '.'}`;
 }
 
 /** The key without its thread, private or not. */

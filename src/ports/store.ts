@@ -80,7 +80,7 @@ export interface Claim {
 export interface ConversationStore {
   find(key: ConversationKey): Promise<Conversation | null>;
   get(id: number): Promise<Conversation | null>;
-  /** One page. The next one starts after its last conversation; see `pagesOf`. */
+  /** One page, with children unless the query leaves them out. The next one starts after its last conversation; see `pagesOf`. */
   list(page: ConversationPage): Promise<readonly Conversation[]>;
   /**
    * Null while another claim for the same work is alive. A reply must also be owed, because another process may have
@@ -107,7 +107,7 @@ export type ConversationQuery =
   | { readonly order: 'key'; readonly scope: ConversationScope }
   /** Conversations with messages of people, newest message first. */
   | { readonly order: 'heard'; readonly scope: ConversationScope }
-  /** Newest activity first. Sorts all conversations. */
+  /** Newest activity first, without children. Sorts all conversations. */
   | { readonly order: 'active' };
 
 /** `within`: keys that start with these whole parts, such as `slack`, `slack:T1` or `slack:T1:C1`; null for all. */
@@ -141,15 +141,17 @@ export type ReleaseOutcome =
   | { readonly work: 'maintenance'; readonly kind: 'failed'; readonly error: string; readonly nextAttemptAt: number };
 
 export type ConversationChange =
-  /** Keeps the archive; the view starts empty. Invalidates every running job. */
+  /** Keeps the archive; the view starts empty, and children are deleted. Invalidates every running job. */
   | { readonly kind: 'reset'; readonly now: number }
   /**
    * Who can read the place from now on. A narrower audience also applies to what was stored there; a wider one reveals
    * nothing. Running replies and waiting posts that contain what their readers may no longer see are owed again.
    */
   | { readonly kind: 'audience'; readonly audience: Audience; readonly now: number }
-  /** Deletes everything: entries, layers, memories of this place, outbox, blobs. */
+  /** Deletes everything: entries, layers, memories of this place, outbox, blobs, children. */
   | { readonly kind: 'purge' }
+  /** Deletes a child. Unlike after `purge`, its text may stay in unused pages of the files until the next deletion. */
+  | { readonly kind: 'end' }
   /** Redacts entries older than the given time, and what was derived from them. */
   | { readonly kind: 'expire'; readonly before: number; readonly now: number }
   | { readonly kind: 'maintain'; readonly at: number };

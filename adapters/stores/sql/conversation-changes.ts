@@ -1,4 +1,4 @@
-import type { ConversationChange } from '../../../src/adapter-kit.ts';
+import { type ConversationChange, type ConversationKey, childRangeOf, depthOf } from '../../../src/adapter-kit.ts';
 import { dueAt } from './conversation-rows.ts';
 import type { Transaction } from './engine.ts';
 import { indexed } from './entry-rows.ts';
@@ -24,6 +24,7 @@ export async function changeConversation(shared: Shared, id: number, change: Con
     case 'reset':
       return withRow(async (tx, row) => {
         await ready.clear(tx, id);
+        await purgeChildren(shared, tx, row);
         await conversations.change(tx, id, freshView(row));
       });
     case 'audience':
@@ -34,6 +35,8 @@ export async function changeConversation(shared: Shared, id: number, change: Con
       await withRow((tx, row) => purge(shared, tx, row));
       await engine.scrub();
       return;
+    case 'end':
+      return withRow((tx, row) => (depthOf(row.key) > 0 ? purge(shared, tx, row) : Promise.resolve()));
     case 'expire':
       return expire(shared, id, change);
     default:
@@ -55,7 +58,28 @@ function freshView(row: ConversationRow) {
   };
 }
 
-async function purge(
+/** What tools have opened inside the conversation, in any depth. */
+async function purgeChildren(shared: Shared, transaction: Transaction, { key }: ConversationRow): Promise<void> {
+  const { from, to } = childRangeOf(key);
+  const inside = shared.engine.query
+    .selectFrom('conversation')
+    .selectAll()
+    .where('key', '>=', from as ConversationKey);
+  const children = await transaction.rows(
+    inside
+      .where('key', '<', to as ConversationKey)
+      .orderBy('id')
+      .compile(),
+  );
+  for (const child of children) await purgeOne(shared, transaction, child);
+}
+
+async function purge(shared: Shared, transaction: Transaction, row: ConversationRow): Promise<void> {
+  await purgeChildren(shared, transaction, row);
+  await purgeOne(shared, transaction, row);
+}
+
+async function purgeOne(
   { engine, entries, summaries }: Shared,
   transaction: Transaction,
   row: ConversationRow,

@@ -28,7 +28,7 @@ export async function readPage(
       return [...alike, ...(await read(newest.where('heard_at', '<', at), limit - alike.length))];
     }
     case 'active': {
-      const newest = all.orderBy('last_activity_at', 'desc').orderBy('id', 'desc');
+      const newest = all.where(isSeen).orderBy('last_activity_at', 'desc').orderBy('id', 'desc');
       if (after === null) return await read(newest);
       return await read(newest.where(sql<boolean>`(last_activity_at, id) < (${after.lastActivityAt}, ${after.id})`));
     }
@@ -36,6 +36,9 @@ export async function readPage(
       return page satisfies never;
   }
 }
+
+/** Not a child: its key has a fifth part. */
+const isSeen = sql<boolean>`key not like '%:%:%:%:%'`;
 
 type Rows = SelectQueryBuilder<Tables, 'conversation', ConversationRow>;
 

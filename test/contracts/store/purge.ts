@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { BlobId, Store } from '../../../src/adapter-kit.ts';
+import { type BlobId, makeChildKey, type Store } from '../../../src/adapter-kit.ts';
 import { HERE, type Kit, type Lab, NOW, THERE, THREAD } from '../store-kit.ts';
 
 export function purgeContract(lab: Lab): void {
@@ -18,6 +18,38 @@ export function purgeContract(lab: Lab): void {
       expect((await kit.recallable({ sharePublic: true })).toSorted()).toEqual(['by command', 'there']);
       await store.conversations.change(id, { kind: 'purge' });
       expect(await kit.recallable({ sharePublic: true })).toEqual(['there']);
+    });
+
+    it.each(['purge', 'reset'] as const)('takes the children along at a %s', async (kind) => {
+      const { id } = await kit.fill(2, THREAD);
+      const child = makeChildKey(THREAD, 'a');
+      const inside = [await kit.fill(2, child), await kit.fill(1, makeChildKey(child, 'b'))];
+      const others = [await kit.fill(2, makeChildKey(HERE, 'a')), await kit.fill(2, THERE)];
+      const change = kind === 'reset' ? ({ kind, now: NOW } as const) : { kind };
+      await store.conversations.change(id, change);
+      for (const { id: gone } of inside) expect(await store.conversations.get(gone)).toBeNull();
+      for (const { id: kept } of others) expect(await store.conversations.get(kept)).not.toBeNull();
+      expect((await store.conversations.get(id)) === null).toBe(kind === 'purge');
+    });
+
+    it('ends a child and nothing else', async () => {
+      const { id } = await kit.fill(2);
+      const child = await kit.fill(2, makeChildKey(HERE, 'a'));
+      await store.conversations.change(id, { kind: 'end' });
+      await store.conversations.change(child.id, { kind: 'end' });
+      expect(await store.conversations.get(child.id)).toBeNull();
+      expect(await store.transcript.read(child.id, { fromSeq: 1, toSeq: 9, limit: 9 })).toEqual([]);
+      expect((await kit.get(id)).nextSeq).toBe(3);
+    });
+
+    it('hides children from the list of active conversations', async () => {
+      await kit.fill(2, THREAD);
+      await kit.fill(2, makeChildKey(HERE, 'a'));
+      const page = { limit: 9, after: null };
+      const active = await store.conversations.list({ ...page, order: 'active' });
+      expect(active.map(({ key }) => key)).toEqual([THREAD]);
+      const byKey = await store.conversations.list({ ...page, order: 'key', scope: { within: null } });
+      expect(byKey).toHaveLength(2);
     });
 
     it('leaves nothing but other conversations', async () => {

@@ -108,6 +108,8 @@ function measuringEngine(onMeasured: (measurement: Measurement) => void) {
     bootstrap: (snapshot) => get().bootstrap(snapshot),
     ingest: (ingest) => get().ingest(ingest),
     ingestBatch: (batch) => get().ingestBatch(batch),
+    prepareChild: (start) => get().prepareChild(start),
+    endChild: (end) => get().endChild(end),
     async assemble(request) {
       const assembly = await get().assemble(request);
       onMeasured(assembly.measurement);

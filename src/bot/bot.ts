@@ -2,6 +2,7 @@ import type { Commands } from '../commands/commands.ts';
 import type { CommandServices } from '../commands/services.ts';
 import type { Send } from '../conversation/send.ts';
 import { describe } from '../domain/errors.ts';
+import { depthOf } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { Channel, ChannelSink } from '../ports/channel.ts';
 import type { Events } from '../ports/events.ts';
@@ -140,6 +141,7 @@ async function startTalk(core: Core): Promise<void> {
   await Promise.all([...channels.values()].map((channel) => channel.start(sink)));
   core.posting.isOn = true;
   await recoverPosts(core);
+  await core.children.sweep();
   await wakeOwed(core);
   heartbeat(core).catch((error: unknown) => report(core, error));
 }
@@ -164,7 +166,9 @@ async function wakeOwed({ services, actors, channels, held }: Core): Promise<voi
   // Each platform separately: pending replies of a disconnected platform must not hide those of another.
   const requests = channels.size === 0 ? [request] : [...channels.keys()].map((platform) => ({ ...request, platform }));
   const due = await Promise.all(requests.map((each) => store.conversations.due('reply', each)));
-  for (const { key } of due.flat()) if (!held.holds(key)) actors.of(key).wake();
+  // A child is answered by the tool that has opened it.
+  const own = due.flat().filter(({ key }) => depthOf(key) === 0 && !held.holds(key));
+  for (const { key } of own) actors.of(key).wake();
 }
 
 async function heartbeat(core: Core): Promise<void> {
@@ -173,7 +177,8 @@ async function heartbeat(core: Core): Promise<void> {
     await clock.sleep(HEARTBEAT_MS, { signal: core.closing.signal }).catch(() => undefined);
     if (core.closing.signal.aborted) return;
     core.actors.sweep(clock.now());
-    for (const look of [() => core.outbox.hold(), () => recoverPosts(core), () => wakeOwed(core)]) {
+    const looks = [core.outbox.hold, () => recoverPosts(core), core.children.sweep, () => wakeOwed(core)];
+    for (const look of looks) {
       await look().catch((error: unknown) => report(core, error));
     }
   }
@@ -202,6 +207,7 @@ async function stopAll(core: Core, deadlineMs: number): Promise<void> {
     onLate: () => abort.abort(new Error('The bot is stopping.')),
   });
   await settle(core);
+  await core.children.drained();
   if (core.role !== 'gateway') await core.sweeper.stop({ deadlineMs: leftMs() });
   await services.queue.close({ deadlineMs: leftMs() });
   abort.abort(new Error('The bot has stopped.'));

@@ -3,6 +3,7 @@ import { CODE_SOURCE, readGivenAgents } from '../config/given.ts';
 import { builtInNames } from '../config/known.ts';
 import type { AgentSettings } from '../config/schema.ts';
 import { StrataError } from '../domain/errors.ts';
+import { rootOf } from '../domain/key.ts';
 import { hooksSchema } from '../hooks/hooks.ts';
 import { promptProblems } from '../prompts/library.ts';
 import type { BotParts, Role } from './parts.ts';
@@ -32,7 +33,16 @@ export function checkParts(parts: BotParts): AgentDirectory {
   const problems = [...given.problems, ...others.map((text) => `${CODE_SOURCE}: ${text}`)];
   if (problems.length > 0) throw new StrataError('CONFIG_INVALID', { file: CODE_SOURCE, problems });
   const config = { agents: [...given.settings] };
-  return directory ?? createAgentDirectory(() => config);
+  return forChildren(directory ?? createAgentDirectory(() => config));
+}
+
+/** A child has the agent of the conversation that people see. */
+function forChildren(directory: AgentDirectory): AgentDirectory {
+  return {
+    agentFor: (conversation) => directory.agentFor(rootOf(conversation)),
+    agent: (id) => directory.agent(id),
+    list: () => directory.list(),
+  };
 }
 
 /** Why a process with this role could not work; null if it can. */

@@ -88,6 +88,8 @@ function withFallback(services: Services, engine: ContextEngine, fallback: Conte
     afterTurn: assess,
     compact: (request) => guard((one) => one.compact(request)),
     maintain: (work) => guard((one) => one.maintain(work)),
+    prepareChild: (start) => guard((one) => one.prepareChild(start)),
+    endChild: (end) => guard((one) => one.endChild(end)),
     dispose: () => engine.dispose(),
   };
 }

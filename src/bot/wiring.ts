@@ -12,13 +12,15 @@ import { createProfiles, type Profiles } from '../context/profile.ts';
 import { createRequestRecorder } from '../context/record-request.ts';
 import { type Actors, createActors } from '../conversation/actors.ts';
 import { createCacheAccounts } from '../conversation/cache-account.ts';
+import { type Children, createChildren } from '../conversation/children.ts';
 import { createHeldReplies, type HeldReplies } from '../conversation/held-replies.ts';
 import { createOutbox, type Outbox } from '../conversation/outbox.ts';
+import type { PendingReading } from '../conversation/reply-options.ts';
 import { createSend, type Send } from '../conversation/send.ts';
 import { newestMessage } from '../conversation/snapshot.ts';
 import { createPrices, withPrices } from '../costs/prices.ts';
 import { describe, StrataError } from '../domain/errors.ts';
-import { parseKey } from '../domain/key.ts';
+import { parseKey, rootOf } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { createHookRunner } from '../hooks/runner.ts';
 import { reportFocus } from '../memory/focus.ts';
@@ -48,6 +50,7 @@ export interface Core {
   readonly engines: Engines;
   readonly actors: Actors;
   readonly outbox: Outbox;
+  readonly children: Children;
   readonly held: HeldReplies;
   readonly sweeper: Sweeper;
   readonly channels: Channels;
@@ -77,7 +80,7 @@ export function wire(parts: BotParts): Core {
   const memories = createMemories({ ...services, personScope: (workspace) => personScopeOf(channels, workspace) });
   const logText = textLog(parts, services.log);
   const maintenanceSide = createMaintenanceSide(parts, services, memories);
-  const { actors, outbox } = createReplySide({ services, logText, channels, ...maintenanceSide, ...ends });
+  const { actors, outbox, children } = createReplySide({ services, logText, channels, ...maintenanceSide, ...ends });
   // Turns elsewhere may have been given what was deleted.
   services.events.on(({ kind }) => {
     if (kind === 'memory.forgotten' || kind === 'message.removed') actors.refreshBusy();
@@ -88,7 +91,7 @@ export function wire(parts: BotParts): Core {
   const { engines, maintain } = maintenanceSide;
   const talk = { services, channels, logText, outbox, posts: () => posting.isOn };
   return {
-    ...{ services, channels, engines, actors, outbox, held, commandParts, commands, posting, ...ends },
+    ...{ services, channels, engines, actors, outbox, children, held, commandParts, commands, posting, ...ends },
     sink: createSink({ ...talk, actors, commands, held }),
     send: createSend({ ...talk, actors, role }),
     sweeper: createSweeper({ services, maintain, retentionDays: () => parts.retentionDays ?? 0 }),
@@ -98,6 +101,10 @@ export function wire(parts: BotParts): Core {
     workers: parts.workers ?? WORKERS,
     role,
   };
+}
+
+function platformOf(conversation: ConversationKey): string {
+  return parseKey(rootOf(conversation)).platform;
 }
 
 /** If the channel is unknown, the narrower scope applies. */
@@ -154,9 +161,9 @@ function createMaintenanceSide(parts: BotParts, services: Services, memories: Me
   const engines = createEngines({ services, maintenance, own: parts.engines ?? {} });
   const compactors = createCompactors({ services, profiles, engineFor: engines.for });
   const maintain = async (request: MaintainRequest): Promise<MaintainResult> => {
-    const conversation = await services.store.conversations.get(request.conversationId);
-    if (conversation === null) return { changed: false, reason: 'there is no such conversation' };
     try {
+      const conversation = await services.store.conversations.get(request.conversationId);
+      if (conversation === null) return { changed: false, reason: 'there is no such conversation' };
       return await engines.for({ agentId: services.agents.agentFor(conversation.key).id }).maintain(request);
     } finally {
       compactors.ended(request.conversationId);
@@ -173,17 +180,16 @@ interface ReplySideOptions extends MaintenanceSide {
   readonly abort: AbortController;
 }
 
-/** The reply side: actors and the outbox. */
-function createReplySide(parts: ReplySideOptions): { readonly actors: Actors; readonly outbox: Outbox } {
+/** The reply side: actors, the children of their turns, and the outbox. */
+function createReplySide(parts: ReplySideOptions): Pick<Core, 'actors' | 'outbox' | 'children'> {
   const { services, channels, engines, profiles, tools, closing, abort } = parts;
-  const channelOf = (conversation: ConversationKey) => channels.get(parseKey(conversation).platform) ?? null;
+  const channelOf = (conversation: ConversationKey) => channels.get(platformOf(conversation)) ?? null;
   const outbox = createOutbox({ ...services, store: services.store.outbox, channelOf, signal: abort.signal });
-  const actors = createActors({
+  const shared = {
     ...{
       services,
       profiles,
       tools,
-      outbox,
       logText: parts.logText,
       channelOf,
       engineFor: engines.for,
@@ -192,11 +198,12 @@ function createReplySide(parts: ReplySideOptions): { readonly actors: Actors; re
     breaker: createBreaker(services),
     requests: createRequestRecorder(services),
     cacheAccounts: createCacheAccounts(services),
-    volatileFor: (reading) => volatileFor(services, reading),
-    open: () => !closing.signal.aborted,
+    volatileFor: (reading: PendingReading) => volatileFor(services, reading),
     signal: abort.signal,
-  });
-  return { actors, outbox };
+  };
+  const children = createChildren(shared);
+  const actors = createActors({ ...shared, outbox, children, open: () => !closing.signal.aborted });
+  return { actors, outbox, children };
 }
 
 interface CommandNeeds extends MaintenanceSide {
@@ -243,8 +250,8 @@ function createCommandParts(parts: BotParts, needs: CommandNeeds): CommandServic
       const signal = AbortSignal.timeout(EXTRACT_LIMIT_MS);
       return maintain({ conversationId: conversation.id, trigger: 'shutdown', instruction: null, signal });
     },
-    linkTo: async (message) => (await channels.get(parseKey(message.conversation).platform)?.linkTo(message)) ?? null,
-    commandPrefix: (conversation) => channels.get(parseKey(conversation).platform)?.traits.commandPrefix ?? '/',
+    linkTo: async (message) => (await channels.get(platformOf(message.conversation))?.linkTo(message)) ?? null,
+    commandPrefix: (conversation) => channels.get(platformOf(conversation))?.traits.commandPrefix ?? '/',
     dataLocation: parts.dataLocation ?? 'the store of this bot',
     inspectorLink: parts.inspectorLink ?? (() => null),
     configTrouble: parts.configTrouble ?? (() => null),

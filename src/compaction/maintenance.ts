@@ -18,7 +18,7 @@ import { isAsked, type Look, nextLookAt, nextWork, type Work } from './next-job.
 import { runWork } from './record-run.ts';
 import { dropImpossible, pendingRewrite, rewriteAsked } from './rewrite.ts';
 import type { Done } from './run-job.ts';
-import { refuseOverspending } from './spend.ts';
+import { payerOf, refuseOverspending } from './spend.ts';
 import { publish, waitingOf } from './waiting.ts';
 
 /** Does the due work of one conversation, under a claim, until there is none left. */
@@ -184,7 +184,7 @@ async function jobContextFor(self: Run, look: Look): Promise<Omit<JobContext, 'o
   const { services, toolless, reasoning } = shared;
   const { conversation } = look.snapshot;
   const agent = services.agents.agentFor(conversation.key);
-  await refuseOverspending(services, conversation);
+  await refuseOverspending(services, await payerOf(services, conversation));
   self.opened ??= await openModel(shared, agent, { profile: look.profile, away: self.away });
   const { model, windowTokens } = self.opened;
   return {

@@ -1,6 +1,7 @@
 import { HEADROOM, isLong, isWorthIt, planCompaction } from '../context/depth.ts';
 import { type Condensation, planCondense } from '../context/plan.ts';
 import { tierOf } from '../context/tiers.ts';
+import { depthOf } from '../domain/key.ts';
 import type { ContextProfile, MaintainRequest, Measurement, Tier } from '../ports/engine.ts';
 import type { MaintenanceRun } from '../ports/journal.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
@@ -141,7 +142,9 @@ function extraction(look: Look): Work | null {
   return now >= dueAt ? { kind: 'extract', trigger: 'idle', ...range } : null;
 }
 
+/** A child has no memories of its own. */
 function unextracted({ conversation }: ContextSnapshot): { fromSeq: number; toSeq: number } | null {
+  if (depthOf(conversation.key) > 0) return null;
   const [fromSeq, toSeq] = [conversation.extractedUpto + 1, conversation.nextSeq - 1];
   return fromSeq <= toSeq ? { fromSeq, toSeq } : null;
 }

@@ -2,13 +2,14 @@ import { recognise } from '../context/entry-reuse.ts';
 import { publishedView } from '../context/ready.ts';
 import { bookCall } from '../costs/usage.ts';
 import { describe, ModelError } from '../domain/errors.ts';
+import { rootOf } from '../domain/key.ts';
 import type { MaintenanceRun, UsageRow } from '../ports/journal.ts';
 import type { Step } from '../util/step.ts';
 import type { JobContext } from './job-context.ts';
 import type { Run } from './maintenance-context.ts';
 import type { Look, Work } from './next-job.ts';
 import { type Done, perform } from './run-job.ts';
-import { bookCalls } from './spend.ts';
+import { bookCalls, payerOf } from './spend.ts';
 
 /** Runs one job and records its outcome and cost. */
 export async function runWork(
@@ -21,7 +22,13 @@ export async function runWork(
   const startedAt = services.clock.now();
   const usage: UsageRow[] = [];
   services.events.emit({ kind: 'maintenance.started', conversation: key, work: work.kind, trigger: work.trigger });
-  const call = { conversation: key, purpose: PURPOSES[work.kind], model: model.id, agentId: agent.id, person: null };
+  const call = {
+    conversation: rootOf(key),
+    purpose: PURPOSES[work.kind],
+    model: model.id,
+    agentId: agent.id,
+    person: null,
+  };
   const onStep = (step: Step, durationMs: number) => {
     usage.push(bookCall(services, { ...call, usage: step.usage, durationMs }));
   };
@@ -74,9 +81,10 @@ async function writeDown(record: Recording, outcome: Outcome, calls: number): Pr
   const { services } = self.shared;
   const { conversationId } = self.claim;
   try {
-    await bookCalls(services, look.snapshot.conversation, calls);
+    const payer = await payerOf(services, look.snapshot.conversation);
+    await bookCalls(services, payer, calls);
     const row = await rowOf(record, outcome);
-    if (usage.length > 0) await services.store.journal.addUsage(conversationId, usage);
+    if (usage.length > 0) await services.store.journal.addUsage(payer.id, usage);
     await services.store.journal.addRun(row);
     services.events.emit({ kind: 'maintenance.ended', conversation: look.snapshot.conversation.key, run: row });
   } catch (error) {

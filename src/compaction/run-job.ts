@@ -1,5 +1,6 @@
 import { estimateText } from '../context/tokens.ts';
 import { StrataError } from '../domain/errors.ts';
+import { depthOf } from '../domain/key.ts';
 import type { Entry, SummaryId } from '../domain/message.ts';
 import { admitCandidates } from '../memory/admission.ts';
 import type { MemoryCandidate } from '../memory/candidate.ts';
@@ -171,8 +172,9 @@ interface Proposed {
 }
 
 async function admit(job: JobContext, proposed: Proposed): Promise<readonly MemoryWrite[]> {
-  if (proposed.candidates.length === 0) return [];
   const { services, conversation, agent, model } = job;
+  // What a tool asks in a child is nobody's statement.
+  if (proposed.candidates.length === 0 || depthOf(conversation.key) > 0) return [];
   const request = { ...proposed, conversation, agent, model: model.id, promptHash: proposed.promptHash ?? '' };
   const { writes, refused } = await admitCandidates(services, request);
   for (const { reason } of refused)

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { StrataError } from '../domain/errors.ts';
+import { rootOf } from '../domain/key.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 
@@ -24,6 +25,12 @@ export interface Spent {
   readonly limit: number;
   /** End of the hour. */
   readonly untilAt: number;
+}
+
+/** The conversation that pays for the summaries of another one: for a child, the one that people see. */
+export async function payerOf({ store }: Pick<Services, 'store'>, conversation: Conversation): Promise<Conversation> {
+  const root = rootOf(conversation.key);
+  return root === conversation.key ? conversation : ((await store.conversations.find(root)) ?? conversation);
 }
 
 type Kept = Pick<Services, 'state' | 'clock'>;

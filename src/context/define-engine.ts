@@ -5,8 +5,11 @@ import type {
   CompactRequest,
   CompactResult,
   ContextEngine,
+  EngineIntake,
   FinishedTurn,
 } from '../ports/engine.ts';
+import type { EngineChildren } from '../ports/engine-children.ts';
+import { childrenWithout } from './engine-children.ts';
 import { createIntake } from './intake.ts';
 import { createReducedWindows, type ReducedWindows } from './reduced-windows.ts';
 import { tierOf } from './tiers.ts';
@@ -32,7 +35,7 @@ export function defineEngine(definition: EngineDefinition): ContextEngine {
   const reducedWindows = createReducedWindows();
   const reduced = (request: AssembleRequest): Promise<Assembly> => assemble(within(reducedWindows, request));
   return {
-    ...withoutState(),
+    ...withoutState(reducedWindows),
     afterTurn: (turn) => tierAfter(turn, ownsCompaction),
     compact: (request) => reduceWindow({ reducedWindows, assemble }, request),
     ...own,
@@ -42,9 +45,10 @@ export function defineEngine(definition: EngineDefinition): ContextEngine {
   };
 }
 
-function withoutState(): Pick<ContextEngine, 'bootstrap' | 'ingest' | 'ingestBatch' | 'dispose'> {
+function withoutState(reducedWindows: ReducedWindows): EngineIntake & EngineChildren & Pick<ContextEngine, 'dispose'> {
   const intake = createIntake();
   return {
+    ...childrenWithout(intake, reducedWindows),
     bootstrap: async () => ({ bootstrapped: false, reason: 'there is nothing to prepare' }),
     ingest: async ({ snapshot, seq }) => ({ ingested: intake.take(snapshot.conversation.id, seq), due: false }),
     async ingestBatch({ snapshot, seqs }) {

@@ -4,6 +4,8 @@ export interface Intake {
   begin(conversationId: number, upto: number): boolean;
   /** False if the message was taken in before. */
   take(conversationId: number, seq: number): boolean;
+  /** The conversation has ended. */
+  end(conversationId: number): void;
   clear(): void;
 }
 
@@ -44,6 +46,7 @@ export function createIntake(): Intake {
       while (taken.ahead.delete(taken.upto + 1)) taken.upto += 1;
       return true;
     },
+    end: (id) => void known.delete(id),
     clear: () => known.clear(),
   };
 }

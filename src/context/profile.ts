@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { modelsOf } from '../config/directory.ts';
 import type { AgentSettings } from '../config/schema.ts';
-import { parseKey } from '../domain/key.ts';
+import { parseKey, rootOf } from '../domain/key.ts';
 import type { ContextProfile, SystemSection } from '../ports/engine.ts';
 import type { ChatModel, ToolSpec } from '../ports/model.ts';
 import type { Conversation } from '../ports/store.ts';
@@ -48,7 +48,7 @@ export function createProfiles({ services, tools, instructions }: ProfilesOption
   const knownFor = (agent: AgentSettings, place: Place): Promise<Known> => {
     const ofAgent = profiles.get(agent) ?? new Map<string, Promise<Known>>();
     profiles.set(agent, ofAgent);
-    const id = `${parseKey(place.key).platform} ${place.audience}`;
+    const id = `${platformOf(place)} ${place.audience}`;
     return kept(ofAgent, id, () => build(agent, place));
   };
   return {
@@ -60,6 +60,10 @@ export function createProfiles({ services, tools, instructions }: ProfilesOption
     modelFor: (profile) => openModel(profile.modelId),
     modelsFor: ({ modelId, fallbackIds = [] }) => Promise.all([modelId, ...fallbackIds].map(openModel)),
   };
+}
+
+function platformOf({ key }: Place): string {
+  return parseKey(rootOf(key)).platform;
 }
 
 interface Known {
@@ -125,7 +129,6 @@ function sectionsOf(services: Services, agent: AgentSettings, place: Place): rea
   const from = promptSourceOf(agent);
   const render = <Name extends PromptName>(name: Name, variables: PromptVariables<Name>) =>
     services.prompts.render(name, variables, from).text;
-  const hasMemory = agent.memory.recall_limit > 0 || agent.tools.includes('memory_recall');
   const sections: readonly SystemSection[] = [
     {
       key: 'persona',
@@ -146,7 +149,7 @@ function sectionsOf(services: Services, agent: AgentSettings, place: Place): rea
     ...ownSections(agent),
     {
       key: 'guidance',
-      text: render('guidance', { tools: [...agent.tools], hasMemory }),
+      text: guidanceText(services, agent, agent.tools),
       priority: 80,
       protected: false,
       source: 'prompt guidance',
@@ -154,7 +157,7 @@ function sectionsOf(services: Services, agent: AgentSettings, place: Place): rea
     },
     {
       key: 'place',
-      text: render('place', { platform: parseKey(place.key).platform, audience: place.audience }),
+      text: render('place', { platform: platformOf(place), audience: place.audience }),
       priority: 70,
       protected: false,
       source: 'prompt place',
@@ -162,4 +165,14 @@ function sectionsOf(services: Services, agent: AgentSettings, place: Place): rea
     },
   ];
   return sections.filter(({ text, originalTokens }) => text.trim() !== '' || originalTokens !== undefined);
+}
+
+/** How to read the context, with the names of these tools. */
+export function guidanceText(
+  { prompts }: Pick<Services, 'prompts'>,
+  agent: AgentSettings,
+  tools: readonly string[],
+): string {
+  const hasMemory = agent.memory.recall_limit > 0 || tools.includes('memory_recall');
+  return prompts.render('guidance', { tools: [...tools], hasMemory }, promptSourceOf(agent)).text;
 }

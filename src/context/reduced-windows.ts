@@ -7,6 +7,8 @@ export interface ReducedWindows {
   shareOf(turn: TurnOfConversation): number;
   /** Halves it and returns the remaining share. */
   reduce(turn: TurnOfConversation): number;
+  /** The conversation has ended. */
+  end(conversationId: number): void;
 }
 
 interface TurnOfConversation {
@@ -28,5 +30,6 @@ export function createReducedWindows(): ReducedWindows {
       reducedTurns.set(conversationId, readUpto);
       return REDUCED_SHARE;
     },
+    end: (conversationId) => void reducedTurns.delete(conversationId),
   };
 }

@@ -1,6 +1,7 @@
 import type { ContextEngine } from '../ports/engine.ts';
 import type { Services } from '../services.ts';
 import { addPassages, withoutPassages } from './add-passages.ts';
+import { childrenWithout } from './engine-children.ts';
 import { correctionOf, reduceIfDue, reduceToFit, toAssembly } from './fit.ts';
 import { announceCuts, createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
 import { createIntake } from './intake.ts';
@@ -47,6 +48,7 @@ export function createSlidingEngine({ services }: { readonly services: Services 
       return { ok: true, compacted: first, reason, tokensBefore, tokensAfter, snapshot };
     },
     maintain: async () => ({ changed: false, reason: 'a sliding window has no summaries' }),
+    ...childrenWithout(intake, reducedWindows),
     async dispose() {
       intake.clear();
     },

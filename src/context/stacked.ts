@@ -13,6 +13,7 @@ import type { Services } from '../services.ts';
 import { addPassages, withoutPassages } from './add-passages.ts';
 import { spokenTokens } from './cached-head.ts';
 import { planEmergency } from './depth.ts';
+import { childrenWithout } from './engine-children.ts';
 import { correctionOf, lighten, reduceIfDue, reduceToFit, toAssembly } from './fit.ts';
 import { announceCuts, createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
 import { createIntake } from './intake.ts';
@@ -66,6 +67,7 @@ export function createStackedEngine({
     },
     compact: (request) => compact(gate, request),
     maintain: (work) => maintenance.run(work),
+    ...childrenWithout(intake, gate.reducedWindows),
     async dispose() {
       intake.clear();
     },

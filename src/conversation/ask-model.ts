@@ -3,6 +3,7 @@ import { learn } from '../context/calibration.ts';
 import { cacheKeyOf, replySettings } from '../context/call-settings.ts';
 import { bookCall } from '../costs/usage.ts';
 import { describe, type ModelError } from '../domain/errors.ts';
+import { rootOf } from '../domain/key.ts';
 import { callHooked } from '../hooks/model-call.ts';
 import type { Assembly, ContextProfile } from '../ports/engine.ts';
 import type { UsageRow } from '../ports/journal.ts';
@@ -44,7 +45,7 @@ export interface RunState {
 export function createAsk(options: ReplyOptions, turn: AskContext): TurnOptions['ask'] {
   const { models, agent, state } = turn;
   const onFallback = (from: ChatModel, to: ChatModel, error: ModelError) => {
-    const { key: conversation } = state.snapshot.conversation;
+    const conversation = rootOf(state.snapshot.conversation.key);
     const names = { model: from.id, next: to.id };
     options.services.events.emit({ kind: 'model.fallback', conversation, ...names, message: describe(error) });
   };
@@ -67,8 +68,8 @@ async function askOne(
   { model, request, signal, onText }: Asked,
 ): Promise<Step> {
   const { clock, hooks } = options.services;
-  const { key: conversation, audience } = turn.state.snapshot.conversation;
-  const where = { conversation, audience, agentId: turn.profile.agentId, model: model.id };
+  const { key, audience } = turn.state.snapshot.conversation;
+  const where = { conversation: rootOf(key), audience, agentId: turn.profile.agentId, model: model.id };
   return await callHooked(hooks, { where, request, signal }, async (sent) => {
     const startedAt = clock.now();
     const step = await collectStep(model, sent, { signal, onText });
@@ -92,8 +93,9 @@ function account(options: ReplyOptions, turn: AskContext, { model, startedAt, st
   if (assembly === null) return;
   const { conversation } = assembly.snapshot;
   const durationMs = clock.now() - startedAt;
-  const call = { purpose: 'reply', model: model.id, agentId: profile.agentId, person, durationMs } as const;
-  const usage = bookCall(options.services, { ...call, conversation: conversation.key, usage: step.usage });
+  const about = rootOf(conversation.key);
+  const call = { purpose: sent.purpose, model: model.id, agentId: profile.agentId, person, durationMs };
+  const usage = bookCall(options.services, { ...call, conversation: about, usage: step.usage });
   state.usage.push(usage);
   turn.cache.note({ sent, assembly, profile, engine: turn.engine, model, at: startedAt, usage });
   state.answeredBy = model.id;
@@ -110,7 +112,7 @@ function account(options: ReplyOptions, turn: AskContext, { model, startedAt, st
   });
   if (!doubtful(report, profile.windowTokens)) return;
   const facts = { model: profile.modelId, configuredTokens: profile.windowTokens, reportedTokens: report.reported };
-  events.emit({ kind: 'model.mismatch', conversation: conversation.key, ...facts });
+  events.emit({ kind: 'model.mismatch', conversation: about, ...facts });
 }
 
 /**

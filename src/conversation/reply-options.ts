@@ -8,6 +8,7 @@ import type { Claim, ContextSnapshot } from '../ports/store.ts';
 import type { Services, TextLog } from '../services.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import type { CacheAccounts } from './cache-account.ts';
+import type { Spawner } from './spawning.ts';
 
 export interface ReplyOptions {
   /** Shared by all conversations: which models are paused. */
@@ -15,10 +16,11 @@ export interface ReplyOptions {
   readonly services: Services;
   readonly profiles: Profiles;
   readonly tools: Pick<ToolRegistry, 'run'>;
-  engineFor(profile: ContextProfile): ContextEngine;
+  engineFor(profile: Pick<ContextProfile, 'agentId'>): ContextEngine;
   channelOf(conversation: ConversationKey): Channel | null;
   /** Sections for the newest message only: memories and the time. */
   volatileFor(reading: PendingReading): Promise<readonly VolatileSection[]>;
+  readonly children: Spawner;
   readonly requests: RequestRecorder;
   readonly cacheAccounts: CacheAccounts;
   readonly logText: TextLog;

@@ -9,11 +9,13 @@ import type { UsageRow } from '../ports/journal.ts';
 import type { ChatModel } from '../ports/model.ts';
 import type { Calibration, Claim, ContextSnapshot, Conversation } from '../ports/store.ts';
 import type { ToolContext } from '../tools/define.ts';
+import type { ChildTask } from '../tools/spawn.ts';
 import { limitWork } from '../util/limit.ts';
 import { createAsk, type RunState } from './ask-model.ts';
 import { createOpenedImages } from './opened-images.ts';
 import type { Opening, Reading, ReplyOptions } from './reply-options.ts';
 import { askedIn } from './snapshot.ts';
+import type { ChildTurn } from './spawning.ts';
 import { standingOf } from './standing.ts';
 import type { TurnOptions } from './turn.ts';
 
@@ -42,6 +44,8 @@ export interface RunOptions extends Reading, Opening {
   readonly preparedAt: number;
   readonly signal: AbortSignal;
   readonly show: (activity: Activity) => void;
+  /** Only for a turn of a child. */
+  readonly child?: ChildTurn;
 }
 
 export function createRun(parts: ReplyOptions, options: RunOptions): Run {
@@ -54,17 +58,23 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
   const state = startState(options);
   const [given, images] = [createGiven(options), createOpenedImages(profile.traits)];
   const cache = parts.cacheAccounts.open(options.claim, options.snapshot.conversation.key);
+  const budget = options.child?.budget ?? { children: 0 };
   return {
+    purpose: options.child === undefined ? 'reply' : 'child',
     modelId: profile.modelId,
     maxSteps: agent.max_steps,
     maxOutputTokens: profile.reserveTokens,
     limitCall: () => limitWork(signal, { ms: agent.timeout_seconds * 1000 * models.length }),
     pause: (ms) => parts.services.clock.sleep(ms, { signal }),
     async callTool(call) {
-      const { audience, key } = await claimed(parts, options, given.ids());
+      const check = () => claimed(parts, options, given.ids());
+      const { audience, key } = await check();
       const called = { audience, callKey: `${key}#${call.callId}`, signal, onGiven: given.add };
-      const context = { ...toolContext(options), ...called, ...images.listenerFor(call.callId) };
-      return parts.tools.run(call, context, state.assembly?.tools ?? []);
+      const own = { ...toolContext(options), ...called, ...images.listenerFor(call.callId) };
+      const context = options.child?.contextOf(own) ?? own;
+      const parent = { key, claim: options.claim, profile, tool: call.tool, context, budget, check };
+      const spawn = (task: ChildTask) => parts.children.spawn(parent, task);
+      return parts.tools.run(call, { ...context, spawn }, state.assembly?.tools ?? []);
     },
     onDraft(text) {
       // Hooks may change or hold back what it says: nobody sees it before that.
@@ -174,7 +184,7 @@ function toolContext({
   snapshot,
   newest,
   claim,
-}: RunOptions): Omit<ToolContext, 'audience' | 'callKey' | 'signal' | 'onGiven' | 'onImages'> {
+}: RunOptions): Omit<ToolContext, 'audience' | 'callKey' | 'signal' | 'onGiven' | 'onImages' | 'spawn'> {
   const { key, id } = snapshot.conversation;
   const author: Author = newest.author ?? { id: '', name: 'someone', kind: 'person' };
   return {

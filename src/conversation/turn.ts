@@ -9,6 +9,7 @@ import { withinLimit } from './within-limit.ts';
 
 /** What a turn needs from outside. All effects are injected; the loop only decides. */
 export interface TurnOptions {
+  readonly purpose: ModelRequest['purpose'];
   readonly modelId: string;
   readonly maxSteps: number;
   readonly maxOutputTokens: number;
@@ -86,7 +87,7 @@ async function callModel(options: TurnOptions, done: readonly TurnStep[]): Promi
     using limit = options.limitCall();
     try {
       const request = {
-        purpose: 'reply',
+        purpose: options.purpose,
         ...requestOf(assembly),
         maxOutputTokens: options.maxOutputTokens,
         json: false,

@@ -1,4 +1,5 @@
 import type { ConversationKey, Entry, MemoryId } from '../domain/message.ts';
+import type { EngineChildren } from './engine-children.ts';
 import type { ModelMessage, ModelTraits, SystemBlock, ToolSpec } from './model.ts';
 import type { ContextSnapshot } from './store.ts';
 
@@ -6,7 +7,7 @@ import type { ContextSnapshot } from './store.ts';
  * Decides what a model sees of a conversation, and when older messages must leave the view. One instance serves all
  * conversations.
  */
-export interface ContextEngine extends EngineIntake {
+export interface ContextEngine extends EngineIntake, EngineChildren {
   readonly info: EngineInfo;
   /**
    * Builds the request of the next model call, measured and within the window. Called before every call, also inside

@@ -2,6 +2,7 @@ import type { ModelFailure } from '../domain/errors.ts';
 import type { ConversationKey, MemoryId, SummaryId } from '../domain/message.ts';
 import type { DropReason } from './channel.ts';
 import type { Tier } from './engine.ts';
+import type { ChildEndReason } from './engine-children.ts';
 import type { CacheLossCause, MaintenanceRun } from './journal.ts';
 import type { ModelPurpose, TokenCounts } from './model.ts';
 
@@ -42,6 +43,12 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
       /** Null for a call of a tool that was not offered, because models invent names. */
       readonly tool: string | null;
       readonly isError: boolean;
+      readonly durationMs: number;
+    }
+  | {
+      /** A conversation that a tool had opened has ended; `conversation` is the one that people see. */
+      readonly kind: 'child.ended';
+      readonly reason: ChildEndReason;
       readonly durationMs: number;
     }
   | {

@@ -56,7 +56,8 @@ export type Effort = (typeof EFFORTS)[number];
 
 export type ProviderOptions = Readonly<Record<string, Readonly<Record<string, JsonValue>>>>;
 
-export type ModelPurpose = 'reply' | 'compact' | 'condense' | 'extract';
+/** `child`: an answer in a child conversation, of the same form as a reply. */
+export type ModelPurpose = 'reply' | 'child' | 'compact' | 'condense' | 'extract';
 
 export interface SystemBlock {
   readonly text: string;

@@ -32,10 +32,7 @@ export interface Conversation {
   readonly contextFrom: number;
   /** Memories were extracted from the entries up to here. */
   readonly extractedUpto: number;
-  /**
-   * The newest message that asks for a reply, and the newest that a turn has read. A reply is owed while due >
-   * answered.
-   */
+  /** The newest message that asks for a reply, and the newest that a turn has read. A reply is owed while due > answered. */
   readonly replyDueSeq: number;
   readonly answeredUpto: number;
   /**

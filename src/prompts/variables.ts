@@ -11,6 +11,8 @@ export const promptVariables = {
   guidance: z.strictObject({ tools: z.array(z.string()), hasMemory: z.boolean() }),
   /** One line about the platform and the place. */
   place: z.strictObject({ platform: z.string(), audience: z.string() }),
+  /** In a child conversation, instead of `place`: who reads the answer. */
+  child: z.strictObject({}),
   /** Standing instructions of people with permission, rendered in every view. */
   instructions: z.strictObject({
     items: z.array(z.strictObject({ id: z.string(), text: z.string(), by: z.string() })),

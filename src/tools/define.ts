@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Audience, Author, ConversationKey, JsonValue, MemoryId } from '../domain/message.ts';
+import type { ChildAnswer, ChildTask } from './spawn.ts';
 
 /** A tool that the model may call. `input` is parsed by its schema before `run` sees it. */
 export interface Tool<Input = unknown> {
@@ -34,6 +35,11 @@ export interface ToolContext {
   /** For tools that return images: the model sees them after the results, until the turn ends. Missing if it sees none. */
   readonly onImages?: (images: readonly { readonly mediaType: string; readonly url: string }[]) => void;
   readonly signal: AbortSignal;
+  /**
+   * Lets the agent's model do a part of the work in a conversation of its own, and returns its answer. Nobody sees that
+   * conversation, and nothing of it is kept. Throws `CHILD_LIMIT` and `CHILD_FAILED`.
+   */
+  spawn(task: ChildTask): Promise<ChildAnswer>;
 }
 
 /**

@@ -10,6 +10,7 @@ import { defineTool, type Tool, type ToolContext } from './define.ts';
 import { offload } from './offload.ts';
 import { sizesFor } from './result-sizes.ts';
 import { leanSchema } from './schema.ts';
+import type { ChildAnswer, ChildTask } from './spawn.ts';
 
 const TIME_LIMIT_MS = 60_000;
 
@@ -135,18 +136,33 @@ async function answerHooked(tool: Tool | undefined, call: ToolCall, calling: Cal
 
 async function answer(tool: Tool | undefined, call: ToolCall, { context, timeLimitMs }: Calling): Promise<ToolOutcome> {
   using limit = limitWork(context.signal, { ms: timeLimitMs });
+  using children = limitWork(context.signal);
+  const opened = async (task: ChildTask): Promise<ChildAnswer> => {
+    // A child has a time limit of its own.
+    using _ = limit.pause();
+    const { signal } = children;
+    return await context.spawn({ ...task, signal: task.signal ? AbortSignal.any([task.signal, signal]) : signal });
+  };
+  const spawn = (task: ChildTask): Promise<ChildAnswer> => {
+    const answer = opened(task);
+    // A tool may end without waiting for it.
+    answer.catch(() => undefined);
+    return answer;
+  };
   try {
     if (tool === undefined) throw new StrataError('NOT_FOUND', { what: 'tool', id: call.tool });
     const input = parseInput(tool, call.input);
     const { signal } = limit;
     // A tool that ignores its signal must not block the turn.
-    const result = await Promise.race([tool.run(input, { ...context, signal }), rejection(signal)]);
+    const result = await Promise.race([tool.run(input, { ...context, spawn, signal }), rejection(signal)]);
     return { text: asText(result), isError: false };
   } catch (error) {
     // A turn that is being ended does not continue with a made-up result.
     if (context.signal.aborted || isStrataError(error, 'HOOK_FAILED')) throw error;
     if (limit.signal.aborted) return { text: tooSlow(call.tool, timeLimitMs), isError: true };
     return { text: describe(error), isError: true };
+  } finally {
+    children.abort(new Error('The tool call has ended.'));
   }
 }
 

@@ -2,6 +2,8 @@
 export interface Limit extends Disposable {
   readonly signal: AbortSignal;
   abort(reason: unknown): void;
+  /** Stops the clock until the result is disposed; then it starts over. */
+  pause(): Disposable;
 }
 
 /**
@@ -12,14 +14,29 @@ export function limitWork(parent: AbortSignal, options: { readonly ms?: number }
   const controller = new AbortController();
   const follow = () => controller.abort(parent.reason);
   const expire = () => controller.abort(new DOMException(`No answer within ${options.ms} ms`, 'TimeoutError'));
-  const timer = options.ms === undefined ? undefined : setTimeout(expire, options.ms);
-  timer?.unref();
+  let pauses = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const start = () => {
+    timer = options.ms === undefined || pauses > 0 ? undefined : setTimeout(expire, options.ms).unref();
+  };
+  start();
   if (parent.aborted) follow();
   else parent.addEventListener('abort', follow, { once: true });
   return {
     signal: controller.signal,
     abort: (reason) => controller.abort(reason),
+    pause() {
+      pauses += 1;
+      clearTimeout(timer);
+      return {
+        [Symbol.dispose]() {
+          pauses -= 1;
+          start();
+        },
+      };
+    },
     [Symbol.dispose]() {
+      pauses += 1;
       clearTimeout(timer);
       parent.removeEventListener('abort', follow);
     },

@@ -133,6 +133,7 @@ describe('one turn', () => {
       callKey: 'k',
       readUpto: said.seq,
       signal: new AbortController().signal,
+      spawn: () => Promise.reject(new Error('nothing is spawned here')),
     } as const;
     const all = names.map((name) =>
       save?.run({ kind: 'fact', text: `Ada owns ${name}`, sources: [said.seq] }, context),

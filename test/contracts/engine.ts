@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { estimateRequest } from '../../src/context/tokens.ts';
+import { makeChildKey } from '../../src/domain/key.ts';
 import type { ContextEngine, MaintainRequest, MaintainResult } from '../../src/ports/engine.ts';
 import type { ModelMessage } from '../../src/ports/model.ts';
 import type { ContextSnapshot } from '../../src/ports/store.ts';
@@ -252,6 +253,44 @@ export function engineContract(name: string, create: (options: EngineOptions) =>
         place.engine.compact({ profile: small, snapshot, readUpto, reason: 'manual', now: NOW }),
       ]);
       expectWhole(await place.snapshot());
+    });
+
+    // Shows: O40, O41
+    it('prepares a child, and takes it back', async () => {
+      await using place = await open();
+      const parent = (await place.tell(talk(2))).conversation.key;
+      const preparation = await place.engine.prepareChild({ parent, child: makeChildKey(parent, 'a'), ttlMs: 1000 });
+      await preparation?.rollback();
+      const again = await place.engine.prepareChild({ parent, child: makeChildKey(parent, 'a'), ttlMs: 1000 });
+      expect(again === null).toBe(preparation === null);
+    });
+
+    // Shows: O42
+    it('ends a child, known or not, and repeats it', async () => {
+      await using place = await open();
+      const parent = await place.tell(talk(4));
+      const before = await assemble(place.engine, parent);
+      const { key } = parent.conversation;
+      const child = await place.child('count the boats');
+      await place.engine.prepareChild({ parent: key, child: child.conversation.key, ttlMs: 1000 });
+      await place.engine.bootstrap(child);
+      const batch = { profile: profile(), snapshot: child, seqs: [1] };
+      expect(await place.engine.ingestBatch(batch)).toEqual({ ingested: 1 });
+      const end = { parent: key, child: child.conversation.key, conversationId: child.conversation.id };
+      await place.engine.endChild({ ...end, reason: 'completed' });
+      await place.engine.endChild({ ...end, reason: 'swept' });
+      await place.engine.endChild({ ...end, child: makeChildKey(key, 'z'), conversationId: null, reason: 'swept' });
+      expect(await place.engine.ingestBatch(batch)).toEqual({ ingested: 1 });
+      expect(await assemble(place.engine, parent)).toEqual(before);
+    });
+
+    it('shows a child its own messages only', async () => {
+      await using place = await open();
+      await place.tell(talk(4, { text: 'the secret of the harbour' }));
+      const child = await place.child('count the boats');
+      const { messages } = await assemble(place.engine, child);
+      expect(JSON.stringify(messages)).toContain('count the boats');
+      expect(JSON.stringify(messages)).not.toContain('secret');
     });
 
     // Shows: O43

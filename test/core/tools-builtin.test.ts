@@ -26,6 +26,7 @@ beforeEach(async () => {
         callKey: 'k',
         readUpto: nextSeq - 1,
         signal: new AbortController().signal,
+        spawn: () => Promise.reject(new Error('nothing is spawned here')),
         ...over,
       },
       registry.specs(tools.map(({ name }) => name)),

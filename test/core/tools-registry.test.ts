@@ -34,6 +34,7 @@ async function contextOf(world: World, over: Partial<ToolContext> = {}): Promise
     callKey: `${dm}#t1c1`,
     readUpto: nextSeq - 1,
     signal: new AbortController().signal,
+    spawn: () => Promise.reject(new Error('nothing is spawned here')),
     ...over,
   };
 }
@@ -46,6 +47,30 @@ describe('the registry', () => {
     const tool = echo('same', async () => 'x');
     const make = () => createToolRegistry({ services: {} as never, tools: [tool, tool] });
     expect(make).toThrowError(expect.toSatisfy((error: unknown) => isStrataError(error, 'TOOL_DUPLICATE')));
+  });
+
+  it('does not count the time of a child', async () => {
+    await using world = await openWorld();
+    const tool = defineTool({
+      name: 'ask',
+      description: 'asks',
+      input: z.object({ hangs: z.boolean() }),
+      async run({ hangs }, { spawn }) {
+        const { text } = await spawn({ task: 'count' });
+        return hangs ? await new Promise<string>(() => undefined) : text;
+      },
+    }) as Tool;
+    const registry = createToolRegistry({ services: world.services, tools: [tool], timeLimitMs: 20 });
+    const spawn = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return { text: 'seven', turns: 1, tokens: 2 };
+    };
+    const context = await contextOf(world, { spawn });
+    const [answered, hung] = await Promise.all(
+      [false, true].map((hangs) => registry.run(call('ask', { hangs }), context, offered('ask'))),
+    );
+    expect(answered).toMatchObject({ text: 'seven', isError: false });
+    expect(hung).toMatchObject({ isError: true });
   });
 
   it('describes the named tools with the schema of their input', async () => {

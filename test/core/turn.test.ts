@@ -44,6 +44,7 @@ function setUp(script: readonly (ModelPart[] | Error)[], over: Partial<TurnOptio
   const seen = { pauses: [] as number[], room: 0, drafts: [] as string[], ran: [] as ToolCall[], assembled: 0 };
   const parts: TurnOptions = {
     ...asking(model),
+    purpose: 'reply',
     maxSteps: 4,
     maxOutputTokens: 100,
     async assemble(steps) {

@@ -10,6 +10,7 @@ import {
   type Channel,
   type Clock,
   type CommandReply,
+  type ContextEngine,
   type ContextSnapshot,
   type Conversation,
   type ConversationKey,
@@ -59,6 +60,7 @@ export interface BotWorldOptions {
   readonly tools?: readonly Tool[];
   readonly prices?: PriceOptions;
   readonly hooks?: readonly Hooks[];
+  readonly engines?: Readonly<Record<string, ContextEngine>>;
   readonly key?: ConversationKey;
   /** Called with every event of a running bot. */
   readonly onEvent?: (event: StrataEvent) => void;
@@ -223,6 +225,7 @@ async function live(options: LifeOptions): Promise<Life> {
     tools: options.tools ?? [],
     prices: options.prices ?? {},
     hooks: options.hooks ?? [],
+    engines: options.engines ?? {},
     log: silent,
   });
   bot.events.on((event) => {

@@ -111,6 +111,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['src/compaction/sections.ts#sectionsText', (run, text) => run([['goal', [text, text]]])],
   ['src/compaction/span.ts#headSpan', (run, text) => run([entry(text)], 1000, 'UTC')],
   ['src/compaction/transcript.ts#hasLine', (run, text) => run(entry(text), 'UTC')],
+  ['src/domain/key.ts#makeChildKey', (run, text) => run('a:b:c', text)],
   ['src/context/fixed-prefix.ts#makeLayer', (run, text) => run({}, text)],
   ['src/context/note-codec.ts#decodeNote', (run, text) => run(`! n${text} s${text} l${text}`, { at: 0 }, null)],
   ['src/context/note-v1.ts#readSectionsV1', (run, text) => run(text, { base: { sections: [] }, names: [] })],
@@ -280,5 +281,7 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   'adapters/stores/sqlite/lock.ts#lockDirectory',
   'adapters/stores/sqlite/open.ts#openFile',
   'src/bot/engines.ts#createEngines',
+  'src/context/child-profile.ts#childTools',
+  'src/context/profile.ts#guidanceText',
   'src/prompts/variables.ts#promptSourceOf',
 ]);

@@ -25,13 +25,17 @@ export function createOfflineModel(): ChatModel {
     async *stream(request, { signal }) {
       const inputTokens = countRequest(request);
       if (inputTokens > windowTokens) throw tooLong(inputTokens);
-      const answer = request.purpose === 'reply' ? answerReply(request) : answerMaintenance(request);
+      const answer = isChat(request) ? answerReply(request) : answerMaintenance(request);
       for (const part of partsOf(answer, request, inputTokens)) {
         if (signal.aborted) throw stopped(signal.reason);
         yield part;
       }
     },
   };
+}
+
+function isChat({ purpose }: Pick<ModelRequest, 'purpose'>): boolean {
+  return purpose === 'reply' || purpose === 'child';
 }
 
 function partsOf({ text, calls }: Answer, request: ModelRequest, inputTokens: number): readonly ModelPart[] {

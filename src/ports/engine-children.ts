@@ -1,0 +1,38 @@
+import type { ConversationKey } from '../domain/message.ts';
+
+/**
+ * How an engine hears of child conversations: a tool opens one for a part of its work, with its own transcript and view.
+ * The engine serves it like any other conversation.
+ */
+export interface EngineChildren {
+  /** Called before the child has a message. A rejection means that the child does not start. */
+  prepareChild(start: ChildStart): Promise<ChildPreparation | null>;
+  /**
+   * Called once the child has ended, before its transcript is deleted. After a crash the next start calls it, so it may
+   * name a child that this process has not prepared, or be repeated.
+   */
+  endChild(end: ChildEnd): Promise<void>;
+}
+
+export interface ChildStart {
+  readonly parent: ConversationKey;
+  readonly child: ConversationKey;
+  /** The child ends after this time at the latest. */
+  readonly ttlMs: number;
+}
+
+export interface ChildPreparation {
+  /** Called instead of `endChild` if the child's first message could not be stored. */
+  readonly rollback: () => Promise<void>;
+}
+
+export interface ChildEnd {
+  readonly parent: ConversationKey;
+  readonly child: ConversationKey;
+  /** Null if the child has no row any more. */
+  readonly conversationId: number | null;
+  readonly reason: ChildEndReason;
+}
+
+/** `swept`: its process ended, or the parent was reset or deleted, and the child was found later. */
+export type ChildEndReason = 'completed' | 'failed' | 'aborted' | 'swept';

@@ -1,0 +1,178 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { defineTool, type ModelRequest, makeChildKey, makeKey, type Tool } from '../../src/adapter-kit.ts';
+import { BOB, type BotWorld, createBotWorld, HERE } from '../support/bot-world.ts';
+import { type Said, type ScriptedModel, scriptedModel, until } from './compaction.world.ts';
+
+const DM = makeKey({ platform: 'test', workspace: 'here', channel: 'ada' });
+const CLOSED = makeKey({ platform: 'test', workspace: 'here', channel: 'talk', thread: 't', isClosed: true });
+
+const research: Tool = defineTool({
+  name: 'research',
+  description: 'Finds something out',
+  input: z.object({}),
+  run: async (_, { spawn }) => (await spawn({ task: 'What is the code of the harbour gate?' })).text,
+}) as Tool;
+
+const hasResult = ({ messages }: ModelRequest) => messages.at(-1)?.role === 'tool';
+const textIn = ({ system, messages }: ModelRequest) => JSON.stringify([system, messages]);
+
+const GATE = 'My harbour gate has the code 4711.';
+const saving = (text: string): Said => ({
+  calls: [{ tool: 'memory_save', input: { kind: 'fact', text, about: 'Ada' } }],
+});
+
+let model: ScriptedModel;
+let child: (request: ModelRequest) => Said | Promise<Said>;
+let world: BotWorld;
+beforeEach(async () => {
+  child = () => ({ text: 'nobody knows' });
+  model = scriptedModel(
+    (request) => {
+      if (request.purpose === 'child') return child(request);
+      if (request.purpose !== 'reply') return { calls: [] };
+      if (!hasResult(request) && textIn(request).includes(`Remember: ${GATE}`)) return saving(GATE);
+      return hasResult(request) ? { text: 'Done.' } : { calls: [{ tool: 'research', input: {} }] };
+    },
+    { id: 'test:chat' },
+  );
+  const tools = ['research', 'memory_recall', 'memory_save', 'transcript_search'];
+  world = await createBotWorld({ models: [model], tools: [research], agent: { tools, context_window: 8000 } });
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+const ofChild = () => model.requests.filter(({ purpose }) => purpose === 'child');
+const keys = async () => {
+  const page = { order: 'key', scope: { within: null }, limit: 99, after: null } as const;
+  return (await world.bot.services.store.conversations.list(page)).map(({ key }) => key);
+};
+
+/** Ada tells the bot something in a direct message, and it is remembered there. Then the conversation starts over. */
+async function remember(): Promise<void> {
+  await world.say(`Remember: ${GATE}`, { key: DM, audience: 'dm' });
+  await world.settled();
+  const { store } = world.bot.services;
+  const conversation = await store.conversations.find(DM);
+  await store.conversations.change(conversation?.id ?? 0, { kind: 'reset', now: world.clock.now() });
+  world.bot.changed(DM);
+  const reader = { agentId: 'main', place: DM, workspace: 'test:here', audience: 'dm', sharePublic: true } as const;
+  expect(await store.memories.list({ reader, limit: 9, offset: 0 })).toHaveLength(1);
+  model.requests.length = 0;
+}
+
+/** The child has been asked and does not answer. */
+async function hanging(): Promise<void> {
+  child = () => new Promise<Said>(() => undefined);
+  await world.say('What is the code?');
+  await until(() => ofChild().length > 0);
+}
+
+describe('a child reads', () => {
+  it.each([
+    [HERE, 'public', false],
+    [CLOSED, 'private', false],
+    [DM, 'dm', true],
+  ] as const)('memories of a direct message in %s: %s %s', async (key, audience, isShown) => {
+    await remember();
+    child = (request) =>
+      hasResult(request)
+        ? { text: 'nobody knows' }
+        : { calls: [{ tool: 'memory_recall', input: { query: 'harbour gate code' } }] };
+    await world.say('What is the code?', { key, audience });
+    await world.settled();
+    expect(ofChild()).toHaveLength(2);
+    expect(ofChild().some((request) => textIn(request).includes('4711'))).toBe(isShown);
+  });
+
+  it('nothing of a place that its person cannot see', async () => {
+    await world.say('The code of the harbour gate is 4711.', { key: DM, audience: 'dm', asks: false });
+    child = (request) =>
+      hasResult(request)
+        ? { text: 'nobody knows' }
+        : { calls: [{ tool: 'transcript_search', input: { query: 'code 4711' } }] };
+    await world.say('What is the code?', { author: BOB, audience: 'public' });
+    await world.settled();
+    expect(ofChild().some((request) => textIn(request).includes('4711.'))).toBe(false);
+  });
+});
+
+describe('what a child saves', () => {
+  it('has the messages of its parent as sources', async () => {
+    const saves = [
+      { kind: 'fact', text: 'Ada rows on Sundays', about: 'Ada' },
+      { kind: 'fact', text: 'The harbour gate has a code', about: 'Ada' },
+    ];
+    child = (request) =>
+      hasResult(request) ? { text: 'saved' } : { calls: saves.map((input) => ({ tool: 'memory_save', input })) };
+    await world.say('I row on Sundays.', { audience: 'private' });
+    await world.settled();
+    const reader = {
+      agentId: 'main',
+      place: HERE,
+      workspace: 'test:here',
+      audience: 'private',
+      sharePublic: true,
+    } as const;
+    const found = await world.bot.services.store.memories.list({ reader, limit: 9, offset: 0 });
+    const { id } = await world.conversation();
+    expect(found.map(({ text, audience, place }) => [text, audience, place])).toEqual([
+      ['Ada rows on Sundays', 'private', HERE],
+    ]);
+    expect(found[0]?.sources).toMatchObject([{ conversationId: id, seq: 1 }]);
+  });
+});
+
+describe('a child goes with its parent', () => {
+  it.each(['privacy erase', 'reset'])('at /%s', async (command) => {
+    await hanging();
+    expect(await keys()).toHaveLength(2);
+    await world.command(command, command === 'reset' ? {} : { confirm: 'yes' });
+    expect(await keys()).toEqual(command === 'reset' ? [HERE] : []);
+    await until(async () => (await world.bot.services.state.list('child')).length === 0);
+    await world.settled();
+    expect(world.channel.posts.size).toBe(0);
+    expect(world.events.filter(({ kind }) => kind === 'child.ended')).toMatchObject([{ reason: 'aborted' }]);
+  });
+
+  it('when a memory that it was given is forgotten', async () => {
+    await remember();
+    child = () => new Promise<Said>(() => undefined);
+    await world.say('What is the code of the harbour gate?', { key: DM, audience: 'dm' });
+    await until(() => ofChild().length > 0);
+    expect(ofChild().some((request) => textIn(request).includes('4711'))).toBe(true);
+    child = () => ({ text: 'nobody knows' });
+    const reader = { agentId: 'main', place: DM, workspace: 'test:here', audience: 'dm', sharePublic: true } as const;
+    const { store, events } = world.bot.services;
+    const [memory] = await store.memories.list({ reader, limit: 1, offset: 0 });
+    if (memory === undefined) throw new Error('nothing is remembered');
+    const plan = {
+      memoryIds: [memory.id],
+      redactions: [],
+      sentences: [],
+      tombstones: [],
+      actor: 'test',
+      now: Date.now(),
+    };
+    await store.memories.forget(plan);
+    events.emit({ kind: 'memory.forgotten', conversation: DM, ids: [memory.id] });
+    await until(() => world.events.some((event) => event.kind === 'child.ended' && event.reason === 'aborted'));
+    await world.settled();
+    expect(await keys()).toEqual([DM]);
+  });
+
+  it('is no place to post, to see or to talk in', async () => {
+    await hanging();
+    const key = (await keys()).find((one) => one !== HERE) ?? HERE;
+    expect(key.startsWith(makeChildKey(HERE, ''))).toBe(true);
+    await expect(world.bot.send(key, 'hello')).rejects.toMatchObject({ code: 'KEY_INVALID' });
+    const within: string[] = [];
+    for await (const { conversation } of world.bot.sink.conversations.within('test')) within.push(conversation);
+    expect(within).toEqual([HERE]);
+    const active = { order: 'active', limit: 9, after: null } as const;
+    const { store } = world.bot.services;
+    expect((await store.conversations.list(active)).map((one) => one.key)).toEqual([HERE]);
+    for (const command of ['status', 'context list', 'summaries list', 'memory list']) {
+      expect(JSON.stringify(await world.command(command))).not.toContain(key);
+    }
+  });
+});

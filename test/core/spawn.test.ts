@@ -1,0 +1,392 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import {
+  type ContextEngine,
+  defineEngine,
+  defineTool,
+  type MemoryReader,
+  type ModelRequest,
+  type Tool,
+  type ToolContext,
+  textOf,
+} from '../../src/adapter-kit.ts';
+import { createSlidingEngine } from '../../src/context/sliding.ts';
+import { createChildren } from '../../src/conversation/children.ts';
+import { createPlace, type Place } from '../fixtures/place.ts';
+import { ADA, type BotWorld, type BotWorldOptions, createBotWorld, HERE } from '../support/bot-world.ts';
+import { faithful, filler, type Said, type Script, scriptedModel, settle, until } from './compaction.world.ts';
+
+type Spawn = ToolContext['spawn'];
+
+/** A tool that hands its input to a child. */
+const research = (run: (text: string, context: ToolContext) => ReturnType<Tool['run']>): Tool =>
+  defineTool({
+    name: 'research',
+    description: 'Finds something out',
+    input: z.object({ text: z.string() }),
+    run: ({ text }, context) => run(text, context),
+  }) as Tool;
+
+const asks = (text: string): Said => ({ calls: [{ tool: 'research', input: { text } }] });
+const said = (request: ModelRequest) => JSON.stringify(request.messages);
+/** The turn has results already. */
+const hasResult = (request: ModelRequest) => request.messages.at(-1)?.role === 'tool';
+const resultOf = (request: ModelRequest): string => {
+  const last = request.messages.at(-1);
+  return last?.role === 'tool' ? (last.results[0]?.text ?? '') : '';
+};
+
+/** The parent calls the tool once and repeats its result; the child answers by the script. */
+function delegating(child: Script, options: { readonly task?: string } = {}) {
+  const script: Script = (request, given) => {
+    if (request.purpose === 'child') return child(request, given);
+    if (request.purpose !== 'reply') return faithful(request, given);
+    return hasResult(request) ? { text: `Found: ${resultOf(request)}` } : asks(options.task ?? 'count the boats');
+  };
+  return scriptedModel(script, { id: 'test:chat', window: 3000 });
+}
+
+let place: Place;
+let ends: string[];
+let noting: ContextEngine;
+beforeEach(async () => {
+  place = await createPlace();
+  ends = [];
+  noting = notingEngine(place, ends);
+});
+afterEach(() => place[Symbol.asyncDispose]());
+
+/** An engine that writes down what it hears of children. */
+function notingEngine({ services }: Place, notes: string[]): ContextEngine {
+  const { assemble } = createSlidingEngine({ services });
+  return defineEngine({
+    id: 'noting',
+    assemble,
+    async prepareChild({ parent }) {
+      notes.push(`prepare in ${parent}`);
+      return { rollback: async () => void notes.push('rollback') };
+    },
+    endChild: async ({ reason, conversationId }) =>
+      void notes.push(`end ${reason}${conversationId === null ? ' without a row' : ''}`),
+  });
+}
+
+type Own = Partial<BotWorldOptions> & Pick<BotWorldOptions, 'models'>;
+
+const world = (own: Own): Promise<BotWorld> =>
+  createBotWorld({
+    tools: [research(async (text, { spawn }) => (await spawn({ task: text })).text)],
+    engines: { noting },
+    ...own,
+    agent: { tools: ['research'], engine: 'noting', ...own.agent },
+  });
+
+const stored = async (here: BotWorld) =>
+  (await here.entries()).map(({ role, parts }) => `${role}: ${textOf(parts) || parts.map(({ kind }) => kind)}`);
+const posted = ({ channel }: BotWorld) => [...channel.posts.values()].map(({ body }) => body.text);
+const rows = async ({ bot }: BotWorld) => {
+  const page = { order: 'key', scope: { within: null }, limit: 99, after: null } as const;
+  return (await bot.services.store.conversations.list(page)).map(({ key }) => key);
+};
+const notes = ({ bot }: BotWorld) => bot.services.state.list('child');
+const childEnds = ({ events }: BotWorld) =>
+  events.flatMap((event) => (event.kind === 'child.ended' ? [event.reason] : []));
+
+describe('a child conversation', () => {
+  // Shows: O40
+  it('answers as the result of its tool, and nothing stays', async () => {
+    const model = delegating(() => ({ text: 'seven boats' }));
+    await using here = await world({ models: [model] });
+    await here.say('My secret is the harbour. How many boats are there?');
+    await here.settled();
+    expect(posted(here)).toEqual(['Found: seven boats']);
+    expect(await stored(here)).toEqual([
+      'user: My secret is the harbour. How many boats are there?',
+      'assistant: tool-call',
+      'tool: tool-result',
+      'assistant: Found: seven boats',
+    ]);
+    const [asked] = model.requests.filter(({ purpose }) => purpose === 'child');
+    expect(said(asked as ModelRequest)).toContain('count the boats');
+    expect(said(asked as ModelRequest)).not.toContain('secret');
+    expect(asked?.system.map(({ text }) => text).join('\n')).toContain('cannot ask anybody');
+    expect(asked?.tools).toEqual([]);
+    expect(await rows(here)).toEqual([HERE]);
+    expect(await notes(here)).toEqual([]);
+    expect(ends).toEqual([`prepare in ${HERE}`, 'end completed']);
+    expect(childEnds(here)).toEqual(['completed']);
+  });
+
+  it('is paid by its parent, with its agent and its person', async () => {
+    const model = delegating(() => ({ text: 'seven', inputTokens: 40, outputTokens: 2 }));
+    await using here = await world({ models: [model] });
+    await here.say('How many boats are there?');
+    await here.settled();
+    const { id } = await here.conversation();
+    const { journal } = here.bot.services.store;
+    const query = { since: null, conversationId: id, limit: 9 };
+    const purposes = await journal.spending({ ...query, by: 'purpose' });
+    expect(purposes.find(({ key }) => key === 'child')).toMatchObject({ calls: 1, inputTokens: 40, outputTokens: 2 });
+    for (const [by, key] of [
+      ['agent', 'main'],
+      ['person', 'test:u-ada'],
+      ['conversation', HERE],
+    ] as const) {
+      expect(await journal.spending({ ...query, by })).toMatchObject([{ key, calls: 3 }]);
+    }
+    expect((await here.command('status')).text + JSON.stringify(await here.command('status'))).toContain(
+      'child: 1 call',
+    );
+    expect((await here.command('why')).text).toBe('This is exactly what the model saw.');
+  });
+
+  it('uses tools with the rights of the person who asked', async () => {
+    const seen: Partial<ToolContext>[] = [];
+    const look = defineTool({
+      name: 'look',
+      description: 'Looks around',
+      input: z.object({}),
+      async run(_, context) {
+        seen.push(context);
+        return 'a lighthouse';
+      },
+    });
+    const model = delegating((request) =>
+      hasResult(request) ? { text: resultOf(request) } : { calls: [{ tool: 'look', input: {} }] },
+    );
+    const tools = [look, research(async (text, { spawn }) => (await spawn({ task: text, tools: ['look'] })).text)];
+    await using here = await world({ models: [model], tools, agent: { tools: ['look', 'research'] } });
+    await here.say('What is there?');
+    await here.settled();
+    expect(posted(here)).toEqual(['Found: a lighthouse']);
+    const { id } = await here.conversation();
+    const own = {
+      conversation: HERE,
+      conversationId: id,
+      agentId: 'main',
+      audience: 'private',
+      author: ADA,
+      readUpto: 1,
+    };
+    expect(seen).toMatchObject([{ ...own, callKey: `${HERE}#t1.1.1/t1.1.1` }]);
+    const asked = model.requests.find(({ purpose }) => purpose === 'child');
+    expect(asked?.tools.map(({ name }) => name)).toEqual(['look']);
+  });
+
+  it('searches what its parent may search', async () => {
+    const search = { calls: [{ tool: 'transcript_search', input: { query: 'kayak' } }] };
+    const model = delegating((request) => (hasResult(request) ? { text: resultOf(request).slice(0, 300) } : search));
+    await using here = await world({ models: [model], agent: { tools: ['research', 'transcript_search'] } });
+    await here.say('My kayak is green.', { asks: false });
+    await here.say('Which colour is it?');
+    await here.settled();
+    expect(posted(here).join('')).toContain('My kayak is green.');
+  });
+
+  it('goes on while its tool has more to say', async () => {
+    const model = delegating((request) => ({ text: `heard ${said(request).includes('and the sails')}` }));
+    const answers: string[] = [];
+    const next = (answer: string) => (answers.push(answer) === 1 ? 'and the sails' : null);
+    const tools = [research(async (text, { spawn }) => await spawn({ task: text, next }))];
+    await using here = await world({ models: [model], tools });
+    await here.say('How many boats are there?');
+    await here.settled();
+    expect(answers).toEqual(['heard false', 'heard true']);
+    expect(posted(here)).toEqual(['Found: {"text":"heard true","turns":2,"tokens":220}']);
+  });
+
+  it('is compacted like any other, without memories', async () => {
+    const model = delegating(() => ({ text: `FACT Boats are blue. ${filler(120)}`, inputTokens: 0 }));
+    let turns = 0;
+    const next = async () => {
+      await settle();
+      turns += 1;
+      return turns > 11 ? null : `FACT Boat ${turns} is mine. ${filler(120, turns)}`;
+    };
+    const tools = [research(async (text, { spawn }) => (await spawn({ task: text, next })).turns)];
+    await using here = await world({ models: [model], tools, agent: { engine: 'stacked' } });
+    await here.say('How many boats are there?');
+    await here.settled();
+    expect(posted(here)).toEqual(['Found: 12']);
+    const runs = here.events.flatMap((event) => (event.kind === 'maintenance.ended' ? [event] : []));
+    expect(runs.filter(({ run }) => run.work === 'compact' && run.outcome === 'committed')).not.toEqual([]);
+    expect(runs.every(({ conversation }) => conversation?.startsWith(`${HERE}::`))).toBe(true);
+    const reader: MemoryReader = {
+      agentId: 'main',
+      place: HERE,
+      workspace: 'test:here',
+      audience: 'dm',
+      sharePublic: true,
+    };
+    const { store } = here.bot.services;
+    expect(await store.memories.list({ reader, limit: 9, offset: 0 })).toEqual([]);
+    const { id } = await here.conversation();
+    const spent = await store.journal.spending({ by: 'purpose', since: null, conversationId: id, limit: 9 });
+    expect(spent.find(({ key }) => key === 'compact')?.calls).toBeGreaterThan(0);
+    expect(await rows(here)).toEqual([HERE]);
+  });
+});
+
+describe('the end of a child', () => {
+  const failing: readonly (readonly [string, Script, string])[] = [
+    ['its model fails', () => Promise.reject(new Error('out of ink')), 'out of ink'],
+    ['its model says nothing', () => ({ text: '' }), 'gave no answer'],
+  ];
+  it.each(failing)('is reported when %s', async (_, script, reason) => {
+    await using here = await world({ models: [delegating(script)] });
+    await here.say('How many boats are there?');
+    await here.settled();
+    expect(posted(here).join('')).toContain(reason);
+    expect(ends).toEqual([`prepare in ${HERE}`, 'end failed']);
+    expect([await rows(here), await notes(here)]).toEqual([[HERE], []]);
+  });
+
+  it('follows the end of the bot', async () => {
+    const model = delegating(() => new Promise<Said>(() => undefined));
+    await using here = await world({ models: [model] });
+    await here.say('How many boats are there?');
+    await until(() => model.requests.some(({ purpose }) => purpose === 'child'));
+    await here.restart();
+    expect(ends).toEqual([`prepare in ${HERE}`, 'end aborted']);
+    model.script = delegating(() => ({ text: 'seven' })).script;
+    await here.settled();
+    expect(posted(here)).toEqual(['Found: seven']);
+    expect([await rows(here), await notes(here)]).toEqual([[HERE], []]);
+  });
+
+  it('comes at the next start after a crash', async () => {
+    const model = delegating(() => new Promise<Said>(() => undefined));
+    await using here = await world({ models: [model] });
+    await here.say('How many boats are there?');
+    await until(() => model.requests.some(({ purpose }) => purpose === 'child'));
+    expect(await rows(here)).toHaveLength(2);
+    model.script = delegating(() => ({ text: 'seven' })).script;
+    await here.crash();
+    await here.settled();
+    expect(ends.slice(0, 2)).toEqual([`prepare in ${HERE}`, 'end swept']);
+    expect(posted(here)).toEqual(['Found: seven']);
+    expect([await rows(here), await notes(here)]).toEqual([[HERE], []]);
+  });
+
+  it('follows a tool that does not wait', async () => {
+    let ended: Promise<unknown> = Promise.resolve();
+    const impatient = async (text: string, { spawn }: ToolContext) => {
+      ended = spawn({ task: text });
+      return 'soon';
+    };
+    const model = delegating(() => new Promise<Said>(() => undefined));
+    await using here = await world({ models: [model], tools: [research(impatient)] });
+    await here.say('How many boats are there?');
+    await here.settled();
+    expect(posted(here)).toEqual(['Found: soon']);
+    await expect(ended).rejects.toThrow('The tool call has ended.');
+    await until(async () => (await rows(here)).length === 1);
+    expect(ends.at(-1)).toBe('end aborted');
+  });
+
+  // Shows: O41
+  it('is a rollback if the child never started', async () => {
+    const storage: BotWorldOptions['storage'] = (own) => ({
+      ...own,
+      store: {
+        ...own.store,
+        transcript: {
+          ...own.store.transcript,
+          append: (append) =>
+            append.conversation === HERE
+              ? own.store.transcript.append(append)
+              : Promise.reject(new Error('the disk is full')),
+        },
+      },
+    });
+    await using here = await world({ models: [delegating(() => ({ text: 'seven' }))], storage });
+    await here.say('How many boats are there?');
+    await here.settled();
+    expect(posted(here)).toEqual(['Found: the disk is full']);
+    expect(ends).toEqual([`prepare in ${HERE}`, 'rollback']);
+    expect(await notes(here)).toEqual([]);
+  });
+});
+
+describe('another process', () => {
+  it('leaves a running child alone, and ends an orphan', async () => {
+    const model = delegating(() => new Promise<Said>(() => undefined));
+    await using here = await world({ models: [model] });
+    await here.say('How many boats are there?');
+    await until(() => model.requests.some(({ purpose }) => purpose === 'child'));
+    const other = createChildren({ services: here.bot.services, engineFor: () => noting } as never);
+    await other.sweep();
+    expect(ends).toEqual([`prepare in ${HERE}`]);
+    expect(await rows(here)).toHaveLength(2);
+    const { id } = await here.conversation();
+    await here.bot.services.store.conversations.change(id, { kind: 'reset', now: here.clock.now() });
+    await other.sweep();
+    expect(ends).toEqual([`prepare in ${HERE}`, 'end swept without a row']);
+  });
+
+  it('has no part in a child whose engine breaks', async () => {
+    const broke = () => Promise.reject(new Error('broken'));
+    noting = defineEngine({ id: 'broken', assemble: noting.assemble, prepareChild: broke, endChild: broke });
+    await using here = await world({ models: [delegating(() => ({ text: 'seven boats' }))] });
+    await here.say('How many boats are there?');
+    await here.settled();
+    expect(posted(here)).toEqual(['Found: seven boats']);
+    expect([await rows(here), await notes(here)]).toEqual([[HERE], []]);
+  });
+});
+
+describe('a child is limited', () => {
+  const trying = (run: (spawn: Spawn, text: string) => Promise<unknown>) => [
+    research(async (text, { spawn }) => JSON.stringify(await run(spawn, text))),
+  ];
+
+  it('in its turns', async () => {
+    const tools = trying((spawn, task) => spawn({ task, next: () => 'go on' }));
+    await using here = await world({ models: [delegating(() => ({ text: 'yes' }))], tools });
+    await here.say('How many boats are there?');
+    await here.settled();
+    expect(posted(here).join('')).toContain('more than 16 turns');
+    expect(ends).toEqual([`prepare in ${HERE}`, 'end failed']);
+  });
+
+  it('in its tokens', async () => {
+    const model = delegating(() => ({ text: 'yes', inputTokens: 30, outputTokens: 5 }));
+    const tools = trying((spawn, task) => spawn({ task, next: () => 'go on', maxTokens: 100 }));
+    await using here = await world({ models: [model], tools });
+    await here.say('How many boats are there?');
+    await here.settled();
+    expect(posted(here).join('')).toContain('more than 100 tokens');
+    expect(model.requests.filter(({ purpose }) => purpose === 'child')).toHaveLength(3);
+  });
+
+  it('in its depth and number', async () => {
+    const deeper = delegating((request) => (hasResult(request) ? { text: resultOf(request) } : asks('deeper')));
+    const tools = trying(async (spawn, task) => (await spawn({ task, tools: ['research'] })).text);
+    await using here = await world({ models: [deeper], tools });
+    await here.say('How many boats are there?');
+    await here.settled();
+    expect(posted(here).join('')).toContain('more than 2 levels');
+    expect(ends.filter((note) => note === 'end completed')).toHaveLength(2);
+    expect(await rows(here)).toEqual([HERE]);
+  });
+
+  it('in its number', async () => {
+    const tools = trying(async (spawn, task) => {
+      const all = await Promise.allSettled(Array.from({ length: 20 }, () => spawn({ task })));
+      return all.filter(({ status }) => status === 'fulfilled').length;
+    });
+    await using here = await world({ models: [delegating(() => ({ text: 'yes' }))], tools });
+    await here.say('How many boats are there?');
+    await here.settled();
+    expect(posted(here)).toEqual(['Found: 16']);
+    expect(await rows(here)).toEqual([HERE]);
+  });
+
+  it('to the tools of its agent', async () => {
+    const tools = trying((spawn, task) => spawn({ task, tools: ['memory_save'] }));
+    await using here = await world({ models: [delegating(() => ({ text: 'yes' }))], tools });
+    await here.say('How many boats are there?');
+    await here.settled();
+    expect(posted(here).join('')).toContain('There is no tool memory_save here');
+  });
+});

@@ -116,6 +116,8 @@ export interface Entry {
 
 /** The text of an entry's text parts, joined by line breaks. */
 export function textOf(parts: readonly Part[]): string {
+  const [first] = parts;
+  if (parts.length === 1 && first?.kind === 'text') return first.text;
   return parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n');
 }
 

@@ -43,10 +43,10 @@ export function measure(lines: readonly Line[], question: Question, total: numbe
   const rarity = question.terms.map((_, term) => rarityOf(countLines(lines, term), Math.max(total, lines.length)));
   const totalRarity = sum(rarity, (value) => value) || 1;
   const sessions = sessionsOf(lines);
-  const around = lines.map((line) => windowCounts(lines, at, line));
+  const around = lines.map((_, index) => windowCounts(lines, index));
   const relative = relativeLengths(lines);
-  const bm25 = (counts: readonly number[], flat: (term: number) => number) =>
-    sum(counts, (count, term) => (count === 0 ? 0 : (rarity[term] ?? 0) * saturate(count, flat(term))));
+  const bm25 = (counts: readonly number[], flat: number) =>
+    sum(counts, (count, term) => (count === 0 ? 0 : (rarity[term] ?? 0) * saturate(count, flat)));
   return {
     question,
     lines,
@@ -54,13 +54,13 @@ export function measure(lines: readonly Line[], question: Question, total: numbe
     rarity,
     totalRarity,
     mostRarity: Math.max(...rarity, Number.EPSILON),
-    own: scores(lines.map((line, i) => bm25(line.counts, () => 0.9 * (0.6 + 0.4 * (relative[i] ?? 1))))),
-    ownShort: scores(lines.map((line, i) => bm25(line.counts, () => 1.2 * (0.25 + 0.75 * (relative[i] ?? 1))))),
-    window: scores(around.map((counts) => bm25(counts, () => 0.9))),
+    own: scores(lines.map((line, i) => bm25(line.counts, 0.9 * (0.6 + 0.4 * (relative[i] ?? 1))))),
+    ownShort: scores(lines.map((line, i) => bm25(line.counts, 1.2 * (0.25 + 0.75 * (relative[i] ?? 1))))),
+    window: scores(around.map((counts) => bm25(counts, 0.9))),
     windowCoverage: around.map(
       (counts) => sum(counts, (count, term) => (count > 0 ? (rarity[term] ?? 0) : 0)) / totalRarity,
     ),
-    context: scores(contextCounts(lines, at, sessions).map((counts) => bm25(counts, () => 3))),
+    context: scores(contextCounts(lines, sessions).map((counts) => bm25(counts, 3))),
     session: scores(sessionScores(lines, question, sessions)),
     hasBot: lines.some((line) => line.isBot),
     isNamed: createNameCheck(question),
@@ -79,36 +79,47 @@ function createNameCheck(question: Question): (speaker: string) => boolean {
   };
 }
 
-function windowCounts(lines: readonly Line[], at: ReadonlyMap<number, number>, line: Line): readonly number[] {
-  const counts = [...line.counts];
+function windowCounts(lines: readonly Line[], index: number): readonly number[] {
+  const counts = [...(lines[index]?.counts ?? [])];
   for (const [offset, share] of NEIGHBOURS) {
-    const neighbour = lines[at.get(line.entry.seq + offset) ?? -1];
-    neighbour?.counts.forEach((count, term) => {
+    const neighbour = lineAt(lines, index, offset);
+    if (neighbour === undefined || !neighbour.hasTerms) continue;
+    neighbour.counts.forEach((count, term) => {
       counts[term] = (counts[term] ?? 0) + share * Math.min(2, count);
     });
   }
   return counts;
 }
 
+/** The line that many seqs away. Lines ascend by seq, so it is at most as many indexes away. */
+function lineAt(lines: readonly Line[], index: number, offset: number): Line | undefined {
+  const seq = (lines[index]?.entry.seq ?? 0) + offset;
+  const step = Math.sign(offset);
+  for (let to = index + offset; to !== index; to -= step) if (lines[to]?.entry.seq === seq) return lines[to];
+  return undefined;
+}
+
 /** Terms of the surrounding lines within the session, fading with distance. Only lines with terms spread theirs. */
-function contextCounts(
-  lines: readonly Line[],
-  at: ReadonlyMap<number, number>,
-  sessions: readonly number[],
-): readonly (readonly number[])[] {
-  const counts = lines.map((line) => line.counts.map(() => 0));
+function contextCounts(lines: readonly Line[], sessions: readonly number[]): readonly (readonly number[])[] {
+  const counts = lines.map(({ counts: own }) => new Array<number>(own.length).fill(0));
   lines.forEach((line, from) => {
-    const held = [...line.counts.keys()].filter((term) => (line.counts[term] ?? 0) > 0);
-    if (held.length === 0) return;
-    for (let offset = -CONTEXT_LINES; offset <= CONTEXT_LINES; offset++) {
-      const to = at.get(line.entry.seq + offset);
-      const target = to === undefined || sessions[to] !== sessions[from] ? undefined : counts[to];
-      if (!target) continue;
-      const share = 1 - Math.abs(offset) / (CONTEXT_LINES + 1);
-      for (const term of held) target[term] = (target[term] ?? 0) + share * Math.min(2, line.counts[term] ?? 0);
-    }
+    if (!line.hasTerms) return;
+    const near = (to: number) => Math.abs((lines[to]?.entry.seq ?? Number.NaN) - line.entry.seq);
+    const spread = (to: number) => {
+      const target = sessions[to] === sessions[from] ? counts[to] : undefined;
+      if (target !== undefined) addFaded(target, line.counts, 1 - near(to) / (CONTEXT_LINES + 1));
+    };
+    for (let to = from; near(to) <= CONTEXT_LINES; to -= 1) spread(to);
+    for (let to = from + 1; near(to) <= CONTEXT_LINES; to += 1) spread(to);
   });
   return counts;
+}
+
+function addFaded(target: number[], counts: readonly number[], share: number): void {
+  for (let term = 0; term < counts.length; term += 1) {
+    const count = counts[term] ?? 0;
+    if (count > 0) target[term] = (target[term] ?? 0) + share * Math.min(2, count);
+  }
 }
 
 /** The session number of each line: a pause of hours starts a new session. */
@@ -176,5 +187,7 @@ export function shareAt({ values, best }: Scores, index: number | undefined): nu
 }
 
 export function sum<Item>(items: readonly Item[], value: (item: Item, index: number) => number): number {
-  return items.reduce((total, item, index) => total + value(item, index), 0);
+  let total = 0;
+  for (const [index, item] of items.entries()) total += value(item, index);
+  return total;
 }

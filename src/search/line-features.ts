@@ -21,14 +21,14 @@ export interface Signals {
 const HEAD = 1500;
 const CODE = /```[\s\S]*?(?:```|$)/gu;
 const TIME =
-  /\b(?:yesterday|today|tonight|tomorrow|last|next|ago|week(?:end)?s?|months?|years?|days?|recently|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|june|july|august|september|october|november|december|\d{4}|\d{1,2}(?:st|nd|rd|th)|since|soon)\b/giu;
+  /\b(?:yesterday|today|tonight|tomorrow|last|next|ago|week(?:end)?s?|months?|years?|days?|recently|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|june|july|august|september|october|november|december|\d{4}|\d{1,2}(?:st|nd|rd|th)|since|soon)\b/gi;
 const NUMBER =
-  /\b(?:\d[\d.,:%]*|one|two|three|four|five|six|seven|eight|nine|ten|twice|once|couple|few|several|both|second|third|first)\b/giu;
+  /\b(?:\d[\d.,:%]*|one|two|three|four|five|six|seven|eight|nine|ten|twice|once|couple|few|several|both|second|third|first)\b/gi;
 const NAME = /(?<=[a-z,] )\p{Lu}\p{Ll}+/gu;
-const STANDING = /(?:^|[.!?\n] ?)(?:please )?(?:always|never)\b|\bwhen(?:ever)? i ask\b|\bfrom now on\b/iu;
+const STANDING = /(?:^|[.!?\n] ?)(?:please )?(?:always|never)\b|\bwhen(?:ever)? i ask\b|\bfrom now on\b/i;
 const PREFERENCE =
-  /\bi(?:'d| would|'m| really)? (?:\w+ )?prefer|\bmy preference|\brather than\b|\bover (?:heavy|full)/iu;
-const REACTION = /^(?:hmm|ok|okay|sure|thanks|thank|great|got it|wow|cool|nice|yeah|yes)\b/iu;
+  /\bi(?:'d| would|'m| really)? (?:\w+ )?prefer|\bmy preference|\brather than\b|\bover (?:heavy|full)/i;
+const REACTION = /^(?:hmm|ok|okay|sure|thanks|thank|great|got it|wow|cool|nice|yeah|yes)\b/i;
 const WORD = /\w+/g;
 const MAX_STANDING = 40;
 

@@ -1,7 +1,7 @@
 import { type Entry, textOf } from '../domain/message.ts';
 import { type Signals, signalsOf } from './line-features.ts';
 import type { Question } from './query.ts';
-import { cachedStem } from './stem.ts';
+import { beginningOf, cachedStem } from './stem.ts';
 import { tokensOf } from './words.ts';
 
 /** One entry as the ranker sees it. */
@@ -10,6 +10,7 @@ export interface Line {
   readonly isBot: boolean;
   /** How often each term of the question occurs. */
   readonly counts: readonly number[];
+  readonly hasTerms: boolean;
   readonly words: number;
   /** Pairs of the question's words found next to each other, and terms found near each other, as term indexes. */
   readonly pairs: readonly TermPair[];
@@ -27,30 +28,38 @@ const NEAR_WORDS = 6;
 /** Reads lines for one question. */
 export function createLineReader(question: Question): (entry: Entry) => Line {
   const terms = new Map(question.terms.map((term, index) => [term, index]));
-  const known = new Map<string, number>();
-  // A stem begins as its word does, so most words need no stemming.
-  const beginnings = new Set(question.terms.map((term) => term.charCodeAt(0)));
-  const termOf = (token: string) => {
-    if (!beginnings.has(token.charCodeAt(0))) return -1;
-    const cached = known.get(token);
-    if (cached !== undefined) return cached;
-    const term = terms.get(cachedStem(token)) ?? -1;
-    known.set(token, term);
-    return term;
-  };
+  const stemOf = createStemmer([...question.terms, ...[...question.pairs].flatMap((pair) => pair.split(' '))]);
   return (entry) => {
     const text = spokenText(entry).slice(0, READ_CHARACTERS);
-    const tokens = tokensOf(text);
-    const found = tokens.map(termOf);
+    const stems = tokensOf(text).map(stemOf);
+    const found = stems.map((stem) => terms.get(stem) ?? -1);
+    const hasTerms = found.some((term) => term >= 0);
     return {
       entry,
       isBot: entry.role !== 'user',
       counts: countTerms(found, question.terms.length),
-      words: tokens.length,
-      pairs: pairsIn(tokens, found, question),
-      near: nearIn(found),
-      signals: signalsOf(text, { words: tokens.length, question, isBot: entry.role !== 'user' }),
+      hasTerms,
+      words: stems.length,
+      pairs: hasTerms ? pairsIn(stems, found, question) : [],
+      near: hasTerms ? nearIn(found) : [],
+      signals: signalsOf(text, { words: stems.length, question, isBot: entry.role !== 'user' }),
     };
+  };
+}
+
+/** The stem of a word if it is one of these, or else nothing: most words need no stemming to see that. */
+function createStemmer(wanted: readonly string[]): (token: string) => string {
+  const stems = new Set(wanted);
+  const beginnings = Map.groupBy(new Set(wanted.map(beginningOf)), (beginning) => beginning.charCodeAt(0));
+  const known = new Map<string, string>();
+  return (token) => {
+    if (!beginnings.get(token.charCodeAt(0))?.some((beginning) => token.startsWith(beginning))) return '';
+    const cached = known.get(token);
+    if (cached !== undefined) return cached;
+    const stem = cachedStem(token);
+    const found = stems.has(stem) ? stem : '';
+    known.set(token, found);
+    return found;
   };
 }
 
@@ -60,12 +69,12 @@ function countTerms(found: readonly number[], terms: number): readonly number[] 
   return counts;
 }
 
-function pairsIn(tokens: readonly string[], found: readonly number[], question: Question): readonly TermPair[] {
+function pairsIn(stems: readonly string[], found: readonly number[], question: Question): readonly TermPair[] {
   const pairs = new Map<string, TermPair>();
-  for (let at = 0; at + 1 < tokens.length; at++) {
+  for (let at = 0; at + 1 < stems.length; at++) {
     const [first, second] = [found[at] ?? -1, found[at + 1] ?? -1];
     if (first < 0 && second < 0) continue;
-    const pair = `${cachedStem(tokens[at] ?? '')} ${cachedStem(tokens[at + 1] ?? '')}`;
+    const pair = `${stems[at]} ${stems[at + 1]}`;
     if (question.pairs.has(pair)) pairs.set(pair, [first, second]);
   }
   return [...pairs.values()];
@@ -85,7 +94,7 @@ function nearIn(found: readonly number[]): readonly TermPair[] {
   return [...near.values()];
 }
 
-function spokenText(entry: Entry): string {
-  const results = entry.parts.flatMap((part) => (part.kind === 'tool-result' ? [part.text] : []));
-  return results.length === 0 ? textOf(entry.parts) : [textOf(entry.parts), ...results].join('\n');
+function spokenText({ parts }: Entry): string {
+  const results = parts.flatMap((part) => (part.kind === 'tool-result' ? [part.text] : []));
+  return results.length === 0 ? textOf(parts) : [textOf(parts), ...results].join('\n');
 }

@@ -61,6 +61,11 @@ export function cachedStem(word: string): string {
   return stemmed;
 }
 
+/** What every word with this stem begins with: only the last letter of a stem may differ, and "bility" becomes "ble". */
+export function beginningOf(stemmed: string): string {
+  return stemmed.replace(/(?<=.)(?:(?<=b)le?|.)$/u, '');
+}
+
 export function stem(word: string): string {
   if (!isStemmed(word)) return word;
   const marked = word.startsWith('y') ? `Y${word.slice(1)}` : word;

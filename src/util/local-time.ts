@@ -40,8 +40,9 @@ export function isTimeZone(name: string): boolean {
 
 /** Every label needs it, and this is much faster than a format. */
 function inUtc(instant: Date): LocalTime {
-  const [date = '', time = ''] = instant.toISOString().split('T');
-  return { date, weekday: WEEKDAYS[instant.getUTCDay()] ?? '', time: time.slice(0, 5) };
+  const iso = instant.toISOString();
+  const at = iso.indexOf('T');
+  return { date: iso.slice(0, at), weekday: WEEKDAYS[instant.getUTCDay()] ?? '', time: iso.slice(at + 1, at + 6) };
 }
 
 function inZone(instant: Date, timeZone: string): LocalTime {

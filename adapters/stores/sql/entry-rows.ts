@@ -52,11 +52,14 @@ export function createEntryRows(engine: SqlEngine): EntryRows {
       ]);
     },
     async pick(transaction, conversationId, seqs) {
-      const rows = [];
-      for (const seq of new Set(seqs.toSorted((a, b) => a - b))) {
-        rows.push(await first(transaction, statements.at({ conversationId, seq })));
-      }
-      return rows.filter((row) => row !== null);
+      const ascending = [...new Set(seqs)].sort((a, b) => a - b);
+      const pages = Array.from({ length: Math.ceil(ascending.length / PICKED) }, (_, page) => {
+        const seqsOfPage = ascending.slice(page * PICKED, (page + 1) * PICKED);
+        const [only = 0] = seqsOfPage;
+        if (seqsOfPage.length === 1) return transaction.rows(statements.at({ conversationId, seq: only }));
+        return transaction.rows(statements.among({ conversationId, ...seqSlots(seqsOfPage) }));
+      });
+      return (await together(pages)).flat();
     },
     async byExternalId(transaction, conversationId, externalId) {
       const own = await first(transaction, statements.byExternalId({ conversationId, externalId }));
@@ -81,6 +84,17 @@ export function indexed(row: Pick<EntryRow, 'role' | 'parts'>): string {
   return searchableText(row.role, readParts(row.parts));
 }
 
+/** Entries of one statement. A list of changing length would be another statement each time. */
+const PICKED = 64;
+
+/** One value for each slot; the last seq fills the rest. */
+function seqSlots(seqs: readonly number[]): Readonly<Record<string, number>> {
+  const last = seqs.at(-1) ?? 0;
+  return Object.fromEntries(SEQ_SLOTS.map((slot, index) => [slot, seqs[index] ?? last]));
+}
+
+const SEQ_SLOTS = Array.from({ length: PICKED }, (_, index) => `seq${index}`);
+
 function prepareStatements({ query }: SqlEngine) {
   const all = query.selectFrom('entry').selectAll('entry');
   const within = (p: Parameter<SeqWindow>) =>
@@ -93,6 +107,9 @@ function prepareStatements({ query }: SqlEngine) {
     insert: prepareInsert(query),
     at: prepare((p: Parameter<{ conversationId: number; seq: number }>) =>
       all.where('conversation_id', '=', p('conversationId')).where('seq', '=', p('seq')),
+    ),
+    among: prepare((p: Parameter<{ conversationId: number } & Readonly<Record<string, number>>>) =>
+      all.where('conversation_id', '=', p('conversationId')).where('seq', 'in', SEQ_SLOTS.map(p)).orderBy('seq'),
     ),
     byExternalId: prepare((p: Parameter<ExternalId>) =>
       all.where('conversation_id', '=', p('conversationId')).where('external_id', '=', p('externalId')),

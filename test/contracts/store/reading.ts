@@ -35,6 +35,13 @@ export function readingContract(lab: Lab): void {
       expect(await store.transcript.pick(id, [])).toEqual([]);
     });
 
+    it('reads many single entries, each once and in order', async () => {
+      const { id } = await kit.fill(140);
+      const wanted = Array.from({ length: 130 }, (_, index) => 131 - index);
+      const found = await store.transcript.pick(id, [...wanted, 999, ...wanted]);
+      expect(found.map(({ seq }) => seq)).toEqual(wanted.toReversed());
+    });
+
     it('finds a person’s message and the reply behind a post', async () => {
       const { claim, conversation } = await kit.say('q', { wantsReply: true, claimLeaseMs: 9 }, { externalId: 'x1' });
       if (claim === null) throw new Error('no claim');

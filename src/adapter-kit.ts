@@ -118,5 +118,6 @@ export { MAX_WISH_LENGTH } from './compaction/rewrite-request.ts';
 export type { Rewriting } from './inspection/rewriting.ts';
 export type { LostDetail, SourceMark, SummarySource, SummaryView } from './inspection/summary.ts';
 export type { TracedSentence, TracedText } from './inspection/trace.ts';
+export type { Turn } from './inspection/turns.ts';
 export type { Viewer, ViewerRole } from './inspection/viewer.ts';
 export type { TriedSetting, WhatIfView } from './inspection/what-if.ts';

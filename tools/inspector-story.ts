@@ -23,7 +23,7 @@ const WORKSHOP = makeKey({ platform: 'discord', workspace: 'workshop', channel: 
 const OTHERS = ['bicycles', 'garden', 'music'].map((channel) =>
   makeKey({ platform: 'discord', workspace: 'workshop', channel }),
 );
-const STEP_MS = 9 * 60_000;
+const STEP_MS = 3 * 60_000;
 const PEOPLE = ['Ada', 'Bruno', 'Mei'];
 
 const SAID = [

@@ -5,14 +5,22 @@ import type { Browser } from 'playwright-core';
 import { chromiumPath, openChromium } from './chromium.ts';
 import { type InspectedStory, tellStory } from './inspector-story.ts';
 
-/** Writes a screenshot of every page of the inspector in both themes: `npm run shots -- [--out FOLDER] [PAGE ...]`. */
+/** Writes a screenshot of every page of the inspector in both themes: `npm run shots -- [--out FOLDER] [--whole] [PAGE ...]`. */
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { out: { type: 'string', default: join(import.meta.dirname, '../docs/images/inspector') } },
+  options: {
+    whole: { type: 'boolean', default: false },
+    out: { type: 'string', default: join(import.meta.dirname, '../docs/images/inspector') },
+  },
 });
 const MESSAGES = 110;
 const SIZE = { width: 1280, height: 860 };
+
+/** Parts of pages that get a picture of their own. */
+const PARTS: Readonly<Record<string, { readonly name: string; readonly selector: string }>> = {
+  conversation: { name: 'turns', selector: 'section[aria-labelledby="turns"]' },
+};
 
 async function shoot(browser: Browser, story: InspectedStory, theme: 'light' | 'dark'): Promise<void> {
   const context = await browser.newContext({ colorScheme: theme, viewport: SIZE });
@@ -22,7 +30,13 @@ async function shoot(browser: Browser, story: InspectedStory, theme: 'light' | '
   for (const [name, path] of Object.entries(story.paths)) {
     if (positionals.length > 0 && !positionals.includes(name)) continue;
     await page.goto(new URL(path, story.url).href);
-    await page.screenshot({ path: join(values.out, `${name}-${theme}.png`) });
+    const part = PARTS[name];
+    if (part !== undefined) {
+      const shown = page.locator(part.selector);
+      await shown.screenshot({ path: join(values.out, `${part.name}-${theme}.png`) });
+    }
+    await page.evaluate('scrollTo(0, 0)');
+    await page.screenshot({ path: join(values.out, `${name}-${theme}.png`), fullPage: values.whole });
   }
   await context.close();
 }

@@ -40,3 +40,36 @@ export async function readLink(log: RequestLog, conversationId: number, toSeq: n
   for (const { seq, at, note } of chain.toReversed()) link = { seq, ...decodeNote(note, { at }, link) };
   return link === null ? null : { reply, link };
 }
+
+export interface NoteRange {
+  readonly fromSeq: number;
+  readonly toSeq: number;
+  /** The newest so many. */
+  readonly limit: number;
+}
+
+/** The noted replies of a range, oldest first, without those whose notes refer to one that is gone. */
+export async function readNotes(
+  log: RequestLog,
+  conversationId: number,
+  { fromSeq, toSeq, limit }: NoteRange,
+): Promise<readonly NotedReply[]> {
+  const found = await log.notes(conversationId, { fromSeq, toSeq, limit: limit + MAX_CHAIN });
+  const oldest = found.at(-1);
+  if (oldest === undefined) return [];
+  const isWhole = previousSeq(oldest.note, oldest.turn) === null || found.length === limit + MAX_CHAIN;
+  const before = isWhole ? [] : await log.notes(conversationId, { toSeq: oldest.seq - 1, limit: MAX_CHAIN });
+  const links = new Map<number, ChainLink>();
+  for (const { seq, turn, at, note } of [...found, ...before].toReversed()) {
+    const baseSeq = previousSeq(note, turn);
+    const base = baseSeq === null ? null : links.get(baseSeq);
+    if (base !== undefined) links.set(seq, { seq, ...decodeNote(note, { at }, base) });
+  }
+  return found
+    .slice(0, limit)
+    .toReversed()
+    .flatMap((reply) => {
+      const link = links.get(reply.seq);
+      return link === undefined ? [] : [{ ...reply, request: link.note }];
+    });
+}

@@ -1,5 +1,6 @@
 import { sayOf, whoSaid } from '../commands/format-entry.ts';
 import type { CommandServices } from '../commands/services.ts';
+import { parsePrint } from '../context/request-print.ts';
 import { lastFailureOf } from '../conversation/last-failure.ts';
 import { StrataError } from '../domain/errors.ts';
 import { parseKey } from '../domain/key.ts';
@@ -9,9 +10,11 @@ import type { MaintenanceRun } from '../ports/journal.ts';
 import { MEMORY_STATES, type MemoryKind, type MemoryState } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { GaugeReading } from './gauges.ts';
-import { growthPerEntry, type Moment, momentsOf, sampled } from './history.ts';
+import { growthPerEntry, type HistoryInput, type Moment, momentsOf, sampled } from './history.ts';
 import { type LayerSpan, layersOf } from './layers.ts';
 import { type ConversationRow, type OverviewServices, rowOf } from './overview.ts';
+import type { Turn } from './turns.ts';
+import { turnsUpto, weigh } from './turns-upto.ts';
 import { mayRead, type Viewer } from './viewer.ts';
 
 export interface ConversationQuery {
@@ -32,6 +35,10 @@ export interface ConversationView {
   readonly moment: Moment | null;
   readonly isPast: boolean;
   readonly layers: readonly LayerSpan[];
+  /** The requests behind the newest replies up to the chosen message, oldest first. */
+  readonly turns: readonly Turn[];
+  /** Whether the provider has ever reported cached tokens here. */
+  readonly reportsCache: boolean;
   readonly runs: readonly MaintenanceRun[];
   readonly messages: readonly MessageLine[];
   /** Memories that rest on these messages; empty if the viewer may not read them. */
@@ -93,24 +100,30 @@ export async function conversationView(
   const newest = nextSeq - 1;
   const atSeq = Math.max(Math.min(1, newest), Math.min(query.atSeq ?? newest, newest));
   const shown = rangeAround(atSeq, newest);
-  const [row, entries, layers, runs, lastFailure] = await Promise.all([
+  const [row, entries, layers, runs, lastFailure, print] = await Promise.all([
     rowOf(services, conversation),
     parts.store.transcript.read(id, { ...shown, limit: MAX_ENTRIES }),
     layersOf(parts.store.summaries, { conversationId: id, ...shown }),
     parts.store.journal.runs(id, MAX_RUNS),
     lastFailureOf(parts.state, conversation),
+    parts.store.journal.cache.lastRequest(id).then(parsePrint),
   ]);
   const mayReadText = mayRead(query.viewer, conversation.audience);
   const lines = linesAround(entries, atSeq);
-  const moments = historyOf({ row, conversation, entries, layers });
+  const weighed = weigh(entries, parts.agents.agentFor(conversation.key).timezone);
+  const correction = correctionOf(conversation);
+  const moments = historyOf({ row, conversation, entries: weighed, layers });
+  const reportsCache = print?.reports === true;
   return {
     ...{ row, mayReadText, shown, layers, runs, lastFailure },
+    turns: await turnsUpto(parts, { conversation, entries: weighed, layers, atSeq, correction, reportsCache }),
+    reportsCache,
     moments: sampled(moments, MAX_BARS),
     moment: moments.find(({ seq }) => seq === atSeq) ?? null,
     isPast: atSeq < newest,
     messages: lines.map((entry) => lineOf(entry, { conversation, layers, mayReadText })),
     memories: mayReadText ? await memoriesFrom(parts, conversation, lines) : [],
-    messagesLeft: messagesLeft(row.reading, growthPerEntry(entries, correctionOf(conversation))),
+    messagesLeft: messagesLeft(row.reading, growthPerEntry(weighed, correction)),
   };
 }
 
@@ -127,7 +140,7 @@ function historyOf({
 }: {
   readonly row: ConversationRow;
   readonly conversation: Conversation;
-  readonly entries: readonly Entry[];
+  readonly entries: HistoryInput['entries'];
   readonly layers: readonly LayerSpan[];
 }): readonly Moment[] {
   const { gauge } = row.reading;

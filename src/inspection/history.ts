@@ -50,7 +50,7 @@ export function momentsOf({ entries, layers, measurement, correction, contextFro
 }
 
 /** Sums of tokens: the one at `i` counts the entries before the i-th. */
-function tokensBefore(entries: HistoryInput['entries']): readonly number[] {
+export function tokensBefore(entries: HistoryInput['entries']): readonly number[] {
   const sums = [0];
   let sum = 0;
   for (const { tokens } of entries) {

@@ -114,10 +114,10 @@ export interface CacheNote {
 
 /** What the requests behind the stored replies were built from. `TurnCommit.record` adds to it. */
 export interface RequestLog {
-  /** Of the replies up to `toSeq`, newest first. */
+  /** Of the replies up to `toSeq` and, if given, from `fromSeq` on; newest first. */
   notes(
     conversationId: number,
-    range: { readonly toSeq: number; readonly limit: number },
+    range: { readonly toSeq: number; readonly limit: number; readonly fromSeq?: number },
   ): Promise<readonly StoredRequest[]>;
   /** Texts by their hashes. Unknown hashes are left out. */
   parts(hashes: readonly string[]): Promise<ReadonlyMap<string, string>>;

@@ -87,7 +87,7 @@ function fit(kept: KeptTexts, request: ViewRequest, note: RequestNote): Fitted {
   return { request, view, measurement, correction: 1, reduction: note.reduction };
 }
 
-function profileOf(kept: KeptTexts): ContextProfile {
+export function profileOf(kept: KeptTexts): ContextProfile {
   const { agentId, modelId, windowTokens, reserveTokens, thresholds, tools, images, timeZone, toolResults, catalogue } =
     kept.profile;
   return {
@@ -101,7 +101,8 @@ function profileOf(kept: KeptTexts): ContextProfile {
   };
 }
 
-async function readSettings({ store }: Reading, note: RequestNote) {
+/** The settings behind a note; null if they are no longer stored. */
+export async function readSettings({ store }: Reading, note: RequestNote) {
   const { requests } = store.journal;
   const root = (await requests.parts([note.profile])).get(note.profile);
   if (root === undefined) return null;

@@ -23,6 +23,8 @@ beforeAll(async () => {
     await world.clock.advance(60_000);
   }
   await world.bot.commandParts.compact(await world.conversation(), null);
+  await world.say('What is the newest door code?');
+  await world.settled();
 });
 afterAll(async () => {
   await inspected[Symbol.asyncDispose]();
@@ -68,6 +70,31 @@ describe('the page of a conversation', () => {
     const [first = ''] = await summaryPaths();
     const query = { viewer, key: inspected.world.key, id: first.split('/').at(-1) ?? '' };
     await expect(conversations.summary(query)).rejects.toThrow('moderators and operators');
+  });
+
+  it('compares its requests as the cache account does', async () => {
+    const { conversations } = createInspection({ parts: inspected.world.bot.commandParts, configRows: () => [] });
+    const { id } = await inspected.world.conversation();
+    const viewer = { name: 'eve', role: 'viewer' } as const;
+    const { turns } = await conversations.one({ viewer, key: inspected.world.key, atSeq: null });
+    const losses = await inspected.world.bot.services.store.journal.cache.losses({ since: null, conversationId: id });
+    const found = Map.groupBy(
+      turns.filter(({ cause }) => cause !== null),
+      ({ cause }) => cause,
+    );
+    const counts = [...found].map(([cause, of]) => [cause, of.length]).toSorted();
+    expect(counts).toEqual(losses.map(({ cause, losses: times }) => [cause, times]).toSorted());
+    expect(counts.length).toBeGreaterThan(0);
+  });
+
+  it('draws a bar for each request and lists it', async () => {
+    const text = await inspected.page(path);
+    for (const word of ['Request by request', 'Why the start was not the same', 'class="reused"', 'class="broken"']) {
+      expect(text).toContain(word);
+    }
+    const past = await inspected.page(`${path}?at=9`);
+    expect(past).toContain('up to #8');
+    expect(await inspected.page(`${path}?at=8`)).toContain('class="chosen"');
   });
 
   it('answers wrong addresses with what is wrong', async () => {

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { NO_REDUCTION } from '../../src/context/reduce.ts';
 import type { SummaryId } from '../../src/domain/message.ts';
 import { growthPerEntry, momentsOf, sampled } from '../../src/inspection/history.ts';
 import type { LayerSpan } from '../../src/inspection/layers.ts';
 import { traceSentences } from '../../src/inspection/trace.ts';
+import { type TurnFacts, turnsOf } from '../../src/inspection/turns.ts';
 
 const entries = Array.from({ length: 10 }, (_, index) => ({
   ...{ seq: index + 1, at: (index + 1) * 1000, tokens: 100, role: 'user' as const },
@@ -78,5 +80,63 @@ describe('the sources of a sentence', () => {
         expect(lines).toEqual(text.split('\n').filter((line) => line.trim() !== ''));
       }),
     );
+  });
+});
+
+describe('consecutive requests', () => {
+  const settings = {
+    ...{ model: 'm', windowTokens: 1000, reserveTokens: 100, fixedTokens: 200, catalogue: 't' },
+    sections: [['persona', 'p1'] as const],
+  };
+  const note: TurnFacts['note'] = {
+    ...{ profile: 'p', print: '', budgetTokens: 300, revision: 1, layers: [], fromSeq: 1, omitted: 0, sections: [] },
+    ...{ reduction: NO_REDUCTION, minute: 0, links: new Map(), steps: 0, model: null, isAltered: false },
+  };
+  const fact = (seq: number, given: Partial<TurnFacts> = {}): TurnFacts => ({
+    ...{ seq, turn: seq - 1, at: seq * 1000, note, settings, layers: [], recalledTokens: 5 },
+    ...given,
+  });
+  const one = { id: 'one', kind: 'summary' as const, fromSeq: 1, level: 0, tokens: 40 };
+  const two = { ...one, id: 'two', level: 1, tokens: 30 };
+  const gap = { ...one, id: 'gap', kind: 'gap' as const };
+  const context = {
+    ...{ tokensIn: (from: number, to: number) => Math.max(0, to - from + 1) * 10, isChanged: () => false },
+    ...{ correction: 1, cacheMs: 60_000 },
+  };
+  const causeAfter = (before: Partial<TurnFacts>, now: Partial<TurnFacts>, own: Partial<typeof context> = {}) =>
+    turnsOf([fact(2, before), fact(4, now)], { ...context, ...own })[1]?.cause;
+
+  it('reuse everything before the newest message', () => {
+    const [first, second] = turnsOf([fact(2), fact(4)], context);
+    expect(first).toMatchObject({ reused: 0, cause: null, tail: 10, recalled: 5, used: 315 });
+    expect(second).toMatchObject({ reused: 200, cause: null, tail: 30 });
+    expect(turnsOf([fact(2), fact(4), fact(6)], context)[2]).toMatchObject({ reused: 220, cause: null });
+  });
+
+  it('name what differs first', () => {
+    expect(causeAfter({}, { at: 100_000 })).toBe('expired');
+    expect(causeAfter({}, { note: { ...note, model: 'other' } })).toBe('model');
+    expect(causeAfter({}, { note: { ...note, isAltered: true } })).toBe('hook');
+    expect(causeAfter({}, { settings: { ...settings, catalogue: 'u' } })).toBe('tools');
+    expect(causeAfter({}, { settings: { ...settings, sections: [['persona', 'p2']] } })).toBe('prompt');
+    expect(causeAfter({}, { settings: { ...settings, sections: [...settings.sections, ['instructions', 'i']] } })).toBe(
+      'instructions',
+    );
+    expect(causeAfter({}, { layers: [one] })).toBe('compaction');
+    expect(causeAfter({ layers: [one] }, { layers: [two] })).toBe('condensing');
+    expect(causeAfter({ layers: [one] }, { layers: [one, gap] })).toBe('gap');
+    expect(causeAfter({ layers: [gap] }, { layers: [one] })).toBe('compaction');
+    expect(causeAfter({ layers: [one] }, { layers: [{ ...one, id: 'rewritten' }] })).toBe('edit');
+    expect(causeAfter({ layers: [one] }, { note: { ...note, fromSeq: 3 } })).toBe('reset');
+    expect(causeAfter({}, {}, { isChanged: () => true })).toBe('edit');
+    expect(causeAfter({}, { note: { ...note, fromSeq: 2 }, layers: [] })).toBe('reset');
+    expect(causeAfter({ layers: [one] }, { note: { ...note, fromSeq: 2 }, layers: [one] })).toBe('engine');
+    const shorter = { ...NO_REDUCTION, stubs: 'old' as const };
+    expect(causeAfter({}, { note: { ...note, reduction: shorter } })).toBe('shortened');
+  });
+
+  it('keep the layers before the first change', () => {
+    const turns = turnsOf([fact(2, { layers: [one] }), fact(4, { layers: [one, gap] })], context);
+    expect(turns[1]).toMatchObject({ reused: 240, stack: 80 });
   });
 });

@@ -5,6 +5,7 @@ import { conversationPath, html, type Markup, nothing, when, withParameters } fr
 import { emptyState } from './layout.ts';
 import { tierBadge } from './overview-page.ts';
 import { EVENT_KINDS, type EventKind, timeline } from './timeline.ts';
+import { turnsSection } from './turns-chart.ts';
 
 export interface ConversationPageOptions {
   readonly hidden: ReadonlySet<EventKind>;
@@ -17,7 +18,7 @@ export function conversationBody(view: ConversationView, { hidden }: Conversatio
   return html`${heading(view)}${troubles(view)}
     ${gauge === null ? html`<p class="trouble">${row.reading.problem}</p>` : gaugePanel(view, gauge)}
     ${gauge === null ? nothing : html`<section class="panel" aria-labelledby="history"><h2 id="history">Over time</h2>${historyChart(view, gauge)}${scrubber(view)}${moment !== null && view.isPast ? momentNote(view, gauge) : nothing}</section>`}
-    ${timelineSection(view, hidden)}`;
+    ${turnsSection(view)}${timelineSection(view, hidden)}`;
 }
 
 function heading(view: ConversationView): Markup {

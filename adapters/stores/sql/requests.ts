@@ -6,9 +6,10 @@ export function createRequestLog(engine: SqlEngine): RequestLog {
   const ofConversation = (conversationId: number) =>
     query.selectFrom('entry').where('conversation_id', '=', conversationId);
   return {
-    notes: (conversationId, { toSeq, limit }) =>
+    notes: (conversationId, { toSeq, limit, fromSeq = 1 }) =>
       engine.read(async (tx) => {
-        const noted = ofConversation(conversationId).where('seq', '<=', toSeq).where('request', 'is not', null);
+        const within = ofConversation(conversationId).where('seq', '>=', fromSeq).where('seq', '<=', toSeq);
+        const noted = within.where('request', 'is not', null);
         const newest = noted.select(['seq', 'turn', 'at', 'request']).orderBy('seq', 'desc').limit(limit);
         const rows = await tx.rows(newest.compile());
         return rows.map(({ seq, turn, at, request }) => ({ seq, turn: turn ?? seq, at, note: request ?? '' }));

@@ -33,6 +33,7 @@ export function requestsContract(lab: Lab): void {
         { ...turns, seq: 2, note: 'one' },
       ]);
       expect(await requests.notes(id, { toSeq: 3, limit: 1 })).toMatchObject([{ seq: 2 }]);
+      expect(await requests.notes(id, { fromSeq: 3, toSeq: 9, limit: 9 })).toMatchObject([{ seq: 4 }]);
     });
 
     it('stores each shared text once', async () => {

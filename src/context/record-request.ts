@@ -1,5 +1,5 @@
 import { describe } from '../domain/errors.ts';
-import type { VolatileSection } from '../ports/engine.ts';
+import type { Passage, PassageSection, VolatileSection } from '../ports/engine.ts';
 import type { ModelMessage, ModelRequest } from '../ports/model.ts';
 import type { TurnCommit } from '../ports/store.ts';
 import type { Services } from '../services.ts';
@@ -114,12 +114,7 @@ function isStored({ role }: ModelMessage): boolean {
 }
 
 function sectionRef(section: VolatileSection): SectionRef {
-  if (isPassages(section)) {
-    const isOwn = section.passages.every(({ from }) => from === undefined);
-    // A number of another conversation would be rebuilt as a wrong message of this one.
-    if (!isOwn) return { kind: 'other' };
-    return { kind: 'passages', seqs: section.passages.map(({ seq }) => seq).toSorted((a, b) => a - b), elsewhere: [] };
-  }
+  if (isPassages(section)) return passagesRef(section);
   switch (section.key) {
     case 'clock':
       return { kind: 'clock' };
@@ -130,6 +125,16 @@ function sectionRef(section: VolatileSection): SectionRef {
     default:
       return { kind: 'other' };
   }
+}
+
+/** In the order of `fitPassages`: other conversations first, each by seq. */
+function passagesRef({ passages }: PassageSection): SectionRef {
+  const byConversation = Map.groupBy(passages, ({ from }) => from ?? null);
+  const seqsOf = (some: readonly Passage[] = []) => some.map(({ seq }) => seq).toSorted((a, b) => a - b);
+  const elsewhere = [...byConversation].flatMap(([conversation, some]) =>
+    conversation === null ? [] : [{ conversation, seqs: seqsOf(some) }],
+  );
+  return { kind: 'passages', seqs: seqsOf(byConversation.get(null)), elsewhere };
 }
 
 /** A rendered message keeps its label while it stays in memory, so the note records the label's target instead of looking it up later. */

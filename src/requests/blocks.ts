@@ -3,6 +3,7 @@ import { estimateMessages } from '../context/tokens.ts';
 import { layOut } from '../context/view.ts';
 import type { ContextPart } from '../ports/engine.ts';
 import type { Gone } from './gone.ts';
+import { quotesIn } from './kept-sections.ts';
 import type { RebuiltRequest } from './rebuild.ts';
 
 /** A piece of a request: what it is, what it costs, where it comes from and why it is there. */
@@ -42,10 +43,7 @@ export function blocksOf({ fitted, note, gone }: RebuiltRequest): readonly Reque
     else if (layers.has(part.key)) blocks.push(layerBlock(part, gone));
     else if (part.key === 'tail') blocks.push(...messageBlocks(fitted, gone), ...stepBlocks(fitted, gone));
     else if (recalled !== undefined) {
-      const quoted = note.sections.flatMap((section) => {
-        if (section.kind === 'passages' && part.key === 'passages') return section.seqs.map((seq) => `#${seq}`);
-        return section.kind === 'replied-to' && part.key === 'replied-to' ? [`#${section.seq}`] : [];
-      });
+      const quoted = note.sections.flatMap((section) => (section.kind === part.key ? quotesIn(section) : []));
       blocks.push(blockOf('recalled', part, [...recalled.memoryIds, ...quoted]));
     }
   }

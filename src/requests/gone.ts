@@ -1,6 +1,8 @@
 import type { Entry, Part } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
 
+const MINUTE_MS = 60_000;
+
 /** Why something that the model saw is not shown again. */
 export type Gone =
   /** Forgotten, deleted on the platform, or expired. */
@@ -37,6 +39,22 @@ export function goneEntry(entry: Entry, { conversation, changed }: EntryChanges)
   if (entry.seq < conversation.contextFrom) return 'reset';
   if (!changed.has(entry.seq)) return null;
   return entry.redactedAt === null ? 'edited' : 'deleted';
+}
+
+interface QuotedFrom {
+  /** The other conversation; null if it is gone. */
+  readonly other: Pick<Conversation, 'contextFrom'> | null;
+  /** The first of its entries that may be read; null for none. */
+  readonly fromSeq: number | null;
+  readonly minute: number;
+}
+
+/** The same for an entry of another conversation. */
+export function goneElsewhere(entry: Entry | null, { other, fromSeq, minute }: QuotedFrom): Gone | null {
+  if (entry === null || other === null || entry.redactedAt !== null) return 'deleted';
+  if (entry.seq < other.contextFrom) return 'reset';
+  if (fromSeq === null || entry.seq < fromSeq) return 'hidden';
+  return entry.editedAt !== null && entry.editedAt >= minute * MINUTE_MS ? 'edited' : null;
 }
 
 /** The entry with a remark in place of its content. */

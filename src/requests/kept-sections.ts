@@ -1,13 +1,14 @@
 import { type KeptProfile, type KeptPrompt, readKeptSection } from '../context/keep-profile.ts';
 import { clockText } from '../context/label.ts';
 import type { RequestNote, SectionRef } from '../context/request-note.ts';
-import type { Entry, MemoryId } from '../domain/message.ts';
+import type { ConversationKey, Entry, MemoryId } from '../domain/message.ts';
 import { quoteSection } from '../memory/focus.ts';
 import { canRead } from '../memory/policy.ts';
 import { instructionItem, memoryItem } from '../memory/recall.ts';
 import type { Passage, PassageSection, SystemSection, VolatileSection } from '../ports/engine.ts';
 import type { Memory, MemoryReader, MemoryStore } from '../ports/memory-store.ts';
 import type { PromptLibrary, PromptVariables } from '../prompts/variables.ts';
+import { passageTextElsewhere } from '../search/place-passages.ts';
 import { passageText } from '../search/recall-passages.ts';
 import { type Gone, goneText } from './gone.ts';
 
@@ -20,8 +21,21 @@ export interface KeptTexts {
   /** By hash. */
   readonly parts: ReadonlyMap<string, string>;
   readonly memories: ReadonlyMap<string, Recollection>;
-  /** Entries by seq, as far as they may be shown. */
-  readonly entries: ReadonlyMap<number, Entry>;
+  /** Entries by `#seq`, or `quoteKey` for those of other conversations, as far as they may be shown. */
+  readonly entries: ReadonlyMap<string, Entry>;
+}
+
+/** Of a quoted entry. Null for the conversation of the request itself. */
+export function quoteKey(conversation: ConversationKey | null, seq: number): string {
+  return `${conversation ?? ''}#${seq}`;
+}
+
+/** Keys of the entries that a section quotes, in its order. */
+export function quotesIn(section: SectionRef): readonly string[] {
+  if (section.kind === 'replied-to') return [quoteKey(null, section.seq)];
+  if (section.kind !== 'passages') return [];
+  const others = section.elsewhere.flatMap(({ conversation, seqs }) => seqs.map((seq) => quoteKey(conversation, seq)));
+  return [...others, ...section.seqs.map((seq) => quoteKey(null, seq))];
 }
 
 /** A memory as the model saw it, or why it is gone. */
@@ -105,9 +119,9 @@ function volatileSection(kept: KeptTexts, note: RequestNote, section: SectionRef
     case 'memories':
       return memoriesSection(kept, section.ids);
     case 'passages':
-      return passagesSection(kept, section.seqs);
+      return passagesSection(kept, section);
     case 'replied-to': {
-      const target = kept.entries.get(section.seq);
+      const target = kept.entries.get(quoteKey(null, section.seq));
       return target === undefined ? other('replied-to', 'deleted') : quoteSection(target, kept.profile.timeZone);
     }
     case 'other':
@@ -128,13 +142,18 @@ function memoriesSection(kept: KeptTexts, ids: readonly MemoryId[]): VolatileSec
   return { key: 'memories', text: renderKept(kept, 'memories', { items }), source: 'memory', reason, memoryIds: ids };
 }
 
-function passagesSection(kept: KeptTexts, seqs: readonly number[]): PassageSection {
-  const passages = seqs.map((seq): Passage => {
-    const entry = kept.entries.get(seq);
-    const text = entry === undefined ? goneText('deleted') : passageText(entry, kept.profile.timeZone);
-    return { seq, externalId: entry?.externalId ?? null, text };
-  });
-  const reason = `${seqs.length} earlier ${seqs.length === 1 ? 'message bears' : 'messages bear'} on the newest message`;
+function passagesSection(kept: KeptTexts, section: Extract<SectionRef, { kind: 'passages' }>): PassageSection {
+  const { timeZone } = kept.profile;
+  const quoted = (seq: number, from: ConversationKey | null): Passage => {
+    const entry = kept.entries.get(quoteKey(from, seq));
+    const textOf = from === null ? passageText : passageTextElsewhere;
+    const text = entry === undefined ? goneText('deleted') : textOf(entry, timeZone);
+    return { seq, externalId: entry?.externalId ?? null, text, ...(from === null ? {} : { from }) };
+  };
+  const others = section.elsewhere.flatMap(({ conversation, seqs }) => seqs.map((seq) => quoted(seq, conversation)));
+  const passages = [...others, ...section.seqs.map((seq) => quoted(seq, null))];
+  const { length } = passages;
+  const reason = `${length} earlier ${length === 1 ? 'message bears' : 'messages bear'} on the newest message`;
   const text = [renderKept(kept, 'passages', {}), ...passages.map((passage) => passage.text)].join('\n');
   return { key: 'passages', text, source: 'transcript', reason, memoryIds: [], passages };
 }

@@ -10,10 +10,12 @@ import type { MemoryReader } from '../ports/memory-store.ts';
 import type { ModelMessage } from '../ports/model.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
+import { readableFrom } from '../search/place-passages.ts';
 import type { Services } from '../services.ts';
-import { type Gone, goneEntry, goneText, withoutContent } from './gone.ts';
+import { type Gone, goneElsewhere, goneEntry, goneText, withoutContent } from './gone.ts';
 import {
   type KeptTexts,
+  quoteKey,
   recollect,
   renderKept,
   sectionMemories,
@@ -46,13 +48,19 @@ export async function rebuildRequest(services: Reading, options: RebuildOptions)
   const settings = await readSettings(services, note);
   if (settings === null) return null;
   const ids = note.sections.flatMap((section) => (section.kind === 'memories' ? section.ids : []));
-  const [shown, stack, memories] = await Promise.all([
+  const [shown, elsewhere, stack, memories] = await Promise.all([
     readEntries(services, options),
+    readElsewhere(services, options),
     readStack(services, conversation, note.layers),
     recollect(services.store.memories, [...ids, ...sectionMemories(settings)], { minute: note.minute, reader }),
   ]);
-  const kept: KeptTexts = { prompts: services.prompts, ...settings, memories, entries: shown.quoted };
-  const gone = new Map([...shown.gone, ...stack.gone]);
+  const kept: KeptTexts = {
+    prompts: services.prompts,
+    ...settings,
+    memories,
+    entries: new Map([...elsewhere.quoted, ...shown.quoted]),
+  };
+  const gone = new Map([...shown.gone, ...elsewhere.gone, ...stack.gone]);
   for (const [id, { gone: reason }] of memories) if (reason !== null) gone.set(id, reason);
   const profile = profileOf(kept);
   const request: ViewRequest = {
@@ -139,9 +147,30 @@ async function readEntries({ store }: Reading, { conversation, reply }: RebuildO
   return {
     tail: all.filter((entry) => entry.seq < stepsFrom),
     steps: all.filter((entry) => entry.seq >= stepsFrom).map(stepMessage),
-    quoted: new Map(quoted.map((entry) => [entry.seq, show(entry)])),
+    quoted: new Map(quoted.map((entry) => [quoteKey(null, entry.seq), show(entry)])),
     gone,
   };
+}
+
+/** Messages of other conversations of the place, if the reader may still read them. */
+async function readElsewhere({ store }: Reading, { conversation, reply, reader }: RebuildOptions) {
+  const gone = new Map<string, Gone>();
+  const quoted = new Map<string, Entry>();
+  const places = reply.request.sections.flatMap((section) => (section.kind === 'passages' ? section.elsewhere : []));
+  for (const { conversation: key, seqs } of places) {
+    const other = await store.conversations.find(key);
+    const entries = other === null ? [] : await store.transcript.pick(other.id, seqs);
+    const bySeq = new Map(entries.map((entry) => [entry.seq, entry]));
+    const fromSeq =
+      other && readableFrom(other, { key: conversation.key, audience: reader?.audience ?? other.audience });
+    for (const seq of seqs) {
+      const entry = bySeq.get(seq) ?? null;
+      const reason = goneElsewhere(entry, { other, fromSeq, minute: reply.request.minute });
+      if (reason !== null) gone.set(quoteKey(key, seq), reason);
+      if (entry !== null) quoted.set(quoteKey(key, seq), reason === null ? entry : withoutContent(entry, reason));
+    }
+  }
+  return { quoted, gone };
 }
 
 /** A message of the running turn, from the entry that it became. */

@@ -1,7 +1,7 @@
 import { labelOf } from '../context/label.ts';
 import { estimateText } from '../context/tokens.ts';
 import { placeOf } from '../domain/key.ts';
-import { isAtLeastAsTight, textOf } from '../domain/message.ts';
+import { type Entry, isAtLeastAsTight, textOf } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { underLabel } from '../util/foreign-text.ts';
@@ -20,7 +20,7 @@ type Captured = Pick<Conversation, 'key' | 'audience' | 'audienceFrom' | 'tighte
  * The first entry of a conversation that the readers of another one in the same place can read anyway; null if there is
  * none. The same rule applies as for memories: an entry stays readable only while the place has no wider audience than it had then.
  */
-function readableFrom(other: Captured, reader: Place): number | null {
+export function readableFrom(other: Captured, reader: Place): number | null {
   if (placeOf(other.key) !== placeOf(reader.key) || other.key === reader.key) return null;
   if (isAtLeastAsTight(reader.audience, other.tightestAudience)) return other.contextFrom;
   if (!isAtLeastAsTight(reader.audience, other.audience)) return null;
@@ -58,11 +58,16 @@ async function passagesIn(
   return hits.slice(0, MAX_OFFERED).flatMap((hit) => quotedFrom(other, hit, timeZone));
 }
 
-/** Only what people said; a number of another conversation would name the wrong message here. */
+/** A message of another conversation as it is quoted. Its number would name the wrong message here. */
+export function passageTextElsewhere(entry: Entry, timeZone: string): string {
+  const label = labelOf(entry, null, timeZone).replace(/^\[#\d+/u, '[elsewhere in this channel');
+  return underLabel(label, textOf(entry.parts));
+}
+
+/** Only what people said. */
 function quotedFrom({ key }: Place, { seq, score, entry }: TranscriptHit, timeZone: string) {
   const spoken = textOf(entry.parts);
   if (entry.role !== 'user' || spoken.trim() === '') return [];
-  const label = labelOf(entry, null, timeZone).replace(/^\[#\d+/u, '[elsewhere in this channel');
-  const text = underLabel(label, spoken);
+  const text = passageTextElsewhere(entry, timeZone);
   return [{ seq, externalId: entry.externalId, from: key, score, text, tokens: estimateText(text) }];
 }

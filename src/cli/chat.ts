@@ -101,8 +101,8 @@ async function serve(cli: Cli, options: Omit<OpenOptions, 'listenOnly' | 'create
   if (!app.platforms.includes('terminal')) {
     app.notices.listen(({ kind, text }) => kind === 'trouble' && cli.stderr.write(`${text}\n`));
   }
-  // Piped input is processed and gone before anybody could look.
-  const isPiped = cli.stdin.isTTY !== true && app.platforms.includes('terminal');
+  // Piped input alone is processed and gone before anybody could look. A service without a terminal stays.
+  const isPiped = cli.stdin.isTTY !== true && app.platforms.length === 1 && app.platforms.includes('terminal');
   let operations: Operations | null = null;
   let inspector: Operations | null = null;
   try {

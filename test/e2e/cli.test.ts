@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { createRedisMock } from 'js-redis-server';
+import { describe, expect, test, vi } from 'vitest';
 import { ended, jsonLines, openFolder } from './strata.ts';
 
 const KEY = 'terminal:local:main';
@@ -20,6 +21,26 @@ describe('a piped conversation', () => {
     expect(context).toMatch(/^Context: \[[█░]{10}\] ~?[\d,]+ of [\d,]+ tokens/);
     expect(stdout).not.toMatch(/\p{Cc}\[/u);
     expect(stderr).toMatch(/^offline:demo \(.*\) · data · \/help, \/demo, \/quit\n$/);
+  });
+
+  test('opens no inspector, but a service without a terminal does', async () => {
+    using chat = openFolder();
+    expect((await chat.run([], 'Hello.\n')).stderr).not.toContain('Inspector');
+    const queue = await createRedisMock();
+    using folder = openFolder({ STRATA_QUEUE_URL: queue.url });
+    const worker = folder.start(['start', '--role', 'worker']);
+    const end = ended(worker);
+    let said = '';
+    worker.stderr.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    try {
+      await vi.waitFor(() => expect(said).toMatch(/^Inspector: http:\/\/127\.0\.0\.1:\d+\/\?key=\S+$/mu), 60_000);
+    } finally {
+      worker.kill('SIGKILL');
+      await end;
+      await queue.close();
+    }
   });
 
   test('goes on where the last one ended', async () => {

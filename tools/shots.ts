@@ -38,6 +38,12 @@ async function shoot(browser: Browser, story: InspectedStory, theme: 'light' | '
     await page.evaluate('scrollTo(0, 0)');
     await page.screenshot({ path: join(values.out, `${name}-${theme}.png`), fullPage: values.whole });
   }
+  if (positionals.length === 0 || positionals.includes('again')) {
+    await page.goto(new URL(story.paths['reply'] ?? '/', story.url).href);
+    await page.getByRole('button', { name: 'Run it again' }).click();
+    await page.locator('#answers').waitFor();
+    await page.screenshot({ path: join(values.out, `again-${theme}.png`), fullPage: true });
+  }
   await context.close();
 }
 

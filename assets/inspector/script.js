@@ -11,6 +11,7 @@ document.addEventListener('DOMContentLoaded', () => {
   setUpTraces();
   setUpTrials();
   setUpLive();
+  setUpCopies();
 });
 
 function setUpTheme() {
@@ -170,6 +171,19 @@ async function showTrial(form) {
   for (const [index, note] of form.querySelectorAll('.present').entries())
     note.replaceChildren(...notes[index].childNodes);
   history.replaceState(null, '', `${form.action}?${query}`);
+}
+
+/** Copies what a link leads to. */
+function setUpCopies() {
+  for (const button of document.querySelectorAll('[data-copy]')) {
+    button.hidden = false;
+    button.addEventListener('click', async () => {
+      const response = await fetch(button.dataset.copy);
+      if (!response.ok) return;
+      await navigator.clipboard.writeText(await response.text());
+      button.textContent = 'Copied';
+    });
+  }
 }
 
 /** Parts marked as live follow the bot. The rest of the page stays until the viewer loads it again. */

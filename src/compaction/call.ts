@@ -37,7 +37,7 @@ export interface CallContext {
 }
 
 export interface Ask {
-  readonly purpose: Exclude<ModelPurpose, 'reply' | 'child'>;
+  readonly purpose: Exclude<ModelPurpose, 'reply' | 'child' | 'rerun'>;
   /** The instructions, for a model with tools or for one that answers with JSON. */
   prompt(tools: boolean): RenderedPrompt;
   readonly transcript: string;

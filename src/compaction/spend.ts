@@ -49,7 +49,7 @@ export async function refuseOverspending(kept: Kept, whose: Whose): Promise<void
   if (spent.calls >= spent.limit) throw new StrataError('SPEND_CAPPED', spent);
 }
 
-/** Records calls that were made. Only the holder of the maintenance claim writes. */
+/** Records calls that were made. Of two processes that count at the same time, one may be lost: it is a safety net. */
 export async function bookCalls(kept: Kept, whose: Whose, calls: number): Promise<void> {
   if (calls === 0) return;
   const spend = await read(kept, whose);

@@ -25,6 +25,7 @@ import {
 import { type ConversationRows, conversationsPage } from './overview.ts';
 import { createRecordings } from './recordings.ts';
 import { type ReplyQuery, type ReplyView, replyView } from './reply.ts';
+import { createReruns, type RerunQuery, type RerunView } from './rerun.ts';
 import { rewriteSummary } from './rewrite.ts';
 import { type SettingsView, settingsView } from './settings.ts';
 import { type SummaryQuery, type SummaryView, summaryView } from './summary.ts';
@@ -57,6 +58,8 @@ export interface ConversationPages {
   rewrite(query: SummaryQuery & { readonly wish: string }): Promise<void>;
   /** Throws `NOT_FOUND` if the request was not recorded. */
   reply(query: ReplyQuery): Promise<ReplyView>;
+  /** For operators. Recorded. The model's failure is part of the result. */
+  rerun(query: RerunQuery): Promise<RerunView>;
   context(query: { readonly viewer: Viewer; readonly key: string }): Promise<ContextView>;
   /** The conversation under other settings, forecast without a model. */
   whatIf(query: WhatIfQuery): Promise<WhatIfView>;
@@ -79,6 +82,7 @@ export interface InspectionHost {
 
 export function createInspection({ parts, configRows }: InspectionHost): Inspection {
   const services = { parts, configRows, gauges: createGauges(parts), recordings: createRecordings(parts) };
+  const reruns = createReruns(parts);
   return {
     conversations: {
       list: (query) => conversationsPage(services, query),
@@ -86,6 +90,7 @@ export function createInspection({ parts, configRows }: InspectionHost): Inspect
       summary: (query) => summaryView(parts, query),
       rewrite: (query) => rewriteSummary(parts, query),
       reply: (query) => replyView(parts, query),
+      rerun: (query) => reruns.run(query),
       context: (query) => contextView(parts, query),
       whatIf: (query) => whatIfView(services, query),
     },

@@ -1,7 +1,9 @@
 import type { CommandServices } from '../commands/services.ts';
+import { textOf } from '../domain/message.ts';
 import { readerFor } from '../memory/policy.ts';
 import { diffRequests, type RequestDiff } from '../requests/diff.ts';
 import { type ExplainedReply, exactnessText, explainReply } from '../requests/explain.ts';
+import { type RerunChoice, rerunChoices } from '../requests/rerun.ts';
 import { findConversation } from './conversation.ts';
 import { assertMayRead, type Viewer } from './viewer.ts';
 
@@ -19,6 +21,11 @@ export interface ReplyView {
   readonly exactness: string;
   /** Null for the first reply. */
   readonly diff: RequestDiff | null;
+  /** What the bot wrote. */
+  readonly text: string;
+  readonly outputTokens: number;
+  /** The models that it can be run with again; null for those who may not. */
+  readonly choices: readonly RerunChoice[] | null;
 }
 
 /** Memories appear as far as the place may read them. Throws `NOT_FOUND` if the request was not recorded. */
@@ -28,8 +35,18 @@ export async function replyView(parts: CommandServices, { viewer, key, seq }: Re
   const reader = readerFor(conversation, parts.agents.agentFor(conversation.key));
   const explained = await explainReply(parts, { conversation, seq, reader });
   const { previousSeq } = explained;
-  const exactness = exactnessText(explained);
-  if (previousSeq === null) return { explained, exactness, diff: null };
-  const before = await explainReply(parts, { conversation, seq: previousSeq, reader }).catch(() => null);
-  return { explained, exactness, diff: before === null ? null : diffRequests(before.blocks, explained.blocks) };
+  const range = { fromSeq: explained.seq, toSeq: explained.seq, limit: 1 };
+  const [entry] = await parts.store.transcript.read(conversation.id, range);
+  const before =
+    previousSeq === null
+      ? null
+      : await explainReply(parts, { conversation, seq: previousSeq, reader }).catch(() => null);
+  return {
+    explained,
+    exactness: exactnessText(explained),
+    diff: before === null ? null : diffRequests(before.blocks, explained.blocks),
+    text: textOf(entry?.parts ?? []),
+    outputTokens: entry?.tokens ?? 0,
+    choices: viewer.role === 'operator' ? await rerunChoices(parts) : null,
+  };
 }

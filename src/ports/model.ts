@@ -56,8 +56,11 @@ export type Effort = (typeof EFFORTS)[number];
 
 export type ProviderOptions = Readonly<Record<string, Readonly<Record<string, JsonValue>>>>;
 
-/** `child`: an answer in a child conversation, of the same form as a reply. */
-export type ModelPurpose = 'reply' | 'child' | 'compact' | 'condense' | 'extract';
+/**
+ * `rerun`: a stored reply is asked for once more, without posting it. `child`: an answer in a child conversation, of the
+ * same form as a reply.
+ */
+export type ModelPurpose = 'reply' | 'rerun' | 'child' | 'compact' | 'condense' | 'extract';
 
 export interface SystemBlock {
   readonly text: string;

@@ -148,6 +148,22 @@ describe.skipIf(executable === null)(
       });
     }, 60_000);
 
+    it('a reply runs again beside the old one', async () => {
+      await open({}, async (page) => {
+        await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+        await visit(page, story.paths['reply'] ?? '/');
+        await page.getByRole('button', { name: 'Copy' }).nth(1).click();
+        await page.getByText('Copied').waitFor();
+        expect(await page.evaluate('navigator.clipboard.readText()')).toContain('max_completion_tokens');
+        await page.getByLabel('System prompt').fill('You are a lamp.');
+        await page.getByRole('button', { name: 'Run it again' }).click();
+        await page.getByText('edited prompt').waitFor();
+        await page.evaluate(axe.source);
+        const { violations } = axeSchema.parse(await page.evaluate('axe.run()'));
+        expect(violations).toEqual([]);
+      });
+    }, 60_000);
+
     it('everything works without scripts', async () => {
       await open({ javaScriptEnabled: false }, async (page) => {
         await visit(page, `${story.paths['conversation']}`);

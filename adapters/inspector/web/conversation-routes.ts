@@ -1,3 +1,4 @@
+import { BODY_FORMS, providerBody } from '../../../src/adapter-kit.ts';
 import { contextBody } from './context-page.ts';
 import { conversationBody } from './conversation-page.ts';
 import type { PageApp, PageContext } from './environment.ts';
@@ -5,6 +6,7 @@ import { conversationPath } from './html.ts';
 import { page } from './layout.ts';
 import { numberOf } from './parameters.ts';
 import { replyBody } from './reply-page.ts';
+import { rerunBody, rerunIn } from './rerun-page.ts';
 import { summaryBody } from './summary-page.ts';
 import { EVENT_KINDS, type EventKind } from './timeline.ts';
 import { whatIfBody } from './what-if-page.ts';
@@ -35,11 +37,20 @@ export function addConversationPages(app: PageApp): void {
     const visit = c.get('visit');
     const view = await c.get('inspection').conversations.reply(replyIn(c, c.req.param()));
     const title = `Why #${view.explained.seq}`;
-    return c.html(page({ title, visit, section: 'conversations', body: replyBody(view) }));
+    return c.html(page({ title, visit, section: 'conversations', body: replyBody(view, visit.formToken) }));
+  });
+  app.post('/c/:key/r/:seq', async (c) => {
+    const visit = c.get('visit');
+    const form = await c.req.parseBody();
+    const query = { ...replyIn(c, c.req.param()), ...rerunIn(form), signal: c.req.raw.signal };
+    const view = await c.get('inspection').conversations.rerun(query);
+    const body = rerunBody(view, visit.formToken);
+    return c.html(page({ title: `#${view.reply.explained.seq} again`, visit, section: 'conversations', body }));
   });
   app.get('/c/:key/r/:seq/request.json', async (c) => {
     const { explained } = await c.get('inspection').conversations.reply(replyIn(c, c.req.param()));
-    return c.json(explained.request);
+    const form = BODY_FORMS.find((known) => known === c.req.query('as'));
+    return c.json(form === undefined ? explained.request : providerBody(form, explained));
   });
   app.get('/c/:key/context', async (c) => {
     const key = c.req.param('key');

@@ -1,12 +1,14 @@
 import { formatNumber, formatPercent, type ReplyView } from '../../../src/adapter-kit.ts';
 import { conversationPath, html, type Markup, nothing, when } from './html.ts';
+import { rerunForm } from './rerun-page.ts';
 
 type Explained = ReplyView['explained'];
 type Block = Explained['blocks'][number];
 type Diff = NonNullable<ReplyView['diff']>;
 
 /** Why the bot said it: the request as blocks, and what changed since the reply before. */
-export function replyBody({ explained, exactness, diff }: ReplyView): Markup {
+export function replyBody(view: ReplyView, formToken: string): Markup {
+  const { explained, exactness, diff } = view;
   const { conversation, seq, turn, at, modelId, agentId, tokens, windowTokens, previousSeq } = explained;
   const path = conversationPath(conversation);
   const before =
@@ -16,10 +18,23 @@ export function replyBody({ explained, exactness, diff }: ReplyView): Markup {
   return html`<p class="crumbs"><a href="${path}?at=${seq}#m${seq}">${conversation} #${seq}</a> ›</p><h1>Why the bot wrote #${seq}</h1>
     <p class="dim facts">Answered #${turn} ${when(at)} · ${modelId}, agent ${agentId} · ~${formatNumber(tokens)} tokens, ${formatPercent(tokens / Math.max(1, windowTokens))} of ${formatNumber(windowTokens)}</p>
     <p class="notice">${exactness}</p>
-    <p>${before}<a class="button" href="${path}/r/${seq}/request.json">The request as JSON</a></p>
+    <p class="actions">${before}${view.choices === null ? '' : html`<a class="button" href="#again">Run it again</a> `}${jsonLinks(`${path}/r/${seq}/request.json`)}</p>
     ${diff === null ? nothing : changes(diff, previousSeq)}
-    <h2>The request</h2><ol class="blocks">${explained.blocks.map(block)}</ol>
+    <h2>The request</h2><ol class="blocks">${explained.blocks.map(block)}</ol>${rerunForm(view, { formToken, chosen: null, edited: null })}
     <p class="dim small">In chat: <code>/why ${seq}</code>. In a terminal: <code>strata why --conversation ${conversation} --reply ${seq}</code>.</p>`;
+}
+
+/** Strata's own form has the settings too; the others can be sent to a provider. */
+function jsonLinks(path: string): Markup {
+  const links = [
+    { name: 'JSON', href: path },
+    { name: 'OpenAI', href: `${path}?as=openai` },
+    { name: 'Anthropic', href: `${path}?as=anthropic` },
+  ].map(
+    ({ name, href }) =>
+      html`<a class="button" href="${href}">${name}</a><button type="button" class="quiet" data-copy="${href}" hidden>Copy</button>`,
+  );
+  return html`<span class="dim">The request as</span> ${links}`;
 }
 
 function changes({ changes: found, keptBlocks, sharedTokens }: Diff, previousSeq: number | null): Markup {

@@ -35,7 +35,7 @@ export function createOfflineModel(): ChatModel {
 }
 
 function isChat({ purpose }: Pick<ModelRequest, 'purpose'>): boolean {
-  return purpose === 'reply' || purpose === 'child';
+  return purpose === 'reply' || purpose === 'child' || purpose === 'rerun';
 }
 
 function partsOf({ text, calls }: Answer, request: ModelRequest, inputTokens: number): readonly ModelPart[] {

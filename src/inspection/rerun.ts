@@ -1,0 +1,86 @@
+import type { CommandServices } from '../commands/services.ts';
+import { describe, isStrataError, StrataError } from '../domain/errors.ts';
+import { MAX_SYSTEM_LENGTH, type Rerun, type RerunChoice, rerunReply, systemTextOf } from '../requests/rerun.ts';
+import { conversationPath } from './address.ts';
+import { audited } from './audit.ts';
+import { findConversation } from './conversation.ts';
+import { type ReplyQuery, type ReplyView, replyView } from './reply.ts';
+import type { Viewer } from './viewer.ts';
+
+export interface RerunQuery extends ReplyQuery {
+  readonly agentId: string;
+  readonly modelId: string;
+  /** The system prompt to send; null for the one of the reply. */
+  readonly system: string | null;
+  /** Aborts when the viewer leaves. */
+  readonly signal: AbortSignal;
+}
+
+/** The reply beside what another model or prompt makes of its request. */
+export interface RerunView {
+  readonly reply: ReplyView;
+  readonly result: Rerun | { readonly choice: RerunChoice; readonly failure: string };
+  /** The system prompt that was sent in the place of the original; null if it was the original. */
+  readonly edited: string | null;
+}
+
+export interface Reruns {
+  /** For operators. Recorded. Throws `COMMAND_FORBIDDEN`, `NOT_FOUND` and `USAGE`; the model's failure is a result. */
+  run(query: RerunQuery): Promise<RerunView>;
+}
+
+/** At the same time in this process. */
+const MAX_RUNNING = 2;
+
+export function createReruns(parts: CommandServices): Reruns {
+  let running = 0;
+  return {
+    async run(query) {
+      const target = conversationPath(query.key, `/r/${query.seq}`);
+      return await audited(parts, { viewer: query.viewer, action: 'reply rerun', target }, async () => {
+        assertOperator(query.viewer);
+        if (running >= MAX_RUNNING)
+          throw new StrataError('USAGE', { problem: 'Other replies are being run again. Try again after them.' });
+        running += 1;
+        try {
+          return await rerun(parts, query);
+        } finally {
+          running -= 1;
+        }
+      });
+    },
+  };
+}
+
+function assertOperator({ role }: Viewer): void {
+  if (role !== 'operator')
+    throw new StrataError('COMMAND_FORBIDDEN', { command: 'running a reply again', needs: 'operators' });
+}
+
+async function rerun(parts: CommandServices, query: RerunQuery): Promise<RerunView> {
+  const { agentId, modelId, system, signal, ...whose } = query;
+  if (system !== null && system.length > MAX_SYSTEM_LENGTH)
+    throw new StrataError('USAGE', { problem: `The system prompt is longer than ${MAX_SYSTEM_LENGTH} characters.` });
+  const reply = await replyView(parts, whose);
+  const conversation = await findConversation(parts, query.key);
+  const { explained } = reply;
+  const isSame = system === null || system.trim() === systemTextOf(explained).trim();
+  const edited = isSame ? null : system;
+  const choice = { agentId, modelId };
+  try {
+    const sent = { conversation, explained, choice, system: edited, signal };
+    return { reply, edited, result: await rerunReply(parts, sent) };
+  } catch (error) {
+    if (!FAILURES.some((code) => isStrataError(error, code))) throw error;
+    return { reply, edited, result: { choice, failure: describe(error) } };
+  }
+}
+
+const FAILURES = [
+  'MODEL_FAILED',
+  'MODEL_UNKNOWN',
+  'MODEL_KEY_MISSING',
+  'SPEND_CAPPED',
+  'PACKAGE_MISSING',
+  'HOOK_FAILED',
+] as const;

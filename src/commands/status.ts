@@ -73,7 +73,7 @@ async function conversationFields(call: Call, conversation: Conversation): Promi
 async function contextFields({ parts, agent }: Call, conversation: Conversation): Promise<readonly ReplyField[]> {
   const stack = await parts.store.summaries.live(conversation.id);
   try {
-    const { modelId, measurement, thresholds } = await parts.inspect(conversation);
+    const { modelId, measurement, thresholds, summary } = await parts.inspect(conversation);
     const by = await answeredBy(parts.state, conversation.id);
     return [
       { name: 'Model', value: [modelId, ...modelsOf(agent).slice(1)].join(', otherwise ') },
@@ -81,7 +81,10 @@ async function contextFields({ parts, agent }: Call, conversation: Conversation)
       { name: 'Window', value: `${formatNumber(measurement.window)} tokens` },
       { name: 'Used', value: usageLine(measurement) },
       { name: 'Compacts', value: thresholdLine(measurement.window, thresholds) },
-      { name: 'Stack', value: `${stackLine(stack)}, ${approximate(measurement.stack, measurement)} tokens` },
+      {
+        name: 'Stack',
+        value: `${stackLine(stack)}, ${approximate(measurement.stack, measurement)} tokens${readyLine(summary.ready.length)}`,
+      },
     ];
   } catch (error) {
     if (!(error instanceof StrataError)) throw error;
@@ -136,6 +139,11 @@ function stackLine(stack: readonly Summary[]): string {
   const count = `${summaries.length} ${summaries.length === 1 ? 'summary' : 'summaries'}`;
   const detail = summaries.length === 0 ? '' : ` (${byLevel.join(', ')})`;
   return `${count}${detail}${gaps === 0 ? '' : `, ${gaps} ${gaps === 1 ? 'gap' : 'gaps'}`}`;
+}
+
+/** A summary waits while the provider still has the prefix that it would change. */
+function readyLine(count: number): string {
+  return count === 0 ? '' : `; ${formatNumber(count)} more ready to be published`;
 }
 
 function lastCompaction(runs: readonly MaintenanceRun[]): string {

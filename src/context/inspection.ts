@@ -46,6 +46,13 @@ export interface ContextJson {
     readonly toSeq: number;
     readonly tokens: number;
   }[];
+  /** Summaries that are not in the stack yet, because the provider still has the prefix that they would change. */
+  readonly ready: readonly {
+    readonly id: string;
+    readonly level: number;
+    readonly fromSeq: number;
+    readonly toSeq: number;
+  }[];
   readonly tail: { readonly fromSeq: number; readonly toSeq: number; readonly tokens: number };
   readonly used: number;
   readonly window: number;
@@ -114,6 +121,7 @@ function summarise(
       toSeq: item.toSeq,
       tokens: Math.ceil(tokens * correction),
     })),
+    ready: (request.snapshot.ready ?? []).map(({ id, level, fromSeq, toSeq }) => ({ id, level, fromSeq, toSeq })),
     tail: {
       fromSeq: first === undefined ? conversation.nextSeq : first.seq - unread,
       toSeq: conversation.nextSeq - 1,

@@ -88,6 +88,16 @@ function lossesIn({ events }: BotWorld): readonly string[] {
 }
 
 describe('a conversation with a prefix cache', () => {
+  it('shows in its status what waits for publication', async () => {
+    await using world = await createWorld();
+    await say(world, 'The walrus sleeps on pier 0.');
+    const stackIn = async () => (await world.command('status')).fields.find(({ name }) => name === 'Stack')?.value;
+    expect(await stackIn()).not.toContain('ready');
+    await untilReady(world);
+    const count = await readyIn(world);
+    expect(await stackIn()).toMatch(new RegExp(`tokens; ${count} more ready to be published$`));
+  });
+
   it('keeps its prefix while a summary is ready', async () => {
     await using world = await createWorld();
     await untilReady(world);

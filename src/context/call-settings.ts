@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { AgentSettings } from '../config/schema.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { ModelRequest } from '../ports/model.ts';
@@ -29,5 +29,5 @@ const KEY_LENGTH = 32;
 
 /** Replies in one conversation share a prefix. A provider does not learn which conversation it is. */
 export function cacheKeyOf(conversation: ConversationKey): string {
-  return createHash('sha256').update(conversation).digest('hex').slice(0, KEY_LENGTH);
+  return hash('sha256', conversation, 'hex').slice(0, KEY_LENGTH);
 }

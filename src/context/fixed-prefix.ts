@@ -95,6 +95,22 @@ export function layersOf(
   return [...dropLayers(stack.slice(0, dropped)), ...stack.slice(dropped).map(layerOf)];
 }
 
+/** The stack as the provider gets it. */
+export function stackBlocks(layers: readonly Layer[]): readonly SystemBlock[] {
+  const shown = layers.filter(({ text }) => text !== '');
+  return shown.map((layer, index) => blockOf(layer, index === shown.length - 1));
+}
+
+const blocks = { inner: new WeakMap<Layer, SystemBlock>(), last: new WeakMap<Layer, SystemBlock>() };
+
+/** One object for each layer, so that it is hashed once. */
+function blockOf(layer: Layer, cacheBreak: boolean): SystemBlock {
+  const known = blocks[cacheBreak ? 'last' : 'inner'];
+  const block = known.get(layer) ?? { text: layer.text, cacheBreak };
+  known.set(layer, block);
+  return block;
+}
+
 /** Maximum estimated tokens of tools and system sections together. */
 function fixedBudget({ windowTokens, fixedShare }: ContextProfile, { correction, share }: FixedRoom): number {
   const step = Math.ceil(correction * CORRECTION_STEPS - 1e-9) / CORRECTION_STEPS;

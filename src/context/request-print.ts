@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Entry } from '../domain/message.ts';
 import type { Assembly, ContextProfile } from '../ports/engine.ts';
-import type { ModelMessage, ModelRequest, ToolSpec } from '../ports/model.ts';
+import type { ModelMessage, ModelRequest, SystemBlock, ToolSpec } from '../ports/model.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import { fittedOf } from './fit.ts';
 
@@ -88,7 +88,12 @@ function isShortened(assembly: Assembly): boolean {
 }
 
 function touchedAt(tail: readonly Entry[]): number {
-  return tail.reduce((last, { editedAt, redactedAt }) => Math.max(last, editedAt ?? 0, redactedAt ?? 0), 0);
+  let last = 0;
+  for (const { editedAt, redactedAt } of tail) {
+    if (editedAt !== null && editedAt > last) last = editedAt;
+    if (redactedAt !== null && redactedAt > last) last = redactedAt;
+  }
+  return last;
 }
 
 function layerOf({ id, level, kind, fromSeq, toSeq }: Summary): LayerPrint {
@@ -131,17 +136,33 @@ interface Chain {
 /** By the first message, which stays until the conversation is compacted. */
 const chains = new WeakMap<ModelMessage, Chain>();
 const catalogues = new WeakMap<readonly ToolSpec[], string>();
+/** The hash of a system block after the same parts. */
+const blocks = new WeakMap<SystemBlock, { readonly before: string; readonly hash: string }>();
+/** A turn needs the hashes of its last request twice. */
+const requests = new WeakMap<readonly ModelMessage[], { readonly head: string; readonly parts: string }>();
 
 /** The hash of each part, joined. */
 export function partsOf({ tools, system, messages }: PrintRequest['sent']): string {
   let last = catalogues.get(tools) ?? digest(JSON.stringify(tools));
   catalogues.set(tools, last);
-  const chain = [last];
-  for (const { text } of system) {
-    last = digest(last + text);
-    chain.push(last);
+  let head = last;
+  for (const block of system) {
+    last = blockHash(block, last);
+    head += last;
   }
-  return chain.join('') + messageChain(messages, last);
+  const known = requests.get(messages);
+  if (known?.head === head) return known.parts;
+  const parts = head + messageChain(messages, last);
+  requests.set(messages, { head, parts });
+  return parts;
+}
+
+function blockHash(block: SystemBlock, before: string): string {
+  const known = blocks.get(block);
+  if (known?.before === before) return known.hash;
+  const hash = digest(before + block.text);
+  blocks.set(block, { before, hash });
+  return hash;
 }
 
 /** The hash of the last part, which covers the whole request. */

@@ -5,7 +5,7 @@ import { type Head, headOf } from './cached-head.ts';
 import { correctionFor } from './calibration.ts';
 import { MESSAGE_OPEN, openedTools } from './catalogue.ts';
 import { type EntryMessage, entryMessageOf } from './entry-message.ts';
-import type { FixedPrefix, FixedPrefixBuilder, Layer } from './fixed-prefix.ts';
+import { type FixedPrefix, type FixedPrefixBuilder, type Layer, stackBlocks } from './fixed-prefix.ts';
 import type { Regions } from './meter.ts';
 import { viewOrder } from './order.ts';
 import { isPicture, withoutPictures } from './pictures.ts';
@@ -64,7 +64,8 @@ export function buildView(prefixes: FixedPrefixBuilder, request: ViewRequest, re
   return {
     system: [...prefix.blocks, ...stackBlocks(layers)],
     messages: [...tail.head, ...repair([...spoken, ...steps])],
-    tools: [...prefix.catalogue.tools, ...opened],
+    // The same list in every request, so that it is hashed once.
+    tools: opened.length === 0 ? prefix.catalogue.tools : [...prefix.catalogue.tools, ...opened],
     regions: {
       fixed: prefix.tokens + estimateTools(opened),
       stack: layers.reduce((sum, layer) => sum + layer.tokens, 0),
@@ -93,11 +94,6 @@ function volatileWithin(sections: readonly VolatileSection[], maxTokens: number)
 
 function takesTools({ traits, tools }: ContextProfile): boolean {
   return traits.tools && tools.length > 0;
-}
-
-function stackBlocks(layers: readonly Layer[]): readonly SystemBlock[] {
-  const texts = layers.flatMap(({ text }) => (text === '' ? [] : [text]));
-  return texts.map((text, index) => ({ text, cacheBreak: index === texts.length - 1 }));
 }
 
 interface Tail {

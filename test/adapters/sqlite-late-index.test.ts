@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,10 +8,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createConnection } from '../../adapters/stores/sqlite/connection.ts';
 import { createGroupCommit } from '../../adapters/stores/sqlite/group-commit.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { createKit, NOW, READER, textParts } from '../contracts/store-kit.ts';
+import { createKit, NOW, post, READER, textParts } from '../contracts/store-kit.ts';
 import { SIZED, sized } from '../support/size.ts';
 
 const WORDS = ['walrus', 'teapot', 'lantern'] as const;
+
+/** SQLite itself shortens the log at 16 MB, inside a commit. */
+const MAX_LOG_BYTES = 8_500_000;
 
 const word = fc.constantFrom(...WORDS);
 const seq = fc.integer({ min: 1, max: 12 });
@@ -121,6 +124,21 @@ describe('the late index', () => {
       }),
       { numRuns: sized({ small: 20, full: 400 }) },
     );
+  });
+
+  it('keeps the log short while replies follow each other', async () => {
+    const { store, ...storage } = await createSqliteStorage({ directory });
+    const kit = createKit({ store, ...storage });
+    for (let turn = 0; turn < 120; turn += 1) {
+      const { claim, seq } = await kit.say(`question ${turn}`, { wantsReply: true, claimLeaseMs: 500 });
+      if (claim === null) throw new Error('no claim');
+      const result = await kit.commitTurn(claim, { readUpto: seq, posts: [post('answer')] });
+      const [posted] = result.kind === 'committed' ? result.posts : [];
+      if (posted !== undefined) await store.outbox.sent(posted.id, `p${turn}`);
+    }
+    const { size } = await stat(join(directory, 'strata.db-wal'));
+    await store.close();
+    expect(size).toBeLessThan(MAX_LOG_BYTES);
   });
 
   it('is left without a trace of a purged conversation', async () => {

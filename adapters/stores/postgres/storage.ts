@@ -63,6 +63,7 @@ function createEngine(database: PostgresDatabase): SqlEngine {
     // Each query is one round trip either way.
     activeMemories: async () => null,
     index: createTextIndex(query),
+    rest: async () => undefined,
     scrub: createScrub(query, place),
     // The server cleans up after a crash itself.
     noteDeletion: async () => undefined,

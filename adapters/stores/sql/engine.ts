@@ -39,6 +39,8 @@ export interface SqlEngine {
    */
   activeMemories(transaction: Transaction, reader: MemoryReader): Promise<readonly MemoryRow[] | null>;
   readonly index: EngineIndex;
+  /** Called when a post was recorded: upkeep that would hold up a reply may run now. Never rejects. */
+  rest(): Promise<void>;
   /**
    * Text was deleted permanently and must not remain in the engine's files. Called after the transaction. Returns one
    * sentence about what still contains it, while the engine keeps trying; null if nothing does.
@@ -99,8 +101,11 @@ export function prepare<Values, Row>(
     name: typeof parameter === 'object' && parameter !== null ? names.get(parameter) : undefined,
     parameter,
   }));
+  const { sql: text, query, queryId } = compiled;
   return (values) => ({
-    ...compiled,
+    sql: text,
+    query,
+    queryId,
     parameters: slots.map(({ name, parameter }) => (name === undefined ? parameter : values[name])),
   });
 }

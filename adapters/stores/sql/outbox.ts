@@ -31,6 +31,7 @@ export function createOutbox(engine: SqlEngine): OutboxStore {
     },
     async sent(id, messageId) {
       await engine.write((tx) => tx.run(statements.sent({ id, messageId })));
+      await engine.rest();
     },
     async failed(id, reason) {
       await engine.write((tx) => tx.run(statements.failed({ id, reason })));

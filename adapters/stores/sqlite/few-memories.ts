@@ -14,25 +14,32 @@ export interface MemoryText {
 export function weighTexts(rows: readonly MemoryText[], words: readonly string[]): readonly MemoryHit[] {
   const stems = rows.map(({ text }) => stemsOf(text));
   const average = stems.reduce((sum, { length }) => sum + length, 0) / Math.max(rows.length, 1);
-  const counted = stems.map((own) => countWords(own, words));
+  const places = new Map(words.toReversed().map((word, index) => [word, words.length - 1 - index]));
+  const counted = stems.map((own) => countWords(own, places));
   const weights = words.map((_, word) => {
-    const holding = counted.filter((counts) => (counts[word] ?? 0) > 0).length;
+    const holding = counted.reduce((sum, counts) => sum + (counts?.has(word) ? 1 : 0), 0);
     return inverseFrequency(holding, rows.length);
   });
   return rows.flatMap(({ id }, row) => {
-    const counts = counted[row] ?? [];
-    if (!counts.some((count) => count > 0)) return [];
+    const counts = counted[row] ?? null;
+    if (counts === null) return [];
     const length = lengthFactor(stems[row]?.length ?? 0, average);
-    const score = weights.reduce((sum, weight, word) => sum + weight * occurrenceFactor(counts[word] ?? 0, length), 0);
+    const score = weights.reduce(
+      (sum, weight, word) => sum + weight * occurrenceFactor(counts.get(word) ?? 0, length),
+      0,
+    );
     return [{ id, score }];
   });
 }
 
-function countWords(stems: readonly string[], words: readonly string[]): readonly number[] {
-  const counts = words.map(() => 0);
+/** By the index of the word; null if the text contains none. */
+function countWords(stems: readonly string[], places: ReadonlyMap<string, number>): ReadonlyMap<number, number> | null {
+  let counts: Map<number, number> | null = null;
   for (const stem of stems) {
-    const word = words.indexOf(stem);
-    if (word >= 0) counts[word] = (counts[word] ?? 0) + 1;
+    const word = places.get(stem);
+    if (word === undefined) continue;
+    counts ??= new Map();
+    counts.set(word, (counts.get(word) ?? 0) + 1);
   }
   return counts;
 }

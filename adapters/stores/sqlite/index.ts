@@ -119,6 +119,7 @@ function createEngine({ lock, query, connection, watch, shared }: EngineOptions)
     numberOn: async () => undefined,
     activeMemories: createActiveMemories(query, connection, watch),
     index: withLateEntries(textIndex, lateIndex),
+    rest: lateIndex.rest,
     scrub: scrub.run,
     noteDeletion: (transaction) => transaction.run(deletion.note).then(() => undefined),
     close: () => {

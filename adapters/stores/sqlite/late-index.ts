@@ -25,6 +25,8 @@ export interface LateIndex {
   covers(query: EntryQuery): boolean;
   /** Indexes all recorded entries. */
   flush(): Promise<void>;
+  /** A reply was posted, so a checkpoint that is due delays no answer. Never rejects. */
+  rest(): Promise<void>;
   close(): void;
 }
 
@@ -46,37 +48,40 @@ const MAX_BATCH = 256;
 const BATCH_SHARE = 1 / 16;
 /** A batch of long texts ends after this time. */
 const MAX_BATCH_MS = 2;
-/** About this many entries fill the log enough for a checkpoint as soon as nothing is written. */
-const ENTRIES_A_CHECKPOINT = 128;
-/** For a store that is never idle. */
-const MAX_ENTRIES_A_CHECKPOINT = 512;
+/**
+ * Entries stored or indexed, each 7 to 13 pages of the log. After this many, a checkpoint takes about 2 ms. It is made
+ * when nothing is written, or when a reply has been posted.
+ */
+const WRITES_A_CHECKPOINT = 160;
+/** For a store that is never idle: before SQLite makes a checkpoint inside a commit. */
+const MAX_WRITES_A_CHECKPOINT = 300;
 
 export function createLateIndex({ query, connection, group, index }: LateIndexParts): LateIndex {
   const statements = prepareStatements(query);
   let timer: NodeJS.Timeout | null = null;
   // What the last process left is not known.
   let waiting = 1;
-  let sinceCheckpoint = 0;
+  let writes = 0;
   const indexBatch = async (limit: number) => {
     const { count, isMore } = await group.writeLazily((transaction) =>
       indexNoted(transaction, { statements, index, limit }),
     );
-    sinceCheckpoint += count;
+    writes += count;
     waiting = isMore ? Math.max(waiting - count, 1) : 0;
     return isMore;
   };
   const checkpoint = async () => {
-    sinceCheckpoint = 0;
+    writes = 0;
     await group.alone(() => connection.checkpoint());
     return false;
   };
   /** Returns when to continue, or null. */
   const step = async () => {
     const isIdle = waiting === 0;
-    const isDue = sinceCheckpoint >= (isIdle ? ENTRIES_A_CHECKPOINT : MAX_ENTRIES_A_CHECKPOINT);
+    const isDue = writes >= (isIdle ? WRITES_A_CHECKPOINT : MAX_WRITES_A_CHECKPOINT);
     const isMore = isDue ? await checkpoint() : await indexBatch(batchSize(waiting));
     if (isMore) return PAUSE_MS;
-    return waiting > 0 || sinceCheckpoint >= ENTRIES_A_CHECKPOINT ? DELAY_MS : null;
+    return waiting > 0 || writes >= WRITES_A_CHECKPOINT ? DELAY_MS : null;
   };
   const schedule = (delayMs: number) => {
     timer ??= setTimeout(async () => {
@@ -92,6 +97,7 @@ export function createLateIndex({ query, connection, group, index }: LateIndexPa
       if (text === '') return;
       await transaction.run(statements.add({ conversationId, seq }));
       waiting += 1;
+      writes += 1;
       schedule(DELAY_MS);
     },
     drop: async (transaction, place) => (await transaction.run(statements.drop(place))) > 0,
@@ -100,6 +106,9 @@ export function createLateIndex({ query, connection, group, index }: LateIndexPa
     flush: coalesce(async () => {
       while (await indexBatch(MAX_BATCH));
     }),
+    async rest() {
+      if (writes >= WRITES_A_CHECKPOINT) await checkpoint().catch(() => undefined);
+    },
     close() {
       if (timer !== null) clearTimeout(timer);
     },

@@ -153,6 +153,8 @@ async function pathsOf({ services }: Bot): Promise<InspectedStory['paths']> {
     request: `${at}/context`,
     'what-if': `${at}/what-if?context_window=2200&compaction.background_threshold=0.6`,
     memories: '/memories',
+    graph: '/memories?view=graph',
+    place: `/memories?place=${encodeURIComponent(WORKSHOP)}`,
     ...(memory === undefined ? {} : { memory: `${at}/m/${memory.id}`, forget: `${at}/m/${memory.id}/forget` }),
     search: '/find?q=door',
     costs: '/costs',

@@ -63,7 +63,10 @@ async function measurePages(url: string): Promise<readonly Figure[]> {
     past: `${at}?at=40`,
     request: `${at}/context`,
     memories: `/memories?place=${encodeURIComponent(LARGE)}`,
+    'memories of all places': '/memories',
+    graph: `/memories?view=graph&place=${encodeURIComponent(LARGE)}`,
     search: '/find?q=river',
+    'search without a match': '/find?q=zzyzx',
     costs: '/costs',
     'what-if': `/c/${encodeURIComponent(TALK)}/what-if`,
   };

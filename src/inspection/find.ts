@@ -10,8 +10,23 @@ export interface Findings {
   readonly conversations: readonly ConversationKey[];
   readonly messages: readonly FoundMessage[];
   readonly memories: readonly FoundMemory[];
-  /** Messages and memories were searched in this many conversations, those with the newest activity. */
+  /** Messages and memories were searched in this many conversations. */
   readonly searched: number;
+  /** Where the search goes on; null at the end. */
+  readonly next: FindStart | null;
+}
+
+export interface FindStart {
+  /** Id of the last conversation that was searched; null for the newest activity. */
+  readonly afterId: number | null;
+  /** So many of those after it were searched by name already. */
+  readonly named: number;
+}
+
+export interface FindQuery {
+  readonly viewer: Viewer;
+  readonly text: string;
+  readonly start: FindStart;
 }
 
 export interface FoundMessage {
@@ -30,33 +45,68 @@ export interface FoundMemory {
 
 const MAX_NAMES = 20;
 const NAMED_AMONG = 2000;
-const SEARCHED = 25;
+/** A page goes on until it has found enough, or has searched so many conversations. */
+const ENOUGH = 30;
+const MAX_SEARCHED = 100;
+const BATCH = 25;
 const PER_CONVERSATION = 4;
 const MAX_TEXT_LENGTH = 200;
 
-export async function findEverywhere(parts: CommandServices, viewer: Viewer, text: string): Promise<Findings> {
+/** One page of results, in the order of the newest activity. */
+export async function findEverywhere(parts: CommandServices, { viewer, text, start }: FindQuery): Promise<Findings> {
   const wanted = text.slice(0, MAX_TEXT_LENGTH).trim();
-  if (wanted === '') return { conversations: [], messages: [], memories: [], searched: 0 };
-  const recent = await parts.store.conversations.list({ order: 'active', limit: NAMED_AMONG, after: null });
+  if (wanted === '') return { conversations: [], messages: [], memories: [], searched: 0, next: null };
+  const { conversations } = parts.store;
+  const after = start.afterId === null ? null : await conversations.get(start.afterId);
+  const recent = await conversations.list({ order: 'active', limit: NAMED_AMONG, after });
   const lower = wanted.toLowerCase();
-  const named = recent.filter(({ key }) => key.toLowerCase().includes(lower));
-  const readable = recent.filter(({ audience }) => mayRead(viewer, audience)).slice(0, SEARCHED);
-  const found = await Promise.all(readable.map((conversation) => findIn(parts, conversation, wanted)));
-  const memories = found.flatMap((each) => each.memories);
+  const named = recent.slice(start.named).filter(({ key }) => key.toLowerCase().includes(lower));
+  const readable = recent.filter(({ audience }) => mayRead(viewer, audience));
+  const { messages, memories, searched } = await findAmong(parts, readable, wanted);
   return {
+    ...{ messages, searched, next: nextStart(recent, readable, searched) },
     conversations: named.slice(0, MAX_NAMES).map(({ key }) => key),
-    messages: found.flatMap((each) => each.messages).toSorted((a, b) => b.at - a.at),
     // Conversations of one place read the same memories.
     memories: [...new Map(memories.map((memory) => [memory.id, memory])).values()],
-    searched: readable.length,
   };
+}
+
+type Found = Pick<Findings, 'messages' | 'memories'>;
+
+async function findAmong(
+  parts: CommandServices,
+  readable: readonly Conversation[],
+  text: string,
+): Promise<Found & { readonly searched: number }> {
+  const found: Found[] = [];
+  let searched = 0;
+  let count = 0;
+  while (searched < Math.min(readable.length, MAX_SEARCHED) && count < ENOUGH) {
+    const batch = readable.slice(searched, searched + BATCH);
+    const results = await Promise.all(batch.map((conversation) => findIn(parts, conversation, text)));
+    found.push(...results);
+    count += results.reduce((sum, { messages, memories }) => sum + messages.length + memories.length, 0);
+    searched += batch.length;
+  }
+  const messages = found.flatMap((each) => each.messages).toSorted((a, b) => b.at - a.at);
+  return { searched, messages, memories: found.flatMap((each) => each.memories) };
+}
+
+function nextStart(
+  recent: readonly Conversation[],
+  readable: readonly Conversation[],
+  searched: number,
+): FindStart | null {
+  const last = searched < readable.length ? readable[searched - 1] : recent.at(-1);
+  const isEnd = searched === readable.length && recent.length < NAMED_AMONG;
+  return isEnd || last === undefined ? null : { afterId: last.id, named: recent.length - 1 - recent.indexOf(last) };
 }
 
 async function findIn(
   { store, search, memories, agents }: CommandServices,
   conversation: Conversation,
   text: string,
-): Promise<Pick<Findings, 'messages' | 'memories'>> {
+): Promise<Found> {
   const { id, key } = conversation;
   const hits = await search.entries({ conversationId: id, text, limit: PER_CONVERSATION });
   const entries = await store.transcript.pick(

@@ -8,20 +8,18 @@ import { type AuditRow, auditRows } from './audit.ts';
 import { type ContextView, contextView } from './context.ts';
 import { type ConversationQuery, type ConversationView, conversationView } from './conversation.ts';
 import { type CostsQuery, type CostsView, costsView } from './costs.ts';
-import { type Findings, findEverywhere } from './find.ts';
+import { type Findings, type FindQuery, findEverywhere } from './find.ts';
 import { createGauges } from './gauges.ts';
 import { type Health, healthOf } from './health.ts';
 import {
   changeMemory,
   forgetMemory,
   forgetPreview,
-  type MemoriesQuery,
-  type MemoriesView,
   type MemoryQuery,
   type MemoryView,
-  memoriesView,
   memoryView,
 } from './memories.ts';
+import { type MemoriesQuery, type MemoriesView, memoriesView } from './memory-list.ts';
 import { type ConversationRows, conversationsPage } from './overview.ts';
 import { createRecordings } from './recordings.ts';
 import { type ReplyQuery, type ReplyView, replyView } from './reply.ts';
@@ -38,7 +36,7 @@ export interface Inspection {
   readonly memories: MemoryPages;
   health(): Promise<Health>;
   /** Conversations by name, and messages and memories by their words. */
-  find(viewer: Viewer, text: string): Promise<Findings>;
+  find(query: FindQuery): Promise<Findings>;
   costs(query: CostsQuery): Promise<CostsView>;
   /** Throws `COMMAND_FORBIDDEN` for all but operators, and `CONFIG_INVALID`. */
   settings(viewer: Viewer): SettingsView;
@@ -102,7 +100,7 @@ export function createInspection({ parts, configRows }: InspectionHost): Inspect
       forget: (query) => forgetMemory(parts, query),
     },
     health: () => healthOf(parts),
-    find: (viewer, text) => findEverywhere(parts, viewer, text),
+    find: (query) => findEverywhere(parts, query),
     costs: (query) => costsView(parts, query),
     settings: (viewer) => settingsView(parts, { viewer, rows: configRows }),
     watch: (listener) => parts.events.on(({ conversation }) => conversation !== null && listener(conversation)),

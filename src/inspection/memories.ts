@@ -1,50 +1,14 @@
 import type { CommandServices } from '../commands/services.ts';
 import { StrataError } from '../domain/errors.ts';
-import { placeOf } from '../domain/key.ts';
-import type { Audience, ConversationKey } from '../domain/message.ts';
 import type { TokenedPreview } from '../memory/forget-target.ts';
 import { mayChange } from '../memory/permissions.ts';
 import { readerFor } from '../memory/policy.ts';
 import type { Forgotten, Origin } from '../memory/service.ts';
-import {
-  MEMORY_STATES,
-  type Memory,
-  type MemoryKind,
-  type MemoryReader,
-  type MemoryState,
-} from '../ports/memory-store.ts';
+import type { Memory, MemoryReader } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 import { audited } from './audit.ts';
 import { findConversation } from './conversation.ts';
-import { assertMayRead, mayRead, requesterOf, type Viewer } from './viewer.ts';
-
-export interface MemoriesQuery {
-  readonly viewer: Viewer;
-  /** Null chooses the place with the newest activity that the viewer may read. */
-  readonly key: string | null;
-  readonly filter: MemoryFilter;
-}
-
-/** Null and empty values match everything. */
-export interface MemoryFilter {
-  readonly text: string;
-  readonly kind: MemoryKind | null;
-  readonly state: MemoryState | null;
-  readonly audience: Audience | null;
-  /** Id of the person whom a memory is about. */
-  readonly personId: string | null;
-  readonly maxAgeDays: number | null;
-}
-
-export interface MemoriesView {
-  /** Null if there is no conversation that the viewer may read. */
-  readonly conversation: Conversation | null;
-  /** The readable places with the newest activity, one conversation each. */
-  readonly places: readonly ConversationKey[];
-  readonly people: readonly { readonly id: string; readonly name: string }[];
-  readonly memories: readonly Memory[];
-  readonly isMore: boolean;
-}
+import { assertMayRead, requesterOf, type Viewer } from './viewer.ts';
 
 export interface MemoryQuery {
   readonly viewer: Viewer;
@@ -59,50 +23,8 @@ export interface MemoryView extends Origin {
 
 const MEMORY_ACTIONS = ['edit', 'pin', 'unpin', 'promote', 'demote', 'reject', 'restore'] as const;
 
-const MAX_PLACES = 200;
-const MAX_READ = 1000;
-const MAX_SHOWN = 200;
-const DAY_MS = 86_400_000;
-
-export async function memoriesView(
-  parts: CommandServices,
-  { viewer, key, filter }: MemoriesQuery,
-): Promise<MemoriesView> {
-  const recent = await parts.store.conversations.list({ order: 'active', limit: MAX_PLACES, after: null });
-  const readable = recent.filter(({ audience }) => mayRead(viewer, audience));
-  const places = [...new Map(readable.map((each) => [placeOf(each.key), each.key])).values()];
-  const conversation = key === null ? (readable[0] ?? null) : await findConversation(parts, key);
-  if (conversation === null) return { conversation, places, people: [], memories: [], isMore: false };
-  assertMayRead(viewer, conversation.audience, 'memories');
-  const all = await readAll(parts, readerOf(parts, conversation), filter.text);
-  const fitting = all.filter((memory) => fits(memory, filter, parts.clock.now()));
-  const subjects = all.flatMap(({ subjectId: id, subjectName: name }) =>
-    id === null ? [] : [[id, name ?? id] as const],
-  );
-  return {
-    ...{ conversation, places, memories: fitting.slice(0, MAX_SHOWN), isMore: fitting.length > MAX_SHOWN },
-    people: [...new Map(subjects)].map(([id, name]) => ({ id, name })),
-  };
-}
-
 function readerOf({ agents }: CommandServices, conversation: Conversation): MemoryReader {
   return readerFor(conversation, agents.agentFor(conversation.key));
-}
-
-async function readAll({ memories }: CommandServices, reader: MemoryReader, text: string): Promise<readonly Memory[]> {
-  const states = MEMORY_STATES;
-  if (text.trim() !== '') return await memories.search({ reader, text, states, limit: MAX_SHOWN });
-  return await memories.list({ reader, states, limit: MAX_READ, offset: 0 });
-}
-
-function fits(memory: Memory, filter: MemoryFilter, now: number): boolean {
-  const { kind, state, audience, personId, maxAgeDays } = filter;
-  const wanted = { kind, state, audience, subjectId: personId };
-  const has = { kind: memory.kind, state: memory.state, audience: memory.audience, subjectId: memory.subjectId };
-  const isSame = (['kind', 'state', 'audience', 'subjectId'] as const).every(
-    (name) => wanted[name] === null || wanted[name] === has[name],
-  );
-  return isSame && (maxAgeDays === null || memory.createdAt >= now - maxAgeDays * DAY_MS);
 }
 
 export async function memoryView(parts: CommandServices, query: MemoryQuery): Promise<MemoryView> {

@@ -1,11 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeKey } from '../../src/adapter-kit.ts';
+import { type Author, type ConversationKey, type MemoryId, makeKey } from '../../src/adapter-kit.ts';
 import { createInspection } from '../../src/inspection/inspection.ts';
 import type { ViewerRole } from '../../src/inspection/viewer.ts';
 import { scriptedModel } from '../core/compaction.world.ts';
+import { memoryOf } from '../core/memory.world.ts';
+import { ADA, BOB } from '../support/bot-world.ts';
 import { createInspectorWorld, type InspectorWorld } from '../support/inspector-world.ts';
 
 let inspected: InspectorWorld;
+const LANTERN = 'The lantern hangs behind the door.';
 const DIRECT = makeKey({ platform: 'test', workspace: 'here', channel: 'secret' });
 
 beforeEach(async () => {
@@ -13,7 +16,7 @@ beforeEach(async () => {
   const { world } = inspected;
   await world.say('Hello.');
   await world.settled();
-  await world.command('memory remember', { text: 'The lantern hangs behind the door.' });
+  await world.command('memory remember', { text: LANTERN });
 });
 afterEach(async () => {
   await inspected[Symbol.asyncDispose]();
@@ -50,11 +53,74 @@ describe('the list of memories', () => {
     await world.settled();
     const list = (role: ViewerRole, key: string | null = null) =>
       inspectionOf().memories.list({ viewer: { name: 'x', role }, key, filter: ALL });
-    expect((await list('viewer')).conversation).toBeNull();
+    expect(await list('viewer')).toMatchObject({ places: [], memories: [], people: [] });
     expect((await list('moderator')).places).toEqual([world.key]);
+    expect((await list('moderator')).memories.map(({ text }) => text)).toEqual([LANTERN]);
     expect([...(await list('operator')).places].toSorted()).toEqual([DIRECT, world.key].toSorted());
     await expect(list('moderator', DIRECT)).rejects.toThrow('operators');
     await expect(list('viewer', world.key)).rejects.toThrow('moderators and operators');
+  });
+});
+
+describe('the memories of all places', () => {
+  const other = makeKey({ platform: 'test', workspace: 'here', channel: 'kitchen' });
+
+  async function fillKitchen(): Promise<void> {
+    const { world } = inspected;
+    await world.say('Hello.', { key: other, author: BOB });
+    await world.settled();
+    await world.say('Hello.', { key: DIRECT, audience: 'dm' });
+    await world.settled();
+    await remember(other, { text: 'Bob likes <tea> better than coffee.', subject: BOB });
+    await remember(other, { text: 'The stove is broken.', subject: null });
+    await remember(DIRECT, { text: 'Ada hides the key below the mat.', subject: ADA });
+  }
+
+  /** What the first message of the conversation said. */
+  async function remember(key: ConversationKey, { text, subject }: { text: string; subject: Author | null }) {
+    const { store, random } = inspected.world.bot.services;
+    const conversation = await store.conversations.find(key);
+    if (conversation === null) throw new Error(`There is no ${key}.`);
+    const about = { subjectId: subject?.id ?? null, subjectName: subject?.name ?? null };
+    const from = { place: key, workspace: 'test:here', audience: conversation.audience, agentId: 'main' };
+    const memory = memoryOf(text, { id: random.id() as MemoryId, ...about, ...from });
+    const writes = [{ kind: 'insert', memory, sources: [1] }] as const;
+    await store.memories.save({ conversationId: conversation.id, writes, actor: 'model', now: 1 });
+  }
+
+  it('are listed with their places and people', async () => {
+    await fillKitchen();
+    const text = await inspected.page('/memories');
+    for (const word of ['lantern', '&lt;tea&gt;', 'below the mat', '3 places', other, 'Bob'])
+      expect(text).toContain(word);
+    expect(await inspected.page(`/memories?person=${BOB.id}`)).not.toContain('lantern');
+    expect(await inspected.page('/memories?q=tea')).toContain('&lt;tea&gt;');
+  });
+
+  it('keep what a role may not read', async () => {
+    await fillKitchen();
+    const { memories } = await inspectionOf().memories.list({
+      ...{ viewer: { name: 'x', role: 'moderator' }, key: null, filter: ALL },
+    });
+    expect(memories.length).toBe(3);
+    expect(JSON.stringify(memories)).not.toContain('mat');
+  });
+
+  it('can be drawn as a graph with a list', async () => {
+    await fillKitchen();
+    const text = await inspected.page('/memories?view=graph');
+    for (const word of [
+      'class="edge about"',
+      'class="edge said"',
+      'The stove is broken',
+      'The same as a list',
+      '&lt;tea&gt;',
+      `person=${BOB.id}&amp;view=graph`,
+    ]) {
+      expect(text).toContain(word);
+    }
+    expect(text).not.toContain('<tea>');
+    expect(await inspected.page('/memories?view=graph&q=zebra')).toContain('Nothing matches');
   });
 });
 

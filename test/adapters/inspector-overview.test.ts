@@ -41,6 +41,8 @@ describe('the overview', () => {
   });
 });
 
+const START = { afterId: null, named: 0 };
+
 describe('the search', () => {
   it('escapes what people wrote', async () => {
     const text = await inspected.page('/find?q=lantern');
@@ -52,11 +54,39 @@ describe('the search', () => {
   it('finds only what the role may read', async () => {
     const { commandParts } = inspected.world.bot;
     const found = async (role: 'viewer' | 'moderator' | 'operator') =>
-      (await findEverywhere(commandParts, { name: 'x', role }, 'lantern')).messages.map(
+      (await findEverywhere(commandParts, { viewer: { name: 'x', role }, text: 'lantern', start: START })).messages.map(
         ({ conversation }) => conversation,
       );
     expect(await found('viewer')).toEqual([]);
     expect(await found('moderator')).toEqual([inspected.world.key]);
     expect((await found('operator')).toSorted()).toEqual([DIRECT, inspected.world.key].toSorted());
+  });
+
+  it('goes on with older conversations', async () => {
+    const { world } = inspected;
+    for (let index = 0; index < 110; index += 1) {
+      const key = makeKey({ platform: 'test', workspace: 'here', channel: `room-${index}` });
+      await world.clock.advance(1000);
+      await world.say('Hello.', { key, asks: false });
+    }
+    const first = await inspected.page('/find?q=lantern');
+    expect(first).toContain('100 conversations');
+    expect(first).not.toContain('for you alone');
+    const next = /rel="next" href="([^"]+)"/u.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const second = await inspected.page(next);
+    expect(second).toContain('for you alone');
+    expect(second).toContain('there are no others');
+    expect(await inspected.page('/find?q=room-10&after=999999&named=x')).toContain('Search: room-10');
+  });
+
+  it('names each conversation once', async () => {
+    const { commandParts } = inspected.world.bot;
+    const query = { viewer: { name: 'x', role: 'viewer' } as const, text: 'here' };
+    const all = await findEverywhere(commandParts, { ...query, start: START });
+    expect(all).toMatchObject({ searched: 0, next: null });
+    expect(all.conversations.length).toBe(2);
+    expect(
+      (await findEverywhere(commandParts, { ...query, start: { afterId: null, named: 2 } })).conversations,
+    ).toEqual([]);
   });
 });

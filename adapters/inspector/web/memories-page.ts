@@ -6,29 +6,60 @@ import {
   type MemoriesView,
   type Memory,
   type MemoryFilter,
+  type PlacedMemory,
   type TokenedPreview,
   textOf,
 } from '../../../src/adapter-kit.ts';
-import { conversationPath, html, type Markup, when } from './html.ts';
+import { conversationPath, html, type Markup, when, withParameters } from './html.ts';
 import { emptyState } from './layout.ts';
+import { memoryGraph } from './memory-graph.ts';
 
-export function memoriesBody(view: MemoriesView, filter: MemoryFilter): Markup {
-  const { conversation, memories, isMore } = view;
-  const head = html`<h1>Memories</h1>`;
-  if (conversation === null)
-    return html`${head}${emptyState('There is nothing that you may read', html`Memories appear with the conversations that they came from.`)}`;
-  const { key } = conversation;
-  const list =
-    memories.length === 0
-      ? emptyState(
-          'Nothing matches',
-          html`Memories are saved with each summary, by the agent's tool <code>memory_save</code>, and by <code>/memory remember</code>.`,
-        )
-      : table(memories, key);
-  return html`${head}${filters(view, filter)}<p class="dim">${counted(memories.length, 'memory', 'memories')}${isMore ? ' shown; narrow the filter for the others' : ''} that can be read in <a href="${conversationPath(key)}">${key}</a>.</p>${list}`;
+export interface MemoriesOptions {
+  readonly filter: MemoryFilter;
+  /** As a graph of people and memories instead of a table. */
+  readonly asGraph: boolean;
 }
 
-function filters({ conversation, places, people }: MemoriesView, filter: MemoryFilter): Markup {
+export function memoriesBody(view: MemoriesView, options: MemoriesOptions): Markup {
+  const { memories, isMore, places } = view;
+  const head = html`<h1>Memories</h1>`;
+  if (places.length === 0)
+    return html`${head}${emptyState('There is nothing that you may read', html`Memories appear with the conversations that they came from.`)}`;
+  const more = isMore ? ' shown; narrow the filter for the others' : '';
+  return html`${head}${filters(view, options)}<p class="dim">${counted(memories.length, 'memory', 'memories')}${more} that can be read in ${placeText(view)}.</p>${memories.length === 0 ? nothingFound() : results(view, options)}`;
+}
+
+function nothingFound(): Markup {
+  return emptyState(
+    'Nothing matches',
+    html`Memories are saved with each summary, by the agent's tool <code>memory_save</code>, and by <code>/memory remember</code>.`,
+  );
+}
+
+function results(view: MemoriesView, options: MemoriesOptions): Markup {
+  const address = (asGraph: boolean) => withParameters('/memories', parametersOf(view, { ...options, asGraph }));
+  const choice = (asGraph: boolean, name: string) =>
+    html`<a class="button" href="${address(asGraph)}" ${asGraph === options.asGraph ? html`aria-current="true"` : ''}>${name}</a>`;
+  const filterBy = (personId: string) =>
+    withParameters('/memories', parametersOf(view, { ...options, filter: { ...options.filter, personId } }));
+  return html`<p class="ranges">${choice(false, 'Table')}${choice(true, 'People and memories')}</p>${options.asGraph ? memoryGraph(view, filterBy) : table(view)}`;
+}
+
+function parametersOf({ conversation }: MemoriesView, { filter, asGraph }: MemoriesOptions) {
+  const { text, kind, state, personId, audience, maxAgeDays } = filter;
+  return {
+    ...{ place: conversation?.key ?? null, q: text === '' ? null : text, kind, state, person: personId, audience },
+    ...{ age: maxAgeDays, view: asGraph ? 'graph' : null },
+  };
+}
+
+function placeText({ conversation, hasOlderPlaces, places }: MemoriesView): Markup {
+  if (conversation !== null) return html`<a href="${conversationPath(conversation.key)}">${conversation.key}</a>`;
+  const text = counted(places.length, 'place', 'places');
+  return hasOlderPlaces ? html`the ${text} with the newest activity` : html`${text}`;
+}
+
+function filters({ conversation, places, people }: MemoriesView, { filter, asGraph }: MemoriesOptions): Markup {
   const named = people.map(({ id, name }) => ({ value: id, label: name }));
   const ages = [1, 7, 30, 365].map((days) => ({
     value: String(days),
@@ -38,11 +69,11 @@ function filters({ conversation, places, people }: MemoriesView, filter: MemoryF
   const inPlace = keys.map(
     (key) => html`<option value="${key}" ${key === conversation?.key ? html`selected` : ''}>${key}</option>`,
   );
-  return html`<form class="filters" action="/memories"><label>Place<select name="place" data-submits>${inPlace}</select></label>
+  return html`<form class="filters" action="/memories"><label>Place<select name="place" data-submits><option value="">all that you may read</option>${inPlace}</select></label>
     <label>Words<input type="search" name="q" value="${filter.text}" maxlength="200"></label>
     ${choice('kind', 'Kind', { of: optionsOf(MEMORY_KINDS), chosen: filter.kind })}${choice('state', 'State', { of: optionsOf(MEMORY_STATES), chosen: filter.state })}
-    ${choice('person', 'About', { of: named, chosen: filter.personId })}${choice('audience', 'Audience', { of: optionsOf(AUDIENCES), chosen: filter.audience })}
-    ${choice('age', 'Age', { of: ages, chosen: filter.maxAgeDays === null ? null : String(filter.maxAgeDays) })}<button>Apply</button></form>`;
+    ${choice('person', 'Person', { of: named, chosen: filter.personId })}${choice('audience', 'Audience', { of: optionsOf(AUDIENCES), chosen: filter.audience })}
+    ${choice('age', 'Age', { of: ages, chosen: filter.maxAgeDays === null ? null : String(filter.maxAgeDays) })}${asGraph ? html`<input type="hidden" name="view" value="graph">` : ''}<button>Apply</button></form>`;
 }
 
 interface Option {
@@ -62,9 +93,25 @@ function choice(
   return html`<label>${label}<select name="${name}" data-submits><option value="">any</option>${of.map((option) => html`<option value="${option.value}" ${option.value === chosen ? html`selected` : ''}>${option.label}</option>`)}</select></label>`;
 }
 
-function table(memories: readonly Memory[], key: string): Markup {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Memories"><table class="rows"><thead><tr><th scope="col">What</th><th scope="col">Kind</th><th scope="col">About</th><th scope="col">State</th><th scope="col">Audience</th><th scope="col" class="num">Sources</th><th scope="col" class="num">Recalled</th><th scope="col">Since</th></tr></thead>
-    <tbody>${memories.map((memory) => html`<tr data-row><th scope="row"><a href="${conversationPath(key, `/m/${memory.id}`)}">${memory.text}</a></th><td>${memory.kind}</td><td>${memory.subjectName ?? ''}</td><td>${stateBadge(memory)}</td><td>${memory.audience}</td><td class="num">${memory.sources.length}</td><td class="num">${memory.recallCount}</td><td>${when(memory.validFrom)}</td></tr>`)}</tbody></table></div>`;
+function table({ memories, conversation, people }: MemoriesView): Markup {
+  const names = new Map(people.map(({ id, name }) => [id, name]));
+  const isMany = conversation === null;
+  const heads = ['What', 'Kind', 'About', 'Said by', ...(isMany ? ['Place'] : []), 'State', 'Audience'].map(
+    (head) => html`<th scope="col">${head}</th>`,
+  );
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Memories"><table class="rows"><thead><tr>${heads}<th scope="col" class="num">Recalled</th><th scope="col">Since</th></tr></thead><tbody>${memories.map((memory) => row(memory, { names, isMany }))}</tbody></table></div>`;
+}
+
+function row(
+  memory: PlacedMemory,
+  { names, isMany }: { readonly names: ReadonlyMap<string, string>; readonly isMany: boolean },
+): Markup {
+  const { id, text, kind, subjectName, audience, recallCount, validFrom, readableIn, sources, scope } = memory;
+  const authors = new Set(
+    sources.map(({ authorId }) => (authorId === null ? 'the bot' : (names.get(authorId) ?? authorId))),
+  );
+  const place = isMany ? html`<td>${scope === 'global' ? 'everywhere' : readableIn}</td>` : '';
+  return html`<tr data-row><th scope="row"><a href="${conversationPath(readableIn, `/m/${id}`)}">${text}</a></th><td>${kind}</td><td>${subjectName ?? ''}</td><td>${[...authors].join(', ')}</td>${place}<td>${stateBadge(memory)}</td><td>${audience}</td><td class="num">${recallCount}</td><td>${when(validFrom)}</td></tr>`;
 }
 
 export function stateBadge({ state, pinned }: Pick<Memory, 'state' | 'pinned'>): Markup {

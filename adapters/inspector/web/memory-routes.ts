@@ -10,9 +10,13 @@ export function addMemoryPages(app: PageApp): void {
   app.get('/memories', async (c) => {
     const visit = c.get('visit');
     const filter = filterIn(c);
-    const key = c.req.query('place') ?? null;
+    const place = c.req.query('place') ?? '';
+    const key = place === '' ? null : place;
+    const asGraph = c.req.query('view') === 'graph';
     const view = await c.get('inspection').memories.list({ viewer: visit.viewer, key, filter });
-    return c.html(page({ title: 'Memories', visit, section: 'memories', body: memoriesBody(view, filter) }));
+    return c.html(
+      page({ title: 'Memories', visit, section: 'memories', body: memoriesBody(view, { filter, asGraph }) }),
+    );
   });
   app.get('/c/:key/m/:id', async (c) => {
     const visit = c.get('visit');

@@ -19,7 +19,8 @@ export function addPages(app: PageApp): void {
   app.get('/find', async (c) => {
     const text = c.req.query('q') ?? '';
     const visit = c.get('visit');
-    const found = await c.get('inspection').find(visit.viewer, text);
+    const start = { afterId: numberOf(c.req.query('after')), named: numberOf(c.req.query('named')) ?? 0 };
+    const found = await c.get('inspection').find({ viewer: visit.viewer, text, start });
     return c.html(page({ title: 'Search', visit, section: 'conversations', find: text, body: findBody(text, found) }));
   });
   app.get('/costs', async (c) => {

@@ -1,0 +1,139 @@
+import type { CommandServices } from '../commands/services.ts';
+import { placeOf } from '../domain/key.ts';
+import type { Audience, ConversationKey } from '../domain/message.ts';
+import { readerFor } from '../memory/policy.ts';
+import { MEMORY_STATES, type Memory, type MemoryKind, type MemoryState } from '../ports/memory-store.ts';
+import type { Conversation } from '../ports/store.ts';
+import { findConversation } from './conversation.ts';
+import { assertMayRead, mayRead, type Viewer } from './viewer.ts';
+
+export interface MemoriesQuery {
+  readonly viewer: Viewer;
+  /** Null for every place that the viewer may read. */
+  readonly key: string | null;
+  readonly filter: MemoryFilter;
+}
+
+/** Null and empty values match everything. */
+export interface MemoryFilter {
+  readonly text: string;
+  readonly kind: MemoryKind | null;
+  readonly state: MemoryState | null;
+  readonly audience: Audience | null;
+  /** Id of a person whom a memory is about, or who said it. */
+  readonly personId: string | null;
+  readonly maxAgeDays: number | null;
+}
+
+export interface MemoriesView {
+  /** The chosen place; null for all of them. */
+  readonly conversation: Conversation | null;
+  /** The readable places with the newest activity, one conversation each. */
+  readonly places: readonly ConversationKey[];
+  /** There are other places, whose activity is older. */
+  readonly hasOlderPlaces: boolean;
+  readonly people: readonly Person[];
+  readonly memories: readonly PlacedMemory[];
+  readonly isMore: boolean;
+}
+
+export interface Person {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** A memory with a conversation in which it can be read. */
+export interface PlacedMemory extends Memory {
+  readonly readableIn: ConversationKey;
+}
+
+const MAX_PLACES = 200;
+const MAX_READ = 1000;
+const MAX_READ_OF_MANY = 100;
+const MAX_SHOWN = 200;
+const MAX_NAMED = 20;
+const DAY_MS = 86_400_000;
+
+export async function memoriesView(
+  parts: CommandServices,
+  { viewer, key, filter }: MemoriesQuery,
+): Promise<MemoriesView> {
+  const { readable, hasOlderPlaces } = await readablePlaces(parts, viewer);
+  const conversation = key === null ? null : await findConversation(parts, key);
+  if (conversation !== null) assertMayRead(viewer, conversation.audience, 'memories');
+  const read = conversation === null ? readable : [conversation];
+  const limit = conversation === null ? MAX_READ_OF_MANY : MAX_READ;
+  const found = await Promise.all(read.map((place) => readIn(parts, place, { text: filter.text, limit })));
+  // Places of one workspace may read the same memories.
+  const all = [...new Map(found.flat().map((memory) => [memory.id, memory])).values()];
+  const fitting = all.filter((memory) => fits(memory, filter, parts.clock.now()));
+  const sorted = filter.text.trim() === '' && read.length > 1 ? fitting.toSorted(byWeight) : fitting;
+  return {
+    conversation,
+    places: readable.map((place) => place.key),
+    hasOlderPlaces,
+    people: await peopleIn(parts, all),
+    memories: sorted.slice(0, MAX_SHOWN),
+    isMore: sorted.length > MAX_SHOWN,
+  };
+}
+
+async function readablePlaces({ store }: CommandServices, viewer: Viewer) {
+  const recent = await store.conversations.list({ order: 'active', limit: MAX_PLACES, after: null });
+  const readable = recent.filter(({ audience }) => mayRead(viewer, audience));
+  // Threads share the memories of their channel.
+  const places = new Map(readable.toReversed().map((each) => [placeOf(each.key), each]));
+  return { readable: [...places.values()].toReversed(), hasOlderPlaces: recent.length === MAX_PLACES };
+}
+
+async function readIn(
+  { memories, agents }: CommandServices,
+  conversation: Conversation,
+  { text, limit }: { readonly text: string; readonly limit: number },
+): Promise<readonly PlacedMemory[]> {
+  const reader = readerFor(conversation, agents.agentFor(conversation.key));
+  const states = MEMORY_STATES;
+  const found =
+    text.trim() === ''
+      ? await memories.list({ reader, states, limit, offset: 0 })
+      : await memories.search({ reader, text, states, limit: Math.min(limit, MAX_SHOWN) });
+  return found.map((memory) => ({ ...memory, readableIn: conversation.key }));
+}
+
+function fits(memory: Memory, filter: MemoryFilter, now: number): boolean {
+  const { kind, state, audience, personId, maxAgeDays } = filter;
+  const isSame = (['kind', 'state', 'audience'] as const).every(
+    (name) => ({ kind, state, audience })[name] === null || filter[name] === memory[name],
+  );
+  const isTheirs = personId === null || peopleOf(memory).includes(personId);
+  return isSame && isTheirs && (maxAgeDays === null || memory.createdAt >= now - maxAgeDays * DAY_MS);
+}
+
+/** Whom it is about, and who said it. */
+function peopleOf({ subjectId, sources }: Memory): readonly string[] {
+  return [subjectId, ...sources.map(({ authorId }) => authorId)].filter((id) => id !== null);
+}
+
+function byWeight(a: Memory, b: Memory): number {
+  return Number(b.pinned) - Number(a.pinned) || b.importance - a.importance || b.createdAt - a.createdAt;
+}
+
+/** By name. Memories name only those whom they are about; the others are named by a message of theirs. */
+async function peopleIn({ store }: CommandServices, memories: readonly Memory[]): Promise<readonly Person[]> {
+  const names = new Map<string, string>();
+  for (const { subjectId, subjectName } of memories)
+    if (subjectId !== null) names.set(subjectId, subjectName ?? subjectId);
+  const said = memories.flatMap(({ sources }) => sources);
+  const unnamed = new Map(
+    said.flatMap((source) => (isUnnamed(source.authorId, names) ? [[source.authorId, source]] : [])),
+  );
+  for (const [id, { conversationId, seq }] of [...unnamed].slice(0, MAX_NAMED)) {
+    const [entry] = await store.transcript.pick(conversationId, [seq]);
+    names.set(id, entry?.author?.id === id ? entry.author.name : id);
+  }
+  return [...names].map(([id, name]) => ({ id, name })).toSorted((a, b) => a.name.localeCompare(b.name));
+}
+
+function isUnnamed(id: string | null, names: ReadonlyMap<string, string>): id is string {
+  return id !== null && !names.has(id);
+}

@@ -69,6 +69,7 @@ describe('settings of a call', () => {
 });
 
 describe('cache breakpoints', () => {
+  // Shows: O34
   test('Anthropic gets them after marked blocks and before the newest', async () => {
     const body = await sent('anthropic:claude-haiku-4-5', ask('newest'));
     const mark = { type: 'ephemeral' };
@@ -84,6 +85,7 @@ describe('cache breakpoints', () => {
     ]);
   });
 
+  // Shows: O34
   test('OpenAI is asked to keep the prefix where it can', async () => {
     const request = ask('newest', { cacheKey: 'talk-1' });
     const kept = { prompt_cache_key: 'talk-1', prompt_cache_retention: '24h' };

@@ -60,6 +60,7 @@ describe('a request', () => {
     expect(causesIn(world)).toEqual([]);
   });
 
+  // Shows: O36, O37
   it('loses its tail when a summary replaces messages', async () => {
     await using world = await createWorld({ agent: { context_window: 8000 } });
     await talk(world, 8);
@@ -69,6 +70,7 @@ describe('a request', () => {
     expect(lossesIn(world)[0]?.tokens).toBeGreaterThan(200);
   });
 
+  // Shows: O37
   it.each([
     ['edited', 'edit'],
     ['removed', 'edit'],
@@ -106,6 +108,7 @@ describe('a request', () => {
     expect(causesIn(world)[0]).toBe('model');
   });
 
+  // Shows: O38
   it('tells an expired cache from one that was lost', async () => {
     let cacheReadTokens = 6000;
     const script: Script = () => ({ text: 'Yes.', inputTokens: 9000, cacheReadTokens });

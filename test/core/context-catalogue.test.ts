@@ -25,6 +25,7 @@ describe('a catalogue of tools', () => {
     expect(fitCatalogue([], { wantedTokens: 0, maxTokens: 0 })).toMatchObject({ form: 'whole', tools: [], tokens: 0 });
   });
 
+  // Shows: A23
   it('loses its explanations first, and keeps the fields', () => {
     const { form, tools: short } = fitIn(estimateTools(tools) - 1);
     expect(form).toBe('short');
@@ -39,6 +40,7 @@ describe('a catalogue of tools', () => {
     });
   });
 
+  // Shows: A23
   it('then offers names, with help that knows them all', () => {
     const { form, tools: names } = fitIn(fitIn(estimateTools(tools) - 1).tokens - 1);
     expect(form).toBe('names');

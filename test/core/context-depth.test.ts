@@ -52,6 +52,7 @@ it('keeps the newest messages that the tail’s share covers', () => {
   expect(planEmergency(view, quiet, pressure)?.tokens).toBe(5000);
 });
 
+// Shows: P10
 it('is due at a number of messages, however short', () => {
   expect(isDue(plain, view, 'none')).toBe(false);
   expect(isDue({ ...plain, messageThreshold: 81 }, view, 'none')).toBe(false);

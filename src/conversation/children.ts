@@ -104,7 +104,6 @@ async function start({ options }: Self, child: Child): Promise<Asked> {
   try {
     const engine = options.engineFor(parent.profile);
     preparation = await engine.prepareChild({ parent: parent.key, child: key, ttlMs: MAX_CHILD_MS });
-    await parent.check();
     return await tellChild(options, child, task.task);
   } catch (error) {
     await preparation?.rollback();

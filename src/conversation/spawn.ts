@@ -93,7 +93,6 @@ async function answer(options: ChildOptions, child: Child, { seq, claim }: Asked
   const turn = { claim, snapshot, newest, profile, signal: held.signal };
   const run = await open(options, child, turn);
   const outcome = await bounded(options, child, { run, seq });
-  held.signal.throwIfAborted();
   if (outcome.kind === 'failed') throw new StrataError('CHILD_FAILED', { reason: outcome.message });
   return await commit(options, child, { ...turn, run, outcome });
 }
@@ -140,7 +139,6 @@ async function open(options: ChildOptions, child: Child, turn: Turn): Promise<Ru
       contextOf: (own) => ({
         ...{ ...parent.context, audience: own.audience, signal: own.signal },
         callKey: `${parent.context.callKey}/${own.callKey.slice(own.callKey.lastIndexOf('#') + 1)}`,
-        onGiven: (ids) => own.onGiven?.(ids),
         ...(own.onImages === undefined ? {} : { onImages: own.onImages }),
       }),
     },

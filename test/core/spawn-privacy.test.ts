@@ -11,7 +11,10 @@ const research: Tool = defineTool({
   name: 'research',
   description: 'Finds something out',
   input: z.object({}),
-  run: async (_, { spawn }) => (await spawn({ task: 'What is the code of the harbour gate?' })).text,
+  async run(_, { spawn }) {
+    await before();
+    return (await spawn({ task })).text;
+  },
 }) as Tool;
 
 const hasResult = ({ messages }: ModelRequest) => messages.at(-1)?.role === 'tool';
@@ -22,10 +25,15 @@ const saving = (text: string): Said => ({
   calls: [{ tool: 'memory_save', input: { kind: 'fact', text, about: 'Ada' } }],
 });
 
+/** What the tool does before it opens a child, and what it asks the child. */
+let before: () => Promise<void>;
+let task: string;
 let model: ScriptedModel;
 let child: (request: ModelRequest) => Said | Promise<Said>;
 let world: BotWorld;
 beforeEach(async () => {
+  before = async () => undefined;
+  task = 'What is the code of the harbour gate?';
   child = () => ({ text: 'nobody knows' });
   model = scriptedModel(
     (request) => {
@@ -122,6 +130,15 @@ describe('what a child saves', () => {
   });
 });
 
+/** Another process deletes the memory, so this one hears of it only from the store. */
+async function forgetElsewhere(): Promise<void> {
+  const reader = { agentId: 'main', place: DM, workspace: 'test:here', audience: 'dm', sharePublic: true } as const;
+  const { store } = world.bot.services;
+  const found = await store.memories.list({ reader, limit: 9, offset: 0 });
+  const plan = { redactions: [], sentences: [], tombstones: [], actor: 'test', now: world.clock.now() };
+  await store.memories.forget({ ...plan, memoryIds: found.map(({ id }) => id) });
+}
+
 describe('a child goes with its parent', () => {
   it.each(['privacy erase', 'reset'])('at /%s', async (command) => {
     await hanging();
@@ -158,6 +175,50 @@ describe('a child goes with its parent', () => {
     await until(() => world.events.some((event) => event.kind === 'child.ended' && event.reason === 'aborted'));
     await world.settled();
     expect(await keys()).toEqual([DM]);
+  });
+
+  it.each([
+    ['beside its task', 'What is the code of the harbour gate?'],
+    ['by a tool', 'Do what you can.'],
+  ])('when a memory is forgotten elsewhere that it read %s', async (_, asked) => {
+    await remember();
+    task = asked;
+    child = (request) =>
+      !hasResult(request) && asked.startsWith('Do')
+        ? { calls: [{ tool: 'memory_recall', input: { query: 'harbour gate code' } }] }
+        : { text: textIn(request).includes('4711') ? 'It is 4711.' : 'nobody knows' };
+    const answering = model.script;
+    model.script = async (request, given) => {
+      const said = JSON.stringify(request.messages.at(-1));
+      if (request.purpose === 'reply' && said.includes('It is 4711.')) await forgetElsewhere();
+      if (request.purpose === 'reply' && hasResult(request)) return { text: said };
+      return await answering(request, given);
+    };
+    await world.say('Please go on.', { key: DM, audience: 'dm' });
+    await world.settled();
+    const posted = [...world.channel.posts.values()].map(({ body }) => body.text).slice(1);
+    expect(posted.join(' ')).toContain('nobody knows');
+    expect(posted.join(' ')).not.toContain('4711');
+  });
+
+  it.each(['before it starts', 'while it works'])('when its turn is lost elsewhere %s', async (when) => {
+    const { store } = world.bot.services;
+    const lose = async () => {
+      const { id } = await world.conversation();
+      await store.transcript.redact(id, { externalIds: ['m1'], now: world.clock.now() });
+    };
+    child = async (request) => {
+      if (hasResult(request)) return { text: 'It is 4711.' };
+      if (when === 'while it works') await lose();
+      return { calls: [{ tool: 'memory_recall', input: { query: 'harbour' } }] };
+    };
+    if (when === 'before it starts') before = lose;
+    await world.say('What is the code?', { id: 'm1' });
+    await world.settled();
+    expect(ofChild().filter(hasResult)).toEqual([]);
+    expect(ofChild()).toHaveLength(when === 'before it starts' ? 0 : 1);
+    expect(world.channel.posts.size).toBe(0);
+    expect(await keys()).toEqual([HERE]);
   });
 
   it('is no place to post, to see or to talk in', async () => {

@@ -6,6 +6,8 @@ import {
   defineTool,
   type MemoryReader,
   type ModelRequest,
+  makeChildKey,
+  makeKey,
   type Tool,
   type ToolContext,
   textOf,
@@ -14,7 +16,16 @@ import { createSlidingEngine } from '../../src/context/sliding.ts';
 import { createChildren } from '../../src/conversation/children.ts';
 import { createPlace, type Place } from '../fixtures/place.ts';
 import { ADA, type BotWorld, type BotWorldOptions, createBotWorld, HERE } from '../support/bot-world.ts';
-import { faithful, filler, type Said, type Script, scriptedModel, settle, until } from './compaction.world.ts';
+import {
+  createWorld,
+  faithful,
+  filler,
+  type Said,
+  type Script,
+  scriptedModel,
+  settle,
+  until,
+} from './compaction.world.ts';
 
 type Spawn = ToolContext['spawn'];
 
@@ -66,8 +77,10 @@ function notingEngine({ services }: Place, notes: string[]): ContextEngine {
       notes.push(`prepare in ${parent}`);
       return { rollback: async () => void notes.push('rollback') };
     },
-    endChild: async ({ reason, conversationId }) =>
-      void notes.push(`end ${reason}${conversationId === null ? ' without a row' : ''}`),
+    async endChild({ reason, conversationId }) {
+      await settle();
+      notes.push(`end ${reason}${conversationId === null ? ' without a row' : ''}`);
+    },
   });
 }
 
@@ -204,13 +217,19 @@ describe('a child conversation', () => {
       return turns > 11 ? null : `FACT Boat ${turns} is mine. ${filler(120, turns)}`;
     };
     const tools = [research(async (text, { spawn }) => (await spawn({ task: text, next })).turns)];
-    await using here = await world({ models: [model], tools, agent: { engine: 'stacked' } });
+    await using here = await world({
+      models: [model],
+      tools,
+      agent: { engine: 'stacked', compaction: { idle_minutes: 0.001 } },
+    });
     await here.say('How many boats are there?');
     await here.settled();
     expect(posted(here)).toEqual(['Found: 12']);
     const runs = here.events.flatMap((event) => (event.kind === 'maintenance.ended' ? [event] : []));
     expect(runs.filter(({ run }) => run.work === 'compact' && run.outcome === 'committed')).not.toEqual([]);
-    expect(runs.every(({ conversation }) => conversation?.startsWith(`${HERE}::`))).toBe(true);
+    const ofChild = runs.filter(({ conversation }) => conversation?.startsWith(`${HERE}::`));
+    expect(ofChild.every(({ run }) => run.work !== 'extract')).toBe(true);
+    expect(ofChild.length).toBeGreaterThan(0);
     const reader: MemoryReader = {
       agentId: 'main',
       place: HERE,
@@ -225,6 +244,20 @@ describe('a child conversation', () => {
     expect(spent.find(({ key }) => key === 'compact')?.calls).toBeGreaterThan(0);
     expect(await rows(here)).toEqual([HERE]);
   });
+});
+
+it('an idle child is not read for memories', async () => {
+  await using here = await createWorld();
+  const key = makeChildKey(here.key, 'a');
+  for (const said of [key, here.key]) await here.say('FACT Ada rows on Sundays.', { key: said });
+  await here.clock.advance(60 * 60_000);
+  const { conversations } = here.services.store;
+  const runs = [];
+  for (const said of [key, here.key]) {
+    const conversationId = (await conversations.find(said))?.id ?? 0;
+    runs.push((await here.run({ conversationId })).changed);
+  }
+  expect(runs).toEqual([false, true]);
 });
 
 describe('the end of a child', () => {
@@ -332,6 +365,33 @@ describe('another process', () => {
     await here.settled();
     expect(posted(here)).toEqual(['Found: seven boats']);
     expect([await rows(here), await notes(here)]).toEqual([[HERE], []]);
+  });
+});
+
+describe('the key of a child', () => {
+  it('has the agent and the rules of its parent', async () => {
+    const thread = makeKey({ platform: 'test', workspace: 'here', channel: 'talk', thread: 't1' });
+    const agent = { routes: [{ match: thread, mode: 'observe' as const }] };
+    await using here = await world({ models: [delegating(() => ({ text: 'seven' }))], agent });
+    const { agents } = here.bot.services;
+    const modes = [thread, makeChildKey(thread, 'a'), makeChildKey(HERE, 'a')].map((key) => agents.agentFor(key).mode);
+    expect(modes).toEqual(['observe', 'observe', agents.agentFor(HERE).mode]);
+    expect(modes[2]).not.toBe('observe');
+  });
+
+  it('gets no reply on the platform', async () => {
+    const model = delegating(() => ({ text: 'seven' }));
+    await using here = await world({ models: [model] });
+    const about = { externalId: null, author: ADA, replyTo: null, mentions: [], tokens: 5, at: here.clock.now() };
+    await here.bot.services.store.transcript.append({
+      ...{ conversation: makeChildKey(HERE, 'a'), audience: 'private', wantsReply: true, claimLeaseMs: null },
+      message: { ...about, role: 'user', parts: [{ kind: 'text', text: 'count the boats' }] },
+      ...{ idleExtractMs: 600_000, now: here.clock.now() },
+    });
+    await here.restart();
+    await here.settled();
+    expect(model.requests).toEqual([]);
+    expect(posted(here)).toEqual([]);
   });
 });
 

@@ -2,11 +2,12 @@ import { firstKept } from '../context/order.ts';
 import { imaginedGap, MAX_GAPS } from '../context/rest.ts';
 import type { Entry } from '../domain/message.ts';
 import type { TokenCounts } from '../ports/model.ts';
+import { createEvidenceCount, type EvidenceCount, type EvidenceParts } from './evidence.ts';
 import { type MaintainParts, maintain, type Upkeep } from './maintain.ts';
 import { createRequestCount, type RequestParts, type Requests } from './requests.ts';
 import { type Moment, measureAt, snapshotAt } from './view.ts';
 
-export interface ForecastParts extends MaintainParts, RequestParts {
+export interface ForecastParts extends MaintainParts, RequestParts, EvidenceParts {
   readonly engine: 'stacked' | 'sliding';
   /** Tokens that the summarising model counts for each estimated one. */
   readonly summaryRatio: number;
@@ -29,6 +30,8 @@ export interface Forecast extends Requests {
   readonly summariserTokens: { readonly input: number; readonly output: number };
   /** Null if a price is unknown. */
   readonly costUsd: number | null;
+  /** Of what was asked about the past. */
+  readonly evidence: EvidenceCount;
   readonly peakTokens: number;
   readonly meanTokens: number;
   /** The largest views in the order of the messages, one for each of at most `points` equal parts. */
@@ -51,6 +54,7 @@ export function forecast(parts: ForecastParts): Forecast {
   const { entries } = recording;
   const upkeep: Upkeep = { compactions: 0, condensations: 0, inputTokens: 0, outputTokens: 0 };
   const requests = createRequestCount(parts);
+  const evidence = createEvidenceCount(parts);
   const seen: ViewPoint[] = [];
   let emergencies = 0;
   let moment: Moment = { start: 0, end: 0, stack: [] };
@@ -67,6 +71,7 @@ export function forecast(parts: ForecastParts): Forecast {
       requests.add(entry, moment);
       look();
     }
+    evidence.add(entry, moment);
     moment = { ...moment, end: index + 1 };
     if (!isSettled(entry, entries[index + 1])) return;
     moment = engine === 'sliding' ? slid(parts, moment) : maintain(parts, moment, upkeep);
@@ -90,6 +95,7 @@ export function forecast(parts: ForecastParts): Forecast {
     },
     summariserTokens: { input, output },
     costUsd: replies.costUsd === null || cost === null ? null : replies.costUsd + cost,
+    evidence: evidence.result(),
     peakTokens: seen.reduce((most, { usedTokens }) => Math.max(most, usedTokens), 0),
     meanTokens: Math.round(seen.reduce((sum, { usedTokens }) => sum + usedTokens, 0) / Math.max(1, seen.length)),
     view: largestOf(seen, parts.points ?? MAX_POINTS),

@@ -8,31 +8,34 @@ import { limitsOf } from '../context/shares.ts';
 import type { Entry } from '../domain/message.ts';
 import type { ContextProfile } from '../ports/engine.ts';
 import type { Conversation } from '../ports/store.ts';
+import { promptSourceOf } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
 import { type Forecast, forecast } from './forecast.ts';
 import { lengthsOf } from './lengths.ts';
+import { readQuestions } from './questions.ts';
 import { type Recording, type RecordingSettings, recordingOf } from './recording.ts';
 
-export type ForecastServices = Pick<Services, 'store' | 'prices' | 'prompts' | 'agents' | 'models'>;
+export type ForecastServices = Pick<Services, 'store' | 'search' | 'prices' | 'prompts' | 'agents' | 'models'>;
 
 const PAGE = 500;
 
 /** What is stored of a conversation since its last reset: all of it, or the newest `limit` messages. */
 export async function readRecording(
-  { store }: Pick<ForecastServices, 'store'>,
+  services: Pick<ForecastServices, 'store' | 'search'>,
   conversation: Conversation,
   { limit = Number.POSITIVE_INFINITY, ...settings }: RecordingSettings & { readonly limit?: number },
 ): Promise<Recording> {
   const { id, contextFrom, nextSeq } = conversation;
   const entries: Entry[] = [];
   for (let fromSeq = Math.max(1, contextFrom, nextSeq - limit); fromSeq < nextSeq; ) {
-    const page = await store.transcript.read(id, { fromSeq, toSeq: nextSeq - 1, limit: PAGE });
+    const page = await services.store.transcript.read(id, { fromSeq, toSeq: nextSeq - 1, limit: PAGE });
     const last = page.at(-1);
     if (last === undefined) break;
     entries.push(...page);
     fromSeq = last.seq + 1;
   }
-  return recordingOf(conversation, entries, settings);
+  const questions = await readQuestions(services, conversation, { entries, timeZone: settings.timezone });
+  return recordingOf(conversation, entries, { ...settings, questions });
 }
 
 export interface ForecastRequest {
@@ -61,6 +64,7 @@ export async function forecastFor(services: ForecastServices, request: ForecastR
     engine: agent.engine === 'sliding' ? 'sliding' : 'stacked',
     points: request.points,
     prefixes: createFixedPrefixBuilder(services),
+    passagesHeading: services.prompts.render('passages', {}, promptSourceOf(agent)).text,
     correction: correctionFor(calibration, modelId),
     summaryRatio: calibration?.model === reader.model.id ? calibration.ratio : 1,
     isCached: last?.reports === true,

@@ -4,6 +4,7 @@ import { cutPoints } from '../context/order.ts';
 import { nearbySeq } from '../context/view.ts';
 import type { Entry } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
+import type { RecordedQuestion } from './questions.ts';
 
 /** A stored conversation with running totals, so that the tokens of any range are known without reading it. */
 export interface Recording {
@@ -17,14 +18,21 @@ export interface Recording {
   readonly toolEntries: readonly number[];
   /** The indices of the entries with which a view may begin after a cut, ascending. */
   readonly starts: readonly number[];
+  /** Messages that ask about the past, by seq. */
+  readonly questions: ReadonlyMap<number, RecordedQuestion>;
 }
 
 export type RecordingSettings = Pick<AgentSettings, 'timezone' | 'tool_results'>;
 
+export interface RecordingOptions extends RecordingSettings {
+  /** Default: none. */
+  readonly questions?: Recording['questions'];
+}
+
 export function recordingOf(
   conversation: Conversation,
   entries: readonly Entry[],
-  { timezone: timeZone, tool_results: { old_bytes: oldBytes } }: RecordingSettings,
+  { timezone: timeZone, tool_results: { old_bytes: oldBytes }, questions = new Map() }: RecordingOptions,
 ): Recording {
   const replySeq = nearbySeq(entries);
   const tokensWith = (stubBytes: number | null) => (entry: Entry) => {
@@ -39,6 +47,7 @@ export function recordingOf(
     shortTokens: totals(entries, tokensWith(oldBytes)),
     toolEntries: totals(entries, (entry) => (hasToolTraffic(entry) ? 1 : 0)),
     starts: cutPoints(entries, NOTHING_WAITS).map(({ entries: removed }) => removed),
+    questions,
   };
 }
 

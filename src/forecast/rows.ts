@@ -19,6 +19,12 @@ export const FORECAST_ROWS: readonly ForecastRow[] = [
   amount('Emergencies', ({ emergencies }) => emergencies),
   { name: 'Mean view', amountOf: ({ meanTokens }) => meanTokens, textOf: (of) => share(of.meanTokens, of) },
   { name: 'Largest view', amountOf: ({ peakTokens }) => peakTokens, textOf: (of) => share(of.peakTokens, of) },
+  {
+    name: 'Evidence in view',
+    amountOf: ({ evidence: { messages, inView } }) => (messages === 0 ? null : inView / messages),
+    textOf: ({ evidence: { messages, inView } }) =>
+      messages === 0 ? 'nothing asked' : `${formatPercent(inView / messages)} of ${formatNumber(messages)}`,
+  },
   amount('Replies', ({ requests }) => requests),
   amount('Input of replies', ({ inputTokens }) => inputTokens),
   amount('From the cache', ({ cachedTokens }) => cachedTokens),

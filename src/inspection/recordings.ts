@@ -34,7 +34,9 @@ interface Held {
 }
 
 /** Holds a few conversations while somebody tries settings on them, and frees them after some minutes without a use. */
-export function createRecordings(parts: Pick<CommandServices, 'store' | 'agents' | 'profile' | 'clock'>): Recordings {
+export function createRecordings(
+  parts: Pick<CommandServices, 'store' | 'search' | 'agents' | 'profile' | 'clock'>,
+): Recordings {
   const held = new Map<number, Held>();
   const never = new AbortController().signal;
   let isWaiting = false;
@@ -75,7 +77,7 @@ function isSame(before: Conversation, now: Conversation, isFresh: boolean): bool
 }
 
 async function open(
-  parts: Pick<CommandServices, 'store' | 'profile'>,
+  parts: Pick<CommandServices, 'store' | 'search' | 'profile'>,
   conversation: Conversation,
   agent: AgentSettings,
 ): Promise<Session> {

@@ -13,7 +13,7 @@ import { passagesOfPlace } from './place-passages.ts';
 import { byWorth, rankTranscript, type TranscriptHit } from './transcript-search.ts';
 
 /** If less than this share of the question is found, the match is chance. Calibrated with `bench/recall.ts`. */
-const MIN_GROUNDING = 0.25;
+export const MIN_GROUNDING = 0.25;
 /** Of several consecutive messages, this many of those that ask are looked up. */
 const MAX_QUESTIONS = 4;
 const READ_CHARACTERS = 2000;

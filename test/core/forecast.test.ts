@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Entry, Part } from '../../src/adapter-kit.ts';
+import { type Entry, type Part, textOf } from '../../src/adapter-kit.ts';
 import { correctionFor } from '../../src/context/calibration.ts';
 import { reduceIfDue } from '../../src/context/fit.ts';
 import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
@@ -8,7 +8,7 @@ import { type Recording, recordingOf } from '../../src/forecast/recording.ts';
 import { withSettings } from '../../src/forecast/settings.ts';
 import { measureAt, snapshotAt } from '../../src/forecast/view.ts';
 import { type BotWorld, createBotWorld } from '../support/bot-world.ts';
-import { scriptedModel } from './compaction.world.ts';
+import { faithful, filler, scriptedModel } from './compaction.world.ts';
 
 let world: BotWorld;
 
@@ -20,6 +20,10 @@ beforeAll(async () => {
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
+
+function animalAt(index: number): string {
+  return index < 6 ? `walrus of Kirkenes, number ${index},` : `seal number ${index}`;
+}
 
 const LONG = 'The river behind the garden rose to the second step of the stairs. '.repeat(12);
 
@@ -92,6 +96,36 @@ describe('a forecast', () => {
     expect(sliding.compactions).toBe(0);
     expect(sliding.peakTokens).toBeLessThanOrEqual(3000 * tried.compaction.background_threshold);
     expect(sliding.cacheBreaks).toBeGreaterThan(10);
+  });
+
+  it.each([
+    [4000, 400],
+    [100_000, 400],
+    [4000, 0],
+  ])('finds the evidence that a window of %i with %i recalled shows', async (window, tokens) => {
+    const reply = scriptedModel(() => ({ text: 'I see.' }), { id: 'test:chat' });
+    await using talk = await createBotWorld({
+      models: [reply, scriptedModel(faithful)],
+      agent: { context_window: window, recall: { tokens }, compaction: { model: 'test:summariser' } },
+    });
+    const facts = Array.from({ length: 40 }, (_, index) => `The ${animalAt(index)} likes ${filler(150, index)}`);
+    for (const text of [...facts, 'What did Ada say that the walrus of Kirkenes likes?']) {
+      await talk.say(text);
+      await talk.settled();
+      await talk.bot.services.queue.idle();
+    }
+    const { commandParts } = talk.bot;
+    const conversation = await talk.conversation();
+    const agent = commandParts.agents.agentFor(talk.key);
+    const recording = await readRecording(commandParts, conversation, agent);
+    const [question] = [...recording.questions.values()];
+    const sent = JSON.stringify(reply.requests.findLast(({ purpose }) => purpose === 'reply')?.messages);
+    const shown = question?.evidence.filter((seq) => sent.includes(textOf(recording.entries[seq - 1]?.parts ?? [])));
+    const profile = await commandParts.profile(conversation);
+    const { evidence } = await forecastFor(commandParts, { recording, agent, profile });
+    expect(evidence).toEqual({ questions: 1, messages: question?.evidence.length, inView: shown?.length });
+    expect(evidence.inView === evidence.messages).toBe(window > 50_000);
+    expect(evidence.inView > 0).toBe(tokens > 0);
   });
 
   it('reads the stored messages since the last reset', async () => {

@@ -28,6 +28,7 @@ interface Column {
   readonly inputTokens: number;
   readonly summariserTokens: { readonly input: number };
   readonly peakTokens: number;
+  readonly evidence: { readonly questions: number; readonly messages: number; readonly inView: number };
   readonly view: readonly { readonly seq: number; readonly usedTokens: number }[];
 }
 
@@ -87,6 +88,12 @@ describe('strata what-if', () => {
     const { stdout } = await folder.run(['what-if', ...HERE, '--try', 'engine=sliding']);
     expect(stdout).toMatch(/^ +NOW +engine=sliding\nEngine +stacked +sliding\n/);
     expect(stdout).toMatch(/^Compactions +\d+ +0$/m);
+    expect(stdout).toMatch(/^Evidence in view +\d+\s% of (\d+) +\d+\s% of \1$/m);
+    const { questions = 0, messages = 0, inView = 0 } = now?.evidence ?? {};
+    expect(questions).toBeLessThanOrEqual(60);
+    expect(messages).toBeGreaterThanOrEqual(questions);
+    expect(messages).toBeGreaterThan(inView);
+    expect(inView).toBeGreaterThan(0);
     expect(stdout).toMatch(/\n\nView over time, .*\nNOW +[▁▂▃▄▅▆▇█]{60}\nengine=sliding +[▁▂▃▄▅▆▇█]{60}\n$/);
   });
 

@@ -157,8 +157,9 @@ async function work(options: ActorOptions, self: Self, first: Claim | null): Pro
 }
 
 /** The conversation counts as busy until the work has ended. */
-function keepBusy({ turns }: Self, work: Promise<void>): void {
-  turns.put(() => work);
+function keepBusy({ turns, onError }: Self, work: Promise<void>): void {
+  const ended = work.catch(onError);
+  turns.put(() => ended);
 }
 
 /** What the newest turn answered and added. A message that arrived while it ran belongs to the next one. */

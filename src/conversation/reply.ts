@@ -23,7 +23,7 @@ export type ReplyEnd =
       readonly kind: 'committed';
       readonly result: Committed;
       readonly verdict: AfterTurn;
-      /** What can wait until the reply is on its way. Never rejects. */
+      /** What can wait until the reply is on its way. */
       readonly account: () => Promise<void>;
     }
   /** Nothing was stored: the claim was lost, the bot is stopping, or no message asked for a reply. */
@@ -165,9 +165,12 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
     return { kind: 'nothing' };
   }
   recorded?.committed(result.conversation.nextSeq - 1);
-  options.logText(base.conversation, 'bot', text);
-  report(options, ending, base);
-  return { kind: 'committed', result, verdict, account: async () => run?.account() };
+  const account = async () => {
+    options.logText(base.conversation, 'bot', text);
+    report(options, ending, base);
+    await run?.account();
+  };
+  return { kind: 'committed', result, verdict, account };
 }
 
 /** After this much silence, the conversation's messages and answers are read for memories. */

@@ -10,7 +10,7 @@ import {
   tighter,
   tighterThan,
 } from '../../../src/adapter-kit.ts';
-import { earliest, presentOf } from './conversation-rows.ts';
+import { earliest, prepareUpdate, presentOf } from './conversation-rows.ts';
 import { first, type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
 import { writeJson } from './json.ts';
 import { createPostInsert, type InsertPosts } from './posts.ts';
@@ -69,7 +69,7 @@ async function store(
   const { rows = [], heldUntil = 0 } = append.posts ?? {};
   const shown = { conversationId: row.id, turn: last.turn ?? last.seq, entrySeq: last.seq, heldUntil };
   const [, , posts] = await together([
-    transaction.run(statements.accept(changed)),
+    transaction.run(statements.accept(row, changed)),
     together([entry, ...(answer === null ? [] : [answer])].map((each) => shared.entries.insert(transaction, each))),
     insertPosts(transaction, shown, rows),
   ]);
@@ -195,24 +195,18 @@ function prepareStatements({ query, rowLocks }: SqlEngine) {
         })
         .onConflict((conflict) => conflict.column('key').doNothing()),
     ),
-    accept: prepare((p: Parameter<ConversationRow>) =>
-      query
-        .updateTable('conversation')
-        .set({
-          audience: p('audience'),
-          present_audience: p('present_audience'),
-          present_from: p('present_from'),
-          next_seq: p('next_seq'),
-          last_activity_at: p('last_activity_at'),
-          maintain_at: p('maintain_at'),
-          reply_due_seq: p('reply_due_seq'),
-          reply_due_from: p('reply_due_from'),
-          reply_epoch: p('reply_epoch'),
-          reply_until: p('reply_until'),
-          heard_id: p('heard_id'),
-          heard_at: p('heard_at'),
-        })
-        .where('id', '=', p('id')),
-    ),
+    accept: prepareUpdate(query, (p) => ({
+      audience: p('audience'),
+      present_audience: p('present_audience'),
+      present_from: p('present_from'),
+      next_seq: p('next_seq'),
+      last_activity_at: p('last_activity_at'),
+      reply_due_seq: p('reply_due_seq'),
+      reply_due_from: p('reply_due_from'),
+      reply_epoch: p('reply_epoch'),
+      reply_until: p('reply_until'),
+      heard_id: p('heard_id'),
+      heard_at: p('heard_at'),
+    })),
   };
 }

@@ -1,6 +1,6 @@
-import { sql, type Updateable } from 'kysely';
+import { type RawBuilder, sql, type Updateable } from 'kysely';
 import type { Audience, ConversationKey } from '../../../src/adapter-kit.ts';
-import { first, prepare, type SqlEngine, type Transaction } from './engine.ts';
+import { first, type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import type { ConversationRow, Tables } from './tables.ts';
 
 /** A conversation's row as units read and change it. */
@@ -35,6 +35,23 @@ export function createConversationRows(engine: SqlEngine): ConversationRows {
       await transaction.run(query.updateTable('conversation').set(values).where('id', '=', id).compile());
     },
   };
+}
+
+type Values = { readonly [Column in keyof ConversationRow]?: RawBuilder<ConversationRow[Column]> };
+
+/**
+ * An update of the row for a unit that may also change when maintenance is due. Most do not, and SQLite would rewrite
+ * the index of a column that is set to the same value.
+ */
+export function prepareUpdate(query: SqlEngine['query'], values: (parameter: Parameter<ConversationRow>) => Values) {
+  const update = (p: Parameter<ConversationRow>, changes: Values) =>
+    query.updateTable('conversation').set(changes).where('id', '=', p('id'));
+  const asDue = prepare((p: Parameter<ConversationRow>) => update(p, values(p)));
+  const dueLater = prepare((p: Parameter<ConversationRow>) =>
+    update(p, { ...values(p), maintain_at: p('maintain_at') }),
+  );
+  return (before: ConversationRow, after: ConversationRow) =>
+    (before.maintain_at === after.maintain_at ? asDue : dueLater)(after);
 }
 
 /** Who can read a conversation now. */

@@ -3,6 +3,7 @@ import type { Migration } from 'kysely/migration';
 import { createCacheTables } from './cache-losses.ts';
 import { ofConversation, required, zero } from './columns.ts';
 import { addHeard, HEARD } from './heard.ts';
+import { indexPosted } from './posts.ts';
 import { createProvenanceTables } from './provenance-tables.ts';
 import { createReadyTable } from './ready-summaries.ts';
 import { createRequestTables, indexRequests } from './request-tables.ts';
@@ -52,6 +53,7 @@ export function coreMigrations(rowIds: RowIds): Record<string, Migration> {
     '0012_requests': { up: createRequestTables },
     '0013_ready_summaries': { up: createReadyTable },
     '0014_request_indexes': { up: indexRequests },
+    '0015_posted_messages': { up: indexPosted },
   };
 }
 

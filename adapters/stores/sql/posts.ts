@@ -1,3 +1,4 @@
+import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { NewPost, PostRow } from '../../../src/adapter-kit.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
 import { writeJson } from './json.ts';
@@ -58,4 +59,15 @@ function prepareInsert({ query }: SqlEngine) {
       })
       .returning('id'),
   );
+}
+
+/** A pending post has no message yet, and every turn writes one. */
+export async function indexPosted(database: Kysely<unknown>): Promise<void> {
+  await database.schema.dropIndex('outbox_message').execute();
+  await database.schema
+    .createIndex('outbox_message')
+    .on('outbox')
+    .columns(['conversation_id', 'platform_message_id'])
+    .where(sql<SqlBool>`platform_message_id is not null`)
+    .execute();
 }

@@ -1,6 +1,6 @@
 import { type Entry, POST_HOLD_MS, type TurnCommit, type TurnCommitResult } from '../../../src/adapter-kit.ts';
-import { dueAt, holdsReply } from './conversation-rows.ts';
-import { type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
+import { dueAt, holdsReply, prepareUpdate } from './conversation-rows.ts';
+import { type SqlEngine, type Transaction, together } from './engine.ts';
 import { writeJson } from './json.ts';
 import { createPostInsert, type InsertPosts } from './posts.ts';
 import { createIsWithdrawn, createNoteReadings } from './provenance.ts';
@@ -55,7 +55,7 @@ async function run(context: TurnContext, transaction: Transaction, commit: TurnC
     heldUntil: commit.now + POST_HOLD_MS,
   };
   const [, , posts] = await together([
-    transaction.run(statements.finish(changed)),
+    transaction.run(statements.finish(row, changed)),
     together(entries.map((entry, index) => shared.entries.insert(transaction, rowOf(entry, index)))),
     insertPosts(transaction, shown, commit.posts),
     usage.add(transaction, row.id, commit.usage),
@@ -125,19 +125,13 @@ function shownEntry(entries: readonly Entry[]): number | null {
 
 function prepareStatements({ query }: SqlEngine) {
   return {
-    finish: prepare((p: Parameter<ConversationRow>) =>
-      query
-        .updateTable('conversation')
-        .set({
-          next_seq: p('next_seq'),
-          answered_upto: p('answered_upto'),
-          reply_until: p('reply_until'),
-          calibration: p('calibration'),
-          last_activity_at: p('last_activity_at'),
-          maintain_at: p('maintain_at'),
-          maintain_again: p('maintain_again'),
-        })
-        .where('id', '=', p('id')),
-    ),
+    finish: prepareUpdate(query, (p) => ({
+      next_seq: p('next_seq'),
+      answered_upto: p('answered_upto'),
+      reply_until: p('reply_until'),
+      calibration: p('calibration'),
+      last_activity_at: p('last_activity_at'),
+      maintain_again: p('maintain_again'),
+    })),
   };
 }

@@ -13,6 +13,8 @@ import { createInspection } from '../src/inspection/inspection.ts';
 /** A bot with some hours of talk and its inspector, for screenshots and for tests in a browser. */
 export interface InspectedStory extends AsyncDisposable {
   readonly bot: Bot;
+  /** One more message in the first conversation, and what follows from it. */
+  say(): Promise<void>;
   /** The address with its key. */
   readonly url: string;
   /** A page of each kind by name. */
@@ -64,6 +66,7 @@ export async function tellStory({ messages }: { readonly messages: number }): Pr
     await say(bot, clock, { key: index % 6 === 5 ? (OTHERS[index % 3] ?? WORKSHOP) : WORKSHOP, index });
     clock.shift(STEP_MS);
   }
+  let next = messages;
   const inspector = await startInspector({
     settings: generalDefaults.inspector,
     open: async () => createInspection({ parts: bot.commandParts, configRows: () => [] }),
@@ -73,6 +76,7 @@ export async function tellStory({ messages }: { readonly messages: number }): Pr
   return {
     bot,
     url: inspector.url,
+    say: () => say(bot, clock, { key: WORKSHOP, index: next++ }),
     paths: await pathsOf(bot),
     async [Symbol.asyncDispose]() {
       await inspector.close();

@@ -194,13 +194,31 @@ function setUpLive() {
   if (part === null || new URLSearchParams(location.search).has('at')) return;
   const source = new EventSource('/live');
   // If the bot is gone, the page stays as it is.
-  const update = () => void replacePart(part).catch(() => undefined);
+  const update = () => void replaceLive(part).catch(() => undefined);
   source.addEventListener('refresh', update);
   source.addEventListener('changed', (event) => {
     const wanted = part.dataset.live;
     if (wanted === '' || JSON.parse(event.data).includes(wanted)) update();
   });
+  document.addEventListener('visibilitychange', () => document.hidden || update());
   addEventListener('pagehide', () => source.close());
+}
+
+/** The server renders a part once for all who look, so it may be some seconds old. */
+async function replaceLive(part) {
+  if (document.hidden) return;
+  const response = await fetch(part.dataset.source);
+  if (!response.ok) return;
+  const staleMs = Number(response.headers.get('x-stale-ms'));
+  clearTimeout(part.later);
+  if (staleMs > 0)
+    part.later = setTimeout(() => void replaceLive(part).catch(() => undefined), staleMs * (1 + Math.random()));
+  const text = await response.text();
+  if (response.status === 204 || text === part.dataset.last) return;
+  part.dataset.last = text;
+  part.replaceChildren(...new DOMParser().parseFromString(text, 'text/html').body.childNodes);
+  showTimes(part);
+  offerRefresh(part);
 }
 
 /** What a worker of another process does is seen by looking again, until it is done. */
@@ -222,7 +240,6 @@ async function replacePart(part) {
   part.dataset.last = fresh.innerHTML;
   part.replaceChildren(...fresh.childNodes);
   showTimes(part);
-  if (part.dataset.live !== undefined) offerRefresh(part);
 }
 
 function offerRefresh(part) {

@@ -7,6 +7,7 @@ import { withDirectory } from '../directory.ts';
 import type { Figure, RowOptions, RowResult } from '../figure.ts';
 import { providerOf, replyModel, summaryModel } from '../models.ts';
 import { median } from '../samples.ts';
+import { measureViewers } from '../viewers.ts';
 import { createWords } from '../words.ts';
 import { conversationKey, SILENT, type World, withWorld } from '../world.ts';
 
@@ -33,8 +34,9 @@ export async function inspector({ quick }: RowOptions): Promise<RowResult> {
     return await withWorld({ directory, models: providerOf(replyModel(), summaryModel(0)) }, measure);
   });
   return {
-    figures,
+    figures: [...figures, ...(await measureViewers({ quick }))],
     notes: [
+      'Viewers follow the stream and load what has changed, from a process of their own; one of them reads nothing. Rounds with and without them alternate, medians of 7 of 3 s each.',
       `${count} conversations of ${each} messages, one of ${large}, and one of ${talk} for the forecast, which gets another threshold each time. Time from the request to the end of the page on a kept connection, median of ${ROUNDS} after the first; the first request also loads the pages.`,
     ],
   };

@@ -10,7 +10,7 @@ import type { MaintenanceRun } from '../ports/journal.ts';
 import { MEMORY_STATES, type MemoryKind, type MemoryState } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { GaugeReading } from './gauges.ts';
-import { growthPerEntry, type HistoryInput, type Moment, momentsOf, sampled } from './history.ts';
+import { growthPerEntry, type HistoryInput, type Moment, momentsOf, RECENT, sampled } from './history.ts';
 import { type LayerSpan, layersOf } from './layers.ts';
 import { type ConversationRow, type OverviewServices, rowOf } from './overview.ts';
 import type { Turn } from './turns.ts';
@@ -47,6 +47,8 @@ export interface ConversationView {
   readonly messagesLeft: number | null;
   readonly lastFailure: { readonly at: number; readonly message: string } | null;
 }
+
+export type GaugeView = Pick<ConversationView, 'row' | 'messagesLeft'>;
 
 export interface MessageLine {
   readonly seq: number;
@@ -125,6 +127,20 @@ export async function conversationView(
     memories: mayReadText ? await memoriesFrom(parts, conversation, lines) : [],
     messagesLeft: messagesLeft(row.reading, growthPerEntry(weighed, correction)),
   };
+}
+
+/** How full the view is now, without the rest of the conversation. Figures only. */
+export async function gaugeView(
+  services: OverviewServices,
+  { key }: Pick<ConversationQuery, 'viewer' | 'key'>,
+): Promise<GaugeView> {
+  const { parts } = services;
+  const conversation = await findConversation(parts, key);
+  const { id, nextSeq } = conversation;
+  const range = { fromSeq: Math.max(1, nextSeq - RECENT), toSeq: nextSeq - 1, limit: RECENT };
+  const [row, entries] = await Promise.all([rowOf(services, conversation), parts.store.transcript.read(id, range)]);
+  const weighed = weigh(entries, parts.agents.agentFor(conversation.key).timezone);
+  return { row, messagesLeft: messagesLeft(row.reading, growthPerEntry(weighed, correctionOf(conversation))) };
 }
 
 function rangeAround(atSeq: number, newest: number): { readonly fromSeq: number; readonly toSeq: number } {

@@ -76,4 +76,5 @@ export function growthPerEntry(entries: HistoryInput['entries'], correction: num
   return recent.length === 0 ? 0 : (sum * correction) / recent.length;
 }
 
-const RECENT = 50;
+/** How many entries tell the present growth. */
+export const RECENT = 50;

@@ -6,7 +6,13 @@ import type { Forgotten } from '../memory/service.ts';
 import type { Memory } from '../ports/memory-store.ts';
 import { type AuditRow, auditRows } from './audit.ts';
 import { type ContextView, contextView } from './context.ts';
-import { type ConversationQuery, type ConversationView, conversationView } from './conversation.ts';
+import {
+  type ConversationQuery,
+  type ConversationView,
+  conversationView,
+  type GaugeView,
+  gaugeView,
+} from './conversation.ts';
 import { type CostsQuery, type CostsView, costsView } from './costs.ts';
 import { type Findings, type FindQuery, findEverywhere } from './find.ts';
 import { createGauges } from './gauges.ts';
@@ -51,6 +57,8 @@ export interface ConversationPages {
   /** Newest activity first; `afterId` is the `next` of the previous page. */
   list(query: { readonly afterId: number | null }): Promise<ConversationRows>;
   one(query: ConversationQuery): Promise<ConversationView>;
+  /** Only how full its window is: for following it. */
+  gauge(query: Pick<ConversationQuery, 'viewer' | 'key'>): Promise<GaugeView>;
   summary(query: SummaryQuery): Promise<SummaryView>;
   /** Asks a worker for other words; the wish says what to emphasise. Recorded. Throws `USAGE` if they are not possible. */
   rewrite(query: SummaryQuery & { readonly wish: string }): Promise<void>;
@@ -85,6 +93,7 @@ export function createInspection({ parts, configRows }: InspectionHost): Inspect
     conversations: {
       list: (query) => conversationsPage(services, query),
       one: (query) => conversationView(services, query),
+      gauge: (query) => gaugeView(services, query),
       summary: (query) => summaryView(parts, query),
       rewrite: (query) => rewriteSummary(parts, query),
       reply: (query) => replyView(parts, query),

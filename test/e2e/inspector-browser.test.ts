@@ -164,6 +164,17 @@ describe.skipIf(executable === null)(
       });
     }, 60_000);
 
+    it('gauge and figures follow the bot', async () => {
+      await open({}, async (page) => {
+        for (const path of ['/', story.paths['conversation'] ?? '/']) {
+          await visit(page, path);
+          await story.say();
+          await page.getByText('There is something new').waitFor();
+          expect(await page.locator('[data-live]').innerText()).toMatch(/Owed replies|of the window/u);
+        }
+      });
+    }, 60_000);
+
     it('everything works without scripts', async () => {
       await open({ javaScriptEnabled: false }, async (page) => {
         await visit(page, `${story.paths['conversation']}`);

@@ -39,12 +39,18 @@ function troubles({ row, lastFailure }: ConversationView): Markup {
   return html`${owed}${failed}${reply}`;
 }
 
-function gaugePanel({ messagesLeft, row }: ConversationView, gauge: Gauge): Markup {
+function gaugePanel(view: ConversationView, gauge: Gauge): Markup {
+  const { key } = view.row;
+  return html`<section class="panel" id="gauge" data-live="${key}" data-source="/live/gauge/${encodeURIComponent(key)}" aria-labelledby="now">${gaugeContent(view, gauge)}</section>`;
+}
+
+/** What follows the bot. */
+export function gaugeContent({ messagesLeft }: Pick<ConversationView, 'messagesLeft'>, gauge: Gauge): Markup {
   const { measurement, modelId, thresholds } = gauge;
   const tokens = (share: number) => formatNumber(measurement.window * share);
-  return html`<section class="panel" id="gauge" data-live="${row.key}" aria-labelledby="now"><h2 id="now">${percent(measurement.ratio)} of the window ${tierBadge(measurement.tier)}</h2>
+  return html`<h2 id="now">${percent(measurement.ratio)} of the window ${tierBadge(measurement.tier)}</h2>
     <div class="wide">${gaugeBar(gauge, { width: 1200, height: 32 })}</div>${legend(gauge)}
-    <p class="dim small">${modelId}, ${gaugeText(gauge)}${measurement.estimated ? '; estimated until the provider counts this view' : '; as the provider counted'}. A summary is due at ${tokens(thresholds.background)}, a deeper one at ${tokens(thresholds.aggressive)}, and at ${tokens(thresholds.emergency)} the oldest half leaves at once. ${forecast(messagesLeft)}</p></section>`;
+    <p class="dim small">${modelId}, ${gaugeText(gauge)}${measurement.estimated ? '; estimated until the provider counts this view' : '; as the provider counted'}. A summary is due at ${tokens(thresholds.background)}, a deeper one at ${tokens(thresholds.aggressive)}, and at ${tokens(thresholds.emergency)} the oldest half leaves at once. ${forecast(messagesLeft)}</p>`;
 }
 
 function forecast(messagesLeft: number | null): string {

@@ -13,7 +13,7 @@ import { emptyState } from './layout.ts';
 
 export function overviewBody(list: ConversationRows, health: Health): Markup {
   return html`<h1>Conversations</h1>
-    <div id="health" data-live>${healthStrip(health)}</div>
+    <div id="health" data-live data-source="/live/health">${healthStrip(health)}</div>
     ${list.rows.length === 0 ? noConversations() : table(list)}`;
 }
 
@@ -24,7 +24,7 @@ function noConversations(): Markup {
   );
 }
 
-function healthStrip(health: Health): Markup {
+export function healthStrip(health: Health): Markup {
   const { queue, maintenance, replies, unsentPosts, today } = health;
   const cards: readonly Card[] = [
     { name: 'Owed replies', value: formatDue(replies), note: replies.count > 0 ? oldest(replies) : 'none waits' },

@@ -7,6 +7,7 @@ import { assets } from './assets.ts';
 import type { PageApp, PageContext, PageEnvironment } from './environment.ts';
 import { troublePage } from './layout.ts';
 import { addLive, createLive } from './live.ts';
+import { addLiveParts, createLiveParts } from './live-parts.ts';
 import { entrancePage, loginPage } from './login-page.ts';
 import { addPages } from './pages.ts';
 
@@ -71,6 +72,7 @@ function createSite(
   });
   addPages(app);
   addLive(app, createLive(inspection.watch));
+  addLiveParts(app, createLiveParts(options.clock));
   app.notFound((c) =>
     c.html(troublePage(c.get('visit'), { title: 'Not found', text: `There is no page ${c.req.path}.` }), 404),
   );

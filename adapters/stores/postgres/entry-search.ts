@@ -16,8 +16,10 @@ interface Reach {
 const ALONE: Reach = { rows: 150, firstEntries: SHELF_ENTRIES.small / 2 };
 /** Rows with a common word next to another one that are checked, however old. They are few among many entries. */
 const TOGETHER: Reach = { rows: 500, firstEntries: SHELF_ENTRIES.large };
-/** Growth limit from one step to the next. */
-const GROWTH = 16;
+/** Growth limit from one step to the next. Reading the index takes less time than another step, a query of its own. */
+const GROWTH = 64;
+/** Each step covers this many times what will probably do, so that the estimate may be too low. */
+const ALLOWANCE = 1.5;
 /** Above this number of entries, large shelves are used. */
 const MAX_SMALL_SHELVES = 8;
 
@@ -99,7 +101,8 @@ function take(hunt: Hunt | undefined, row: FoundRow): void {
 /** Pure: the number of entries that probably contain the missing rows, and not many more than seen before. */
 function nextStep({ firstSeq, lastSeq }: EntryReader, { rows, below }: Hunt, reach: Reach) {
   const seen = lastSeq + 1 - below;
-  const missing = seen === 0 ? reach.firstEntries : Math.min(((reach.rows - rows) * seen) / (rows + 1), seen * GROWTH);
+  const likely = ((reach.rows - rows) * seen) / (rows + 1);
+  const missing = seen === 0 ? reach.firstEntries : Math.min(ALLOWANCE * likely, GROWTH * seen);
   const size: ShelfSize = missing > MAX_SMALL_SHELVES * SHELF_ENTRIES.small ? 'large' : 'small';
   const oldest = Math.max(below - missing, firstSeq);
   return { size, fromSeq: Math.floor(oldest / SHELF_ENTRIES[size]) * SHELF_ENTRIES[size] };

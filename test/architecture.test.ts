@@ -15,6 +15,8 @@ interface Import {
   /** A path from the root for own files, a package's name, or `node:…`. */
   readonly to: string;
   readonly typeOnly: boolean;
+  /** Loaded when the code gets there, not with the file. */
+  readonly late: boolean;
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -30,9 +32,14 @@ function importsOf({ path, text }: Source): readonly Import[] {
   const fixed = [...text.matchAll(statement)].map((match) => ({
     specifier: match[3] ?? match[4] ?? '',
     typeOnly: match[2] === 'type',
+    late: false,
   }));
-  const late = [...text.matchAll(dynamic)].map((match) => ({ specifier: match[1] ?? '', typeOnly: false }));
-  return [...fixed, ...late].map(({ specifier, typeOnly }) => ({ from: path, to: resolve(path, specifier), typeOnly }));
+  const late = [...text.matchAll(dynamic)].map((match) => ({
+    specifier: match[1] ?? '',
+    typeOnly: false,
+    late: true,
+  }));
+  return [...fixed, ...late].map(({ specifier, ...how }) => ({ from: path, to: resolve(path, specifier), ...how }));
 }
 
 function resolve(from: string, specifier: string): string {
@@ -139,6 +146,32 @@ function cycle(files: readonly Source[]): readonly string[] | null {
     if (found) return found;
   }
   return null;
+}
+
+/** What a bot on the terminal loads before it is ready; its adapters are loaded by name. */
+const loadedAtStart = [
+  'src/program.ts',
+  'adapters/channels/terminal/index.ts',
+  'adapters/models/ai-sdk/index.ts',
+  'adapters/models/offline/index.ts',
+  'adapters/queues/local/index.ts',
+  'adapters/stores/sqlite/index.ts',
+];
+/** Each file costs every process memory and time at the start. */
+const neededLater =
+  /^src\/(compaction\/(maintenance|call)|memory\/(forget|removal|export|admission)|requests\/(explain|diff|rebuild)|search\/(transcript-search|losses)|forecast\/|inspection\/audit)|^adapters\/(models\/ai-sdk\/stream|models\/offline\/(reply|maintenance)|inspector\/)/;
+
+/** The files that are loaded too early. */
+function tooEarly(files: readonly Source[], entries: readonly string[]): readonly string[] {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const loaded = new Set(entries);
+  for (const path of loaded) {
+    const file = byPath.get(path);
+    for (const { to, typeOnly, late } of file === undefined ? [] : importsOf(file)) {
+      if (isOwn(to) && !typeOnly && !late) loaded.add(to);
+    }
+  }
+  return [...loaded].filter((path) => neededLater.test(path));
 }
 
 /** `src/memory/focus.ts` → `src/memory`; `adapters/channels/slack/inbound/x.ts` → its whole folder. A file outside is its own. */
@@ -266,6 +299,10 @@ describe('the sources', () => {
     expect(portProblems(sources)).toEqual([]);
   });
 
+  test('load what a start does not need on first use', () => {
+    expect(tooEarly(sources, loadedAtStart)).toEqual([]);
+  });
+
   test('have at most 300 lines a file', () => {
     expect(tooLong(sources)).toEqual([]);
   });
@@ -345,6 +382,15 @@ describe('each check can fail', () => {
     const inbound = { path: `${slack}/inbound/a.ts`, text: "import { b } from '../outbound/b.ts';" };
     const outbound = { path: `${slack}/outbound/b.ts`, text: "import type { A } from '../inbound/c.ts';" };
     expect(mutualImports([inbound, outbound])).toEqual([`${slack}/inbound <-> ${slack}/outbound`]);
+  });
+
+  test('finds a file that a start loads too early', () => {
+    const program = { path: 'src/program.ts', text: "import { createBot } from './bot/bot.ts';" };
+    const bot = (text: string) => ({ path: 'src/bot/bot.ts', text });
+    const early = bot("import { forget } from '../memory/forget.ts';");
+    expect(tooEarly([program, early], ['src/program.ts'])).toEqual(['src/memory/forget.ts']);
+    const late = bot("const { forget } = await import('../memory/forget.ts');");
+    expect(tooEarly([program, late], ['src/program.ts'])).toEqual([]);
   });
 
   test('the names of a door are counted', () => {

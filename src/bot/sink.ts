@@ -8,7 +8,6 @@ import { createKeptConversations } from '../conversation/kept.ts';
 import { createPendingEdits } from '../conversation/pending-edits.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { createOptOut } from '../memory/opt-out.ts';
-import { removeMessages } from '../memory/removal.ts';
 import { withStoredAudience } from '../memory/stored-audience.ts';
 import type { ChannelSink, Drop, MessageEdit } from '../ports/channel.ts';
 import type { Conversation } from '../ports/store.ts';
@@ -105,6 +104,7 @@ function createChanges({ services, actors }: SinkOptions, inbound: InboundHooks)
     },
     async removed({ conversation: key, externalIds }: Parameters<ChannelSink['removed']>[0]): Promise<void> {
       await change(key, async (conversation) => {
+        const { removeMessages } = await import('../memory/removal.ts');
         const { seqs, elsewhere } = await removeMessages(services, conversation, externalIds);
         if (seqs.length > 0) events.emit({ kind: 'message.removed', conversation: key, seqs });
         for (const other of [...(seqs.length > 0 ? [conversation] : []), ...elsewhere]) {

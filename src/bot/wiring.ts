@@ -2,7 +2,7 @@ import { type Commands, createCommands } from '../commands/commands.ts';
 import type { CommandServices } from '../commands/services.ts';
 import { createBreaker } from '../compaction/breaker.ts';
 import { type Compactors, createCompactors } from '../compaction/compactors.ts';
-import { createMaintenance } from '../compaction/maintenance.ts';
+import type { Maintenance } from '../compaction/maintenance.ts';
 import { askForRewrite } from '../compaction/rewrite-request.ts';
 import { createSweeper, type Sweeper } from '../compaction/sweeper.ts';
 import { inspectContext } from '../context/inspection.ts';
@@ -38,6 +38,7 @@ import { createBuiltinTools } from '../tools/builtin.ts';
 import { createToolRegistry } from '../tools/registry.ts';
 import { createSystemClock, createSystemRandom } from '../util/clock.ts';
 import { createErrorLog } from '../util/error-log.ts';
+import { onFirstUse } from '../util/on-first-use.ts';
 import { checkParts } from './checked-parts.ts';
 import { createEngines, type Engines } from './engines.ts';
 import type { BotParts, Role } from './parts.ts';
@@ -157,7 +158,12 @@ function createMaintenanceSide(parts: BotParts, services: Services, memories: Me
     tools,
     instructions: (place, agent) => instructionsFor(services, place, agent),
   });
-  const maintenance = createMaintenance({ services, profiles });
+  // Loaded with the first job: most processes start long before they compact anything, and gateways never do.
+  const loadMaintenance = onFirstUse(async () => {
+    const { createMaintenance } = await import('../compaction/maintenance.ts');
+    return createMaintenance({ services, profiles });
+  });
+  const maintenance: Maintenance = { run: async (request) => (await loadMaintenance()).run(request) };
   const engines = createEngines({ services, maintenance, own: parts.engines ?? {} });
   const compactors = createCompactors({ services, profiles, engineFor: engines.for });
   const maintain = async (request: MaintainRequest): Promise<MaintainResult> => {

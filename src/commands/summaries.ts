@@ -17,7 +17,6 @@ import {
 import { sayOf, whoSaid } from './format-entry.ts';
 import { makeReply, PAGE_SIZE, TEXT_PAGE, takePage } from './reply.ts';
 import { choiceOption, pageOption, textOption } from './spec.ts';
-import { showLost } from './summary-losses.ts';
 
 const id = textOption('id', 'Id of the summary, as shown by summaries list', { required: true, suggests: true });
 
@@ -107,7 +106,7 @@ async function show(call: Call): Promise<CommandReply> {
 
 async function open(call: Call): Promise<CommandReply> {
   const summary = await findSummary(call);
-  if (optionOf(call, 'what') === 'lost') return await showLost(call, summary);
+  if (optionOf(call, 'what') === 'lost') return await (await import('./summary-losses.ts')).showLost(call, summary);
   const children = summary.level === 0 ? [] : await call.parts.store.summaries.children(summary.id);
   if (children.length === 0) return await openEntries(call, summary);
   const { items, page } = takePage(children, pageOf(call), { command: sameCommand(call) });

@@ -1,5 +1,5 @@
 import type { CommandReply } from '../ports/reply.ts';
-import { searchTranscript, type TranscriptHit } from '../search/transcript-search.ts';
+import type { TranscriptHit } from '../search/transcript-search.ts';
 import { excerpt, formatTime } from '../util/text.ts';
 import { type Call, type Command, nothingYet, pageOf, requiredOption, sameCommand } from './command.ts';
 import { sayOf, whoSaid } from './format-entry.ts';
@@ -34,6 +34,7 @@ async function search(call: Call): Promise<CommandReply> {
   const { parts, conversation } = call;
   if (conversation === null) return nothingYet('Transcript');
   const question = requiredOption(call, 'query');
+  const { searchTranscript } = await import('../search/transcript-search.ts');
   const hits = await searchTranscript(parts, { conversationId: conversation.id, question, limit: ALL });
   if (hits.length === 0) {
     return makeReply('Transcript', { text: `No message here matches "${excerpt(question, 80)}".` });

@@ -4,8 +4,8 @@ import type { ConversationKey } from '../domain/message.ts';
 import type { CommandReply } from '../ports/reply.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { RequestBlock } from '../requests/blocks.ts';
-import { type BlockChange, diffRequests } from '../requests/diff.ts';
-import { type ExplainedReply, exactnessText, explainReply } from '../requests/explain.ts';
+import type { BlockChange } from '../requests/diff.ts';
+import type { ExplainedReply } from '../requests/explain.ts';
 import { goneText } from '../requests/gone.ts';
 import { excerpt, formatNumber, formatTime, paginate } from '../util/text.ts';
 import {
@@ -61,6 +61,7 @@ export const why: Command = {
 async function show(call: Call): Promise<CommandReply> {
   const explained = await explain(call);
   if (explained === null) return nothingYet('Why');
+  const { exactnessText } = await import('../requests/explain.ts');
   const { items, page } = takePage(groupMessages(explained.blocks), pageOf(call), { command: sameCommand(call) });
   // The platform's id also finds the reply in a thread.
   const of = { message: optionOf(call, 'message') ?? String(explained.seq) };
@@ -90,6 +91,7 @@ async function changes(call: Call): Promise<CommandReply> {
   const title = `Why #${explained.seq}: changes`;
   if (explained.previousSeq === null) return makeReply(title, { text: 'There is no earlier request to compare with.' });
   const before = await explainPrevious(call, explained);
+  const { diffRequests } = await import('../requests/diff.ts');
   const { changes: found, keptBlocks } = diffRequests(before?.blocks ?? [], explained.blocks);
   const { items, page } = takePage(found, pageOf(call), { command: sameCommand(call) });
   return makeReply(title, {
@@ -175,6 +177,7 @@ interface Located {
 }
 
 async function explainAt({ parts, reader }: Call, located: Located): Promise<ExplainedReply> {
+  const { explainReply } = await import('../requests/explain.ts');
   return await explainReply(parts, { ...located, reader });
 }
 

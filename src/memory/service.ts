@@ -21,10 +21,10 @@ import {
   statementOf,
   stateOf,
 } from './add.ts';
-import { exportPerson, type PersonExport } from './export.ts';
+import type { PersonExport } from './export.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { ForgetPreview } from './forget.ts';
-import { type ForgetServices, type ForgetTarget, previewForget, type TokenedPreview } from './forget-target.ts';
+import type { ForgetServices, ForgetTarget, TokenedPreview } from './forget-target.ts';
 import { wordedByHooks } from './hooked.ts';
 import { isFaded, type Transition, transition } from './lifecycle.ts';
 import { isOrder } from './orders.ts';
@@ -149,7 +149,10 @@ export function createMemories(services: MemoryServices): Memories {
         }),
         detail: { transition: step },
       }),
-    previewForget: (target, by) => previewForget(services, target, by),
+    async previewForget(target, by) {
+      const { previewForget } = await import('./forget-target.ts');
+      return await previewForget(services, target, by);
+    },
     forget: (preview) => forget(services, preview),
     held: (by) => listHeld(services, by),
     decideHeld: (id, kind, by) => decideHeld(services, { id, kind, by }),
@@ -160,6 +163,7 @@ export function createMemories(services: MemoryServices): Memories {
           needs: 'the person themself, moderators and operators',
         });
       }
+      const { exportPerson } = await import('./export.ts');
       const copy = await exportPerson(services, { personId, by });
       const event = { kind: 'exported', at: services.clock.now(), actor: by.author.id, detail: null } as const;
       for (const { id } of copy.memories) await store.memories.change(id, {}, event);

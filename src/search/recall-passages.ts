@@ -9,8 +9,8 @@ import type { Services } from '../services.ts';
 import { underLabel } from '../util/foreign-text.ts';
 import { isOwnPast, kindsAskedFor } from './asked-kinds.ts';
 import { asksOfThePast } from './asking.ts';
-import { passagesOfPlace } from './place-passages.ts';
-import { byWorth, rankTranscript, type TranscriptHit } from './transcript-search.ts';
+import type { PlaceQuestion } from './place-passages.ts';
+import type { TranscriptHit } from './transcript-search.ts';
 
 /** If less than this share of the question is found, the match is chance. Calibrated with `bench/recall.ts`. */
 export const MIN_GROUNDING = 0.25;
@@ -52,8 +52,9 @@ export async function passagesFor(
   const elsewhere = { conversation, question, minGrounding: MIN_GROUNDING, timeZone: agent.timezone };
   const [own, others] = await Promise.all([
     isAllShown(snapshot) ? [] : ownPassages(services, { agent, snapshot, waiting, question }),
-    agent.recall.places ? passagesOfPlace(services, elsewhere) : [],
+    agent.recall.places ? passagesElsewhere(services, elsewhere) : [],
   ]);
+  const { byWorth } = await import('./transcript-search.ts');
   const passages = byWorth([...own, ...others]);
   if (passages.length === 0) return null;
   const from = promptSourceOf(agent);
@@ -67,6 +68,11 @@ export async function passagesFor(
   };
 }
 
+async function passagesElsewhere(services: Pick<Services, 'store' | 'search'>, asked: PlaceQuestion) {
+  const { passagesOfPlace } = await import('./place-passages.ts');
+  return await passagesOfPlace(services, asked);
+}
+
 async function ownPassages(
   services: Pick<Services, 'store' | 'search'>,
   { agent, snapshot, waiting, question }: Asking & { readonly question: string },
@@ -75,6 +81,7 @@ async function ownPassages(
   const toSeq = (waiting[0]?.seq ?? conversation.nextSeq) - 1;
   const range = { conversationId: conversation.id, question, fromSeq: conversation.contextFrom, toSeq };
   const likely = lostAndAskedFor(snapshot, question);
+  const { rankTranscript } = await import('./transcript-search.ts');
   const { hits, grounding } = await rankTranscript(services, { ...range, likely });
   const isGrounded = grounding >= MIN_GROUNDING;
   const shown = isGrounded ? hits : isOwnPast(question) ? hits.filter(({ seq }) => likely.has(seq)) : [];

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { modelsOf } from '../config/directory.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { Entry } from '../domain/message.ts';
-import { admitCandidates } from '../memory/admission.ts';
 import { candidateSchema, MIN_CANDIDATES } from '../memory/candidate.ts';
 import { groundingOf } from '../memory/grounding.ts';
 import { readerFor } from '../memory/policy.ts';
@@ -39,6 +38,7 @@ function createSave(services: MemoryToolServices): Tool {
       if (!saved.take(context)) return { saved: false, reason: `one turn can save at most ${MAX_SAVED} memories` };
       const request = await admissionRequestOf(services, context);
       const sources = candidate.sources.length > 0 ? candidate.sources : sourcesFor(candidate.text, request.entries);
+      const { admitCandidates } = await import('../memory/admission.ts');
       const { writes, refused } = await admitCandidates(services, {
         ...request,
         candidates: [{ ...candidate, sources, importance: null, supersedes: null }],

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { searchTranscript } from '../search/transcript-search.ts';
 import type { Services } from '../services.ts';
 import { defineTool, type Tool } from './define.ts';
 import { lineOf } from './entry-line.ts';
@@ -17,6 +16,7 @@ export function createTranscriptTool(services: Pick<Services, 'store' | 'search'
     }),
     async run({ query }, { conversationId, readUpto }) {
       const search = { conversationId, question: query, limit: MOST + 1, tokenBudget: TOKENS };
+      const { searchTranscript } = await import('../search/transcript-search.ts');
       const hits = await searchTranscript(services, search);
       // The question itself is not an answer.
       const found = hits.filter((hit) => hit.seq < readUpto).slice(0, MOST);

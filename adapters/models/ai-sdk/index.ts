@@ -12,7 +12,6 @@ import { fetchIfOpen } from './nearby.ts';
 import type { Asker } from './probe.ts';
 import { type Connection, createCompatible, type Provider, providers } from './providers.ts';
 import { withByteLimit } from './response.ts';
-import { createSdkModel } from './stream.ts';
 import type { StallLimits } from './watchdog.ts';
 
 export interface AiSdkModelsOptions {
@@ -98,6 +97,7 @@ async function openModel(
     const reason = `${new URL(connection.baseUrl).origin} does not have this model; \`${name} pull ${model}\` fetches it`;
     throw new StrataError('MODEL_UNKNOWN', { model: modelId, reason });
   }
+  const { createSdkModel } = await import('./stream.ts');
   const windowTokens = options.providers[name]?.windows?.[model] ?? opened.traits.windowTokens;
   const traits = { ...opened.traits, windowTokens };
   const limits = { ...defaultLimits, ...options.limits };

@@ -7,8 +7,6 @@ import {
 } from '../../../src/adapter-kit.ts';
 import type { Answer } from './answer.ts';
 import { countRequest, countText } from './count.ts';
-import { answerMaintenance } from './maintenance.ts';
-import { answerReply } from './reply.ts';
 
 const id = 'offline:demo';
 /** Deliberately small: a few minutes of conversation fill it, so that every tier can be watched. */
@@ -25,7 +23,7 @@ export function createOfflineModel(): ChatModel {
     async *stream(request, { signal }) {
       const inputTokens = countRequest(request);
       if (inputTokens > windowTokens) throw tooLong(inputTokens);
-      const answer = isChat(request) ? answerReply(request) : answerMaintenance(request);
+      const answer = await answerTo(request);
       for (const part of partsOf(answer, request, inputTokens)) {
         if (signal.aborted) throw stopped(signal.reason);
         yield part;
@@ -36,6 +34,12 @@ export function createOfflineModel(): ChatModel {
 
 function isChat({ purpose }: Pick<ModelRequest, 'purpose'>): boolean {
   return purpose === 'reply' || purpose === 'child' || purpose === 'rerun';
+}
+
+/** Its rules are loaded with the first request: a bot starts sooner without them. */
+async function answerTo(request: ModelRequest): Promise<Answer> {
+  if (isChat(request)) return (await import('./reply.ts')).answerReply(request);
+  return (await import('./maintenance.ts')).answerMaintenance(request);
 }
 
 function partsOf({ text, calls }: Answer, request: ModelRequest, inputTokens: number): readonly ModelPart[] {

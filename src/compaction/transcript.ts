@@ -1,3 +1,4 @@
+import { MESSAGE_OPEN } from '../context/catalogue.ts';
 import { labelOf, plainName, timeLabel } from '../context/label.ts';
 import { estimateText } from '../context/tokens.ts';
 import { shorten } from '../context/truncate.ts';
@@ -6,8 +7,11 @@ import type { Random } from '../ports/clock.ts';
 import { underLabel, visibleText } from '../util/foreign-text.ts';
 import { UTC } from '../util/local-time.ts';
 
-/** Results of the memory tools are already memories: a summariser would save them a second time. */
-const LOOKUPS: ReadonlySet<string> = new Set(['memory_recall', 'memory_save', 'transcript_search', 'summary_open']);
+/** What they return is stored already: a summariser would save it a second time. */
+const LOOKUPS: ReadonlySet<string> = new Set([
+  ...['memory_recall', 'memory_save', 'transcript_search', 'summary_open'],
+  MESSAGE_OPEN,
+]);
 const INPUT_TOKENS = 60;
 const RESULT_TOKENS = 1200;
 

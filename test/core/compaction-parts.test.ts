@@ -53,19 +53,22 @@ describe('a line of the transcript', () => {
   });
 
   // Shows: S16
-  it.each(['memory_recall', 'memory_save', 'transcript_search', 'summary_open'])('hides what %s looked up', (tool) => {
-    const result = {
-      kind: 'tool-result',
-      callId: 'c',
-      tool,
-      text: 'Ada keeps bees',
-      isError: false,
-      blob: null,
-    } as const;
-    const line = lineOf(entry(7, '', { role: 'tool', author: null, parts: [result] }));
-    expect(line).toContain(tool);
-    expect(line).not.toContain('bees');
-  });
+  it.each(['memory_recall', 'memory_save', 'transcript_search', 'summary_open', 'message_open'])(
+    'hides what %s looked up',
+    (tool) => {
+      const result = {
+        kind: 'tool-result',
+        callId: 'c',
+        tool,
+        text: 'Ada keeps bees',
+        isError: false,
+        blob: null,
+      } as const;
+      const line = lineOf(entry(7, '', { role: 'tool', author: null, parts: [result] }));
+      expect(line).toContain(tool);
+      expect(line).not.toContain('bees');
+    },
+  );
 
   it('shows calls, results and attachments as readable text', () => {
     const call = entry(5, '', {

@@ -151,6 +151,17 @@ describe('a child goes with its parent', () => {
     expect(world.events.filter(({ kind }) => kind === 'child.ended')).toMatchObject([{ reason: 'aborted' }]);
   });
 
+  it('when the message behind it is forgotten', async () => {
+    await hanging();
+    const question = await world.command('memory forget', { id: '#1' });
+    const { path = [], options = {} } = question.actions[0]?.command ?? {};
+    expect((await world.command(path.join(' '), options)).text).toContain('1 message');
+    await until(async () => (await keys()).length === 1);
+    expect(world.events.filter(({ kind }) => kind === 'child.ended')).toMatchObject([{ reason: 'aborted' }]);
+    await world.settled();
+    expect(world.channel.posts.size).toBe(0);
+  });
+
   it('when a memory that it was given is forgotten', async () => {
     await remember();
     child = () => new Promise<Said>(() => undefined);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import {
   type ContextEngine,
@@ -65,7 +65,10 @@ beforeEach(async () => {
   ends = [];
   noting = notingEngine(place, ends);
 });
-afterEach(() => place[Symbol.asyncDispose]());
+afterEach(() => {
+  vi.useRealTimers();
+  return place[Symbol.asyncDispose]();
+});
 
 /** An engine that writes down what it hears of children. */
 function notingEngine({ services }: Place, notes: string[]): ContextEngine {
@@ -440,6 +443,26 @@ describe('a child is limited', () => {
     await here.settled();
     expect(posted(here)).toEqual(['Found: 16']);
     expect(await rows(here)).toEqual([HERE]);
+  });
+
+  it('in its time', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let isWaiting = false;
+    const next = () => {
+      isWaiting = true;
+      return new Promise<null>(() => undefined);
+    };
+    const tools = trying((spawn, task) => spawn({ task, next }));
+    await using here = await world({ models: [delegating(() => ({ text: 'yes' }))], tools });
+    await here.say('How many boats are there?');
+    for (let turn = 0; turn < 100 && !isWaiting; turn += 1) await settle();
+    await vi.advanceTimersByTimeAsync(10 * 60_000 - 1);
+    expect(ends).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1);
+    vi.useRealTimers();
+    await here.settled();
+    expect(posted(here).join('')).toContain('more than 10 minutes');
+    expect(ends.at(-1)).toBe('end failed');
   });
 
   it('to the tools of its agent', async () => {

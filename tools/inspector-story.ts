@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,8 @@ import { createSqliteStorage } from '../adapters/stores/sqlite/index.ts';
 import { type Channel, type Clock, createSystemClock, makeKey, silentLog } from '../src/adapter-kit.ts';
 import { type Bot, createBot } from '../src/bot/bot.ts';
 import { generalDefaults } from '../src/config/defaults.ts';
+import { loadConfig } from '../src/config/load.ts';
+import { type ConfigRow, rowsOf } from '../src/config/rows.ts';
 import { createInspection } from '../src/inspection/inspection.ts';
 
 /** A bot with some hours of talk and its inspector, for screenshots and for tests in a browser. */
@@ -69,7 +72,7 @@ export async function tellStory({ messages }: { readonly messages: number }): Pr
   let next = messages;
   const inspector = await startInspector({
     settings: generalDefaults.inspector,
-    open: async () => createInspection({ parts: bot.commandParts, configRows: () => [] }),
+    open: async () => createInspection({ parts: bot.commandParts, configRows: () => rowsIn(directory) }),
     clock,
     log: silentLog,
   });
@@ -84,6 +87,22 @@ export async function tellStory({ messages }: { readonly messages: number }): Pr
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+const CONFIG = `[[agents]]
+id = "support"
+model = "offline:demo"
+mode = "active"
+context_window = 3000
+max_output_tokens = 300
+`;
+
+/** As in a file beside the data. */
+function rowsIn(directory: string): readonly ConfigRow[] {
+  const file = join(directory, 'config.toml');
+  writeFileSync(file, CONFIG);
+  const rows = rowsOf(loadConfig({ file, explicit: true, environment: {}, flags: {} }), null);
+  return rows.map((row) => ({ ...row, origin: row.origin.replace(file, 'config.toml') }));
 }
 
 const channel: Channel = {
@@ -163,6 +182,7 @@ async function pathsOf({ services }: Bot): Promise<InspectedStory['paths']> {
     search: '/find?q=door',
     costs: '/costs',
     settings: '/settings',
+    prompt: '/settings/prompts/support/compactor',
     changes: '/audit',
   };
 }

@@ -18,6 +18,8 @@ export interface Beside {
   readonly known: readonly string[];
 }
 
+export type BesideContext = Pick<JobContext, 'services' | 'conversation' | 'agent' | 'windowTokens'>;
+
 const NEIGHBOURS = 3;
 const MAX_KNOWN = 40;
 const KNOWN_STATES = ['active', 'candidate'] as const;
@@ -26,7 +28,7 @@ const HITS_PER_SEARCH = 8;
 
 /** The summaries right before the range and the memories that it may repeat, each within its share of the window. */
 export async function besideOf(
-  job: JobContext,
+  job: BesideContext,
   stack: readonly Summary[],
   { fromSeq, lines }: Pick<Span, 'fromSeq' | 'lines'>,
 ): Promise<Beside> {
@@ -54,7 +56,7 @@ export function layerTokens(
  * of other places must not appear in its transcript.
  */
 async function knownLines(
-  { services, conversation, agent }: JobContext,
+  { services, conversation, agent }: BesideContext,
   lines: readonly TranscriptLine[],
 ): Promise<readonly string[]> {
   const reader = { ...readerFor(conversation, agent), sharePublic: false };

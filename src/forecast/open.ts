@@ -73,7 +73,8 @@ export async function forecastFor(services: ForecastServices, request: ForecastR
   });
 }
 
-async function readerOf(services: ForecastServices, agent: AgentSettings, profile: ContextProfile) {
+/** The model that would write the summaries. */
+export async function readerOf(services: ForecastServices, agent: AgentSettings, profile: ContextProfile) {
   const { model: configured } = agent.compaction;
   const isOwn = configured === 'auto' || configured === profile.modelId;
   const { id, traits } = isOwn

@@ -27,11 +27,12 @@ import {
 } from './memories.ts';
 import { type MemoriesQuery, type MemoriesView, memoriesView } from './memory-list.ts';
 import { type ConversationRows, conversationsPage } from './overview.ts';
+import { type PromptQuery, type PromptView, promptView } from './prompts.ts';
 import { createRecordings } from './recordings.ts';
 import { type ReplyQuery, type ReplyView, replyView } from './reply.ts';
 import { createReruns, type RerunQuery, type RerunView } from './rerun.ts';
 import { rewriteSummary } from './rewrite.ts';
-import { type SettingsView, settingsView } from './settings.ts';
+import { type SettingsQuery, type SettingsView, settingsView } from './settings.ts';
 import { type SummaryQuery, type SummaryView, summaryView } from './summary.ts';
 import type { Viewer } from './viewer.ts';
 import { type WhatIfQuery, type WhatIfView, whatIfView } from './what-if.ts';
@@ -45,7 +46,9 @@ export interface Inspection {
   find(query: FindQuery): Promise<Findings>;
   costs(query: CostsQuery): Promise<CostsView>;
   /** Throws `COMMAND_FORBIDDEN` for all but operators, and `CONFIG_INVALID`. */
-  settings(viewer: Viewer): SettingsView;
+  settings(query: SettingsQuery): Promise<SettingsView>;
+  /** A prompt with the variables of a real turn. For operators. Throws `NOT_FOUND`. */
+  prompt(query: PromptQuery): Promise<PromptView>;
   /** Calls the listener with each conversation in which something happens. Returns a function that ends it. */
   watch(listener: (conversation: ConversationKey) => void): () => void;
   /** The changes made in the inspector, newest first. */
@@ -111,7 +114,8 @@ export function createInspection({ parts, configRows }: InspectionHost): Inspect
     health: () => healthOf(parts),
     find: (query) => findEverywhere(parts, query),
     costs: (query) => costsView(parts, query),
-    settings: (viewer) => settingsView(parts, { viewer, rows: configRows }),
+    settings: (query) => settingsView(parts, { ...query, rows: configRows }),
+    prompt: (query) => promptView(parts, query),
     watch: (listener) => parts.events.on(({ conversation }) => conversation !== null && listener(conversation)),
     audit: () => auditRows(parts),
   };

@@ -1,31 +1,48 @@
 import type { CommandServices } from '../commands/services.ts';
 import type { ConfigRow } from '../config/rows.ts';
-import { StrataError } from '../domain/errors.ts';
 import { createPromptLibrary, type PromptFile } from '../prompts/library.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
-import { readText } from '../util/text-file.ts';
-import type { Viewer } from './viewer.ts';
+import { type EffectiveLimits, effectiveLimits } from './limits.ts';
+import { assertOperator, type Viewer } from './viewer.ts';
 
-/** The values in use with their origin, and the prompts of each agent. */
+export interface SettingsQuery {
+  readonly viewer: Viewer;
+  readonly filter: SettingsFilter;
+}
+
+export interface SettingsFilter {
+  /** A part of a key; empty for all. */
+  readonly text: string;
+  /** Only values that are not the built-in ones. */
+  readonly isChanged: boolean;
+}
+
+/** The values in use with their origin, what they come to, and the prompts of each agent. */
 export interface SettingsView {
   readonly rows: readonly ConfigRow[];
-  readonly prompts: readonly (PromptFile & { readonly agentId: string; readonly template: string })[];
+  /** Of all rows. */
+  readonly total: number;
+  readonly limits: readonly EffectiveLimits[];
+  readonly prompts: readonly (PromptFile & { readonly agentId: string })[];
 }
 
 /** For operators only. Throws `CONFIG_INVALID` if the file cannot be read now. */
-export function settingsView(
-  { agents }: Pick<CommandServices, 'agents'>,
-  { viewer, rows }: { readonly viewer: Viewer; readonly rows: () => readonly ConfigRow[] },
-): SettingsView {
-  if (viewer.role !== 'operator')
-    throw new StrataError('COMMAND_FORBIDDEN', { command: 'settings', needs: 'operators' });
+export async function settingsView(
+  parts: CommandServices,
+  { viewer, filter, rows }: SettingsQuery & { readonly rows: () => readonly ConfigRow[] },
+): Promise<SettingsView> {
+  assertOperator(viewer, 'settings');
   const library = createPromptLibrary();
-  const prompts = agents
-    .list()
-    .flatMap((agent) =>
-      library
-        .list(promptSourceOf(agent))
-        .map((prompt) => ({ ...prompt, agentId: agent.id, template: readText(prompt.file) })),
-    );
-  return { rows: rows(), prompts };
+  const all = rows();
+  const wanted = filter.text.trim().toLowerCase();
+  return {
+    rows: all.filter(
+      ({ path, origin }) => path.toLowerCase().includes(wanted) && !(filter.isChanged && origin === 'default'),
+    ),
+    total: all.length,
+    limits: await effectiveLimits(parts),
+    prompts: parts.agents
+      .list()
+      .flatMap((agent) => library.list(promptSourceOf(agent)).map((prompt) => ({ ...prompt, agentId: agent.id }))),
+  };
 }

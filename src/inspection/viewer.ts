@@ -27,6 +27,11 @@ export function assertMayRead(viewer: Viewer, audience: Audience, what: string):
   throw new StrataError('COMMAND_FORBIDDEN', { command: what, needs });
 }
 
+/** Throws `COMMAND_FORBIDDEN`. */
+export function assertOperator({ role }: Viewer, what: string): void {
+  if (role !== 'operator') throw new StrataError('COMMAND_FORBIDDEN', { command: what, needs: 'operators' });
+}
+
 /** The viewer as the person behind a change, with the name under which the history shows it. */
 export function requesterOf({ name, role }: Viewer, reader: MemoryReader): Requester {
   const author = { id: `inspector:${name}`, name, kind: 'person' } as const;

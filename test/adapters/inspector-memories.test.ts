@@ -183,12 +183,15 @@ describe('the other pages', () => {
     const context = await inspected.page(`/c/${encodeURIComponent(inspected.world.key)}/context`);
     for (const word of ['persona', 'tail', 'reserve', 'You are a bot.']) expect(context).toContain(word);
     const settings = await inspected.page('/settings');
-    for (const word of ['Prompts', 'compactor', 'guidance']) expect(settings).toContain(word);
+    for (const word of ['Prompts', 'compactor', 'guidance', 'Effective limits', 'A summary is due at', '3,000'])
+      expect(settings).toContain(word);
   });
 
   it('show no settings to moderators, and no people to viewers', async () => {
     const inspection = inspectionOf();
-    expect(() => inspection.settings({ name: 'x', role: 'moderator' })).toThrow('operators');
+    const viewer = { name: 'x', role: 'moderator' } as const;
+    const filter = { text: '', isChanged: false };
+    await expect(inspection.settings({ viewer, filter })).rejects.toThrow('operators');
     const groups = async (role: ViewerRole) =>
       (await inspection.costs({ viewer: { name: 'x', role }, days: null })).groups.map(({ by }) => by);
     expect(await groups('viewer')).not.toContain('person');

@@ -6,7 +6,10 @@ import { page } from './layout.ts';
 import { addMemoryPages } from './memory-routes.ts';
 import { overviewBody } from './overview-page.ts';
 import { numberOf } from './parameters.ts';
+import { promptBody } from './prompt-page.ts';
 import { auditBody, settingsBody } from './settings-page.ts';
+
+const MAX_FILTER_LENGTH = 100;
 
 export function addPages(app: PageApp): void {
   app.get('/', async (c) => {
@@ -30,10 +33,18 @@ export function addPages(app: PageApp): void {
     const body = costsBody(await c.get('inspection').costs({ viewer: visit.viewer, days }), days);
     return c.html(page({ title: 'Costs', visit, section: 'costs', body }));
   });
-  app.get('/settings', (c) => {
+  app.get('/settings', async (c) => {
     const visit = c.get('visit');
-    const body = settingsBody(c.get('inspection').settings(visit.viewer));
+    const { q = '', changed } = c.req.query();
+    const filter = { text: q.slice(0, MAX_FILTER_LENGTH), isChanged: changed === '1' };
+    const body = settingsBody(await c.get('inspection').settings({ viewer: visit.viewer, filter }), filter);
     return c.html(page({ title: 'Settings', visit, section: 'settings', body }));
+  });
+  app.get('/settings/prompts/:agentId/:name', async (c) => {
+    const visit = c.get('visit');
+    const key = c.req.query('conversation') ?? null;
+    const view = await c.get('inspection').prompt({ viewer: visit.viewer, ...c.req.param(), key });
+    return c.html(page({ title: `Prompt ${view.name}`, visit, section: 'settings', body: promptBody(view) }));
   });
   app.get('/audit', async (c) => {
     const body = auditBody(await c.get('inspection').audit());

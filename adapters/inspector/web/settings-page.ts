@@ -1,19 +1,55 @@
-import type { AuditRow, SettingsView } from '../../../src/adapter-kit.ts';
+import {
+  type AuditRow,
+  type EffectiveLimits,
+  formatNumber,
+  type SettingsFilter,
+  type SettingsView,
+} from '../../../src/adapter-kit.ts';
 import { html, type Markup, when } from './html.ts';
 import { emptyState } from './layout.ts';
+import { promptPath } from './prompt-page.ts';
 
-export function settingsBody({ rows, prompts }: SettingsView): Markup {
-  const values = rows.map(
-    ({ path, value, origin }) =>
-      html`<tr data-row><th scope="row"><code>${path}</code></th><td class="value">${JSON.stringify(value)}</td><td class="${origin.startsWith('default') ? 'dim' : ''}">${origin}</td></tr>`,
-  );
-  const templates = prompts.map(
-    ({ agentId, name, hash, origin, outdated, template }) =>
-      html`<li><details><summary><b>${name}</b> <span class="dim">${agentId} · ${origin} · ${hash}</span>${outdated ? html` <span class="badge bad">the built-in has changed since</span>` : ''}</summary><pre>${template}</pre></details></li>`,
-  );
+/** Each value with its origin, what the limits come to, and the prompts in use. */
+export function settingsBody(view: SettingsView, filter: SettingsFilter): Markup {
   return html`<h1>Settings</h1><p class="dim">Each value with where it came from, like <code>strata config show --origin</code>. Secrets are shown as written in the file. Change them in the file; most apply without a restart.</p>
-    <div class="scroll" tabindex="0" role="region" aria-label="Settings"><table class="settings"><thead><tr><th scope="col">Key</th><th scope="col">Value</th><th scope="col">Origin</th></tr></thead><tbody>${values}</tbody></table></div>
-    <h2>Prompts</h2><p class="dim">The templates in use; <code>strata prompts eject</code> copies them for editing. What they become in a conversation is on its page, under “What the model sees next”.</p><ol class="blocks">${templates}</ol>`;
+    <h2>Effective limits</h2>${view.limits.map(limitsPanel)}
+    <h2>Values</h2>${valueFilter(filter)}${values(view)}
+    <h2 id="prompts">Prompts</h2><p class="dim">The templates in use. Open one to see what it becomes with the variables of a real turn; <code>strata prompts eject</code> copies them for editing.</p>${prompts(view)}`;
+}
+
+function limitsPanel(limits: EffectiveLimits): Markup {
+  if (limits.rows === null) return html`<p class="trouble">Agent ${limits.agentId}: ${limits.problem}</p>`;
+  const rows = limits.rows.map(
+    ({ name, tokens, text }) =>
+      html`<div><dt>${name}</dt><dd>${tokens === null ? html`<b>${text}</b>` : html`<b>${formatNumber(tokens)}</b> tokens <span class="dim small">${text}</span>`}</dd></div>`,
+  );
+  return html`<section class="panel" aria-label="Limits of ${limits.agentId}"><p class="panel-title">Agent ${limits.agentId}</p><dl class="facts-list">${rows}</dl></section>`;
+}
+
+function valueFilter({ text, isChanged }: SettingsFilter): Markup {
+  return html`<form class="filters" action="/settings"><label>Key<input type="search" name="q" value="${text}" maxlength="100"></label><label class="check"><input type="checkbox" name="changed" value="1" ${isChanged ? html`checked` : ''} data-submits> only what differs from the built-in values</label><button>Apply</button></form>`;
+}
+
+function values({ rows, total }: SettingsView): Markup {
+  if (total === 0)
+    return emptyState(
+      'There is no configuration file',
+      html`This bot was put together in code, so its values have no file to come from.`,
+    );
+  if (rows.length === 0) return emptyState('Nothing matches', html`None of the ${total} values does.`);
+  const lines = rows.map(
+    ({ path, value, origin }) =>
+      html`<tr data-row><th scope="row"><code>${path}</code></th><td class="value">${JSON.stringify(value)}</td><td class="${origin.startsWith('default') ? 'dim-text' : ''}">${origin}</td></tr>`,
+  );
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Settings"><table class="settings"><thead><tr><th scope="col">Key</th><th scope="col">Value</th><th scope="col">Origin</th></tr></thead><tbody>${lines}</tbody></table></div>`;
+}
+
+function prompts({ prompts: found }: SettingsView): Markup {
+  const lines = found.map(
+    ({ agentId, name, hash, origin, outdated }) =>
+      html`<tr data-row><th scope="row"><a href="${promptPath(agentId, name)}">${name}</a></th><td>${agentId}</td><td>${origin}${outdated ? html` <span class="badge bad">the built-in has changed since</span>` : ''}</td><td><code>${hash}</code></td></tr>`,
+  );
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Prompts"><table class="settings"><thead><tr><th scope="col">Prompt</th><th scope="col">Agent</th><th scope="col">Origin</th><th scope="col">Hash</th></tr></thead><tbody>${lines}</tbody></table></div>`;
 }
 
 export function auditBody(rows: readonly AuditRow[]): Markup {

@@ -33,6 +33,14 @@ const entry = (text: string): Entry => ({
   },
 });
 const found = { conversation: 'test:here:talk', id: 'm1' };
+const replyView = (text: string) => ({
+  explained: {
+    ...{ conversation: 'test:here:talk', seq: 2, turn: 1, at: 0, agentId: 'main', modelId: 'test:chat', tokens: 1 },
+    ...{ windowTokens: 100, previousSeq: null, request: { system: [text], messages: [], tools: [] } },
+    blocks: [{ kind: 'message', key: '#1', tokens: 1, source: 'transcript', reason: text, text, gone: null }],
+  },
+  ...{ exactness: text, diff: null, text, outputTokens: 1, choices: null },
+});
 const toolResult = (text: string) => ({ callId: 'c1', tool: 'roll_dice', text, isError: false });
 const noNames = { user: () => null, channel: () => null, role: () => null };
 const discordContext = {
@@ -168,6 +176,33 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     'src/inspection/address.ts#publicLinkTo',
     (run, text) => run(text, { listen: '127.0.0.1:0', url: 'https://strata.example.org', password: 'secret' }),
   ],
+  ['adapters/inspector/web/rerun-page.ts#rerunIn', (run, text) => run({ choice: `${text} ${text}`, system: text })],
+  [
+    'adapters/inspector/web/rerun-page.ts#rerunBody',
+    (run, text) => run({ reply: replyView(text), result: { failure: text, choice: null }, edited: null }, 'token'),
+  ],
+  ['adapters/inspector/web/reply-page.ts#replyBody', (run, text) => run(replyView(text), 'token')],
+  [
+    'adapters/inspector/web/summary-page.ts#summaryBody',
+    (run, text) => {
+      const marks = [...text].map((_, start) => ({ start, end: start + 1, kind: 'number', isLost: start % 2 === 0 }));
+      const whole = { start: 0, end: text.length, kind: 'promise', isLost: true };
+      const source = { fromSeq: 1, toSeq: 1, layerId: null, who: 'Ada', at: 0, text, sentences: [] };
+      const summary = { id: 's1', kind: 'summary', fromSeq: 1, toSeq: 2, level: 0, supersededBy: null };
+      return run(
+        {
+          ...{ conversation: { key: 'test:here:talk' }, text: [[{ text, sources: [0] }]], moreSources: 0, lost: [] },
+          ...{ summary: { ...summary, tokens: 1, model: null, createdAt: 0, stale: false, promptHash: null } },
+          ...{ lostByKind: [], keptShare: 1, rewriting: { kind: 'impossible', reason: text } },
+          sources: [{ ...source, marks: [whole, ...marks.slice(0, 10_000)] }],
+        },
+        'token',
+      );
+    },
+  ],
+  ['src/context/note-v1.ts#readLayersV1', (run, text) => run(text, [])],
+  ['src/inspection/turns-upto.ts#weigh', (run, text) => run([entry(text)], 'UTC')],
+  ['src/search/place-passages.ts#passageTextElsewhere', (run, text) => run(entry(text), 'UTC')],
   ['adapters/inspector/web/html.ts#withParameters', (run, text) => run(text, { q: text })],
   ['adapters/inspector/web/layout.ts#troublePage', (run, text) => run(null, { title: text, text })],
   ['src/inspection/trace.ts#traceSentences', (run, text) => run(text, [text])],
@@ -203,6 +238,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
 /** Functions whose strings are never chosen from outside: ids, addresses, files, settings, internal names. */
 export const NOT_TEXT: ReadonlySet<string> = new Set([
   ...['adapters/inspector/web/access.ts#createAccess', 'adapters/inspector/web/memory-page.ts#memoryBody'],
+  ...['adapters/inspector/web/memory-graph.ts#memoryGraph', 'adapters/inspector/web/rewrite-panel.ts#rewritePanel'],
   ...['adapters/inspector/web/layout.ts#shell', 'adapters/inspector/web/layout.ts#emptyState'],
   'src/inspection/viewer.ts#assertMayRead',
   ...[

@@ -107,10 +107,10 @@ function sourceMarkup(source: SummarySource, { index, key }: { readonly index: n
 function marked(text: string, marks: readonly SourceMark[]): Markup {
   const parts: (string | Markup)[] = [];
   let upto = 0;
-  for (const { start, end, kind, isLost } of outermost(marks)) {
-    const inner = marks.filter((mark) => mark.start >= start && mark.end <= end && mark.end - mark.start < end - start);
+  for (const { mark, inner } of outermost(marks)) {
+    const { start, end, kind, isLost } = mark;
     const own = text.slice(start, end);
-    const shifted = inner.map((mark) => ({ ...mark, start: mark.start - start, end: mark.end - start }));
+    const shifted = inner.map((one) => ({ ...one, start: one.start - start, end: one.end - start }));
     parts.push(text.slice(upto, start));
     parts.push(
       html`<mark class="${isLost ? 'lost' : 'kept'}" title="${kind}, ${isLost ? 'left out' : 'in the summary'}">${inner.length === 0 ? own : marked(own, shifted)}</mark>`,
@@ -120,11 +120,22 @@ function marked(text: string, marks: readonly SourceMark[]): Markup {
   return html`${parts}${text.slice(upto)}`;
 }
 
-/** Marks that lie in no other, in order, without overlaps. */
-function outermost(marks: readonly SourceMark[]): readonly SourceMark[] {
-  const found: SourceMark[] = [];
+interface Nested {
+  readonly mark: SourceMark;
+  readonly inner: SourceMark[];
+}
+
+/** Marks that lie in no other, in order and without overlaps, each with the shorter ones inside it. */
+function outermost(marks: readonly SourceMark[]): readonly Nested[] {
+  const found: Nested[] = [];
   for (const mark of marks.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
-    if (mark.start >= (found.at(-1)?.end ?? 0)) found.push(mark);
+    const last = found.at(-1);
+    if (last === undefined || mark.start >= last.mark.end) found.push({ mark, inner: [] });
+    else if (mark.end <= last.mark.end && lengthOf(mark) < lengthOf(last.mark)) last.inner.push(mark);
   }
   return found;
+}
+
+function lengthOf({ start, end }: SourceMark): number {
+  return end - start;
 }

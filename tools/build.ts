@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
 
 /** Compiles src/ and adapters/ into dist/: JavaScript, declarations, source maps. Types are checked by `npm run check`. */
 const root = join(import.meta.dirname, '..');
@@ -13,10 +14,29 @@ const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.
   stdio: 'inherit',
 });
 if (status !== 0) process.exit(status ?? 1);
-for (const file of globSync('**/*.d.ts', { cwd: output })) nameOutputs(join(output, file));
+const declarations = globSync('**/*.d.ts', { cwd: output }).map((file) => join(output, file));
+for (const file of declarations) nameOutputs(file);
+const reachable = declarationsFrom(exportedTypes());
+for (const file of declarations) if (!reachable.has(file)) rmSync(file);
 
 /** The compiler keeps `.ts` in the imports of declarations; `.js` is what every resolver finds. */
 function nameOutputs(file: string): void {
   const text = readFileSync(file, 'utf8');
   writeFileSync(file, text.replace(/(from |import\()(['"])(\.[^'"\n]+)\.ts\2/g, '$1$2$3.js$2'));
+}
+
+function exportedTypes(): readonly string[] {
+  const schema = z.object({ exports: z.record(z.string(), z.union([z.string(), z.object({ types: z.string() })])) });
+  const { exports } = schema.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
+  return Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? [] : [join(root, entry.types)]));
+}
+
+/** These declarations and all that they import. No program can see others, and they take a block of the disk each. */
+function declarationsFrom(doors: readonly string[]): ReadonlySet<string> {
+  const found = new Set(doors);
+  for (const file of found) {
+    const imports = readFileSync(file, 'utf8').matchAll(/(?:from |import |import\()(['"])(\.[^'"\n]+)\.js\1/g);
+    for (const [, , path = ''] of imports) found.add(join(dirname(file), `${path}.d.ts`));
+  }
+  return found;
 }

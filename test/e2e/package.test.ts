@@ -49,6 +49,12 @@ describe('the tarball', () => {
     expect(packed.manifest).not.toHaveProperty('optionalDependencies');
   });
 
+  it('declares what its entry points show, and nothing else', () => {
+    const dist = join(project.path, 'node_modules/stratabot/dist');
+    expect(existsSync(join(dist, 'src/ports/store.d.ts'))).toBe(true);
+    expect(existsSync(join(dist, 'src/main.d.ts'))).toBe(false);
+  });
+
   it('has a map with the source for every script', () => {
     const dist = join(project.path, 'node_modules/stratabot/dist');
     const scripts = globSync('**/*.js', { cwd: dist });

@@ -181,6 +181,10 @@ describe.skipIf(executable === null)(
         await page.locator('form.filters input[value="messages"]').uncheck();
         await page.getByRole('button', { name: 'Apply' }).click();
         expect(await page.locator('.timeline .message').count()).toBe(0);
+        await visit(page, `${story.paths['conversation']}`);
+        await page.getByLabel('Look at message').press('Home');
+        await page.getByRole('button', { name: 'Go' }).click();
+        expect(new URL(page.url()).searchParams.get('at')).toBe('1');
         await visit(page, `${story.paths['conversation']}/what-if`);
         await page.getByLabel('Window', { exact: true }).fill('2000');
         await page.getByRole('button', { name: 'Try it' }).click();

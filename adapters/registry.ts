@@ -31,6 +31,7 @@ export const adapters: Adapters = {
     offline: async () => (await import('./models/offline/index.ts')).createOfflineModel(),
   },
   prices: async () => (await import('./prices/genai-prices/index.ts')).createPriceList,
+  reranker: async () => (await import('./rerankers/http/index.ts')).createHttpReranker,
   operations: async () => (await import('./operations/http/index.ts')).startOperations,
   inspector: async () => (await import('./inspector/web/index.ts')).startInspector,
   log: async () => (await import('./logs/pino/index.ts')).createPinoLog,

@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import { createLocalQueue } from '../adapters/queues/local/index.ts';
+import { createHttpReranker } from '../adapters/rerankers/http/index.ts';
 import type { ContextPreview } from '../src/context/preview.ts';
 import type { Conversation } from '../src/ports/store.ts';
 import { providerOf, replyModel } from './models.ts';
@@ -9,7 +11,8 @@ import { SILENT, type World, withWorld } from './world.ts';
 
 /**
  * What a model would see if a recorded question were the newest message, without a tool call. `node bench/asked.ts`
- * prints every category and conversation; `node bench/asked.ts DIRECTORY` uses other data of the same shape.
+ * prints every category and conversation; `node bench/asked.ts DIRECTORY` uses other data of the same shape. With
+ * `RERANK_URL`, `RERANK_MODEL`, `RERANK_KEY` and `RERANK_WITH` in the environment, a reranker takes part.
  */
 
 /** The result for one message. */
@@ -35,8 +38,11 @@ export async function askRecorded(options: AskedOptions): Promise<readonly Asked
   const recorded = readRecorded(options.folder, options.data);
   if (recorded === null) return null;
   const queue = createLocalQueue({ log: SILENT });
-  const agent = { context_window: options.windowTokens, max_output_tokens: Math.min(4096, options.windowTokens / 2) };
-  return await withWorld({ models: providerOf(replyModel(), largeReader()), queue, agent }, async (world) => {
+  const { reranker, recall } = rerankerIn(process.env);
+  const { windowTokens } = options;
+  const agent = { context_window: windowTokens, max_output_tokens: Math.min(4096, windowTokens / 2), recall };
+  const models = providerOf(replyModel(), largeReader());
+  return await withWorld({ models, queue, agent, ...reranker }, async (world) => {
     const asked: Asked[] = [];
     for (const one of recorded) {
       const talk = options.ordinary === true ? halfOf(one) : one;
@@ -48,6 +54,18 @@ export async function askRecorded(options: AskedOptions): Promise<readonly Asked
     }
     return asked;
   });
+}
+
+/** `RERANK_URL` is the address before `/rerank` or `/embeddings`. */
+function rerankerIn({ RERANK_URL, RERANK_MODEL = 'model', RERANK_WITH = 'rerank', RERANK_KEY }: NodeJS.ProcessEnv) {
+  if (RERANK_URL === undefined) return { reranker: {}, recall: {} };
+  const apiKey = RERANK_KEY === undefined ? {} : { apiKey: RERANK_KEY };
+  const reranker = createHttpReranker({ providers: { bench: { baseUrl: RERANK_URL, ...apiKey } } });
+  const rerank_with = z.enum(['rerank', 'embeddings']).parse(RERANK_WITH);
+  return {
+    reranker: { reranker },
+    recall: { rerank_model: `bench:${RERANK_MODEL}`, rerank_with, rerank_timeout_ms: 10_000 },
+  };
 }
 
 /** What people said next, most of which asks nothing of the past. */

@@ -14,6 +14,7 @@ import type { Clock } from '../src/ports/clock.ts';
 import type { ContextEngine } from '../src/ports/engine.ts';
 import type { ModelProvider } from '../src/ports/model.ts';
 import type { Queue } from '../src/ports/queue.ts';
+import type { Reranker } from '../src/ports/reranker.ts';
 import type { Storage } from '../src/services.ts';
 import { REPLY_MODEL, SUMMARY_MODEL } from './models.ts';
 
@@ -22,6 +23,7 @@ export interface WorldOptions {
   readonly agent?: AgentOverrides;
   readonly clock?: Clock;
   readonly prices?: PriceOptions;
+  readonly reranker?: Reranker;
   readonly engines?: Readonly<Record<string, ContextEngine>>;
   /** Not removed afterwards if given; otherwise a temporary directory is created. */
   readonly directory?: string;
@@ -80,6 +82,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     agents: [benchAgent(options.agent)],
     ...(options.clock === undefined ? {} : { clock: options.clock }),
     ...(options.prices === undefined ? {} : { prices: options.prices }),
+    ...(options.reranker === undefined ? {} : { reranker: options.reranker }),
     ...(options.role === undefined ? {} : { role: options.role }),
     ...(options.engines === undefined ? {} : { engines: options.engines }),
   });

@@ -30,6 +30,7 @@ export * from './ports/memory-store.ts';
 export * from './ports/journal.ts';
 export type * from './ports/provenance-store.ts';
 export type * from './ports/search.ts';
+export type * from './ports/reranker.ts';
 export * from './ports/model.ts';
 export type * from './ports/prices.ts';
 export type * from './ports/engine.ts';

@@ -10,6 +10,7 @@ import type { Log } from './ports/log.ts';
 import type { ModelProvider } from './ports/model.ts';
 import type { ProvenanceStore } from './ports/provenance-store.ts';
 import type { Queue } from './ports/queue.ts';
+import type { Reranker } from './ports/reranker.ts';
 import type { Search } from './ports/search.ts';
 import type { Store } from './ports/store.ts';
 import type { Upkeep } from './ports/upkeep.ts';
@@ -31,6 +32,8 @@ export interface Services extends Omit<Storage, 'upkeep'> {
   readonly queue: Queue;
   readonly models: ModelProvider;
   readonly prices: Prices;
+  /** For agents with a `rerank_model`. */
+  readonly reranker: Reranker | null;
   readonly agents: AgentDirectory;
   readonly prompts: PromptLibrary;
   readonly hooks: HookRunner;

@@ -3,6 +3,7 @@ import type {
   Adapters,
   BoardOpener,
   ChannelAdapter,
+  ModelsOptions,
   Operations,
   OperationsOptions,
   QueueAdapter,
@@ -98,13 +99,17 @@ export async function openInspector(
 
 export async function openModels({ adapters, environment }: AppHost, config: Config, log: Log): Promise<ModelProvider> {
   const create = await adapters.models();
-  const providers = Object.fromEntries(
-    Object.entries(config.providers).map(([name, { base_url: baseUrl, api_key: apiKey }]) => [
+  const providers = connectionsOf(config.providers);
+  return create({ environment, providers, builtIn: adapters.builtInModels, log });
+}
+
+export function connectionsOf(providers: Config['providers']): ModelsOptions['providers'] {
+  return Object.fromEntries(
+    Object.entries(providers).map(([name, { base_url: baseUrl, api_key: apiKey }]) => [
       name,
       { baseUrl, ...(apiKey === '' ? {} : { apiKey }) },
     ]),
   );
-  return create({ environment, providers, builtIn: adapters.builtInModels, log });
 }
 
 /** While a conversation or a command uses the terminal, log lines go to a file. */

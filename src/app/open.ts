@@ -16,6 +16,7 @@ import type { PluginContext } from '../plugins/plugin.ts';
 import type { PluginRun } from '../plugins/run.ts';
 import type { NewEvent } from '../ports/events.ts';
 import type { Log } from '../ports/log.ts';
+import type { Reranker } from '../ports/reranker.ts';
 import type { Upkeep } from '../ports/upkeep.ts';
 import { createPromptLibrary } from '../prompts/library.ts';
 import type { PromptSource } from '../prompts/variables.ts';
@@ -26,6 +27,7 @@ import { findPlugins, withPlugins } from './configuration.ts';
 import { createNotices } from './notices.ts';
 import {
   boardOf,
+  connectionsOf,
   loadChannels,
   openInspector,
   openLog,
@@ -85,6 +87,7 @@ export async function openApp(given: AppHost, options: OpenOptions): Promise<App
     const agents = createAgentDirectory(() => live.config());
     const bot = createBot({
       ...{ storage, queue, models, prompts, log, channels, role: options.role, prices: await pricesOf(parts, live) },
+      reranker: rerankerOf(parts, config),
       ...botPartsOf(plugins),
       agents: options.listenOnly ? listening(agents) : agents,
       retentionDays: config.privacy.retention_days,
@@ -177,6 +180,17 @@ function botPartsOf(
 async function pricesOf({ adapters }: AppHost, live: LiveConfig): Promise<NonNullable<BotParts['prices']>> {
   const createList = await adapters.prices();
   return { list: createList(), own: () => live.config().prices };
+}
+
+/** Loaded by the first question of an agent that uses it, which can be after a change of the configuration. */
+function rerankerOf({ adapters }: AppHost, { providers }: Config): Reranker {
+  let loading: Promise<Reranker> | null = null;
+  const load = async () => (await adapters.reranker())({ providers: connectionsOf(providers) });
+  const loaded = () => (loading ??= load());
+  return {
+    rerank: async (request) => (await loaded()).rerank(request),
+    embed: async (request) => (await loaded()).embed(request),
+  };
 }
 
 async function startable(

@@ -13,6 +13,7 @@ import type { Log } from '../ports/log.ts';
 import type { ChatModel, ModelProvider } from '../ports/model.ts';
 import type { PriceList } from '../ports/prices.ts';
 import type { Queue } from '../ports/queue.ts';
+import type { Reranker } from '../ports/reranker.ts';
 import type { Finding } from '../ports/upkeep.ts';
 import type { Services, Storage } from '../services.ts';
 import type { Role } from './parts.ts';
@@ -30,6 +31,8 @@ export interface Adapters {
   readonly builtInModels: Readonly<Record<string, (model: string) => Promise<ChatModel>>>;
   /** The price list for models without a configured price. */
   readonly prices: () => Promise<() => PriceList>;
+  /** For agents with a `rerank_model`. */
+  readonly reranker: () => Promise<(options: Pick<ModelsOptions, 'providers'>) => Reranker>;
   readonly log: () => Promise<(options: LogOptions) => Log>;
   readonly operations: () => Promise<(options: OperationsOptions) => Promise<Operations>>;
   readonly inspector: () => Promise<(options: InspectorOptions) => Promise<Operations>>;

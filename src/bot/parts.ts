@@ -10,6 +10,7 @@ import type { ContextEngine } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
 import type { ModelProvider } from '../ports/model.ts';
 import type { Queue } from '../ports/queue.ts';
+import type { Reranker } from '../ports/reranker.ts';
 import type { PromptLibrary } from '../prompts/variables.ts';
 import type { Storage } from '../services.ts';
 import type { Tool } from '../tools/define.ts';
@@ -21,6 +22,8 @@ export interface BotParts {
   readonly models: ModelProvider;
   /** Prices of model calls, for `/status`, `strata cost` and metrics. Default: prices are unknown. */
   readonly prices?: PriceOptions;
+  /** For agents with a `rerank_model`. Default: none, and these agents rank by words alone. */
+  readonly reranker?: Reranker;
   /** One per platform. A bot without channels is used through its `sink`. */
   readonly channels?: readonly Channel[];
   /**

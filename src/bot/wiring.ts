@@ -33,6 +33,7 @@ import type { Log } from '../ports/log.ts';
 import type { QueueHandler } from '../ports/queue.ts';
 import type { ContextSnapshot, Conversation } from '../ports/store.ts';
 import { createPromptLibrary } from '../prompts/library.ts';
+import { withPauses } from '../search/reranker-pauses.ts';
 import type { Channels, Services, TextLog } from '../services.ts';
 import { createBuiltinTools } from '../tools/builtin.ts';
 import { createToolRegistry } from '../tools/registry.ts';
@@ -124,6 +125,7 @@ function gatherServices(parts: BotParts): Services {
     queue: parts.queue,
     models: withPrices(parts.models, prices),
     prices,
+    reranker: parts.reranker === undefined ? null : withPauses(parts.reranker, { clock, log }),
     agents: checkParts(parts),
     prompts: parts.prompts ?? createPromptLibrary(),
     hooks: createHookRunner(parts.hooks ?? [], clock),

@@ -70,6 +70,18 @@ export const recall = z.strictObject({
     .describe(
       'Also adds earlier messages from the channel and its other public threads, if everybody who reads the answer could read them',
     ),
+  rerank_model: z
+    .string()
+    .regex(/^$|^[a-z0-9][a-z0-9_-]*:\S+$/, 'expected nothing, or provider:model, for example local:bge-reranker-v2-m3')
+    .describe('Model that orders earlier messages, as provider:model with a base_url in [providers]; empty uses none'),
+  rerank_with: z
+    .enum(['rerank', 'embeddings'])
+    .describe('What its server offers: "rerank" for /rerank, "embeddings" for /embeddings'),
+  rerank_timeout_ms: z
+    .int()
+    .min(10)
+    .max(30_000)
+    .describe('Milliseconds after which a reply goes on without that model'),
 });
 
 export const toolResults = z.strictObject({

@@ -47,6 +47,9 @@ export const agentDefaults: Omit<AgentSettings, 'id' | 'default' | 'routes'> = {
   recall: {
     tokens: 'auto',
     places: false,
+    rerank_model: '',
+    rerank_with: 'rerank',
+    rerank_timeout_ms: 500,
   },
   tool_results: {
     recent_turns: 2,

@@ -9,6 +9,7 @@ import { type Merged, mergeLayers, type Origin } from './layers.ts';
 import { type ConfigFlags, overrideLayers } from './overrides.ts';
 import type { Environment } from './references.ts';
 import { createReport, type Report, reportProblems } from './report.ts';
+import { checkRerankers } from './reranker-check.ts';
 import { type Config, type GeneralSettings, generalSchema } from './schema.ts';
 import { secretsOf } from './secrets.ts';
 import { withSectionTexts } from './section-files.ts';
@@ -51,6 +52,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const agents = mergeAgents(sections, { source, report, overrides: overrideLayers('agent', options) });
   const known = openExtensions(options.extensions ?? [], { sections, report });
   checkAgents(agents, { source, report, known });
+  checkRerankers(agents, sections.providers, report);
   const general = mergeGeneral(sections, { source, report, options });
   if (general !== null && known !== null) checkStore(general, known, report);
   const problems = report.lines();
@@ -145,7 +147,11 @@ function providersIn(tree: Tree, options: LoadOptions): (name: string) => boolea
   const models: readonly unknown[] = [
     options.environment['STRATA_MODEL'],
     options.flags.model,
-    ...holders.flatMap((holder) => [valueAt(holder, ['model']), valueAt(holder, ['compaction', 'model'])]),
+    ...holders.flatMap((holder) => [
+      valueAt(holder, ['model']),
+      valueAt(holder, ['compaction', 'model']),
+      valueAt(holder, ['recall', 'rerank_model']),
+    ]),
   ];
   const texts = models.filter((model) => typeof model === 'string');
   if (texts.some((text) => text.startsWith('env:') || text.includes('${'))) return () => true;

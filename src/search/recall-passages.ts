@@ -2,7 +2,7 @@ import type { AgentSettings } from '../config/schema.ts';
 import { BOT_LABEL, labelOf, timeLabel } from '../context/label.ts';
 import { estimateText } from '../context/tokens.ts';
 import { type Entry, textOf } from '../domain/message.ts';
-import type { PassageSection } from '../ports/engine.ts';
+import type { Passage, PassageSection } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
@@ -42,7 +42,7 @@ interface Asking {
  * of `[recall]`, messages of other conversations in the same place too.
  */
 export async function passagesFor(
-  services: Pick<Services, 'store' | 'search' | 'prompts'>,
+  services: Pick<Services, 'store' | 'search' | 'prompts' | 'reranker'>,
   { agent, snapshot, waiting }: Asking,
 ): Promise<PassageSection | null> {
   const { conversation } = snapshot;
@@ -54,9 +54,10 @@ export async function passagesFor(
     isAllShown(snapshot) ? [] : ownPassages(services, { agent, snapshot, waiting, question }),
     agent.recall.places ? passagesElsewhere(services, elsewhere) : [],
   ]);
+  const found = [...own, ...others];
+  if (found.length === 0) return null;
   const { byWorth } = await import('./transcript-search.ts');
-  const passages = byWorth([...own, ...others]);
-  if (passages.length === 0) return null;
+  const passages = byWorth(await reranked(services, found, { agent, snapshot, question }));
   const from = promptSourceOf(agent);
   return {
     key: 'passages',
@@ -73,6 +74,20 @@ async function passagesElsewhere(services: Pick<Services, 'store' | 'search'>, a
   return await passagesOfPlace(services, asked);
 }
 
+/** Only what the view does not show is sent to the reranker. */
+async function reranked<Item extends Passage & Pick<Quoted, 'score'>>(
+  { reranker }: Pick<Services, 'reranker'>,
+  found: readonly Item[],
+  { agent, snapshot, question }: Pick<Asking, 'agent' | 'snapshot'> & { readonly question: string },
+): Promise<readonly Item[]> {
+  if (reranker === null || agent.recall.rerank_model === '') return found;
+  const first = snapshot.tail[0]?.seq ?? snapshot.conversation.nextSeq;
+  const isShown = ({ seq, from }: Item) => from === undefined && seq >= first;
+  const quotable = found.filter((item) => !isShown(item)).sort((a, b) => b.score - a.score);
+  const { rerank } = await import('./rerank.ts');
+  return [...(await rerank(reranker, quotable, { question, recall: agent.recall })), ...found.filter(isShown)];
+}
+
 async function ownPassages(
   services: Pick<Services, 'store' | 'search'>,
   { agent, snapshot, waiting, question }: Asking & { readonly question: string },
@@ -87,7 +102,7 @@ async function ownPassages(
   const shown = isGrounded ? hits : isOwnPast(question) ? hits.filter(({ seq }) => likely.has(seq)) : [];
   return withQuestions(shown)
     .slice(0, isGrounded ? MAX_CANDIDATES : MAX_UNGROUNDED)
-    .flatMap((hit) => quotable(hit, agent.timezone));
+    .flatMap((hit) => quoted(hit, agent.timezone));
 }
 
 /** A brief answer says nothing without the question before it, so the question ranks as high as the answer. */
@@ -145,7 +160,7 @@ interface Quoted extends Pick<TranscriptHit, 'seq' | 'score' | 'tokens'> {
   readonly externalId: string | null;
 }
 
-function quotable({ seq, score, entry }: TranscriptHit, timeZone: string): readonly Quoted[] {
+function quoted({ seq, score, entry }: TranscriptHit, timeZone: string): readonly Quoted[] {
   const spoken = textOf(entry.parts);
   if (entry.role === 'tool' || spoken.trim() === '') return [];
   const text = passageText(entry, timeZone);

@@ -266,6 +266,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     },
     agents: { agentFor: () => agent, agent: (id) => (id === agent.id ? agent : null), list: () => [agent] },
     prices: createPrices({}, silent),
+    reranker: null,
     prompts: createPromptLibrary(),
     hooks: createHookRunner(options.hooks ?? [], clock),
     events,

@@ -293,6 +293,16 @@ id = "b"
     expect(problemsOf('[defaults]\ncontext_window = 8000\nrecall.tokens = 2000\n')).toEqual([]);
   });
 
+  test('a model that reranks needs the address of its server', () => {
+    const text = '[defaults.recall]\nrerank_model = "local:m"\n';
+    expect(problemsOf(text)).toEqual([
+      'config.toml:2:16: defaults.recall.rerank_model: "local:m" needs the address of its server: set base_url in [providers.local]',
+    ]);
+    const provider = '[providers.local]\nbase_url = "http://127.0.0.1:8080/v1"\n';
+    expect(problemsOf(text + provider)).toEqual([]);
+    expect(problemsOf(`${text}${provider}api_key = "env:NOPE"\n`)).toHaveLength(1);
+  });
+
   test('a section needs its own key, and one text', () => {
     const text = `[[agents]]
 id = "a"

@@ -79,6 +79,7 @@ export async function openWorld(overrides: AgentOverrides = {}) {
     events,
     agents,
     prompts: createPromptLibrary(),
+    reranker: null,
     hooks: createHookRunner([], clock),
   };
   const memories = createMemories(services);

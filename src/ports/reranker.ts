@@ -1,0 +1,22 @@
+/**
+ * A model on a server of its own that says which texts answer a question. Optional. Replies wait for it only as long as
+ * `rerank_timeout_ms` allows.
+ */
+export interface Reranker {
+  /** One score for each text: the higher, the better it answers the question. */
+  rerank(request: RerankRequest): Promise<readonly number[]>;
+  /** One vector for each text. Texts with similar meanings have vectors of similar direction. */
+  embed(request: EmbedRequest): Promise<readonly (readonly number[])[]>;
+}
+
+export interface EmbedRequest {
+  /** `provider:model`, as in `rerank_model`. */
+  readonly model: string;
+  readonly texts: readonly string[];
+  /** Aborts when the reply goes on without the answer. */
+  readonly signal: AbortSignal;
+}
+
+export interface RerankRequest extends EmbedRequest {
+  readonly question: string;
+}

@@ -1,8 +1,8 @@
 import type { ConversationKey } from '../domain/message.ts';
 
 /**
- * How an engine hears of child conversations: a tool opens one for a part of its work, with its own transcript and view.
- * The engine serves it like any other conversation.
+ * Called around child conversations. A tool opens one for a part of its work; the engine serves it like any other
+ * conversation, with its own transcript and view.
  */
 export interface EngineChildren {
   /** Called before the child has a message. A rejection means that the child does not start. */

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,6 +41,22 @@ describe('a file that processes share', () => {
   it('does not open for sharing during exclusive use', async () => {
     await open(false);
     await expect(open(true)).rejects.toMatchObject({ code: 'STORE_LOCKED' });
+  });
+
+  it('is prepared by one of several that start together', async () => {
+    // Each of two that begin at the same moment can keep the other from being alone.
+    const script = `
+      import Database from 'better-sqlite3';
+      const database = new Database(process.argv[1]);
+      database.exec('begin; select count(*) from sqlite_schema');
+      console.log('held');
+      setTimeout(() => database.close(), 500);`;
+    const lock = join(directory, 'strata.lock');
+    const other = spawn(process.execPath, ['--input-type=module', '--eval', script, lock], { stdio: 'pipe' });
+    await once(other.stdout, 'data');
+    const { store } = await open(true);
+    await open(true);
+    expect(await store.conversations.find(HERE)).toBeNull();
   });
 
   // Shows: W22

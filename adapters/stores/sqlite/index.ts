@@ -33,7 +33,7 @@ export async function createSqliteStorage({
   const connection = createConnection(file.database);
   try {
     const migrations = { ...coreMigrations('autoincrement'), ...searchMigrations(createTransaction(connection)) };
-    await migrate({ database: file.database, query, migrations, path: directory, isAlone: file.lock.isAlone });
+    await migrate({ database: file.database, query, migrations, path: directory, lock: file.lock });
     if (file.lock.isAlone) freeClaims(file.database);
     file.lock.share();
   } catch (error) {

@@ -5,6 +5,11 @@ import { makePrivateFile, StrataError } from '../../../src/adapter-kit.ts';
 export interface DirectoryLock {
   /** No other process had the directory open, so claims of others are void. */
   readonly isAlone: boolean;
+  /**
+   * Waits until no other process has the directory open, for at most three seconds. Processes that start together may
+   * have kept each other from being alone.
+   */
+  becomeAlone(): boolean;
   /** Admits other shared processes, after exclusive work is done. */
   share(): void;
   release(): void;
@@ -37,9 +42,17 @@ export function lockDirectory({
       throw isBusy(error) ? new StrataError('STORE_LOCKED', { path: directory }, { cause: error }) : error;
     }
   };
-  const isAlone = locked(() => begin(database, shared));
+  let isAlone = locked(() => begin(database, shared));
   return {
-    isAlone,
+    get isAlone() {
+      return isAlone;
+    },
+    becomeAlone() {
+      if (isAlone) return true;
+      database.exec('commit');
+      isAlone = locked(() => begin(database, shared));
+      return isAlone;
+    },
     share() {
       if (!shared || !isAlone) return;
       database.exec('commit');
@@ -49,7 +62,7 @@ export function lockDirectory({
   };
 }
 
-/** True for an exclusive lock, false for a shared one. */
+/** True for an exclusive lock, false for a shared one. Waits only from the second call on. */
 function begin(database: Database.Database, shared: boolean): boolean {
   try {
     database.pragma('journal_mode = memory');

@@ -3,25 +3,31 @@ import type { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { StrataError } from '../../../src/adapter-kit.ts';
 import { applyMigrations, type MigratedTables, type Tables } from '../sql/index.ts';
+import type { DirectoryLock } from './lock.ts';
 
 export interface Migrating {
   readonly database: Database.Database;
   readonly query: Kysely<Tables>;
   readonly migrations: Record<string, Migration>;
   readonly path: string;
-  /** No other process uses the tables, so they can be changed. */
-  readonly isAlone: boolean;
+  readonly lock: Pick<DirectoryLock, 'becomeAlone'>;
 }
 
 const OLDER_IN_USE = 'processes of an older Strata are using it; stop all of them so that the tables can be migrated';
 
 /** Migrates the tables. If a migration is unknown, a newer program created it, and nothing is changed. */
-export async function migrate({ database, query, migrations, path, isAlone }: Migrating): Promise<void> {
-  const done = doneMigrations(database);
-  const unknown = done.find((name) => !Object.hasOwn(migrations, name));
-  if (unknown !== undefined) throw new StrataError('STORE_NEWER', { path, found: unknown });
-  if (done.length === Object.keys(migrations).length) return;
-  if (!isAlone) throw new StrataError('STORE_UNUSABLE', { path, reason: OLDER_IN_USE });
+export async function migrate({ database, query, migrations, path, lock }: Migrating): Promise<void> {
+  const doneOf = () => {
+    const done = doneMigrations(database);
+    const unknown = done.find((name) => !Object.hasOwn(migrations, name));
+    if (unknown !== undefined) throw new StrataError('STORE_NEWER', { path, found: unknown });
+    return done.length === Object.keys(migrations).length ? null : done;
+  };
+  if (doneOf() === null) return;
+  if (!lock.becomeAlone()) throw new StrataError('STORE_UNUSABLE', { path, reason: OLDER_IN_USE });
+  // Of processes that start together, another one may have been first.
+  const done = doneOf();
+  if (done === null) return;
   // Kysely's own migrator uses no transaction here, so a killed process would leave half a change behind.
   const tables = query.withTables<Pick<MigratedTables, 'kysely_migration'>>();
   await tables.transaction().execute((transaction) => applyMigrations(transaction, { migrations, done }));

@@ -36,6 +36,7 @@ export function openFile({
     makeDirectory(resolve(directory));
     const lock = lockDirectory({ directory, file: join(directory, 'strata.lock'), shared });
     try {
+      if (isEmpty(path)) lock.becomeAlone();
       return { database: openDatabase(path), lock };
     } catch (error) {
       lock.release();
@@ -63,7 +64,7 @@ function makeDirectory(directory: string): void {
 }
 
 function openDatabase(path: string): Database.Database {
-  const isNew = !existsSync(path) || statSync(path).size === 0;
+  const isNew = isEmpty(path);
   makePrivateFile(path);
   // New files get the mode of the database; an older version may have created these.
   for (const part of ['-wal', '-shm', '-journal']) restrictToOwner(`${path}${part}`);
@@ -86,6 +87,10 @@ function openDatabase(path: string): Database.Database {
     database.close();
     throw error;
   }
+}
+
+function isEmpty(path: string): boolean {
+  return !existsSync(path) || statSync(path).size === 0;
 }
 
 function check(database: Database.Database, path: string): void {

@@ -7,8 +7,10 @@ import {
   linksField,
   namesIn,
   number,
+  openedField,
   readLayers,
   readNames,
+  readOpened,
   readReduction,
   readSections,
   reductionText,
@@ -49,6 +51,7 @@ const FIRST: RequestNote = {
   minute: 0,
   links: new Map(),
   steps: 0,
+  opened: [],
   model: null,
   isAltered: false,
 };
@@ -93,6 +96,7 @@ export function encodeNote(
     ...sectionsField(note, { base: base.note, names }),
     ...linksField(note, base.note),
     ...numberField('t', note.steps),
+    ...openedField(note.opened),
     ...(note.model === null ? [] : [`w${encodeId(note.model)}`]),
     ...(note.isAltered ? ['h'] : []),
   ];
@@ -155,6 +159,7 @@ export function decodeNote(
     minute: minuteOf(at) - change('m'),
     links: applyLinks(shape.links(read('k')), { base: base.note.links, fromSeq }),
     steps: change('t'),
+    opened: readOpened(read('i')),
     model: model === undefined ? null : decodeId(model),
     isAltered: fields.has('h'),
   };

@@ -1,7 +1,7 @@
 import type { ConversationKey, MemoryId, SummaryId } from '../domain/message.ts';
 import { pack, packAscending, unpack, unpackAscending } from './packed.ts';
 import type { Reduction } from './reduce.ts';
-import type { LayerRef, PassagesOf, RequestNote, SectionRef } from './request-note.ts';
+import type { LayerRef, OpenedAt, PassagesOf, RequestNote, SectionRef } from './request-note.ts';
 
 /** The fields of a request's note as text. Numbers and ids are encoded, so no value contains a separator. */
 
@@ -190,6 +190,19 @@ export function readSections(field: string | undefined, { base, names }: Section
     }
   });
   return isUsual ? [...sections, { kind: 'clock' }] : sections;
+}
+
+/** Place and message of each step that opened images. */
+export function openedField(opened: readonly OpenedAt[]): readonly string[] {
+  return opened.length === 0 ? [] : [`i${pack(opened.flatMap(({ at, seq }) => [at, seq]))}`];
+}
+
+export function readOpened(field = ''): readonly OpenedAt[] {
+  const numbers = unpack(field);
+  return Array.from({ length: Math.floor(numbers.length / 2) }, (_, index) => ({
+    at: numbers[2 * index] ?? 0,
+    seq: numbers[2 * index + 1] ?? 0,
+  }));
 }
 
 /** Changed links as offset and distance; a distance of 0 removes one. */

@@ -7,6 +7,7 @@ import { entryMessageOf } from './entry-message.ts';
 import { keepProfile, type ProfileParts } from './keep-profile.ts';
 import { readLink } from './note-chain.ts';
 import { type ChainLink, encodeNote, minuteOf, type NotePlace } from './note-codec.ts';
+import { openedSeq } from './opened.ts';
 import { isPassages } from './passages.ts';
 import type { LayerRef, RequestNote, SectionRef } from './request-note.ts';
 import { wholePrint } from './request-print.ts';
@@ -103,8 +104,12 @@ function noteOf({ fitted, sent, preparedAt, model, isAltered }: SentRequest, pro
     minute: minuteOf(preparedAt),
     links: linksIn(fitted),
     steps: steps.filter(isStored).length,
+    opened: steps.flatMap((step, at) => {
+      const seq = openedSeq(step);
+      return seq === null ? [] : [{ at, seq }];
+    }),
     model,
-    isAltered: isAltered || !steps.every(isStored),
+    isAltered: isAltered || !steps.every((step) => isStored(step) || openedSeq(step) !== null),
   };
 }
 

@@ -27,10 +27,18 @@ export interface RequestNote {
   readonly links: ReadonlyMap<number, number>;
   /** Messages of the turn's own tool calls and results. */
   readonly steps: number;
+  /** Messages whose images a tool opened, each at its place among these steps. */
+  readonly opened: readonly OpenedAt[];
   /** The fallback that answered; null for the agent's own model. */
   readonly model: string | null;
-  /** A hook of a plugin changed the request, or a tool opened images. */
+  /** A hook of a plugin changed the request, or a tool opened images that are not stored. */
   readonly isAltered: boolean;
+}
+
+export interface OpenedAt {
+  /** Index in the steps of the request, with those that opened images. */
+  readonly at: number;
+  readonly seq: number;
 }
 
 export type LayerRef =

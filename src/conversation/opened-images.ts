@@ -1,4 +1,5 @@
-import type { ModelMessage, ModelTraits, UserContent } from '../ports/model.ts';
+import { openedMessage } from '../context/opened.ts';
+import type { ModelMessage, ModelTraits } from '../ports/model.ts';
 import type { ToolContext } from '../tools/define.ts';
 
 /** The images that tools of one turn open. They follow the results of their calls. */
@@ -8,8 +9,6 @@ export interface OpenedImages {
   after(steps: readonly ModelMessage[]): readonly ModelMessage[];
 }
 
-const HEADING: UserContent = { kind: 'text', text: '[System: the images that the tool opened]' };
-
 export function createOpenedImages(traits: Pick<ModelTraits, 'images'>): OpenedImages {
   const opened = new Map<string, ModelMessage>();
   return {
@@ -17,8 +16,7 @@ export function createOpenedImages(traits: Pick<ModelTraits, 'images'>): OpenedI
       if (!traits.images) return {};
       return {
         onImages(images) {
-          const content = images.map((image) => ({ kind: 'image', ...image }) as const);
-          opened.set(callId, { role: 'user', content: [HEADING, ...content] });
+          opened.set(callId, openedMessage(images));
         },
       };
     },

@@ -2,6 +2,7 @@ import { messageText, partsOf } from '../context/breakdown.ts';
 import { estimateMessages } from '../context/tokens.ts';
 import { layOut } from '../context/view.ts';
 import type { ContextPart } from '../ports/engine.ts';
+import type { ModelMessage } from '../ports/model.ts';
 import type { Gone } from './gone.ts';
 import { quotesIn } from './kept-sections.ts';
 import type { RebuiltRequest } from './rebuild.ts';
@@ -41,7 +42,7 @@ export function blocksOf({ fitted, note, gone }: RebuiltRequest): readonly Reque
     if (part.key === 'tools') blocks.push(blockOf('tools', part, []));
     else if (memories !== undefined) blocks.push(blockOf('section', part, memories));
     else if (layers.has(part.key)) blocks.push(layerBlock(part, gone));
-    else if (part.key === 'tail') blocks.push(...messageBlocks(fitted, gone), ...stepBlocks(fitted, gone));
+    else if (part.key === 'tail') blocks.push(...messageBlocks(fitted, gone), ...stepBlocks(fitted, { gone, note }));
     else if (recalled !== undefined) {
       const quoted = note.sections.flatMap((section) => (section.kind === part.key ? quotesIn(section) : []));
       blocks.push(blockOf('recalled', part, [...recalled.memoryIds, ...quoted]));
@@ -77,15 +78,29 @@ function messageBlocks({ request, reduction }: RebuiltRequest['fitted'], gone: R
 }
 
 /** Calls and results of the turn itself. They became the entries right before the reply. */
-function stepBlocks({ request }: RebuiltRequest['fitted'], gone: RebuiltRequest['gone']): readonly RequestBlock[] {
-  const first = (request.snapshot.tail.at(-1)?.seq ?? 0) + 1;
-  return request.steps.map((step, index) => ({
-    kind: 'step',
-    key: `#${first + index}`,
-    tokens: estimateMessages([step]),
-    source: `transcript #${first + index}`,
-    reason: step.role === 'tool' ? 'results of the tools that it called' : 'tools that it called before it answered',
-    text: messageText(step),
-    gone: gone.get(`#${first + index}`) ?? null,
-  }));
+function stepBlocks(
+  { request }: RebuiltRequest['fitted'],
+  { gone, note }: Pick<RebuiltRequest, 'gone' | 'note'>,
+): readonly RequestBlock[] {
+  const opened = new Map(note.opened.map(({ at, seq }) => [at, seq]));
+  let seq = request.snapshot.tail.at(-1)?.seq ?? 0;
+  return request.steps.map((step, index): RequestBlock => {
+    const shown = opened.get(index);
+    if (shown === undefined) seq += 1;
+    const of = `#${shown ?? seq}`;
+    return {
+      kind: 'step',
+      key: shown === undefined ? of : `images ${of}, ${index}`,
+      tokens: estimateMessages([step]),
+      source: `transcript ${of}`,
+      reason: reasonOf(step, shown !== undefined),
+      text: messageText(step),
+      gone: gone.get(of) ?? null,
+    };
+  });
+}
+
+function reasonOf({ role }: ModelMessage, isOpened: boolean): string {
+  if (isOpened) return 'images that a tool opened';
+  return role === 'tool' ? 'results of the tools that it called' : 'tools that it called before it answered';
 }

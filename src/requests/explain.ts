@@ -34,7 +34,7 @@ export type Exactness =
   | 'exact'
   /** Something was deleted, edited or reset since, or may not be read here. */
   | 'gone'
-  /** A hook of a plugin had changed the request, or a tool had opened images, and that is not kept. */
+  /** A hook of a plugin had changed the request, or a tool had opened images that are not stored. */
   | 'altered'
   /** Everything is stored, but its hash is not that of what was sent: an older version wrote requests otherwise. */
   | 'different'
@@ -44,7 +44,7 @@ export type Exactness =
 const EXACTNESS: Readonly<Record<Exactness, string>> = {
   exact: 'This is exactly what the model saw.',
   gone: 'This is what the model saw, except for parts that changed or were deleted since.',
-  altered: 'Part of this request is not kept: a plugin changed it, or a tool opened images.',
+  altered: 'Part of this request is not kept: a plugin changed it, or a tool opened images that are not stored.',
   different:
     'This differs from what the model saw: the version of Strata that sent it wrote some parts in another way.',
   unchecked: 'This is what the model saw, if the version of Strata that sent it wrote all parts as this one does.',

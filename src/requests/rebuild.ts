@@ -2,6 +2,7 @@ import { buildPrefix, gapOf, layersOf, makeLayer, summaryVariables } from '../co
 import { readKeptProfile, readKeptTools } from '../context/keep-profile.ts';
 import { measure } from '../context/meter.ts';
 import type { NotedReply } from '../context/note-chain.ts';
+import { imagesOf, openedMessage } from '../context/opened.ts';
 import type { LayerRef, RequestNote } from '../context/request-note.ts';
 import { buildView, type Fitted, type ViewRequest } from '../context/view.ts';
 import { type Entry, type SummaryId, textOf } from '../domain/message.ts';
@@ -128,6 +129,7 @@ async function readEntries({ store }: Reading, { conversation, reply }: RebuildO
     if (section.kind === 'passages') return section.seqs;
     return section.kind === 'replied-to' ? [section.seq] : [];
   });
+  quotedSeqs.push(...note.opened.map((opened) => opened.seq));
   const { requests } = store.journal;
   const [read, quoted, changed] = await Promise.all([
     store.transcript.read(conversation.id, range),
@@ -144,12 +146,29 @@ async function readEntries({ store }: Reading, { conversation, reply }: RebuildO
   };
   const all = read.map(show);
   const stepsFrom = seq - note.steps;
+  const shown = new Map(quoted.map((entry) => [quoteKey(null, entry.seq), show(entry)]));
+  const steps = all.filter((entry) => entry.seq >= stepsFrom).map(stepMessage);
   return {
     tail: all.filter((entry) => entry.seq < stepsFrom),
-    steps: all.filter((entry) => entry.seq >= stepsFrom).map(stepMessage),
-    quoted: new Map(quoted.map((entry) => [quoteKey(null, entry.seq), show(entry)])),
+    steps: withOpened(steps, note.opened, (opened) => shown.get(quoteKey(null, opened)) ?? null),
+    quoted: shown,
     gone,
   };
+}
+
+/** The images that tools opened follow the results. */
+function withOpened(
+  steps: readonly ModelMessage[],
+  opened: RequestNote['opened'],
+  entryAt: (seq: number) => Entry | null,
+): readonly ModelMessage[] {
+  const all = [...steps];
+  for (const { at, seq } of opened) {
+    const images = imagesOf(entryAt(seq) ?? { seq, parts: [] });
+    const missing: ModelMessage = { role: 'user', content: [{ kind: 'text', text: goneText('deleted') }] };
+    all.splice(at, 0, images.length === 0 ? missing : openedMessage(images));
+  }
+  return all;
 }
 
 /** Messages of other conversations of the place, if the reader may still read them. */

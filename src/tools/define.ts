@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { OpenedImage } from '../context/opened.ts';
 import type { Audience, Author, ConversationKey, JsonValue, MemoryId } from '../domain/message.ts';
 import type { ChildAnswer, ChildTask } from './spawn.ts';
 
@@ -33,7 +34,7 @@ export interface ToolContext {
   /** For tools that return memories: if one of them is forgotten before the reply is stored, the turn starts again. */
   readonly onGiven?: (ids: readonly MemoryId[]) => void;
   /** For tools that return images: the model sees them after the results, until the turn ends. Missing if it sees none. */
-  readonly onImages?: (images: readonly { readonly mediaType: string; readonly url: string }[]) => void;
+  readonly onImages?: (images: readonly OpenedImage[]) => void;
   readonly signal: AbortSignal;
   /**
    * Lets the agent's model do a part of the work in a conversation of its own, and returns its answer. Nobody sees that

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MESSAGE_OPEN } from '../context/catalogue.ts';
-import { isPicture } from '../context/pictures.ts';
+import { imagesOf } from '../context/opened.ts';
 import { StrataError } from '../domain/errors.ts';
 import { type Entry, textOf } from '../domain/message.ts';
 import type { Services } from '../services.ts';
@@ -28,7 +28,7 @@ export function createMessageTool(services: Pick<Services, 'store' | 'agents'>):
       const room = Math.floor(sizesFor(services, context).blobBytes * FIELDS_SHARE);
       const page = headBytes(text.slice(from, from + MAX_CHARACTERS), room);
       const next = from + page.length;
-      const images = entry.parts.filter(isPicture).map(({ mediaType, reference }) => ({ mediaType, url: reference }));
+      const images = imagesOf(entry);
       const shown = images.length > 0 && context.onImages !== undefined;
       if (shown) context.onImages?.(images);
       const rest = next < text.length && page !== '' ? { nextCharacter: next } : {};

@@ -199,7 +199,7 @@ describe('message_open', () => {
     const seen: unknown[] = [];
     const result = await run('message_open', { message: 1 }, { onImages: (images) => seen.push(...images) });
     expect(parsed(result)).toMatchObject({ text: 'look', images: '1, shown below' });
-    expect(seen).toEqual([{ mediaType: 'image/png', url: 'data:image/png;base64,AA' }]);
+    expect(seen).toEqual([{ mediaType: 'image/png', url: 'data:image/png;base64,AA', seq: 1 }]);
     expect(parsed(await run('message_open', { message: 1 }))).toMatchObject({ images: 'not readable by this model' });
   });
 

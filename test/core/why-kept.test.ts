@@ -71,3 +71,52 @@ describe('a request with passages of its place', () => {
     expect(explained.blocks.find(({ key }) => key === 'passages')?.gone).toBe('hidden');
   });
 });
+
+describe('a request with images that a tool opened', () => {
+  const talk = async () => {
+    const reference = 'https://example.com/map.png';
+    const picture = { kind: 'attachment', name: 'map.png', mediaType: 'image/png', sizeBytes: 3, reference } as const;
+    const model = scriptedModel(
+      ({ messages }) => {
+        const last = messages.at(-1);
+        const isAsked = last?.role === 'user' && JSON.stringify(last).includes('look again');
+        const [first, second] = [1, 3].map((message) => ({ tool: 'message_open', input: { message } }));
+        return isAsked && first && second ? { calls: [first, second, first] } : { text: 'I see.' };
+      },
+      { id: 'test:chat' },
+    );
+    const seeing = Object.assign(model, { traits: { windowTokens: 16_000, tools: true, images: true } });
+    const world = await createBotWorld({
+      models: [seeing],
+      agent: { context_window: 16_000, tools: ['message_open'] },
+    });
+    await world.say('What is this?', { attachments: [picture] });
+    await world.settled();
+    await world.say('And now?');
+    await world.settled();
+    await world.say('Please look again.');
+    await world.settled();
+    return { world, sent: model.requests.findLast(({ purpose }) => purpose === 'reply') };
+  };
+
+  it('is rebuilt byte for byte', async () => {
+    const { world, sent } = await talk();
+    await using _ = world;
+    const explained = await explain(world);
+    expect(explained.exactness).toBe('exact');
+    expect(bytesOf(explained.request).split('https://example.com/map.png')).toHaveLength(3);
+    expect(sent && bytesOf(sent)).toBe(bytesOf(explained.request));
+    const opened = explained.blocks.filter(({ reason }) => reason === 'images that a tool opened');
+    expect(opened.map(({ source }) => source)).toEqual(['transcript #1', 'transcript #1']);
+  });
+
+  it('shows no image of a deleted message', async () => {
+    const { world } = await talk();
+    await using _ = world;
+    await world.bot.sink.removed({ conversation: CHANNEL, externalIds: ['m1'] });
+    const explained = await explain(world);
+    expect(explained.exactness).toBe('gone');
+    expect(bytesOf(explained.request)).not.toContain('example.com');
+    expect(explained.blocks.find(({ reason }) => reason === 'images that a tool opened')?.gone).toBe('deleted');
+  });
+});

@@ -49,6 +49,7 @@ const note: fc.Arbitrary<RequestNote> = fc.record({
     .array(fc.tuple(number, number), { maxLength: 4 })
     .map((pairs) => new Map(pairs.map(([offset, distance]) => [200_000 + offset, 199_999 + offset - distance]))),
   steps: fc.nat({ max: 6 }),
+  opened: fc.array(fc.record({ at: fc.nat({ max: 9 }), seq: number }), { maxLength: 2 }),
   model: fc.option(fc.string({ minLength: 1, maxLength: 8 })),
   isAltered: fc.boolean(),
 });
@@ -79,7 +80,17 @@ it('reads notes of the first version', () => {
   expect(previousSeq(FIRST_V1, 9)).toBeNull();
   const first: ChainLink = { seq: 10, ...decodeNote(FIRST_V1, { at: 600_000 }, null) };
   expect(first.note).toEqual({
-    ...{ profile: 'pro', print: '', budgetTokens: 545, revision: 2, fromSeq: 1, omitted: 0, minute: 9, steps: 2 },
+    ...{
+      profile: 'pro',
+      print: '',
+      budgetTokens: 545,
+      revision: 2,
+      fromSeq: 1,
+      omitted: 0,
+      minute: 9,
+      steps: 2,
+      opened: [],
+    },
     layers: [
       { kind: 'summary', id: 'sum1' },
       { kind: 'gap', fromSeq: 5, toSeq: 8 },

@@ -8,6 +8,7 @@ import {
   namesIn,
   number,
   openedField,
+  readChange,
   readLayers,
   readNames,
   readOpened,
@@ -54,6 +55,7 @@ const FIRST: RequestNote = {
   opened: [],
   model: null,
   isAltered: false,
+  change: null,
 };
 const START: ChainLink = { seq: 0, note: FIRST, names: [], depth: -1, version: 2 };
 /** The first character of a note. Without one it goes on a chain of version 1. */
@@ -98,7 +100,7 @@ export function encodeNote(
     ...numberField('t', note.steps),
     ...openedField(note.opened),
     ...(note.model === null ? [] : [`w${encodeId(note.model)}`]),
-    ...(note.isAltered ? ['h'] : []),
+    ...(note.isAltered ? [`h${encodeId(note.change ?? '')}`] : []),
   ];
   return { text: fields.join(' '), link: { note, names, depth: base.depth + 1, version: START.version } };
 }
@@ -162,6 +164,7 @@ export function decodeNote(
     opened: readOpened(read('i')),
     model: model === undefined ? null : decodeId(model),
     isAltered: fields.has('h'),
+    change: readChange(read('h')),
   };
   return { note, names, depth: base.depth + 1, version };
 }

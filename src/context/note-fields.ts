@@ -1,4 +1,4 @@
-import type { ConversationKey, MemoryId, SummaryId } from '../domain/message.ts';
+import type { BlobId, ConversationKey, MemoryId, SummaryId } from '../domain/message.ts';
 import { pack, packAscending, unpack, unpackAscending } from './packed.ts';
 import type { Reduction } from './reduce.ts';
 import type { LayerRef, OpenedAt, PassagesOf, RequestNote, SectionRef } from './request-note.ts';
@@ -190,6 +190,10 @@ export function readSections(field: string | undefined, { base, names }: Section
     }
   });
   return isUsual ? [...sections, { kind: 'clock' }] : sections;
+}
+
+export function readChange(field = ''): BlobId | null {
+  return field === '' ? null : (decodeId(field) as BlobId);
 }
 
 /** Place and message of each step that opened images. */

@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto';
 import { describe } from '../domain/errors.ts';
+import type { BlobId } from '../domain/message.ts';
 import type { Passage, PassageSection, VolatileSection } from '../ports/engine.ts';
 import type { ModelMessage, ModelRequest } from '../ports/model.ts';
 import type { TurnCommit } from '../ports/store.ts';
@@ -9,6 +11,7 @@ import { readLink } from './note-chain.ts';
 import { type ChainLink, encodeNote, minuteOf, type NotePlace } from './note-codec.ts';
 import { openedSeq } from './opened.ts';
 import { isPassages } from './passages.ts';
+import { changeText } from './request-change.ts';
 import type { LayerRef, RequestNote, SectionRef } from './request-note.ts';
 import { wholePrint } from './request-print.ts';
 import { type Fitted, nearbySeq, type ViewRequest } from './view.ts';
@@ -55,9 +58,11 @@ export function createRequestRecorder(
     async record(sent) {
       const { id } = sent.fitted.request.snapshot.conversation;
       const previous = links.get(id) ?? (await lastLink(services, id));
-      const { hash, parts } = partsOf(sent.fitted);
-      const { text, link } = encodeNote(noteOf(sent, hash), sent, previous);
-      const isKnown = previous?.note.profile === hash;
+      const { hash: profile, parts } = partsOf(sent.fitted);
+      const isKept = sent.isAltered && sent.fitted.request.steps.every(isRebuilt);
+      const change = isKept ? await keepChange(services, sent) : null;
+      const { text, link } = encodeNote({ ...noteOf(sent, profile), change }, sent, previous);
+      const isKnown = previous?.note.profile === profile;
       return {
         record: { note: text, parts: isKnown ? [] : parts },
         committed(seq) {
@@ -81,7 +86,28 @@ async function lastLink({ store, log }: Pick<Services, 'store' | 'log'>, convers
   }
 }
 
-function noteOf({ fitted, sent, preparedAt, model, isAltered }: SentRequest, profile: string): RequestNote {
+/**
+ * A hook may repeat what people said, so its change is kept like a long tool result: for as long, and until something
+ * that it repeats is forgotten.
+ */
+async function keepChange(
+  { store }: Pick<Services, 'store'>,
+  { fitted, sent, at }: SentRequest,
+): Promise<BlobId | null> {
+  const text = changeText(fitted.view, sent);
+  if (text === null) return null;
+  const { id: conversationId } = fitted.request.snapshot.conversation;
+  const id = hash('sha256', `${conversationId} ${text}`, 'base64url').slice(0, CHANGE_LENGTH) as BlobId;
+  await store.blobs.put({ id, conversationId, text, now: at });
+  return id;
+}
+
+const CHANGE_LENGTH = 22;
+
+function noteOf(
+  { fitted, sent, preparedAt, model, isAltered }: SentRequest,
+  profile: string,
+): Omit<RequestNote, 'change'> {
   const { request, view, reduction } = fitted;
   const { snapshot, volatile, steps } = request;
   const included = new Set(view.volatileKeys);
@@ -109,13 +135,17 @@ function noteOf({ fitted, sent, preparedAt, model, isAltered }: SentRequest, pro
       return seq === null ? [] : [{ at, seq }];
     }),
     model,
-    isAltered: isAltered || !steps.every((step) => isStored(step) || openedSeq(step) !== null),
+    isAltered: isAltered || !steps.every(isRebuilt),
   };
 }
 
 /** Images that a tool opened belong to the request, but not to the transcript. */
 function isStored({ role }: ModelMessage): boolean {
   return role !== 'user';
+}
+
+function isRebuilt(step: ModelMessage): boolean {
+  return isStored(step) || openedSeq(step) !== null;
 }
 
 function sectionRef(section: VolatileSection): SectionRef {

@@ -1,4 +1,4 @@
-import type { ConversationKey, MemoryId, SummaryId } from '../domain/message.ts';
+import type { BlobId, ConversationKey, MemoryId, SummaryId } from '../domain/message.ts';
 import type { Reduction } from './reduce.ts';
 
 /**
@@ -33,6 +33,8 @@ export interface RequestNote {
   readonly model: string | null;
   /** A hook of a plugin changed the request, or a tool opened images that are not stored. */
   readonly isAltered: boolean;
+  /** The blob with what hooks changed; null if it is not kept. */
+  readonly change: BlobId | null;
 }
 
 export interface OpenedAt {

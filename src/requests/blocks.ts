@@ -1,5 +1,5 @@
 import { messageText, partsOf } from '../context/breakdown.ts';
-import { estimateMessages } from '../context/tokens.ts';
+import { estimateMessages, estimateText } from '../context/tokens.ts';
 import { layOut } from '../context/view.ts';
 import type { ContextPart } from '../ports/engine.ts';
 import type { ModelMessage } from '../ports/model.ts';
@@ -21,10 +21,10 @@ export interface RequestBlock {
   readonly gone: Gone | null;
 }
 
-export type BlockKind = 'tools' | 'section' | 'summary' | 'gap' | 'message' | 'recalled' | 'step';
+export type BlockKind = 'tools' | 'section' | 'summary' | 'gap' | 'message' | 'recalled' | 'step' | 'hook';
 
 /** The blocks in the order of the request. */
-export function blocksOf({ fitted, note, gone }: RebuiltRequest): readonly RequestBlock[] {
+export function blocksOf({ fitted, note, gone, written }: RebuiltRequest): readonly RequestBlock[] {
   const { request, view } = fitted;
   const layers = new Set(view.layers.map(({ item }) => `${item.kind}:${item.id}`));
   const parts = partsOf(fitted).filter(({ included }) => included);
@@ -48,7 +48,13 @@ export function blocksOf({ fitted, note, gone }: RebuiltRequest): readonly Reque
       blocks.push(blockOf('recalled', part, [...recalled.memoryIds, ...quoted]));
     }
   }
-  return blocks;
+  return written === null ? blocks : [...blocks, hookBlock(written)];
+}
+
+/** The other blocks are as they were before the hook. */
+function hookBlock(text: string): RequestBlock {
+  const reason = text === '' ? 'left parts out or moved them' : 'changed the request';
+  return { kind: 'hook', key: 'hook', tokens: estimateText(text), source: 'a plugin', reason, text, gone: null };
 }
 
 function layerBlock({ key, tokens, source, reason, text }: ContextPart, gone: RebuiltRequest['gone']): RequestBlock {

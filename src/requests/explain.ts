@@ -106,8 +106,8 @@ function explained(
   };
 }
 
-function exactnessOf({ fitted: { view }, note, gone }: RebuiltRequest): Exactness {
-  if (note.isAltered || note.sections.some(({ kind }) => kind === 'other')) return 'altered';
+function exactnessOf({ fitted: { view }, note, gone, isAltered }: RebuiltRequest): Exactness {
+  if (isAltered || note.sections.some(({ kind }) => kind === 'other')) return 'altered';
   if (gone.size > 0) return 'gone';
   if (note.print === '') return 'unchecked';
   return wholePrint(view) === note.print ? 'exact' : 'different';

@@ -13,6 +13,7 @@ import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import { readableFrom } from '../search/place-passages.ts';
 import type { Services } from '../services.ts';
+import { applyChange } from './changed.ts';
 import { type Gone, goneElsewhere, goneEntry, goneText, withoutContent } from './gone.ts';
 import {
   type KeptTexts,
@@ -31,6 +32,10 @@ export interface RebuiltRequest {
   readonly note: RequestNote;
   /** What is missing, by `#seq`, or by the id of a summary or memory. */
   readonly gone: ReadonlyMap<string, Gone>;
+  /** What hooks wrote into it; null for nothing. */
+  readonly written: string | null;
+  /** Hooks or tools have changed it, and that is not stored. */
+  readonly isAltered: boolean;
 }
 
 export interface RebuildOptions {
@@ -41,6 +46,7 @@ export interface RebuildOptions {
 }
 
 type Reading = Pick<Services, 'store' | 'prompts'>;
+const MAX_CHANGE = 100_000;
 
 /** Rebuilds the request with the code that built it. Null if its settings are no longer stored. */
 export async function rebuildRequest(services: Reading, options: RebuildOptions): Promise<RebuiltRequest | null> {
@@ -77,7 +83,21 @@ export async function rebuildRequest(services: Reading, options: RebuildOptions)
     steps: shown.steps,
     replySeq: (entry) => note.links.get(entry.seq) ?? null,
   };
-  return { fitted: fit(kept, request, note), settings: settings.profile, note, gone };
+  const fitted = fit(kept, request, note);
+  const base = { settings: settings.profile, note, gone };
+  // A change may repeat what is gone.
+  const changed = note.change === null || gone.size > 0 ? null : await readChanged(services, options, fitted.view);
+  if (changed === null) return { ...base, fitted, written: null, isAltered: note.isAltered };
+  const { written, ...content } = changed;
+  return { ...base, fitted: { ...fitted, view: { ...fitted.view, ...content } }, written, isAltered: false };
+}
+
+async function readChanged({ store }: Reading, { conversation, reply }: RebuildOptions, view: Fitted['view']) {
+  const { change } = reply.request;
+  if (change === null) return null;
+  const range = { conversationId: conversation.id, from: 0, length: MAX_CHANGE };
+  const blob = await store.blobs.read(change, range);
+  return blob === null ? null : applyChange(view, blob.text);
 }
 
 function fit(kept: KeptTexts, request: ViewRequest, note: RequestNote): Fitted {

@@ -90,7 +90,16 @@ describe('consecutive requests', () => {
   };
   const note: TurnFacts['note'] = {
     ...{ profile: 'p', print: '', budgetTokens: 300, revision: 1, layers: [], fromSeq: 1, omitted: 0, sections: [] },
-    ...{ reduction: NO_REDUCTION, minute: 0, links: new Map(), steps: 0, opened: [], model: null, isAltered: false },
+    ...{
+      reduction: NO_REDUCTION,
+      minute: 0,
+      links: new Map(),
+      steps: 0,
+      opened: [],
+      model: null,
+      isAltered: false,
+      change: null,
+    },
   };
   const fact = (seq: number, given: Partial<TurnFacts> = {}): TurnFacts => ({
     ...{ seq, turn: seq - 1, at: seq * 1000, note, settings, layers: [], recalledTokens: 5 },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ConversationKey, makeKey } from '../../src/adapter-kit.ts';
+import type { Hooks } from '../../src/hooks/hooks.ts';
 import { readerFor } from '../../src/memory/policy.ts';
 import { explainReply } from '../../src/requests/explain.ts';
 import { type BotWorld, createBotWorld } from '../support/bot-world.ts';
@@ -118,5 +119,53 @@ describe('a request with images that a tool opened', () => {
     expect(explained.exactness).toBe('gone');
     expect(bytesOf(explained.request)).not.toContain('example.com');
     expect(explained.blocks.find(({ reason }) => reason === 'images that a tool opened')?.gone).toBe('deleted');
+  });
+});
+
+describe('a request that a hook changed', () => {
+  const talk = async (hook: NonNullable<Hooks['model']>) => {
+    const model = scriptedModel(() => ({ text: 'Well.' }), { id: 'test:chat' });
+    const world = await createBotWorld({ models: [model], hooks: [{ model: hook }] });
+    for (const text of ['The code is swordfish.', 'I keep bees.', 'What did I say?']) {
+      await world.say(text);
+      await world.settled();
+    }
+    return { world, sent: model.requests.findLast(({ purpose }) => purpose === 'reply') };
+  };
+  const block = { text: 'Answer in verse. The code was swordfish.', cacheBreak: false };
+
+  it.each<[string, NonNullable<Hooks['model']>]>([
+    ['a block before others', ({ system }, next) => next({ system: [block, ...system] })],
+    ['messages left out', ({ messages }, next) => next({ messages: messages.slice(2) })],
+    [
+      'another text in each message',
+      ({ messages }, next) => next({ messages: JSON.parse(JSON.stringify(messages).replaceAll('swordfish', '***')) }),
+    ],
+  ])('is rebuilt byte for byte, with %s', async (_name, hook) => {
+    const { world, sent } = await talk(hook);
+    await using _ = world;
+    const explained = await explain(world);
+    expect(explained.exactness).toBe('exact');
+    expect(sent && bytesOf(sent)).toBe(bytesOf(explained.request));
+    expect(explained.blocks.at(-1)?.kind).toBe('hook');
+  });
+
+  it('shows nothing of the change after a deletion, nor keeps it', async () => {
+    const { world } = await talk(({ system }, next) => next({ system: [block, ...system] }));
+    await using _ = world;
+    await world.bot.sink.removed({ conversation: CHANNEL, externalIds: ['m1'] });
+    const explained = await explain(world);
+    expect(explained.exactness).toBe('altered');
+    expect(JSON.stringify(explained)).not.toContain('swordfish');
+    const { id } = await world.conversation();
+    const { blobs } = world.bot.services.store;
+    expect(await blobs.list(id, { since: 0, after: null, limit: 9 })).toEqual([]);
+  });
+
+  it('is not kept if the change is long', async () => {
+    const long = { text: 'river '.repeat(1500), cacheBreak: false };
+    const { world } = await talk(({ system }, next) => next({ system: [...system, long] }));
+    await using _ = world;
+    expect((await explain(world)).exactness).toBe('altered');
   });
 });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { type ChainLink, decodeNote, encodeNote, MAX_CHAIN, previousSeq } from '../../src/context/note-codec.ts';
 import { FIRST_REDUCTION, NO_REDUCTION } from '../../src/context/reduce.ts';
 import type { LayerRef, RequestNote, SectionRef } from '../../src/context/request-note.ts';
-import type { MemoryId, SummaryId } from '../../src/domain/message.ts';
+import type { BlobId, MemoryId, SummaryId } from '../../src/domain/message.ts';
 import { HERE } from '../support/bot-world.ts';
 import { SIZED, sized } from '../support/size.ts';
 
@@ -34,25 +34,28 @@ const sections: fc.Arbitrary<readonly SectionRef[]> = fc
     ];
     return chosen.flatMap((index) => all[index] ?? []);
   });
-const note: fc.Arbitrary<RequestNote> = fc.record({
-  profile: fc.constantFrom('p1', 'p2'),
-  print: fc.oneof(fc.constant(''), fc.stringMatching(/^[\w-]{6}$/)),
-  budgetTokens: number,
-  revision: number,
-  layers: fc.array(layer, { maxLength: 8 }),
-  fromSeq: number,
-  omitted: number,
-  reduction: fc.constantFrom(NO_REDUCTION, FIRST_REDUCTION, { ...FIRST_REDUCTION, textTokens: 31.5, images: false }),
-  sections,
-  minute: number,
-  links: fc
-    .array(fc.tuple(number, number), { maxLength: 4 })
-    .map((pairs) => new Map(pairs.map(([offset, distance]) => [200_000 + offset, 199_999 + offset - distance]))),
-  steps: fc.nat({ max: 6 }),
-  opened: fc.array(fc.record({ at: fc.nat({ max: 9 }), seq: number }), { maxLength: 2 }),
-  model: fc.option(fc.string({ minLength: 1, maxLength: 8 })),
-  isAltered: fc.boolean(),
-});
+const note: fc.Arbitrary<RequestNote> = fc
+  .record({
+    profile: fc.constantFrom('p1', 'p2'),
+    print: fc.oneof(fc.constant(''), fc.stringMatching(/^[\w-]{6}$/)),
+    budgetTokens: number,
+    revision: number,
+    layers: fc.array(layer, { maxLength: 8 }),
+    fromSeq: number,
+    omitted: number,
+    reduction: fc.constantFrom(NO_REDUCTION, FIRST_REDUCTION, { ...FIRST_REDUCTION, textTokens: 31.5, images: false }),
+    sections,
+    minute: number,
+    links: fc
+      .array(fc.tuple(number, number), { maxLength: 4 })
+      .map((pairs) => new Map(pairs.map(([offset, distance]) => [200_000 + offset, 199_999 + offset - distance]))),
+    steps: fc.nat({ max: 6 }),
+    opened: fc.array(fc.record({ at: fc.nat({ max: 9 }), seq: number }), { maxLength: 2 }),
+    model: fc.option(fc.string({ minLength: 1, maxLength: 8 })),
+    isAltered: fc.boolean(),
+    change: fc.constantFrom(null, 'abc-_1' as BlobId),
+  })
+  .map((one) => (one.isAltered ? one : { ...one, change: null }));
 
 it('reads back every note of a chain', SIZED, () => {
   fc.assert(
@@ -103,7 +106,7 @@ it('reads notes of the first version', () => {
       { kind: 'clock' },
     ],
     links: new Map([[4, 2]]),
-    ...{ model: 'fb:1', isAltered: true },
+    ...{ model: 'fb:1', isAltered: true, change: null },
   });
   expect(previousSeq(NEXT_V1, 12)).toBe(10);
   const next: ChainLink = { seq: 13, ...decodeNote(NEXT_V1, { at: 660_000 }, first) };

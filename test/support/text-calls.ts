@@ -128,6 +128,10 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['src/context/note-fields.ts#readSections', (run, text) => run(text, { base: { sections: [] }, names: [] })],
   ['src/memory/focus.ts#quoteSection', (run, text) => run(entry(text), 'UTC')],
   ['src/memory/recall.ts#memoryItem', (run, text) => run({ id: text, text, subjectName: text, validFrom: 0 }, 'UTC')],
+  [
+    'src/requests/changed.ts#applyChange',
+    (run, text) => run({ system: [], messages: [] }, JSON.stringify({ system: [{ text, cacheBreak: false }] })),
+  ],
   ['src/search/place-passages.ts#passageTextElsewhere', (run, text) => run(entry(text), 'UTC')],
   ['src/search/recall-passages.ts#passageText', (run, text) => run(entry(text), 'UTC')],
   ['src/context/label.ts#labelOf', (run, text) => run(entry(text), null, 'UTC')],

@@ -55,6 +55,7 @@ const REGIONS: Readonly<Record<Block['kind'], string>> = {
   gap: 'stack',
   message: 'tail',
   step: 'tail',
+  hook: 'tail',
   recalled: 'recalled',
 };
 

@@ -1,7 +1,8 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Browser } from 'playwright-core';
+import { parseKey } from '../src/adapter-kit.ts';
 import { chromiumPath, openChromium } from './chromium.ts';
 import { type InspectedStory, tellStory } from './inspector-story.ts';
 
@@ -47,10 +48,19 @@ async function shoot(browser: Browser, story: InspectedStory, theme: 'light' | '
   await context.close();
 }
 
+/** What `/context picture` answers with. */
+async function writePicture({ bot, paths }: InspectedStory): Promise<void> {
+  const key = parseKey(decodeURIComponent(paths['conversation']?.slice('/c/'.length) ?? '')).key;
+  const conversation = await bot.services.store.conversations.find(key);
+  const picture = conversation === null ? null : await bot.commandParts.picture(conversation);
+  if (picture !== null) await writeFile(join(values.out, 'chat.png'), Buffer.from(picture.base64, 'base64'));
+}
+
 const executable = chromiumPath();
 if (executable === null) throw new Error('There is no Chromium. On Debian: apt-get install chromium');
 await mkdir(values.out, { recursive: true });
 await using story = await tellStory({ messages: MESSAGES });
+if (positionals.length === 0 || positionals.includes('chat')) await writePicture(story);
 const browser = await openChromium(executable);
 try {
   for (const theme of ['light', 'dark'] as const) await shoot(browser, story, theme);

@@ -222,7 +222,7 @@ interface CommandNeeds extends MaintenanceSide {
 
 function createCommandParts(parts: BotParts, needs: CommandNeeds): CommandServices {
   const { services, memories, channels, profiles, engines, maintain } = needs;
-  return {
+  const self: CommandServices = {
     ...services,
     memories,
     async inspect(conversation) {
@@ -263,7 +263,10 @@ function createCommandParts(parts: BotParts, needs: CommandNeeds): CommandServic
     dataLocation: parts.dataLocation ?? 'the store of this bot',
     inspectorLink: parts.inspectorLink ?? (() => null),
     configTrouble: parts.configTrouble ?? (() => null),
+    // Loaded with the first picture.
+    picture: async (conversation) => (await import('../inspection/picture.ts')).pictureOf(self, conversation),
   };
+  return self;
 }
 
 /** Without maintenance, an engine can only remove messages. */

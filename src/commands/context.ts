@@ -33,10 +33,18 @@ export const context: Command = {
         irreversible: false,
         ephemeral: true,
       },
+      {
+        name: 'picture',
+        description: 'A picture of the window: what fills it, and how that changed',
+        options: [],
+        access: 'member',
+        irreversible: false,
+        ephemeral: true,
+      },
     ],
     otherwise: 'list',
   },
-  run: { list, detail },
+  run: { list, detail, picture },
   suggest: { key: suggestKeys },
 };
 
@@ -59,8 +67,23 @@ async function list(call: Call): Promise<CommandReply> {
     ],
     rows: { columns: ['PART', 'TOKENS', 'SOURCE', 'REASON'], cells: items.map((part) => rowOf(part, measurement)) },
     page,
-    actions: [{ label: 'The text of a part', command: commandTo('context detail', { key: 'tail' }), style: 'plain' }],
+    actions: [
+      { label: 'The text of a part', command: commandTo('context detail', { key: 'tail' }), style: 'plain' },
+      PICTURE,
+    ],
   });
+}
+
+export const PICTURE = { label: 'Picture', command: commandTo('context picture'), style: 'plain' } as const;
+
+async function picture({ parts, conversation }: Call): Promise<CommandReply> {
+  if (conversation === null || conversation.nextSeq === 1) return nothingYet('Context');
+  const drawn = await parts.picture(conversation);
+  if (drawn === null)
+    throw new StrataError('USAGE', {
+      problem: 'There is no picture while the model cannot be used. The command status says why.',
+    });
+  return makeReply('Context', { text: drawn.description, picture: drawn });
 }
 
 async function detail(call: Call): Promise<CommandReply> {

@@ -86,6 +86,7 @@ export function cleanReply(reply: CommandReply): CommandReply {
       cells: reply.rows.cells.map((row) => row.map(cleanText)),
     },
     actions: reply.actions.map((action) => ({ ...action, label: cleanText(action.label) })),
+    ...(reply.picture ? { picture: { ...reply.picture, description: cleanText(reply.picture.description) } } : {}),
     file: reply.file && { name: cleanText(reply.file.name), text: cleanText(reply.file.text) },
   };
 }

@@ -4,6 +4,7 @@ import type { ConversationKey } from '../domain/message.ts';
 import type { Memories } from '../memory/service.ts';
 import type { MessageAt } from '../ports/channel.ts';
 import type { ContextProfile, MaintainResult } from '../ports/engine.ts';
+import type { ReplyPicture } from '../ports/reply.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import type { Services } from '../services.ts';
@@ -21,6 +22,8 @@ export interface CommandServices extends Services {
   compact(conversation: Conversation, instruction: string | null): Promise<MaintainResult>;
   /** Asks for other words for a summary; a worker writes them. The wish is data for its prompt. Throws `USAGE`. */
   rewrite(conversation: Conversation, summary: Summary, wish: string): Promise<void>;
+  /** The window and how it filled, as a picture; null while the model of the conversation is unknown. */
+  picture(conversation: Conversation): Promise<ReplyPicture | null>;
   /** Extracts memories from new messages now. */
   extract(conversation: Conversation): Promise<MaintainResult>;
   /** The address of a message for people; null if its platform has none or is not connected here. */

@@ -13,7 +13,7 @@ import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import { counted, formatDuration, formatNumber, formatTime } from '../util/text.ts';
 import { type Call, type Command, commandTo } from './command.ts';
-import { approximate, thresholdLine, usageLine } from './context.ts';
+import { approximate, PICTURE, thresholdLine, usageLine } from './context.ts';
 import { inspectorFields } from './context-fields.ts';
 import { makeReply } from './reply.ts';
 
@@ -45,6 +45,7 @@ async function show(call: Call): Promise<CommandReply> {
     actions: [
       { label: 'What the model sees', command: commandTo('context list'), style: 'plain' },
       { label: 'The summaries', command: commandTo('summaries list'), style: 'plain' },
+      ...(conversation === null ? [] : [PICTURE]),
     ],
   });
 }

@@ -8,6 +8,8 @@ export interface CommandReply {
   readonly actions: readonly ReplyAction[];
   /** Attached as a file if the platform supports it. */
   readonly file: ReplyFile | null;
+  /** Attached where the platform shows pictures; elsewhere its description stands for it. Default: none. */
+  readonly picture?: ReplyPicture | null;
   /** Visible only to the person who asked, if the platform supports it. */
   readonly ephemeral: boolean;
   readonly tone: 'info' | 'success' | 'error';
@@ -16,6 +18,14 @@ export interface CommandReply {
 export interface ReplyFile {
   readonly name: string;
   readonly text: string;
+}
+
+export interface ReplyPicture {
+  readonly name: string;
+  readonly mediaType: 'image/png';
+  readonly base64: string;
+  /** The same in words. */
+  readonly description: string;
 }
 
 export interface ReplyField {

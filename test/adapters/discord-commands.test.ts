@@ -277,6 +277,24 @@ describe('the commands in Discord', () => {
     });
   });
 
+  test('bring a picture with its description', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      const picture = {
+        name: 'context.png',
+        mediaType: 'image/png',
+        base64: 'UE5H',
+        description: 'All in words.',
+      } as const;
+      sink.answer = () => ({ ...plain, picture });
+      const id = double.interact(slash('context', 'picture'));
+      const attachments = [{ id: '0', filename: 'context.png', description: 'All in words.' }];
+      expect(await answerTo(double, id)).toMatchObject({ type: 4, data: { flags: 64, attachments } });
+      expect(double.callbacks.find((callback) => callback.id === id)?.files).toEqual([
+        { name: 'context.png', text: 'PNG' },
+      ]);
+    });
+  });
+
   test('are answered publicly where meant so, and late if long', async () => {
     await withChannel({}, async ({ double, sink }) => {
       sink.answer = () => ({ ...plain, ephemeral: false, file: { name: 'export.md', text: 'all of it' } });

@@ -192,6 +192,21 @@ describe('slash commands', () => {
     await until('it is sent', () => slack.uploads.length === 1);
     expect(slack.uploads).toEqual([{ name: 'memories.json', text: '[]', channel: DIRECT }]);
   });
+
+  test('a picture comes as one, with its description', async () => {
+    await start();
+    const picture = {
+      name: 'context.png',
+      mediaType: 'image/png',
+      base64: 'UE5H',
+      description: 'All in words.',
+    } as const;
+    bot.sink.answer = () => ({ ...plain, picture });
+    slack.slash('context picture');
+    await until('it is sent', () => slack.uploads.length === 1);
+    expect(slack.uploads).toEqual([{ name: 'context.png', text: 'PNG', channel: DIRECT }]);
+    expect(slack.callsOf('files.getUploadURLExternal')[0]).toMatchObject({ alt_text: 'All in words.' });
+  });
 });
 
 describe('answers', () => {

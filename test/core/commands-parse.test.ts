@@ -148,6 +148,7 @@ describe('the specs', () => {
       '/status',
       '/context list [page]',
       '/context detail <key> [page]',
+      '/context picture',
       '/why show [message] [page]',
       '/why changes [message] [page]',
       '/why detail <part> [message] [page]',

@@ -1,6 +1,6 @@
-import { ButtonStyle, ComponentType, type RawFile } from 'discord.js';
+import { ButtonStyle, ComponentType } from 'discord.js';
 import { type CommandReply, type CommandSpec, type ReplyCommand, renderReply } from '../../../../src/adapter-kit.ts';
-import { fileOf, NO_PINGS } from '../outbound/post.ts';
+import { type DescribedFile, fileOf, NO_PINGS } from '../outbound/post.ts';
 import type { Deed } from './buttons.ts';
 
 const TITLE = 256;
@@ -20,7 +20,7 @@ const COLORS = { info: 0x5865f2, success: 0x2d7d46, error: 0xc03537 } as const;
 export interface ReplyMessage {
   readonly embed: Embed;
   readonly buttons: readonly ReplyButton[];
-  readonly files: readonly RawFile[];
+  readonly files: readonly DescribedFile[];
 }
 
 export interface Embed {
@@ -53,7 +53,12 @@ export function toMessage(reply: CommandReply, specs: readonly CommandSpec[]): R
     embed.description !== description || embed.fields.length < fields.length || embed.fields.some(wasClipped);
   const whole = isCut ? [fileOf({ name: 'whole.txt', text: renderReply(reply, { color: false, specs }) })] : [];
   const own = reply.file === null ? [] : [fileOf(reply.file)];
-  return { embed, buttons: buttonsOf(reply), files: [...own, ...whole] };
+  const { picture = null } = reply;
+  const drawn =
+    picture === null
+      ? []
+      : [{ ...fileOf({ kind: 'attachment', ...picture, text: '' }), description: picture.description }];
+  return { embed, buttons: buttonsOf(reply), files: [...own, ...drawn, ...whole] };
 }
 
 function wasClipped({ value }: { readonly value: string }): boolean {

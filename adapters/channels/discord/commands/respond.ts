@@ -1,6 +1,6 @@
-import { InteractionResponseType, MessageFlags, type RawFile, Routes } from 'discord.js';
+import { InteractionResponseType, MessageFlags, Routes } from 'discord.js';
 import type { Clock } from '../../../../src/adapter-kit.ts';
-import { attachmentsOf } from '../outbound/post.ts';
+import { attachmentsOf, type DescribedFile } from '../outbound/post.ts';
 import type { Rest } from '../rest.ts';
 import type { WireInteraction } from '../wire.ts';
 
@@ -9,7 +9,7 @@ const PATIENCE_MS = 1_500;
 
 export interface Answer {
   readonly body: object;
-  readonly files: readonly RawFile[];
+  readonly files: readonly DescribedFile[];
   readonly ephemeral: boolean;
 }
 
@@ -27,7 +27,7 @@ export function createResponder(
   { rest, clock }: { readonly rest: Rest; readonly clock: Clock },
 ): Responder {
   const { id, token, application_id: applicationId } = interaction;
-  const callback = (type: InteractionResponseType, data: object | null, files: readonly RawFile[] = []) =>
+  const callback = (type: InteractionResponseType, data: object | null, files: readonly DescribedFile[] = []) =>
     rest.post(Routes.interactionCallback(id, token), {
       auth: false,
       body: { type, ...(data === null ? {} : { data }) },
@@ -45,7 +45,7 @@ export function createResponder(
       const first = await soon(clock, work);
       if (first !== null) {
         const flags = first.ephemeral ? MessageFlags.Ephemeral : 0;
-        await callback(InteractionResponseType.ChannelMessageWithSource, { ...first.body, flags }, first.files);
+        await callback(InteractionResponseType.ChannelMessageWithSource, { ...described(first), flags }, first.files);
         return;
       }
       const flags = quiet ? MessageFlags.Ephemeral : 0;
@@ -68,6 +68,13 @@ export function createResponder(
       await callback(InteractionResponseType.ApplicationCommandAutocompleteResult, { choices });
     },
   };
+}
+
+/** The descriptions of pictures belong to the message. */
+function described({ body, files }: Answer): object {
+  return files.some(({ description }) => description !== undefined)
+    ? { ...body, attachments: attachmentsOf(files) }
+    : body;
 }
 
 /** A changed message keeps none of its earlier files. */

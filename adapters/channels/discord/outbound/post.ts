@@ -56,9 +56,21 @@ export function createPoster(options: PosterOptions): Poster {
 
 /** An edit keeps only the listed files: the new ones, and none of the old. */
 export function attachmentsOf(
-  files: readonly RawFile[],
-): readonly { readonly id: string; readonly filename: string }[] {
-  return files.map(({ name }, index) => ({ id: String(index), filename: name }));
+  files: readonly DescribedFile[],
+): readonly { readonly id: string; readonly filename: string; readonly description?: string }[] {
+  return files.map(({ name, description }, index) => ({
+    ...{ id: String(index), filename: name },
+    ...(description === undefined ? {} : { description: clipDescription(description) }),
+  }));
+}
+
+/** `description`: the text in the place of a picture, for those who do not see it. */
+export type DescribedFile = RawFile & { readonly description?: string };
+
+const MAX_DESCRIPTION = 1024;
+
+function clipDescription(text: string): string {
+  return text.slice(0, MAX_DESCRIPTION).toWellFormed();
 }
 
 /** Mentions in a model's text never notify anybody. */

@@ -3,6 +3,7 @@ import {
   type CommandSpec,
   type ReplyCommand,
   type ReplyFile,
+  type ReplyPicture,
   renderReply,
 } from '../../../../src/adapter-kit.ts';
 import { clipEscaped, escapeText, type SlackBlock } from '../outbound/format.ts';
@@ -24,7 +25,7 @@ const SIGNS = { info: '', success: '✅ ', error: '⚠️ ' } as const;
 export interface ReplyMessage {
   readonly text: string;
   readonly blocks: readonly SlackBlock[];
-  readonly files: readonly ReplyFile[];
+  readonly files: readonly (ReplyFile | ReplyPicture)[];
 }
 
 export type Seal = (button: Pick<Button, 'deed' | 'command'>) => string;
@@ -48,7 +49,12 @@ export function toMessage(
   const isCut = kept.length < content.length || reply.fields.some(({ value }) => escapeText(value).length > FIELD);
   const whole = isCut ? [{ name: 'whole.txt', text: plain }] : [];
   const own = reply.file === null ? [] : [reply.file];
-  return { text: clipEscaped(escapeText(plain), SECTION), blocks: [...kept, ...buttons], files: [...own, ...whole] };
+  const drawn = reply.picture ? [reply.picture] : [];
+  return {
+    text: clipEscaped(escapeText(plain), SECTION),
+    blocks: [...kept, ...buttons],
+    files: [...own, ...drawn, ...whole],
+  };
 }
 
 function section(text: string, more: object = {}): SlackBlock {

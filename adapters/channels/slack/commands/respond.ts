@@ -58,6 +58,8 @@ async function send(fetcher: typeof globalThis.fetch, url: string, body: object)
   if (!response.ok) throw new Error(`Slack rejected an answer: status ${response.status}`);
 }
 
+const MAX_ALT_TEXT = 1000;
+
 /** Ephemeral messages cannot contain files, so these come as a direct message. */
 async function sendFiles(
   {
@@ -72,7 +74,12 @@ async function sendFiles(
 ): Promise<void> {
   const id = (await web.conversations.open({ users: userId })).channel?.id;
   if (id === undefined) return;
-  for (const { name, text } of files) {
-    await inTurn(id, () => web.files.uploadV2({ channel_id: id, filename: name, content: text }));
+  for (const file of files) {
+    const filename = file.name;
+    const content =
+      'base64' in file
+        ? { file: Buffer.from(file.base64, 'base64'), alt_text: file.description.slice(0, MAX_ALT_TEXT).toWellFormed() }
+        : { content: file.text };
+    await inTurn(id, () => web.files.uploadV2({ channel_id: id, filename, ...content }));
   }
 }

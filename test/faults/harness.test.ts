@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { DEPLOYMENTS } from './harness/deployments.ts';
+import { readOptions } from './harness/options.ts';
 import { planFaults } from './harness/plan.ts';
 import { createChance } from './harness/random.ts';
 import type { RunResult } from './harness/result.ts';
@@ -100,16 +101,29 @@ describe('the fault harness', () => {
   it.each([[['--break', 'everything']], [['--deployments', '5']], [['--kills', 'many']], [['--loud']]])(
     'refuses %s as wrong use',
     (options) => {
-      const ended = harness(options);
-      expect(ended.status).toBe(2);
-      expect(ended.stderr).toContain('--help');
+      expect(readOptions(options)).toEqual({ problem: expect.stringContaining('--help') });
     },
   );
 
+  it('ends with code 2 after wrong use', () => {
+    const ended = harness(['--kills', 'many']);
+    expect(ended.status).toBe(2);
+    expect(ended.stderr).toContain('--kills');
+  });
+
   it('explains itself', () => {
+    expect(readOptions(['--seed', '7', '--help'])).toBe('help');
     const ended = harness(['--help']);
     expect(ended.status).toBe(0);
     expect(ended.stdout).toContain('--seed N');
+  });
+
+  it('reads what is given', () => {
+    expect(readOptions(['--short', '--deployments', '1,3', '--seed', '7'])).toEqual({
+      short: true,
+      deployments: [1, 3],
+      seed: 7,
+    });
   });
 });
 

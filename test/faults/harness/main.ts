@@ -1,31 +1,12 @@
-import { parseArgs } from 'node:util';
-import { z } from 'zod';
 import { describe } from '../../../src/adapter-kit.ts';
 import { DEPLOYMENTS, type Deployment } from './deployments.ts';
+import { type HarnessOptions, HELP, readOptions } from './options.ts';
 import type { RunResult } from './result.ts';
 import { runDeployment } from './run.ts';
 import { whyNot } from './servers.ts';
 import { formatCount, formatDamage, formatTable, type Skipped } from './table.ts';
 
 /** `npm run faults -- [--short] [--seed N] …`: the bot in real processes, under everything that can happen to them. */
-const HELP = `Kills the processes and servers of a running bot, then checks that nothing was lost, doubled or forgotten.
-
-  npm run faults                      5,000 messages and 50 kills for each of the four deployments
-  npm run faults -- --short           about a minute for all four
-  npm run faults -- --short --break compare-and-set
-                                      results that come too late are written all the same: must report damage
-
-  --deployments 1,3   which of docs/scaling.md; default: all
-  --messages N        for each deployment
-  --kills N           for each deployment
-  --seed N            plays the same plan again; printed with every run
-  --short             240 messages and 6 kills, unless they are given
-  --break NAME        compare-and-set
-  --help
-
-The table goes to standard output, progress to standard error. Exit code: 0 all invariants hold, 1 damage, 2 wrong usage.
-`;
-
 const LONG = {
   messages: 5000,
   kills: 50,
@@ -45,32 +26,18 @@ const SHORT = {
   freezes: ['worker'],
 } as const;
 
-const whole = z.coerce.number().int();
-const optionsSchema = z.object({
-  short: z.boolean().default(false),
-  deployments: z
-    .string()
-    .default('1,2,3,4')
-    .transform((list) => list.split(',').map(Number))
-    .refine(
-      (numbers) => numbers.every((number) => DEPLOYMENTS.some((known) => known.number === number)),
-      'expected numbers of deployments, for example 1,3',
-    ),
-  messages: whole.min(1).max(90_000).optional(),
-  kills: whole.min(1).max(1000).optional(),
-  seed: whole.min(0).optional(),
-  break: z.literal('compare-and-set', 'the only guard that can be broken is compare-and-set').optional(),
-});
-
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  const options = readOptions();
+  const options = readOptions(process.argv.slice(2));
   if (options === 'help') {
     process.stdout.write(HELP);
     return 0;
   }
-  if (options === null) return 2;
+  if ('problem' in options) {
+    process.stderr.write(options.problem);
+    return 2;
+  }
   const signal = stopSignal();
   const seed = options.seed ?? Math.floor(Math.random() * 1_000_000);
   const broken = options.break === undefined ? '' : `, without ${options.break}`;
@@ -96,7 +63,7 @@ async function main(): Promise<number> {
 }
 
 interface Setting {
-  readonly options: z.infer<typeof optionsSchema>;
+  readonly options: HarnessOptions;
   readonly seed: number;
   readonly signal: AbortSignal;
 }
@@ -137,32 +104,6 @@ async function runAll(
   };
   await Promise.all(Array.from({ length: atOnce }, work));
   return { results: results.toSorted((a, b) => a.deployment.number - b.deployment.number), failures };
-}
-
-function readOptions(): z.infer<typeof optionsSchema> | 'help' | null {
-  try {
-    const text = { type: 'string' } as const;
-    const flag = { type: 'boolean' } as const;
-    const options = {
-      short: flag,
-      help: flag,
-      deployments: text,
-      messages: text,
-      kills: text,
-      seed: text,
-      break: text,
-    };
-    const { values } = parseArgs({ options });
-    if (values.help === true) return 'help';
-    const parsed = optionsSchema.safeParse(values);
-    if (parsed.success) return parsed.data;
-    const words = parsed.error.issues.map(({ path, message }) => `--${path.join('.')}: ${message}`);
-    process.stderr.write(`${words.join('\n')}\n`);
-  } catch (error) {
-    process.stderr.write(`${describe(error)}\n`);
-  }
-  process.stderr.write('`npm run faults -- --help` shows what can be given.\n');
-  return null;
 }
 
 /** Ctrl-C ends everything that was started before it ends the harness. */

@@ -246,7 +246,7 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   ...['adapters/inspector/web/access.ts#createAccess', 'adapters/inspector/web/memory-page.ts#memoryBody'],
   ...['adapters/inspector/web/memory-graph.ts#memoryGraph', 'adapters/inspector/web/rewrite-panel.ts#rewritePanel'],
   ...['adapters/inspector/web/layout.ts#shell', 'adapters/inspector/web/layout.ts#emptyState'],
-  'src/inspection/viewer.ts#assertMayRead',
+  ...['src/inspection/viewer.ts#assertMayRead', 'src/inspection/viewer.ts#assertOperator'],
   ...[
     `${DISCORD}/access.ts#passes`,
     `${DISCORD}/commands/menus.ts#rememberCommand`,

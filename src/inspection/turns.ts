@@ -1,7 +1,7 @@
 import type { RequestNote } from '../context/request-note.ts';
 import type { CacheLossCause } from '../ports/journal.ts';
 
-export const MAX_TURNS = 60;
+export const MAX_TURNS = 48;
 
 /** What a reply's request consisted of, in estimated tokens, and how much of it the provider could have cached. */
 export interface Turn {

@@ -14,6 +14,15 @@ export const REGION_NAMES: Readonly<Record<Region, string>> = {
   reserve: 'reserved for the answer',
 };
 
+/** For columns and remarks. */
+export const SHORT_NAMES: Readonly<Record<Region, string>> = {
+  fixed: 'fixed',
+  stack: 'summaries',
+  tail: 'messages',
+  recalled: 'recalled',
+  reserve: 'answer',
+};
+
 function regionsOf({ measurement }: Pick<Gauge, 'measurement'>): Regions {
   const { fixed, stack, tail, volatile: recalled, reserve } = measurement;
   return { fixed, stack, tail, recalled, reserve };

@@ -7,7 +7,7 @@ import {
   type MaintenanceRun,
   type Moment,
 } from '../../../src/adapter-kit.ts';
-import { percent, REGION_NAMES, round } from './gauge.ts';
+import { percent, round, SHORT_NAMES } from './gauge.ts';
 import { conversationPath, html, type Markup, withParameters } from './html.ts';
 
 const WIDTH = 1200;
@@ -27,7 +27,7 @@ interface Scale {
 
 /** The used share over the messages, with the compactions and the layers below it on the same axis. */
 export function historyChart(view: ConversationView, gauge: Gauge): Markup {
-  const { shown, moments, row, moment } = view;
+  const { shown, moments, moment } = view;
   const count = Math.max(1, shown.toSeq - shown.fromSeq + 1);
   const scale: Scale = {
     x: (seq) => LEFT + ((seq - shown.fromSeq) / count) * PLOT,
@@ -42,7 +42,7 @@ export function historyChart(view: ConversationView, gauge: Gauge): Markup {
     ${moment === null ? '' : cursor(moment, { scale, height })}
     ${runMarks(view, scale)}${levels.map((level, index) => layerRow(view, { scale, level, top: HEIGHT + MARKS + index * ROW }))}
     ${tailRow(view, { scale, top: HEIGHT + MARKS + levels.length * ROW })}
-    ${bars.map((bar) => hotspot(bar, { key: row.key, window }))}
+    ${bars.map((bar) => hotspot(bar, { window }))}
     <text x="${LEFT}" y="${height - 4}">#${shown.fromSeq}</text><text x="${WIDTH - RIGHT}" y="${height - 4}" class="end">#${shown.toSeq}</text>
   </svg></figure>`;
 }
@@ -108,13 +108,10 @@ function cursor({ seq }: Moment, { scale, height }: { readonly scale: Scale; rea
 }
 
 /** An invisible link over each bar: its title has the figures, a click goes to that moment. */
-function hotspot(
-  { moment, x, width }: Bar,
-  { key, window }: { readonly key: string; readonly window: number },
-): Markup {
+function hotspot({ moment, x, width }: Bar, { window }: { readonly window: number }): Markup {
   const { seq, used } = moment;
-  const figures = DRAWN.map((region) => `${REGION_NAMES[region]} ${formatNumber(moment[region])}`).join(', ');
-  return html`<a href="${withParameters(conversationPath(key), { at: seq })}" tabindex="-1" aria-label="Look at #${seq}"><rect class="hot" x="${x}" y="0" width="${width}" height="${HEIGHT}"><title>#${seq}: ${percent(used / Math.max(1, window))} used. ${figures}</title></rect></a>`;
+  const figures = DRAWN.map((region) => `${SHORT_NAMES[region]} ${formatNumber(moment[region])}`).join(', ');
+  return html`<a href="?at=${seq}" tabindex="-1" aria-label="Look at #${seq}"><rect class="hot" x="${x}" y="0" width="${width}" height="${HEIGHT}"><title>#${seq}: ${percent(used / Math.max(1, window))} used. ${figures}</title></rect></a>`;
 }
 
 const MARK_NAMES: Readonly<Record<MaintenanceRun['work'], string>> = {
@@ -162,7 +159,7 @@ function layerBox({ row, shown }: ConversationView, layer: LayerSpan, { scale, t
       ? html`<text x="${round(from + width / 2)}" y="${top + 17}" class="mid on-layer ${state === 'replaced' ? 'pale' : ''}">${range}</text>`
       : '';
   const name = `Level ${layer.level}, ${range}, ${state}, ~${formatNumber(layer.tokens)} tokens`;
-  return html`<a href="${conversationPath(row.key, `/s/${layer.id}`)}" aria-label="${name}"><rect class="layer ${layer.kind} ${layer.leftAt === null ? '' : 'pale'}" x="${round(from)}" y="${top + 2}" width="${width}" height="${ROW - 4}" rx="3"><title>${name}</title></rect>${label}</a>`;
+  return html`<a href="${conversationPath(row.key, `/s/${layer.id}`)}"><title>${name}</title><rect class="layer ${layer.kind} ${layer.leftAt === null ? '' : 'pale'}" x="${round(from)}" y="${top + 2}" width="${width}" height="${ROW - 4}" rx="3"/>${label}</a>`;
 }
 
 function tailRow({ shown, layers, row }: ConversationView, { scale, top }: Row): Markup {

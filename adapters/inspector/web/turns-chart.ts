@@ -6,8 +6,8 @@ import {
   formatPercent,
   type Turn,
 } from '../../../src/adapter-kit.ts';
-import { percent, REGION_NAMES, type Region, round } from './gauge.ts';
-import { conversationPath, html, type Markup, nothing, when, withParameters } from './html.ts';
+import { percent, REGION_NAMES, type Region, round, SHORT_NAMES } from './gauge.ts';
+import { conversationPath, html, type Markup, nothing, when } from './html.ts';
 
 const WIDTH = 1200;
 const HEIGHT = 180;
@@ -34,64 +34,60 @@ function inputOf({ used, reserve }: Turn): number {
   return Math.max(0, used - reserve);
 }
 
-function chart({ turns, row, moment }: ConversationView): Markup {
+function chart({ turns, moment }: ConversationView): Markup {
   const step = Math.min(MAX_BAR + 4, (WIDTH - LEFT - RIGHT) / turns.length);
-  const y = (share: number) => 8 + (1 - Math.min(1, share)) * (HEIGHT - 8);
-  const bars = turns.map((turn, index) => {
-    const x = round(LEFT + index * step);
-    return bar(turn, {
-      x,
-      width: round(Math.max(2, step - Math.min(4, step / 4))),
-      y,
-      key: row.key,
-      isChosen: moment?.seq === turn.seq,
-    });
-  });
+  const width = round(Math.max(2, step - Math.min(4, step / 4)));
+  const bars = turns.map((turn, index) => ({ turn, width, x: round(LEFT + index * step) }));
   const lines = [0, 0.5, 1].map(
     (share) =>
       html`<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y(share)}" y2="${y(share)}"/><text x="${LEFT - 6}" y="${y(share) + 4}" class="end">${formatPercent(share)}</text>`,
   );
   const height = HEIGHT + MARKS + 18;
-  return html`<figure class="chart"><svg viewBox="0 0 ${WIDTH} ${height}" role="group" aria-label="The regions of each of ${turns.length} requests, as a share of the window. The table below has the figures.">${lines}${bars}<text x="${LEFT}" y="${height - 2}">#${turns[0]?.seq ?? ''}</text>${turns.length < 2 ? '' : html`<text x="${round(LEFT + turns.length * step)}" y="${height - 2}" class="end">#${turns.at(-1)?.seq ?? ''}</text>`}</svg></figure>`;
+  return html`<figure class="chart"><svg viewBox="0 0 ${WIDTH} ${height}" role="group" aria-label="The regions of each of ${turns.length} requests, as a share of the window. The table below has the figures.">${lines}${areas(bars)}${marks(bars)}${bars.map(({ turn, x }) => (moment?.seq === turn.seq ? html`<rect class="chosen" x="${x - 1}" y="4" width="${width + 2}" height="${HEIGHT - 3}"/>` : ''))}${bars.map(hotspot)}<text x="${LEFT}" y="${height - 2}">#${turns[0]?.seq ?? ''}</text>${turns.length < 2 ? '' : html`<text x="${round(LEFT + turns.length * step)}" y="${height - 2}" class="end">#${turns.at(-1)?.seq ?? ''}</text>`}</svg></figure>`;
 }
 
-interface Place {
+interface Bar {
+  readonly turn: Turn;
   readonly x: number;
   readonly width: number;
-  readonly y: (share: number) => number;
-  readonly key: string;
-  readonly isChosen: boolean;
 }
 
-function bar(turn: Turn, { x, width, y, key, isChosen }: Place): Markup {
-  const { window, seq, reused, cause } = turn;
-  let below = 0;
-  const parts = DRAWN.map((region) => {
-    const from = y(below / window);
-    below += turn[region];
-    const to = y(below / window);
-    return turn[region] <= 0
-      ? ''
-      : html`<rect class="l-${region}" x="${x}" y="${round(to)}" width="${width}" height="${round(from - to)}"/>`;
+function y(share: number): number {
+  return round(8 + (1 - Math.min(1, share)) * (HEIGHT - 8));
+}
+
+/** One path for each region, which keeps the page small. */
+function areas(bars: readonly Bar[]): Markup {
+  const below = bars.map(() => 0);
+  const paths = DRAWN.map((region) => {
+    const parts = bars.map(({ turn, x, width }, index) => {
+      const from = below[index] ?? 0;
+      below[index] = from + turn[region];
+      const to = y((from + turn[region]) / turn.window);
+      return turn[region] <= 0 ? '' : `M${x} ${y(from / turn.window)}h${width}V${to}h-${width}z`;
+    });
+    return html`<path class="l-${region}" d="${parts.join('')}"/>`;
   });
-  const level = round(y(reused / window));
-  const line = reused === 0 ? '' : html`<path class="reused" d="M${x} ${level}h${width}"/>`;
-  const mark = cause === null ? '' : breakMark(cause, { x: round(x + width / 2), y: HEIGHT + 4 });
-  const chosen = isChosen
-    ? html`<rect class="chosen" x="${x - 1}" y="4" width="${width + 2}" height="${HEIGHT - 3}"/>`
-    : '';
-  return html`<a href="${withParameters(conversationPath(key), { at: seq })}" tabindex="-1" aria-label="Look at #${seq}">${parts}${line}${mark}${chosen}<rect class="hot" x="${x}" y="0" width="${width}" height="${HEIGHT + MARKS}"><title>${titleOf(turn)}</title></rect></a>`;
+  return html`${paths}`;
 }
 
-/** A triangle for what changed, a ring for what only took too long. */
-function breakMark(cause: NonNullable<Turn['cause']>, { x, y }: { readonly x: number; readonly y: number }): Markup {
-  return cause === 'expired'
-    ? html`<circle class="expired" cx="${x}" cy="${y + 6}" r="3.5"/>`
-    : html`<path class="broken" d="M${x} ${y}l5 10h-10z"/>`;
+/** A line up to where each began like the one before. Below it a triangle for what changed, a ring for what only took too long. */
+function marks(bars: readonly Bar[]): Markup {
+  const reused = bars.map(({ turn, x, width }) =>
+    turn.reused === 0 ? '' : `M${x} ${y(turn.reused / turn.window)}h${width}`,
+  );
+  const middle = ({ x, width }: Bar) => round(x + width / 2);
+  const late = bars.filter(({ turn }) => turn.cause === 'expired');
+  const broken = bars.filter(({ turn }) => turn.cause !== null && turn.cause !== 'expired');
+  return html`<path class="reused" d="${reused.join('')}"/><path class="broken" d="${broken.map((bar) => `M${middle(bar)} ${HEIGHT + 4}l5 10h-10z`).join('')}"/>${late.map((bar) => html`<circle class="expired" cx="${middle(bar)}" cy="${HEIGHT + 10}" r="3.5"/>`)}`;
+}
+
+function hotspot({ turn, x, width }: Bar): Markup {
+  return html`<a href="?at=${turn.seq}" tabindex="-1" aria-label="Look at #${turn.seq}"><rect class="hot" x="${x}" y="0" width="${width}" height="${HEIGHT + MARKS}"><title>${titleOf(turn)}</title></rect></a>`;
 }
 
 function titleOf(turn: Turn): string {
-  const figures = DRAWN.map((region) => `${REGION_NAMES[region]} ~${formatNumber(turn[region])}`).join(', ');
+  const figures = DRAWN.map((region) => `${SHORT_NAMES[region]} ~${formatNumber(turn[region])}`).join(', ');
   const share = formatPercent(turn.reused / Math.max(1, inputOf(turn)));
   const cause = turn.cause === null ? '' : `: ${causeText(turn.cause)}`;
   return `#${turn.seq}: ${percent(turn.used / Math.max(1, turn.window))} used. ${figures}. ${share} as before${cause}`;
@@ -119,16 +115,8 @@ function table({ turns, row, mayReadText }: ConversationView): Markup {
     const { seq, at, reused, cause, used, window } = turn;
     const cells = DRAWN.map((region) => html`<td class="num">${formatNumber(turn[region])}</td>`);
     const why = mayReadText ? html` <a class="badge" href="${path}/r/${seq}">why?</a>` : '';
-    return html`<tr><th scope="row"><a href="${withParameters(path, { at: seq })}">#${seq}</a>${why}</th><td>${when(at)}</td>${cells}<td class="num">${percent(used / Math.max(1, window))}</td><td class="num">${formatPercent(reused / Math.max(1, inputOf(turn)))}</td><td>${cause === null ? '' : causeText(cause)}</td></tr>`;
+    return html`<tr><th scope="row"><a href="?at=${seq}">#${seq}</a>${why}</th><td>${when(at)}</td>${cells}<td class="num">${percent(used / Math.max(1, window))}</td><td class="num">${formatPercent(reused / Math.max(1, inputOf(turn)))}</td><td>${cause === null ? '' : causeText(cause)}</td></tr>`;
   });
-  const heads = DRAWN.map((region) => html`<th scope="col" class="num">${SHORT[region]}</th>`);
+  const heads = DRAWN.map((region) => html`<th scope="col" class="num">${SHORT_NAMES[region]}</th>`);
   return html`<details><summary>The same as a table, in estimated tokens</summary><div class="scroll" tabindex="0" role="region" aria-label="Requests"><table class="turns"><thead><tr><th scope="col">Reply</th><th scope="col">When</th>${heads}<th scope="col" class="num">Used</th><th scope="col" class="num">As before</th><th scope="col">Why not all</th></tr></thead><tbody>${rows}</tbody></table></div></details>`;
 }
-
-const SHORT: Readonly<Record<Region, string>> = {
-  fixed: 'Fixed',
-  stack: 'Summaries',
-  tail: 'Messages',
-  recalled: 'Recalled',
-  reserve: 'Answer',
-};

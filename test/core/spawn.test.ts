@@ -360,6 +360,27 @@ describe('another process', () => {
     expect(ends).toEqual([`prepare in ${HERE}`, 'end swept without a row']);
   });
 
+  it('ends a child once the claim of its turn is over', async () => {
+    await using here = await world({ models: [delegating(() => ({ text: 'seven' }))], started: false });
+    const { services } = here.bot;
+    const about = { externalId: 'm1', author: ADA, replyTo: null, mentions: [], tokens: 5, at: here.clock.now() };
+    const asked = await services.store.transcript.append({
+      ...{ conversation: HERE, audience: 'private', wantsReply: true, claimLeaseMs: 10_000, idleExtractMs: 600_000 },
+      message: { ...about, role: 'user', parts: [{ kind: 'text', text: 'How many?' }] },
+      now: here.clock.now(),
+    });
+    const { id, replyEpoch } = asked.conversation;
+    await services.state.set('child', makeChildKey(HERE, 'a'), { parent: HERE, parentId: id, epoch: replyEpoch });
+    const other = createChildren({ services, engineFor: () => noting } as never);
+    await here.clock.advance(9999);
+    await other.sweep();
+    expect(ends).toEqual([]);
+    await here.clock.advance(1);
+    await other.sweep();
+    expect(ends).toEqual(['end swept without a row']);
+    expect(await notes(here)).toEqual([]);
+  });
+
   it('has no part in a child whose engine breaks', async () => {
     const broke = () => Promise.reject(new Error('broken'));
     noting = defineEngine({ id: 'broken', assemble: noting.assemble, prepareChild: broke, endChild: broke });

@@ -26,7 +26,7 @@ const TEXT = /\b(?:text|line|query|question|content|said|body|words)\??: (?:read
 const PASSING = [
   'src/cli/memory-records.ts#addMemoryOf',
   'src/cli/memory-records.ts#searchOf',
-  'src/inspection/find.ts#findEverywhere',
+  'src/conversation/spawn.ts#tellChild',
   'src/inspection/memories.ts#changeMemory',
   'src/memory/add.ts#assertNotForgotten',
 ];

@@ -16,18 +16,18 @@ export function weighTexts(rows: readonly MemoryText[], words: readonly string[]
   const average = stems.reduce((sum, { length }) => sum + length, 0) / Math.max(rows.length, 1);
   const places = new Map(words.toReversed().map((word, index) => [word, words.length - 1 - index]));
   const counted = stems.map((own) => countWords(own, places));
-  const weights = words.map((_, word) => {
-    const holding = counted.reduce((sum, counts) => sum + (counts?.has(word) ? 1 : 0), 0);
-    return inverseFrequency(holding, rows.length);
-  });
+  const holding = new Float64Array(words.length);
+  for (const counts of counted) for (const word of counts?.keys() ?? []) holding[word] = (holding[word] ?? 0) + 1;
+  const weights = holding.map((rowCount) => inverseFrequency(rowCount, rows.length));
   return rows.flatMap(({ id }, row) => {
     const counts = counted[row] ?? null;
     if (counts === null) return [];
     const length = lengthFactor(stems[row]?.length ?? 0, average);
-    const score = weights.reduce(
-      (sum, weight, word) => sum + weight * occurrenceFactor(counts.get(word) ?? 0, length),
-      0,
-    );
+    let score = 0;
+    // In one order, because sums of fractions depend on it.
+    for (const [word, count] of [...counts].sort(([a], [b]) => a - b)) {
+      score += (weights[word] ?? 0) * occurrenceFactor(count, length);
+    }
     return [{ id, score }];
   });
 }

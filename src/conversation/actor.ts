@@ -145,9 +145,11 @@ async function work(options: ActorOptions, self: Self, first: Claim | null): Pro
     const end = await attempt(options, self, opening);
     if (end.kind === 'nothing') copy.drop();
     else copy.extend(end.result.conversation, end.result.entries);
-    if (end.kind === 'committed') options.outbox.deliver(key, end.result.posts);
+    if (end.kind === 'committed') {
+      options.outbox.deliver(key, end.result.posts);
+      keepBusy(self, end.account());
+    }
     snapshot = await copy.current();
-    if (end.kind === 'committed') keepBusy(self, end.account());
     if (end.kind === 'committed' && snapshot !== null)
       options.watch.answered(snapshot, end.verdict, seqsOf(snapshot, opening.snapshot.conversation.answeredUpto));
     // A turn that was overtaken, for example by a deletion, leaves its reply owed, and is run again on the current

@@ -8,6 +8,7 @@ import type { CacheLoss, UsageRow } from '../ports/journal.ts';
 import type { ChatModel, ModelRequest } from '../ports/model.ts';
 import type { Claim } from '../ports/store.ts';
 import type { Services } from '../services.ts';
+import { yieldToEventLoop } from '../util/event-loop.ts';
 
 export interface SentRequest {
   readonly sent: ModelRequest;
@@ -65,7 +66,8 @@ export function createCacheAccounts(services: Accounting): CacheAccounts {
         note: (request) => void noted.push(request),
         async close() {
           if (noted.length === 0) return;
-          const closing = before.then((print) => compare(noted, print)).catch(unexplained);
+          const previous = yieldToEventLoop().then(() => before);
+          const closing = previous.then((print) => compare(noted, print)).catch(unexplained);
           remember(conversationId, { epoch, print: closing.then(({ print }) => print) });
           await store(services, { conversationId, conversation, closed: await closing });
         },

@@ -4,6 +4,7 @@ import type { ConversationKey, Entry } from '../domain/message.ts';
 import type { Activity } from '../ports/channel.ts';
 import type { AfterTurn } from '../ports/engine.ts';
 import type { Claim, ContextSnapshot, TurnCommitResult } from '../ports/store.ts';
+import { yieldToEventLoop } from '../util/event-loop.ts';
 import { holdLease } from '../util/lease.ts';
 import { keepAnsweredBy } from './answered-by.ts';
 import { failureText } from './failure-text.ts';
@@ -166,9 +167,12 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
   }
   recorded?.committed(result.conversation.nextSeq - 1);
   const account = async () => {
+    const accounted = run?.account();
+    // The post goes out first.
+    await yieldToEventLoop();
     options.logText(base.conversation, 'bot', text);
     report(options, ending, base);
-    await run?.account();
+    await accounted;
   };
   return { kind: 'committed', result, verdict, account };
 }

@@ -43,7 +43,7 @@ async function shoot(browser: Browser, story: InspectedStory, theme: 'light' | '
     await page.goto(new URL(story.paths['reply'] ?? '/', story.url).href);
     await page.getByRole('button', { name: 'Run it again' }).click();
     await page.locator('#answers').waitFor();
-    await page.screenshot({ path: join(values.out, `again-${theme}.png`), fullPage: true });
+    await page.screenshot({ path: join(values.out, `again-${theme}.png`) });
   }
   await context.close();
 }

@@ -37,9 +37,9 @@ export function planCompactionCommit(
 ): CompactionPlan {
   const isPossible = fromSeq >= state.contextFrom && fromSeq <= toSeq && toSeq < state.nextSeq;
   if (!isPossible || fromSeq > state.compactedUpto + 1) return STALE;
-  if (fromSeq === state.compactedUpto + 1) return { kind: 'append', compactedUpto: toSeq };
   const covered = live.filter((item) => item.toSeq >= fromSeq && item.fromSeq <= toSeq);
   if (rewrites !== null) return rewriteOf(state, covered, { fromSeq, toSeq, rewrites });
+  if (fromSeq === state.compactedUpto + 1) return { kind: 'append', compactedUpto: toSeq };
   if (covered[0]?.fromSeq !== fromSeq || !covered.every(isOpen)) return STALE;
   return fill(state, covered, toSeq);
 }

@@ -60,6 +60,28 @@ export function compactionContract(lab: Lab): void {
       expect(await kit.compact(held, kit.summary(4, 5), { memories })).toBe('stale');
     });
 
+    it('replaces a valid summary only if the commit names it', async () => {
+      const { id } = await kit.fill(8);
+      const held = await kit.claim('maintenance', id);
+      const [old, next] = [kit.summary(1, 3), kit.summary(4, 5)];
+      for (const each of [old, next]) expect(await kit.compact(held, each)).toBe('committed');
+      for (const [fromSeq, toSeq, rewrites] of [
+        [1, 3, next.id],
+        [1, 2, old.id],
+        [1, 5, old.id],
+        [6, 7, old.id],
+      ] as const) {
+        const made = kit.summary(fromSeq, toSeq);
+        expect(await kit.compact(held, made, { rewrites }), `${fromSeq}-${toSeq}`).toBe('stale');
+      }
+      const fresh = kit.summary(1, 3, { text: 'in other words' });
+      expect(await kit.compact(held, fresh, { rewrites: old.id })).toBe('committed');
+      expect(await kit.stack(id)).toEqual(['L0 1-3', 'L0 4-5']);
+      expect((await store.summaries.live(id))[0]).toMatchObject({ id: fresh.id, text: 'in other words' });
+      expect(await store.summaries.find(old.id)).toMatchObject({ text: old.text, supersededBy: fresh.id });
+      expect(await kit.compact(held, kit.summary(1, 3), { rewrites: old.id })).toBe('stale');
+    });
+
     it('opens a gap without a claim, only at the end', async () => {
       const conversation = await kit.fill(8);
       expect(await kit.openGap(conversation, 3)).toBe('committed');

@@ -243,6 +243,8 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
 
 /** Functions whose strings are never chosen from outside: ids, addresses, files, settings, internal names. */
 export const NOT_TEXT: ReadonlySet<string> = new Set([
+  // Colours of the program.
+  'src/pictures/canvas.ts#createCanvas',
   ...['adapters/inspector/web/access.ts#createAccess', 'adapters/inspector/web/memory-page.ts#memoryBody'],
   ...['adapters/inspector/web/memory-graph.ts#memoryGraph', 'adapters/inspector/web/rewrite-panel.ts#rewritePanel'],
   ...['adapters/inspector/web/layout.ts#shell', 'adapters/inspector/web/layout.ts#emptyState'],

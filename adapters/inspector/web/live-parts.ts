@@ -18,6 +18,8 @@ export interface LivePart {
 /** Share of the time of the process that all parts together may take. */
 const SHARE = 0.02;
 const MIN_AGE_MS = 1000;
+/** On a machine that is busy with something else, a part takes long without working. */
+const MAX_PAUSE_MS = 5000;
 const MAX_KEPT = 200;
 
 /** Rendering waits after each part so long that viewers never take more than their share from the bot. */
@@ -37,7 +39,7 @@ export function createLiveParts({ now }: Pick<Clock, 'now'>): LiveParts {
       return { text, staleMs: 0 };
     } finally {
       rendering = false;
-      freeAt = now() + (now() - startedAt) / SHARE;
+      freeAt = now() + Math.min(MAX_PAUSE_MS, (now() - startedAt) / SHARE);
     }
   };
   return {

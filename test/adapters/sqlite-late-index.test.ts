@@ -151,28 +151,6 @@ describe('the late index', () => {
   });
 });
 
-describe('reads that follow from each other', () => {
-  it('share a transaction, and fail only for themselves', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'strata-reads-'));
-    const database = new Database(join(directory, 'own.db'));
-    const connection = createConnection(database);
-    let begun = 0;
-    const begin: typeof connection.begin = (kind) => {
-      begun += 1;
-      connection.begin(kind);
-    };
-    const group = createGroupCommit({ ...connection, begin });
-    const read = (fails: boolean) => group.read(async () => (fails ? Promise.reject(new Error('broken')) : 'read'));
-    expect(await read(false).then(() => read(false))).toBe('read');
-    expect(begun).toBe(1);
-    await expect(read(false).then(() => read(true))).rejects.toThrow('broken');
-    expect(await read(false)).toBe('read');
-    await group.close();
-    database.close();
-    await rm(directory, { recursive: true, force: true });
-  });
-});
-
 describe('work that can be repeated', () => {
   it('waits for the disk only with other work', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'strata-lazy-'));

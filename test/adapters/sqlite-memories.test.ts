@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -84,8 +83,6 @@ describe('active memories on SQLite, read at once', () => {
     const other = new Database(join(directory, 'strata.db'));
     other.exec("update memory set text = 'white tea'");
     other.close();
-    // Another process reports a commit with an event.
-    await nextTurn();
     expect(await texts()).toEqual(['white tea']);
     const forget = { memoryIds: [memory.id], tombstones: [], redactions: [], sentences: [], actor: 'u1', now: NOW };
     await storage.store.memories.forget(forget);

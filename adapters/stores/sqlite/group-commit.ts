@@ -39,7 +39,6 @@ interface Pending {
  */
 export function createGroupCommit(connection: Connection): GroupCommit {
   const transaction = createTransaction(connection);
-  const parts: Parts = { connection, transaction, more: () => takeReads(), again: (units) => putBack(units) };
   let waiting: Pending[] = [];
   let isRunning = false;
   let isClosed = false;
@@ -69,20 +68,12 @@ export function createGroupCommit(connection: Connection): GroupCommit {
     isRunning = false;
     if (waiting.length > 0) schedule();
   };
-  const take = () => {
+  const runGroup = async () => {
     const group = takeGroup(waiting);
     waiting = waiting.slice(group.length);
-    return group;
-  };
-  const putBack = (units: readonly Pending[]) => {
-    waiting = [...units, ...waiting];
-  };
-  const takeReads = () => (waiting.every(isRead) ? take() : []);
-  const runGroup = async () => {
-    const group = take();
-    if (group[0]?.kind === 'alone') return runAlone(parts, group[0]);
-    if (await commitTogether(parts, group)) return;
-    for (const unit of group) await commitAlone(parts, unit);
+    if (group[0]?.kind === 'alone') return runAlone(connection, transaction, group[0]);
+    if (await commitTogether(connection, transaction, group)) return;
+    for (const unit of group) await commitAlone(connection, transaction, unit);
   };
   return {
     read: (unit) => submit(unit, 'read'),
@@ -104,20 +95,14 @@ function takeGroup(waiting: readonly Pending[]): readonly Pending[] {
   return waiting.slice(0, barrier < 0 ? MAX_GROUP : Math.min(barrier, MAX_GROUP));
 }
 
-interface Parts {
-  readonly connection: Connection;
-  readonly transaction: Transaction;
-  /** The units that wait, if they are only reads. */
-  more(): readonly Pending[];
-  /** Runs the units before all others that wait. */
-  again(units: readonly Pending[]): void;
-}
-
 /** False if a unit failed; then each is run separately. */
-async function commitTogether(parts: Parts, group: readonly Pending[]): Promise<boolean> {
-  const { connection } = parts;
+async function commitTogether(
+  connection: Connection,
+  transaction: Transaction,
+  group: readonly Pending[],
+): Promise<boolean> {
   try {
-    await commitUnits(parts, group);
+    await commitUnits(connection, transaction, group);
   } catch (error) {
     // Yielding for each unit would make the last one wait for all of them.
     if (connection.isBusy(error)) for (const unit of group) unit.reject(connection.explain(error));
@@ -127,30 +112,27 @@ async function commitTogether(parts: Parts, group: readonly Pending[]): Promise<
   return true;
 }
 
-async function commitAlone(parts: Parts, unit: Pending): Promise<void> {
+async function commitAlone(connection: Connection, transaction: Transaction, unit: Pending): Promise<void> {
   try {
-    await commitUnits(parts, [unit]);
+    await commitUnits(connection, transaction, [unit]);
   } catch (error) {
-    unit.reject(parts.connection.explain(error));
+    unit.reject(connection.explain(error));
     return;
   }
   unit.resolve();
 }
 
 /** Waits for the file if other processes use it, without blocking the event loop. */
-async function commitUnits(parts: Parts, units: readonly Pending[]): Promise<void> {
-  const { connection, transaction } = parts;
+async function commitUnits(connection: Connection, transaction: Transaction, units: readonly Pending[]): Promise<void> {
   const deadline = performance.now() + BUSY_LIMIT_MS;
   for (;;) {
     try {
-      const startedAt = performance.now();
-      let resumedAt = startedAt;
+      let resumedAt = performance.now();
       begin(connection, units);
       for (const unit of units) {
         await unit.run(transaction);
         resumedAt = await letOthersRun(resumedAt);
       }
-      if (resumedAt === startedAt && units.every(isRead)) await readOn(parts, units, startedAt);
       return connection.commit();
     } catch (error) {
       connection.rollback();
@@ -161,41 +143,9 @@ async function commitUnits(parts: Parts, units: readonly Pending[]): Promise<voi
 }
 
 function begin(connection: Connection, units: readonly Pending[]): void {
-  const isReading = units.every(isRead);
-  if (!isReading) connection.sync(units.some((unit) => unit.kind === 'write'));
-  connection.begin(isReading ? 'read' : 'write');
-}
-
-function isRead({ kind }: Pending): boolean {
-  return kind === 'read';
-}
-
-/**
- * Reads that follow from finished ones share their snapshot, because a transaction of its own costs as much as a small
- * read. No event of the loop comes in between, so no message can tell of a commit that the snapshot misses.
- */
-async function readOn(parts: Parts, ended: readonly Pending[], startedAt: number): Promise<void> {
-  for (const unit of ended) unit.resolve();
-  for (let units = ended; units.length > 0; ) {
-    await new Promise<void>((resolve) => process.nextTick(resolve));
-    if (performance.now() - startedAt > MAX_STRETCH_MS) return;
-    units = parts.more();
-    if (!(await readEach(parts, units))) return;
-  }
-}
-
-/** False if one failed; it and those after it run in a transaction of their own. */
-async function readEach({ transaction, again }: Parts, units: readonly Pending[]): Promise<boolean> {
-  for (const [index, unit] of units.entries()) {
-    try {
-      await unit.run(transaction);
-    } catch {
-      again(units.slice(index));
-      return false;
-    }
-    unit.resolve();
-  }
-  return true;
+  const isRead = units.every((unit) => unit.kind === 'read');
+  if (!isRead) connection.sync(units.some((unit) => unit.kind === 'write'));
+  connection.begin(isRead ? 'read' : 'write');
 }
 
 /** Nothing else uses the connection in between; new submissions wait for their own group. */
@@ -205,7 +155,7 @@ async function letOthersRun(resumedAt: number): Promise<number> {
   return performance.now();
 }
 
-async function runAlone({ connection, transaction }: Parts, unit: Pending): Promise<void> {
+async function runAlone(connection: Connection, transaction: Transaction, unit: Pending): Promise<void> {
   try {
     await unit.run(transaction);
     unit.resolve();

@@ -167,7 +167,9 @@ describe.skipIf(executable === null)(
     it('gauge and figures follow the bot', async () => {
       await open({}, async (page) => {
         for (const path of ['/', story.paths['conversation'] ?? '/']) {
+          const stream = page.waitForResponse((response) => response.url().endsWith('/live'));
           await visit(page, path);
+          await stream;
           await story.say();
           await page.getByText('There is something new').waitFor();
           expect(await page.locator('[data-live]').innerText()).toMatch(/Owed replies|of the window/u);

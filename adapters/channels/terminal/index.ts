@@ -119,7 +119,8 @@ interface Running {
   close(): void;
 }
 
-const PIPED_PAUSE_MS = 20;
+/** Long enough for summaries to keep up on a busy machine. */
+const PIPED_PAUSE_MS = 60;
 const LIVE_PAUSE_MS = 250;
 
 function startPiped({ options, sink, waits, end }: Parts): Running {

@@ -10,7 +10,7 @@ import { underLabel } from '../util/foreign-text.ts';
 import { isOwnPast, kindsAskedFor } from './asked-kinds.ts';
 import { asksOfThePast } from './asking.ts';
 import type { PlaceQuestion } from './place-passages.ts';
-import type { TranscriptHit } from './transcript-search.ts';
+import { byWorth, rankTranscript, type TranscriptHit } from './transcript-search.ts';
 
 /** If less than this share of the question is found, the match is chance. Calibrated with `bench/recall.ts`. */
 export const MIN_GROUNDING = 0.25;
@@ -56,7 +56,6 @@ export async function passagesFor(
   ]);
   const found = [...own, ...others];
   if (found.length === 0) return null;
-  const { byWorth } = await import('./transcript-search.ts');
   const passages = byWorth(await reranked(services, found, { agent, snapshot, question }));
   const from = promptSourceOf(agent);
   return {
@@ -96,7 +95,6 @@ async function ownPassages(
   const toSeq = (waiting[0]?.seq ?? conversation.nextSeq) - 1;
   const range = { conversationId: conversation.id, question, fromSeq: conversation.contextFrom, toSeq };
   const likely = lostAndAskedFor(snapshot, question);
-  const { rankTranscript } = await import('./transcript-search.ts');
   const { hits, grounding } = await rankTranscript(services, { ...range, likely });
   const isGrounded = grounding >= MIN_GROUNDING;
   const shown = isGrounded ? hits : isOwnPast(question) ? hits.filter(({ seq }) => likely.has(seq)) : [];

@@ -105,6 +105,7 @@ async function serve(cli: Cli, options: Omit<OpenOptions, 'listenOnly' | 'create
   const isPiped = cli.stdin.isTTY !== true && app.platforms.length === 1 && app.platforms.includes('terminal');
   let operations: Operations | null = null;
   let inspector: Operations | null = null;
+  let end: Awaited<App['ended']> | null = null;
   try {
     await announce(cli, app, options);
     operations = await app.operate();
@@ -113,13 +114,14 @@ async function serve(cli: Cli, options: Omit<OpenOptions, 'listenOnly' | 'create
     if (inspector !== null) cli.stderr.write(`Inspector: ${inspector.url}\n`);
     // An unreachable platform must not prevent the process from exiting.
     await Promise.race([app.start(), stopped(cli.signal)]);
-    const end = await Promise.race([stopped(cli.signal), app.ended]);
-    if (end !== null && end.failures + (isPiped ? failed.count : 0) > 0) cli.exit(1);
+    end = await Promise.race([stopped(cli.signal), app.ended]);
   } finally {
     await app.close({ deadlineMs: app.platforms.includes('terminal') ? LEAVE_DEADLINE_MS : STOP_DEADLINE_MS });
     await operations?.close();
     await inspector?.close();
   }
+  // The failure of the last reply is reported after its apology was posted.
+  if (end !== null && end.failures + (isPiped ? failed.count : 0) > 0) cli.exit(1);
 }
 
 /** Number of failed replies, for the exit code of piped runs. In a terminal the person has seen the apology. */

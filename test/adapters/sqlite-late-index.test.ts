@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createConnection } from '../../adapters/stores/sqlite/connection.ts';
 import { createGroupCommit } from '../../adapters/stores/sqlite/group-commit.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
@@ -101,9 +101,11 @@ describe('the late index', () => {
   });
 
   it('finds entries that an earlier process left unindexed', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
     const first = await createSqliteStorage({ directory });
     const { conversation } = await createKit(first).say('a walrus');
     await first.store.close();
+    vi.useRealTimers();
     expect(noted()).toBe(1);
     const second = await createSqliteStorage({ directory });
     const hits = await second.search.entries({ conversationId: conversation.id, text: 'walrus', limit: 5 });

@@ -38,7 +38,7 @@ function nameIn(id: string): string {
   return id.slice(id.indexOf(':') + 1);
 }
 
-/** What a failed request answers may repeat people's words, so only its status is told. */
+/** An answer may repeat people's words, so errors quote nothing of it. */
 async function readJson({ ok, status, body }: Response, path: string): Promise<unknown> {
   if (!ok) await body?.cancel();
   if (!ok || body === null) throw new Error(`${path} answered ${status}`);
@@ -49,5 +49,9 @@ async function readJson({ ok, status, body }: Response, path: string): Promise<u
     if (bytes > MAX_RESPONSE_BYTES) throw new Error(`${path} answered more than ${MAX_RESPONSE_BYTES} bytes`);
     chunks.push(chunk);
   }
-  return JSON.parse(Buffer.concat(chunks).toString());
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString());
+  } catch {
+    throw new Error(`${path} answered something other than JSON`);
+  }
 }

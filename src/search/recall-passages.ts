@@ -150,7 +150,8 @@ function questionIn(waiting: readonly Entry[]): string {
     .filter(asksOfThePast)
     .slice(-MAX_QUESTIONS)
     .join('\n')
-    .slice(-READ_CHARACTERS);
+    .slice(-READ_CHARACTERS)
+    .toWellFormed();
 }
 
 interface Quoted extends Pick<TranscriptHit, 'seq' | 'score' | 'tokens'> {

@@ -1,6 +1,6 @@
 import type { AgentSettings } from '../config/schema.ts';
 import type { Reranker } from '../ports/reranker.ts';
-import { limitWork, rejection } from '../util/limit.ts';
+import { limitWork } from '../util/limit.ts';
 
 /** Texts of one request, and how much of each: more would take longer and rarely change the first ones. */
 const MAX_TEXTS = 40;
@@ -30,7 +30,7 @@ export async function rerank<Item extends Candidate>(
   const first = candidates.slice(0, MAX_TEXTS);
   if (reranker === null || asked.recall.rerank_model === '' || first.length < 2) return candidates;
   try {
-    const texts = first.map(({ text }) => text.slice(0, READ_CHARACTERS));
+    const texts = first.map(({ text }) => text.slice(0, READ_CHARACTERS).toWellFormed());
     return [...inFusedOrder(first, await scoresWithin(reranker, texts, asked)), ...candidates.slice(MAX_TEXTS)];
   } catch {
     // `withPauses` has logged it.
@@ -41,16 +41,15 @@ export async function rerank<Item extends Candidate>(
 async function scoresWithin(reranker: Reranker, texts: readonly string[], { question, recall }: Asked) {
   using limit = limitWork(new AbortController().signal, { ms: recall.rerank_timeout_ms });
   const request = { model: recall.rerank_model, signal: limit.signal };
-  const scores =
-    recall.rerank_with === 'rerank'
-      ? reranker.rerank({ ...request, question, texts })
-      : reranker.embed({ ...request, texts: [question, ...texts] }).then(similarities);
-  return await Promise.race([scores, rejection(limit.signal)]);
+  return recall.rerank_with === 'rerank'
+    ? await reranker.rerank({ ...request, question, texts })
+    : similarities(await reranker.embed({ ...request, texts: [question, ...texts] }));
 }
 
 /** The similarity of the first vector to each of the others. */
 function similarities([asked = [], ...others]: readonly (readonly number[])[]): readonly number[] {
-  return others.map((vector) => dot(asked, vector) / (Math.sqrt(dot(asked, asked) * dot(vector, vector)) || 1));
+  const length = dot(asked, asked);
+  return others.map((vector) => dot(asked, vector) / (Math.sqrt(length * dot(vector, vector)) || 1));
 }
 
 function dot(a: readonly number[], b: readonly number[]): number {

@@ -22,6 +22,7 @@ import { createPromptLibrary } from '../prompts/library.ts';
 import type { PromptSource } from '../prompts/variables.ts';
 import type { Storage } from '../services.ts';
 import { createSystemClock, createSystemRandom } from '../util/clock.ts';
+import { onFirstUse } from '../util/on-first-use.ts';
 import type { App, AppHost, GlobalOptions, OpenOptions } from './app.ts';
 import { findPlugins, withPlugins } from './configuration.ts';
 import { createNotices } from './notices.ts';
@@ -184,9 +185,7 @@ async function pricesOf({ adapters }: AppHost, live: LiveConfig): Promise<NonNul
 
 /** Loaded by the first question of an agent that uses it, which can be after a change of the configuration. */
 function rerankerOf({ adapters }: AppHost, { providers }: Config): Reranker {
-  let loading: Promise<Reranker> | null = null;
-  const load = async () => (await adapters.reranker())({ providers: connectionsOf(providers) });
-  const loaded = () => (loading ??= load());
+  const loaded = onFirstUse(async () => (await adapters.reranker())({ providers: connectionsOf(providers) }));
   return {
     rerank: async (request) => (await loaded()).rerank(request),
     embed: async (request) => (await loaded()).embed(request),

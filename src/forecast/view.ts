@@ -64,18 +64,18 @@ export function measureAt(parts: ViewParts, moment: Moment): Measurement {
   };
   const plain = measure(regions, profile, correction);
   if (plain.tier === 'none' || between(recording.toolEntries, start, end) === 0) return plain;
-  const from = Math.max(start, wholeFrom(recording.entries, end, profile.toolResults.recentTurns));
+  const from = wholeFrom(recording.entries, moment, profile.toolResults.recentTurns);
   const tail = between(recording.shortTokens, start, from) + between(recording.viewTokens, from, end);
   return measure({ ...regions, tail }, profile, correction);
 }
 
-/** Index of the first entry of the newest turns, whose tool traffic stays whole. */
-function wholeFrom(entries: readonly Entry[], end: number, recentTurns: number): number {
+/** Index of the first entry of the newest turns in the view, whose tool traffic stays whole. */
+function wholeFrom(entries: readonly Entry[], { start, end }: Moment, recentTurns: number): number {
   const turns = new Set<number | null>();
-  for (let index = end - 1; index >= 0; index -= 1) {
+  for (let index = end - 1; index >= start; index -= 1) {
     const entry = entries[index];
     if (entry !== undefined && entry.role !== 'user') turns.add(entry.turn);
     if (turns.size > recentTurns) return index + 1;
   }
-  return 0;
+  return start;
 }

@@ -55,6 +55,12 @@ describe('a reranker over HTTP', () => {
     await expect(reranker.rerank(asked)).rejects.toThrow(message);
   });
 
+  it('quotes nothing of an answer that is not JSON', async () => {
+    await using server = await startJsonServer(() => ({ body: null, text: 'What colour is my tent?' }));
+    const reranker = createHttpReranker({ providers: { local: { baseUrl: server.url } } });
+    await expect(reranker.rerank(asked)).rejects.toThrow(/^\/rerank answered something other than JSON$/u);
+  });
+
   it('rejects a provider without an address', async () => {
     const reranker = createHttpReranker({ providers: { local: { baseUrl: '' } } });
     await expect(reranker.embed(asked)).rejects.toThrow('local:small has no base_url in [providers]');

@@ -8,8 +8,10 @@ export interface JsonRequest {
   readonly body: string;
 }
 
-/** A server on this machine. A request without an answer stays open. */
-export async function startJsonServer(answer: (request: JsonRequest) => { status?: number; body: unknown } | null) {
+/** A server on this machine. A `text` is sent as it is, and a request without an answer stays open. */
+export async function startJsonServer(
+  answer: (request: JsonRequest) => { status?: number; body: unknown; text?: string } | null,
+) {
   const requests: JsonRequest[] = [];
   const server = createServer(async (incoming, outgoing) => {
     const { url: path = '', headers } = incoming;
@@ -18,7 +20,7 @@ export async function startJsonServer(answer: (request: JsonRequest) => { status
     const answered = answer(request);
     if (answered === null) return;
     outgoing.writeHead(answered.status ?? 200, { 'content-type': 'application/json' });
-    outgoing.end(JSON.stringify(answered.body));
+    outgoing.end(answered.text ?? JSON.stringify(answered.body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -52,6 +52,24 @@ describe('the printed address', () => {
   });
 });
 
+describe('a live page', () => {
+  it('ends with the session', async () => {
+    const { body } = await inspected.fetch('/live');
+    await inspected.fetch('/logout', { method: 'POST', headers: { origin: inspected.base } });
+    await inspected.world.say('Hello.');
+    let text = '';
+    for await (const chunk of body ?? []) text += new TextDecoder().decode(chunk);
+    expect(text).toBe('');
+  });
+
+  it('needs a reader to take a place', async () => {
+    for (let request = 0; request < 205; request += 1) await inspected.fetch('/live', { method: 'HEAD' });
+    const { status, body } = await inspected.fetch('/live');
+    expect(status).toBe(200);
+    await body?.cancel();
+  });
+});
+
 describe('a request', () => {
   it('with a foreign host name is refused', async () => {
     const access = createAccess({ settings: defaults, clock: testClock() }, 'key');

@@ -101,7 +101,7 @@ describe('a viewer that reads nothing', () => {
     const bot = watched();
     const app: PageApp = new Hono<PageEnvironment>();
     const times = { pauseMs: 0, heartbeatMs: 1000, stallMs: 50 };
-    addLive(app, createLive(bot.watch, times), times);
+    addLive(app, { live: createLive(bot.watch, times), isSignedIn: () => true, times });
     const sockets: Socket[] = [];
     const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
     server.on('connection', (socket) => void sockets.push(socket));

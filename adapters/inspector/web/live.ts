@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import type { ConversationKey, Inspection } from '../../../src/adapter-kit.ts';
-import type { PageApp } from './environment.ts';
+import type { PageApp, PageContext } from './environment.ts';
 
 /** What has changed since the last message to a viewer. Null stands for anything. */
 export type Changes = ReadonlySet<ConversationKey> | null;
@@ -110,9 +110,18 @@ async function wokenWithin(waiting: Set<() => void>, ms: number, signal: AbortSi
   }
 }
 
+export interface LiveOptions {
+  readonly live: Live;
+  /** False once the session of the viewer has ended. */
+  readonly isSignedIn: (c: PageContext) => boolean;
+  readonly times?: LiveTimes;
+}
+
 /** Server-sent events: at most one message per second and viewer. */
-export function addLive(app: PageApp, live: Live, times: LiveTimes = TIMES): void {
+export function addLive(app: PageApp, { live, isSignedIn, times = TIMES }: LiveOptions): void {
   app.get('/live', (c) => {
+    // A stream that nobody reads would keep its place.
+    if (c.req.method === 'HEAD') return c.body(null);
     const viewer = live.join();
     if (viewer === null) return c.text('There are too many viewers.\n', 503);
     return streamSSE(c, async (stream) => {
@@ -121,8 +130,11 @@ export function addLive(app: PageApp, live: Live, times: LiveTimes = TIMES): voi
       try {
         while (!gone.signal.aborted) {
           const changes = await viewer.next(gone.signal);
-          if (gone.signal.aborted) break;
-          if (!(await isRead(stream, changes, times.stallMs))) c.env.incoming.socket.destroy();
+          if (gone.signal.aborted || !isSignedIn(c)) break;
+          if (!(await isRead(stream, changes, times.stallMs))) {
+            c.env.incoming.socket.destroy();
+            break;
+          }
           await sleep(times.pauseMs, undefined, { ref: false });
         }
       } finally {

@@ -23,7 +23,8 @@ const HEADERS: Readonly<Record<string, string>> = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
 };
-const MAX_FORM_BYTES = 100_000;
+/** The longest system prompt, with three bytes for each character, and the other fields. */
+const MAX_FORM_BYTES = 200_000;
 
 export async function openSite(options: InspectorOptions, key: string): Promise<Site> {
   const app = createSite(options, { key, inspection: await options.open() });
@@ -71,7 +72,7 @@ function createSite(
     return await next();
   });
   addPages(app);
-  addLive(app, createLive(inspection.watch));
+  addLive(app, { live: createLive(inspection.watch), isSignedIn: (c) => access.visit(knockOf(c)) !== null });
   addLiveParts(app, createLiveParts(options.clock));
   app.notFound((c) =>
     c.html(troublePage(c.get('visit'), { title: 'Not found', text: `There is no page ${c.req.path}.` }), 404),

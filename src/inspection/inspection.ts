@@ -4,6 +4,8 @@ import type { ConversationKey } from '../domain/message.ts';
 import type { TokenedPreview } from '../memory/forget-target.ts';
 import type { Forgotten } from '../memory/service.ts';
 import type { Memory } from '../ports/memory-store.ts';
+import { yieldToEventLoop } from '../util/event-loop.ts';
+import { createLanes } from '../util/lanes.ts';
 import { type AuditRow, auditRows } from './audit.ts';
 import { type ContextView, contextView } from './context.ts';
 import {
@@ -92,6 +94,7 @@ export interface InspectionHost {
 export function createInspection({ parts, configRows }: InspectionHost): Inspection {
   const services = { parts, configRows, gauges: createGauges(parts), recordings: createRecordings(parts) };
   const reruns = createReruns(parts);
+  const trials = createLanes();
   return {
     conversations: {
       list: (query) => conversationsPage(services, query),
@@ -102,7 +105,12 @@ export function createInspection({ parts, configRows }: InspectionHost): Inspect
       reply: (query) => replyView(parts, query),
       rerun: (query) => reruns.run(query),
       context: (query) => contextView(parts, query),
-      whatIf: (query) => whatIfView(services, query),
+      // One at a time, and the bot gets a turn before the next.
+      whatIf: (query) =>
+        trials.run(['what-if'], async () => {
+          await yieldToEventLoop();
+          return await whatIfView(services, query);
+        }),
     },
     memories: {
       list: (query) => memoriesView(parts, query),

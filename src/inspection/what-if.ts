@@ -138,6 +138,7 @@ function presentOf(parts: CommandServices, session: Session): Promise<Forecast |
   const isKnown = engine === 'stacked' || engine === 'sliding';
   const present = presents.get(session) ?? (isKnown ? play(parts, session, session.agent) : Promise.resolve(null));
   presents.set(session, present);
+  present.catch(() => presents.delete(session));
   return present;
 }
 

@@ -82,11 +82,12 @@ export async function rerunReply(services: Services, options: RerunOptions): Pro
   const { key, audience, id } = conversation;
   const where = { conversation: key, audience, agentId: agent.id, model: model.id };
   try {
-    const step = await withinLimit(limit.signal, model.id, (within) =>
-      callHooked(services.hooks, { where, request, signal: within }, (sent) =>
-        collectStep(model, sent, { signal: within, onText: () => undefined }),
-      ),
-    );
+    // What hooks had changed is part of the request already.
+    const isHooked = options.explained.blocks.some(({ kind }) => kind === 'hook');
+    const step = await withinLimit(limit.signal, model.id, (within) => {
+      const send = (sent: ModelRequest) => collectStep(model, sent, { signal: within, onText: () => undefined });
+      return isHooked ? send(request) : callHooked(services.hooks, { where, request, signal: within }, send);
+    });
     const durationMs = services.clock.now() - startedAt;
     const call = { purpose: 'rerun', model: model.id, agentId: agent.id, person: null, durationMs } as const;
     const usage = bookCall(services, { ...call, conversation: key, usage: step.usage });

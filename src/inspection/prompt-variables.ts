@@ -9,6 +9,7 @@ import { renderSummary } from '../context/fixed-prefix.ts';
 import { clockText } from '../context/label.ts';
 import { readNote } from '../context/note-chain.ts';
 import { guidanceText } from '../context/profile.ts';
+import { StrataError } from '../domain/errors.ts';
 import { parseKey, rootOf } from '../domain/key.ts';
 import { readerOf } from '../forecast/open.ts';
 import { writeCondensed, writeSummary } from '../forecast/summarising.ts';
@@ -39,7 +40,7 @@ export async function turnVariables(parts: CommandServices, turn: TurnOf): Promi
   await instructionsFor({ ...parts, prompts }, conversation, agent);
   const summary = snapshot?.stack.findLast(({ kind }) => kind === 'summary');
   if (summary !== undefined) renderSummary({ prompts }, summary, promptSourceOf(agent));
-  const written = snapshot === null ? {} : await writtenVariables(parts, turn, snapshot);
+  const written = snapshot === null ? {} : await writtenVariables(parts, turn, snapshot).catch(samplesInstead);
   return {
     ...seen(),
     ...written,
@@ -50,6 +51,12 @@ export async function turnVariables(parts: CommandServices, turn: TurnOf): Promi
     failure: { reason: 'timeout', commandPrefix: parts.commandPrefix(conversation.key) },
     ...(await recalledVariables(parts, turn)),
   };
+}
+
+/** If the model cannot be opened, its prompts show samples. */
+function samplesInstead(error: unknown): TurnVariables {
+  if (error instanceof StrataError) return {};
+  throw error;
 }
 
 /** Remembers with what each prompt was rendered last. */

@@ -45,6 +45,8 @@ export async function promptView(parts: CommandServices, query: PromptQuery): Pr
   if (agent === undefined) throw new StrataError('NOT_FOUND', { what: 'agent', id: query.agentId });
   const recent = await conversationsOf(parts, agent.id);
   const chosen = query.key === null ? (recent[0] ?? null) : await findConversation(parts, query.key);
+  if (chosen !== null && parts.agents.agentFor(chosen.key).id !== agent.id)
+    throw new StrataError('NOT_FOUND', { what: 'conversation of this agent', id: chosen.key });
   const of = await variablesFor(parts, { name, conversation: chosen });
   const from = promptSourceOf(agent);
   const file = createPromptLibrary()

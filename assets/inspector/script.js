@@ -222,17 +222,18 @@ async function replaceLive(part) {
 }
 
 /** What a worker of another process does is seen by looking again, until it is done. */
-function follow(part) {
+function follow(part, waitMs = 1000) {
   setTimeout(async () => {
     await replacePart(part).catch(() => undefined);
-    if (part.querySelector('[data-waiting]') !== null) follow(part);
-  }, 1000);
+    if (part.querySelector('[data-waiting]') !== null) follow(part, Math.min(waitMs * 1.5, 30_000));
+  }, waitMs);
 }
 
 /** Loads this page again and takes over one part of it. */
 async function replacePart(part) {
   if (document.hidden) return;
   const response = await fetch(location.href);
+  if (response.redirected) return location.reload();
   if (!response.ok) return;
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
   const fresh = page.getElementById(part.id);

@@ -43,7 +43,7 @@ export function rerunForm({ explained, choices }: ReplyView, { formToken, chosen
   });
   return html`<section class="panel" id="again" aria-labelledby="again-title"><h2 id="again-title">Run it again</h2>
     <p class="dim">Sends the request of this reply once more and shows the answer beside it. Nothing is posted or stored, and tools do not run. The call is paid for, and its cost counts as <i>rerun</i>.</p>
-    <form method="post" action="${conversationPath(conversation, `/r/${seq}`)}#answers" class="stacked"><input type="hidden" name="token" value="${formToken}"><label for="choice">Model</label><select id="choice" name="choice">${options}</select>
+    <form method="post" enctype="multipart/form-data" action="${conversationPath(conversation, `/r/${seq}`)}#answers" class="stacked"><input type="hidden" name="token" value="${formToken}"><label for="choice">Model</label><select id="choice" name="choice">${options}</select>
     ${system.length > MAX_SYSTEM_LENGTH ? nothing : html`<label for="system">System prompt</label><textarea id="system" name="system" class="prompt" maxlength="${MAX_SYSTEM_LENGTH}">${system}</textarea>`}<div><button class="primary">Run it again</button></div></form></section>`;
 }
 

@@ -138,7 +138,7 @@ async function open(options: ChildOptions, child: Child, turn: Turn): Promise<Ru
       budget: parent.budget,
       contextOf: (own) => ({
         ...{ ...parent.context, audience: own.audience, signal: own.signal },
-        callKey: `${parent.context.callKey}/${own.callKey.slice(own.callKey.lastIndexOf('#') + 1)}`,
+        callKey: `${parent.context.callKey}/${parent.ordinal}.${own.callKey.slice(own.callKey.lastIndexOf('#') + 1)}`,
         ...(own.onImages === undefined ? {} : { onImages: own.onImages }),
       }),
     },

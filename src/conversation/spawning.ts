@@ -19,6 +19,8 @@ export interface ParentCall {
   readonly tool: string;
   readonly context: Omit<ToolContext, 'spawn'>;
   readonly budget: ChildBudget;
+  /** The n-th child of this call, the same if the turn runs again. */
+  readonly ordinal: number;
   /** Rejects if the turn may not continue, for example because a message was deleted. */
   check(): Promise<unknown>;
 }

@@ -9,13 +9,12 @@ import type { UsageRow } from '../ports/journal.ts';
 import type { ChatModel } from '../ports/model.ts';
 import type { Calibration, Claim, ContextSnapshot, Conversation } from '../ports/store.ts';
 import type { ToolContext } from '../tools/define.ts';
-import type { ChildTask } from '../tools/spawn.ts';
 import { limitWork } from '../util/limit.ts';
 import { createAsk, type RunState } from './ask-model.ts';
 import { createOpenedImages } from './opened-images.ts';
 import type { Opening, Reading, ReplyOptions } from './reply-options.ts';
 import { askedIn } from './snapshot.ts';
-import type { ChildTurn } from './spawning.ts';
+import type { ChildTurn, ParentCall, Spawner } from './spawning.ts';
 import { standingOf } from './standing.ts';
 import type { TurnOptions } from './turn.ts';
 
@@ -73,7 +72,7 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
       const own = { ...toolContext(options), ...called, ...images.listenerFor(call.callId) };
       const context = options.child?.contextOf(own) ?? own;
       const parent = { key, claim: options.claim, profile, tool: call.tool, context, budget, check };
-      const spawn = (task: ChildTask) => parts.children.spawn(parent, task);
+      const spawn = spawnFor(parts.children, parent);
       return parts.tools.run(call, { ...context, spawn }, state.assembly?.tools ?? []);
     },
     onDraft(text) {
@@ -135,15 +134,24 @@ async function recordOf(
   return await requests.record({ fitted, sent, preparedAt, turn: newest.seq, at, model, isAltered });
 }
 
+/** Numbers the children of one call. */
+function spawnFor(children: Spawner, call: Omit<ParentCall, 'ordinal'>): ToolContext['spawn'] {
+  let ordinal = 0;
+  return (task) => {
+    ordinal += 1;
+    return children.spawn({ ...call, ordinal }, task);
+  };
+}
+
 /** Memories that the turn was given: those of its sections, and what its tools recalled. */
 function createGiven({ volatile, profile, onGiven }: RunOptions) {
-  const recalled: MemoryId[] = [];
+  const recalled = new Set<MemoryId>();
   const ofSections = () => [...volatile, ...profile.sections].flatMap(({ memoryIds = [] }) => memoryIds);
   const ids = () => [...ofSections(), ...recalled];
   return {
     ids,
     add(found: readonly MemoryId[]): void {
-      recalled.push(...found);
+      for (const id of found) recalled.add(id);
       onGiven(ids());
     },
   };

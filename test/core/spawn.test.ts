@@ -170,8 +170,11 @@ describe('a child conversation', () => {
     const model = delegating((request) =>
       hasResult(request) ? { text: resultOf(request) } : { calls: [{ tool: 'look', input: {} }] },
     );
-    const tools = [look, research(async (text, { spawn }) => (await spawn({ task: text, tools: ['look'] })).text)];
-    await using here = await world({ models: [model], tools, agent: { tools: ['look', 'research'] } });
+    const both = research(async (text, { spawn }) => {
+      const answers = await Promise.all([1, 2].map(() => spawn({ task: text, tools: ['look'] })));
+      return answers[0]?.text ?? '';
+    });
+    await using here = await world({ models: [model], tools: [look, both], agent: { tools: ['look', 'research'] } });
     await here.say('What is there?');
     await here.settled();
     expect(posted(here)).toEqual(['Found: a lighthouse']);
@@ -184,7 +187,10 @@ describe('a child conversation', () => {
       author: ADA,
       readUpto: 1,
     };
-    expect(seen).toMatchObject([{ ...own, callKey: `${HERE}#t1.1.1/t1.1.1` }]);
+    // Writes of two children are told apart by their keys.
+    const keys = [1, 2].map((child) => `${HERE}#t1.1.1/${child}.t1.1.1`);
+    const ordered = seen.toSorted((a, b) => String(a.callKey).localeCompare(String(b.callKey)));
+    expect(ordered).toMatchObject(keys.map((callKey) => ({ ...own, callKey })));
     const asked = model.requests.find(({ purpose }) => purpose === 'child');
     expect(asked?.tools.map(({ name }) => name)).toEqual(['look']);
   });

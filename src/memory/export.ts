@@ -1,8 +1,8 @@
-import { placeOf } from '../domain/key.ts';
+import { depthOf, placeOf } from '../domain/key.ts';
 import type { Entry } from '../domain/message.ts';
 import { MEMORY_STATES, type Memory, type MemoryEvent } from '../ports/memory-store.ts';
 import type { WithheldMemory } from '../ports/provenance-store.ts';
-import type { Conversation } from '../ports/store.ts';
+import type { Conversation, ConversationScope } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { pagesOf } from '../util/conversation-pages.ts';
 import { yieldToEventLoop } from '../util/event-loop.ts';
@@ -85,7 +85,7 @@ async function reachOf(store: Services['store'], { personId, by }: Asked): Promi
   const { place, audience } = by.reader;
   if (personId === by.author.id) return audience === 'dm' ? 'everywhere' : 'open';
   if (by.rights !== 'operator' || audience !== 'dm') return 'place';
-  for await (const conversation of pagesOf(store.conversations, { order: 'key', scope: { place } })) {
+  for await (const conversation of spokenIn(store, { place })) {
     for await (const _entry of entriesOf(store, conversation, personId)) return 'everywhere';
   }
   return 'place';
@@ -106,7 +106,7 @@ async function saidBy(
   const scope = reach === 'place' ? { place: reader.place } : { within };
   const messages: ExportedMessage[] = [];
   const places = new Set<string>();
-  for await (const conversation of pagesOf(store.conversations, { order: 'key', scope })) {
+  for await (const conversation of spokenIn(store, scope)) {
     const place = placeOf(conversation.key);
     if (reach === 'open' && place !== reader.place && !isOpen(conversation)) continue;
     for await (const entry of entriesOf(store, conversation, personId)) {
@@ -115,6 +115,13 @@ async function saidBy(
     }
   }
   return { messages, places };
+}
+
+/** Without children: a tool wrote their tasks in the name of the person. */
+async function* spokenIn({ conversations }: Services['store'], scope: ConversationScope) {
+  for await (const conversation of pagesOf(conversations, { order: 'key', scope })) {
+    if (depthOf(conversation.key) === 0) yield conversation;
+  }
 }
 
 function isOpen({ audience, tightestAudience }: Conversation): boolean {

@@ -77,6 +77,11 @@ function waitingProblem(request: RewriteRequest | null): string | null {
   return `The summary of #${request.fromSeq} to #${request.toSeq} is still to be rewritten. Try again after it.`;
 }
 
+/** The conversation is gone, and nothing may be left of a wish. */
+export async function dropRewrite(state: State, conversationId: number): Promise<void> {
+  await state.delete(NAMESPACE, String(conversationId));
+}
+
 /** Removes a request that was done, or keeps the reason of its failure without the wish. */
 export async function endRewrite(
   state: State,
@@ -86,6 +91,6 @@ export async function endRewrite(
     failure,
   }: { readonly conversationId: number; readonly request: RewriteRequest; readonly failure: string | null },
 ): Promise<void> {
-  if (failure === null) await state.delete(NAMESPACE, String(conversationId));
+  if (failure === null) await dropRewrite(state, conversationId);
   else await state.set(NAMESPACE, String(conversationId), { ...request, wish: '', failure });
 }

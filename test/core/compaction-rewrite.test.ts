@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { askForRewrite, MAX_WISH_LENGTH, rewriteOf } from '../../src/compaction/rewrite-request.ts';
 import type { Summary } from '../../src/ports/summary-store.ts';
-import { createWorld, expectCovered, faithful, filler, promptIn, seqsIn, type World } from './compaction.world.ts';
+import { createBotWorld } from '../support/bot-world.ts';
+import {
+  createWorld,
+  expectCovered,
+  faithful,
+  filler,
+  promptIn,
+  scriptedModel,
+  seqsIn,
+  type World,
+} from './compaction.world.ts';
 
 /** A conversation with at least two summaries, and the first of them. */
 async function summarised(world: World): Promise<Summary> {
@@ -29,6 +39,19 @@ const inOtherWords: World['model']['script'] = (request) => ({
 });
 
 describe('a summary that somebody wants in other words', () => {
+  it('leaves no wish behind when everything is erased', async () => {
+    await using bot = await createBotWorld({ models: [scriptedModel(faithful)] });
+    await bot.say('My knee hurts.');
+    await bot.settled();
+    const { id } = await bot.conversation();
+    const { state } = bot.bot.services;
+    const waiting = { summaryId: 's1', fromSeq: 1, toSeq: 1, wish: 'Her knee.', askedAt: 0, failure: null };
+    await state.set('summary-rewrite', String(id), waiting);
+    expect((await rewriteOf(state, id))?.wish).toBe('Her knee.');
+    await bot.command('privacy erase', { confirm: 'yes' });
+    expect(await rewriteOf(state, id)).toBeNull();
+  });
+
   it('is replaced at its range, with the wish as data', async () => {
     await using world = await createWorld();
     const old = await summarised(world);

@@ -207,7 +207,11 @@ async function stopAll(core: Core, deadlineMs: number): Promise<void> {
     onLate: () => abort.abort(new Error('The bot is stopping.')),
   });
   await settle(core);
-  await core.children.drained();
+  // A child that its engine does not end in time is ended by a sweep.
+  const over = new AbortController();
+  const late = services.clock.sleep(leftMs(), { signal: over.signal }).catch(() => undefined);
+  await Promise.race([core.children.drained(), late]);
+  over.abort();
   if (core.role !== 'gateway') await core.sweeper.stop({ deadlineMs: leftMs() });
   await services.queue.close({ deadlineMs: leftMs() });
   abort.abort(new Error('The bot has stopped.'));

@@ -8,7 +8,7 @@ export interface EngineChildren {
   /** Called before the child has a message. A rejection means that the child does not start. */
   prepareChild(start: ChildStart): Promise<ChildPreparation | null>;
   /**
-   * Called once the child has ended, before its transcript is deleted. After a crash the next start calls it, so it may
+   * Called once the child has ended, before its transcript is deleted. After a crash any gateway calls it, so it may
    * name a child that this process has not prepared, or be repeated.
    */
   endChild(end: ChildEnd): Promise<void>;
